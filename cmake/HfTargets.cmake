@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Helpers for the targets of this project.
+include_guard()
+
+# Warnings for our own code. -Werror can be switched off with -DHF_WERROR=OFF for compilers
+# that we have not seen yet.
+function(hf_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra $<$<BOOL:${HF_WERROR}>:-Werror>)
+endfunction()
+
+# hf_engine(NAME SOURCES a.cc ... LINK other ...)
+# One static library for one folder below lib/. What it may include follows from LINK, so a
+# dependency against the direction of the architecture does not link.
+function(hf_engine name)
+  cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
+  add_library(hf_${name} STATIC ${A_SOURCES})
+  target_include_directories(
+    hf_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/lib>
+                      $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include/gnuradio>)
+  target_link_libraries(hf_${name} PUBLIC ${A_LINK})
+  hf_warnings(hf_${name})
+endfunction()
+
+# hf_gtest(NAME SOURCES a.cc ... LINK hf_x ...): a GoogleTest program, found by ctest.
+# HF_VECTORS names tests/vectors inside the tests.
+function(hf_gtest name)
+  cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(test_${name} ${A_SOURCES})
+  target_link_libraries(test_${name} PRIVATE ${A_LINK} GTest::gtest_main Threads::Threads)
+  target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${name}
+                             PRIVATE HF_VECTORS="${CMAKE_SOURCE_DIR}/tests/vectors")
+  hf_warnings(test_${name})
+  gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT 300)
+endfunction()

@@ -1,0 +1,6 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+//! Marks what the shared library exports.
+#define HF_API __attribute__((visibility("default")))

@@ -1,0 +1,67 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <hf/api.h>
+
+#include <string>
+#include <vector>
+
+namespace gr::hf {
+
+//! The family of a waveform: what the preamble looks like and which tables apply.
+enum class waveform_family {
+    serial_tone, //!< 75 to 2400 bit/s coded, 4800 uncoded (MIL-STD-188-110C 5.3.2)
+    high_rate,   //!< 3200 to 9600 bit/s coded, 12800 uncoded (110C Appendix C)
+    wideband     //!< STANAG 5069 (110C Appendix D)
+};
+
+//! Interleaver length; which of them exist depends on the family.
+enum class interleaver {
+    none,        //!< N: uncoded modes have none
+    zero,        //!< Z: serial tone, coded but not interleaved
+    ultra_short, //!< US
+    very_short,  //!< VS
+    short_,      //!< S
+    medium,      //!< M
+    long_,       //!< L
+    very_long,   //!< VL
+    voice        //!< V: serial tone 2400 with D1, D2 = 7, 7
+};
+
+/*! \brief One way of modulating: family, data rate, bandwidth, interleaver, code.
+ *
+ * A value type with one string form, used in C++, Python, GRC, TOML, message metadata and
+ * on the command line:
+ *
+ *     4539-<rate><interleaver>      4539-75L  4539-600S  4539-2400Z  4539-9600VL
+ *     4539-4800N  4539-12800N       uncoded serial tone, uncoded high rate
+ *
+ * 4539-4800N is the uncoded serial tone, 4539-4800S and the like are the 8PSK high rate.
+ */
+struct HF_API mode {
+    waveform_family family = waveform_family::serial_tone;
+    int rate_bps = 600;       //!< user data rate, bit/s
+    int bandwidth_hz = 3000;  //!< nominal channel bandwidth, Hz
+    interleaver il = interleaver::short_;
+    int constraint_length = 7; //!< of the convolutional code
+
+    /*! \brief Read the string form.
+     *  \throws std::invalid_argument that names \p text and what is allowed.
+     */
+    static mode parse(const std::string& text);
+
+    //! The string form; parse(to_string()) gives the same mode.
+    std::string to_string() const;
+
+    //! Every mode that this version can modulate, ordered by rate, then interleaver.
+    static const std::vector<mode>& all();
+
+    bool operator==(const mode& o) const;
+    bool operator!=(const mode& o) const { return !(*this == o); }
+};
+
+//! "N", "Z", "US", "VS", "S", "M", "L", "VL" or "V".
+HF_API const char* to_string(interleaver il);
+
+} // namespace gr::hf
