@@ -11,24 +11,27 @@ namespace gr::hf::kernel {
 
 /*! \brief When what is on the air: exact times of a transmission in one mode.
  *
- * Times count from the first symbol of the preamble (AGC symbols not included) and contain
- * reinserted preambles.
+ * Times count from the first symbol of the preamble (AGC symbols not included) and
+ * contain reinserted preambles.
  */
 struct mode_timing {
     double symbol_rate = 2400;   //!< symbols/s
     size_t preamble_symbols = 0; //!< symbols before the first block
-    size_t block_symbols = 0;    //!< symbols of one interleaver block, reinserted excluded
+    size_t block_symbols = 0; //!< symbols of one interleaver block, reinserted excluded
     size_t blocks_per_superframe = 0; //!< reinserted preamble after so many; 0: never
     size_t reinserted_symbols = 0;    //!< length of the reinserted preamble
-    size_t bits_per_block = 0;   //!< user bits, end of message and fill included
-    size_t tail_bits = 0;        //!< end of message and flush bits after the last user bit
+    size_t bits_per_block = 0;        //!< user bits, end of message and fill included
+    size_t tail_bits = 0; //!< end of message and flush bits after the last user bit
 
     //! Blocks needed for \p octets user octets and the tail.
     size_t blocks_for(size_t octets) const;
     //! User octets that fit into \p blocks blocks together with the tail; 0 if none fit.
     size_t octets_in(size_t blocks) const;
-    //! Begin of block \p k (0 is the first); k = blocks sent gives the end of the last block.
+    //! Begin of block \p k (0 is the first), after a reinserted preamble if one precedes
+    //! it.
     sim_time block_begin(size_t k) const;
+    //! End of block \p k: of the transmission, if it is the last.
+    sim_time block_end(size_t k) const;
     //! Whole transmission of \p octets user octets, preamble included.
     sim_time duration(size_t octets) const;
 };

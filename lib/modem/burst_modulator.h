@@ -1,0 +1,99 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "waveform/transmitter.h"
+
+#include <hf/mode.h>
+#include <hf/modem_user.h>
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief A transmission as complex baseband samples, centred at 0 Hz.
+ *
+ * Each symbol is sent as a root raised cosine pulse of roll-off 0.35, span() symbols to
+ * either side (110C 5.3.2.3 leaves the serial tone's pulse open; Appendix C recommends
+ * this one). Pulse scale: the pulse's energy is one sample per symbol times
+ * samples_per_symbol(), so that the mean power of the samples equals the mean power of
+ * the symbols, mean_power().
+ *
+ * Time: the centre of symbol i, i = 0 being the first AGC or preamble symbol, is at
+ * sample
+ *
+ *     (i + span()) * samples_per_symbol()
+ *
+ * counted from the first sample of the transmission. The transmission of n symbols has
+ * (n + 2 * span() - 1) * samples_per_symbol() + 1 samples: pulse lead, symbols, pulse
+ * tail.
+ *
+ * The octets of a block are pulled just before the first sample that depends on them,
+ * which is span() symbols (and at a reinserted preamble 72 more) before the block is on
+ * the air.
+ */
+class burst_modulator
+{
+public:
+    /*! \brief Asked before each block.
+     *  \details \p air_sample is the centre of the block's first symbol, counted in
+     * samples from the first sample of the transmission; \p max_octets is as in
+     * transmitter. Fewer octets, or \c last, end the message. Octets beyond \p max_octets
+     * are cut off.
+     */
+    using pull = std::function<tx_octets(uint64_t air_sample, size_t max_octets)>;
+
+    /*! \brief \param sample_rate in samples/s: an integer multiple, at least 2, of the
+     * symbol rate of the modes that will be sent (9600 for 4 samples per symbol). \param
+     * span half length of the pulse in symbols, 2 to 32. \throws std::invalid_argument
+     */
+    explicit burst_modulator(double sample_rate = 9600, size_t span = 10);
+
+    /*! \brief Begin a transmission; one under way is dropped.
+     *  \throws std::invalid_argument for an unknown mode, options it does not allow, or a
+     *  symbol rate that does not divide the sample rate.
+     */
+    void start(const mode& m, pull source, tx_options options = {});
+
+    //! Write the next at most \p n samples; fewer only if the transmission ends with
+    //! them.
+    size_t produce(std::complex<float>* out, size_t n);
+
+    //! True between start() and the last sample, pulse tail included.
+    bool active() const { return d_active; }
+    //! Stop at once; active() is false afterwards.
+    void abort() { d_active = false; }
+
+    double sample_rate() const { return d_sample_rate; }
+    size_t samples_per_symbol() const { return d_sps; }
+    size_t span() const { return d_span; }
+    //! Samples written since start().
+    uint64_t produced() const { return d_produced; }
+    //! The sample at which symbol \p i of the transmission is centred.
+    uint64_t sample_of_symbol(uint64_t i) const { return (i + d_span) * d_sps; }
+
+private:
+    void design(size_t sps);
+    bool feed();
+
+    double d_sample_rate;
+    size_t d_span;
+    size_t d_sps = 0;
+    bool d_active = false;
+    pull d_pull;
+    std::unique_ptr<transmitter> d_tx;
+    std::vector<std::vector<float>> d_taps;     // one branch per sample phase
+    std::vector<std::complex<float>> d_symbols; // window, then symbols waiting
+    size_t d_window = 0;                        // first symbol of the window in d_symbols
+    size_t d_phase = 0;                         // sample within the symbol
+    size_t d_tail = 0;                          // zero symbols still to feed
+    bool d_drained = false;
+    uint64_t d_produced = 0;
+};
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,73 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! How a scrambling value changes a data symbol's number.
+enum class scrambling {
+    add_mod_8,   //!< PSK: number = (number + value) mod 8
+    exclusive_or //!< QAM: number = number xor value
+};
+
+/*! \brief The alphabet of the data symbols of one mode.
+ *
+ * Three steps lead from bits to the air: \c bits bits, first fetched bit most
+ * significant, form a *label*; the label selects a *symbol number* (label_to_number,
+ * Gray-like coding); the scrambler turns that into the number which is sent, an index
+ * into \c points.
+ *
+ * PSK always sends one of eight phases: QPSK and BPSK use 8 points and fill them by
+ * scrambling. In the 75 bit/s mode the number selects a Walsh word instead of a point
+ * (see description::words) and each chip of the word is scrambled.
+ */
+struct constellation {
+    unsigned bits = 0; //!< bits per channel symbol, 1 to 6 (8 in the wideband family)
+    scrambling rule = scrambling::add_mod_8;
+    std::vector<std::complex<float>>
+        points;                           //!< by number as sent; largest magnitude is 1
+    std::vector<uint8_t> label_to_number; //!< 2^bits entries
+
+    //! The number sent for \p label under scrambling value \p s.
+    uint8_t scramble(uint8_t label, uint8_t s) const
+    {
+        const uint8_t n = label_to_number[label];
+        return rule == scrambling::add_mod_8 ? (n + s) & 7 : n ^ s;
+    }
+    //! The point sent for \p label under scrambling value \p s.
+    std::complex<float> point(uint8_t label, uint8_t s) const
+    {
+        return points[scramble(label, s)];
+    }
+    //! Mean power of the points that random bits visit.
+    double mean_power() const;
+};
+
+//! exp(j*pi*k/4) for k = 0..7: the alphabet of all known symbols.
+const std::vector<std::complex<float>>& psk8_points();
+
+/*! \brief Serial tone: 8PSK points, labels through the modified Gray decoder (110C
+ *         5.3.2.3.3), numbers spread evenly round the circle.
+ *  \param bits 1, 2 or 3 per symbol.
+ */
+constellation serial_tone_psk(unsigned bits);
+
+//! Serial tone, 75 bit/s: labels of 2 bits to the Walsh words 0 to 3
+//! (110C 5.3.2.3.7.2.2).
+constellation serial_tone_walsh();
+
+//! High rate, 3200 bit/s: QPSK transcoding on 8PSK points (110C C.5.1.2).
+constellation high_rate_qpsk();
+//! High rate, 4800 bit/s: 8PSK transcoding (110C C.5.1.2).
+constellation high_rate_8psk();
+/*! \brief High rate QAM (110C C.5.1.3): the label is the number; \p bits = 4, 5 or 6.
+ *  \throws std::invalid_argument for other values.
+ */
+constellation high_rate_qam(unsigned bits);
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,100 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "waveform/block_encoder.h"
+#include "waveform/description.h"
+
+#include <hf/mode.h>
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! What the operator may choose about a transmission besides its mode.
+struct tx_options {
+    //! AGC blocks before the preamble, 0 to description::max_agc_blocks (7 in the
+    //! high-rate family, 0 in the serial tone).
+    int agc_blocks = 0;
+    //! Send the end-of-message marker; only families with eom_optional may switch it off.
+    bool eom = true;
+};
+
+//! One transmitted symbol.
+struct tx_symbol {
+    std::complex<float> value;
+    uint8_t number = 0; //!< known: 8PSK number; data: index into constellation::points
+    symbol_kind kind = symbol_kind::data;
+};
+
+/*! \brief Octets to symbols, pulled block by block.
+ *
+ *     transmitter tx(mode::parse("4539-600S"));
+ *     while (!tx.done()) {
+ *         if (size_t n = tx.octets_wanted())
+ *             tx.give(p, ..., last);       // at most n octets
+ *         size_t got = tx.produce(symbols, room);
+ *     }
+ *
+ * The octets of a block are wanted when every symbol before it, a reinserted preamble not
+ * counted, has been produced: as late as possible. The wish is exact: just so many octets
+ * as fill the block's bits (a block of 75 bit/s with the short interleaver has 45 bits;
+ * it asks for 6, 6, 5, 6, 6, 5, ... octets, and bits left over go into the next block).
+ *
+ * After the last octet come the end-of-message marker, the flush bits of the family and
+ * zeros up to the end of the block that holds the last of them (in the uncoded and the
+ * zero-interleaver modes too, which the standard permits). The first bit of an octet is
+ * its least significant.
+ */
+class transmitter
+{
+public:
+    //! \throws std::invalid_argument for an unknown mode or options that it does not
+    //! allow.
+    explicit transmitter(const mode& m, tx_options options = {});
+
+    //! Octets that must be given before produce() can go on; 0: none now.
+    size_t octets_wanted() const;
+    /*! \brief The symbol at which the wanted (or, if none are wanted, the current) block
+     *         begins, counted from the first symbol of the transmission, AGC included.
+     */
+    uint64_t block_symbol() const;
+    /*! \brief Answer octets_wanted().
+     *  \details More than octets_wanted() octets are cut off. Fewer, or \p last, end the
+     *  message. Ignored if nothing is wanted.
+     */
+    void give(const uint8_t* octets, size_t n, bool last);
+
+    //! Write at most \p n symbols; stops early where octets are wanted or at the end.
+    size_t produce(tx_symbol* out, size_t n);
+    //! Everything has been produced.
+    bool done() const { return d_phase == phase::done; }
+    //! Symbols produced so far.
+    uint64_t produced() const { return d_produced; }
+
+    const description& waveform() const { return d_d; }
+
+private:
+    enum class phase { head, want, block, done };
+
+    void end_message();
+    void begin_block();
+    tx_symbol known(uint8_t number, symbol_kind kind) const;
+
+    const description& d_d;
+    tx_options d_options;
+    block_encoder d_encoder;
+    phase d_phase = phase::head;
+    bool d_ended = false;           // marker and flush are queued
+    std::vector<uint8_t> d_bits;    // waiting input bits, unpacked
+    std::vector<uint8_t> d_numbers; // data of the current block
+    size_t d_next_number = 0;
+    uint64_t d_block = 0; // number of the current or wanted block
+    uint64_t d_head = 0;  // symbols before the data phase
+    uint64_t d_produced = 0;
+};
+
+} // namespace gr::hf::kernel
