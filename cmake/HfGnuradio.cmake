@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# GNU Radio, Python and pybind11, in the order that finds the system's Python.
+include_guard()
+
+find_package(Gnuradio 3.10 CONFIG REQUIRED COMPONENTS blocks fft filter)
+find_package(pybind11 CONFIG REQUIRED)
+find_package(Boost 1.74 REQUIRED COMPONENTS system thread)
+
+include(GNUInstallDirs)
+
+# Where Python looks by itself: Debian's /usr/local has dist-packages, any other prefix has
+# site-packages.
+if(NOT HF_PYTHON_DIR)
+  if(CMAKE_INSTALL_PREFIX STREQUAL "/usr/local" AND EXISTS /etc/debian_version)
+    set(_packages dist-packages)
+  else()
+    set(_packages site-packages)
+  endif()
+  set(HF_PYTHON_DIR lib/python${PYTHON_VERSION_MAJOR}.${PYTHON_VERSION_MINOR}/${_packages})
+endif()
+
+# Installed programs and modules find the library without ldconfig.
+set(CMAKE_INSTALL_RPATH "${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}")
+
+# The build tree is usable as it stands: gnuradio.hf is assembled here.
+set(HF_TEST_MODULES ${CMAKE_BINARY_DIR}/test_modules)

@@ -1,0 +1,47 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <hf/api.h>
+#include <pmt/pmt.h>
+
+/*! \file keys.h
+ *  \brief The one vocabulary of message metadata.
+ *
+ * Every message of this module is a PDU: a pair of a dictionary and a u8vector. The keys
+ * below are all that appear in the dictionaries; a missing key means unknown. Times are
+ * station time (see time.h) in nanoseconds.
+ */
+namespace gr::hf::keys {
+
+//! symbol: which message it is; the values are listed at each port.
+HF_API const pmt::pmt_t& type();
+//! uint64: station time of the event, ns.
+HF_API const pmt::pmt_t& now();
+//! uint64: when the octets begin, or the transmission ended, on the air, ns.
+HF_API const pmt::pmt_t& air_time();
+//! symbol: waveform mode in its string form, for example 4539-600S.
+HF_API const pmt::pmt_t& mode();
+//! double: signal-to-noise ratio in 3 kHz, dB.
+HF_API const pmt::pmt_t& snr_db();
+//! double: frequency offset of the received carrier, Hz.
+HF_API const pmt::pmt_t& freq_offset_hz();
+//! double: decoder's confidence in a block, 0 to 1.
+HF_API const pmt::pmt_t& quality();
+//! symbol: how a reception ended: eom, lost, preempted or limit.
+HF_API const pmt::pmt_t& reason();
+//! uint64: how many octets the modem can take.
+HF_API const pmt::pmt_t& max_octets();
+//! bool: the transmission ends after these octets.
+HF_API const pmt::pmt_t& last();
+//! uint64: which client of a sis port a primitive belongs to; see new_client_id().
+HF_API const pmt::pmt_t& client();
+//! uint64: index of the first sample of the transmission.
+HF_API const pmt::pmt_t& start_sample();
+//! uint64: index after the last sample of the transmission.
+HF_API const pmt::pmt_t& end_sample();
+
+//! A number that no other client of this process has: identity on a sis port.
+HF_API uint64_t new_client_id();
+
+} // namespace gr::hf::keys

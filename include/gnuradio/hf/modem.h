@@ -1,0 +1,63 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <gnuradio/sync_block.h>
+#include <hf/api.h>
+#include <hf/modem_user.h>
+
+#include <cstdint>
+#include <string>
+
+namespace gr::hf {
+
+//! What a modem is doing, for displays.
+struct modem_state {
+    bool transmitting = false;
+    bool receiving = false;    //!< between a preamble and the end of its transmission
+    std::string tx_mode;       //!< mode of the last or present transmission
+    std::string rx_mode;       //!< mode of the last or present reception
+    double snr_db = 0;         //!< in 3 kHz, last measured
+    double freq_offset_hz = 0; //!< of the last reception
+    double now = 0;            //!< station time, s
+    uint64_t transmissions = 0;
+    uint64_t receptions = 0;
+    uint64_t octets_sent = 0;
+    uint64_t octets_received = 0;
+    uint64_t late_answers = 0; //!< live operation: answers that came too late
+};
+
+/*! \brief Half-duplex HF modem: received samples in, as many transmit samples out.
+ *  \ingroup hf
+ *
+ * Complex baseband around the subcarrier at 9600 samples/s; zeros while not transmitting.
+ * The first sample of a transmission is tagged tx_sob, the last one tx_eob. The receiver
+ * finds waveform, frequency offset and timing by itself.
+ *
+ * Message port \c modem (in and out) connects to the port of the same name of
+ * hf.data_link; its messages are described in the user guide. Station time advances in
+ * ticks of 10 ms of received samples.
+ *
+ * With \p lock_step the block makes no further sample before the data link has answered
+ * the last tick: the whole flowgraph is then deterministic, and runs as fast as the
+ * processor allows. Without it (live radio) it waits at most 50 ms for octets; if they do
+ * not come the transmission is ended and counted in late_answers.
+ */
+class HF_API modem : virtual public gr::sync_block
+{
+public:
+    typedef std::shared_ptr<modem> sptr;
+
+    /*! \param lock_step wait for the data link (simulated air, recordings, tests)
+     *  \param zero_interleaver what the serial tone calls short interleaver is received
+     *         as zero interleaver; the waveform does not signal which of them is used
+     *  \param agc_blocks AGC training blocks sent ahead of a high-rate preamble, 0 to 7
+     *  \throws std::invalid_argument
+     */
+    static sptr make(bool lock_step = true, bool zero_interleaver = false, int agc_blocks = 0);
+
+    //! A snapshot; may be called from any thread.
+    virtual modem_state state() const = 0;
+};
+
+} // namespace gr::hf

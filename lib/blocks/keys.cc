@@ -1,0 +1,38 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <hf/keys.h>
+
+#include <atomic>
+
+namespace gr::hf::keys {
+
+// Interned once; function-local so that they exist before any block is made.
+#define HF_KEY(name)                                            \
+    const pmt::pmt_t& name()                                    \
+    {                                                           \
+        static const pmt::pmt_t key = pmt::string_to_symbol(#name); \
+        return key;                                             \
+    }
+
+HF_KEY(type)
+HF_KEY(now)
+HF_KEY(air_time)
+HF_KEY(mode)
+HF_KEY(snr_db)
+HF_KEY(freq_offset_hz)
+HF_KEY(quality)
+HF_KEY(reason)
+HF_KEY(max_octets)
+HF_KEY(last)
+HF_KEY(client)
+HF_KEY(start_sample)
+HF_KEY(end_sample)
+#undef HF_KEY
+
+uint64_t new_client_id()
+{
+    static std::atomic<uint64_t> next{ 1 };
+    return next++;
+}
+
+} // namespace gr::hf::keys

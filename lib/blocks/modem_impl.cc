@@ -1,0 +1,190 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/modem_impl.h"
+
+#include "blocks/modem_messages.h"
+
+#include <gnuradio/block_detail.h>
+#include <gnuradio/io_signature.h>
+#include <gnuradio/tpb_detail.h>
+
+#include <boost/thread/thread.hpp>
+
+namespace gr::hf {
+namespace {
+
+// A live transmitter cannot wait longer than its samples in the radio's buffers last.
+constexpr int live_wait_ms = 50;
+
+} // namespace
+
+modem::sptr modem::make(bool lock_step, bool zero_interleaver, int agc_blocks)
+{
+    return gnuradio::make_block_sptr<modem_impl>(lock_step, zero_interleaver, agc_blocks);
+}
+
+modem_impl::modem_impl(bool lock_step, bool zero_interleaver, int agc_blocks)
+    : gr::sync_block("hf_modem",
+                     gr::io_signature::make(1, 1, sizeof(gr_complex)),
+                     gr::io_signature::make(1, 1, sizeof(gr_complex))),
+      d_lock_step(lock_step),
+      d_port(pmt::mp("modem")),
+      d_modem(*this, { zero_interleaver, agc_blocks })
+{
+    message_port_register_in(d_port);
+    message_port_register_out(d_port);
+    set_output_multiple(static_cast<int>(d_modem.tick_samples()));
+    // A few ticks are enough; anything more is delay between the link and the air.
+    set_max_output_buffer(512);
+    set_tag_propagation_policy(TPP_DONT);
+}
+
+int modem_impl::work(int noutput_items,
+                     gr_vector_const_void_star& input_items,
+                     gr_vector_void_star& output_items)
+{
+    const auto* in = static_cast<const gr_complex*>(input_items[0]);
+    auto* out = static_cast<gr_complex*>(output_items[0]);
+    const int tick = static_cast<int>(d_modem.tick_samples());
+
+    for (int k = 0; k + tick <= noutput_items; k += tick) {
+        const auto span = d_modem.run(in + k, out + k);
+        const uint64_t at = nitems_written(0) + k;
+        if (span.first)
+            add_item_tag(0, at + *span.first, pmt::mp("tx_sob"), pmt::PMT_T);
+        if (span.last)
+            add_item_tag(0, at + *span.last, pmt::mp("tx_eob"), pmt::PMT_T);
+    }
+
+    std::lock_guard<std::mutex> lock(d_state_mutex);
+    d_state.now = to_seconds(d_modem.now());
+    d_state.transmitting = d_modem.transmitting();
+    return noutput_items;
+}
+
+bool modem_impl::start()
+{
+    d_connected = pmt::length(message_subscribers(d_port)) > 0;
+    if (!d_connected)
+        d_logger->warn("port modem is not connected: receiving only");
+    return true;
+}
+
+modem_state modem_impl::state() const
+{
+    std::lock_guard<std::mutex> lock(d_state_mutex);
+    return d_state;
+}
+
+void modem_impl::publish(const pmt::pmt_t& msg) { message_port_pub(d_port, msg); }
+
+// The port has no handler: messages are taken here, in the middle of work(), because what
+// they say decides the next samples. The scheduler wakes this thread for every message.
+pmt::pmt_t modem_impl::next_message(bool wait)
+{
+    auto& sleeper = detail()->d_tpb;
+    pmt::pmt_t msg = delete_head_nowait(d_port);
+    if (!msg && wait) {
+        gr::thread::scoped_lock lock(sleeper.mutex);
+        if (!sleeper.input_changed)
+            sleeper.input_cond.timed_wait(lock,
+                                          boost::posix_time::milliseconds(live_wait_ms));
+        sleeper.input_changed = false;
+        lock.unlock();
+        boost::this_thread::interruption_point();
+        msg = delete_head_nowait(d_port);
+    }
+    return msg;
+}
+
+// Takes messages until one parses; anything else on the port is dropped. Empty when the
+// patience of a live modem is over.
+template <class Parse>
+auto modem_impl::await(Parse parse, bool without_limit) -> decltype(parse(pmt::pmt_t()))
+{
+    const auto begin = boost::get_system_time();
+    const auto patience = boost::posix_time::milliseconds(live_wait_ms);
+    for (;;) {
+        if (const auto msg = next_message(true)) {
+            if (auto answer = parse(msg))
+                return answer;
+        } else if (!without_limit && boost::get_system_time() - begin >= patience) {
+            return {};
+        }
+    }
+}
+
+void modem_impl::on_tick(sim_time now)
+{
+    d_ticks_out += d_connected;
+    publish(modem_messages::tick(now));
+}
+
+std::optional<mode> modem_impl::want_tx(sim_time)
+{
+    std::optional<mode> key_up;
+    const auto take = [&](const modem_messages::tick_answer& a) {
+        d_ticks_out -= d_ticks_out > 0;
+        if (a.key_up)
+            key_up = a.key_up;
+    };
+    if (d_lock_step) {
+        while (d_ticks_out > 0)
+            if (const auto a = await(modem_messages::parse_tick_done, true))
+                take(*a);
+    } else {
+        while (const auto msg = next_message(false))
+            if (const auto a = modem_messages::parse_tick_done(msg))
+                take(*a);
+    }
+    if (key_up) {
+        std::lock_guard<std::mutex> lock(d_state_mutex);
+        d_state.tx_mode = key_up->to_string();
+        d_state.receiving = false;
+        ++d_state.transmissions;
+    }
+    return key_up;
+}
+
+tx_octets modem_impl::pull(sim_time now, sim_time air_time, size_t max_octets)
+{
+    publish(modem_messages::pull(now, air_time, max_octets));
+    const auto answer = await(modem_messages::parse_tx_octets, d_lock_step);
+    std::lock_guard<std::mutex> lock(d_state_mutex);
+    if (!answer) {
+        ++d_state.late_answers;
+        return { {}, true };
+    }
+    d_state.octets_sent += std::min(answer->octets.size(), max_octets);
+    return *answer;
+}
+
+void modem_impl::on_tx_end(sim_time now) { publish(modem_messages::tx_end(now)); }
+
+void modem_impl::on_rx_start(sim_time now, const rx_start& e)
+{
+    publish(modem_messages::start(now, e));
+    std::lock_guard<std::mutex> lock(d_state_mutex);
+    d_state.receiving = true;
+    d_state.rx_mode = e.m.to_string();
+    d_state.snr_db = e.snr_db;
+    d_state.freq_offset_hz = e.freq_offset_hz;
+    ++d_state.receptions;
+}
+
+void modem_impl::on_rx_octets(sim_time now, const rx_octets& e)
+{
+    publish(modem_messages::octets(now, e));
+    std::lock_guard<std::mutex> lock(d_state_mutex);
+    d_state.snr_db = e.snr_db;
+    d_state.octets_received += e.octets.size();
+}
+
+void modem_impl::on_rx_end(sim_time now, const rx_end& e)
+{
+    publish(modem_messages::end(now, e));
+    std::lock_guard<std::mutex> lock(d_state_mutex);
+    d_state.receiving = false;
+}
+
+} // namespace gr::hf

@@ -1,0 +1,50 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/half_duplex_modem.h"
+
+#include <hf/modem.h>
+
+#include <mutex>
+
+namespace gr::hf {
+
+class modem_impl : public modem, private modem_user
+{
+public:
+    modem_impl(bool lock_step, bool zero_interleaver, int agc_blocks);
+
+    int work(int noutput_items,
+             gr_vector_const_void_star& input_items,
+             gr_vector_void_star& output_items) override;
+
+    bool start() override;
+    modem_state state() const override;
+
+private:
+    // modem_user, as messages on the port
+    void on_tick(sim_time now) override;
+    std::optional<mode> want_tx(sim_time now) override;
+    tx_octets pull(sim_time now, sim_time air_time, size_t max_octets) override;
+    void on_tx_end(sim_time now) override;
+    void on_rx_start(sim_time now, const rx_start& e) override;
+    void on_rx_octets(sim_time now, const rx_octets& e) override;
+    void on_rx_end(sim_time now, const rx_end& e) override;
+
+    pmt::pmt_t next_message(bool wait);
+    template <class Parse>
+    auto await(Parse parse, bool without_limit) -> decltype(parse(pmt::pmt_t()));
+    void publish(const pmt::pmt_t& msg);
+
+    const bool d_lock_step;
+    const pmt::pmt_t d_port;
+    kernel::half_duplex_modem d_modem;
+    bool d_connected = false; // somebody listens on the port and will answer
+    size_t d_ticks_out = 0;   // ticks that were not yet answered
+
+    mutable std::mutex d_state_mutex;
+    modem_state d_state;
+};
+
+} // namespace gr::hf

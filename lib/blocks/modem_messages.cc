@@ -1,0 +1,161 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/modem_messages.h"
+
+#include "blocks/pdu.h"
+
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+namespace gr::hf::modem_messages {
+namespace {
+
+constexpr std::array<std::pair<rx_end_reason, const char*>, 4> end_reasons{ {
+    { rx_end_reason::eom, "eom" },
+    { rx_end_reason::lost, "lost" },
+    { rx_end_reason::preempted, "preempted" },
+    { rx_end_reason::limit, "limit" },
+} };
+
+std::optional<mode> parse_mode(const std::string& text)
+{
+    try {
+        return mode::parse(text);
+    } catch (const std::invalid_argument&) {
+        return std::nullopt;
+    }
+}
+
+} // namespace
+
+const char* to_string(rx_end_reason r)
+{
+    for (const auto& [reason, name] : end_reasons)
+        if (reason == r)
+            return name;
+    return "lost";
+}
+
+pmt::pmt_t tick(sim_time now) { return pdu::builder("tick").set(keys::now(), now).make(); }
+
+pmt::pmt_t tick_done(const std::optional<mode>& key_up)
+{
+    pdu::builder b("tick_done");
+    if (key_up)
+        b.set(keys::mode(), key_up->to_string());
+    return b.make();
+}
+
+pmt::pmt_t pull(sim_time now, sim_time air_time, size_t max_octets)
+{
+    return pdu::builder("pull")
+        .set(keys::now(), now)
+        .set(keys::air_time(), air_time)
+        .set(keys::max_octets(), static_cast<uint64_t>(max_octets))
+        .make();
+}
+
+pmt::pmt_t octets(const tx_octets& o)
+{
+    return pdu::builder("tx_octets").set(keys::last(), o.last).make(o.octets);
+}
+
+pmt::pmt_t tx_end(sim_time now)
+{
+    return pdu::builder("tx_end").set(keys::now(), now).make();
+}
+
+pmt::pmt_t start(sim_time now, const rx_start& e)
+{
+    return pdu::builder("rx_start")
+        .set(keys::now(), now)
+        .set(keys::mode(), e.m.to_string())
+        .set(keys::snr_db(), e.snr_db)
+        .set(keys::freq_offset_hz(), e.freq_offset_hz)
+        .make();
+}
+
+pmt::pmt_t octets(sim_time now, const rx_octets& e)
+{
+    return pdu::builder("rx_octets")
+        .set(keys::now(), now)
+        .set(keys::snr_db(), e.snr_db)
+        .set(keys::quality(), e.quality)
+        .make(e.octets);
+}
+
+pmt::pmt_t end(sim_time now, const rx_end& e)
+{
+    return pdu::builder("rx_end")
+        .set(keys::now(), now)
+        .set(keys::reason(), std::string(to_string(e.reason)))
+        .set(keys::air_time(), e.air_end)
+        .make();
+}
+
+bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply)
+{
+    reply = pmt::pmt_t();
+    const pdu::reader r(msg);
+    const auto now = r.time(keys::now());
+    if (!now)
+        return false;
+    const std::string type = r.type();
+
+    if (type == "tick") {
+        user.on_tick(*now);
+        reply = tick_done(user.want_tx(*now));
+    } else if (type == "pull") {
+        const auto air_time = r.time(keys::air_time());
+        const auto room = r.integer(keys::max_octets());
+        if (!air_time || !room)
+            return false;
+        reply = octets(user.pull(*now, *air_time, *room));
+    } else if (type == "tx_end") {
+        user.on_tx_end(*now);
+    } else if (type == "rx_start") {
+        const auto m = parse_mode(r.symbol(keys::mode()));
+        if (!m)
+            return false;
+        user.on_rx_start(
+            *now, { *m, r.real(keys::snr_db()), r.real(keys::freq_offset_hz()) });
+    } else if (type == "rx_octets") {
+        user.on_rx_octets(
+            *now, { r.octets(), r.real(keys::snr_db()), r.real(keys::quality(), 1.0) });
+    } else if (type == "rx_end") {
+        const auto air_end = r.time(keys::air_time());
+        const std::string name = r.symbol(keys::reason());
+        for (const auto& [reason, text] : end_reasons) {
+            if (air_end && name == text) {
+                user.on_rx_end(*now, { reason, *air_end });
+                return true;
+            }
+        }
+        return false;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+std::optional<tick_answer> parse_tick_done(const pmt::pmt_t& msg)
+{
+    const pdu::reader r(msg);
+    if (r.type() != "tick_done")
+        return std::nullopt;
+    tick_answer a;
+    if (r.has(keys::mode()))
+        a.key_up = parse_mode(r.symbol(keys::mode()));
+    return a;
+}
+
+std::optional<tx_octets> parse_tx_octets(const pmt::pmt_t& msg)
+{
+    const pdu::reader r(msg);
+    if (r.type() != "tx_octets")
+        return std::nullopt;
+    return tx_octets{ r.octets(), r.flag(keys::last()) };
+}
+
+} // namespace gr::hf::modem_messages

@@ -1,0 +1,53 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <hf/keys.h>
+#include <hf/modem_user.h>
+
+#include <optional>
+
+/*! \file modem_messages.h
+ *  \brief The modem port as messages: what modem_user does as calls, between two blocks.
+ *
+ *  modem to link                         link to modem
+ *  tick       now                        tick_done  [mode]: key up in this mode
+ *  pull       now, air_time, max_octets  tx_octets  last; octets
+ *  tx_end     now
+ *  rx_start   now, mode, snr_db, freq_offset_hz
+ *  rx_octets  now, snr_db, quality; octets
+ *  rx_end     now, reason, air_time
+ *
+ * Every tick and every pull is answered by exactly one message; nothing else is.
+ */
+namespace gr::hf::modem_messages {
+
+pmt::pmt_t tick(sim_time now);
+pmt::pmt_t tick_done(const std::optional<mode>& key_up);
+pmt::pmt_t pull(sim_time now, sim_time air_time, size_t max_octets);
+pmt::pmt_t octets(const tx_octets& o);
+pmt::pmt_t tx_end(sim_time now);
+pmt::pmt_t start(sim_time now, const rx_start& e);
+pmt::pmt_t octets(sim_time now, const rx_octets& e);
+pmt::pmt_t end(sim_time now, const rx_end& e);
+
+/*! \brief Hand a message of the modem to \p user; the answer, if the message wants one.
+ *  \param msg any message; what is not a valid message of the modem gives no call.
+ *  \param[out] reply what to send back, empty if nothing.
+ *  \return false if \p msg was not understood.
+ */
+bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply);
+
+//! What a tick_done says; empty: not a tick_done.
+struct tick_answer {
+    std::optional<mode> key_up;
+};
+std::optional<tick_answer> parse_tick_done(const pmt::pmt_t& msg);
+
+//! What a tx_octets says; empty: not a tx_octets.
+std::optional<tx_octets> parse_tx_octets(const pmt::pmt_t& msg);
+
+//! "eom", "lost", "preempted" or "limit".
+const char* to_string(rx_end_reason r);
+
+} // namespace gr::hf::modem_messages

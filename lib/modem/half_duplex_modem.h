@@ -1,0 +1,68 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/burst_modulator.h"
+#include "modem/burst_receiver.h"
+
+#include <hf/modem_user.h>
+
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! Settings of a half-duplex modem.
+struct half_duplex_options {
+    bool zero_interleaver = false; //!< receive the serial tone's "short" as zero
+    int agc_blocks = 0;            //!< ahead of high-rate preambles, 0 to 7
+};
+
+/*! \brief Modulator and receiver of one station behind one antenna.
+ *
+ * One output sample for each input sample at 9600 samples/s, in ticks of 10 ms. The
+ * receiver is off while transmitting. Station time is the number of received samples.
+ */
+class half_duplex_modem
+{
+public:
+    //! Where in a tick a transmission began and ended, as sample index within the tick.
+    struct tx_span {
+        std::optional<size_t> first;
+        std::optional<size_t> last;
+    };
+
+    /*! \param user is called from run(); must outlive the modem
+     *  \throws std::invalid_argument for \p options
+     */
+    half_duplex_modem(modem_user& user, half_duplex_options options);
+
+    static constexpr double sample_rate = 9600;
+    //! Samples of a tick: 96.
+    static constexpr size_t tick_samples() { return 96; }
+
+    //! Take tick_samples() samples from \p rx, write as many to \p tx.
+    tx_span run(const std::complex<float>* rx, std::complex<float>* tx);
+
+    //! Station time: received samples.
+    sim_time now() const { return time_of(d_samples); }
+    bool transmitting() const { return d_modulator.active(); }
+
+private:
+    static sim_time time_of(uint64_t sample);
+    void receive(const std::complex<float>* rx);
+    size_t transmit(std::complex<float>* tx);
+
+    modem_user& d_user;
+    half_duplex_options d_options;
+    burst_modulator d_modulator;
+    burst_receiver d_receiver;
+    bool d_receiving = false;
+    uint64_t d_samples = 0;    // received so far
+    uint64_t d_rx_origin = 0;  // station sample at which the receiver counts 0
+    uint64_t d_tx_origin = 0;  // station sample of the first sample of the transmission
+};
+
+} // namespace gr::hf::kernel
