@@ -1,0 +1,64 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "ip/packet.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gr::hf::ip {
+
+//! What becomes of a packet.
+enum class verdict {
+    send,            //!< over HF
+    drop,            //!< silently
+    port_unreachable //!< dropped, and the sender is told by ICMP
+};
+
+//! Which packets of a kind are kept when an equal one already waits.
+enum class dedup {
+    none,
+    echo_newest, //!< ICMP echo: one per identifier, the newest
+    payload      //!< same flow and same transport payload (DNS): the first
+};
+
+//! One line of the filter. An empty field matches everything; the first match counts.
+struct filter_rule {
+    std::string name; //!< for the counters; need not be unique
+    // match
+    std::optional<int> version;      //!< 4 or 6
+    std::optional<uint8_t> protocol; //!< number in IP; ICMPv6 is 58
+    uint16_t port_first = 0;         //!< source or destination port of TCP or UDP
+    uint16_t port_last = 0;          //!< both 0: any
+    std::optional<prefix> from;
+    std::optional<prefix> to;
+    int icmp_first = -1; //!< ICMP type; -1: any
+    int icmp_last = -1;
+    size_t length_max = 0; //!< whole packet; 0: any
+    // effect
+    verdict what = verdict::send;
+    std::optional<bool> arq;         //!< else unicast with ARQ, multicast without
+    std::optional<uint8_t> priority; //!< 0 to 15; else from the DSCP
+    uint8_t repeats = 0;             //!< non-ARQ: sent 1 + n times, 0 to 15
+    bool in_order = false;           //!< with ARQ: hold back later ones for earlier ones
+    bool interactive = false;        //!< goes first and gets old faster
+    dedup duplicates = dedup::none;
+
+    //! \throws std::invalid_argument that names the value and what is allowed.
+    void validate() const;
+    bool matches(const packet_view& p) const;
+};
+
+/*! \brief The default list: drops what a host sends unasked (neighbour discovery, IGMP,
+ *  name and service discovery, NTP, DHCP, routing protocols, link-local), rejects QUIC,
+ *  puts DNS and echo first.
+ */
+std::vector<filter_rule> default_filter();
+
+//! Priority from the three upper bits of DSCP or TOS: 2 x class (Annex F.12.4).
+uint8_t priority_of_dscp(uint8_t traffic_class);
+
+} // namespace gr::hf::ip

@@ -1,0 +1,109 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "ip/classifier.h"
+#include "s5066/address.h"
+#include <hf/time.h>
+
+#include <memory>
+
+namespace gr::hf::ip {
+
+//! Entry of the address table: the next hop of a prefix. Longest match wins.
+struct table_entry {
+    ip::prefix to;       //!< unicast or multicast
+    s5066::address node; //!< node, or group for multicast
+};
+
+//! Settings of an IP client.
+struct client_config {
+    uint8_t sap = 9;  //!< Annex F: 9
+    uint8_t rank = 0; //!< 0 to 14
+    std::vector<table_entry> table;
+    std::vector<filter_rule> filter = default_filter();
+    //! Source of ICMP errors, one per family if that family is to have them.
+    std::vector<address> own;
+    size_t mtu = 1500; //!< 576 to 2048; also bounded by the MTU of the bind
+    /*! \brief Unconfirmed octets that SIS may hold for one node, about 1.1 times a longest
+     *  transmission. 2048 to 2^26. */
+    size_t queue_octets = 168'000;
+    size_t waiting_octets =
+        360'000; //!< per node and class, then all are dropped; 2048 to 2^26
+    sim_time age_max = sim_time(300'000'000'000); //!< of the oldest that waits
+    sim_time interactive_age_max =
+        sim_time(60'000'000'000); //!< the same, interactive class
+    double rate = 9600;           //!< bit/s: how fast datagrams without ARQ are fed
+    bool use_dscp = true;         //!< false: priority 0 unless a rule says otherwise
+    bool decrement_ttl = true;    //!< false: the kernel has already done it
+    bool clamp_mss = true;        //!< of TCP SYN, to the MTU less headers
+    bool anti_spoof = true;       //!< sources must be routed to the node they came from
+    double icmp_per_second = 1;   //!< ICMP errors, per destination of the error
+    size_t icmp_burst = 5;
+
+    //! \throws std::invalid_argument that names the value and what is allowed.
+    void validate() const;
+};
+
+//! Counters since the start.
+struct client_stats {
+    uint64_t from_host = 0; //!< packets from the TUN device
+    uint64_t sent = 0;      //!< given to SIS
+    uint64_t sent_octets = 0;
+    uint64_t confirmed = 0;
+    uint64_t rejected = 0; //!< by SIS
+    uint64_t received = 0; //!< given to the TUN device
+    uint64_t received_octets = 0;
+    uint64_t bad_from_host = 0; //!< not an IP datagram
+    uint64_t bad_from_hf = 0;   //!< the same, from HF
+    uint64_t spoofed = 0;       //!< from HF with a source of another node
+    uint64_t no_route = 0;
+    uint64_t too_big = 0;
+    uint64_t hops_exceeded = 0;
+    uint64_t duplicates = 0;      //!< an equal packet waited already
+    uint64_t flushed_queues = 0;  //!< whole queues dropped: full, old or link lost
+    uint64_t flushed_packets = 0; //!< packets in them
+    uint64_t icmp_sent = 0;
+    uint64_t icmp_suppressed = 0; //!< over the rate limit
+    uint64_t invalid_primitives = 0;
+    std::vector<uint64_t> per_rule; //!< packets matched, as client_config::filter
+};
+
+/*! \brief IP client of STANAG 5066 Annex F.12 (Edition 3): one datagram per U_PDU, SAP 9.
+ *
+ * Sans-I/O. on_packet() takes what the kernel routes to the TUN device, poll_packet() gives
+ * what is to be written to it; sis_in() and poll_sis() are the data link. After each call
+ * drain both polls. Unicast goes with ARQ, node confirmation, as they arrive; multicast
+ * without ARQ.
+ *
+ * Packets are queued per next hop and class, SIS is fed only to a depth. A queue that is too
+ * long or too old is dropped as a whole, so that all losses of a TCP connection fall
+ * together; so is that of a node which a U_PDU could not be delivered to.
+ */
+class client
+{
+public:
+    //! \throws std::invalid_argument that names the value and what is allowed.
+    explicit client(const client_config& c);
+    ~client();
+
+    void on_packet(sim_time now, const uint8_t* p, size_t n); //!< from the TUN device
+    std::optional<octets> poll_packet();                      //!< for the TUN device
+    void sis_in(sim_time now, const uint8_t* p, size_t n);    //!< one whole primitive
+    void sis_reset(sim_time now); //!< the SIS connection is new
+    std::optional<octets> poll_sis();
+    std::optional<sim_time> next_deadline() const;
+    void on_deadline(sim_time now);
+
+    bool bound() const;
+    //! Octets that wait for \p node, in all classes, not yet in SIS.
+    size_t waiting(const s5066::address& node) const;
+    const client_stats& stats() const;
+    const client_config& config() const;
+
+private:
+    class impl;
+    std::unique_ptr<impl> d_impl;
+};
+
+} // namespace gr::hf::ip

@@ -1,0 +1,91 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "ip/address.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+/*! \file
+ *  Connect request and answer of HF-PEP (STANAG 5066 Edition 5 Annex X): the open-data of
+ *  a SLEP stream. The octet layout is our choice and stays in this one module.
+ */
+namespace gr::hf::hfpep {
+
+using octets = std::vector<uint8_t>;
+
+//! Outcome of a connect request; 1 to 8 equal the codes of SOCKS5 (RFC 1928).
+enum class status : uint8_t {
+    connected = 0,
+    general_failure = 1,
+    forbidden = 2,
+    network_unreachable = 3,
+    host_unreachable = 4,
+    refused = 5,
+    timed_out = 6,
+    kind_not_supported = 7,
+    address_type_not_supported = 8,
+    name_not_found = 9,
+    too_many_connections = 10,
+    tls_failed = 11,
+    malformed_request = 12,
+    going_down = 13,
+    peer_not_allowed = 14,
+    reset_by_endpoint = 15,
+    link_lost = 134,     //!< SLEP: the link was down too long
+    peer_restarted = 136 //!< SLEP: the other node started anew
+};
+//! Short English words for displays and logs.
+const char* to_string(status s);
+
+//! Address and port of a TCP endpoint.
+struct endpoint_address {
+    ip::address host;
+    uint16_t port = 0;
+    std::string to_string() const;
+    bool operator==(const endpoint_address& o) const
+    {
+        return host == o.host && port == o.port;
+    }
+};
+
+//! What a connection asks for: an address, or a name that the far side looks up.
+struct destination {
+    std::variant<ip::address, std::string> host; //!< a name has 1 to 230 octets
+    uint16_t port = 0;
+    std::string to_string() const;
+};
+
+//! Connect request.
+struct connect_request {
+    destination to;
+    std::optional<endpoint_address> source; //!< option 1
+    std::optional<uint8_t> dscp;            //!< option 2
+    std::optional<uint16_t> idle_limit_s;   //!< option 3; 0: none
+    std::optional<uint8_t> connect_limit_s; //!< option 6; default 30
+    bool answer_first = false; //!< option 7: nothing was accepted yet, answer before data
+};
+
+//! Answer to an accepted request.
+struct connect_answer {
+    status code = status::connected;
+    std::optional<endpoint_address> actual; //!< option 1: the address really connected
+};
+
+//! Empty when a value does not fit.
+octets encode(const connect_request& r);
+octets encode(const connect_answer& a);
+
+/*! \brief Reads a request. Unknown options are ignored.
+ *  \return the request, or the status to refuse it with
+ */
+std::variant<connect_request, status> decode_request(const uint8_t* p, size_t n);
+//! Empty when it is malformed.
+std::optional<connect_answer> decode_answer(const uint8_t* p, size_t n);
+
+} // namespace gr::hf::hfpep

@@ -1,0 +1,75 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/sis.h"
+#include <hf/time.h>
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+namespace gr::hf::s5066 {
+
+/*! \brief The part of a subnetwork client that every client needs (Annex A.3): keeps one
+ *         SAP bound, answers keep-alives, follows the flow control of the node.
+ *
+ * Sans-I/O. The owner hands every primitive from the node to primitive_in() first, and
+ * looks at what comes back: only what concerns U_PDUs is left over.
+ */
+class sis_client
+{
+public:
+    struct config {
+        uint8_t sap = 0;       //!< 0 to 15
+        uint8_t rank = 0;      //!< 0 to 14; 15 is for management
+        delivery_mode service; //!< of the bind; its mode must not be default_
+        sim_time rebind_wait = sim_time(5'000'000'000); //!< after a refused or lost bind
+    };
+
+    //! \throws std::invalid_argument that names the value and what is allowed.
+    explicit sis_client(const config& c);
+
+    //! What changed the state of the binding.
+    enum class change { none, bound, unbound, flow_on };
+    struct result {
+        change what = change::none;
+        //! S_UNIDATA_INDICATION, _CONFIRM or _REJECTED, normal or expedited.
+        std::optional<s_primitive> data;
+    };
+
+    //! One whole primitive from the node. Bad ones are counted in invalid().
+    result primitive_in(sim_time now, const uint8_t* p, size_t n);
+    //! The connection to the node was lost and is new: bind again now.
+    void reset(sim_time now);
+    //! Binding and keep-alive primitives that wait; the owner sends them before data.
+    std::optional<std::vector<uint8_t>> poll();
+
+    bool bound() const { return d_state == state::bound; }
+    //! Bound, and the node takes data.
+    bool ready() const { return bound() && !d_flow_off; }
+    //! Told in S_BIND_ACCEPTED; sis_mtu before.
+    size_t mtu() const { return d_mtu; }
+    //! Primitives that were malformed, or not for a client.
+    uint64_t invalid() const { return d_invalid; }
+    uint8_t sap() const { return d_config.sap; }
+
+    std::optional<sim_time> next_deadline() const;
+    void on_deadline(sim_time now);
+
+private:
+    enum class state { asking, bound, waiting };
+    void ask();
+    void wait(sim_time now);
+
+    config d_config;
+    state d_state = state::asking;
+    bool d_flow_off = false;
+    size_t d_mtu = sis_mtu;
+    uint64_t d_invalid = 0;
+    sim_time d_ask_at{};
+    std::deque<std::vector<uint8_t>> d_out;
+};
+
+} // namespace gr::hf::s5066
