@@ -79,7 +79,7 @@ public:
 
 private:
     void design(size_t sps);
-    bool feed();
+    void feed();
 
     double d_sample_rate;
     size_t d_span;
@@ -87,12 +87,12 @@ private:
     bool d_active = false;
     pull d_pull;
     std::unique_ptr<transmitter> d_tx;
-    std::vector<std::vector<float>> d_taps;     // one branch per sample phase
-    std::vector<std::complex<float>> d_symbols; // window, then symbols waiting
-    size_t d_window = 0;                        // first symbol of the window in d_symbols
-    size_t d_phase = 0;                         // sample within the symbol
-    size_t d_tail = 0;                          // zero symbols still to feed
-    bool d_drained = false;
+    std::vector<std::vector<float>> d_taps; // one branch per sample phase
+    std::vector<std::complex<float>>
+        d_symbols;         // the window and symbols waiting behind it
+    size_t d_window = 0;   // begin of the window in d_symbols
+    size_t d_phase = 0;    // sample within the symbol
+    uint64_t d_length = 0; // samples in all, once that is known
     uint64_t d_produced = 0;
 };
 

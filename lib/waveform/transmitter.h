@@ -81,8 +81,9 @@ private:
     enum class phase { head, want, block, done };
 
     void end_message();
-    void begin_block();
-    tx_symbol known(uint8_t number, symbol_kind kind) const;
+    void next_block();
+    tx_symbol head_symbol(uint64_t i) const;
+    tx_symbol body_symbol(uint64_t i);
 
     const description& d_d;
     tx_options d_options;
