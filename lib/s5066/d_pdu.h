@@ -1,0 +1,168 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/address.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/*! \file
+ *  D_PDUs of STANAG 5066 Annex C (clause C.3).
+ */
+namespace gr::hf::s5066 {
+
+enum class d_pdu_type : uint8_t {
+    data_only = 0,
+    ack_only = 1,
+    data_ack = 2,
+    reset = 3, //!< RESET/WIN-RESYNC
+    expedited_data_only = 4,
+    expedited_ack_only = 5,
+    management = 6,
+    non_arq_data = 7,
+    expedited_non_arq_data = 8,
+    extension = 13, //!< S5066-EP10
+    warning = 15,
+};
+
+//! Longest segment: 10 bits of size.
+constexpr size_t max_segment = 1023;
+//! Longest D_PDU header, sync included: 2 + 31 + 7.
+constexpr size_t max_d_pdu_header = 40;
+//! Longest D_PDU.
+constexpr size_t max_d_pdu = max_d_pdu_header + max_segment + 4;
+//! EOT unit.
+constexpr double eot_unit_s = 0.5;
+
+//! "DATA-ONLY", "ACK-ONLY" and so on.
+const char* to_string(d_pdu_type t);
+//! True for the types that carry a segment (I frames).
+bool has_segment(d_pdu_type t);
+
+//! Flags and number of types 0 and 2.
+struct arq_header {
+    bool start = false;    //!< C_PDU START
+    bool end = false;      //!< C_PDU END
+    bool in_order = false; //!< DELIVER IN ORDER
+    bool drop = false;     //!< DROP C_PDU
+    bool uwe = false;      //!< FSN is the sender's TX UWE
+    bool lwe = false;      //!< FSN is the sender's TX LWE
+    uint8_t fsn = 0;
+};
+
+//! Acknowledgement of types 1, 2 and 5.
+struct ack_header {
+    uint8_t rx_lwe = 0;
+    //! 0 to 16 octets; bit 0 of the first stands for RX LWE + 1.
+    std::vector<uint8_t> selective;
+};
+
+//! Type 3.
+struct reset_header {
+    bool full = false;    //!< FULL RESET CMD
+    bool tx_rqst = false; //!< RESET TX WIN RQST
+    bool rx_cmnd = false; //!< RESET RX WIN CMND
+    bool ack = false;     //!< RESET ACK
+    uint8_t new_rx_lwe = 0;
+    uint8_t frame_id = 0;
+};
+
+//! Type 4.
+struct expedited_header {
+    bool start = false;
+    bool end = false;
+    uint8_t c_pdu_id = 0; //!< modulo 16
+    uint8_t fsn = 0;
+};
+
+//! Type 6.
+struct management_header {
+    bool valid = false;
+    bool ack = false;
+    uint8_t frame_id = 0;
+    bool has_extended = false;
+    std::vector<uint8_t> extended; //!< 0 to 23 octets
+};
+
+//! Types 7 and 8.
+struct non_arq_header {
+    uint16_t c_pdu_id = 0; //!< 12 bits
+    bool in_order = false;
+    bool group = false;
+    uint16_t c_pdu_size = 0;
+    uint16_t offset = 0;
+    uint16_t window = 0; //!< reception window, half seconds
+};
+
+//! Type 15.
+struct warning_header {
+    uint8_t received_type = 0;
+    uint8_t reason =
+        0; //!< 0 unknown type, 1 not connected, 2 invalid, 3 invalid in this state
+};
+
+//! One D_PDU. Which of the type-specific parts count follows from the type.
+struct d_pdu {
+    d_pdu_type type = d_pdu_type::data_only;
+    uint16_t eow = 0; //!< 12 bits: type in 11-8, contents in 7-0
+    uint8_t eot = 0;  //!< half seconds
+    //! Half octets per address written by encode(), 1 to 7; as received by decode.
+    uint8_t address_size = 7;
+    address dst;
+    address src;
+
+    arq_header arq;
+    ack_header ack;
+    reset_header reset;
+    expedited_header expedited;
+    management_header management;
+    non_arq_header non_arq;
+    warning_header warning;
+    std::vector<uint8_t> other; //!< type-specific part of types 9 to 14
+
+    std::vector<uint8_t> segment;
+    //! False: the header was good but the segment was damaged or cut off.
+    bool segment_ok = true;
+
+    //! Octets of the header, sync and header CRC included.
+    size_t header_octets() const;
+    //! Octets of the whole D_PDU, sync included.
+    size_t octets() const;
+};
+
+/*! \brief Octets on the air, sync included, each sent least significant bit first.
+ *  \return empty when a value does not fit its field
+ */
+std::vector<uint8_t> encode(const d_pdu& d);
+
+//! What the first octets of a D_PDU say about its lengths.
+struct d_pdu_extent {
+    size_t header = 0; //!< octets with sync and header CRC
+    size_t total = 0;  //!< octets with segment and its CRC
+};
+
+/*! \brief Checks a complete header (sync, sizes, CRC-16) and tells the length of the D_PDU.
+ *  \param p at least max_d_pdu_header octets or all there are
+ *  \param n number of octets at \p p
+ *  \param need set to how many octets are needed to decide when the result is empty and more
+ *         octets could change it; 0 when \p p is no D_PDU
+ */
+std::optional<d_pdu_extent> check_header(const uint8_t* p, size_t n, size_t& need);
+
+/*! \brief Reads one D_PDU whose header is whole; the segment may be cut off or damaged.
+ *  \return empty when the header is not good
+ */
+std::optional<d_pdu> decode_d_pdu(const uint8_t* p, size_t n);
+inline std::optional<d_pdu> decode_d_pdu(const std::vector<uint8_t>& v)
+{
+    return decode_d_pdu(v.data(), v.size());
+}
+
+//! One line for logs: "DATA-ONLY fsn 3 UWE 200 octets".
+std::string describe(const d_pdu& d);
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,79 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/address.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gr::hf::s5066 {
+
+/*! \brief Everything that can be set in a node. Times are in seconds.
+ *
+ * The standard names the parameters; nearly all defaults are this project's choice.
+ */
+struct node_config {
+    address own;                    //!< node address of this station
+    std::string mode = "4539-600S"; //!< of transmissions with data, see gr::hf::mode
+
+    /*! \brief Of transmissions without data: a mode, "auto" (default_ack_mode()) or "same"
+     *         (as \ref mode).
+     */
+    std::string ack_mode = "auto";
+
+    // Framing
+    uint8_t address_size = 7; //!< half octets per address in D_PDUs, 1 to 7
+    /*! \brief Longest segment, 1 to 1023; C_PDUs are cut into pieces of exactly this size.
+     *         0: by rate and frame loss, in equal parts.
+     */
+    size_t segment_octets = 0;
+    unsigned window = 128;             //!< unacknowledged D_PDUs per peer, 1 to 128
+    double max_transmission_s = 127.5; //!< from the first D_PDU, 1 to 127.5
+
+    // Turns
+    double turnaround_s = 0.1; //!< from the end of the other's transmission to keying
+    double hold_s = 0.1; //!< collecting data before a transmission that is no answer
+    double peer_turnaround_s = 2.0; //!< longest time that others may take to key
+    double rx_latency_s = 0.5;      //!< longest delay of the own receiver, for time-outs
+    double ack_timeout_s = 0; //!< from own end to the start of the answer; 0: computed
+    unsigned max_silent_rounds =
+        5; //!< unanswered transmissions until the peer counts as lost
+    double contention_slot_s = 0.3; //!< unit of random waiting on a shared channel
+    unsigned ack_copies = 2;        //!< of an ACK in one transmission, 1 to 4
+    bool probe_after_silence =
+        true; //!< after an unanswered transmission send a short one
+
+    // Links
+    double link_idle_s = 30; //!< without data: the caller breaks the link
+    unsigned link_tries = 3; //!< link requests, and breaks, until giving up
+    unsigned max_links = 8;  //!< nonexclusive links at once
+    double link_alternate_s =
+        120; //!< longest run of turns with one peer while others wait
+
+    // Clients
+    size_t mtu = 2048;       //!< longest U_PDU taken, 1 to 4096
+    size_t queue_octets = 0; //!< high water mark; 0: 1.25 of the longest transmission
+    double default_ttl_s = 86400;  //!< for TTL 0
+    double client_confirm_s = 600; //!< longest wait for a client confirmation
+    double keep_alive_s = 0;       //!< between S_KEEP_ALIVE; at least 120, 0: none sent
+    double keep_alive_answer_s = 10;
+    unsigned max_invalid_primitives = 10; //!< from one client until it is unbound
+    unsigned max_clients = 64;
+    size_t response_fragment = 4096; //!< octets of the U_PDU in confirmations
+
+    //! Seconds since 1970 at station time 0; needed for time to die. Unknown: ignored.
+    std::optional<int64_t> utc_at_zero_s;
+    bool send_ttd = false; //!< put time to die into S_PDUs, if the time is known
+
+    uint64_t seed = 1;  //!< of random waits and initial numbers; differs between starts
+    bool trace = false; //!< keep log lines for poll_trace()
+    bool tap = false;   //!< keep D_PDUs for poll_tap()
+
+    //! \throws std::invalid_argument that names the first bad value and what is allowed.
+    void validate() const;
+};
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,98 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/pdu.h"
+
+#include "s5066/octets.h"
+
+namespace gr::hf::s5066 {
+
+std::vector<uint8_t> encode(const s_pdu& s)
+{
+    if (s.low > 15 || s.src_sap > 15 || s.dst_sap > 15) {
+        return {};
+    }
+    octet_writer w;
+    w.u8(static_cast<unsigned>(s.type) << 4 | s.low);
+    if (s.type > s_pdu_type::hard_link_request) {
+        return std::move(w.out());
+    }
+    w.u8(static_cast<unsigned>(s.src_sap) << 4 | s.dst_sap);
+    if (s.type == s_pdu_type::hard_link_request) {
+        return std::move(w.out());
+    }
+    if (s.type == s_pdu_type::data) {
+        if (s.ttd && s.ttd->day_mod_16 > 15) {
+            return {};
+        }
+        w.u8((s.confirm_required ? 0x80u : 0u) |
+             (s.ttd ? 0x40u | s.ttd->day_mod_16 : 0u));
+        if (s.ttd) {
+            w.u16(s.ttd->half_gmt_s);
+        }
+    }
+    w.bytes(s.u_pdu);
+    return std::move(w.out());
+}
+
+std::optional<s_pdu> decode_s_pdu(const uint8_t* p, size_t n)
+{
+    octet_reader r(p, n);
+    s_pdu s;
+    const uint8_t o = r.u8();
+    if (o >> 4 > 7) {
+        return std::nullopt;
+    }
+    s.type = static_cast<s_pdu_type>(o >> 4);
+    s.low = o & 0xf;
+    if (s.type <= s_pdu_type::hard_link_request) {
+        const uint8_t saps = r.u8();
+        s.src_sap = saps >> 4;
+        s.dst_sap = saps & 0xf;
+    }
+    if (s.type == s_pdu_type::data) {
+        const uint8_t f = r.u8();
+        s.confirm_required = f & 0x80;
+        if (f & 0x40) {
+            time_to_die ttd;
+            ttd.day_mod_16 = f & 0xf;
+            ttd.half_gmt_s = r.u16();
+            s.ttd = ttd;
+        }
+    }
+    if (s.type <= s_pdu_type::delivery_fail) {
+        s.u_pdu = r.rest();
+    }
+    if (!r.ok()) {
+        return std::nullopt;
+    }
+    return s;
+}
+
+std::vector<uint8_t> encode(const c_pdu& c)
+{
+    if (c.low > 15) {
+        return {};
+    }
+    octet_writer w;
+    w.u8(static_cast<unsigned>(c.type) << 4 | c.low);
+    if (c.type == c_pdu_type::data) {
+        w.bytes(c.s_pdu);
+    }
+    return std::move(w.out());
+}
+
+std::optional<c_pdu> decode_c_pdu(const uint8_t* p, size_t n)
+{
+    if (n == 0 || p[0] >> 4 > 5) {
+        return std::nullopt;
+    }
+    c_pdu c;
+    c.type = static_cast<c_pdu_type>(p[0] >> 4);
+    c.low = p[0] & 0xf;
+    if (c.type == c_pdu_type::data) {
+        c.s_pdu.assign(p + 1, p + n);
+    }
+    return c;
+}
+
+} // namespace gr::hf::s5066

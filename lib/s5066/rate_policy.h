@@ -1,0 +1,65 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/address.h"
+
+#include <hf/mode.h>
+#include <hf/modem_user.h>
+#include <hf/time.h>
+
+#include <cstddef>
+
+namespace gr::hf::s5066 {
+
+//! What a transmission will be, as far as it is known when its mode is chosen.
+struct tx_context {
+    address peer;
+    bool ack_only = false;      //!< no data: acknowledgements and link control alone
+    size_t backlog_octets = 0;  //!< user octets waiting for this peer
+    unsigned silent_rounds = 0; //!< transmissions in a row that the peer did not answer
+};
+
+/*! \brief Chooses the mode of each transmission: the seam for rate adaptation.
+ *
+ * The waveforms are autobaud, so no handshake goes with a change of mode.
+ */
+class rate_policy
+{
+public:
+    virtual ~rate_policy() = default;
+    //! The mode of the next transmission. Must be one of mode::all().
+    virtual mode choose(sim_time now, const tx_context& c) = 0;
+    //! A transmission of \p peer was heard in mode \p m with blocks of this quality.
+    virtual void on_reception(sim_time now, address peer, const mode& m, double snr_db)
+    {
+        (void)now, (void)peer, (void)m, (void)snr_db;
+    }
+    //! \p peer answered: of \p sent data D_PDUs \p lost did not arrive whole.
+    virtual void on_frames(sim_time now, address peer, unsigned sent, unsigned lost)
+    {
+        (void)now, (void)peer, (void)sent, (void)lost;
+    }
+};
+
+//! One mode for data and one for acknowledgements, whatever happens.
+class fixed_rate_policy : public rate_policy
+{
+public:
+    fixed_rate_policy(const mode& data, const mode& ack) : d_data(data), d_ack(ack) {}
+    mode choose(sim_time, const tx_context& c) override
+    {
+        return c.ack_only ? d_ack : d_data;
+    }
+
+private:
+    mode d_data;
+    mode d_ack;
+};
+
+/*! \brief Mode for short answers that goes with data mode \p data: same rate with the shortest
+ *         interleaver (high rate and wideband), short interleaver (serial tone).
+ */
+mode default_ack_mode(const mode& data);
+
+} // namespace gr::hf::s5066
