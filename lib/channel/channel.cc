@@ -1,0 +1,110 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "channel/channel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+constexpr uint64_t noise_stream = ~uint64_t{ 0 }; // far from the paths' 0, 1, ...
+
+bool is_whole(double samples) { return std::abs(samples - std::round(samples)) < 1e-9; }
+
+} // namespace
+
+channel::channel(const channel_spec& spec,
+                 double sample_rate,
+                 uint64_t seed,
+                 double signal_power)
+    : d_spec(spec), d_rate(sample_rate), d_noise(seed, noise_stream)
+{
+    d_spec.validate();
+    if (!(sample_rate >= 2000 && sample_rate <= 1e7))
+        throw std::invalid_argument(
+            "channel: sample_rate = " + std::to_string(sample_rate) +
+            " is not in 2000 to 1e7 samples/s");
+    if (!(signal_power > 0) || !std::isfinite(signal_power))
+        throw std::invalid_argument("channel: signal_power must be above 0");
+
+    double total = 0;
+    for (const path_spec& p : d_spec.paths) {
+        total += std::pow(10, p.gain_db / 10);
+        const double delay = p.delay_ms * 1e-3 * sample_rate;
+        if (!is_whole(delay) && delay < static_cast<double>(delay_line::half_length()))
+            d_latency = delay_line::half_length();
+    }
+    for (size_t i = 0; i < d_spec.paths.size(); ++i) {
+        const path_spec& p = d_spec.paths[i];
+        d_paths.emplace_back(p,
+                             sample_rate,
+                             static_cast<double>(d_latency),
+                             std::sqrt(std::pow(10, p.gain_db / 10) / total),
+                             counter_random(seed, i));
+    }
+    const path_spec& first = d_spec.paths.front();
+    d_pass = d_spec.paths.size() == 1 && first.delay_ms == 0 && first.spread_hz == 0 &&
+             first.shift_hz == 0 && first.phase_deg == 0;
+    if (d_spec.snr_db)
+        d_noise_power = signal_power * sample_rate / noise_bandwidth /
+                        std::pow(10, *d_spec.snr_db / 10);
+    d_gain = static_cast<float>(std::pow(10, d_spec.gain_db / 20));
+}
+
+// Integral of the frequency up to a sample, in turns; closed forms, so that an hour later
+// nothing has accumulated.
+double channel::offset_turns(uint64_t sample) const
+{
+    const double t = static_cast<double>(sample) / d_rate;
+    const double f0 = d_spec.offset_hz;
+    if (d_spec.sweep_hz_per_s > 0 && f0 != 0) {
+        // +f0 down to -f0 and up again; the integral over a period is zero
+        const double rate = std::copysign(d_spec.sweep_hz_per_s, f0);
+        const double half = 2 * f0 / rate;
+        const double u = std::fmod(t, 2 * half);
+        return u < half ? f0 * u - rate * u * u / 2
+                        : -f0 * (u - half) + rate * (u - half) * (u - half) / 2;
+    }
+    const double whole = std::fmod(f0 * t, 1.0);
+    return whole + d_spec.drift_hz_per_s * t * t / 2;
+}
+
+void channel::shift_frequency(std::complex<float>* x, size_t n)
+{
+    if (d_spec.offset_hz == 0 && d_spec.drift_hz_per_s == 0)
+        return;
+    for (size_t i = 0; i < n; ++i) {
+        const double turns = offset_turns(d_count + i);
+        const auto phase = static_cast<float>(2 * M_PI * (turns - std::floor(turns)));
+        x[i] *= std::complex<float>(std::cos(phase), std::sin(phase));
+    }
+}
+
+void channel::process(const std::complex<float>* in, std::complex<float>* out, size_t n)
+{
+    if (d_pass) {
+        if (in != out)
+            std::copy_n(in, n, out);
+    } else {
+        d_sum.assign(n, 0);
+        for (path& p : d_paths)
+            p.add(in, d_sum.data(), n);
+        std::copy_n(d_sum.begin(), n, out);
+    }
+    shift_frequency(out, n);
+    if (d_noise_power > 0) {
+        const auto a = static_cast<float>(std::sqrt(d_noise_power));
+        for (size_t i = 0; i < n; ++i)
+            out[i] += a * d_noise.gaussian(d_count + i);
+    }
+    if (d_gain != 1)
+        for (size_t i = 0; i < n; ++i)
+            out[i] *= d_gain;
+    d_count += n;
+}
+
+} // namespace gr::hf::kernel

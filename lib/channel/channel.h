@@ -1,0 +1,73 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "channel/channel_spec.h"
+#include "channel/counter_random.h"
+#include "channel/path.h"
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief A simulated HF channel for complex baseband: paths (static or Watterson fading),
+ *         frequency offset and drift, white noise, gain; in this order.
+ *
+ * The signal-to-noise ratio is defined in 3 kHz with the *long-term mean* signal power,
+ * which the caller states: noise power per hertz = \p signal_power / (3000 10^(snr/10)),
+ * so a complex sample has noise power signal_power * sample_rate / 3000 / 10^(snr/10). It
+ * is not measured from the samples and not renormalised to the fading.
+ *
+ * Deterministic for a seed, whatever the chunks; each path and the noise have their own
+ * stream of random numbers.
+ */
+class channel
+{
+public:
+    static constexpr double noise_bandwidth = 3000; //!< Hz, of all SNR figures
+
+    /*! \param spec         what it does
+     *  \param sample_rate  samples/s, 2000 to 1e7
+     *  \param seed         of fading and noise
+     *  \param signal_power mean power of the input while a signal is on, above 0
+     *  \throws std::invalid_argument
+     */
+    channel(const channel_spec& spec,
+            double sample_rate,
+            uint64_t seed,
+            double signal_power = 1);
+
+    //! \p n samples through the channel; \p out may be \p in.
+    void process(const std::complex<float>* in, std::complex<float>* out, size_t n);
+
+    /*! \brief Delay of a path of 0 ms through this object, samples.
+     *  \details 0 unless some path has a short delay that is not a whole number of
+     *  samples: then delay_line::half_length().
+     */
+    size_t latency() const { return d_latency; }
+
+    //! Noise power of an output sample; 0 without noise.
+    double noise_power() const { return d_noise_power; }
+
+    const channel_spec& spec() const { return d_spec; }
+
+private:
+    void shift_frequency(std::complex<float>* x, size_t n);
+    double offset_turns(uint64_t sample) const;
+
+    channel_spec d_spec;
+    double d_rate;
+    size_t d_latency = 0;
+    std::vector<path> d_paths;
+    bool d_pass = false; // one static path that does nothing
+    counter_random d_noise;
+    double d_noise_power = 0;
+    float d_gain = 1;
+    uint64_t d_count = 0;
+    std::vector<std::complex<float>> d_sum;
+};
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,54 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "channel/counter_random.h"
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief The gain of one Rayleigh-fading path: complex Gaussian, mean power 1, Gaussian
+ *         Doppler spectrum exp(-2 f^2 / d^2), d being the two-sigma spread.
+ *
+ * White Gaussian noise through the filter exp(-pi^2 d^2 t^2) - the transform of the square
+ * root of the power spectrum - cut where it falls to 1e-3 of its peak, generated at 64 d or
+ * more and interpolated linearly (MIL-STD-188-110C E.5 asks for 32 d and 1e-2).
+ * Stationary from the first sample on. Never renormalised: its power over a short time
+ * is what fading makes it.
+ */
+class fading_tap
+{
+public:
+    /*! \param sample_rate samples/s
+     *  \param spread_hz   two-sigma Doppler spread d, above 0, at most sample_rate / 16
+     *  \param random      the stream of this tap
+     *  \throws std::invalid_argument
+     */
+    fading_tap(double sample_rate, double spread_hz, counter_random random);
+
+    //! The gain at the next \p n samples.
+    void produce(std::complex<float>* out, size_t n);
+
+    //! Samples between two generated values.
+    size_t step() const { return d_step; }
+
+    //! The generated value number \p index, the one at sample index * step(). No state.
+    std::complex<float> value(uint64_t index) const;
+
+private:
+    std::vector<float> d_h; // filter, unit energy
+    size_t d_step;
+    counter_random d_random;
+    std::vector<std::complex<float>> d_noise; // the last d_h.size() numbers, a ring
+    uint64_t d_index = 0;                     // of d_to
+    size_t d_phase = 0;                       // sample between d_from and d_to
+    std::complex<float> d_from, d_to;
+
+    std::complex<float> next_value();
+};
+
+} // namespace gr::hf::kernel

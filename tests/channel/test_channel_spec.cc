@@ -1,0 +1,84 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "channel/channel_spec.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <stdexcept>
+#include <string>
+
+using gr::hf::kernel::channel_spec;
+
+TEST(channel_spec, reads_names_and_numbers)
+{
+    const auto poor = channel_spec::parse("poor");
+    ASSERT_EQ(poor.paths.size(), 2u);
+    EXPECT_EQ(poor.paths[1].delay_ms, 2);
+    EXPECT_EQ(poor.paths[1].spread_hz, 1);
+    EXPECT_FALSE(poor.snr_db);
+    EXPECT_EQ(poor, channel_spec::parse("paths=0:0:1,2:0:1"));
+    EXPECT_EQ(channel_spec::parse("moderate").paths[1].delay_ms, 1);
+    EXPECT_EQ(channel_spec::parse("good").paths[0].spread_hz, 0.1);
+    EXPECT_EQ(channel_spec::parse("clear"), channel_spec{});
+
+    const auto all = channel_spec::parse(
+        "paths=0:0:0,5:-3:0:2.5:90;snr=12.5 offset=-75 drift=0.5 gain=-20");
+    EXPECT_EQ(all.paths[1].shift_hz, 2.5);
+    EXPECT_EQ(all.paths[1].phase_deg, 90);
+    EXPECT_EQ(all.snr_db, 12.5);
+    EXPECT_EQ(all.offset_hz, -75);
+    EXPECT_EQ(all.drift_hz_per_s, 0.5);
+    EXPECT_EQ(all.gain_db, -20);
+    EXPECT_EQ(channel_spec::parse(all.to_string()), all);
+}
+
+TEST(channel_spec, errors_name_the_item)
+{
+    for (const char* bad : { "bad",
+                             "paths=",
+                             "paths=1",
+                             "paths=0:0:0:0:0:0",
+                             "snr=x",
+                             "snr=nan",
+                             "snr=1e9",
+                             "offset=",
+                             "paths=-1:0:0",
+                             "paths=0:0:1000",
+                             "speed=3",
+                             "gain=1e99" }) {
+        try {
+            channel_spec::parse(bad);
+            ADD_FAILURE() << bad << " was accepted";
+        } catch (const std::invalid_argument& e) {
+            EXPECT_NE(std::string(e.what()).find("channel"), std::string::npos);
+        }
+    }
+    try {
+        channel_spec::parse("poor snr=1O");
+        ADD_FAILURE();
+    } catch (const std::invalid_argument& e) {
+        EXPECT_NE(std::string(e.what()).find("1O"), std::string::npos) << e.what();
+    }
+}
+
+TEST(channel_spec, survives_random_text)
+{
+    std::mt19937 rng(1);
+    const std::string alphabet = "paths=:,;. 0123456789-e+snroffetgidwx";
+    const std::string good = "paths=0:0:1,2:0:1 snr=10 offset=5 drift=1";
+    int accepted = 0;
+    for (int i = 0; i < 50000; ++i) {
+        std::string t = i & 1 ? good : std::string(rng() % 30, ' ');
+        const size_t changes = i & 1 ? 1 + rng() % 4 : t.size();
+        for (size_t k = 0; k < changes; ++k)
+            t[i & 1 ? rng() % t.size() : k] = alphabet[rng() % alphabet.size()];
+        try {
+            const auto s = channel_spec::parse(t);
+            EXPECT_EQ(channel_spec::parse(s.to_string()), s) << t;
+            ++accepted;
+        } catch (const std::invalid_argument&) {
+        }
+    }
+    EXPECT_GT(accepted, 1000);
+}
