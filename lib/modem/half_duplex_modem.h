@@ -47,22 +47,20 @@ public:
     tx_span run(const std::complex<float>* rx, std::complex<float>* tx);
 
     //! Station time: received samples.
-    sim_time now() const { return time_of(d_samples); }
+    sim_time now() const;
     bool transmitting() const { return d_modulator.active(); }
 
 private:
-    static sim_time time_of(uint64_t sample);
     void receive(const std::complex<float>* rx);
-    size_t transmit(std::complex<float>* tx);
+    void key_up(const mode& m);
 
     modem_user& d_user;
     half_duplex_options d_options;
     burst_modulator d_modulator;
     burst_receiver d_receiver;
     bool d_receiving = false;
-    uint64_t d_samples = 0;    // received so far
-    uint64_t d_rx_origin = 0;  // station sample at which the receiver counts 0
-    uint64_t d_tx_origin = 0;  // station sample of the first sample of the transmission
+    uint64_t d_samples = 0;   // received so far
+    uint64_t d_tx_origin = 0; // station sample of the first sample of the transmission
 };
 
 } // namespace gr::hf::kernel

@@ -27,13 +27,13 @@ public:
 
     /*! \brief Make an air for \p stations stations, numbered from 0.
      *  \param stations 2 to 64
-     *  \param channel model between each two stations, in the string form of
-     *         channel_spec: clear, awgn, good, moderate, poor, or paths=...
-     *  \param snr_db signal-to-noise ratio in 3 kHz for a mean signal power of
-     *         \p signal_power; ignored if the channel is clear
+     *  \param channel what lies between each two stations, for example "poor snr=20"; the
+     *         words are explained at hf.channel. Noise (snr=, in 3 kHz) is added once at
+     *         each receiver
      *  \param seed of all random processes
      *  \param speed 1 is real time, 20 is twenty times as fast, 0 is without limit
-     *  \param signal_power mean power of a transmission, 1 for PSK modes
+     *  \param signal_power mean power of a transmission to which snr= refers: 1 for PSK
+     *         modes, mode.mean_power for others
      *  \param duration_s end of all streams after so many seconds of station time; 0: never
      *  \param delay_ms delay of each radio and the propagation, 10 to 1000 ms
      *  \param sample_rate samples/s
@@ -41,7 +41,6 @@ public:
      */
     static sptr make(int stations,
                      const std::string& channel = "clear",
-                     double snr_db = 30,
                      uint64_t seed = 1,
                      double speed = 0,
                      double signal_power = 1,

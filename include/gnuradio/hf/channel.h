@@ -1,0 +1,42 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <gnuradio/sync_block.h>
+#include <hf/api.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace gr::hf {
+
+/*! \brief Simulated HF channel: multipath, Watterson fading, frequency offset, noise.
+ *  \ingroup hf
+ *
+ * \p spec is a list of words separated by spaces:
+ *
+ *     clear                     samples pass unchanged
+ *     awgn                      one static path
+ *     good moderate poor flutter   ITU-R F.520: two equal Rayleigh paths
+ *     paths=D:G:S,D:G:S         explicit: delay ms, gain dB, Doppler spread Hz (two sigma),
+ *                               and optionally :shift Hz:phase degrees
+ *     snr=DB                    white noise; SNR in 3 kHz, for signals of mean power
+ *                               \p signal_power
+ *     offset=HZ drift=HZ/S sweep=HZ/S   frequency offset, its rate, triangle sweep
+ *     gain=DB
+ *
+ * Equal seeds give equal samples.
+ */
+class HF_API channel : virtual public gr::sync_block
+{
+public:
+    typedef std::shared_ptr<channel> sptr;
+    //! \throws std::invalid_argument that names the word that is wrong and what is allowed
+    static sptr make(const std::string& spec,
+                     uint64_t seed = 1,
+                     double signal_power = 1,
+                     double sample_rate = 9600);
+};
+
+} // namespace gr::hf

@@ -1,0 +1,51 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <gnuradio/hier_block2.h>
+#include <hf/api.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gr::hf {
+
+/*! \brief IP client of STANAG 5066 Annex F.12 on a TUN device of its own.
+ *  \ingroup hf
+ *
+ * Makes the device when the flowgraph starts and removes it when it stops. What the kernel
+ * routes to it is carried datagram by datagram to the node that the address table names.
+ * Message port \c sis (in and out) connects to hf.data_link.
+ */
+class HF_API ip_client : virtual public gr::hier_block2
+{
+public:
+    typedef std::shared_ptr<ip_client> sptr;
+
+    /*! \param device name of the TUN device, 1 to 15 characters
+     *  \param address IPv4 address with prefix length, for example 10.66.0.1/24
+     *  \param table next hops, each "PREFIX=NODE", for example "10.66.0.2/32=1.2.0.2"
+     *  \param mtu of the device, 576 to 2048 octets
+     *  \param queue_octets unconfirmed octets held in SIS for one node: about one longest
+     *         transmission
+     *  \param netns network namespace of the device; empty: the present one
+     *  \param real_time true if the data link is not driven by a modem of this flowgraph:
+     *         time then comes from the host's clock
+     *  \throws std::invalid_argument
+     */
+    static sptr make(const std::string& device,
+                     const std::string& address,
+                     const std::vector<std::string>& table,
+                     int mtu = 1500,
+                     size_t queue_octets = 168000,
+                     const std::string& netns = "",
+                     bool real_time = false);
+
+    //! Counters by name.
+    virtual std::map<std::string, uint64_t> stats() const = 0;
+};
+
+} // namespace gr::hf

@@ -1,0 +1,70 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <gnuradio/hier_block2.h>
+#include <hf/api.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gr::hf {
+
+//! One proxied TCP connection, for displays.
+struct pep_connection {
+    bool local = false; //!< accepted here; false: asked for by the far proxy
+    std::string to;     //!< destination
+    std::string state;
+    uint64_t octets_out = 0; //!< from the local application towards HF
+    uint64_t octets_in = 0;  //!< from HF to the local application
+};
+
+/*! \brief HF-PEP: TCP proxy for HF over SLEP streams.
+ *  \ingroup hf
+ *
+ * Message port \c sis (in and out) connects to hf.data_link. Applications come in through
+ * listeners, each given as a string:
+ *
+ *     redirect:PORT                 connections sent here by an nftables REDIRECT rule
+ *     tproxy:PORT                   connections intercepted by an nftables TPROXY rule
+ *     [ADDRESS:]PORT=HOST:PORT      everything accepted here goes to that host; the name or
+ *                                   address is resolved at the far side
+ *
+ * Listeners bind to 127.0.0.1 unless an address is given (tproxy: to any address, as the
+ * kernel demands).
+ */
+class HF_API pep : virtual public gr::hier_block2
+{
+public:
+    typedef std::shared_ptr<pep> sptr;
+
+    /*! \param listeners as above; may be empty for a station that only serves
+     *  \param routes far proxies, each "PREFIX=NODE" or "NAME_SUFFIX=NODE", for example
+     *         "10.66.0.0/24=1.2.0.2", "0.0.0.0/0=1.2.0.2", ".=1.2.0.2"
+     *  \param queue_octets unconfirmed octets held in SIS for one node: about one longest
+     *         transmission
+     *  \param segment_octets of the data link, 16 to 1023: U_PDUs are aligned to it
+     *  \param max_connections 1 to 4096
+     *  \param netns network namespace of the sockets; empty: the present one
+     *  \param real_time true if the data link is not driven by a modem of this flowgraph:
+     *         time then comes from the host's clock
+     *  \throws std::invalid_argument
+     */
+    static sptr make(const std::vector<std::string>& listeners,
+                     const std::vector<std::string>& routes,
+                     size_t queue_octets = 168000,
+                     size_t segment_octets = 1023,
+                     size_t max_connections = 256,
+                     const std::string& netns = "",
+                     bool real_time = false);
+
+    //! Counters by name.
+    virtual std::map<std::string, uint64_t> stats() const = 0;
+    //! Present connections.
+    virtual std::vector<pep_connection> connections() const = 0;
+};
+
+} // namespace gr::hf

@@ -1,0 +1,39 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <gnuradio/sync_block.h>
+#include <hf/api.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace gr::hf {
+
+/*! \brief Receiver: finds every transmission by itself, whatever its mode.
+ *  \ingroup hf
+ *
+ * Input: complex baseband at 9600 samples/s, the subcarrier at 0 Hz. Message ports (out):
+ *
+ *  - \c pdus: one PDU for each transmission, when it has ended: its octets, and mode,
+ *    snr_db, freq_offset_hz, start_sample, end_sample, reason (eom, lost, limit).
+ *  - \c events: what happens as it happens: type rx_start, rx_octets (the octets of one
+ *    interleaver block), rx_end; same keys.
+ *
+ * A transmission of more than 16 MiB is delivered in pieces.
+ */
+class HF_API rx : virtual public gr::sync_block
+{
+public:
+    typedef std::shared_ptr<rx> sptr;
+    /*! \param zero_interleaver what the serial tone calls short interleaver is received as
+     *         zero interleaver
+     *  \param max_blocks return to acquisition after so many blocks; 0: no limit
+     */
+    static sptr make(bool zero_interleaver = false, uint64_t max_blocks = 0);
+
+    //! Transmissions that were recognised.
+    virtual uint64_t receptions() const = 0;
+};
+
+} // namespace gr::hf

@@ -1,0 +1,78 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "channel/channel.h"
+
+#include <hf/air.h>
+
+#include <boost/thread/condition_variable.hpp>
+#include <boost/thread/mutex.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace gr::hf {
+
+class air_impl : public air, public std::enable_shared_from_this<air_impl>
+{
+public:
+    air_impl(int stations,
+             const std::string& channel,
+             uint64_t seed,
+             double speed,
+             double signal_power,
+             double duration_s,
+             double delay_ms,
+             double sample_rate);
+
+    gr::sync_block::sptr source(int station) override;
+    gr::sync_block::sptr sink(int station) override;
+    void set_speed(double speed) override;
+    void end() override;
+    double now() const override;
+
+    //! Take \p n transmitted samples of \p station; false after the end.
+    bool write(int station, const gr_complex* samples, size_t n);
+    /*! \brief Up to \p n samples that \p station hears; waits a short time for them.
+     *  \return 0: none yet, ask again; -1: the air has ended
+     */
+    int read(int station, gr_complex* samples, size_t n);
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    struct station_state {
+        std::vector<gr_complex> sent; // from sample sent_from on, until all have read it
+        uint64_t sent_from = 0;
+        uint64_t written = 0;
+        uint64_t read = 0;
+        std::vector<std::unique_ptr<kernel::channel>> from; // by transmitting station
+        std::unique_ptr<kernel::channel> noise;             // at this receiver
+        bool has_source = false;
+        bool has_sink = false;
+    };
+
+    void check_station(int station) const;
+    size_t available(int station) const;
+    size_t paced(uint64_t position, size_t n);
+    void forget_read_samples();
+
+    const uint64_t d_delay;
+    const uint64_t d_end; // in samples
+    const double d_sample_rate;
+    double d_speed;
+    bool d_ended = false;
+    std::vector<station_state> d_stations;
+    mutable boost::mutex d_mutex;
+    boost::condition_variable d_changed;
+    // Pace: sample d_pace_sample was due at d_pace_time.
+    clock::time_point d_pace_time;
+    uint64_t d_pace_sample = 0;
+    bool d_started = false;
+};
+
+} // namespace gr::hf

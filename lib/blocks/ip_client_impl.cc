@@ -1,0 +1,210 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/routes.h"
+#include "blocks/sis_client_block.h"
+#include "blocks/tun_device.h"
+#include "ip/client.h"
+
+#include <gnuradio/io_signature.h>
+#include <hf/ip_client.h>
+#include <hf/ticker.h>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+namespace gr::hf {
+namespace {
+
+//! Engine and TUN device; lives on the io_thread.
+class ip_client_core : public sis_client_block
+{
+public:
+    ip_client_core(const std::string& device,
+                   const std::string& address,
+                   const ip::client_config& config,
+                   const std::string& netns)
+        : sis_client_block("hf_ip_client_core", netns),
+          d_device_name(device),
+          d_address(address),
+          d_mtu(static_cast<int>(config.mtu)),
+          d_engine(config),
+          d_tun_events(io().context())
+    {
+    }
+
+    ip::client_stats stats() const
+    {
+        std::lock_guard<std::mutex> lock(d_stats_mutex);
+        return d_stats;
+    }
+
+protected:
+    void engine_sis_in(sim_time now, const uint8_t* p, size_t n) override
+    {
+        d_engine.sis_in(now, p, n);
+    }
+    std::optional<std::vector<uint8_t>> engine_poll_sis() override
+    {
+        return d_engine.poll_sis();
+    }
+    std::optional<sim_time> engine_next_deadline() const override
+    {
+        return d_engine.next_deadline();
+    }
+    void engine_on_deadline(sim_time now) override { d_engine.on_deadline(now); }
+
+    bool engine_drain() override
+    {
+        bool any = false;
+        while (const auto packet = d_engine.poll_packet()) {
+            any = true;
+            // A full device drops, as any router would.
+            if (d_tun && ::write(d_tun->fd(), packet->data(), packet->size()) < 0)
+                ++d_write_failures;
+        }
+        std::lock_guard<std::mutex> lock(d_stats_mutex);
+        d_stats = d_engine.stats();
+        return any;
+    }
+
+    void open() override
+    {
+        d_tun.emplace(d_device_name, d_address, d_mtu);
+        d_tun_events.assign(d_tun->fd());
+        read();
+    }
+
+    void close() override
+    {
+        d_tun_events.cancel();
+        d_tun_events.release();
+        d_tun.reset();
+    }
+
+private:
+    void read()
+    {
+        d_tun_events.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                                [this](const boost::system::error_code& error) {
+                                    if (error || !d_tun)
+                                        return;
+                                    read_packets();
+                                    pump();
+                                    read();
+                                });
+    }
+
+    void read_packets()
+    {
+        // Leave the thread to others after some packets: the kernel queues the rest.
+        for (int k = 0; k < 64; ++k) {
+            const ssize_t n = ::read(d_tun->fd(), d_packet.data(), d_packet.size());
+            if (n <= 0)
+                return;
+            d_engine.on_packet(now(), d_packet.data(), static_cast<size_t>(n));
+        }
+    }
+
+    const std::string d_device_name;
+    const std::string d_address;
+    const int d_mtu;
+    ip::client d_engine;
+    std::optional<tun_device> d_tun;
+    boost::asio::posix::stream_descriptor d_tun_events;
+    std::array<uint8_t, 4096> d_packet;
+    std::atomic<uint64_t> d_write_failures{ 0 };
+    mutable std::mutex d_stats_mutex;
+    ip::client_stats d_stats;
+};
+
+ip::client_config make_config(const std::string& address,
+                              const std::vector<std::string>& table,
+                              int mtu,
+                              size_t queue_octets)
+{
+    ip::client_config c;
+    if (mtu < 576 || mtu > 2048)
+        throw std::invalid_argument("mtu " + std::to_string(mtu) +
+                                    ": allowed are 576 to 2048 octets");
+    c.mtu = static_cast<size_t>(mtu);
+    c.queue_octets = queue_octets;
+    c.own = { ip::address(address.substr(0, address.find('/'))) };
+    for (const auto& entry : table) {
+        const auto [prefix, node] = parse_route(entry);
+        c.table.push_back({ ip::prefix(prefix), node });
+    }
+    c.validate();
+    return c;
+}
+
+class ip_client_impl : public ip_client
+{
+public:
+    ip_client_impl(const std::string& device,
+                   const std::string& address,
+                   const std::vector<std::string>& table,
+                   int mtu,
+                   size_t queue_octets,
+                   const std::string& netns,
+                   bool real_time)
+        : gr::hier_block2("hf_ip_client",
+                          gr::io_signature::make(0, 0, 0),
+                          gr::io_signature::make(0, 0, 0)),
+          d_core(gnuradio::make_block_sptr<ip_client_core>(
+              device, address, make_config(address, table, mtu, queue_octets), netns))
+    {
+        const auto sis = pmt::mp("sis");
+        message_port_register_hier_in(sis);
+        message_port_register_hier_out(sis);
+        msg_connect(self(), sis, d_core, sis);
+        msg_connect(d_core, sis, self(), sis);
+        if (real_time) {
+            d_ticker = ticker::make();
+            msg_connect(d_ticker, pmt::mp("ticks"), d_core, sis);
+        }
+    }
+
+    std::map<std::string, uint64_t> stats() const override
+    {
+        const auto s = d_core->stats();
+        return { { "from_host", s.from_host },
+                 { "sent", s.sent },
+                 { "sent_octets", s.sent_octets },
+                 { "confirmed", s.confirmed },
+                 { "rejected", s.rejected },
+                 { "received", s.received },
+                 { "received_octets", s.received_octets },
+                 { "bad_from_host", s.bad_from_host },
+                 { "bad_from_hf", s.bad_from_hf },
+                 { "spoofed", s.spoofed },
+                 { "no_route", s.no_route },
+                 { "too_big", s.too_big },
+                 { "flushed_packets", s.flushed_packets },
+                 { "icmp_sent", s.icmp_sent } };
+    }
+
+private:
+    std::shared_ptr<ip_client_core> d_core;
+    ticker::sptr d_ticker;
+};
+
+} // namespace
+
+ip_client::sptr ip_client::make(const std::string& device,
+                                const std::string& address,
+                                const std::vector<std::string>& table,
+                                int mtu,
+                                size_t queue_octets,
+                                const std::string& netns,
+                                bool real_time)
+{
+    return gnuradio::make_block_sptr<ip_client_impl>(
+        device, address, table, mtu, queue_octets, netns, real_time);
+}
+
+} // namespace gr::hf

@@ -1,0 +1,184 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/routes.h"
+#include "blocks/sis_client_block.h"
+#include "blocks/tcp_edge.h"
+#include "pep/engine.h"
+
+#include <gnuradio/io_signature.h>
+#include <hf/pep.h>
+#include <hf/ticker.h>
+
+#include <mutex>
+#include <random>
+
+namespace gr::hf {
+namespace {
+
+//! Engine and sockets; lives on the io_thread.
+class pep_core : public sis_client_block
+{
+public:
+    pep_core(const std::vector<tcp_listener>& listeners,
+             const hfpep::engine_config& config,
+             const std::string& netns)
+        : sis_client_block("hf_pep_core", netns),
+          d_listeners(listeners),
+          d_engine(config),
+          d_edge(
+              io().context(), d_engine, [this] { return now(); }, [this] { pump(); })
+    {
+    }
+
+    hfpep::engine_stats stats() const
+    {
+        std::lock_guard<std::mutex> lock(d_shown_mutex);
+        return d_stats;
+    }
+    std::vector<pep_connection> connections() const
+    {
+        std::lock_guard<std::mutex> lock(d_shown_mutex);
+        return d_shown;
+    }
+
+protected:
+    void engine_sis_in(sim_time now, const uint8_t* p, size_t n) override
+    {
+        d_engine.sis_in(now, p, n);
+    }
+    std::optional<std::vector<uint8_t>> engine_poll_sis() override
+    {
+        return d_engine.poll_sis();
+    }
+    std::optional<sim_time> engine_next_deadline() const override
+    {
+        return d_engine.next_deadline();
+    }
+    void engine_on_deadline(sim_time now) override { d_engine.on_deadline(now); }
+
+    bool engine_drain() override
+    {
+        const bool any = d_edge.drain();
+        show();
+        return any;
+    }
+
+    void open() override
+    {
+        for (const auto& l : d_listeners)
+            d_edge.listen(l);
+    }
+    void close() override { d_edge.close(); }
+
+private:
+    // What displays see, at most every 100 ms of station time: the list may be long.
+    void show()
+    {
+        std::lock_guard<std::mutex> lock(d_shown_mutex);
+        d_stats = d_engine.stats();
+        if (now() < d_show_at)
+            return;
+        d_show_at = now() + std::chrono::milliseconds(100);
+        d_shown.clear();
+        for (const auto& c : d_engine.connections())
+            d_shown.push_back(
+                { c.local, c.to.to_string(), c.state, c.octets_out, c.octets_in });
+    }
+
+    const std::vector<tcp_listener> d_listeners;
+    hfpep::engine d_engine;
+    tcp_edge d_edge;
+    mutable std::mutex d_shown_mutex;
+    hfpep::engine_stats d_stats;
+    std::vector<pep_connection> d_shown;
+    sim_time d_show_at{};
+};
+
+hfpep::engine_config make_config(const std::vector<std::string>& routes,
+                                 size_t queue_octets,
+                                 size_t segment_octets,
+                                 size_t max_connections)
+{
+    hfpep::engine_config c;
+    for (const auto& text : routes) {
+        const auto [what, node] = parse_route(text);
+        hfpep::route r;
+        r.node = node;
+        if (what.find('/') != std::string::npos || ip::address::parse(what))
+            r.prefix = ip::prefix(what);
+        else
+            r.name_suffix = what;
+        c.routes.push_back(r);
+    }
+    c.slep.queue_octets = queue_octets;
+    c.slep.segment_octets = segment_octets;
+    c.max_connections = max_connections;
+    c.slep.streams_max = max_connections;
+    // The one thing that must differ between two runs: it tells a restart to the peers.
+    c.slep.instance = static_cast<uint16_t>(std::random_device()() | 1);
+    c.validate();
+    return c;
+}
+
+class pep_impl : public pep
+{
+public:
+    pep_impl(const std::vector<tcp_listener>& listeners,
+             const hfpep::engine_config& config,
+             const std::string& netns,
+             bool real_time)
+        : gr::hier_block2(
+              "hf_pep", gr::io_signature::make(0, 0, 0), gr::io_signature::make(0, 0, 0)),
+          d_core(gnuradio::make_block_sptr<pep_core>(listeners, config, netns))
+    {
+        const auto sis = pmt::mp("sis");
+        message_port_register_hier_in(sis);
+        message_port_register_hier_out(sis);
+        msg_connect(self(), sis, d_core, sis);
+        msg_connect(d_core, sis, self(), sis);
+        if (real_time) {
+            d_ticker = ticker::make();
+            msg_connect(d_ticker, pmt::mp("ticks"), d_core, sis);
+        }
+    }
+
+    std::map<std::string, uint64_t> stats() const override
+    {
+        const auto s = d_core->stats();
+        return { { "accepted", s.accepted },     { "requested", s.requested },
+                 { "connected", s.connected },   { "failed", s.failed },
+                 { "rejected", s.rejected },     { "closed", s.closed },
+                 { "reset", s.reset },           { "bad_requests", s.bad_requests },
+                 { "octets_out", s.octets_out }, { "octets_in", s.octets_in } };
+    }
+    std::vector<pep_connection> connections() const override
+    {
+        return d_core->connections();
+    }
+
+private:
+    std::shared_ptr<pep_core> d_core;
+    ticker::sptr d_ticker;
+};
+
+} // namespace
+
+pep::sptr pep::make(const std::vector<std::string>& listeners,
+                    const std::vector<std::string>& routes,
+                    size_t queue_octets,
+                    size_t segment_octets,
+                    size_t max_connections,
+                    const std::string& netns,
+                    bool real_time)
+{
+    std::vector<tcp_listener> parsed;
+    for (const auto& text : listeners)
+        parsed.push_back(tcp_listener::parse(text));
+    return gnuradio::make_block_sptr<pep_impl>(
+        parsed,
+        make_config(routes, queue_octets, segment_octets, max_connections),
+        netns,
+        real_time);
+}
+
+} // namespace gr::hf

@@ -1,0 +1,118 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/modem_messages.h"
+#include "blocks/pdu.h"
+#include "modem/burst_receiver.h"
+
+#include <gnuradio/io_signature.h>
+#include <hf/rx.h>
+
+#include <atomic>
+
+namespace gr::hf {
+namespace {
+
+constexpr size_t max_message_octets = 16 * 1024 * 1024;
+
+class rx_impl : public rx
+{
+public:
+    rx_impl(bool zero_interleaver, uint64_t max_blocks)
+        : gr::sync_block("hf_rx",
+                         gr::io_signature::make(1, 1, sizeof(gr_complex)),
+                         gr::io_signature::make(0, 0, 0)),
+          d_receiver([&] {
+              kernel::rx_options o;
+              o.zero_interleaver = zero_interleaver;
+              o.max_blocks = max_blocks;
+              return o;
+          }()),
+          d_pdus(pmt::mp("pdus")),
+          d_events(pmt::mp("events"))
+    {
+        message_port_register_out(d_pdus);
+        message_port_register_out(d_events);
+    }
+
+    uint64_t receptions() const override { return d_receptions; }
+
+    int work(int n, gr_vector_const_void_star& in, gr_vector_void_star&) override
+    {
+        d_receiver.push(static_cast<const gr_complex*>(in[0]), static_cast<size_t>(n));
+        while (const auto e = d_receiver.poll()) {
+            if (const auto* s = std::get_if<rx_start>(&e->what))
+                begin(*s, e->sample);
+            else if (const auto* o = std::get_if<rx_octets>(&e->what))
+                block(*o);
+            else
+                end(std::get<rx_end>(e->what).reason, e->sample);
+        }
+        return n;
+    }
+
+    // A transmission that the end of the input cuts off is delivered as well.
+    bool stop() override
+    {
+        if (d_receiving)
+            end(rx_end_reason::lost, static_cast<int64_t>(nitems_read(0)));
+        return true;
+    }
+
+private:
+    void begin(const rx_start& s, int64_t sample)
+    {
+        ++d_receptions;
+        d_receiving = true;
+        d_octets.clear();
+        d_meta = pdu::builder();
+        d_meta.set(keys::mode(), s.m.to_string())
+            .set(keys::snr_db(), s.snr_db)
+            .set(keys::freq_offset_hz(), s.freq_offset_hz)
+            .set(keys::start_sample(), static_cast<uint64_t>(std::max<int64_t>(sample, 0)));
+        publish_event("rx_start", {});
+    }
+
+    void block(const rx_octets& o)
+    {
+        d_meta.set(keys::snr_db(), o.snr_db).set(keys::quality(), o.quality);
+        publish_event("rx_octets", o.octets);
+        d_octets.insert(d_octets.end(), o.octets.begin(), o.octets.end());
+        if (d_octets.size() >= max_message_octets) {
+            message_port_pub(d_pdus, d_meta.make(d_octets));
+            d_octets.clear();
+        }
+    }
+
+    void end(rx_end_reason reason, int64_t sample)
+    {
+        d_receiving = false;
+        d_meta.set(keys::reason(), std::string(modem_messages::to_string(reason)))
+            .set(keys::end_sample(), static_cast<uint64_t>(std::max<int64_t>(sample, 0)));
+        publish_event("rx_end", {});
+        message_port_pub(d_pdus, d_meta.make(d_octets));
+        d_octets.clear();
+    }
+
+    void publish_event(const char* type, const std::vector<uint8_t>& octets)
+    {
+        pdu::builder e = d_meta;
+        message_port_pub(d_events, e.set(keys::type(), std::string(type)).make(octets));
+    }
+
+    kernel::burst_receiver d_receiver;
+    const pmt::pmt_t d_pdus;
+    const pmt::pmt_t d_events;
+    bool d_receiving = false;
+    pdu::builder d_meta;
+    std::vector<uint8_t> d_octets;
+    std::atomic<uint64_t> d_receptions{ 0 };
+};
+
+} // namespace
+
+rx::sptr rx::make(bool zero_interleaver, uint64_t max_blocks)
+{
+    return gnuradio::make_block_sptr<rx_impl>(zero_interleaver, max_blocks);
+}
+
+} // namespace gr::hf

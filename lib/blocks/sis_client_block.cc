@@ -1,0 +1,89 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/sis_client_block.h"
+
+#include "blocks/pdu.h"
+
+#include <gnuradio/io_signature.h>
+
+namespace gr::hf {
+
+sis_client_block::sis_client_block(const std::string& name, const std::string& netns)
+    : gr::block(name, gr::io_signature::make(0, 0, 0), gr::io_signature::make(0, 0, 0)),
+      d_port(pmt::mp("sis")),
+      d_client(keys::new_client_id()),
+      d_io(netns)
+{
+    message_port_register_in(d_port);
+    message_port_register_out(d_port);
+    set_msg_handler(d_port, [this](const pmt::pmt_t& msg) { on_message(msg); });
+}
+
+bool sis_client_block::start()
+{
+    d_io.run_and_wait([this] {
+        open();
+        d_running = true;
+        pump();
+    });
+    return true;
+}
+
+bool sis_client_block::stop()
+{
+    d_io.run_and_wait([this] {
+        d_running = false;
+        close();
+    });
+    return true;
+}
+
+void sis_client_block::on_message(const pmt::pmt_t& msg)
+{
+    const pdu::reader r(msg);
+    const auto now = r.time(keys::now());
+    if (!now) {
+        d_logger->warn("sis port: expected a PDU with the key now, dropped");
+        return;
+    }
+    auto octets = r.octets();
+    if (!octets.empty() && r.integer(keys::client()) == d_client) {
+        d_io.post([this, t = *now, octets = std::move(octets)] {
+            if (!d_running)
+                return;
+            engine_sis_in(t, octets.data(), octets.size());
+            pump();
+        });
+    }
+    d_io.post_time(*now, [this](sim_time t) { on_time(t); });
+}
+
+void sis_client_block::on_time(sim_time now)
+{
+    if (!d_running)
+        return;
+    // A deadline that moves itself into the past would keep us here for ever.
+    for (int round = 0; round < 100; ++round) {
+        const auto deadline = engine_next_deadline();
+        if (!deadline || *deadline > now)
+            break;
+        engine_on_deadline(now);
+    }
+    pump();
+}
+
+void sis_client_block::pump()
+{
+    bool more = true;
+    while (more) {
+        more = engine_drain();
+        while (const auto primitive = engine_poll_sis()) {
+            message_port_pub(
+                d_port,
+                pdu::builder().set(keys::client(), d_client).make(*primitive));
+            more = true;
+        }
+    }
+}
+
+} // namespace gr::hf

@@ -1,0 +1,63 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "blocks/io_thread.h"
+
+#include <gnuradio/block.h>
+#include <hf/time.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gr::hf {
+
+/*! \brief A block that is a client of a data link and lives with sockets or devices.
+ *
+ * Its engine runs on an io_thread, together with what it opened, so it needs no lock of its
+ * own; the sis port only posts to that thread. Time comes with the messages of the port.
+ */
+class sis_client_block : public gr::block
+{
+public:
+    bool start() override;
+    bool stop() override;
+
+protected:
+    /*! \param name of the block
+     *  \param netns network namespace of its sockets and devices; empty: the present one
+     */
+    sis_client_block(const std::string& name, const std::string& netns);
+
+    //! \name The engine; called on the io_thread only
+    //! @{
+    virtual void engine_sis_in(sim_time now, const uint8_t* p, size_t n) = 0;
+    virtual std::optional<std::vector<uint8_t>> engine_poll_sis() = 0;
+    virtual std::optional<sim_time> engine_next_deadline() const = 0;
+    virtual void engine_on_deadline(sim_time now) = 0;
+    //! Carry out what the engine wants besides SIS; false if there was nothing.
+    virtual bool engine_drain() = 0;
+    //! Open and close what belongs to the io_thread.
+    virtual void open() = 0;
+    virtual void close() = 0;
+    //! @}
+
+    //! After anything was told to the engine: do all that it wants. On the io_thread.
+    void pump();
+    io_thread& io() { return d_io; }
+    //! Station time as last told by the data link.
+    sim_time now() const { return d_io.now(); }
+
+private:
+    void on_message(const pmt::pmt_t& msg);
+    void on_time(sim_time now);
+
+    const pmt::pmt_t d_port;
+    const uint64_t d_client;
+    io_thread d_io;
+    bool d_running = false;
+};
+
+} // namespace gr::hf

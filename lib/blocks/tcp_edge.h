@@ -1,0 +1,74 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "pep/engine.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace gr::hf {
+
+//! One way in for applications; the string forms are explained at hf.pep.
+struct tcp_listener {
+    enum class kind { redirect, tproxy, map };
+    kind how = kind::map;
+    std::string bind_address = "127.0.0.1";
+    uint16_t port = 0;
+    hfpep::destination to; //!< of a map
+
+    //! \throws std::invalid_argument that names \p text and what is allowed.
+    static tcp_listener parse(const std::string& text);
+};
+
+/*! \brief The sockets of HF-PEP: tells the engine what happens on them and does what it
+ *         asks for. Everything runs on the thread of the io_context.
+ */
+class tcp_edge
+{
+public:
+    /*! \param clock station time
+     *  \param pump called after the engine was told something from a socket
+     */
+    tcp_edge(boost::asio::io_context& io,
+             hfpep::engine& engine,
+             std::function<sim_time()> clock,
+             std::function<void()> pump);
+    ~tcp_edge();
+
+    //! \throws std::runtime_error naming the listener and what the system said.
+    void listen(const tcp_listener& l);
+    //! Carry out what the engine wants; false if it wanted nothing.
+    bool drain();
+    //! Close listeners and connections at once.
+    void close();
+
+    size_t open_sockets() const { return d_connections.size(); }
+
+private:
+    class connection;
+    struct listening;
+
+    void accept(const std::shared_ptr<listening>& l);
+    void accepted(const tcp_listener& l, boost::asio::ip::tcp::socket socket);
+    void connect(const hfpep::action& a);
+    void forget(hfpep::connection_id id);
+
+    boost::asio::io_context& d_io;
+    hfpep::engine& d_engine;
+    std::function<sim_time()> d_clock;
+    std::function<void()> d_pump;
+    std::vector<std::shared_ptr<listening>> d_listeners;
+    std::unordered_map<hfpep::connection_id, std::shared_ptr<connection>> d_connections;
+    hfpep::connection_id d_next_id = 1;
+};
+
+} // namespace gr::hf

@@ -1,0 +1,102 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/half_duplex_modem.h"
+
+#include <algorithm>
+
+namespace gr::hf::kernel {
+namespace {
+
+constexpr int64_t ns_per_second = 1000000000;
+
+sim_time time_of(int64_t sample)
+{
+    // Whole seconds apart: the product would overflow after 11 days.
+    constexpr int64_t rate = static_cast<int64_t>(half_duplex_modem::sample_rate);
+    return sim_time(sample / rate * ns_per_second + sample % rate * ns_per_second / rate);
+}
+
+} // namespace
+
+half_duplex_modem::half_duplex_modem(modem_user& user, half_duplex_options options)
+    : d_user(user), d_options(options), d_modulator(sample_rate),
+      d_receiver([&] {
+          rx_options rx;
+          rx.zero_interleaver = options.zero_interleaver;
+          return rx;
+      }())
+{
+    if (options.agc_blocks < 0 || options.agc_blocks > 7)
+        throw std::invalid_argument("agc_blocks " + std::to_string(options.agc_blocks) +
+                                    ": allowed are 0 to 7");
+}
+
+sim_time half_duplex_modem::now() const { return time_of(d_samples); }
+
+half_duplex_modem::tx_span half_duplex_modem::run(const std::complex<float>* rx,
+                                                  std::complex<float>* tx)
+{
+    const bool was_transmitting = transmitting();
+    d_samples += tick_samples();
+    if (was_transmitting)
+        d_receiver.skip(tick_samples());
+    else
+        receive(rx);
+    d_user.on_tick(now());
+
+    tx_span span;
+    const auto wanted = d_user.want_tx(now());
+    if (!was_transmitting && wanted) {
+        key_up(*wanted);
+        span.first = 0;
+    }
+    size_t sent = 0;
+    if (transmitting()) {
+        sent = d_modulator.produce(tx, tick_samples());
+        if (!transmitting()) {
+            span.last = sent > 0 ? sent - 1 : 0;
+            d_user.on_tx_end(now());
+        }
+    }
+    std::fill(tx + sent, tx + tick_samples(), std::complex<float>());
+    return span;
+}
+
+void half_duplex_modem::receive(const std::complex<float>* rx)
+{
+    d_receiver.push(rx, tick_samples());
+    while (const auto event = d_receiver.poll()) {
+        if (const auto* start = std::get_if<rx_start>(&event->what)) {
+            d_receiving = true;
+            d_user.on_rx_start(now(), *start);
+        } else if (const auto* octets = std::get_if<rx_octets>(&event->what)) {
+            d_user.on_rx_octets(now(), *octets);
+        } else if (const auto* end = std::get_if<rx_end>(&event->what)) {
+            d_receiving = false;
+            d_user.on_rx_end(now(), { end->reason, time_of(event->sample) });
+        }
+    }
+}
+
+void half_duplex_modem::key_up(const mode& m)
+{
+    d_receiver.reset();
+    if (d_receiving) {
+        d_receiving = false;
+        d_user.on_rx_end(now(), { rx_end_reason::preempted, now() });
+    }
+    tx_options options;
+    if (m.family == waveform_family::high_rate)
+        options.agc_blocks = d_options.agc_blocks;
+    // Output sample k of this tick is on the air together with input sample k.
+    d_tx_origin = d_samples - tick_samples();
+    d_modulator.start(
+        m,
+        [this](uint64_t air_sample, size_t max_octets) {
+            const auto air = time_of(static_cast<int64_t>(d_tx_origin + air_sample));
+            return d_user.pull(now(), air, max_octets);
+        },
+        options);
+}
+
+} // namespace gr::hf::kernel

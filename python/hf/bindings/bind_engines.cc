@@ -1,0 +1,195 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* BINDTOOL_HEADER_FILE(mode.h) */
+/* BINDTOOL_HEADER_FILE_HASH(0) */
+#include "channel/channel.h"
+#include "modem/burst_modulator.h"
+#include "modem/burst_receiver.h"
+#include "waveform/description.h"
+#include "waveform/timing.h"
+
+#include <hf/mode.h>
+
+#include <pybind11/complex.h>
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+using namespace gr::hf;
+
+namespace {
+
+using samples = py::array_t<std::complex<float>, py::array::c_style | py::array::forcecast>;
+
+samples modulate(const mode& m, const py::bytes& octets, int agc_blocks, bool eom)
+{
+    const std::string_view data = octets;
+    size_t used = 0;
+    kernel::burst_modulator modulator;
+    kernel::tx_options options;
+    options.agc_blocks = agc_blocks;
+    options.eom = eom;
+    modulator.start(
+        m,
+        [&](uint64_t, size_t room) {
+            const size_t n = std::min(room, data.size() - used);
+            tx_octets o;
+            o.octets.assign(data.begin() + used, data.begin() + used + n);
+            used += n;
+            o.last = used == data.size();
+            return o;
+        },
+        options);
+    std::vector<std::complex<float>> out;
+    constexpr size_t step = 4096;
+    while (modulator.active()) {
+        const size_t at = out.size();
+        out.resize(at + step);
+        out.resize(at + modulator.produce(out.data() + at, step));
+    }
+    return samples(out.size(), out.data());
+}
+
+const char* reason_name(rx_end_reason r)
+{
+    switch (r) {
+    case rx_end_reason::eom:
+        return "eom";
+    case rx_end_reason::preempted:
+        return "preempted";
+    case rx_end_reason::limit:
+        return "limit";
+    default:
+        return "lost";
+    }
+}
+
+py::dict event_dict(const kernel::rx_event& e)
+{
+    using namespace pybind11::literals;
+    const double time = static_cast<double>(e.sample) / kernel::burst_receiver::sample_rate;
+    if (const auto* s = std::get_if<rx_start>(&e.what))
+        return py::dict("type"_a = "start",
+                        "time"_a = time,
+                        "mode"_a = s->m.to_string(),
+                        "snr_db"_a = s->snr_db,
+                        "freq_offset_hz"_a = s->freq_offset_hz);
+    if (const auto* o = std::get_if<rx_octets>(&e.what))
+        return py::dict(
+            "type"_a = "octets",
+            "time"_a = time,
+            "octets"_a =
+                py::bytes(reinterpret_cast<const char*>(o->octets.data()), o->octets.size()),
+            "snr_db"_a = o->snr_db,
+            "quality"_a = o->quality);
+    return py::dict("type"_a = "end",
+                    "time"_a = time,
+                    "reason"_a = reason_name(std::get<rx_end>(e.what).reason));
+}
+
+std::vector<py::dict> receive(kernel::burst_receiver& rx, const samples& in)
+{
+    {
+        py::gil_scoped_release release;
+        rx.push(in.data(), static_cast<size_t>(in.size()));
+    }
+    std::vector<py::dict> events;
+    while (const auto e = rx.poll())
+        events.push_back(event_dict(*e));
+    return events;
+}
+
+void bind_mode(py::module& m)
+{
+    py::class_<mode>(m, "mode", "One way of modulating, for example 4539-600S.")
+        .def(py::init(&mode::parse), py::arg("text"))
+        .def_static("all", &mode::all, "Every mode that can be modulated.")
+        .def_readonly("rate_bps", &mode::rate_bps, "User data rate, bit/s.")
+        .def_readonly("bandwidth_hz", &mode::bandwidth_hz, "Channel bandwidth, Hz.")
+        .def_property_readonly(
+            "interleaver",
+            [](const mode& x) { return to_string(x.il); },
+            "N, Z, US, VS, S, M, L, VL or V.")
+        .def_property_readonly(
+            "mean_power",
+            [](const mode& x) { return kernel::mean_power(x); },
+            "Mean power of the samples; 1 for PSK modes, less for QAM modes.")
+        .def("__str__", &mode::to_string)
+        .def("__repr__", [](const mode& x) { return "mode('" + x.to_string() + "')"; })
+        .def("__eq__", [](const mode& a, const mode& b) { return a == b; })
+        .def("__hash__",
+             [](const mode& x) { return std::hash<std::string>()(x.to_string()); });
+
+    py::class_<kernel::mode_timing>(m, "timing", "When what is on the air in one mode.")
+        .def(py::init([](const mode& x) { return kernel::timing_of(x); }), py::arg("mode"))
+        .def_readonly("bits_per_block", &kernel::mode_timing::bits_per_block)
+        .def_readonly("tail_bits", &kernel::mode_timing::tail_bits)
+        .def_readonly("preamble_symbols", &kernel::mode_timing::preamble_symbols)
+        .def_readonly("block_symbols", &kernel::mode_timing::block_symbols)
+        .def("blocks_for", &kernel::mode_timing::blocks_for, py::arg("octets"))
+        .def("octets_in", &kernel::mode_timing::octets_in, py::arg("blocks"))
+        .def(
+            "block_begin",
+            [](const kernel::mode_timing& t, size_t k) { return to_seconds(t.block_begin(k)); },
+            py::arg("k"),
+            "Begin of block k after the first preamble symbol, s.")
+        .def(
+            "duration",
+            [](const kernel::mode_timing& t, size_t n) { return to_seconds(t.duration(n)); },
+            py::arg("octets"),
+            "Whole transmission, preamble included, s.");
+}
+
+} // namespace
+
+void bind_engines(py::module& m)
+{
+    bind_mode(m);
+    m.def("modulate",
+          &modulate,
+          py::arg("mode"),
+          py::arg("octets"),
+          py::arg("agc_blocks") = 0,
+          py::arg("eom") = true,
+          "One whole transmission as complex64 baseband samples at 9600 samples/s.");
+
+    py::class_<kernel::burst_receiver>(
+        m, "receiver", "Receiver of everything that is on the air; told nothing.")
+        .def(py::init([](bool zero_interleaver, size_t max_blocks) {
+                 kernel::rx_options o;
+                 o.zero_interleaver = zero_interleaver;
+                 o.max_blocks = max_blocks;
+                 return std::make_unique<kernel::burst_receiver>(o);
+             }),
+             py::arg("zero_interleaver") = false,
+             py::arg("max_blocks") = 0)
+        .def("push",
+             &receive,
+             py::arg("samples"),
+             "Take complex samples at 9600 samples/s; returns the events, a list of "
+             "dictionaries with the key type: start, octets or end. Times are in seconds "
+             "of input.");
+
+    py::class_<kernel::channel>(m, "channel_model", "HF channel: fading, offset, noise.")
+        .def(py::init([](const std::string& spec,
+                         uint64_t seed,
+                         double signal_power,
+                         double sample_rate) {
+                 return std::make_unique<kernel::channel>(
+                     kernel::channel_spec::parse(spec), sample_rate, seed, signal_power);
+             }),
+             py::arg("spec"),
+             py::arg("seed") = 1,
+             py::arg("signal_power") = 1,
+             py::arg("sample_rate") = 9600)
+        .def(
+            "process",
+            [](kernel::channel& c, const samples& in) {
+                samples out(in.size());
+                c.process(in.data(), out.mutable_data(), static_cast<size_t>(in.size()));
+                return out;
+            },
+            py::arg("samples"),
+            "Complex samples through the channel; state is kept from call to call.");
+}

@@ -1,0 +1,20 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <pybind11/pybind11.h>
+
+namespace py = pybind11;
+
+void bind_engines(py::module& m);
+void bind_blocks(py::module& m);
+void bind_network(py::module& m);
+void bind_sim(py::module& m);
+
+PYBIND11_MODULE(hf_python, m)
+{
+    // The base classes of the blocks must be known before ours are declared.
+    py::module::import("gnuradio.gr");
+    bind_engines(m);
+    bind_blocks(m);
+    bind_network(m);
+    bind_sim(m);
+}
