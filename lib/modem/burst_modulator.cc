@@ -55,7 +55,7 @@ void burst_modulator::design(size_t sps)
     // Branch r, tap j weighs the symbol that is centred (span - j) symbols before the sample
     // with phase 0, so the newest symbol of the window comes last.
     const size_t length = 2 * d_span + 1;
-    d_taps.assign(sps, std::vector<float>(length, 0.0f));
+    d_taps.assign(sps, volk::vector<float>(length, 0.0f));
     double energy = 0;
     for (size_t r = 0; r < sps; ++r) {
         for (size_t j = 0; j < length; ++j) {
@@ -124,8 +124,12 @@ size_t burst_modulator::produce(std::complex<float>* out, size_t n)
             feed();
             continue;
         }
+        // VOLK picks a kernel by alignment and kernels may round differently: into a local
+        // variable, so that the caller's buffer does not matter.
+        alignas(64) std::complex<float> sample;
         volk_32fc_32f_dot_prod_32fc(
-            out + made, &d_symbols[d_window], d_taps[d_phase].data(), length);
+            &sample, &d_symbols[d_window], d_taps[d_phase].data(), length);
+        out[made] = sample;
         ++made;
         ++d_produced;
         if (++d_phase == d_sps) {

@@ -7,6 +7,8 @@
 #include <hf/mode.h>
 #include <hf/modem_user.h>
 
+#include <volk/volk_alloc.hh>
+
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -87,9 +89,11 @@ private:
     bool d_active = false;
     pull d_pull;
     std::unique_ptr<transmitter> d_tx;
-    std::vector<std::vector<float>> d_taps; // one branch per sample phase
-    std::vector<std::complex<float>>
-        d_symbols;         // the window and symbols waiting behind it
+    // One branch per sample phase; aligned, because VOLK 2.5 loads taps as aligned memory
+    // in its unaligned kernels too.
+    std::vector<volk::vector<float>> d_taps;
+    // The window and the symbols waiting behind it.
+    volk::vector<std::complex<float>> d_symbols;
     size_t d_window = 0;   // begin of the window in d_symbols
     size_t d_phase = 0;    // sample within the symbol
     uint64_t d_length = 0; // samples in all, once that is known

@@ -27,8 +27,8 @@ constexpr bool is_known(symbol_kind k) { return k != symbol_kind::data; }
 
 /*! \brief One place in the data phase.
  *
- * \c value is the 8PSK number sent if the symbol is known, the scrambling value if it is
- * data.
+ * \c value is the number sent, an index into description::known_points, if the symbol is
+ * known; the scrambling value if it is data.
  */
 struct cell {
     symbol_kind kind = symbol_kind::data;
@@ -69,7 +69,12 @@ struct description {
     mode m;
     double symbol_rate = 2400; //!< symbols/s
 
-    // Preamble: 8PSK numbers as sent.
+    /*! \brief Points of the known symbols, by number. The first eight are 8PSK and all there
+     *         are in the 3 kHz families; wideband probes need more.
+     */
+    std::vector<std::complex<float>> known_points = psk8_points();
+
+    // Preamble: numbers as sent.
     std::vector<uint8_t> agc;      //!< one AGC block; empty: the family has none
     size_t max_agc_blocks = 0;     //!< allowed repetitions of agc
     std::vector<uint8_t> preamble; //!< from the first to the last symbol before the data

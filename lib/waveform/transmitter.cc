@@ -77,7 +77,7 @@ tx_symbol transmitter::head_symbol(uint64_t i) const
 {
     const uint64_t agc = d_head - d_d.preamble.size();
     const uint8_t number = i < agc ? d_d.agc[i % d_d.agc.size()] : d_d.preamble[i - agc];
-    return { psk8_points()[number],
+    return { d_d.known_points[number],
              number,
              i < agc ? symbol_kind::agc : symbol_kind::preamble };
 }
@@ -86,7 +86,7 @@ tx_symbol transmitter::body_symbol(uint64_t i)
 {
     const cell& c = d_d.at(i);
     if (is_known(c.kind))
-        return { psk8_points()[c.value], c.value, c.kind };
+        return { d_d.known_points[c.value], c.value, c.kind };
     const uint8_t number = d_numbers[d_next_number++];
     return { d_d.alphabet.points[number], number, c.kind };
 }

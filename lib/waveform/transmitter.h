@@ -26,7 +26,7 @@ struct tx_options {
 //! One transmitted symbol.
 struct tx_symbol {
     std::complex<float> value;
-    uint8_t number = 0; //!< known: 8PSK number; data: index into constellation::points
+    uint8_t number = 0; //!< index into known_points, or constellation::points if data
     symbol_kind kind = symbol_kind::data;
 };
 

@@ -1,0 +1,127 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <hf/mode.h>
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <stdexcept>
+
+using namespace gr::hf;
+
+namespace {
+
+std::string complaint(const std::string& text)
+{
+    try {
+        mode::parse(text);
+    } catch (const std::invalid_argument& e) {
+        return e.what();
+    }
+    return "";
+}
+
+bool contains(const std::string& text, const std::string& part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST(mode, string_form_makes_the_round_trip)
+{
+    std::set<std::string> names;
+    for (const mode& m : mode::all()) {
+        EXPECT_EQ(mode::parse(m.to_string()), m);
+        names.insert(m.to_string());
+    }
+    EXPECT_EQ(names.size(), 51u); // 18 + 2400V + 4800N, 30 + 12800N
+    EXPECT_EQ(mode::all().size(), 51u);
+}
+
+TEST(mode, order_is_rate_then_interleaver)
+{
+    const auto& all = mode::all();
+    for (size_t i = 1; i < all.size(); ++i)
+        EXPECT_TRUE(all[i - 1].rate_bps < all[i].rate_bps ||
+                    (all[i - 1].rate_bps == all[i].rate_bps && all[i - 1].il < all[i].il))
+            << all[i].to_string();
+}
+
+TEST(mode, families)
+{
+    EXPECT_EQ(mode::parse("4539-4800N").family, waveform_family::serial_tone);
+    EXPECT_EQ(mode::parse("4539-4800S").family, waveform_family::high_rate);
+    EXPECT_EQ(mode::parse("4539-2400V").il, interleaver::voice);
+    EXPECT_EQ(mode::parse("4539-75L").rate_bps, 75);
+    EXPECT_EQ(mode{}, mode::parse("4539-600S"));
+}
+
+TEST(mode, bad_names_are_refused_with_a_reason)
+{
+    for (const char* bad : { "",
+                             "600S",
+                             "4539",
+                             "4539-",
+                             "4539-600",
+                             "4539-600s",
+                             "4539-600US",
+                             "4539-601S",
+                             "4539-600S ",
+                             " 4539-600S",
+                             "4539-0600S",
+                             "4539-75V",
+                             "4539-12800S",
+                             "4539-2400N",
+                             "4539-99999999999999999999S",
+                             "5069-600S",
+                             "4539-S",
+                             "4539-600SS" }) {
+        const std::string why = complaint(bad);
+        EXPECT_TRUE(contains(why, std::string("\"") + bad + "\"")) << bad << ": " << why;
+        EXPECT_TRUE(contains(why, "4539-<rate><interleaver>")) << why;
+    }
+    EXPECT_TRUE(
+        contains(complaint("4539-600VL"), "600 bit/s has the interleavers Z, S, L;"));
+    EXPECT_TRUE(contains(complaint("4539-4800"),
+                         "4800 bit/s has the interleavers N, US, VS, S, M, L, VL;"));
+    EXPECT_FALSE(contains(complaint("4539-601S"), "has the interleavers"));
+    EXPECT_LT(complaint(std::string(1000000, 'x')).size(), 400u);
+    EXPECT_FALSE(contains(complaint("4539-\n\x1b[2J"), "\x1b"));
+}
+
+TEST(mode, parse_survives_anything)
+{
+    std::mt19937 random(1);
+    size_t good = 0, bad = 0;
+    for (int i = 0; i < 50000; ++i) {
+        std::string text;
+        if (i % 2) { // noise
+            text.resize(random() % 24);
+            for (char& c : text)
+                c = static_cast<char>(random());
+        } else { // a mode with one thing changed
+            text = mode::all()[random() % mode::all().size()].to_string();
+            const size_t at = random() % text.size();
+            switch (random() % 3) {
+            case 0:
+                text[at] = "0123456789SLZUVMN-"[random() % 18];
+                break;
+            case 1:
+                text.erase(at, 1);
+                break;
+            default:
+                text.insert(at, 1, static_cast<char>(random()));
+            }
+        }
+        try {
+            EXPECT_EQ(mode::parse(text).to_string(), text);
+            ++good;
+        } catch (const std::invalid_argument&) {
+            ++bad;
+        }
+    }
+    EXPECT_EQ(good + bad, 50000u);
+    EXPECT_GT(good, 100u); // some changes lead to another mode
+}
