@@ -56,7 +56,7 @@ struct endpoint_address {
 
 //! What a connection asks for: an address, or a name that the far side looks up.
 struct destination {
-    std::variant<ip::address, std::string> host; //!< a name has 1 to 230 octets
+    std::variant<ip::address, std::string> host; //!< a name has 1 to 210 octets
     uint16_t port = 0;
     std::string to_string() const;
 };

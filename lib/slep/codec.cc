@@ -1,0 +1,272 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "slep/codec.h"
+
+#include "s5066/octets.h"
+
+namespace gr::hf::slep {
+
+namespace {
+
+using s5066::octet_reader;
+using s5066::octet_writer;
+
+// Octet 0: type in the high nibble, then these.
+constexpr unsigned flag_x = 8, flag_z = 4, flag_1 = 2, flag_0 = 1;
+
+enum type_number : unsigned {
+    type_ud = 0,
+    type_rd = 1,
+    type_ra = 2,
+    type_so = 4,
+    type_sr = 5,
+    type_sd = 6,
+    type_sc = 7,
+    type_sx = 8
+};
+
+constexpr size_t open_data_max = 255;
+
+unsigned par_octet(const stream_parameters& p)
+{
+    return unsigned(p.window) << 4 | (p.one_way ? 4u : 0u) | p.dictionary;
+}
+
+stream_parameters read_par(uint8_t v)
+{
+    return { static_cast<uint8_t>(v >> 4), (v & 4) != 0, static_cast<uint8_t>(v & 3) };
+}
+
+bool par_fits(const stream_parameters& p) { return p.window <= 15 && p.dictionary <= 3; }
+
+//! Writes the fields of one PDU; false: something does not fit.
+class writer
+{
+public:
+    explicit writer(uint8_t extended) : d_extended(extended) {}
+    octets take() { return std::move(d_w.out()); }
+
+    bool operator()(const unreliable_datagram& d)
+    {
+        head(type_ud, d.compressed ? flag_z : 0);
+        d_w.bytes(d.data);
+        return true;
+    }
+    bool operator()(const reliable_datagram& d)
+    {
+        if (d.seg && d.seg->index > 127)
+            return false;
+        head(type_rd,
+             (d.compressed ? flag_z : 0) | (d.seg ? flag_1 : 0) |
+                 (d.answer_wanted ? flag_0 : 0));
+        d_w.u16(d.number);
+        if (d.seg)
+            d_w.u8((d.seg->last ? 0x80u : 0u) | d.seg->index);
+        d_w.bytes(d.data);
+        return true;
+    }
+    bool operator()(const datagram_answer& d)
+    {
+        head(type_ra, 0);
+        d_w.u16(d.number);
+        d_w.u8(d.code);
+        return true;
+    }
+    bool operator()(const stream_open& d)
+    {
+        if (d.number > 127)
+            return false;
+        head(type_so,
+             (d.compressed ? flag_z : 0) | (d.immediate ? flag_1 : 0) |
+                 (d.fin ? flag_0 : 0));
+        return open_fields(d.number, d);
+    }
+    bool operator()(const stream_accept& d)
+    {
+        head(type_sr, (d.compressed ? flag_z : 0) | (d.fin ? flag_0 : 0));
+        return open_fields(d.sid, d);
+    }
+    bool operator()(const stream_refuse& d)
+    {
+        head(type_sr, flag_1);
+        d_w.u8(d.sid);
+        d_w.u8(d.reason);
+        d_w.bytes(reinterpret_cast<const uint8_t*>(d.text.data()), d.text.size());
+        return true;
+    }
+    bool operator()(const stream_data& d)
+    {
+        head(type_sd, (d.control_wanted ? flag_1 : 0) | (d.fin ? flag_0 : 0));
+        d_w.u8(d.sid);
+        d_w.u16(d.seq);
+        d_w.bytes(d.data);
+        return true;
+    }
+    bool operator()(const stream_control& d)
+    {
+        if (d.window > 15)
+            return false;
+        head(type_sc, d.answer_wanted ? flag_0 : 0);
+        d_w.u8(d.sid);
+        d_w.u16(d.ack);
+        d_w.u8(d.window);
+        return true;
+    }
+    bool operator()(const stream_abort& d)
+    {
+        head(type_sx, 0);
+        d_w.u8(d.sid);
+        d_w.u8(d.reason);
+        if (d.instance != 0)
+            d_w.u16(d.instance);
+        return true;
+    }
+
+private:
+    void head(unsigned type, unsigned flags)
+    {
+        d_w.u8(type << 4 | flags | (d_extended != 0 ? flag_x : 0));
+        if (d_extended != 0)
+            d_w.u8(d_extended);
+    }
+
+    template <typename T>
+    bool open_fields(uint8_t id, const T& d)
+    {
+        if (d.open_data.size() > open_data_max || !par_fits(d.par))
+            return false;
+        d_w.u8(id);
+        d_w.u8(par_octet(d.par));
+        d_w.u8(static_cast<unsigned>(d.open_data.size()));
+        d_w.bytes(d.open_data);
+        d_w.bytes(d.data);
+        return true;
+    }
+
+    uint8_t d_extended;
+    octet_writer d_w;
+};
+
+template <typename T>
+void read_open_fields(octet_reader& r, T& d)
+{
+    d.par = read_par(r.u8());
+    const size_t n = r.u8();
+    d.open_data = r.bytes(n);
+    d.data = r.rest();
+}
+
+} // namespace
+
+octets encode(const pdu& p)
+{
+    writer w(p.extended);
+    if (!std::visit(w, p.body))
+        return {};
+    return w.take();
+}
+
+std::optional<pdu> decode(const uint8_t* p, size_t n)
+{
+    octet_reader r(p, n);
+    const unsigned first = r.u8();
+    const bool z = first & flag_z, f1 = first & flag_1, f0 = first & flag_0;
+    pdu out;
+    if (first & flag_x) {
+        out.extended = r.u8();
+        if (out.extended == 0)
+            return std::nullopt;
+    }
+    switch (first >> 4) {
+    case type_ud:
+        out.body = unreliable_datagram{ z, r.rest() };
+        break;
+    case type_rd: {
+        reliable_datagram d;
+        d.number = r.u16();
+        if (f1) {
+            const uint8_t s = r.u8();
+            d.seg = reliable_datagram::segment{ static_cast<uint8_t>(s & 0x7f),
+                                                (s & 0x80) != 0 };
+        }
+        d.answer_wanted = f0;
+        d.compressed = z;
+        d.data = r.rest();
+        out.body = std::move(d);
+        break;
+    }
+    case type_ra: {
+        datagram_answer d;
+        d.number = r.u16();
+        d.code = r.u8();
+        out.body = d;
+        break;
+    }
+    case type_so: {
+        stream_open d;
+        d.number = r.u8();
+        if (d.number > 127)
+            return std::nullopt;
+        d.immediate = f1;
+        d.fin = f0;
+        d.compressed = z;
+        read_open_fields(r, d);
+        out.body = std::move(d);
+        break;
+    }
+    case type_sr:
+        if (f1) {
+            stream_refuse d;
+            d.sid = r.u8();
+            d.reason = r.u8();
+            const auto text = r.rest();
+            d.text.assign(text.begin(), text.end());
+            out.body = std::move(d);
+        } else {
+            stream_accept d;
+            d.sid = r.u8();
+            d.fin = f0;
+            d.compressed = z;
+            read_open_fields(r, d);
+            out.body = std::move(d);
+        }
+        break;
+    case type_sd: {
+        stream_data d;
+        d.sid = r.u8();
+        d.seq = r.u16();
+        d.control_wanted = f1;
+        d.fin = f0;
+        d.data = r.rest();
+        out.body = std::move(d);
+        break;
+    }
+    case type_sc: {
+        stream_control d;
+        d.sid = r.u8();
+        d.ack = r.u16();
+        d.window = r.u8();
+        d.answer_wanted = f0;
+        if (d.window > 15)
+            return std::nullopt;
+        out.body = d;
+        break;
+    }
+    case type_sx: {
+        stream_abort d;
+        d.sid = r.u8();
+        d.reason = r.u8();
+        if (r.left() >= 2)
+            d.instance = r.u16();
+        out.body = d;
+        break;
+    }
+    default:
+        return std::nullopt;
+    }
+    if (!r.ok())
+        return std::nullopt;
+    return out;
+}
+
+} // namespace gr::hf::slep

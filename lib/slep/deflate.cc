@@ -1,0 +1,82 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "slep/deflate.h"
+
+#include <new>
+#include <zlib.h>
+
+namespace gr::hf::slep {
+
+namespace {
+constexpr int raw_window = -15; // negative: no zlib header
+constexpr int level = 6, memory_level = 8;
+constexpr size_t chunk = 16384;
+} // namespace
+
+deflater::deflater() : d_z(new z_stream())
+{
+    if (deflateInit2(
+            d_z.get(), level, Z_DEFLATED, raw_window, memory_level, Z_DEFAULT_STRATEGY) !=
+        Z_OK)
+        throw std::bad_alloc();
+}
+
+deflater::~deflater() { deflateEnd(d_z.get()); }
+
+void deflater::run(const uint8_t* p, size_t n, flush f, std::vector<uint8_t>& out)
+{
+    if (d_ended || (n == 0 && (f == flush::none || (f == flush::sync && !d_dirty))))
+        return;
+    d_z->next_in = const_cast<Bytef*>(p);
+    d_z->avail_in = static_cast<uInt>(n);
+    const int how = f == flush::none   ? Z_NO_FLUSH
+                    : f == flush::sync ? Z_SYNC_FLUSH
+                                       : Z_FINISH;
+    do {
+        const size_t at = out.size();
+        out.resize(at + chunk);
+        d_z->next_out = out.data() + at;
+        d_z->avail_out = chunk;
+        ::deflate(d_z.get(), how);
+        out.resize(at + chunk - d_z->avail_out);
+    } while (d_z->avail_out == 0);
+    d_dirty = f == flush::none;
+    d_ended = f == flush::last;
+}
+
+inflater::inflater() : d_z(new z_stream())
+{
+    if (inflateInit2(d_z.get(), raw_window) != Z_OK)
+        throw std::bad_alloc();
+}
+
+inflater::~inflater() { inflateEnd(d_z.get()); }
+
+std::optional<std::vector<uint8_t>>
+inflater::run(const uint8_t* p, size_t n, size_t limit)
+{
+    std::vector<uint8_t> out;
+    if (d_bad || (d_ended && n > 0))
+        return std::nullopt;
+    d_z->next_in = const_cast<Bytef*>(p);
+    d_z->avail_in = static_cast<uInt>(n);
+    while (!d_ended) {
+        const size_t at = out.size();
+        out.resize(at + chunk);
+        d_z->next_out = out.data() + at;
+        d_z->avail_out = chunk;
+        const int r = ::inflate(d_z.get(), Z_SYNC_FLUSH);
+        out.resize(at + chunk - d_z->avail_out);
+        d_ended = r == Z_STREAM_END;
+        // Z_BUF_ERROR only says that nothing was left to do.
+        d_bad = (r != Z_OK && r != Z_STREAM_END && r != Z_BUF_ERROR) ||
+                out.size() > limit || (d_ended && d_z->avail_in > 0);
+        if (d_bad)
+            return std::nullopt;
+        if (d_z->avail_out > 0)
+            break;
+    }
+    return out;
+}
+
+} // namespace gr::hf::slep

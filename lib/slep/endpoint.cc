@@ -1,0 +1,240 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "slep/endpoint.h"
+#include "slep/endpoint_impl.h"
+
+#include <stdexcept>
+
+namespace gr::hf::slep {
+
+namespace {
+
+template <typename T>
+void require(bool ok, const char* name, T value, const char* allowed)
+{
+    if (!ok)
+        throw std::invalid_argument(std::string(name) + " " + std::to_string(value) +
+                                    ": expected " + allowed);
+}
+
+} // namespace
+
+void endpoint_config::validate() const
+{
+    require(sap <= 15, "sap", sap, "0 to 15");
+    require(rank <= 14, "rank", rank, "0 to 14");
+    const auto octets_ok = [](size_t v) { return v >= 2048 && v <= (size_t(1) << 26); };
+    const char* octets_text = "2048 to 2^26 octets";
+    require(octets_ok(queue_octets), "queue_octets", queue_octets, octets_text);
+    require(octets_ok(send_buffer), "send_buffer", send_buffer, octets_text);
+    require(octets_ok(buffer_high), "buffer_high", buffer_high, octets_text);
+    require(octets_ok(datagram_octets), "datagram_octets", datagram_octets, octets_text);
+    require(buffer_low < buffer_high, "buffer_low", buffer_low, "less than buffer_high");
+    require(segment_octets >= 16 && segment_octets <= 1023,
+            "segment_octets",
+            segment_octets,
+            "16 to 1023");
+    require(
+        streams_max >= 1 && streams_max <= 4096, "streams_max", streams_max, "1 to 4096");
+    const std::pair<const char*, sim_time> times[] = {
+        { "partial_hold", partial_hold },     { "accept_hold", accept_hold },
+        { "turn_ride", turn_ride },           { "outage_max", outage_max },
+        { "open_wait", open_wait },           { "gap_max", gap_max },
+        { "number_rest", number_rest },       { "reliable_ttl", reliable_ttl },
+        { "unreliable_ttl", unreliable_ttl },
+    };
+    for (const auto& t : times)
+        require(t.second >= sim_time(0) && t.second <= std::chrono::hours(24 * 30),
+                t.first,
+                to_seconds(t.second),
+                "0 s to 30 days");
+}
+
+std::string peer::to_string() const
+{
+    std::string s = node.to_string() + "/" + std::to_string(sap);
+    return extended != 0 ? s + "." + std::to_string(extended) : s;
+}
+
+endpoint::endpoint(const endpoint_config& c) : d_impl(std::make_unique<impl>(c)) {}
+endpoint::~endpoint() = default;
+endpoint::endpoint(endpoint&&) noexcept = default;
+endpoint& endpoint::operator=(endpoint&&) noexcept = default;
+
+void endpoint::sis_in(sim_time now, const uint8_t* p, size_t n)
+{
+    d_impl->d_now = now;
+    d_impl->sis_in(p, n);
+}
+
+void endpoint::sis_reset(sim_time now)
+{
+    d_impl->d_now = now;
+    d_impl->d_sis.reset(now);
+    d_impl->lost_sis();
+}
+
+std::optional<octets> endpoint::poll_sis() { return d_impl->poll_sis(); }
+
+std::optional<event> endpoint::poll_event()
+{
+    if (d_impl->d_events.empty())
+        return std::nullopt;
+    event e = std::move(d_impl->d_events.front());
+    d_impl->d_events.pop_front();
+    if (e.what == event::type::datagram)
+        d_impl->d_datagrams_unread -= e.data.size();
+    return e;
+}
+
+std::optional<sim_time> endpoint::next_deadline() const
+{
+    return d_impl->next_deadline();
+}
+
+void endpoint::on_deadline(sim_time now)
+{
+    d_impl->d_now = now;
+    d_impl->on_deadline();
+}
+
+void endpoint::listen(uint8_t extended) { d_impl->d_listening.set(extended); }
+void endpoint::unlisten(uint8_t extended) { d_impl->d_listening.reset(extended); }
+
+std::optional<stream_id> endpoint::open(sim_time now,
+                                        const peer& to,
+                                        const octets& open_data,
+                                        const octets& data,
+                                        bool fin,
+                                        const stream_options& options)
+{
+    d_impl->d_now = now;
+    stream_options o = options;
+    if (o.outage_max <= sim_time(0))
+        o.outage_max = d_impl->d_config.outage_max;
+    return d_impl->open(to, open_data, data, fin, o);
+}
+
+void endpoint::accept(sim_time now,
+                      stream_id id,
+                      const octets& open_data,
+                      const stream_options& options)
+{
+    d_impl->d_now = now;
+    stream_options o = options;
+    if (o.outage_max <= sim_time(0))
+        o.outage_max = d_impl->d_config.outage_max;
+    if (stream* s = d_impl->find(id))
+        d_impl->accept(*s, open_data, o);
+}
+
+void endpoint::refuse(sim_time now, stream_id id, uint8_t code, const std::string& text)
+{
+    d_impl->d_now = now;
+    if (stream* s = d_impl->find(id))
+        d_impl->refuse(*s, code, text);
+}
+
+size_t endpoint::writable(stream_id id) const
+{
+    const stream* s = d_impl->find(id);
+    return s != nullptr && s->state != stream_state::offered ? s->tx.room() : 0;
+}
+
+size_t endpoint::write(sim_time now, stream_id id, const uint8_t* p, size_t n, bool push)
+{
+    d_impl->d_now = now;
+    stream* s = d_impl->find(id);
+    if (s == nullptr || s->state == stream_state::offered)
+        return 0;
+    const size_t taken = s->tx.write(now, p, n, push);
+    s->want_writable = taken < n;
+    s->octets_sent += taken;
+    d_impl->d_stats.octets_sent += taken;
+    d_impl->make_ready(*s);
+    return taken;
+}
+
+void endpoint::finish(sim_time now, stream_id id)
+{
+    d_impl->d_now = now;
+    stream* s = d_impl->find(id);
+    if (s == nullptr || s->state == stream_state::offered)
+        return;
+    s->tx.finish();
+    d_impl->make_ready(*s);
+}
+
+void endpoint::abort(sim_time now, stream_id id, uint8_t code)
+{
+    d_impl->d_now = now;
+    if (stream* s = d_impl->find(id))
+        d_impl->abort(*s, code);
+}
+
+void endpoint::consumed(sim_time now, stream_id id, size_t n)
+{
+    d_impl->d_now = now;
+    stream* s = d_impl->find(id);
+    if (s == nullptr)
+        return;
+    s->rx.consumed(n);
+    d_impl->deliver(*s);
+}
+
+bool endpoint::send_unreliable(sim_time now,
+                               const peer& to,
+                               const octets& data,
+                               uint8_t priority,
+                               bool arq)
+{
+    d_impl->d_now = now;
+    return d_impl->send_unreliable(to, data, priority, arq);
+}
+
+std::optional<stream_id> endpoint::send_reliable(sim_time now,
+                                                 const peer& to,
+                                                 const octets& data,
+                                                 uint8_t priority)
+{
+    d_impl->d_now = now;
+    return d_impl->send_reliable(to, data, priority);
+}
+
+bool endpoint::bound() const { return d_impl->d_sis.bound(); }
+
+size_t endpoint::outstanding(const s5066::address& node) const
+{
+    const auto it = d_impl->d_nodes.find(node);
+    return it != d_impl->d_nodes.end() ? it->second.outstanding : 0;
+}
+
+size_t endpoint::streams() const { return d_impl->d_streams.size(); }
+
+std::vector<stream_info> endpoint::list() const
+{
+    std::vector<stream_info> all;
+    for (const auto& entry : d_impl->d_streams) {
+        const stream& s = entry.second;
+        stream_info i;
+        i.id = s.id;
+        i.other = s.p->who;
+        i.opener = s.opener;
+        i.state = s.state != stream_state::open ? "opening"
+                  : s.rx.fin_delivered()        ? "half remote"
+                  : s.tx.finished()             ? "half local"
+                                                : "open";
+        i.octets_sent = s.octets_sent;
+        i.octets_received = s.octets_received;
+        i.waiting = s.tx.waiting();
+        i.unconfirmed = s.tx.unconfirmed();
+        i.unread = s.rx.backlog();
+        all.push_back(i);
+    }
+    return all;
+}
+
+const endpoint_stats& endpoint::stats() const { return d_impl->d_stats; }
+const endpoint_config& endpoint::config() const { return d_impl->d_config; }
+
+} // namespace gr::hf::slep

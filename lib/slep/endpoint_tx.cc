@@ -1,0 +1,297 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "slep/endpoint_impl.h"
+
+#include <algorithm>
+
+namespace gr::hf::slep {
+
+namespace {
+// SIS and CAS headers below each U_PDU (A.3, B.3).
+constexpr size_t below_u_pdu = 4;
+// What a U_PDU costs on the air besides itself, so that small ones fill the queue as well.
+constexpr size_t frame_allowance = 26;
+// So much of a U_PDU is kept to recognise its confirm.
+constexpr size_t head_octets = 16;
+// For foreign nodes with a strange MTU.
+constexpr size_t mtu_min = 64;
+} // namespace
+
+size_t endpoint::impl::u_pdu_octets() const
+{
+    // Whole segments only: a rest of a few octets would cost a D_PDU of its own.
+    const size_t mtu = std::clamp<size_t>(d_sis.mtu(), mtu_min, s5066::sis_mtu);
+    const size_t seg = d_config.segment_octets, c_pdu = mtu + below_u_pdu;
+    return c_pdu < seg ? mtu : c_pdu / seg * seg - below_u_pdu;
+}
+
+bool endpoint::impl::may_send(const node_state& n, bool within_depth) const
+{
+    return n.retry_at <= d_now &&
+           (!within_depth || n.outstanding == 0 ||
+            n.outstanding + u_pdu_octets() <= d_config.queue_octets);
+}
+
+bool endpoint::impl::open_due(const stream& s) const
+{
+    if (s.tx.next_number() > 0)
+        return false;
+    if (s.opener)
+        return true;
+    return s.state == stream_state::open &&
+           (s.tx.has_first_data() || (s.accept_at && *s.accept_at <= d_now));
+}
+
+bool endpoint::impl::has_work(const stream& s) const
+{
+    if (s.state == stream_state::offered)
+        return false;
+    if (s.tx.next_number() == 0)
+        return open_due(s);
+    return s.tx.to_resend() || (s.control_due && !s.control_in_sis) ||
+           s.tx.due(u_pdu_octets() - data_header_octets(s.p->who.extended));
+}
+
+void endpoint::impl::make_ready(stream& s)
+{
+    if (s.in_ring || !has_work(s))
+        return;
+    s.in_ring = true;
+    s.deficit = 0;
+    d_ring[s.options.service_class].push_back(s.id);
+}
+
+std::optional<octets>
+endpoint::impl::send(peer_state& p, octets wire, uint8_t priority, owner who)
+{
+    pending_u_pdu o;
+    o.who = who;
+    o.p = &p;
+    o.head.assign(wire.begin(),
+                  wire.begin() + static_cast<long>(std::min(wire.size(), head_octets)));
+    o.size = wire.size();
+    o.cost = wire.size() + frame_allowance;
+    o.since = d_now;
+    p.node->outstanding += o.cost;
+    d_outstanding.push_back(std::move(o));
+    p.used_at = d_now;
+    ++d_stats.pdus_sent;
+
+    s5066::s_unidata_request q;
+    q.priority = priority;
+    q.dst_sap = p.who.sap;
+    q.dst = p.who.node;
+    q.mode.mode = s5066::transmission_mode::arq;
+    q.mode.confirmation = s5066::delivery_confirmation::node;
+    // Nothing may overtake the restart notice: it would end streams opened after it.
+    q.mode.order = p.notice == peer_state::notice::in_sis
+                       ? s5066::delivery_order::in_order
+                       : s5066::delivery_order::as_they_arrive;
+    q.u_pdu = std::move(wire);
+    return s5066::encode(q);
+}
+
+std::optional<octets> endpoint::impl::send_notice(peer_state& p)
+{
+    p.notice = peer_state::notice::in_sis;
+    p.notice_wanted = false;
+    octets wire = encode(
+        { p.who.extended, stream_abort{ 0, reason_peer_restarted, d_config.instance } });
+    // The highest priority: it has to leave before what follows it.
+    return send(p, std::move(wire), 15, { owner::kind::notice, 0, 0 });
+}
+
+std::optional<octets> endpoint::impl::poll_sis()
+{
+    if (auto first = d_sis.poll())
+        return first;
+    if (!d_sis.ready())
+        return std::nullopt;
+    for (auto& p : d_peers)
+        if (p.second.notice_wanted && p.second.notice == peer_state::notice::due &&
+            may_send(*p.second.node, false))
+            return send_notice(p.second);
+    if (auto out = poll_control())
+        return out;
+    for (uint8_t c = 0; c < d_ring.size(); ++c) {
+        if (auto out = poll_datagram(c))
+            return out;
+        if (auto out = poll_stream(c))
+            return out;
+    }
+    return std::nullopt;
+}
+
+std::optional<octets> endpoint::impl::poll_control()
+{
+    while (!d_control.empty() && d_control.front().second.expires <= d_now)
+        d_control.pop_front();
+    for (auto it = d_control.begin(); it != d_control.end(); ++it) {
+        peer_state& p = *it->second.p;
+        if (!may_send(*p.node, false))
+            continue;
+        if (p.notice == peer_state::notice::due)
+            return send_notice(p);
+        const uint64_t id = it->first;
+        auto& kept = d_control_in_sis[id] = std::move(it->second);
+        d_control.erase(it);
+        return send(p, kept.wire, kept.priority, { owner::kind::control, id, 0 });
+    }
+    return std::nullopt;
+}
+
+std::optional<octets> endpoint::impl::poll_datagram(uint8_t service_class)
+{
+    for (auto it = d_datagrams.begin(); it != d_datagrams.end(); ++it) {
+        outgoing_datagram& d = it->second;
+        if (7 - d.priority / 2 != service_class || d.to_send.empty())
+            continue;
+        if (!d.reliable) {
+            s5066::s_unidata_request q;
+            q.priority = d.priority;
+            q.dst_sap = d.to.sap;
+            q.dst = d.to.node;
+            q.mode.mode =
+                d.arq ? s5066::transmission_mode::arq : s5066::transmission_mode::non_arq;
+            q.mode.order = s5066::delivery_order::as_they_arrive;
+            const double left_s = to_seconds(d.expires - d_now);
+            q.ttl = std::clamp<uint32_t>(static_cast<uint32_t>(std::max(left_s, 0.0)) /
+                                             s5066::sis_ttl_unit_s,
+                                         1,
+                                         s5066::sis_ttl_max);
+            q.u_pdu = d.parts.front();
+            ++d_stats.pdus_sent;
+            datagram_over(it, 0);
+            return s5066::encode(q);
+        }
+        peer_state* p = peer_of(d.to, true);
+        if (p == nullptr || !may_send(*p->node, true))
+            continue;
+        if (p->notice == peer_state::notice::due)
+            return send_notice(*p);
+        const size_t part = *d.to_send.begin();
+        d.to_send.erase(d.to_send.begin());
+        ++d.unconfirmed;
+        return send(
+            *p, d.parts[part], d.priority, { owner::kind::datagram, it->first, part });
+    }
+    return std::nullopt;
+}
+
+std::optional<octets> endpoint::impl::poll_stream(uint8_t service_class)
+{
+    auto& ring = d_ring[service_class];
+    // Deficit round robin by octets; the unit is one PDU, the quantum a full one.
+    for (size_t left = ring.size(); left > 0; --left) {
+        stream* s = find(ring.front());
+        if (s == nullptr || !has_work(*s) || s->options.service_class != service_class) {
+            ring.pop_front();
+            if (s != nullptr) {
+                s->in_ring = false;
+                make_ready(*s);
+            }
+            continue;
+        }
+        if (!may_send(*s->p->node, true)) {
+            ring.push_back(ring.front());
+            ring.pop_front();
+            continue;
+        }
+        if (s->p->notice == peer_state::notice::due)
+            return send_notice(*s->p);
+        if (s->deficit <= 0)
+            s->deficit += static_cast<long>(u_pdu_octets());
+        auto out = next_of(*s);
+        s->deficit -= static_cast<long>(out ? out->size() : 0);
+        if (s->deficit <= 0) {
+            ring.push_back(ring.front());
+            ring.pop_front();
+        }
+        return out;
+    }
+    return std::nullopt;
+}
+
+std::optional<octets> endpoint::impl::next_of(stream& s)
+{
+    if (const auto number = s.tx.to_resend()) {
+        ++d_stats.pdus_resent;
+        return send(*s.p,
+                    s.tx.resend(*number),
+                    s.options.priority,
+                    { owner::kind::data, s.id, *number });
+    }
+    if (s.control_due && !s.control_in_sis && s.tx.next_number() > 0) {
+        // One at a time: delivered out of order, an old one would undo a newer one.
+        s.control_due = false;
+        s.control_in_sis = true;
+        stream_control c;
+        c.sid = s.sid();
+        c.ack = s.rx.ack();
+        c.window = s.shut ? window_closed : window_unlimited;
+        c.answer_wanted = s.control_ask;
+        s.control_ask = false;
+        return send(*s.p,
+                    encode({ s.p->who.extended, c }),
+                    s.options.priority,
+                    { owner::kind::window, s.id, 0 });
+    }
+    const uint64_t number = s.tx.next_number();
+    octets wire = build(s, u_pdu_octets());
+    s.tx.keep(number, wire);
+    if (s.want_writable && s.tx.waiting() <= d_config.send_buffer / 2) {
+        s.want_writable = false;
+        tell(event::type::writable, s);
+    }
+    return send(
+        *s.p, std::move(wire), s.options.priority, { owner::kind::data, s.id, number });
+}
+
+octets endpoint::impl::build(stream& s, size_t size)
+{
+    pdu out;
+    out.extended = s.p->who.extended;
+    const uint64_t number = s.tx.next_number();
+    if (number > 0) {
+        auto part = s.tx.take(size - data_header_octets(out.extended));
+        stream_data d;
+        d.sid = s.sid();
+        d.seq = static_cast<uint16_t>(number);
+        d.fin = part.fin;
+        d.data = std::move(part.data);
+        out.body = std::move(d);
+        return encode(out);
+    }
+    // At most one segment, so that the far side can act on the first D_PDU.
+    const size_t head = data_header_octets(out.extended) + s.open_data.size();
+    const size_t first = std::min(size,
+                                  d_config.segment_octets > below_u_pdu
+                                      ? d_config.segment_octets - below_u_pdu
+                                      : 0);
+    auto part = s.tx.take(first > head ? first - head : 0);
+    s.accept_at.reset();
+    stream_parameters par;
+    par.one_way = s.opener && s.options.one_way;
+    if (s.opener) {
+        stream_open d;
+        d.number = s.number;
+        d.fin = part.fin;
+        d.compressed = s.options.compress;
+        d.par = par;
+        d.open_data = std::move(s.open_data);
+        d.data = std::move(part.data);
+        out.body = std::move(d);
+    } else {
+        stream_accept d;
+        d.sid = s.sid();
+        d.fin = part.fin;
+        d.compressed = s.options.compress && !s.options.one_way;
+        d.par = par;
+        d.open_data = std::move(s.open_data);
+        d.data = std::move(part.data);
+        out.body = std::move(d);
+    }
+    return encode(out);
+}
+
+} // namespace gr::hf::slep

@@ -1,0 +1,202 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "slep/stream.h"
+
+#include <algorithm>
+
+namespace gr::hf::slep {
+
+namespace {
+// What a held PDU costs besides its data, so that many small ones are bounded as well.
+constexpr size_t held_allowance = 64;
+// Decompressed size of one PDU.
+constexpr size_t inflated_max = 1 << 20;
+// Taken octets are cut off the buffer in pieces of this size at least.
+constexpr size_t trim_octets = 65536;
+} // namespace
+
+stream_sender::stream_sender(size_t buffer, sim_time hold, bool compress)
+    : d_limit_octets(buffer), d_hold(hold)
+{
+    if (compress)
+        d_deflater = std::make_unique<deflater>();
+}
+
+size_t stream_sender::room() const
+{
+    return d_finish || waiting() >= d_limit_octets ? 0 : d_limit_octets - waiting();
+}
+
+size_t stream_sender::write(sim_time now, const uint8_t* p, size_t n, bool push)
+{
+    n = std::min(n, room());
+    if (n == 0)
+        return 0;
+    if (d_taken >= trim_octets || d_taken == d_buffer.size()) {
+        d_buffer.erase(d_buffer.begin(), d_buffer.begin() + static_cast<long>(d_taken));
+        d_taken = 0;
+    }
+    if (d_deflater)
+        d_deflater->run(
+            p, n, push ? deflater::flush::sync : deflater::flush::none, d_buffer);
+    else
+        d_buffer.insert(d_buffer.end(), p, p + n);
+    if (push) {
+        d_push = true;
+        d_hold_until.reset();
+    } else if (!d_push && !d_hold_until) {
+        d_hold_until = now + d_hold;
+    }
+    return n;
+}
+
+void stream_sender::finish()
+{
+    if (d_finish)
+        return;
+    d_finish = true;
+    d_hold_until.reset();
+    flush_compressed(deflater::flush::last);
+}
+
+void stream_sender::flush_compressed(deflater::flush f)
+{
+    if (d_deflater)
+        d_deflater->run(nullptr, 0, f, d_buffer);
+}
+
+void stream_sender::hold_over()
+{
+    d_hold_until.reset();
+    flush_compressed(deflater::flush::sync);
+    d_push = waiting() > 0;
+}
+
+bool stream_sender::due(size_t full) const
+{
+    if (d_fin_built || d_next >= d_limit)
+        return false;
+    if (!d_kept.empty() && d_next - d_kept.begin()->first >= stream_span)
+        return false;
+    return waiting() >= full || (d_push && waiting() > 0) || d_finish;
+}
+
+stream_sender::part stream_sender::take(size_t full)
+{
+    part p;
+    const size_t n = std::min(full, waiting());
+    const auto from = d_buffer.begin() + static_cast<long>(d_taken);
+    p.data.assign(from, from + static_cast<long>(n));
+    d_taken += n;
+    if (waiting() == 0) {
+        d_push = false;
+        // A compressor may still hold input; its hold time goes on then.
+        if (!d_deflater)
+            d_hold_until.reset();
+        d_buffer.clear();
+        d_taken = 0;
+        p.fin = d_fin_built = d_finish;
+    }
+    ++d_next;
+    return p;
+}
+
+std::optional<uint64_t> stream_sender::to_resend() const
+{
+    if (d_resend.empty())
+        return std::nullopt;
+    return *d_resend.begin();
+}
+
+const octets& stream_sender::resend(uint64_t number)
+{
+    d_resend.erase(number);
+    return d_kept.at(number);
+}
+
+void stream_sender::confirmed(uint64_t number)
+{
+    d_kept.erase(number);
+    d_resend.erase(number);
+}
+
+void stream_sender::rejected(uint64_t number)
+{
+    if (d_kept.count(number) != 0)
+        d_resend.insert(number);
+}
+
+void stream_sender::reject_all()
+{
+    for (const auto& k : d_kept)
+        d_resend.insert(k.first);
+}
+
+void stream_sender::window(uint16_t ack, uint8_t win)
+{
+    // Unwrapped: the peer cannot expect a number that was not built yet.
+    const uint64_t behind = static_cast<uint16_t>(static_cast<uint16_t>(d_next) - ack);
+    if (behind > d_next)
+        return;
+    d_limit = win >= window_unlimited ? UINT64_MAX : d_next - behind + window_pdus(win);
+}
+
+size_t stream_sender::unconfirmed() const
+{
+    size_t n = 0;
+    for (const auto& k : d_kept)
+        n += k.second.size();
+    return n;
+}
+
+stream_receiver::verdict stream_receiver::put(uint16_t seq, octets data, bool fin)
+{
+    const auto ahead = static_cast<int16_t>(seq - static_cast<uint16_t>(d_received));
+    const uint64_t number =
+        d_received + static_cast<uint64_t>(static_cast<int64_t>(ahead));
+    if (ahead < 0 || d_held.count(number) != 0)
+        return verdict::duplicate;
+    const size_t cost = data.size() + held_allowance;
+    if (static_cast<uint64_t>(ahead) >= stream_span || d_held_octets + cost > d_hard ||
+        (d_fin && (number > *d_fin || fin)) ||
+        (fin && !d_held.empty() && d_held.rbegin()->first > number))
+        return verdict::violation;
+    if (fin)
+        d_fin = number;
+    d_held_octets += cost;
+    d_held.emplace(number, held{ std::move(data), fin });
+    while (d_held.count(d_received) != 0)
+        ++d_received;
+    return verdict::taken;
+}
+
+stream_receiver::step stream_receiver::next(octets& out)
+{
+    while (!d_fin_ready) {
+        const auto it = d_held.begin();
+        if (it == d_held.end() || it->first != d_deliver || d_unread >= d_high)
+            return step::none;
+        held h = std::move(it->second);
+        d_held_octets -= h.data.size() + held_allowance;
+        d_held.erase(it);
+        ++d_deliver;
+        d_fin_ready = h.fin;
+        if (d_inflater) {
+            auto plain = d_inflater->run(h.data.data(), h.data.size(), inflated_max);
+            if (!plain)
+                return step::damaged;
+            h.data = std::move(*plain);
+        }
+        if (!h.data.empty()) {
+            d_unread += h.data.size();
+            out = std::move(h.data);
+            return step::data;
+        }
+    }
+    if (d_fin_delivered)
+        return step::none;
+    d_fin_delivered = true;
+    return step::fin;
+}
+
+} // namespace gr::hf::slep
