@@ -140,7 +140,7 @@ void air_impl::check_station(int station) const
                                     std::to_string(d_stations.size() - 1));
 }
 
-gr::sync_block::sptr air_impl::source(int station)
+std::shared_ptr<gr::sync_block> air_impl::source(int station)
 {
     check_station(station);
     auto& s = d_stations[static_cast<size_t>(station)];
@@ -150,7 +150,7 @@ gr::sync_block::sptr air_impl::source(int station)
     return gnuradio::make_block_sptr<air_source>(shared_from_this(), station);
 }
 
-gr::sync_block::sptr air_impl::sink(int station)
+std::shared_ptr<gr::sync_block> air_impl::sink(int station)
 {
     check_station(station);
     auto& s = d_stations[static_cast<size_t>(station)];

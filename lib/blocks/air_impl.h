@@ -29,8 +29,8 @@ public:
              double delay_ms,
              double sample_rate);
 
-    gr::sync_block::sptr source(int station) override;
-    gr::sync_block::sptr sink(int station) override;
+    std::shared_ptr<gr::sync_block> source(int station) override;
+    std::shared_ptr<gr::sync_block> sink(int station) override;
     void set_speed(double speed) override;
     void end() override;
     double now() const override;

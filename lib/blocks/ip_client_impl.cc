@@ -28,7 +28,10 @@ public:
                    const std::string& address,
                    const ip::client_config& config,
                    const std::string& netns)
-        : sis_client_block("hf_ip_client_core", netns),
+        : gr::block("hf_ip_client_core",
+                    gr::io_signature::make(0, 0, 0),
+                    gr::io_signature::make(0, 0, 0)),
+          sis_client_block(netns),
           d_device_name(device),
           d_address(address),
           d_mtu(static_cast<int>(config.mtu)),

@@ -117,7 +117,7 @@ auto modem_impl::await(Parse parse, bool without_limit) -> decltype(parse(pmt::p
 void modem_impl::on_tick(sim_time now)
 {
     d_ticks_out += d_connected;
-    publish(modem_messages::tick(now));
+    publish(modem_messages::tick(now, d_lock_step));
 }
 
 std::optional<mode> modem_impl::want_tx(sim_time)

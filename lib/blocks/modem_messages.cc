@@ -37,7 +37,13 @@ const char* to_string(rx_end_reason r)
     return "lost";
 }
 
-pmt::pmt_t tick(sim_time now) { return pdu::builder("tick").set(keys::now(), now).make(); }
+pmt::pmt_t tick(sim_time now, bool lock_step)
+{
+    return pdu::builder("tick")
+        .set(keys::now(), now)
+        .set(keys::lock_step(), lock_step)
+        .make();
+}
 
 pmt::pmt_t tick_done(const std::optional<mode>& key_up)
 {
@@ -105,7 +111,6 @@ bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply)
 
     if (type == "tick") {
         user.on_tick(*now);
-        reply = tick_done(user.want_tx(*now));
     } else if (type == "pull") {
         const auto air_time = r.time(keys::air_time());
         const auto room = r.integer(keys::max_octets());

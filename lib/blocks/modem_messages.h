@@ -11,7 +11,7 @@
  *  \brief The modem port as messages: what modem_user does as calls, between two blocks.
  *
  *  modem to link                         link to modem
- *  tick       now                        tick_done  [mode]: key up in this mode
+ *  tick       now, lock_step             tick_done  [mode]: key up in this mode
  *  pull       now, air_time, max_octets  tx_octets  last; octets
  *  tx_end     now
  *  rx_start   now, mode, snr_db, freq_offset_hz
@@ -22,7 +22,7 @@
  */
 namespace gr::hf::modem_messages {
 
-pmt::pmt_t tick(sim_time now);
+pmt::pmt_t tick(sim_time now, bool lock_step);
 pmt::pmt_t tick_done(const std::optional<mode>& key_up);
 pmt::pmt_t pull(sim_time now, sim_time air_time, size_t max_octets);
 pmt::pmt_t octets(const tx_octets& o);
@@ -32,6 +32,8 @@ pmt::pmt_t octets(sim_time now, const rx_octets& e);
 pmt::pmt_t end(sim_time now, const rx_end& e);
 
 /*! \brief Hand a message of the modem to \p user; the answer, if the message wants one.
+ *  \details A tick only calls on_tick(): when to ask want_tx() and answer is the caller's
+ *  affair, since others may have to act on the tick before.
  *  \param msg any message; what is not a valid message of the modem gives no call.
  *  \param[out] reply what to send back, empty if nothing.
  *  \return false if \p msg was not understood.

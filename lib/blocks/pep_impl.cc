@@ -22,7 +22,10 @@ public:
     pep_core(const std::vector<tcp_listener>& listeners,
              const hfpep::engine_config& config,
              const std::string& netns)
-        : sis_client_block("hf_pep_core", netns),
+        : gr::block("hf_pep_core",
+                    gr::io_signature::make(0, 0, 0),
+                    gr::io_signature::make(0, 0, 0)),
+          sis_client_block(netns),
           d_listeners(listeners),
           d_engine(config),
           d_edge(

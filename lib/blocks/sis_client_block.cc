@@ -4,13 +4,10 @@
 
 #include "blocks/pdu.h"
 
-#include <gnuradio/io_signature.h>
-
 namespace gr::hf {
 
-sis_client_block::sis_client_block(const std::string& name, const std::string& netns)
-    : gr::block(name, gr::io_signature::make(0, 0, 0), gr::io_signature::make(0, 0, 0)),
-      d_port(pmt::mp("sis")),
+sis_client_block::sis_client_block(const std::string& netns)
+    : d_port(pmt::mp("sis")),
       d_client(keys::new_client_id()),
       d_io(netns)
 {
@@ -53,6 +50,13 @@ void sis_client_block::on_message(const pmt::pmt_t& msg)
                 return;
             engine_sis_in(t, octets.data(), octets.size());
             pump();
+        });
+    }
+    if (r.type() == "tick" && r.flag(keys::lock_step())) {
+        d_io.post([this, t = *now] {
+            on_time(t);
+            message_port_pub(d_port,
+                             pdu::builder("tick_done").set(keys::client(), d_client).make());
         });
     }
     d_io.post_time(*now, [this](sim_time t) { on_time(t); });

@@ -17,19 +17,20 @@ namespace gr::hf {
 /*! \brief A block that is a client of a data link and lives with sockets or devices.
  *
  * Its engine runs on an io_thread, together with what it opened, so it needs no lock of its
- * own; the sis port only posts to that thread. Time comes with the messages of the port.
+ * own; the sis port only posts to that thread. Time comes with the messages of the port. A
+ * tick in lock step is answered when the engine has done all that is due.
  */
-class sis_client_block : public gr::block
+class sis_client_block : virtual public gr::block
 {
 public:
     bool start() override;
     bool stop() override;
 
 protected:
-    /*! \param name of the block
-     *  \param netns network namespace of its sockets and devices; empty: the present one
+    /*! \param netns network namespace of its sockets and devices; empty: the present one
+     *  \throws std::invalid_argument as io_thread
      */
-    sis_client_block(const std::string& name, const std::string& netns);
+    explicit sis_client_block(const std::string& netns);
 
     //! \name The engine; called on the io_thread only
     //! @{

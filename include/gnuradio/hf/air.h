@@ -51,9 +51,9 @@ public:
     virtual ~air() = default;
 
     //! What station \p station hears: a source of complex samples.
-    virtual gr::sync_block::sptr source(int station) = 0;
+    virtual std::shared_ptr<gr::sync_block> source(int station) = 0;
     //! What station \p station transmits: a sink of complex samples.
-    virtual gr::sync_block::sptr sink(int station) = 0;
+    virtual std::shared_ptr<gr::sync_block> sink(int station) = 0;
 
     //! Change the pace while running.
     virtual void set_speed(double speed) = 0;

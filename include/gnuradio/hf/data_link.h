@@ -1,0 +1,71 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <gnuradio/block.h>
+#include <hf/api.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gr::hf {
+
+//! What a data link is doing, for displays.
+struct data_link_state {
+    std::string phase;   //!< idle, holding, transmitting, receiving or waiting_answer
+    std::string peer;    //!< of the current or last exchange; empty: none yet
+    std::string tx_mode; //!< of the current or last transmission
+    std::string rx_mode; //!< of the current or last reception
+    double rx_snr_db = 0;
+    uint64_t queued_octets = 0; //!< U_PDU octets not yet sent once
+    uint64_t unacknowledged = 0;
+    uint64_t links = 0;
+    uint64_t clients = 0;
+    double now = 0; //!< station time, s
+};
+
+/*! \brief STANAG 5066 data link of one station: SIS, CAS-1 and DTS (Annexes A, B, C).
+ *  \ingroup hf
+ *
+ * Message ports, all in and out:
+ *  - \c modem connects to hf.modem.
+ *  - \c sis connects to clients (hf.pep, hf.ip_client, hf.sis_client). A PDU holds one whole
+ *    S_primitive of Annex A; its key client says whose it is (see keys::new_client_id()), its
+ *    key now is station time. A PDU without octets only carries time.
+ *  - \c log (out): symbols, one line of text for each event a person may want to follow.
+ */
+class HF_API data_link : virtual public gr::block
+{
+public:
+    typedef std::shared_ptr<data_link> sptr;
+
+    /*! \param address STANAG 5066 address of this station, for example 1.2.0.1
+     *  \param mode of transmissions with data, for example 4539-9600S
+     *  \param ack_mode of transmissions without data: a mode, "same" or "auto" (same rate
+     *         with the shortest interleaver)
+     *  \param settings further settings by name, see settings()
+     *  \param d_pdu_pcap file for a capture of all D_PDUs (Wireshark reads it); empty: none
+     *  \param sis_pcap the same for S_primitives
+     *  \throws std::invalid_argument
+     */
+    static sptr make(const std::string& address,
+                     const std::string& mode = "4539-600S",
+                     const std::string& ack_mode = "auto",
+                     const std::map<std::string, double>& settings = {},
+                     const std::string& d_pdu_pcap = "",
+                     const std::string& sis_pcap = "");
+
+    //! Names, default values and meanings of the further settings.
+    static std::vector<std::pair<std::string, double>> settings();
+
+    virtual data_link_state state() const = 0;
+    //! Counters by name; those of D_PDUs as sent_0, received_1 and so on, by type.
+    virtual std::map<std::string, uint64_t> stats() const = 0;
+    //! Another mode for data from the next transmission on. \throws std::invalid_argument
+    virtual void set_mode(const std::string& mode) = 0;
+};
+
+} // namespace gr::hf

@@ -1,0 +1,55 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <gnuradio/block.h>
+#include <hf/api.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace gr::hf {
+
+//! What a traffic client has seen.
+struct traffic_state {
+    bool bound = false;
+    uint64_t octets_submitted = 0;
+    uint64_t octets_confirmed = 0; //!< by the far node
+    uint64_t octets_rejected = 0;
+    uint64_t octets_received = 0;
+    uint64_t octets_damaged = 0; //!< received, but not what the far traffic client sends
+    double first_submitted = 0;  //!< station time, s
+    double last_confirmed = 0;
+    double first_received = 0;
+    double last_received = 0;
+};
+
+/*! \brief Subnetwork client that sends a number of octets and counts what it receives.
+ *  \ingroup hf
+ *
+ * For measuring a data link without TCP or IP above it. Message port \c sis (in and out)
+ * connects to hf.data_link. Octets follow a pattern, which the receiving side checks. In
+ * lock step everything it does is deterministic.
+ */
+class HF_API traffic : virtual public gr::block
+{
+public:
+    typedef std::shared_ptr<traffic> sptr;
+    /*! \param peer STANAG 5066 address of the far node, for example 1.2.0.2
+     *  \param octets to send in all; 0: only receive
+     *  \param u_pdu_octets size of one U_PDU, 8 to 2048
+     *  \param sap own and far SAP, 0 to 15
+     *  \param arq false: unacknowledged
+     *  \throws std::invalid_argument
+     */
+    static sptr make(const std::string& peer,
+                     uint64_t octets = 0,
+                     size_t u_pdu_octets = 2042,
+                     int sap = 12,
+                     bool arq = true);
+
+    virtual traffic_state state() const = 0;
+};
+
+} // namespace gr::hf

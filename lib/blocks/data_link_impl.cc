@@ -1,0 +1,365 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/modem_messages.h"
+#include "blocks/pcap_file.h"
+#include "blocks/pdu.h"
+#include "blocks/sis_client_block.h"
+#include "s5066/node.h"
+
+#include <gnuradio/block_registry.h>
+#include <gnuradio/io_signature.h>
+#include <hf/data_link.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+
+namespace gr::hf {
+namespace {
+
+using s5066::node_config;
+
+//! A number in node_config, by name.
+struct setting {
+    const char* name;
+    std::function<double(const node_config&)> get;
+    std::function<void(node_config&, double)> set;
+};
+
+template <class T>
+setting field(const char* name, T node_config::*member)
+{
+    return { name,
+             [member](const node_config& c) { return static_cast<double>(c.*member); },
+             [member, name](node_config& c, double v) {
+                 // A double that the type cannot hold would not be a bad value any more.
+                 const double largest = static_cast<double>(std::numeric_limits<T>::max());
+                 if (!(v >= 0 && v <= largest) || (std::is_integral_v<T> && v != std::floor(v)))
+                     throw std::invalid_argument(std::string("setting ") + name + ": " +
+                                                 std::to_string(v) + " is not allowed");
+                 c.*member = static_cast<T>(v);
+             } };
+}
+
+const std::vector<setting>& all_settings()
+{
+    static const std::vector<setting> list = {
+        field("segment_octets", &node_config::segment_octets),
+        field("address_size", &node_config::address_size),
+        field("window", &node_config::window),
+        field("max_transmission_s", &node_config::max_transmission_s),
+        field("turnaround_s", &node_config::turnaround_s),
+        field("hold_s", &node_config::hold_s),
+        field("peer_turnaround_s", &node_config::peer_turnaround_s),
+        field("rx_latency_s", &node_config::rx_latency_s),
+        field("ack_timeout_s", &node_config::ack_timeout_s),
+        field("max_silent_rounds", &node_config::max_silent_rounds),
+        field("contention_slot_s", &node_config::contention_slot_s),
+        field("ack_copies", &node_config::ack_copies),
+        field("link_idle_s", &node_config::link_idle_s),
+        field("link_tries", &node_config::link_tries),
+        field("max_links", &node_config::max_links),
+        field("link_alternate_s", &node_config::link_alternate_s),
+        field("mtu", &node_config::mtu),
+        field("queue_octets", &node_config::queue_octets),
+        field("default_ttl_s", &node_config::default_ttl_s),
+        field("client_confirm_s", &node_config::client_confirm_s),
+        field("keep_alive_s", &node_config::keep_alive_s),
+        field("max_clients", &node_config::max_clients),
+        field("seed", &node_config::seed),
+    };
+    return list;
+}
+
+node_config make_config(const std::string& address,
+                        const std::string& mode,
+                        const std::string& ack_mode,
+                        const std::map<std::string, double>& settings)
+{
+    node_config c;
+    c.own = s5066::address(address);
+    c.mode = mode;
+    c.ack_mode = ack_mode;
+    c.trace = true;
+    for (const auto& [name, value] : settings) {
+        const setting* found = nullptr;
+        std::string names;
+        for (const auto& s : all_settings()) {
+            names += std::string(names.empty() ? "" : ", ") + s.name;
+            if (name == s.name)
+                found = &s;
+        }
+        if (found == nullptr)
+            throw std::invalid_argument("data link setting '" + name +
+                                        "' is unknown; allowed are " + names);
+        found->set(c, value);
+    }
+    c.validate();
+    return c;
+}
+
+class data_link_impl : public data_link
+{
+public:
+    data_link_impl(const node_config& config,
+                   const std::string& d_pdu_pcap,
+                   const std::string& sis_pcap)
+        : gr::block("hf_data_link",
+                    gr::io_signature::make(0, 0, 0),
+                    gr::io_signature::make(0, 0, 0)),
+          d_modem(pmt::mp("modem")),
+          d_sis(pmt::mp("sis")),
+          d_log(pmt::mp("log")),
+          d_node(config),
+          d_d_pdus(d_pdu_pcap, pcap_file::kind::d_pdu),
+          d_primitives(sis_pcap, pcap_file::kind::sis)
+    {
+        d_node.set_tap(d_d_pdus.wanted());
+        message_port_register_in(d_modem);
+        message_port_register_out(d_modem);
+        message_port_register_in(d_sis);
+        message_port_register_out(d_sis);
+        message_port_register_out(d_log);
+        set_msg_handler(d_modem, [this](const pmt::pmt_t& m) { on_modem(m); });
+        set_msg_handler(d_sis, [this](const pmt::pmt_t& m) { on_sis(m); });
+    }
+
+    bool start() override
+    {
+        // Which of the connected blocks answer ticks; others (a message sink, a block of the
+        // user's) only listen.
+        d_lock_step_clients = 0;
+        for (auto list = message_subscribers(d_sis); pmt::is_pair(list);
+             list = pmt::cdr(list)) {
+            const auto block = global_block_registry.block_lookup(pmt::car(pmt::car(list)));
+            if (dynamic_cast<sis_client_block*>(block.get()) != nullptr)
+                ++d_lock_step_clients;
+        }
+        return true;
+    }
+
+    data_link_state state() const override
+    {
+        std::lock_guard<std::mutex> lock(d_mutex);
+        const auto s = d_node.state();
+        return { s5066::to_string(s.phase),
+                 s.peer ? s.peer->to_string() : std::string(),
+                 s.tx_mode,
+                 s.rx_mode,
+                 s.rx_snr_db,
+                 s.queued_octets,
+                 s.unacknowledged,
+                 s.links,
+                 s.clients,
+                 to_seconds(d_now) };
+    }
+
+    std::map<std::string, uint64_t> stats() const override
+    {
+        std::lock_guard<std::mutex> lock(d_mutex);
+        const auto& s = d_node.stats();
+        std::map<std::string, uint64_t> m{
+            { "d_pdus_repeated", s.d_pdus_repeated },
+            { "d_pdus_fill", s.d_pdus_fill },
+            { "d_pdus_acked", s.d_pdus_acked },
+            { "d_pdus_duplicate", s.d_pdus_duplicate },
+            { "segment_crc_errors", s.segment_crc_errors },
+            { "false_syncs", s.false_syncs },
+            { "transmissions", s.transmissions },
+            { "receptions", s.receptions },
+            { "octets_sent", s.octets_sent },
+            { "octets_received", s.octets_received },
+            { "u_pdus_submitted", s.u_pdus_submitted },
+            { "u_pdus_delivered", s.u_pdus_delivered },
+            { "u_pdu_octets_submitted", s.u_pdu_octets_submitted },
+            { "u_pdu_octets_delivered", s.u_pdu_octets_delivered },
+            { "u_pdus_rejected", s.u_pdus_rejected },
+            { "warnings_sent", s.warnings_sent },
+            { "warnings_received", s.warnings_received },
+            { "out_of_sync", s.out_of_sync },
+            { "resets", s.resets },
+            { "silent_rounds", s.silent_rounds },
+            { "links_made", s.links_made },
+            { "links_failed", s.links_failed },
+            { "invalid_primitives", s.invalid_primitives },
+            { "bad_messages", d_bad_messages },
+            { "tx_time_ms",
+              static_cast<uint64_t>(
+                  std::chrono::duration_cast<std::chrono::milliseconds>(s.tx_time).count()) }
+        };
+        uint64_t sent = 0, received = 0;
+        for (size_t t = 0; t < s.d_pdus_sent.size(); ++t) {
+            sent += s.d_pdus_sent[t];
+            received += s.d_pdus_received[t];
+            m["sent_" + std::to_string(t)] = s.d_pdus_sent[t];
+            m["received_" + std::to_string(t)] = s.d_pdus_received[t];
+        }
+        m["d_pdus_sent"] = sent;
+        m["d_pdus_received"] = received;
+        return m;
+    }
+
+    void set_mode(const std::string& mode) override
+    {
+        std::lock_guard<std::mutex> lock(d_mutex);
+        d_node.set_mode(mode);
+    }
+
+private:
+    void on_modem(const pmt::pmt_t& msg)
+    {
+        pmt::pmt_t reply;
+        const pdu::reader r(msg);
+        bool understood = false;
+        {
+            std::lock_guard<std::mutex> lock(d_mutex);
+            if (const auto now = r.time(keys::now()); now && *now >= d_now && !d_tick_open) {
+                d_now = *now;
+                understood = modem_messages::dispatch(msg, d_node, reply);
+            }
+        }
+        if (!understood) {
+            bad_message("modem");
+            return;
+        }
+        publish();
+        if (r.type() == "tick")
+            tick_clients(r.flag(keys::lock_step()));
+        else if (reply)
+            message_port_pub(d_modem, reply);
+    }
+
+    // Clients act on a tick before the modem is answered, so that what they have to send
+    // may go into a transmission that begins now. In lock step all of them are waited for.
+    void tick_clients(bool lock_step)
+    {
+        d_tick_open = true;
+        d_answers_due = lock_step ? d_lock_step_clients : 0;
+        message_port_pub(d_sis,
+                         pdu::builder("tick")
+                             .set(keys::now(), d_now)
+                             .set(keys::lock_step(), lock_step)
+                             .make());
+        if (d_answers_due == 0)
+            end_tick();
+    }
+
+    void end_tick()
+    {
+        // Threads race; the order of their messages within a tick must not.
+        std::stable_sort(d_held.begin(), d_held.end(), [](const auto& a, const auto& b) {
+            return a.first < b.first;
+        });
+        std::optional<mode> key_up;
+        {
+            std::lock_guard<std::mutex> lock(d_mutex);
+            for (const auto& [client, octets] : d_held)
+                primitive(client, octets);
+            key_up = d_node.want_tx(d_now);
+        }
+        d_held.clear();
+        d_tick_open = false;
+        publish();
+        message_port_pub(d_modem, modem_messages::tick_done(key_up));
+    }
+
+    void on_sis(const pmt::pmt_t& msg)
+    {
+        const pdu::reader r(msg);
+        const auto client = r.integer(keys::client());
+        auto octets = r.octets();
+        if (client && r.type() == "tick_done") {
+            if (d_answers_due > 0 && --d_answers_due == 0)
+                end_tick();
+        } else if (!client || octets.empty()) {
+            bad_message("sis");
+        } else if (d_tick_open) {
+            d_held.emplace_back(*client, std::move(octets));
+        } else {
+            {
+                std::lock_guard<std::mutex> lock(d_mutex);
+                primitive(*client, octets);
+            }
+            publish();
+        }
+    }
+
+    void primitive(uint64_t client, const std::vector<uint8_t>& octets)
+    {
+        d_primitives.write(d_now, client, false, octets);
+        d_node.sis_in(d_now, client, octets);
+    }
+
+    // Everything that the node has to say, except to the modem.
+    void publish()
+    {
+        for (;;) {
+            std::optional<std::pair<s5066::client_id, std::vector<uint8_t>>> p;
+            {
+                std::lock_guard<std::mutex> lock(d_mutex);
+                p = d_node.poll_sis();
+            }
+            if (!p)
+                break;
+            d_primitives.write(d_now, p->first, true, p->second);
+            message_port_pub(
+                d_sis,
+                pdu::builder().set(keys::now(), d_now).set(keys::client(), p->first).make(
+                    p->second));
+        }
+        std::lock_guard<std::mutex> lock(d_mutex);
+        while (const auto t = d_node.poll_tap())
+            d_d_pdus.write(*t);
+        while (const auto line = d_node.poll_trace())
+            message_port_pub(d_log,
+                             pmt::intern(std::to_string(to_seconds(line->time)) + " " +
+                                         line->text));
+    }
+
+    void bad_message(const char* port)
+    {
+        if (d_bad_messages++ == 0)
+            d_logger->warn("{} port: not a message of this port, dropped (further ones are "
+                           "only counted)",
+                           port);
+    }
+
+    const pmt::pmt_t d_modem, d_sis, d_log;
+    mutable std::mutex d_mutex; // displays ask from other threads
+    s5066::node d_node;
+    sim_time d_now{};
+    uint64_t d_bad_messages = 0;
+    size_t d_lock_step_clients = 0;
+    size_t d_answers_due = 0;
+    bool d_tick_open = false; // between a tick and its answer to the modem
+    std::vector<std::pair<uint64_t, std::vector<uint8_t>>> d_held;
+    pcap_file d_d_pdus;
+    pcap_file d_primitives;
+};
+
+} // namespace
+
+std::vector<std::pair<std::string, double>> data_link::settings()
+{
+    std::vector<std::pair<std::string, double>> list;
+    const node_config defaults;
+    for (const auto& s : all_settings())
+        list.emplace_back(s.name, s.get(defaults));
+    return list;
+}
+
+data_link::sptr data_link::make(const std::string& address,
+                                const std::string& mode,
+                                const std::string& ack_mode,
+                                const std::map<std::string, double>& settings,
+                                const std::string& d_pdu_pcap,
+                                const std::string& sis_pcap)
+{
+    return gnuradio::make_block_sptr<data_link_impl>(
+        make_config(address, mode, ack_mode, settings), d_pdu_pcap, sis_pcap);
+}
+
+} // namespace gr::hf

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""gr-hf: TCP and IP over HF radio.
+
+Blocks (also in GNU Radio Companion under [HF]): modem, tx, rx, channel, air, data_link,
+pep, ip_client, traffic, ticker. Engines without a flowgraph: mode, timing, modulate(),
+receiver, channel_model.
+"""
+from .hf_python import *  # noqa: F401,F403
+from .version import __version__  # noqa: F401

@@ -1,0 +1,81 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* BINDTOOL_HEADER_FILE(modem.h) */
+/* BINDTOOL_HEADER_FILE_HASH(0) */
+#include <hf/air.h>
+#include <hf/channel.h>
+#include <hf/modem.h>
+#include <hf/rx.h>
+#include <hf/tx.h>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+using namespace gr::hf;
+
+template <class T>
+using sync_class =
+    py::class_<T, gr::sync_block, gr::block, gr::basic_block, std::shared_ptr<T>>;
+
+void bind_blocks(py::module& m)
+{
+    py::class_<modem_state>(m, "modem_state")
+        .def_readonly("transmitting", &modem_state::transmitting)
+        .def_readonly("receiving", &modem_state::receiving)
+        .def_readonly("tx_mode", &modem_state::tx_mode)
+        .def_readonly("rx_mode", &modem_state::rx_mode)
+        .def_readonly("snr_db", &modem_state::snr_db)
+        .def_readonly("freq_offset_hz", &modem_state::freq_offset_hz)
+        .def_readonly("now", &modem_state::now)
+        .def_readonly("transmissions", &modem_state::transmissions)
+        .def_readonly("receptions", &modem_state::receptions)
+        .def_readonly("octets_sent", &modem_state::octets_sent)
+        .def_readonly("octets_received", &modem_state::octets_received)
+        .def_readonly("late_answers", &modem_state::late_answers);
+
+    sync_class<modem>(m, "modem", "Half-duplex HF modem: received samples in, as many out.")
+        .def(py::init(&modem::make),
+             py::arg("lock_step") = true,
+             py::arg("zero_interleaver") = false,
+             py::arg("agc_blocks") = 0)
+        .def("state", &modem::state);
+
+    sync_class<tx>(m, "tx", "Modulator: one transmission for each PDU.")
+        .def(py::init(&tx::make),
+             py::arg("mode"),
+             py::arg("agc_blocks") = 0,
+             py::arg("gap_ms") = 100.0)
+        .def("transmissions", &tx::transmissions)
+        .def("dropped", &tx::dropped);
+
+    sync_class<rx>(m, "rx", "Receiver: finds every transmission by itself.")
+        .def(py::init(&rx::make),
+             py::arg("zero_interleaver") = false,
+             py::arg("max_blocks") = 0)
+        .def("receptions", &rx::receptions);
+
+    sync_class<channel>(m, "channel", "Simulated HF channel.")
+        .def(py::init(&channel::make),
+             py::arg("spec"),
+             py::arg("seed") = 1,
+             py::arg("signal_power") = 1.0,
+             py::arg("sample_rate") = 9600.0);
+
+    py::class_<air, std::shared_ptr<air>>(
+        m, "air", "Simulated radio channel that joins the radios of several stations.")
+        .def(py::init(&air::make),
+             py::arg("stations") = 2,
+             py::arg("channel") = "clear",
+             py::arg("seed") = 1,
+             py::arg("speed") = 0.0,
+             py::arg("signal_power") = 1.0,
+             py::arg("duration_s") = 0.0,
+             py::arg("delay_ms") = 10.0,
+             py::arg("sample_rate") = 9600.0)
+        .def("source", &air::source, py::arg("station"), "What a station hears.")
+        .def("sink", &air::sink, py::arg("station"), "What a station transmits.")
+        .def("set_speed", &air::set_speed, py::arg("speed"))
+        .def("end", &air::end)
+        .def("now", &air::now);
+}

@@ -1,0 +1,116 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* BINDTOOL_HEADER_FILE(data_link.h) */
+/* BINDTOOL_HEADER_FILE_HASH(0) */
+#include <hf/data_link.h>
+#include <hf/ip_client.h>
+#include <hf/keys.h>
+#include <hf/pep.h>
+#include <hf/ticker.h>
+#include <hf/traffic.h>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+using namespace gr::hf;
+
+template <class T>
+using message_class = py::class_<T, gr::block, gr::basic_block, std::shared_ptr<T>>;
+template <class T>
+using hier_class = py::class_<T, gr::hier_block2, gr::basic_block, std::shared_ptr<T>>;
+
+namespace {
+
+void bind_data_link(py::module& m)
+{
+    py::class_<data_link_state>(m, "data_link_state")
+        .def_readonly("phase", &data_link_state::phase)
+        .def_readonly("peer", &data_link_state::peer)
+        .def_readonly("tx_mode", &data_link_state::tx_mode)
+        .def_readonly("rx_mode", &data_link_state::rx_mode)
+        .def_readonly("rx_snr_db", &data_link_state::rx_snr_db)
+        .def_readonly("queued_octets", &data_link_state::queued_octets)
+        .def_readonly("unacknowledged", &data_link_state::unacknowledged)
+        .def_readonly("links", &data_link_state::links)
+        .def_readonly("clients", &data_link_state::clients)
+        .def_readonly("now", &data_link_state::now);
+
+    message_class<data_link>(m, "data_link", "STANAG 5066 data link of one station.")
+        .def(py::init(&data_link::make),
+             py::arg("address"),
+             py::arg("mode") = "4539-600S",
+             py::arg("ack_mode") = "auto",
+             py::arg("settings") = std::map<std::string, double>(),
+             py::arg("d_pdu_pcap") = "",
+             py::arg("sis_pcap") = "")
+        .def_static("settings",
+                    &data_link::settings,
+                    "Names and default values of the further settings.")
+        .def("state", &data_link::state)
+        .def("stats", &data_link::stats)
+        .def("set_mode", &data_link::set_mode, py::arg("mode"));
+
+    m.def("new_client_id", &keys::new_client_id, "Identity of a client on a sis port.");
+}
+
+} // namespace
+
+void bind_network(py::module& m)
+{
+    bind_data_link(m);
+
+    py::class_<pep_connection>(m, "pep_connection")
+        .def_readonly("local", &pep_connection::local)
+        .def_readonly("to", &pep_connection::to)
+        .def_readonly("state", &pep_connection::state)
+        .def_readonly("octets_out", &pep_connection::octets_out)
+        .def_readonly("octets_in", &pep_connection::octets_in);
+
+    hier_class<pep>(m, "pep", "HF-PEP: TCP proxy for HF.")
+        .def(py::init(&pep::make),
+             py::arg("listeners"),
+             py::arg("routes"),
+             py::arg("queue_octets") = 168000,
+             py::arg("segment_octets") = 1023,
+             py::arg("max_connections") = 256,
+             py::arg("netns") = "",
+             py::arg("real_time") = false)
+        .def("stats", &pep::stats)
+        .def("connections", &pep::connections);
+
+    hier_class<ip_client>(m, "ip_client", "IP client (Annex F.12) on a TUN device.")
+        .def(py::init(&ip_client::make),
+             py::arg("device"),
+             py::arg("address"),
+             py::arg("table"),
+             py::arg("mtu") = 1500,
+             py::arg("queue_octets") = 168000,
+             py::arg("netns") = "",
+             py::arg("real_time") = false)
+        .def("stats", &ip_client::stats);
+
+    py::class_<traffic_state>(m, "traffic_state")
+        .def_readonly("bound", &traffic_state::bound)
+        .def_readonly("octets_submitted", &traffic_state::octets_submitted)
+        .def_readonly("octets_confirmed", &traffic_state::octets_confirmed)
+        .def_readonly("octets_rejected", &traffic_state::octets_rejected)
+        .def_readonly("octets_received", &traffic_state::octets_received)
+        .def_readonly("octets_damaged", &traffic_state::octets_damaged)
+        .def_readonly("first_submitted", &traffic_state::first_submitted)
+        .def_readonly("last_confirmed", &traffic_state::last_confirmed)
+        .def_readonly("first_received", &traffic_state::first_received)
+        .def_readonly("last_received", &traffic_state::last_received);
+
+    message_class<traffic>(m, "traffic", "Client that sends octets and counts them.")
+        .def(py::init(&traffic::make),
+             py::arg("peer"),
+             py::arg("octets") = 0,
+             py::arg("u_pdu_octets") = 2042,
+             py::arg("sap") = 12,
+             py::arg("arq") = true)
+        .def("state", &traffic::state);
+
+    message_class<ticker>(m, "ticker", "Station time from the host's clock.")
+        .def(py::init(&ticker::make), py::arg("interval_ms") = 10);
+}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The hf command line. Each command lives in the module of its name and is imported when it
+is called, so that the program starts at once."""
+import importlib
+import sys
+from typing import List, Optional
+
+import click
+
+from .. import version
+
+COMMANDS = {
+    "demo": "Two stations over a simulated HF channel: a file and a ping.",
+    "demodulate": "Samples to octets: finds every transmission in a recording.",
+    "info": "Versions, modes and what this machine can do.",
+    "modulate": "Octets to samples.",
+    "sim": "Stations over an emulated or a real modem, in virtual time.",
+    "test": "Build and run all tests of the source tree.",
+}
+
+
+class LazyGroup(click.Group):
+    """Names every command, imports only the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> List[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> Optional[click.Command]:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f".{cmd_name}", __name__)
+        return module.command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version.__version__, prog_name="hf")
+def hf() -> None:
+    """HF data station: waveforms of STANAG 4539, STANAG 5066, IP and TCP over HF.
+
+    Data goes to stdout, everything said to a person to stderr. The exit status is 0 only
+    on success, 2 for wrong use.
+    """
+
+
+def fail(message: str) -> "click.ClickException":
+    """An error for the user: one line on stderr, exit status 1."""
+    return click.ClickException(message)
+
+
+def main() -> None:
+    """Entry point of the installed program."""
+    try:
+        hf.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("hf: interrupted", err=True)
+        sys.exit(130)
+    except click.UsageError as error:
+        error.show()
+        sys.exit(2)
+    except click.ClickException as error:
+        click.echo(f"hf: {error.format_message()}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
