@@ -37,8 +37,8 @@ std::optional<endpoint_address> get_address(const octets& value)
     if (value.size() != 6 && value.size() != 18)
         return std::nullopt;
     endpoint_address a;
-    a.host = value.size() == 6 ? ip::address::v4(value.data())
-                               : ip::address::v6(value.data());
+    a.host =
+        value.size() == 6 ? ip::address::v4(value.data()) : ip::address::v6(value.data());
     a.port = static_cast<uint16_t>(value[value.size() - 2] << 8 | value.back());
     return a;
 }

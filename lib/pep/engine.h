@@ -58,6 +58,7 @@ struct engine_config {
     slep::endpoint_config slep;
     std::vector<route> routes;
     std::vector<rule> rules = default_rules();
+    rule_action no_route = rule_action::reject; //!< for destinations without a route
     /*! \brief Extended addresses used, in this order; listened on as well.
      *  \details One carries 128 streams at a time and per 10 minutes, so a busy proxy needs
      *  more than one. The first should be 0, which saves an octet.
@@ -142,8 +143,8 @@ struct connection_info {
  * and does what poll_action() says. It reads a socket only while it has credit
  * (action::kind::read_more), so the far application feels the HF link through its own TCP
  * window, and nothing here grows without bound. After each call drain poll_action() and
- * poll_sis(). Calls for an unknown connection do nothing: an event of the socket and a
- * reset may cross.
+ * poll_sis() until both are empty (an S_primitive taken may give credit). Calls for an
+ * unknown connection do nothing: an event of the socket and a reset may cross.
  */
 class engine
 {

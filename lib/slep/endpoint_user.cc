@@ -163,10 +163,9 @@ void endpoint::impl::accept(stream& s, const octets& open_data, const stream_opt
     if (one_way)
         s.tx.finish();
     // If the link is about to turn, SR rides on the acknowledgement. Else it would cost a
-    // transmission of its own, so it waits a little for data to go with it.
-    s.accept_at = d_now - s.p->node->heard_at <= d_config.turn_ride
-                      ? d_now
-                      : d_now + d_config.accept_hold;
+    // transmission of its own, so it waits longer for data to go with it.
+    const bool turning = d_now - s.p->node->heard_at <= d_config.turn_ride;
+    s.accept_at = d_now + (turning ? d_config.partial_hold : d_config.accept_hold);
     make_ready(s);
     deliver(s);
 }

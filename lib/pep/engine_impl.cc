@@ -1,0 +1,409 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pep/engine_impl.h"
+
+#include <algorithm>
+
+namespace gr::hf::hfpep {
+
+namespace {
+
+constexpr connection_id own_ids = connection_id(1) << 63;
+// Credit is given in pieces of this size at least.
+constexpr size_t grant_octets = 16384;
+// The edge should have answered a connect by itself.
+constexpr sim_time connect_grace = std::chrono::seconds(5);
+
+//! Status for the edge from a reason of SLEP.
+status status_of(uint8_t code)
+{
+    switch (code) {
+    case slep::reason_lifetime_over:
+        return status::link_lost;
+    case slep::reason_peer_restarted:
+        return status::peer_restarted;
+    case slep::reason_too_many_streams:
+        return status::too_many_connections;
+    case slep::reason_no_listener:
+        return status::peer_not_allowed;
+    default:
+        return code > 0 && code <= uint8_t(status::reset_by_endpoint)
+                   ? static_cast<status>(code)
+                   : status::general_failure;
+    }
+}
+
+} // namespace
+
+engine::impl::impl(const engine_config& c)
+    : d_config(c), d_link((c.validate(), c.slep)), d_next_id(own_ids)
+{
+    for (const uint8_t e : c.extended)
+        d_link.listen(e);
+}
+
+connection* engine::impl::find(connection_id id)
+{
+    const auto it = d_connections.find(id);
+    return it != d_connections.end() ? &it->second : nullptr;
+}
+
+connection* engine::impl::by_stream(slep::stream_id s)
+{
+    const auto it = d_by_stream.find(s);
+    return it != d_by_stream.end() ? find(it->second) : nullptr;
+}
+
+action& engine::impl::act(action::kind what, const connection& c)
+{
+    d_actions.emplace_back();
+    d_actions.back().what = what;
+    d_actions.back().conn = c.id;
+    return d_actions.back();
+}
+
+slep::stream_options engine::impl::options_of(const connection& c) const
+{
+    slep::stream_options o;
+    o.priority = c.how.priority;
+    o.service_class = c.how.service_class;
+    o.compress = c.how.compress;
+    o.outage_max = c.how.outage_max;
+    return o;
+}
+
+size_t engine::impl::hold_limit() const
+{
+    return std::min(d_config.slep.queue_octets, d_config.slep.send_buffer);
+}
+
+engine::impl::judged engine::impl::judge(const destination& to,
+                                         const endpoint_address& source) const
+{
+    judged j{ d_config.no_route, find_route(d_config.routes, to), {} };
+    if (j.via == nullptr)
+        return j;
+    j.rule_index = find_rule(d_config.rules, to, source, j.via->node, d_rate);
+    const rule r = j.rule_index ? d_config.rules[*j.rule_index] : rule{};
+    j.what = r.action;
+    size_t same = 0;
+    if (r.max_connections > 0)
+        for (const auto& c : d_connections)
+            same += c.second.local && c.second.rule_index == j.rule_index;
+    if (j.what == rule_action::proxy &&
+        (d_connections.size() >= d_config.max_connections ||
+         (r.max_connections > 0 && same >= r.max_connections)))
+        j.what = rule_action::reject;
+    return j;
+}
+
+rule_action engine::impl::on_accept(connection_id id,
+                                    const destination& to,
+                                    const endpoint_address& source)
+{
+    judged j = judge(to, source);
+    if (id >= own_ids || d_connections.count(id) != 0)
+        j.what = rule_action::reject;
+    if (j.what != rule_action::proxy) {
+        ++d_stats.rejected;
+        return j.what;
+    }
+    ++d_stats.accepted;
+    connection& c = d_connections[id];
+    c.id = id;
+    c.local = true;
+    c.to = to;
+    c.source = source;
+    c.far = { j.via->node, j.via->sap, 0 };
+    c.rule_index = j.rule_index;
+    if (j.rule_index)
+        c.how = d_config.rules[*j.rule_index];
+    c.since = c.last_use = d_now;
+    if (c.how.late_accept) {
+        start(c);
+        return j.what;
+    }
+    c.start_at = d_now + std::min(c.how.hold, d_config.hold_max);
+    grant(c);
+    return j.what;
+}
+
+void engine::impl::start(connection& c)
+{
+    c.start_at.reset();
+    connect_request q;
+    q.to = c.to;
+    if (d_config.tell_source)
+        q.source = c.source;
+    q.answer_first = c.how.late_accept;
+    const long limit_s =
+        std::chrono::duration_cast<std::chrono::seconds>(d_config.connect_limit).count();
+    if (limit_s != 30)
+        q.connect_limit_s = static_cast<uint8_t>(limit_s);
+    const octets request = encode(q);
+    if (request.empty()) {
+        drop(c, 0, status::address_type_not_supported);
+        return;
+    }
+    // A number rests after its stream, so a busy proxy moves on to the next address.
+    for (const uint8_t extended : d_config.extended) {
+        c.far.extended = extended;
+        const auto s = d_link.open(d_now, c.far, request, c.held, c.eof, options_of(c));
+        if (!s)
+            continue;
+        c.stream = *s;
+        c.state = phase::opening;
+        octets().swap(c.held);
+        d_by_stream[*s] = c.id;
+        if (!c.how.late_accept)
+            grant(c);
+        return;
+    }
+    drop(c, 0, status::too_many_connections);
+}
+
+void engine::impl::forget(connection& c)
+{
+    d_by_stream.erase(c.stream);
+    d_connections.erase(c.id);
+}
+
+void engine::impl::drop(connection& c, uint8_t slep_code, status why)
+{
+    if (c.stream != 0 && slep_code != 0)
+        d_link.abort(d_now, c.stream, slep_code);
+    act(action::kind::reset, c).why = why;
+    ++d_stats.reset;
+    forget(c);
+}
+
+void engine::impl::grant(connection& c)
+{
+    if (c.state == phase::connecting)
+        return;
+    if (c.state != phase::hold && !c.held.empty()) {
+        const size_t n =
+            d_link.write(d_now, c.stream, c.held.data(), c.held.size(), false);
+        c.held.erase(c.held.begin(), c.held.begin() + static_cast<long>(n));
+        if (!c.held.empty())
+            return;
+        if (c.eof)
+            d_link.finish(d_now, c.stream);
+    }
+    if (c.eof)
+        return;
+    const size_t room =
+        c.state == phase::hold ? hold_limit() - c.held.size() : d_link.writable(c.stream);
+    if (room < c.granted + std::min(grant_octets, d_config.slep.send_buffer / 4))
+        return; // few, large grants
+    const size_t more = room - c.granted;
+    c.granted += more;
+    act(action::kind::read_more, c).octets_allowed = more;
+}
+
+void engine::impl::grant_all()
+{
+    for (auto& c : d_connections)
+        grant(c.second);
+}
+
+void engine::impl::on_tcp_data(connection& c, const uint8_t* p, size_t n)
+{
+    if (n > c.granted || c.eof) {
+        ++d_stats.credit_violations;
+        drop(c, uint8_t(status::general_failure), status::general_failure);
+        return;
+    }
+    c.granted -= n;
+    c.last_use = d_now;
+    c.octets_out += n;
+    d_stats.octets_out += n;
+    if (c.state != phase::hold) {
+        // Credit was given for room that was there. Only a compressor can have used some
+        // of it up since; what does not fit then waits here.
+        const size_t taken =
+            c.held.empty() ? d_link.write(d_now, c.stream, p, n, false) : 0;
+        c.held.insert(c.held.end(), p + taken, p + n);
+        return;
+    }
+    c.held.insert(c.held.end(), p, p + n);
+    c.start_at = std::min(c.since + d_config.hold_max, d_now + d_config.hold_gap);
+    if (c.held.size() >= hold_limit())
+        start(c);
+}
+
+void engine::impl::on_connect_ok(connection& c,
+                                 const std::optional<endpoint_address>& actual)
+{
+    if (c.state != phase::connecting)
+        return;
+    c.state = phase::open;
+    c.connect_by.reset();
+    ++d_stats.connected;
+    connect_answer a;
+    // The address is news only to one who asked for a name.
+    if (c.by_name)
+        a.actual = actual;
+    d_link.accept(d_now, c.stream, encode(a), options_of(c));
+    grant(c);
+}
+
+void engine::impl::pump()
+{
+    while (auto e = d_link.poll_event())
+        on_event(std::move(*e));
+}
+
+void engine::impl::on_event(slep::event e)
+{
+    using type = slep::event::type;
+    if (e.what == type::open) {
+        on_request(e);
+        return;
+    }
+    connection* c = by_stream(e.stream);
+    if (c == nullptr)
+        return;
+    c->last_use = d_now;
+    switch (e.what) {
+    case type::opened:
+        on_answer(*c, e);
+        break;
+    case type::refused:
+        ++d_stats.failed;
+        drop(*c, 0, status_of(e.code));
+        break;
+    case type::data: {
+        c->unread += e.data.size();
+        c->octets_in += e.data.size();
+        d_stats.octets_in += e.data.size();
+        act(action::kind::write, *c).data = std::move(e.data);
+        break;
+    }
+    case type::fin:
+        c->far_eof = true;
+        act(action::kind::shutdown_write, *c);
+        break;
+    case type::closed:
+        act(action::kind::close, *c);
+        ++d_stats.closed;
+        forget(*c);
+        break;
+    case type::aborted:
+        drop(*c, 0, status_of(e.code));
+        break;
+    case type::writable:
+        grant(*c);
+        break;
+    case type::open:
+    case type::datagram:
+    case type::datagram_done:
+        break;
+    }
+}
+
+void engine::impl::on_request(const slep::event& e)
+{
+    ++d_stats.requested;
+    const auto decoded = decode_request(e.data.data(), e.data.size());
+    const auto* q = std::get_if<connect_request>(&decoded);
+    status why = q != nullptr ? status::connected : std::get<status>(decoded);
+    std::optional<size_t> rule_index;
+    if (q == nullptr) {
+        ++d_stats.bad_requests;
+    } else {
+        rule_index = find_rule(d_config.rules, q->to, {}, e.from.node, d_rate);
+        const bool known =
+            std::any_of(d_config.routes.begin(),
+                        d_config.routes.end(),
+                        [&e](const route& r) { return r.node == e.from.node; });
+        if (!known && !d_config.accept_from_anyone)
+            why = status::peer_not_allowed;
+        else if (rule_index && d_config.rules[*rule_index].action != rule_action::proxy)
+            why = status::forbidden;
+        else if (d_connections.size() >= d_config.max_connections)
+            why = status::too_many_connections;
+    }
+    if (why != status::connected) {
+        ++d_stats.rejected;
+        d_link.refuse(d_now, e.stream, uint8_t(why));
+        return;
+    }
+    connection& c = d_connections[d_next_id];
+    c.id = d_next_id++;
+    c.state = phase::connecting;
+    c.to = q->to;
+    c.source = q->source;
+    c.by_name = std::holds_alternative<std::string>(q->to.host);
+    c.far = e.from;
+    c.stream = e.stream;
+    c.rule_index = rule_index;
+    if (rule_index)
+        c.how = d_config.rules[*rule_index];
+    c.since = c.last_use = d_now;
+    d_by_stream[e.stream] = c.id;
+    const auto limit = std::chrono::seconds(q->connect_limit_s.value_or(30));
+    c.connect_by = d_now + limit + connect_grace;
+    action& a = act(action::kind::connect, c);
+    a.to = c.to;
+    a.source = c.source;
+    a.time_limit = limit;
+}
+
+void engine::impl::on_answer(connection& c, const slep::event& e)
+{
+    const auto answer = decode_answer(e.data.data(), e.data.size());
+    if (!answer || answer->code != status::connected) {
+        ++d_stats.failed;
+        drop(c, uint8_t(status::malformed_request), status::malformed_request);
+        return;
+    }
+    ++d_stats.connected;
+    c.state = phase::open;
+    act(action::kind::connected, c).actual = answer->actual;
+    grant(c);
+}
+
+std::optional<sim_time> engine::impl::next_deadline() const
+{
+    std::optional<sim_time> first = d_link.next_deadline();
+    const auto maybe = [&first](const std::optional<sim_time>& t) {
+        if (t && (!first || *t < *first))
+            first = t;
+    };
+    for (const auto& entry : d_connections) {
+        const connection& c = entry.second;
+        maybe(c.start_at);
+        maybe(c.connect_by);
+        if (c.how.idle_max > sim_time(0))
+            maybe(c.last_use + c.how.idle_max);
+    }
+    return first;
+}
+
+void engine::impl::on_deadline()
+{
+    d_link.on_deadline(d_now);
+    std::vector<connection_id> ids;
+    for (const auto& c : d_connections)
+        ids.push_back(c.first);
+    for (const connection_id id : ids) {
+        connection& c = *find(id);
+        if (c.how.idle_max > sim_time(0) && c.last_use + c.how.idle_max <= d_now) {
+            drop(c, slep::reason_local_abort, status::timed_out);
+        } else if (c.connect_by && *c.connect_by <= d_now) {
+            ++d_stats.failed;
+            d_link.refuse(d_now, c.stream, uint8_t(status::timed_out));
+            drop(c, 0, status::timed_out);
+        } else if (c.start_at && *c.start_at <= d_now) {
+            // While the transmitter is busy waiting costs nothing.
+            const sim_time latest = c.since + d_config.hold_max;
+            if (c.held.empty() && d_now < latest && d_link.outstanding(c.far.node) > 0)
+                c.start_at = latest;
+            else
+                start(c);
+        }
+    }
+}
+
+} // namespace gr::hf::hfpep

@@ -1,0 +1,107 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "pep/engine.h"
+#include "pep/rules.h"
+
+#include <deque>
+#include <map>
+
+/*! \file
+ *  Inside of the engine: engine.cc is the public face, engine_impl.cc the rest.
+ */
+namespace gr::hf::hfpep {
+
+enum class phase {
+    hold,       // waits for first data of the local application
+    opening,    // the stream is open here, the far side has not answered
+    connecting, // asked for by the peer, local connect runs
+    open
+};
+
+struct connection {
+    connection_id id = 0;
+    bool local = false;
+    phase state = phase::hold;
+    destination to;
+    std::optional<endpoint_address> source;
+    slep::peer far;
+    rule how;
+    std::optional<size_t> rule_index;
+    slep::stream_id stream = 0; // 0: none yet
+    bool by_name = false;
+    sim_time since{};
+    sim_time last_use{};
+    std::optional<sim_time> start_at;   // end of the hold time
+    std::optional<sim_time> connect_by; // the edge answers before
+    octets held;
+    bool eof = false;     // of the local application
+    bool far_eof = false; // of the far one
+    size_t granted = 0;   // octets that the edge may still bring
+    size_t unread = 0;    // octets given to the edge, not yet written
+    uint64_t octets_out = 0, octets_in = 0;
+
+    bool half_open() const { return eof || far_eof; }
+    const char* name() const
+    {
+        switch (state) {
+        case phase::hold:
+            return "hold";
+        case phase::opening:
+            return "opening";
+        case phase::connecting:
+            return "connecting";
+        case phase::open:
+            break;
+        }
+        return eof ? "half closed here" : far_eof ? "half closed there" : "open";
+    }
+};
+
+class engine::impl
+{
+public:
+    explicit impl(const engine_config& c);
+
+    struct judged {
+        rule_action what;
+        const route* via = nullptr;
+        std::optional<size_t> rule_index;
+    };
+    judged judge(const destination& to, const endpoint_address& source) const;
+    rule_action
+    on_accept(connection_id id, const destination& to, const endpoint_address& source);
+    void on_tcp_data(connection& c, const uint8_t* p, size_t n);
+    void on_connect_ok(connection& c, const std::optional<endpoint_address>& actual);
+    void on_deadline();
+    std::optional<sim_time> next_deadline() const;
+    connection* find(connection_id id);
+    void start(connection& c);
+    void forget(connection& c);
+    void drop(connection& c, uint8_t slep_code, status why);
+    void pump();
+    void grant(connection& c);
+    void grant_all();
+
+    engine_config d_config;
+    slep::endpoint d_link;
+    sim_time d_now{};
+    double d_rate = 0;
+    engine_stats d_stats;
+    std::map<connection_id, connection> d_connections;
+    std::map<slep::stream_id, connection_id> d_by_stream;
+    std::deque<action> d_actions;
+
+private:
+    action& act(action::kind what, const connection& c);
+    connection* by_stream(slep::stream_id s);
+    slep::stream_options options_of(const connection& c) const;
+    size_t hold_limit() const;
+    void on_event(slep::event e);
+    void on_request(const slep::event& e);
+    void on_answer(connection& c, const slep::event& e);
+    connection_id d_next_id;
+};
+
+} // namespace gr::hf::hfpep
