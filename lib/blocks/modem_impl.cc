@@ -29,10 +29,12 @@ modem_impl::modem_impl(bool lock_step, bool zero_interleaver, int agc_blocks)
                      gr::io_signature::make(1, 1, sizeof(gr_complex))),
       d_lock_step(lock_step),
       d_port(pmt::mp("modem")),
+      d_status(pmt::mp("status")),
       d_modem(*this, { zero_interleaver, agc_blocks })
 {
     message_port_register_in(d_port);
     message_port_register_out(d_port);
+    message_port_register_out(d_status);
     set_output_multiple(static_cast<int>(d_modem.tick_samples()));
     // A few ticks are enough; anything more is delay between the link and the air.
     set_max_output_buffer(512);
@@ -76,7 +78,12 @@ modem_state modem_impl::state() const
     return d_state;
 }
 
-void modem_impl::publish(const pmt::pmt_t& msg) { message_port_pub(d_port, msg); }
+// An event goes to the user of the modem and to whoever watches.
+void modem_impl::report(const pmt::pmt_t& msg)
+{
+    message_port_pub(d_port, msg);
+    message_port_pub(d_status, msg);
+}
 
 // The port has no handler: messages are taken here, in the middle of work(), because what
 // they say decides the next samples. The scheduler wakes this thread for every message.
@@ -117,10 +124,10 @@ auto modem_impl::await(Parse parse, bool without_limit) -> decltype(parse(pmt::p
 void modem_impl::on_tick(sim_time now)
 {
     d_ticks_out += d_connected;
-    publish(modem_messages::tick(now, d_lock_step));
+    message_port_pub(d_port, modem_messages::tick(now, d_lock_step));
 }
 
-std::optional<mode> modem_impl::want_tx(sim_time)
+std::optional<mode> modem_impl::want_tx(sim_time now)
 {
     std::optional<mode> key_up;
     const auto take = [&](const modem_messages::tick_answer& a) {
@@ -138,6 +145,7 @@ std::optional<mode> modem_impl::want_tx(sim_time)
                 take(*a);
     }
     if (key_up) {
+        message_port_pub(d_status, modem_messages::tx_start(now, *key_up));
         std::lock_guard<std::mutex> lock(d_state_mutex);
         d_state.tx_mode = key_up->to_string();
         d_state.receiving = false;
@@ -148,7 +156,7 @@ std::optional<mode> modem_impl::want_tx(sim_time)
 
 tx_octets modem_impl::pull(sim_time now, sim_time air_time, size_t max_octets)
 {
-    publish(modem_messages::pull(now, air_time, max_octets));
+    message_port_pub(d_port, modem_messages::pull(now, air_time, max_octets));
     const auto answer = await(modem_messages::parse_tx_octets, d_lock_step);
     std::lock_guard<std::mutex> lock(d_state_mutex);
     if (!answer) {
@@ -159,11 +167,11 @@ tx_octets modem_impl::pull(sim_time now, sim_time air_time, size_t max_octets)
     return *answer;
 }
 
-void modem_impl::on_tx_end(sim_time now) { publish(modem_messages::tx_end(now)); }
+void modem_impl::on_tx_end(sim_time now) { report(modem_messages::tx_end(now)); }
 
 void modem_impl::on_rx_start(sim_time now, const rx_start& e)
 {
-    publish(modem_messages::start(now, e));
+    report(modem_messages::start(now, e));
     std::lock_guard<std::mutex> lock(d_state_mutex);
     d_state.receiving = true;
     d_state.rx_mode = e.m.to_string();
@@ -174,7 +182,7 @@ void modem_impl::on_rx_start(sim_time now, const rx_start& e)
 
 void modem_impl::on_rx_octets(sim_time now, const rx_octets& e)
 {
-    publish(modem_messages::octets(now, e));
+    report(modem_messages::octets(now, e));
     std::lock_guard<std::mutex> lock(d_state_mutex);
     d_state.snr_db = e.snr_db;
     d_state.octets_received += e.octets.size();
@@ -182,7 +190,7 @@ void modem_impl::on_rx_octets(sim_time now, const rx_octets& e)
 
 void modem_impl::on_rx_end(sim_time now, const rx_end& e)
 {
-    publish(modem_messages::end(now, e));
+    report(modem_messages::end(now, e));
     std::lock_guard<std::mutex> lock(d_state_mutex);
     d_state.receiving = false;
 }

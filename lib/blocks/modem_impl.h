@@ -35,10 +35,11 @@ private:
     pmt::pmt_t next_message(bool wait);
     template <class Parse>
     auto await(Parse parse, bool without_limit) -> decltype(parse(pmt::pmt_t()));
-    void publish(const pmt::pmt_t& msg);
+    void report(const pmt::pmt_t& msg);
 
     const bool d_lock_step;
     const pmt::pmt_t d_port;
+    const pmt::pmt_t d_status;
     kernel::half_duplex_modem d_modem;
     bool d_connected = false; // somebody listens on the port and will answer
     size_t d_ticks_out = 0;   // ticks that were not yet answered

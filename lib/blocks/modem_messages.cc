@@ -72,6 +72,14 @@ pmt::pmt_t tx_end(sim_time now)
     return pdu::builder("tx_end").set(keys::now(), now).make();
 }
 
+pmt::pmt_t tx_start(sim_time now, const mode& m)
+{
+    return pdu::builder("tx_start")
+        .set(keys::now(), now)
+        .set(keys::mode(), m.to_string())
+        .make();
+}
+
 pmt::pmt_t start(sim_time now, const rx_start& e)
 {
     return pdu::builder("rx_start")

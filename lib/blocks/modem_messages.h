@@ -27,6 +27,8 @@ pmt::pmt_t tick_done(const std::optional<mode>& key_up);
 pmt::pmt_t pull(sim_time now, sim_time air_time, size_t max_octets);
 pmt::pmt_t octets(const tx_octets& o);
 pmt::pmt_t tx_end(sim_time now);
+//! For the status port only; the link knows when it keys up.
+pmt::pmt_t tx_start(sim_time now, const mode& m);
 pmt::pmt_t start(sim_time now, const rx_start& e);
 pmt::pmt_t octets(sim_time now, const rx_octets& e);
 pmt::pmt_t end(sim_time now, const rx_end& e);

@@ -38,6 +38,10 @@ struct modem_state {
  * hf.data_link; its messages are described in the user guide. Station time advances in
  * ticks of 10 ms of received samples.
  *
+ * Message port \c status (out), for displays and logs: PDUs of type tx_start (now, mode),
+ * tx_end (now), rx_start (now, mode, snr_db, freq_offset_hz), rx_octets (now, snr_db,
+ * quality; the octets) and rx_end (now, reason, air_time).
+ *
  * With \p lock_step the block makes no further sample before the data link has answered
  * the last tick: the whole flowgraph is then deterministic, and runs as fast as the
  * processor allows. Without it (live radio) it waits at most 50 ms for octets; if they do

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A station: its description (TOML) and its blocks."""
+from dataclasses import dataclass, field, fields
+import tomllib
+from typing import Any, Dict, List, Optional
+
+from gnuradio import gr
+
+from . import hf_python as _hf
+
+#: Longest transmission from the first D_PDU (STANAG 5066 Annex C: EOT has 8 bits of 0.5 s).
+MAX_TRANSMISSION_S = 127.5
+
+
+class StationError(ValueError):
+    """A station description is wrong; the text names the value and what is allowed."""
+
+
+@dataclass
+class IpClient:
+    """IP client of a station; needs CAP_NET_ADMIN.
+
+    device: name of the TUN device; address: with prefix length; routes: "PREFIX=NODE";
+    mtu: octets, 576 to 2048.
+    """
+
+    device: str = "hf0"
+    address: str = "10.66.0.1/24"
+    routes: List[str] = field(default_factory=list)
+    mtu: int = 1500
+
+
+@dataclass
+class Pep:
+    """HF-PEP of a station: listeners and routes as in hf.pep."""
+
+    listen: List[str] = field(default_factory=list)
+    routes: List[str] = field(default_factory=list)
+    max_connections: int = 256
+
+
+@dataclass
+class Capture:
+    """Files for Wireshark; empty: none."""
+
+    d_pdu: str = ""
+    sis: str = ""
+
+
+@dataclass
+class Description:
+    """Everything that is configured at one station.
+
+    address: STANAG 5066 address; mode: of data, for example 4539-9600S; ack_mode: of
+    transmissions without data; data_link: further settings by name (hf.data_link.settings());
+    netns: network namespace of TUN device and sockets.
+    """
+
+    address: str
+    mode: str = "4539-600S"
+    ack_mode: str = "auto"
+    netns: str = ""
+    zero_interleaver: bool = False
+    data_link: Dict[str, float] = field(default_factory=dict)
+    ip_client: Optional[IpClient] = None
+    pep: Optional[Pep] = None
+    capture: Capture = field(default_factory=Capture)
+
+
+def _make(kind: Any, table: Any, where: str) -> Any:
+    if not isinstance(table, dict):
+        raise StationError(f"{where}: {table!r} is not a table")
+    known = {f.name: f for f in fields(kind)}
+    for name in table:
+        if name not in known:
+            raise StationError(f"{where}: '{name}' is unknown; allowed are {', '.join(known)}")
+    parts = {"ip_client": IpClient, "pep": Pep, "capture": Capture}
+    values = {}
+    for name, value in table.items():
+        if kind is Description and name in parts:
+            value = _make(parts[name], value, f"[{name}]")
+        values[name] = value
+    try:
+        return kind(**values)
+    except TypeError as error:
+        raise StationError(f"{where}: {error}") from None
+
+
+def parse(text: str, where: str = "station") -> Description:
+    """Read a description from TOML text; raises StationError."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StationError(f"{where}: {error}") from None
+    if "address" not in table:
+        raise StationError(f"{where}: 'address' is missing, for example address = \"1.2.0.1\"")
+    return _make(Description, table, where)
+
+
+def load(path: str) -> Description:
+    """Read a description from a TOML file; raises StationError."""
+    try:
+        with open(path, "rb") as file:
+            return parse(file.read().decode("utf-8", "replace"), path)
+    except OSError as error:
+        raise StationError(f"{path}: {error.strerror}") from None
+
+
+def longest_transmission_octets(mode: str) -> int:
+    """Octets of the longest transmission in a mode: what a queue below should hold."""
+    timing = _hf.timing(_hf.mode(mode))
+    block = timing.block_begin(1) - timing.block_begin(0)
+    return max(timing.octets_in(int(MAX_TRANSMISSION_S / block)), 2048)
+
+
+class Station:
+    """The blocks of one station, connected; radio blocks are the caller's.
+
+    radio_source gives complex samples at 9600 samples/s, radio_sink takes as many.
+    """
+
+    def __init__(self, tb: gr.top_block, description: Description, radio_source: Any,
+                 radio_sink: Any, lock_step: bool = True) -> None:
+        d = self.description = description
+        self.modem = _hf.modem(lock_step, d.zero_interleaver)
+        self.data_link = _hf.data_link(d.address, d.mode, d.ack_mode, d.data_link,
+                                       d.capture.d_pdu, d.capture.sis)
+        tb.connect(radio_source, self.modem, radio_sink)
+        tb.msg_connect(self.modem, "modem", self.data_link, "modem")
+        tb.msg_connect(self.data_link, "modem", self.modem, "modem")
+        # Below SLEP lies about one longest transmission: less starves the link, more delays
+        # what is urgent.
+        queue = int(1.1 * longest_transmission_octets(d.mode)) + 2048
+        self.pep = self.ip_client = None
+        if d.pep is not None:
+            self.pep = _hf.pep(d.pep.listen, d.pep.routes, queue,
+                               max_connections=d.pep.max_connections, netns=d.netns)
+            self.add_client(tb, self.pep)
+        if d.ip_client is not None:
+            c = d.ip_client
+            self.ip_client = _hf.ip_client(c.device, c.address, c.routes, c.mtu, queue, d.netns)
+            self.add_client(tb, self.ip_client)
+
+    def add_client(self, tb: gr.top_block, client: Any) -> None:
+        """Connect a further client (hf.traffic, for example) to the data link."""
+        tb.msg_connect(client, "sis", self.data_link, "sis")
+        tb.msg_connect(self.data_link, "sis", client, "sis")

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What happens at a station, collected for displays, logs and pictures."""
+from dataclasses import dataclass
+import threading
+from typing import Any, List
+
+from gnuradio import gr
+import pmt
+
+
+@dataclass
+class Event:
+    """One event of a modem's status port; time is station time in seconds."""
+
+    kind: str
+    time: float
+    mode: str = ""
+    snr_db: float = 0.0
+    octets: int = 0
+    reason: str = ""
+
+
+class ModemWatch(gr.basic_block):
+    """Listens on the status port of a modem and keeps its events; at most max_events, the
+    oldest go first."""
+
+    def __init__(self, max_events: int = 100000) -> None:
+        gr.basic_block.__init__(self, name="hf_modem_watch", in_sig=None, out_sig=None)
+        self._max_events = max_events
+        self._events: List[Event] = []
+        self._lock = threading.Lock()
+        self.message_port_register_in(pmt.intern("status"))
+        self.set_msg_handler(pmt.intern("status"), self._on_status)
+
+    def _on_status(self, message: Any) -> None:
+        if not pmt.is_pair(message):
+            return
+        meta = pmt.to_python(pmt.car(message))
+        if not isinstance(meta, dict):
+            return
+        event = Event(kind=str(meta.get("type", "")),
+                      time=float(meta.get("now", 0)) * 1e-9,
+                      mode=str(meta.get("mode", "")),
+                      snr_db=float(meta.get("snr_db", 0.0)),
+                      octets=pmt.blob_length(pmt.cdr(message)),
+                      reason=str(meta.get("reason", "")))
+        with self._lock:
+            self._events.append(event)
+            del self._events[:-self._max_events]
+
+    def events(self) -> List[Event]:
+        """All events so far, in order."""
+        with self._lock:
+            return list(self._events)
+
+
+class LogWatch(gr.basic_block):
+    """Listens on the log port of a data link and keeps the last lines."""
+
+    def __init__(self, prefix: str = "", max_lines: int = 10000) -> None:
+        gr.basic_block.__init__(self, name="hf_log_watch", in_sig=None, out_sig=None)
+        self._prefix = prefix
+        self._max_lines = max_lines
+        self._lines: List[str] = []
+        self._lock = threading.Lock()
+        self.message_port_register_in(pmt.intern("log"))
+        self.set_msg_handler(pmt.intern("log"), self._on_log)
+
+    def _on_log(self, message: Any) -> None:
+        if not pmt.is_symbol(message):
+            return
+        time, _, text = pmt.symbol_to_string(message).partition(" ")
+        with self._lock:
+            self._lines.append(f"{float(time):9.2f} {self._prefix}{text}")
+            del self._lines[:-self._max_lines]
+
+    def lines(self) -> List[str]:
+        """The lines so far: station time in seconds and text."""
+        with self._lock:
+            return list(self._lines)
+
+
+@dataclass
+class Transmission:
+    """What one station had on the air, in seconds of station time."""
+
+    begin: float
+    end: float
+    mode: str
+
+
+def transmissions(events: List[Event], until: float) -> List[Transmission]:
+    """Pair tx_start and tx_end; one that has no end yet lasts until now."""
+    result = []
+    begin = None
+    for e in events:
+        if e.kind == "tx_start":
+            begin = e
+        elif e.kind == "tx_end" and begin is not None:
+            result.append(Transmission(begin.time, e.time, begin.mode))
+            begin = None
+    if begin is not None:
+        result.append(Transmission(begin.time, until, begin.mode))
+    return result
