@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gr::hf::s5066 {
 
@@ -17,6 +18,7 @@ namespace gr::hf::s5066 {
  */
 struct node_config {
     address own;                    //!< node address of this station
+    std::vector<address> groups;    //!< heard besides the broadcast address
     std::string mode = "4539-600S"; //!< of transmissions with data, see gr::hf::mode
 
     /*! \brief Of transmissions without data: a mode, "auto" (default_ack_mode()) or "same"
@@ -48,7 +50,7 @@ struct node_config {
 
     // Links
     double link_idle_s = 30; //!< without data: the caller breaks the link
-    unsigned link_tries = 3; //!< link requests, and breaks, until giving up
+    unsigned link_tries = 5; //!< link requests, and breaks, until giving up
     unsigned max_links = 8;  //!< nonexclusive links at once
     double link_alternate_s =
         120; //!< longest run of turns with one peer while others wait

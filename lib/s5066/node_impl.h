@@ -1,0 +1,178 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/deframer.h"
+#include "s5066/node.h"
+#include "s5066/non_arq.h"
+#include "s5066/peer.h"
+#include "s5066/sis_server.h"
+#include "waveform/timing.h"
+
+#include <map>
+#include <random>
+
+namespace gr::hf::s5066 {
+
+/*! \brief Channel access and data transfer of a node. The parts are in node_turns.cc (when to
+ *         transmit), node_tx.cc (what), node_rx.cc (D_PDUs received) and node_link.cc (links).
+ */
+class node::impl : public sis_lower
+{
+public:
+    explicit impl(const node_config& config);
+
+    // sis_lower
+    void submit(sim_time now, outgoing_ptr o) override;
+    size_t unsent_octets() const override;
+
+    // Modem
+    void on_tick(sim_time now);
+    std::optional<gr::hf::mode> want_tx(sim_time now);
+    tx_octets pull(sim_time now, sim_time air_time, size_t max_octets);
+    void on_tx_end(sim_time now);
+    void on_rx_start(sim_time now, const rx_start& e);
+    void on_rx_octets(sim_time now, const rx_octets& e);
+    void on_rx_end(sim_time now, const rx_end& e);
+    std::optional<sim_time> next_deadline() const;
+
+    void set_mode(const std::string& m);
+    void set_rate_policy(std::unique_ptr<rate_policy> p) { d_policy = std::move(p); }
+    size_t aligned_u_pdu_octets() const;
+    node_state state() const;
+
+    node_config d_config;
+    node_stats d_stats;
+    sis_server d_sis;
+    std::deque<trace_line> d_trace;
+    std::deque<tap_record> d_tap;
+
+private:
+    // The transmission that is being sent.
+    struct transmission {
+        peer* to = nullptr;
+        gr::hf::mode m;
+        kernel::mode_timing timing;
+        bool planned = false;
+        size_t blocks = 0;
+        size_t octets = 0;   // that fit into the blocks
+        size_t produced = 0; // D_PDU octets built so far
+        std::vector<uint8_t> buffer;
+        size_t taken = 0;           // of the buffer
+        std::vector<d_pdu> control; // control D_PDUs, for copies
+        size_t next_control = 0;
+        unsigned acks_due = 0;
+        unsigned data_acks = 0; // data D_PDUs that still carry an ACK
+        bool with_new = true;
+        bool answer_wanted = false;
+        bool ended = false;
+        unsigned frames = 0;
+        size_t next_fill = 0;
+        sim_time begin{};
+        std::string text;
+    };
+    struct start {
+        sim_time at{};
+        peer* to = nullptr;
+    };
+
+    // Peers
+    peer* find_peer(address a);
+    peer* get_peer(address a);
+    bool forgettable(const peer& p) const;
+
+    // Turns (node_turns.cc)
+    std::optional<start> next_start() const;
+    bool sendable(const peer& p) const;
+    bool control_waiting(const peer& p) const;
+    bool may_call(const peer& p) const;
+    sim_time guard_time() const;
+    sim_time random_wait(unsigned slots);
+    void on_silence(sim_time now, peer& p);
+    void housekeeping(sim_time now);
+    bool housekeeping_needed() const;
+
+    // Transmission (node_tx.cc)
+    void begin_transmission(sim_time now, peer& p);
+    bool ack_only(const peer& p) const;
+    size_t segment_length(const peer& p, const gr::hf::mode& m) const;
+    void plan(sim_time now);
+    bool build_next(sim_time now);
+    bool build_fill();
+    bool emit(sim_time now, d_pdu d);
+    bool emit_non_arq(sim_time now);
+    bool emit_data(sim_time now, const arq_sender::out& o, bool fill);
+    uint8_t eot_at(size_t octet) const;
+    size_t room() const { return d_tx.octets - d_tx.produced; }
+    size_t data_overhead() const;
+    size_t ack_octets(const peer& p) const;
+    d_pdu make(const peer& p, d_pdu_type type) const;
+    size_t max_blocks(const kernel::mode_timing& t) const;
+
+    // Reception (node_rx.cc)
+    void on_received(sim_time now, const received_d_pdu& r);
+    void on_d_pdu(sim_time now, peer& p, const d_pdu& d);
+    void on_data(sim_time now, peer& p, const d_pdu& d);
+    void on_ack(sim_time now, peer& p, const d_pdu& d);
+    void on_reset(sim_time now, peer& p, const d_pdu& d);
+    void on_management(peer& p, const d_pdu& d);
+    void on_non_arq(sim_time now, peer* p, const d_pdu& d);
+    void on_warning(sim_time now, peer& p, const d_pdu& d);
+    void deliver(sim_time now, const non_arq_c_pdu& c);
+    void out_of_sync(sim_time now, peer& p, bool own_window);
+    void begin_reset(peer& p, const reset_header& h);
+    void warn(sim_time now, peer& p, const d_pdu& d, uint8_t reason);
+    void after_reception(sim_time now);
+    void measure_loss(sim_time now, peer& p);
+    void note_eot(const received_d_pdu& r);
+
+    // Links (node_link.cc)
+    void call(sim_time now, peer& p);
+    void link_made(sim_time now, peer& p);
+    void link_lost(sim_time now, peer& p, unidata_reject_reason reason);
+    void link_closed(peer& p);
+    void on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, uint16_t id);
+    d_pdu make_link_c_pdu(const peer& p, c_pdu_type type, uint8_t low, uint16_t id) const;
+    void push_link_c_pdu(peer& p, c_pdu_type type, uint8_t low);
+    uint16_t new_expedited_id();
+    unsigned links() const;
+    void check_links(sim_time now);
+    bool idle(const peer& p) const;
+
+    void trace(sim_time now, std::string text);
+    void tap(sim_time now, bool sent, bool ok, const std::vector<uint8_t>& octets);
+    void update_water_marks();
+
+    std::unique_ptr<rate_policy> d_policy;
+    gr::hf::mode d_data_mode;
+    std::mt19937_64 d_random;
+    std::map<uint32_t, std::unique_ptr<peer>> d_peers; // by raw address
+    uint16_t d_non_arq_id = 0;
+    uint16_t d_expedited_id = 0;
+    non_arq_receiver d_non_arq;
+
+    // Channel
+    bool d_transmitting = false;
+    bool d_receiving = false;
+    transmission d_tx;
+    d_pdu_deframer d_deframer;
+    gr::hf::mode d_rx_mode;
+    kernel::mode_timing d_rx_timing;
+    double d_rx_snr_db = 0;
+    sim_time d_rx_begin{}; // estimate: first symbol of the preamble
+    bool d_rx_begin_known = false;
+    sim_time d_heard_end{}; // end of the transmission as its EOT says
+    bool d_heard_eot = false;
+    uint64_t d_seen_false_syncs = 0;
+    peer* d_turn = nullptr; // has just addressed us: we may answer at once
+    sim_time d_turn_at{};
+    sim_time d_free_at{};      // transmissions that are no answers, not before
+    peer* d_waiting = nullptr; // must answer us
+    sim_time d_answer_by{};
+    uint32_t d_last_peer = 0; // for taking turns
+    sim_time d_run_since{};   // the present run of turns with d_last_peer
+    sim_time d_housekeeping_at{};
+    std::optional<address> d_shown_peer;
+};
+
+} // namespace gr::hf::s5066

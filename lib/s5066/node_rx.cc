@@ -1,0 +1,450 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// D_PDUs received: what they change and what they call for.
+#include "s5066/node_impl.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace gr::hf::s5066 {
+
+namespace {
+
+constexpr sim_time warning_interval = std::chrono::seconds(1);
+constexpr size_t max_control = 8;
+// Engineering orderwire messages (C.5): top nibble of the 12 bits
+constexpr unsigned eow_rate_request = 1;
+constexpr unsigned eow_rate_response = 2;
+constexpr unsigned eow_unrecognised = 3;
+constexpr unsigned eow_capability = 7;
+// Response "refuse", reason "neither rate nor interleaver can be changed"
+constexpr unsigned eow_refuse = eow_rate_response << 8 | 1u << 5 | 4u;
+
+} // namespace
+
+void node::impl::on_rx_start(sim_time now, const rx_start& e)
+{
+    d_receiving = true;
+    d_turn = nullptr;
+    d_deframer.reset();
+    d_rx_begin_known = false;
+    d_heard_eot = false;
+    d_rx_mode = e.m;
+    d_rx_snr_db = e.snr_db;
+    try {
+        d_rx_timing = kernel::timing_of(e.m);
+    } catch (const std::invalid_argument&) {
+        d_rx_timing =
+            kernel::timing_of(d_data_mode); // a foreign modem; only EOT depends on it
+    }
+    ++d_stats.receptions;
+    for (auto& [raw, p] : d_peers) {
+        p->heard = p->heard_arq = p->heard_ack = false;
+        p->heard_request = p->heard_accept = false;
+    }
+    trace(now, "receiving " + e.m.to_string());
+}
+
+void node::impl::on_rx_octets(sim_time now, const rx_octets& e)
+{
+    if (!d_receiving) {
+        rx_start s;
+        s.m = d_data_mode;
+        on_rx_start(now, s);
+    }
+    if (!d_rx_begin_known) {
+        d_rx_begin_known = true;
+        d_rx_begin = now - d_rx_timing.block_end(0);
+    }
+    d_rx_snr_db = e.snr_db;
+    d_deframer.push(e.octets);
+    while (const auto r = d_deframer.next()) {
+        on_received(now, *r);
+    }
+}
+
+void node::impl::on_rx_end(sim_time now, const rx_end& e)
+{
+    if (!d_receiving) {
+        return;
+    }
+    while (const auto r = d_deframer.next_at_end()) {
+        on_received(now, *r);
+    }
+    d_stats.false_syncs += d_deframer.false_syncs() - d_seen_false_syncs;
+    d_seen_false_syncs = d_deframer.false_syncs();
+    d_receiving = false;
+    sim_time end = std::min(e.air_end, now);
+    if (e.reason != rx_end_reason::eom && d_heard_eot) {
+        end = std::max(end, d_heard_end);
+    }
+    // Who is addressed may answer first; all others, and new calls, wait for that.
+    d_turn_at = end + from_seconds(d_config.turnaround_s);
+    const auto others = static_cast<unsigned>(std::max<size_t>(d_peers.size(), 1));
+    d_free_at = end + guard_time() + random_wait(std::min(others, 16u));
+    after_reception(now);
+    if (e.reason == rx_end_reason::preempted) {
+        if (d_waiting) {
+            d_answer_by = std::max(d_answer_by, now + guard_time());
+        }
+    } else if (d_waiting && d_waiting->heard) {
+        d_waiting = nullptr;
+    } else if (d_waiting) {
+        on_silence(now, *d_waiting);
+    }
+}
+
+void node::impl::after_reception(sim_time now)
+{
+    for (auto& [raw, q] : d_peers) {
+        peer& p = *q;
+        if (!p.heard) {
+            continue;
+        }
+        p.silent = 0;
+        p.ready_at = std::min(p.ready_at, now);
+        d_policy->on_reception(now, p.addr, d_rx_mode, d_rx_snr_db);
+        if (p.heard_ack) {
+            measure_loss(now, p);
+            p.probe = false;
+        }
+        if (p.heard_arq && !p.heard_request) {
+            p.accept_due = false; // it would not send this without having seen our answer
+        }
+    }
+}
+
+void node::impl::measure_loss(sim_time now, peer& p)
+{
+    const unsigned sent = p.tx.sent_in_transmission();
+    if (sent == 0) {
+        return;
+    }
+    const unsigned lost = p.tx.lost_in_transmission();
+    d_policy->on_frames(now, p.addr, sent, lost);
+    if (lost == sent) {
+        return; // all gone: a fade or a missed preamble, which says nothing about length
+    }
+    const double share = static_cast<double>(lost) / sent;
+    const double keep = sent >= 16 ? 0.5 : 1 - sent / 32.0;
+    p.loss_events = keep * p.loss_events - sent * std::log(1 - share);
+    p.loss_bits =
+        keep * p.loss_bits + 8.0 * static_cast<double>(p.tx.octets_in_transmission());
+}
+
+void node::impl::note_eot(const received_d_pdu& r)
+{
+    if (!d_rx_begin_known || r.pdu.eot == 0) {
+        return;
+    }
+    const auto& t = d_rx_timing;
+    const size_t block = r.bit_offset / t.bits_per_block;
+    const double inside = static_cast<double>(r.bit_offset % t.bits_per_block) /
+                          static_cast<double>(t.bits_per_block);
+    const double block_s = static_cast<double>(t.block_symbols) / t.symbol_rate;
+    d_heard_end = d_rx_begin + t.block_begin(block) +
+                  from_seconds(inside * block_s + eot_unit_s * r.pdu.eot);
+    d_heard_eot = true;
+}
+
+void node::impl::on_received(sim_time now, const received_d_pdu& r)
+{
+    const d_pdu& d = r.pdu;
+    tap(now, false, d.segment_ok, r.octets);
+    note_eot(r);
+    d_stats.octets_received += r.octets.size();
+    const bool group = d.dst.is_group() && (d.dst.is_broadcast() ||
+                                            std::find(d_config.groups.begin(),
+                                                      d_config.groups.end(),
+                                                      d.dst) != d_config.groups.end());
+    if (d.src == d_config.own || (d.dst != d_config.own && !group)) {
+        ++d_stats.d_pdus_for_others;
+        return;
+    }
+    ++d_stats.d_pdus_received[static_cast<size_t>(d.type)];
+    d_stats.segment_crc_errors += d.segment_ok ? 0 : 1;
+    if (d_config.trace) {
+        trace(now, d.src.to_string() + ">" + d.dst.to_string() + " " + describe(d));
+    }
+    peer* p = get_peer(d.src);
+    if (!p) {
+        return;
+    }
+    p->heard = true;
+    d_shown_peer = p->addr;
+    if (!group) {
+        d_turn = p;
+    }
+    on_d_pdu(now, *p, d);
+}
+
+void node::impl::on_d_pdu(sim_time now, peer& p, const d_pdu& d)
+{
+    const unsigned eow_type = d.eow >> 8;
+    if (eow_type > eow_capability && eow_type < 15 && d.type != d_pdu_type::management) {
+        p.eow = static_cast<uint16_t>(eow_unrecognised << 8 | eow_type);
+    }
+    switch (d.type) {
+    case d_pdu_type::data_only:
+    case d_pdu_type::ack_only:
+    case d_pdu_type::data_ack:
+    case d_pdu_type::reset:
+        if (!p.linked()) {
+            // While our own link request waits for its answer, the request goes out again
+            // anyway and settles it.
+            if (p.link != link_state::calling) {
+                warn(now, p, d, 1);
+            }
+            return;
+        }
+        p.first_data_by = sim_time::zero();
+        if (d.type == d_pdu_type::reset) {
+            on_reset(now, p, d);
+            return;
+        }
+        p.heard_arq = true;
+        if (d.type != d_pdu_type::data_only) {
+            on_ack(now, p, d);
+        }
+        if (d.type != d_pdu_type::ack_only) {
+            on_data(now, p, d);
+        }
+        break;
+    case d_pdu_type::expedited_data_only:
+    case d_pdu_type::expedited_ack_only:
+        warn(now, p, d, p.linked() ? 3 : 1);
+        break;
+    case d_pdu_type::management:
+        on_management(p, d);
+        break;
+    case d_pdu_type::non_arq_data:
+    case d_pdu_type::expedited_non_arq_data:
+        on_non_arq(now, &p, d);
+        break;
+    case d_pdu_type::warning:
+        on_warning(now, p, d);
+        break;
+    default:
+        warn(now, p, d, 0);
+    }
+}
+
+void node::impl::on_data(sim_time now, peer& p, const d_pdu& d)
+{
+    if (p.reset.active) {
+        return;
+    }
+    if (!p.rx.in_sync(d.arq)) {
+        out_of_sync(now, p, false);
+        return;
+    }
+    p.sync_failures = 0;
+    p.ack_due = true;
+    p.last_data = now;
+    std::vector<std::vector<uint8_t>> delivered;
+    if (!p.rx.take(d.arq, d.segment, d.segment_ok, delivered) && d.segment_ok) {
+        ++d_stats.d_pdus_duplicate;
+    }
+    for (const auto& octets : delivered) {
+        const auto c = decode_c_pdu(octets.data(), octets.size());
+        if (c && c->type == c_pdu_type::data) {
+            s_pdu_origin from;
+            from.src = p.addr;
+            from.dst = d_config.own;
+            d_sis.on_s_pdu(now, from, c->s_pdu.data(), c->s_pdu.size());
+        }
+    }
+}
+
+void node::impl::on_ack(sim_time now, peer& p, const d_pdu& d)
+{
+    if (p.reset.active) {
+        return;
+    }
+    if (!p.tx.in_sync(d.ack)) {
+        out_of_sync(now, p, true);
+        return;
+    }
+    p.sync_failures = 0;
+    p.heard_ack = true;
+    p.last_data = now;
+    std::vector<outgoing_ptr> done;
+    d_stats.d_pdus_acked += p.tx.acknowledge(d.ack, done);
+    for (const auto& o : done) {
+        if (!o->dropped) {
+            d_sis.on_delivered(*o);
+        }
+    }
+}
+
+void node::impl::out_of_sync(sim_time now, peer& p, bool own_window)
+{
+    ++d_stats.out_of_sync;
+    trace(now, "out of sync with " + p.addr.to_string());
+    reset_header h;
+    if (++p.sync_failures >= 2) {
+        h.full = true;
+    } else if (own_window) {
+        p.tx.rewind(p.tx.lwe());
+        h.rx_cmnd = true;
+        h.new_rx_lwe = p.tx.lwe();
+    } else {
+        h.tx_rqst = true;
+    }
+    begin_reset(p, h);
+}
+
+void node::impl::begin_reset(peer& p, const reset_header& h)
+{
+    p.reset.header = h;
+    p.reset.header.frame_id = ++p.reset_id;
+    p.reset.active = true;
+    ++d_stats.resets;
+}
+
+void node::impl::on_reset(sim_time now, peer& p, const d_pdu& d)
+{
+    const auto& h = d.reset;
+    const bool repeated = p.heard_reset_id == h.frame_id;
+    const auto answer = [&](const reset_header& a) {
+        d_pdu r = make(p, d_pdu_type::reset);
+        r.reset = a;
+        for (const auto& q : p.control) {
+            if (q.type == d_pdu_type::reset && q.reset.ack) {
+                return; // the command came in several copies
+            }
+        }
+        if (p.control.size() < max_control) {
+            p.control.push_back(r);
+        }
+    };
+    if (h.ack && p.reset.active && !p.reset.header.tx_rqst &&
+        (p.reset.header.full || h.frame_id == p.reset.header.frame_id)) {
+        if (p.reset.header.full) {
+            p.tx.rewind(0);
+            p.rx.reset();
+        }
+        p.reset.active = false;
+    }
+    if (h.full) {
+        if (!repeated) {
+            p.tx.rewind(0);
+            p.rx.reset();
+            p.reset.active = false;
+            trace(now, "full reset by " + p.addr.to_string());
+        }
+        reset_header a;
+        a.ack = true;
+        answer(a);
+    } else if (h.rx_cmnd) {
+        if (!repeated) {
+            p.rx.reset(h.new_rx_lwe);
+        }
+        if (p.reset.active && p.reset.header.tx_rqst) {
+            p.reset.active = false;
+        }
+        reset_header a;
+        a.ack = true;
+        a.frame_id = h.frame_id;
+        answer(a);
+    } else if (h.tx_rqst && !repeated && !p.reset.active) {
+        p.tx.rewind(p.tx.lwe());
+        reset_header c;
+        c.rx_cmnd = true;
+        c.new_rx_lwe = p.tx.lwe();
+        begin_reset(p, c);
+    }
+    if (h.full || h.rx_cmnd || h.tx_rqst) {
+        p.heard_reset_id = h.frame_id;
+    }
+}
+
+void node::impl::on_management(peer& p, const d_pdu& d)
+{
+    if (!d.management.valid || p.control.size() >= max_control) {
+        return;
+    }
+    for (const auto& q : p.control) {
+        if (q.type == d_pdu_type::management) {
+            return; // a copy in the same transmission
+        }
+    }
+    d_pdu r = make(p, d_pdu_type::management);
+    r.eow = 0;
+    r.management.ack = true;
+    r.management.frame_id = d.management.frame_id;
+    const unsigned type = d.eow >> 8;
+    if (type == eow_rate_request || type == eow_capability) {
+        // The modems are autobaud: rates change without a handshake, so it is refused.
+        r.management.valid = true;
+        r.eow = eow_refuse;
+    } else if (type > eow_capability) {
+        r.management.valid = true;
+        r.eow = static_cast<uint16_t>(eow_unrecognised << 8 | type);
+    }
+    p.heard_management_id = d.management.frame_id;
+    p.control.push_back(r);
+}
+
+void node::impl::on_non_arq(sim_time now, peer* p, const d_pdu& d)
+{
+    if (d.type == d_pdu_type::expedited_non_arq_data && d.segment.size() == 1 &&
+        d.non_arq.c_pdu_size == 1 && d.segment_ok && d.dst == d_config.own) {
+        const auto c = decode_c_pdu(d.segment.data(), 1);
+        if (c && c->type != c_pdu_type::data) {
+            on_link_c_pdu(now, *p, *c, d.non_arq.c_pdu_id);
+            return;
+        }
+    }
+    std::vector<non_arq_c_pdu> complete;
+    d_non_arq.take(now, d, complete);
+    for (const auto& c : complete) {
+        deliver(now, c);
+    }
+}
+
+void node::impl::deliver(sim_time now, const non_arq_c_pdu& c)
+{
+    const auto data = decode_c_pdu(c.octets.data(), c.octets.size());
+    if (!data || data->type != c_pdu_type::data) {
+        return;
+    }
+    s_pdu_origin from;
+    from.src = c.src;
+    from.dst = c.dst;
+    from.mode = transmission_mode::non_arq;
+    from.expedited = c.expedited;
+    from.errored = c.errored;
+    from.missing = c.missing;
+    d_sis.on_s_pdu(now, from, data->s_pdu.data(), data->s_pdu.size());
+}
+
+void node::impl::warn(sim_time now, peer& p, const d_pdu& d, uint8_t reason)
+{
+    if (d.dst != d_config.own || now - p.last_warning < warning_interval ||
+        p.control.size() >= max_control) {
+        return;
+    }
+    p.last_warning = now;
+    d_pdu w = make(p, d_pdu_type::warning);
+    w.warning.received_type = static_cast<uint8_t>(d.type);
+    w.warning.reason = reason;
+    p.control.push_back(w);
+}
+
+void node::impl::on_warning(sim_time now, peer& p, const d_pdu& d)
+{
+    ++d_stats.warnings_received;
+    const bool about_link = d.warning.reason == 1 && d.warning.received_type <= 5;
+    // Together with an accepted request it is about data sent ahead of the answer: those are
+    // simply not acknowledged and go out again.
+    if (!about_link || p.heard_accept ||
+        (p.link != link_state::made && p.link != link_state::breaking)) {
+        return;
+    }
+    trace(now, p.addr.to_string() + " says that there is no link");
+    link_closed(p);
+}
+
+} // namespace gr::hf::s5066

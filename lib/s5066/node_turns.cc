@@ -1,0 +1,227 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// When to transmit: turns, guard times, time-outs.
+#include "s5066/node_impl.h"
+
+#include <algorithm>
+
+namespace gr::hf::s5066 {
+
+namespace {
+constexpr sim_time housekeeping_period = std::chrono::seconds(1);
+constexpr unsigned max_slots = 16;
+} // namespace
+
+bool node::impl::control_waiting(const peer& p) const
+{
+    return !p.control.empty() || p.accept_now || p.reset.active ||
+           p.link == link_state::breaking;
+}
+
+bool node::impl::may_call(const peer& p) const
+{
+    return !p.addr.is_group() &&
+           (p.link == link_state::none || p.link == link_state::breaking);
+}
+
+bool node::impl::sendable(const peer& p) const
+{
+    const bool data = !p.tx.idle() && (p.tx.unacknowledged() > 0 || p.tx.can_send_new());
+    return control_waiting(p) || p.ack_due || !p.non_arq.empty() ||
+           p.link == link_state::calling || (data && (p.data_allowed() || may_call(p)));
+}
+
+std::optional<node::impl::start> node::impl::next_start() const
+{
+    if (d_transmitting || d_receiving || d_waiting) {
+        return std::nullopt;
+    }
+    sim_time from = d_free_at;
+    if (d_turn) {
+        const bool owes = d_turn->ack_due || control_waiting(*d_turn);
+        const bool long_run =
+            d_turn_at - d_run_since > from_seconds(d_config.link_alternate_s);
+        if (sendable(*d_turn) && (owes || !long_run)) {
+            return start{ d_turn_at, d_turn };
+        }
+        from = d_turn_at;
+    }
+    // The earliest; of several that could start together the one after the last served.
+    std::optional<start> best;
+    const auto consider = [&](peer& p) {
+        if (!sendable(p)) {
+            return;
+        }
+        const sim_time at = std::max(from, p.ready_at);
+        if (!best || at < best->at) {
+            best = start{ at, &p };
+        }
+    };
+    const auto after = d_peers.upper_bound(d_last_peer);
+    for (auto it = after; it != d_peers.end(); ++it) {
+        consider(*it->second);
+    }
+    for (auto it = d_peers.begin(); it != after; ++it) {
+        consider(*it->second);
+    }
+    return best;
+}
+
+std::optional<gr::hf::mode> node::impl::want_tx(sim_time now)
+{
+    const auto s = next_start();
+    if (!s || now < s->at) {
+        return std::nullopt;
+    }
+    begin_transmission(now, *s->to);
+    return d_tx.m;
+}
+
+sim_time node::impl::guard_time() const
+{
+    // Another station may answer: its turnaround, its preamble, our delay in noticing it.
+    const auto t = kernel::timing_of(d_data_mode);
+    return from_seconds(2 * d_config.turnaround_s + d_config.rx_latency_s) +
+           t.block_begin(0);
+}
+
+sim_time node::impl::random_wait(unsigned slots)
+{
+    const double u = static_cast<double>(d_random() >> 11) / 9007199254740992.0;
+    return from_seconds(u * slots * d_config.contention_slot_s);
+}
+
+void node::impl::on_tx_end(sim_time now)
+{
+    if (!d_transmitting) {
+        return;
+    }
+    d_transmitting = false;
+    peer& p = *d_tx.to;
+    d_stats.tx_time += now - d_tx.begin;
+    const auto others = static_cast<unsigned>(std::max<size_t>(d_peers.size(), 1));
+    d_free_at = now + guard_time() + random_wait(std::min(others, max_slots));
+    d_turn = nullptr;
+    p.ack_due = false;
+    p.accept_now = false;
+    p.eow = 0;
+    if (d_tx.answer_wanted) {
+        d_waiting = &p;
+        const double wait =
+            d_config.ack_timeout_s > 0
+                ? d_config.ack_timeout_s
+                : d_config.peer_turnaround_s + d_config.rx_latency_s +
+                      to_seconds(kernel::timing_of(d_data_mode).block_begin(0));
+        d_answer_by = now + from_seconds(wait);
+    }
+    d_sis.update_flow();
+}
+
+void node::impl::on_silence(sim_time now, peer& p)
+{
+    d_waiting = nullptr;
+    ++p.silent;
+    ++d_stats.silent_rounds;
+    p.probe = d_config.probe_after_silence;
+    p.ready_at = now + random_wait(std::min(1u << std::min(p.silent, 4u), max_slots));
+    trace(now,
+          "no answer from " + p.addr.to_string() + ", round " + std::to_string(p.silent));
+    switch (p.link) {
+    case link_state::calling:
+        if (p.tries >= d_config.link_tries) {
+            link_lost(now, p, unidata_reject_reason::not_responding);
+        }
+        break;
+    case link_state::breaking:
+        if (p.tries >= d_config.link_tries) {
+            link_closed(p);
+        }
+        break;
+    default:
+        if (p.silent >= d_config.max_silent_rounds) {
+            link_lost(now, p, unidata_reject_reason::not_responding);
+        }
+    }
+}
+
+void node::impl::on_tick(sim_time now)
+{
+    if (!d_transmitting && !d_receiving) {
+        if (d_waiting && now >= d_answer_by) {
+            on_silence(now, *d_waiting);
+        }
+        if (d_turn && now >= d_free_at && !sendable(*d_turn)) {
+            d_turn = nullptr;
+        }
+    }
+    if (now >= d_housekeeping_at) {
+        d_housekeeping_at = now + housekeeping_period;
+        housekeeping(now);
+    }
+}
+
+void node::impl::housekeeping(sim_time now)
+{
+    for (auto& [raw, p] : d_peers) {
+        std::vector<outgoing_ptr> expired;
+        p->tx.expire(now, expired);
+        for (auto it = p->non_arq.begin(); it != p->non_arq.end();) {
+            const bool over =
+                it->o->expires <= now ||
+                (it->window_end > sim_time::zero() && it->window_end <= now);
+            if (over) {
+                expired.push_back(it->o);
+                p->non_arq_octets -= it->o->c_pdu.size();
+                it = p->non_arq.erase(it);
+            } else {
+                ++it;
+            }
+        }
+        for (const auto& o : expired) {
+            ++d_stats.u_pdus_expired;
+            d_sis.on_failed(*o, unidata_reject_reason::ttl_expired);
+        }
+    }
+    std::vector<non_arq_c_pdu> ended;
+    d_non_arq.expire(now, ended);
+    for (const auto& c : ended) {
+        deliver(now, c);
+    }
+    check_links(now);
+    d_sis.on_time(now);
+    d_sis.update_flow();
+}
+
+bool node::impl::housekeeping_needed() const
+{
+    if (!d_non_arq.empty()) {
+        return true;
+    }
+    return std::any_of(d_peers.begin(), d_peers.end(), [](const auto& e) {
+        const peer& p = *e.second;
+        return p.link != link_state::none || !p.tx.idle() || !p.non_arq.empty();
+    });
+}
+
+std::optional<sim_time> node::impl::next_deadline() const
+{
+    std::optional<sim_time> t = d_sis.next_deadline();
+    const auto add = [&t](sim_time d) { t = t ? std::min(*t, d) : d; };
+    if (t) {
+        *t = std::max(*t, d_housekeeping_at);
+    }
+    if (!d_transmitting && !d_receiving) {
+        if (d_waiting) {
+            add(d_answer_by);
+        }
+        if (const auto s = next_start()) {
+            add(s->at);
+        }
+    }
+    if (housekeeping_needed()) {
+        add(d_housekeeping_at);
+    }
+    return t;
+}
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,402 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// What a transmission contains: its length, its D_PDUs, their EOT.
+#include "s5066/node_impl.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gr::hf::s5066 {
+
+namespace {
+
+constexpr unsigned max_control_copies = 4;
+constexpr unsigned probe_blocks = 4;
+constexpr size_t non_arq_overhead = 21;
+// Time per turn that does not carry data, for choosing segments: two turnarounds, preambles,
+// the answer, half an empty block.
+constexpr double turn_cost_s = 2.5;
+
+} // namespace
+
+bool node::impl::ack_only(const peer& p) const
+{
+    const bool arq = !p.tx.idle() && (p.data_allowed() || may_call(p)) &&
+                     (p.tx.unacknowledged() > 0 || p.tx.can_send_new());
+    return !arq && p.non_arq.empty();
+}
+
+size_t node::impl::segment_length(const peer& p, const gr::hf::mode& m) const
+{
+    if (d_config.segment_octets > 0) {
+        return d_config.segment_octets;
+    }
+    // No D_PDU much longer than 27 s, so that a fade does not cost a whole transmission.
+    const auto longest = std::clamp<size_t>(size_t(m.rate_bps) * 27 / 8, 64, max_segment);
+    const size_t top = longest > 1000 ? max_segment : longest;
+    if (p.loss_events <= 0 || p.loss_bits <= 0) {
+        return top;
+    }
+    // Largest share of user octets in the air time, for losses that grow with the length of a
+    // D_PDU, and a window that limits how much goes into one turn.
+    const double per_bit = p.loss_events / p.loss_bits;
+    const double header = 15.0 + d_config.address_size;
+    size_t best = top;
+    double best_gain = 0;
+    for (size_t s = 48; s <= top; s += s / 8) {
+        const double bits = 8 * (double(s) + header);
+        const double turn =
+            std::min(bits * d_config.window / m.rate_bps, d_config.max_transmission_s);
+        const double gain =
+            double(s) / bits * std::exp(-per_bit * bits) * turn / (turn + turn_cost_s);
+        if (gain > best_gain) {
+            best_gain = gain;
+            best = s;
+        }
+    }
+    return best;
+}
+
+size_t node::impl::max_blocks(const kernel::mode_timing& t) const
+{
+    const sim_time limit = from_seconds(d_config.max_transmission_s) + t.block_begin(0);
+    size_t b = 1;
+    const auto guess = static_cast<size_t>(d_config.max_transmission_s * t.symbol_rate /
+                                           static_cast<double>(t.block_symbols));
+    b = std::max<size_t>(guess, 1) + 1;
+    while (b > 1 && t.block_end(b - 1) > limit) {
+        --b;
+    }
+    return b;
+}
+
+size_t node::impl::data_overhead() const { return 15u + d_config.address_size; }
+
+size_t node::impl::ack_octets(const peer& p) const
+{
+    return 9u + d_config.address_size + p.rx.ack().selective.size();
+}
+
+d_pdu node::impl::make(const peer& p, d_pdu_type type) const
+{
+    d_pdu d;
+    d.type = type;
+    d.address_size = d_config.address_size;
+    d.dst = p.addr;
+    d.src = d_config.own;
+    d.eow = p.eow;
+    return d;
+}
+
+void node::impl::begin_transmission(sim_time now, peer& p)
+{
+    if (may_call(p) && !p.tx.idle()) {
+        call(now, p);
+    }
+    tx_context c;
+    c.peer = p.addr;
+    c.ack_only = ack_only(p);
+    c.backlog_octets = p.tx.unsent_octets() + p.non_arq_octets;
+    c.silent_rounds = p.silent;
+    d_tx = transmission();
+    d_tx.to = &p;
+    d_tx.m = d_policy->choose(now, c);
+    d_tx.timing = kernel::timing_of(d_tx.m);
+    d_tx.begin = now;
+    d_transmitting = true;
+    d_turn = nullptr;
+    d_waiting = nullptr;
+    if (d_last_peer != p.addr.raw()) {
+        d_last_peer = p.addr.raw();
+        d_run_since = now;
+    }
+    d_shown_peer = p.addr;
+    p.tx.set_segment(segment_length(p, d_tx.m), d_config.segment_octets == 0);
+    p.tx.begin_transmission();
+    ++d_stats.transmissions;
+}
+
+void node::impl::plan(sim_time now)
+{
+    peer& p = *d_tx.to;
+    d_tx.planned = true;
+    // Link control first, so that the other side processes it before the data behind it.
+    for (auto& d : p.control) {
+        d_tx.control.push_back(std::move(d));
+    }
+    p.control.clear();
+    if (p.accept_due) {
+        d_tx.control.push_back(
+            make_link_c_pdu(p, c_pdu_type::link_accepted, 0, new_expedited_id()));
+    }
+    if (p.link == link_state::calling) {
+        ++p.tries;
+        d_tx.control.push_back(
+            make_link_c_pdu(p, c_pdu_type::link_request, 0, p.request_id));
+    } else if (p.link == link_state::breaking) {
+        ++p.tries;
+        d_tx.control.push_back(make_link_c_pdu(p,
+                                               c_pdu_type::link_break,
+                                               uint8_t(link_break_reason::no_more_data),
+                                               p.request_id));
+    }
+    if (p.reset.active) {
+        d_pdu d = make(p, d_pdu_type::reset);
+        d.reset = p.reset.header;
+        d_tx.control.push_back(d);
+    }
+    size_t need = 0;
+    for (const auto& d : d_tx.control) {
+        need += d.octets();
+    }
+    const auto& t = d_tx.timing;
+    const size_t longest = max_blocks(t);
+    const size_t cap = t.octets_in(longest);
+    const bool ack = p.ack_due && p.data_allowed();
+    const bool data = p.data_allowed() && !p.tx.idle();
+    const bool probe = p.probe && p.tx.unacknowledged() > 0;
+    d_tx.with_new = !probe;
+    if (ack && data) {
+        d_tx.data_acks = d_config.ack_copies;
+        need += d_tx.data_acks * (1 + p.rx.ack().selective.size());
+    } else if (ack) {
+        d_tx.acks_due = d_config.ack_copies;
+        need += d_tx.acks_due * ack_octets(p);
+    }
+    const size_t left = cap - std::min(cap, need);
+    if (probe) {
+        const size_t least = need + p.tx.first_octets(data_overhead());
+        const size_t blocks = std::max<size_t>(t.blocks_for(least), probe_blocks);
+        const size_t room = t.octets_in(std::min(blocks, longest));
+        need += p.tx.pending_octets(data_overhead(), room - std::min(room, need), false);
+        need = std::max(need, least);
+    } else if (data) {
+        need += p.tx.pending_octets(data_overhead(), left, true);
+    }
+    for (const auto& n : p.non_arq) {
+        if (need > cap) {
+            break;
+        }
+        const size_t size = n.o->c_pdu.size();
+        const size_t parts = size / segment_length(p, d_tx.m) + 1;
+        need += (size + parts * non_arq_overhead) * (n.rounds + 1);
+    }
+    d_tx.blocks = std::clamp<size_t>(t.blocks_for(std::min(need, cap)), 1, longest);
+    d_tx.octets = t.octets_in(d_tx.blocks);
+    p.probe = false;
+    (void)now;
+}
+
+uint8_t node::impl::eot_at(size_t octet) const
+{
+    const auto& t = d_tx.timing;
+    const size_t bit = 8 * octet;
+    const size_t block = bit / t.bits_per_block;
+    const double inside = static_cast<double>(bit % t.bits_per_block) /
+                          static_cast<double>(t.bits_per_block);
+    const double block_s = static_cast<double>(t.block_symbols) / t.symbol_rate;
+    const double left = to_seconds(t.block_end(d_tx.blocks - 1) - t.block_begin(block)) -
+                        inside * block_s;
+    return static_cast<uint8_t>(
+        std::clamp(std::ceil(left / eot_unit_s - 1e-6), 0.0, 255.0));
+}
+
+bool node::impl::emit(sim_time now, d_pdu d)
+{
+    if (d.octets() > room()) {
+        return false;
+    }
+    d.eot = eot_at(d_tx.produced);
+    const auto octets = encode(d);
+    if (octets.empty()) {
+        return true; // cannot happen for what is built here; nothing to send then
+    }
+    d_tx.buffer.insert(d_tx.buffer.end(), octets.begin(), octets.end());
+    d_tx.produced += octets.size();
+    ++d_tx.frames;
+    ++d_stats.d_pdus_sent[static_cast<size_t>(d.type)];
+    d_stats.octets_sent += octets.size();
+    switch (d.type) {
+    case d_pdu_type::data_only:
+    case d_pdu_type::data_ack:
+        d_tx.answer_wanted = true;
+        break;
+    case d_pdu_type::warning:
+        ++d_stats.warnings_sent;
+        break;
+    case d_pdu_type::reset:
+        d_tx.answer_wanted |= !d.reset.ack;
+        break;
+    case d_pdu_type::expedited_non_arq_data:
+        if (d.segment.size() == 1) {
+            const auto type = static_cast<c_pdu_type>(d.segment[0] >> 4);
+            d_tx.answer_wanted |=
+                type == c_pdu_type::link_request || type == c_pdu_type::link_break;
+        }
+        break;
+    default:
+        break;
+    }
+    if (d_config.trace) {
+        trace(now,
+              d_config.own.to_string() + ">" + d.dst.to_string() + " " + describe(d) +
+                  " @" + d_tx.m.to_string());
+    }
+    tap(now, true, true, octets);
+    return true;
+}
+
+bool node::impl::emit_data(sim_time now, const arq_sender::out& o, bool fill)
+{
+    peer& p = *d_tx.to;
+    const bool with_ack = d_tx.data_acks > 0 || (fill && p.ack_due);
+    d_pdu d = make(p, with_ack ? d_pdu_type::data_ack : d_pdu_type::data_only);
+    d.arq = o.header;
+    d.segment.assign(o.segment, o.segment + o.size);
+    if (with_ack) {
+        d.ack = p.rx.ack();
+    }
+    if (with_ack && d.octets() > room()) {
+        d.type = d_pdu_type::data_only;
+    } else if (d_tx.data_acks > 0) {
+        --d_tx.data_acks;
+    }
+    d_stats.d_pdus_fill += fill ? 1 : 0;
+    d_stats.d_pdus_repeated += o.repeat && !fill ? 1 : 0;
+    p.last_data = now;
+    return emit(now, d);
+}
+
+bool node::impl::emit_non_arq(sim_time now)
+{
+    peer& p = *d_tx.to;
+    non_arq_out& n = p.non_arq.front();
+    const size_t size = n.o->c_pdu.size();
+    const size_t segment = std::min(segment_length(p, d_tx.m), size - n.offset);
+    if (segment + non_arq_overhead + 0u > room() ||
+        data_overhead() + 6 + segment > room()) {
+        return false;
+    }
+    d_pdu d = make(p, d_pdu_type::non_arq_data);
+    if (n.window_end == sim_time::zero()) {
+        // Long enough for everything that waits for this destination, in turns of its own.
+        const double s = 8.0 * 1.2 * static_cast<double>(p.non_arq_octets) *
+                         (n.rounds + 1) / d_tx.m.rate_bps;
+        const double turns = 1 + std::floor(s / d_config.max_transmission_s);
+        n.window_end =
+            d_tx.begin + from_seconds(s + turns * 10 + 0.5 * eot_at(d_tx.produced));
+    }
+    const double left = to_seconds(n.window_end - now) / eot_unit_s;
+    d.non_arq.c_pdu_id = n.id;
+    d.non_arq.in_order = n.o->mode.order == delivery_order::in_order;
+    d.non_arq.group = p.addr.is_group();
+    d.non_arq.c_pdu_size = static_cast<uint16_t>(size);
+    d.non_arq.offset = static_cast<uint16_t>(n.offset);
+    d.non_arq.window = static_cast<uint16_t>(std::clamp(std::ceil(left), 0.0, 65535.0));
+    const auto from = n.o->c_pdu.begin() + static_cast<std::ptrdiff_t>(n.offset);
+    d.segment.assign(from, from + static_cast<std::ptrdiff_t>(segment));
+    n.offset += segment;
+    if (n.offset == size) {
+        // A round is over: the next one after the others, so that a fade does not hit all.
+        non_arq_out again = std::move(n);
+        p.non_arq.pop_front();
+        again.offset = 0;
+        if (again.rounds-- > 0) {
+            p.non_arq.push_back(std::move(again));
+        } else {
+            p.non_arq_octets -= size;
+        }
+    }
+    return emit(now, d);
+}
+
+bool node::impl::build_next(sim_time now)
+{
+    peer& p = *d_tx.to;
+    while (d_tx.next_control < d_tx.control.size()) {
+        if (emit(now, d_tx.control[d_tx.next_control++])) {
+            return true;
+        }
+    }
+    if (d_tx.acks_due > 0) {
+        d_pdu d = make(p, d_pdu_type::ack_only);
+        d.ack = p.rx.ack();
+        --d_tx.acks_due;
+        if (emit(now, d)) {
+            return true;
+        }
+    }
+    const bool arq = p.data_allowed() && !p.tx.idle();
+    if (!p.non_arq.empty() &&
+        (!arq || p.non_arq.front().o->priority >= p.tx.next_priority()) &&
+        emit_non_arq(now)) {
+        return true;
+    }
+    if (arq) {
+        const size_t extra = d_tx.data_acks > 0 ? 1 + p.rx.ack().selective.size() : 0;
+        if (const auto o = p.tx.next(room(), data_overhead() + extra, d_tx.with_new)) {
+            return emit_data(now, *o, false);
+        }
+    }
+    if (!p.non_arq.empty() && emit_non_arq(now)) {
+        return true;
+    }
+    return build_fill();
+}
+
+bool node::impl::build_fill()
+{
+    // Room to the end of the last block costs nothing: copies of what must not get lost.
+    peer& p = *d_tx.to;
+    const sim_time now = d_tx.begin;
+    const size_t n = d_tx.control.size();
+    const size_t limit = n * (max_control_copies - 1);
+    if (d_tx.next_fill < limit && emit(now, d_tx.control[d_tx.next_fill++ % n])) {
+        ++d_stats.d_pdus_fill;
+        return true;
+    }
+    if (!p.data_allowed()) {
+        return false;
+    }
+    if (const auto o = p.tx.copy(room(), data_overhead())) {
+        return emit_data(now, *o, true);
+    }
+    if (p.ack_due && d_tx.next_fill < limit + max_control_copies - d_config.ack_copies) {
+        ++d_tx.next_fill;
+        d_pdu d = make(p, d_pdu_type::ack_only);
+        d.ack = p.rx.ack();
+        if (emit(now, d)) {
+            ++d_stats.d_pdus_fill;
+            return true;
+        }
+    }
+    return false;
+}
+
+tx_octets node::impl::pull(sim_time now, sim_time air_time, size_t max_octets)
+{
+    tx_octets r;
+    if (!d_transmitting) {
+        r.last = true;
+        return r;
+    }
+    if (!d_tx.planned) {
+        d_tx.begin = air_time;
+        plan(now);
+    }
+    auto& b = d_tx.buffer;
+    // One D_PDU more than asked for tells whether these octets are the last.
+    while (!d_tx.ended && b.size() - d_tx.taken <= max_octets) {
+        d_tx.ended = !build_next(now);
+    }
+    const size_t n = std::min(max_octets, b.size() - d_tx.taken);
+    const auto from = b.begin() + static_cast<std::ptrdiff_t>(d_tx.taken);
+    r.octets.assign(from, from + static_cast<std::ptrdiff_t>(n));
+    d_tx.taken += n;
+    r.last = d_tx.ended && d_tx.taken == b.size();
+    b.erase(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(d_tx.taken));
+    d_tx.taken = 0;
+    return r;
+}
+
+} // namespace gr::hf::s5066

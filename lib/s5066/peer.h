@@ -1,0 +1,94 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/arq_receiver.h"
+#include "s5066/arq_sender.h"
+#include "s5066/pdu.h"
+
+#include <deque>
+
+namespace gr::hf::s5066 {
+
+//! Physical link with a peer, CAS-1 (Annex B).
+enum class link_state {
+    none,    //!< not linked
+    calling, //!< link request goes out with every transmission until it is answered
+    made,
+    breaking //!< break request goes out until it is confirmed
+};
+
+//! A reset or resynchronisation that was begun here and is not yet answered (C.6.3).
+struct pending_reset {
+    reset_header header;
+    bool active = false;
+};
+
+//! Non-ARQ C_PDU on its way out.
+struct non_arq_out {
+    outgoing_ptr o;
+    uint16_t id = 0;
+    size_t offset = 0;     //!< next octet to send in this round
+    unsigned rounds = 0;   //!< rounds left after this one
+    sim_time window_end{}; //!< empty (0) until the first segment is built
+};
+
+//! Everything that a node knows about one other node, or about one group it sends to.
+struct peer {
+    peer(address a, unsigned window) : addr(a), tx(window) { rx.reset(); }
+
+    address addr;
+
+    // Link
+    link_state link = link_state::none;
+    bool caller = false;     //!< this side made the link
+    uint16_t request_id = 0; //!< C_PDU ID of our link request, same in repeats
+    std::optional<uint16_t> heard_request_id; //!< of the request that made the link
+    bool accept_due = false;    //!< until the peer shows that it has seen it
+    bool accept_now = false;    //!< it is a reason to transmit
+    bool heard_request = false; //!< in the present reception
+    bool heard_accept = false;  //!< in the present reception
+    unsigned tries = 0;         //!< of the link or break request
+    sim_time last_data{};       //!< last data in either direction
+    sim_time first_data_by{};   //!< T_FIRST; 0: not running
+
+    // Control D_PDUs for the next transmission
+    std::deque<d_pdu> control;
+
+    // ARQ
+    arq_sender tx;
+    arq_receiver rx;
+    bool ack_due = false;
+    pending_reset reset;
+    uint8_t reset_id = 0;                  //!< last one used here
+    std::optional<uint8_t> heard_reset_id; //!< last one acted upon
+    unsigned sync_failures = 0;
+    std::optional<uint8_t> heard_management_id;
+
+    // Non-ARQ
+    std::deque<non_arq_out> non_arq;
+    size_t non_arq_octets = 0;
+
+    // Turns
+    unsigned silent = 0; //!< unanswered transmissions in a row
+    bool probe = false;  //!< the next transmission is a short one
+    sim_time ready_at{}; //!< not before
+    sim_time last_warning{ -std::chrono::hours(1) };
+    bool heard = false;     //!< in the present reception
+    bool heard_arq = false; //!< data or an ACK, in the present reception
+    bool heard_ack = false; //!< in the present reception
+    uint16_t eow = 0;       //!< for the next D_PDU
+
+    // Frame loss, for the length of segments; older transmissions count less
+    double loss_events = 0;
+    double loss_bits = 0;
+
+    bool linked() const { return link == link_state::made; }
+    //! Data D_PDUs may go out: linked, or together with the link request.
+    bool data_allowed() const
+    {
+        return (link == link_state::made || link == link_state::calling) && !reset.active;
+    }
+};
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,138 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/emulated_air.h"
+
+#include "sim/emulated_modem.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gr::hf::sim {
+
+void emulated_air::set_path(const emulated_modem& from,
+                            const emulated_modem& to,
+                            const path& p)
+{
+    d_paths[{ &from, &to }] = p;
+}
+
+void emulated_air::leave(emulated_modem* m)
+{
+    d_modems.erase(std::remove(d_modems.begin(), d_modems.end(), m), d_modems.end());
+    for (auto& s : d_signals) {
+        if (s->from == m && !s->end) {
+            s->end = d_scheduler.now();
+        }
+    }
+}
+
+const path& emulated_air::path_between(const emulated_modem* from,
+                                       const emulated_modem* to) const
+{
+    const auto it = d_paths.find({ from, to });
+    return it == d_paths.end() ? d_default : it->second;
+}
+
+emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m)
+{
+    forget_old();
+    auto s = std::make_shared<signal>();
+    s->id = d_count++;
+    s->from = from;
+    s->m = m;
+    s->timing = kernel::timing_of(m);
+    s->begin = d_scheduler.now();
+    for (const auto& o : d_signals) {
+        d_collisions += !o->end || *o->end > s->begin ? 1 : 0;
+    }
+    d_signals.push_back(s);
+    for (emulated_modem* to : d_modems) {
+        if (to == from) {
+            continue;
+        }
+        const path& p = path_between(from, to);
+        const uint64_t n = d_numbers[{ from, to }]++;
+        const bool lost = (p.drop && p.drop(n)) || (p.loss > 0 && uniform() < p.loss);
+        const sim_time over = s->begin + s->timing.block_begin(0) + p.delay;
+        const double snr_db = p.snr_db;
+        d_scheduler.at(over + to->d_config.rx_latency,
+                       to->guarded([this, s, to, lost, over, snr_db] {
+                           const bool clear = !disturbed(*s, to, s->begin, over);
+                           to->preamble_over(s, !lost && clear, snr_db);
+                       }));
+    }
+    return s;
+}
+
+bool emulated_air::disturbed(const signal& s,
+                             const emulated_modem* at,
+                             sim_time a,
+                             sim_time b) const
+{
+    // Own transmissions disturb reception like any other signal. Propagation differences are
+    // far below the length of a preamble and left out here.
+    return std::any_of(d_signals.begin(), d_signals.end(), [&](const signal_ptr& o) {
+        (void)at;
+        return o->id != s.id && o->begin < b && (!o->end || *o->end > a);
+    });
+}
+
+void emulated_air::block(const signal_ptr& s,
+                         size_t k,
+                         std::vector<uint8_t> octets,
+                         bool last)
+{
+    s->octets.insert(s->octets.end(), octets.begin(), octets.end());
+    // A receiver has whole octets only up to the end of the block.
+    const size_t bits = (k + 1) * s->timing.bits_per_block;
+    const size_t until = last ? s->octets.size() : std::min(bits / 8, s->octets.size());
+    std::vector<uint8_t> out(s->octets.begin() +
+                                 static_cast<std::ptrdiff_t>(s->sent_octets),
+                             s->octets.begin() + static_cast<std::ptrdiff_t>(until));
+    s->sent_octets = until;
+    const sim_time from = s->begin + s->timing.block_begin(k);
+    const sim_time end = s->begin + s->timing.block_end(k);
+    for (emulated_modem* to : d_modems) {
+        if (to == s->from) {
+            continue;
+        }
+        const path p = path_between(s->from, to);
+        const sim_time at = end + p.delay + to->d_config.rx_latency;
+        d_scheduler.at(at, to->guarded([this, s, to, p, out, from, end, last]() mutable {
+            const bool noise = disturbed(*s, to, from, end);
+            add_errors(out, noise ? 0.5 : p.ber);
+            to->block_over(s, std::move(out), p.snr_db);
+            if (last) {
+                const bool eom = !noise && !(p.eom_loss > 0 && uniform() < p.eom_loss);
+                to->signal_over(s, end + p.delay, eom);
+            }
+        }));
+    }
+}
+
+void emulated_air::add_errors(std::vector<uint8_t>& octets, double ber)
+{
+    if (ber <= 0) {
+        return;
+    }
+    // Distances between errors of independent bits are geometric.
+    const double scale = std::log1p(-std::min(ber, 0.999999));
+    const double bits = 8.0 * static_cast<double>(octets.size());
+    double at = std::floor(std::log(1 - uniform()) / scale);
+    while (at < bits) {
+        const auto b = static_cast<size_t>(at);
+        octets[b / 8] ^= static_cast<uint8_t>(1 << (b % 8));
+        at += 1 + std::floor(std::log(1 - uniform()) / scale);
+    }
+}
+
+void emulated_air::forget_old()
+{
+    const sim_time old = d_scheduler.now() - std::chrono::seconds(60);
+    while (!d_signals.empty() && d_signals.front()->end &&
+           *d_signals.front()->end < old) {
+        d_signals.pop_front();
+    }
+}
+
+} // namespace gr::hf::sim

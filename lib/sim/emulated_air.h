@@ -1,0 +1,97 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sim/scheduler.h"
+#include "waveform/timing.h"
+
+#include <hf/modem_user.h>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace gr::hf::sim {
+
+//! What happens to a transmission on its way from one station to another.
+struct path {
+    double ber = 0;  //!< independent bit errors in the octets decoded
+    double loss = 0; //!< probability that a transmission is not noticed (preamble missed)
+    double eom_loss = 0; //!< probability that the end of message is not recognised
+    double snr_db = 30;  //!< reported to the receiver
+    sim_time delay{};    //!< propagation
+    //! Not noticed if this says so; called once per transmission with 0, 1, 2 ...
+    std::function<bool(uint64_t)> drop;
+};
+
+class emulated_modem;
+
+/*! \brief The channel between emulated modems: who hears what, with bit errors, missed
+ *         preambles and collisions.
+ *
+ * A transmission is heard by every other station that does not transmit and hears nothing
+ * else during the preamble. Blocks that overlap with another signal at the receiver come out
+ * as noise. Same seed, same result.
+ */
+class emulated_air
+{
+public:
+    explicit emulated_air(scheduler& s, uint64_t seed = 1)
+        : d_scheduler(s), d_random(seed)
+    {
+    }
+
+    //! Path between two stations; \p from or \p to empty: all.
+    void set_path(const emulated_modem& from, const emulated_modem& to, const path& p);
+    //! For all pairs without a path of their own.
+    void set_default_path(const path& p) { d_default = p; }
+    //! Number of transmissions begun.
+    uint64_t transmissions() const { return d_count; }
+    //! Pairs of transmissions that overlapped in time.
+    uint64_t collisions() const { return d_collisions; }
+
+private:
+    friend class emulated_modem;
+    struct signal {
+        uint64_t id = 0;
+        emulated_modem* from = nullptr;
+        mode m;
+        kernel::mode_timing timing;
+        sim_time begin{};
+        std::optional<sim_time> end;
+        size_t sent_octets = 0;
+        std::vector<uint8_t> octets;
+    };
+    using signal_ptr = std::shared_ptr<signal>;
+
+    void join(emulated_modem* m) { d_modems.push_back(m); }
+    void leave(emulated_modem* m);
+    const path& path_between(const emulated_modem* from, const emulated_modem* to) const;
+    signal_ptr begin(emulated_modem* from, const mode& m);
+    //! Block \p k of \p s is on the air now until its end.
+    void block(const signal_ptr& s, size_t k, std::vector<uint8_t> octets, bool last);
+    bool
+    disturbed(const signal& s, const emulated_modem* at, sim_time a, sim_time b) const;
+    void add_errors(std::vector<uint8_t>& octets, double ber);
+    double uniform()
+    {
+        return static_cast<double>(d_random() >> 11) / 9007199254740992.0;
+    }
+    void forget_old();
+
+    scheduler& d_scheduler;
+    std::mt19937_64 d_random;
+    std::vector<emulated_modem*> d_modems;
+    path d_default;
+    std::map<std::pair<const emulated_modem*, const emulated_modem*>, path> d_paths;
+    std::map<std::pair<const emulated_modem*, const emulated_modem*>, uint64_t> d_numbers;
+    std::deque<signal_ptr> d_signals;
+    uint64_t d_count = 0;
+    uint64_t d_collisions = 0;
+};
+
+} // namespace gr::hf::sim

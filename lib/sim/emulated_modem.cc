@@ -1,0 +1,180 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/emulated_modem.h"
+
+namespace gr::hf::sim {
+
+emulated_modem::emulated_modem(scheduler& s,
+                               emulated_air& air,
+                               modem_user& user,
+                               const modem_config& config,
+                               deadline_function next_deadline,
+                               after_function after)
+    : d_scheduler(s), d_air(air), d_user(user), d_config(config),
+      d_next_deadline(std::move(next_deadline)), d_after(std::move(after))
+{
+    d_air.join(this);
+}
+
+emulated_modem::~emulated_modem()
+{
+    *d_alive = false;
+    d_air.leave(this);
+}
+
+std::function<void()> emulated_modem::guarded(std::function<void()> f)
+{
+    return [alive = d_alive, f = std::move(f)] {
+        if (*alive) {
+            f();
+        }
+    };
+}
+
+void emulated_modem::poke() { schedule(); }
+
+void emulated_modem::service()
+{
+    d_user.on_tick(d_scheduler.now());
+    if (!d_sending && !d_hearing) {
+        if (const auto m = d_user.want_tx(d_scheduler.now())) {
+            start(*m);
+        }
+    }
+    if (d_after) {
+        d_after();
+    }
+    schedule();
+}
+
+void emulated_modem::schedule()
+{
+    auto t = d_next_deadline ? d_next_deadline() : d_scheduler.now() + d_config.tick;
+    if (!t) {
+        d_scheduled.reset();
+        ++d_wake;
+        return;
+    }
+    // Ticks come on a grid, never twice at the same time.
+    const auto tick = d_config.tick.count();
+    const auto next = (d_scheduler.now().count() / tick + 1) * tick;
+    const auto due = (t->count() + tick - 1) / tick * tick;
+    const sim_time at(std::max(next, due));
+    if (d_scheduled && *d_scheduled == at) {
+        return;
+    }
+    d_scheduled = at;
+    const uint64_t wake = ++d_wake;
+    d_scheduler.at(at, guarded([this, wake] {
+                       if (wake == d_wake) {
+                           d_scheduled.reset();
+                           service();
+                       }
+                   }));
+}
+
+void emulated_modem::start(const mode& m)
+{
+    d_sending = d_air.begin(this, m);
+    d_bits = 0;
+    d_scheduler.at(d_sending->begin + d_sending->timing.block_begin(0),
+                   guarded([this] { send_block(0); }));
+}
+
+void emulated_modem::send_block(size_t k)
+{
+    const auto s = d_sending;
+    const auto& t = s->timing;
+    const size_t full = (k + 1) * t.bits_per_block;
+    const size_t ask = full > d_bits ? (full - d_bits + 7) / 8 : 0;
+    const sim_time begin = s->begin + t.block_begin(k);
+    tx_octets o;
+    if (s->end) {
+        o.last = true; // only the end of message and fill are left
+    } else {
+        o = d_user.pull(d_scheduler.now(), begin, ask);
+        o.last = o.last || o.octets.size() < ask;
+        d_bits += 8 * o.octets.size();
+    }
+    bool over = false;
+    if (o.last) {
+        const size_t blocks = std::max<size_t>(t.blocks_for(d_bits / 8), 1);
+        s->end = s->begin + t.block_end(blocks - 1);
+        over = k + 1 >= blocks;
+    }
+    d_air.block(s, k, std::move(o.octets), over);
+    if (over) {
+        d_scheduler.at(s->begin + t.block_end(k),
+                       guarded([this] { end_transmission(); }));
+    } else {
+        d_scheduler.at(s->begin + t.block_begin(k + 1),
+                       guarded([this, k] { send_block(k + 1); }));
+    }
+    if (d_after) {
+        d_after();
+    }
+}
+
+void emulated_modem::end_transmission()
+{
+    d_sending.reset();
+    d_user.on_tx_end(d_scheduler.now());
+    if (d_after) {
+        d_after();
+    }
+    schedule();
+}
+
+void emulated_modem::preamble_over(const emulated_air::signal_ptr& s,
+                                   bool noticed,
+                                   double snr_db)
+{
+    if (!noticed || d_sending || d_hearing) {
+        return;
+    }
+    d_hearing = s;
+    rx_start e;
+    e.m = s->m;
+    e.snr_db = snr_db;
+    d_user.on_rx_start(d_scheduler.now(), e);
+    if (d_after) {
+        d_after();
+    }
+    schedule();
+}
+
+void emulated_modem::block_over(const emulated_air::signal_ptr& s,
+                                std::vector<uint8_t> o,
+                                double snr_db)
+{
+    if (d_hearing != s || o.empty()) {
+        return;
+    }
+    rx_octets e;
+    e.octets = std::move(o);
+    e.snr_db = snr_db;
+    d_user.on_rx_octets(d_scheduler.now(), e);
+    if (d_after) {
+        d_after();
+    }
+}
+
+void emulated_modem::signal_over(const emulated_air::signal_ptr& s,
+                                 sim_time air_end,
+                                 bool eom)
+{
+    if (d_hearing != s) {
+        return;
+    }
+    d_hearing.reset();
+    rx_end e;
+    e.reason = eom ? rx_end_reason::eom : rx_end_reason::lost;
+    e.air_end = air_end;
+    d_user.on_rx_end(d_scheduler.now(), e);
+    if (d_after) {
+        d_after();
+    }
+    schedule();
+}
+
+} // namespace gr::hf::sim

@@ -1,0 +1,98 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/station.h"
+
+namespace gr::hf::sim {
+
+station::station(scheduler& s,
+                 emulated_air& air,
+                 const s5066::node_config& config,
+                 const modem_config& modem)
+    : d_scheduler(s), d_air(air), d_config(config), d_modem_config(modem)
+{
+    make();
+}
+
+void station::make()
+{
+    d_node = std::make_unique<s5066::node>(d_config);
+    d_modem = std::make_unique<emulated_modem>(
+        d_scheduler,
+        d_air,
+        *d_node,
+        d_modem_config,
+        [this] { return d_node->next_deadline(); },
+        [this] { drain(); });
+}
+
+void station::restart(uint64_t seed)
+{
+    d_config.seed = seed;
+    d_modem.reset();
+    make();
+}
+
+s5066::client_id station::attach(client_function f)
+{
+    return attach_octets([f = std::move(f)](sim_time now, const std::vector<uint8_t>& o) {
+        if (const auto p = s5066::decode_primitive(o)) {
+            f(now, *p);
+        }
+    });
+}
+
+s5066::client_id station::attach_octets(octets_function f)
+{
+    const auto c = d_next_client++;
+    d_clients[c] = std::move(f);
+    return c;
+}
+
+void station::detach(s5066::client_id c)
+{
+    d_node->client_gone(d_scheduler.now(), c);
+    d_clients.erase(c);
+    d_modem->poke();
+}
+
+void station::send(s5066::client_id c, const s5066::s_primitive& p)
+{
+    send_octets(c, s5066::encode(p));
+}
+
+void station::send_octets(s5066::client_id c, const std::vector<uint8_t>& p)
+{
+    d_node->sis_in(d_scheduler.now(), c, p);
+    drain();
+    if (!d_draining) {
+        d_modem->poke();
+    }
+}
+
+void station::drain()
+{
+    if (d_draining) {
+        return; // a client answers from within its callback: the loop below goes on
+    }
+    d_draining = true;
+    while (const auto p = d_node->poll_sis()) {
+        const auto it = d_clients.find(p->first);
+        if (it != d_clients.end()) {
+            const auto f = it->second; // it may detach itself
+            f(d_scheduler.now(), p->second);
+        }
+    }
+    d_draining = false;
+    while (const auto l = d_node->poll_trace()) {
+        if (on_trace) {
+            on_trace(*l);
+        }
+    }
+    while (const auto t = d_node->poll_tap()) {
+        if (on_tap) {
+            on_tap(*t);
+        }
+    }
+}
+
+} // namespace gr::hf::sim

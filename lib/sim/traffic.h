@@ -1,0 +1,95 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sim/station.h"
+
+#include <set>
+
+namespace gr::hf::sim {
+
+/*! \brief Client that sends numbered U_PDUs as fast as flow control lets it.
+ *
+ * Each U_PDU begins with its number (4 octets) followed by octets that follow from the number,
+ * so that the sink can tell lost, repeated and altered ones.
+ */
+class bulk_source
+{
+public:
+    //! \param at the sending station
+    //! \param sap SAP to bind, also the destination SAP
+    //! \param mode service of the U_PDUs
+    bulk_source(scheduler& s,
+                station& at,
+                uint8_t sap,
+                s5066::delivery_mode mode = s5066::delivery_mode());
+
+    //! Sends \p octets more octets in U_PDUs of \p size octets to \p to.
+    void send(s5066::address to, size_t octets, size_t size);
+    //! Binds again, for after a restart of the station; what was sent is not sent again.
+    void rebind();
+
+    uint32_t submitted() const { return d_next; }
+    uint64_t confirmed() const { return d_confirmed; }
+    uint64_t rejected() const { return d_rejected; }
+    bool bound() const { return d_bound; }
+    sim_time began() const { return d_began; }
+    uint8_t priority = 0;
+    uint32_t ttl = 0;
+
+    //! The U_PDU with this number.
+    static std::vector<uint8_t> u_pdu(uint32_t number, size_t size);
+
+private:
+    void on_primitive(const s5066::s_primitive& p);
+    void go();
+
+    scheduler& d_scheduler;
+    station& d_station;
+    uint8_t d_sap;
+    s5066::delivery_mode d_mode;
+    s5066::client_id d_client;
+    bool d_bound = false;
+    bool d_flow = true;
+    s5066::address d_to;
+    size_t d_left = 0;
+    size_t d_size = 0;
+    uint32_t d_next = 0;
+    uint64_t d_confirmed = 0;
+    uint64_t d_rejected = 0;
+    sim_time d_began{};
+};
+
+//! Client that receives U_PDUs of a bulk_source and checks them.
+class bulk_sink
+{
+public:
+    bulk_sink(scheduler& s, station& at, uint8_t sap);
+
+    void rebind();
+    uint64_t u_pdus() const { return d_u_pdus; } //!< different ones
+    uint64_t octets() const { return d_octets; } //!< of different ones
+    uint64_t repeated() const { return d_repeated; }
+    uint64_t altered() const { return d_altered; }
+    uint64_t out_of_order() const { return d_out_of_order; }
+    sim_time last() const { return d_last; }
+    //! Forgets the numbers: a second source starts from 0.
+    void forget() { d_seen.clear(); }
+
+private:
+    void on_primitive(sim_time now, const s5066::s_primitive& p);
+
+    station& d_station;
+    uint8_t d_sap;
+    s5066::client_id d_client;
+    std::set<std::pair<uint32_t, uint32_t>> d_seen; // source, number
+    std::map<uint32_t, uint32_t> d_highest;         // by source
+    uint64_t d_u_pdus = 0;
+    uint64_t d_octets = 0;
+    uint64_t d_repeated = 0;
+    uint64_t d_altered = 0;
+    uint64_t d_out_of_order = 0;
+    sim_time d_last{};
+};
+
+} // namespace gr::hf::sim
