@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""hf demo as a user runs it: as root, without rights, interrupted, with wrong arguments."""
+import glob
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+import pytest
+
+from gnuradio.hf import netns
+
+
+def run(*arguments, folder, prefix=(), **options):
+    return subprocess.run([*prefix, "hf", "demo", *arguments], cwd=folder, text=True,
+                          capture_output=True, timeout=400, **options)
+
+
+def remains():
+    """What a demo could leave behind."""
+    spaces = [n for n in os.listdir("/run/netns")] if os.path.isdir("/run/netns") else []
+    return sorted(n for n in spaces if n.startswith("hf-")) + sorted(
+        glob.glob("/tmp/hf-demo-*"))
+
+
+@pytest.fixture
+def folder():
+    with tempfile.TemporaryDirectory() as path:
+        os.chmod(path, 0o777)
+        yield path
+
+
+def test_file_and_ping_arrive_over_real_waveforms(folder):
+    why_not = netns.why_not()
+    if why_not is not None:
+        pytest.skip(f"no namespaces here: {why_not}")
+    before = remains()
+    result = run("--size", "3000", "--seed", "5", folder=folder)
+    print(result.stderr)
+    assert result.returncode == 0, result.stderr
+    assert "SHA-256 equal" in result.stderr
+    assert "3 of 3 answered" in result.stderr
+    picture = os.path.join(folder, "hf-demo.png")
+    assert open(picture, "rb").read(8) == b"\x89PNG\r\n\x1a\n"
+    assert remains() == before
+
+
+def test_without_rights_it_stays_on_the_loopback_and_says_so(folder):
+    if os.geteuid() == 0:
+        prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                  "--inh-caps=-all"]
+    else:
+        prefix = []
+    env = dict(os.environ, HOME=folder)
+    result = run("--size", "1500", folder=folder, prefix=prefix, env=env)
+    print(result.stderr)
+    assert result.returncode == 0, result.stderr
+    assert "loopback only" in result.stderr
+    assert "SHA-256 equal" in result.stderr
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("after_s", [0.4, 2.5, 5.0])
+def test_interrupted_it_leaves_nothing(folder, sent, after_s):
+    before = remains()
+    process = subprocess.Popen(["hf", "demo", "--speed", "2"], cwd=folder,
+                               stderr=subprocess.PIPE, text=True, start_new_session=True)
+    time.sleep(after_s)
+    process.send_signal(sent)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode not in (0, None), said
+    assert "Traceback" not in said
+    assert remains() == before
+    assert os.listdir(folder) == []
+    # Its whole session is gone: curl, ping and the HTTP server too.
+    left = subprocess.run(["ps", "-s", str(process.pid), "-o", "args="], text=True,
+                          capture_output=True).stdout
+    assert left.strip() == ""
+
+
+@pytest.mark.parametrize("arguments, named", [
+    (["--rate", "9601"], "9601"),
+    (["--rate", "600", "--interleaver", "VL"], "600VL"),
+    (["--channel", "stormy"], "stormy"),
+    (["--size", "0"], "0"),
+])
+def test_wrong_use_names_the_value(folder, arguments, named):
+    result = run(*arguments, folder=folder)
+    assert result.returncode == 2, result.stderr
+    assert named in result.stderr
+    assert "Traceback" not in result.stderr
