@@ -5,99 +5,31 @@
 #include "blocks/pdu.h"
 #include "blocks/sis_client_block.h"
 #include "s5066/node.h"
+#include "s5066/node_settings.h"
 
 #include <gnuradio/block_registry.h>
 #include <gnuradio/io_signature.h>
 #include <hf/data_link.h>
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
 #include <mutex>
-#include <stdexcept>
 
 namespace gr::hf {
 namespace {
 
 using s5066::node_config;
 
-//! A number in node_config, by name.
-struct setting {
-    const char* name;
-    std::function<double(const node_config&)> get;
-    std::function<void(node_config&, double)> set;
-};
-
-template <class T>
-setting field(const char* name, T node_config::*member)
-{
-    return { name,
-             [member](const node_config& c) { return static_cast<double>(c.*member); },
-             [member, name](node_config& c, double v) {
-                 // A double that the type cannot hold would not be a bad value any more.
-                 const double largest = static_cast<double>(std::numeric_limits<T>::max());
-                 if (!(v >= 0 && v <= largest) || (std::is_integral_v<T> && v != std::floor(v)))
-                     throw std::invalid_argument(std::string("setting ") + name + ": " +
-                                                 std::to_string(v) + " is not allowed");
-                 c.*member = static_cast<T>(v);
-             } };
-}
-
-const std::vector<setting>& all_settings()
-{
-    static const std::vector<setting> list = {
-        field("segment_octets", &node_config::segment_octets),
-        field("address_size", &node_config::address_size),
-        field("window", &node_config::window),
-        field("max_transmission_s", &node_config::max_transmission_s),
-        field("turnaround_s", &node_config::turnaround_s),
-        field("hold_s", &node_config::hold_s),
-        field("peer_turnaround_s", &node_config::peer_turnaround_s),
-        field("rx_latency_s", &node_config::rx_latency_s),
-        field("ack_timeout_s", &node_config::ack_timeout_s),
-        field("max_silent_rounds", &node_config::max_silent_rounds),
-        field("contention_slot_s", &node_config::contention_slot_s),
-        field("ack_copies", &node_config::ack_copies),
-        field("link_idle_s", &node_config::link_idle_s),
-        field("link_tries", &node_config::link_tries),
-        field("max_links", &node_config::max_links),
-        field("link_alternate_s", &node_config::link_alternate_s),
-        field("mtu", &node_config::mtu),
-        field("queue_octets", &node_config::queue_octets),
-        field("default_ttl_s", &node_config::default_ttl_s),
-        field("client_confirm_s", &node_config::client_confirm_s),
-        field("keep_alive_s", &node_config::keep_alive_s),
-        field("max_clients", &node_config::max_clients),
-        field("seed", &node_config::seed),
-    };
-    return list;
-}
-
 node_config make_config(const std::string& address,
                         const std::string& mode,
                         const std::string& ack_mode,
-                        const std::map<std::string, double>& settings)
+                        const s5066::node_settings& settings)
 {
     node_config c;
     c.own = s5066::address(address);
     c.mode = mode;
     c.ack_mode = ack_mode;
     c.trace = true;
-    for (const auto& [name, value] : settings) {
-        const setting* found = nullptr;
-        std::string names;
-        for (const auto& s : all_settings()) {
-            names += std::string(names.empty() ? "" : ", ") + s.name;
-            if (name == s.name)
-                found = &s;
-        }
-        if (found == nullptr)
-            throw std::invalid_argument("data link setting '" + name +
-                                        "' is unknown; allowed are " + names);
-        found->set(c, value);
-    }
-    c.validate();
+    s5066::apply(settings, c);
     return c;
 }
 
@@ -344,11 +276,7 @@ private:
 
 std::vector<std::pair<std::string, double>> data_link::settings()
 {
-    std::vector<std::pair<std::string, double>> list;
-    const node_config defaults;
-    for (const auto& s : all_settings())
-        list.emplace_back(s.name, s.get(defaults));
-    return list;
+    return s5066::default_settings();
 }
 
 data_link::sptr data_link::make(const std::string& address,

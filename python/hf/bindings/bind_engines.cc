@@ -20,35 +20,65 @@ using namespace gr::hf;
 
 namespace {
 
-using samples = py::array_t<std::complex<float>, py::array::c_style | py::array::forcecast>;
+using samples =
+    py::array_t<std::complex<float>, py::array::c_style | py::array::forcecast>;
+
+//! A transmission of known octets, made piece by piece.
+class stream_modulator
+{
+public:
+    stream_modulator(const mode& m, const py::bytes& octets, int agc_blocks, bool eom)
+        : d_octets(octets)
+    {
+        kernel::tx_options options;
+        options.agc_blocks = agc_blocks;
+        options.eom = eom;
+        d_modulator.start(
+            m,
+            [this](uint64_t, size_t room) {
+                tx_octets o;
+                const size_t n = std::min(room, d_octets.size() - d_used);
+                const auto from = d_octets.begin() + static_cast<ptrdiff_t>(d_used);
+                o.octets.assign(from, from + static_cast<ptrdiff_t>(n));
+                d_used += n;
+                o.last = d_used == d_octets.size();
+                return o;
+            },
+            options);
+    }
+    stream_modulator(const stream_modulator&) = delete;
+    stream_modulator& operator=(const stream_modulator&) = delete;
+
+    size_t produce(std::complex<float>* out, size_t n)
+    {
+        return d_modulator.active() ? d_modulator.produce(out, n) : 0;
+    }
+    samples read(size_t n)
+    {
+        // A piece that fits no memory is asked for by mistake.
+        std::vector<std::complex<float>> out(std::min<size_t>(n, 1 << 24));
+        out.resize(produce(out.data(), out.size()));
+        return samples(static_cast<py::ssize_t>(out.size()), out.data());
+    }
+
+private:
+    const std::string d_octets;
+    size_t d_used = 0;
+    kernel::burst_modulator d_modulator;
+};
 
 samples modulate(const mode& m, const py::bytes& octets, int agc_blocks, bool eom)
 {
-    const std::string_view data = octets;
-    size_t used = 0;
-    kernel::burst_modulator modulator;
-    kernel::tx_options options;
-    options.agc_blocks = agc_blocks;
-    options.eom = eom;
-    modulator.start(
-        m,
-        [&](uint64_t, size_t room) {
-            const size_t n = std::min(room, data.size() - used);
-            tx_octets o;
-            o.octets.assign(data.begin() + used, data.begin() + used + n);
-            used += n;
-            o.last = used == data.size();
-            return o;
-        },
-        options);
+    stream_modulator modulator(m, octets, agc_blocks, eom);
     std::vector<std::complex<float>> out;
     constexpr size_t step = 4096;
-    while (modulator.active()) {
+    for (size_t made = step; made == step;) {
         const size_t at = out.size();
         out.resize(at + step);
-        out.resize(at + modulator.produce(out.data() + at, step));
+        made = modulator.produce(out.data() + at, step);
+        out.resize(at + made);
     }
-    return samples(out.size(), out.data());
+    return samples(static_cast<py::ssize_t>(out.size()), out.data());
 }
 
 const char* reason_name(rx_end_reason r)
@@ -68,7 +98,8 @@ const char* reason_name(rx_end_reason r)
 py::dict event_dict(const kernel::rx_event& e)
 {
     using namespace pybind11::literals;
-    const double time = static_cast<double>(e.sample) / kernel::burst_receiver::sample_rate;
+    const double time =
+        static_cast<double>(e.sample) / kernel::burst_receiver::sample_rate;
     if (const auto* s = std::get_if<rx_start>(&e.what))
         return py::dict("type"_a = "start",
                         "time"_a = time,
@@ -76,13 +107,13 @@ py::dict event_dict(const kernel::rx_event& e)
                         "snr_db"_a = s->snr_db,
                         "freq_offset_hz"_a = s->freq_offset_hz);
     if (const auto* o = std::get_if<rx_octets>(&e.what))
-        return py::dict(
-            "type"_a = "octets",
-            "time"_a = time,
-            "octets"_a =
-                py::bytes(reinterpret_cast<const char*>(o->octets.data()), o->octets.size()),
-            "snr_db"_a = o->snr_db,
-            "quality"_a = o->quality);
+        return py::dict("type"_a = "octets",
+                        "time"_a = time,
+                        "octets"_a =
+                            py::bytes(reinterpret_cast<const char*>(o->octets.data()),
+                                      o->octets.size()),
+                        "snr_db"_a = o->snr_db,
+                        "quality"_a = o->quality);
     return py::dict("type"_a = "end",
                     "time"_a = time,
                     "reason"_a = reason_name(std::get<rx_end>(e.what).reason));
@@ -122,7 +153,8 @@ void bind_mode(py::module& m)
              [](const mode& x) { return std::hash<std::string>()(x.to_string()); });
 
     py::class_<kernel::mode_timing>(m, "timing", "When what is on the air in one mode.")
-        .def(py::init([](const mode& x) { return kernel::timing_of(x); }), py::arg("mode"))
+        .def(py::init([](const mode& x) { return kernel::timing_of(x); }),
+             py::arg("mode"))
         .def_readonly("bits_per_block", &kernel::mode_timing::bits_per_block)
         .def_readonly("tail_bits", &kernel::mode_timing::tail_bits)
         .def_readonly("preamble_symbols", &kernel::mode_timing::preamble_symbols)
@@ -131,12 +163,16 @@ void bind_mode(py::module& m)
         .def("octets_in", &kernel::mode_timing::octets_in, py::arg("blocks"))
         .def(
             "block_begin",
-            [](const kernel::mode_timing& t, size_t k) { return to_seconds(t.block_begin(k)); },
+            [](const kernel::mode_timing& t, size_t k) {
+                return to_seconds(t.block_begin(k));
+            },
             py::arg("k"),
             "Begin of block k after the first preamble symbol, s.")
         .def(
             "duration",
-            [](const kernel::mode_timing& t, size_t n) { return to_seconds(t.duration(n)); },
+            [](const kernel::mode_timing& t, size_t n) {
+                return to_seconds(t.duration(n));
+            },
             py::arg("octets"),
             "Whole transmission, preamble included, s.");
 }
@@ -153,6 +189,18 @@ void bind_engines(py::module& m)
           py::arg("agc_blocks") = 0,
           py::arg("eom") = true,
           "One whole transmission as complex64 baseband samples at 9600 samples/s.");
+
+    py::class_<stream_modulator>(
+        m, "modulator", "One transmission in pieces: for messages that last long.")
+        .def(py::init<const mode&, const py::bytes&, int, bool>(),
+             py::arg("mode"),
+             py::arg("octets"),
+             py::arg("agc_blocks") = 0,
+             py::arg("eom") = true)
+        .def("read",
+             &stream_modulator::read,
+             py::arg("samples"),
+             "The next complex64 samples, at most so many; fewer, or none, at the end.");
 
     py::class_<kernel::burst_receiver>(
         m, "receiver", "Receiver of everything that is on the air; told nothing.")

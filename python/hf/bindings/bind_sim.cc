@@ -1,7 +1,114 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* BINDTOOL_HEADER_FILE(sim.h) */
+/* BINDTOOL_HEADER_FILE_HASH(0) */
+#include "s5066/node_settings.h"
+#include "sim/station.h"
+#include "sim/traffic.h"
+
+#include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 namespace py = pybind11;
+using namespace gr::hf;
 
-void bind_sim(py::module&) {}
+namespace {
+
+constexpr uint8_t sap = 12;
+
+/*! \brief Two stations over emulated modems; the first sends octets to the second.
+ *  \details Runs until everything is confirmed or given up, in virtual time.
+ */
+py::dict simulate(const std::string& mode_text,
+                  size_t octets,
+                  size_t u_pdu_octets,
+                  bool arq,
+                  const std::string& ack_mode,
+                  double ber,
+                  double loss,
+                  uint64_t seed,
+                  const s5066::node_settings& settings,
+                  double limit_s,
+                  const std::function<void(double, const std::string&)>& log)
+{
+    using namespace pybind11::literals;
+    if (u_pdu_octets < 8 || u_pdu_octets > s5066::sis_mtu)
+        throw std::invalid_argument("u_pdu_octets " + std::to_string(u_pdu_octets) +
+                                    ": allowed are 8 to 2048");
+    if (!(ber >= 0 && ber <= 0.5) || !(loss >= 0 && loss <= 1))
+        throw std::invalid_argument("ber " + std::to_string(ber) + ", loss " +
+                                    std::to_string(loss) +
+                                    ": allowed are 0 to 0.5 and 0 to 1");
+    sim::scheduler scheduler;
+    sim::emulated_air air(scheduler, seed);
+    sim::path path;
+    path.ber = ber;
+    path.loss = loss;
+    air.set_default_path(path);
+
+    s5066::node_config config;
+    config.mode = mode_text;
+    config.ack_mode = ack_mode;
+    config.trace = static_cast<bool>(log);
+    config.seed = seed * 2;
+    s5066::apply(settings, config);
+    config.own = s5066::address("1.2.0.1");
+    sim::station a(scheduler, air, config);
+    config.own = s5066::address("1.2.0.2");
+    config.seed += 1;
+    sim::station b(scheduler, air, config);
+    if (log) {
+        a.on_trace = [&](const s5066::trace_line& l) { log(to_seconds(l.time), "A " + l.text); };
+        b.on_trace = [&](const s5066::trace_line& l) { log(to_seconds(l.time), "B " + l.text); };
+    }
+
+    s5066::delivery_mode service;
+    service.mode = arq ? s5066::transmission_mode::arq : s5066::transmission_mode::non_arq;
+    service.confirmation = arq ? s5066::delivery_confirmation::node
+                               : s5066::delivery_confirmation::none;
+    service.order = s5066::delivery_order::as_they_arrive;
+    sim::bulk_source source(scheduler, a, sap, service);
+    sim::bulk_sink sink(scheduler, b, sap);
+    source.send(s5066::address("1.2.0.2"), octets, u_pdu_octets);
+
+    const uint64_t u_pdus = (octets + u_pdu_octets - 1) / u_pdu_octets;
+    const auto done = [&] {
+        return arq ? source.confirmed() + source.rejected() >= u_pdus
+                   : sink.octets() >= octets;
+    };
+    const bool complete = scheduler.run_until(done, from_seconds(limit_s));
+    const auto& sent = a.node().stats();
+    return py::dict("complete"_a = complete && source.rejected() == 0,
+                    "octets_delivered"_a = sink.octets(),
+                    "octets_altered"_a = sink.altered(),
+                    "u_pdus_rejected"_a = source.rejected(),
+                    "time_s"_a = to_seconds(sink.last()),
+                    "end_s"_a = to_seconds(scheduler.now()),
+                    "transmissions"_a = sent.transmissions,
+                    "d_pdus_sent"_a = sent.d_pdus_sent[0] + sent.d_pdus_sent[2],
+                    "d_pdus_repeated"_a = sent.d_pdus_repeated,
+                    "silent_rounds"_a = sent.silent_rounds,
+                    "tx_time_s"_a = to_seconds(sent.tx_time));
+}
+
+} // namespace
+
+void bind_sim(py::module& m)
+{
+    m.def("simulate",
+          &simulate,
+          py::arg("mode"),
+          py::arg("octets"),
+          py::arg("u_pdu_octets") = 2042,
+          py::arg("arq") = true,
+          py::arg("ack_mode") = "auto",
+          py::arg("ber") = 0.0,
+          py::arg("loss") = 0.0,
+          py::arg("seed") = 1,
+          py::arg("settings") = s5066::node_settings(),
+          py::arg("limit_s") = 1e6,
+          py::arg("log") = std::function<void(double, const std::string&)>(),
+          "Two stations over emulated modems in virtual time: the first sends octets to the "
+          "second. Returns a dictionary of what was delivered, when, and with how much effort.");
+}

@@ -1,0 +1,96 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/node_settings.h"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+
+namespace gr::hf::s5066 {
+namespace {
+
+struct setting {
+    const char* name;
+    std::function<double(const node_config&)> get;
+    std::function<void(node_config&, double)> set;
+};
+
+template <class T>
+setting field(const char* name, T node_config::*member)
+{
+    const auto get = [member](const node_config& c) { return static_cast<double>(c.*member); };
+    const auto set = [member, name](node_config& c, double v) {
+        // What the type cannot hold would become some other value, perhaps an allowed one.
+        const double largest = static_cast<double>(std::numeric_limits<T>::max());
+        const bool whole = !std::is_integral_v<T> || v == std::floor(v);
+        if (!(v >= 0 && v < largest && whole))
+            throw std::invalid_argument(
+                std::string("data link setting ") + name + " = " + std::to_string(v) +
+                ": allowed is a" + (std::is_integral_v<T> ? " whole" : "") +
+                " number from 0 on");
+        c.*member = static_cast<T>(v);
+    };
+    return { name, get, set };
+}
+
+const std::vector<setting>& all_settings()
+{
+    static const std::vector<setting> list = {
+        field("segment_octets", &node_config::segment_octets),
+        field("address_size", &node_config::address_size),
+        field("window", &node_config::window),
+        field("max_transmission_s", &node_config::max_transmission_s),
+        field("turnaround_s", &node_config::turnaround_s),
+        field("hold_s", &node_config::hold_s),
+        field("peer_turnaround_s", &node_config::peer_turnaround_s),
+        field("rx_latency_s", &node_config::rx_latency_s),
+        field("ack_timeout_s", &node_config::ack_timeout_s),
+        field("max_silent_rounds", &node_config::max_silent_rounds),
+        field("contention_slot_s", &node_config::contention_slot_s),
+        field("ack_copies", &node_config::ack_copies),
+        field("link_idle_s", &node_config::link_idle_s),
+        field("link_tries", &node_config::link_tries),
+        field("max_links", &node_config::max_links),
+        field("link_alternate_s", &node_config::link_alternate_s),
+        field("mtu", &node_config::mtu),
+        field("queue_octets", &node_config::queue_octets),
+        field("default_ttl_s", &node_config::default_ttl_s),
+        field("client_confirm_s", &node_config::client_confirm_s),
+        field("keep_alive_s", &node_config::keep_alive_s),
+        field("max_clients", &node_config::max_clients),
+        field("seed", &node_config::seed),
+    };
+    return list;
+}
+
+} // namespace
+
+void apply(const node_settings& settings, node_config& config)
+{
+    for (const auto& [name, value] : settings) {
+        const setting* found = nullptr;
+        std::string names;
+        for (const auto& s : all_settings()) {
+            names += std::string(names.empty() ? "" : ", ") + s.name;
+            if (name == s.name)
+                found = &s;
+        }
+        if (found == nullptr)
+            throw std::invalid_argument("data link setting '" + name +
+                                        "' is unknown; allowed are " + names);
+        found->set(config, value);
+    }
+    config.validate();
+}
+
+std::vector<std::pair<std::string, double>> default_settings()
+{
+    std::vector<std::pair<std::string, double>> list;
+    for (const auto& s : all_settings())
+        list.emplace_back(s.name, s.get(node_config()));
+    return list;
+}
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,29 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/node_config.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gr::hf::s5066 {
+
+/*! \brief The numbers of a node_config by name, for station files and command lines.
+ *
+ * Names and units are those of the members.
+ */
+using node_settings = std::map<std::string, double>;
+
+/*! \brief Put settings into a configuration.
+ *  \throws std::invalid_argument for a name or a value that is not allowed, naming it and
+ *          what is; the configuration as a whole is validated as well.
+ */
+void apply(const node_settings& settings, node_config& config);
+
+//! All names with their default values.
+std::vector<std::pair<std::string, double>> default_settings();
+
+} // namespace gr::hf::s5066
