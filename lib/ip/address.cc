@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ip/address.h"
 
-#include <arpa/inet.h>
 #include <algorithm>
+#include <arpa/inet.h>
 #include <charconv>
 #include <cstring>
 #include <stdexcept>
@@ -67,8 +67,8 @@ std::string address::to_string() const
 prefix::prefix(const address& a, int length) : d_base(a), d_length(length)
 {
     if (length < 0 || length > a.bits())
-        throw std::invalid_argument("prefix length " + std::to_string(length) +
-                                    " of " + a.to_string() + ": expected 0 to " +
+        throw std::invalid_argument("prefix length " + std::to_string(length) + " of " +
+                                    a.to_string() + ": expected 0 to " +
                                     std::to_string(a.bits()));
 }
 

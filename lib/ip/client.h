@@ -65,6 +65,8 @@ struct client_stats {
     uint64_t flushed_packets = 0; //!< packets in them
     uint64_t icmp_sent = 0;
     uint64_t icmp_suppressed = 0; //!< over the rate limit
+    uint64_t unreachable = 0;     //!< rejected by a rule with an ICMP error
+    uint64_t host_overflow = 0;   //!< received, but the host did not read
     uint64_t invalid_primitives = 0;
     std::vector<uint64_t> per_rule; //!< packets matched, as client_config::filter
 };

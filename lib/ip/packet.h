@@ -41,7 +41,8 @@ struct packet_view {
     bool has_ports = false;
     uint16_t src_port = 0;
     uint16_t dst_port = 0;
-    int icmp_type = -1; //!< -1: not ICMP
+    int icmp_type = -1;          //!< -1: not ICMP
+    bool later_fragment = false; //!< not the first: no ports
 };
 
 /*! \brief Check and read one datagram.

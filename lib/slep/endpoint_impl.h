@@ -6,6 +6,7 @@
 #include "slep/endpoint.h"
 #include "slep/sis_client.h"
 #include "slep/stream.h"
+#include "slep/u_pdu_ledger.h"
 
 #include <bitset>
 #include <deque>
@@ -108,14 +109,11 @@ struct owner {
 };
 
 //! A U_PDU in SIS that waits for its confirm or reject.
-struct pending_u_pdu {
+struct in_sis {
     owner who;
-    peer_state* p;
-    octets head; // its first octets, by which SIS names it
-    size_t size; // of the U_PDU
-    size_t cost;
-    sim_time since;
+    peer_state* p = nullptr;
 };
+using ledger = s5066::u_pdu_ledger<in_sis>;
 
 //! A PDU without a stream of its own: SX, refusal, RA.
 struct control_pdu {
@@ -164,7 +162,7 @@ public:
     std::map<s5066::address, node_state> d_nodes;
     std::map<peer, peer_state> d_peers;
     std::map<stream_id, stream> d_streams;
-    std::deque<pending_u_pdu> d_outstanding; // oldest first, all nodes
+    ledger d_outstanding;
 
 private:
     // endpoint_user.cc, endpoint_timers.cc
@@ -191,7 +189,7 @@ private:
                  uint8_t sap,
                  const octets& head,
                  std::optional<uint8_t> reject_reason);
-    void settle(pending_u_pdu o, std::optional<uint8_t> reject_reason);
+    void settle(const ledger::entry& o, std::optional<uint8_t> reject_reason);
     void link_failed(node_state& n);
     void link_alive(node_state& n);
     void on_pdu(peer_state& p, unreliable_datagram d, const s5066::s_unidata_indication&);

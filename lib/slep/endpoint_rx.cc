@@ -38,11 +38,8 @@ void endpoint::impl::sis_in(const uint8_t* p, size_t n)
 void endpoint::impl::lost_sis()
 {
     // Whether they arrived is unknown: all go again, and the peers drop repeats.
-    while (!d_outstanding.empty()) {
-        pending_u_pdu o = std::move(d_outstanding.front());
-        d_outstanding.pop_front();
-        settle(std::move(o), uint8_t(s5066::unidata_reject_reason::not_responding));
-    }
+    while (const auto o = d_outstanding.pop())
+        settle(*o, uint8_t(s5066::unidata_reject_reason::not_responding));
     for (auto& n : d_nodes)
         n.second.retry_at = d_now;
 }
@@ -70,46 +67,39 @@ void endpoint::impl::settled(const s5066::address& node,
                              const octets& head,
                              std::optional<uint8_t> reject_reason)
 {
-    for (auto it = d_outstanding.begin(); it != d_outstanding.end(); ++it) {
-        if (it->p->who.node != node || it->p->who.sap != sap || head.size() > it->size)
-            continue;
-        const size_t n = std::min(head.size(), it->head.size());
-        if (!std::equal(
-                head.begin(), head.begin() + static_cast<long>(n), it->head.begin()))
-            continue;
-        pending_u_pdu o = std::move(*it);
-        d_outstanding.erase(it);
-        if (reject_reason)
-            link_failed(*o.p->node);
-        else
-            link_alive(*o.p->node);
-        settle(std::move(o), reject_reason);
+    const auto o = d_outstanding.settle(node, sap, head);
+    if (!o) {
+        ++d_stats.unmatched_confirms;
         return;
     }
-    ++d_stats.unmatched_confirms;
+    if (reject_reason)
+        link_failed(*o->tag.p->node);
+    else
+        link_alive(*o->tag.p->node);
+    settle(*o, reject_reason);
 }
 
-void endpoint::impl::settle(pending_u_pdu o, std::optional<uint8_t> reject_reason)
+void endpoint::impl::settle(const ledger::entry& o, std::optional<uint8_t> reject_reason)
 {
-    o.p->node->outstanding -= o.cost;
+    o.tag.p->node->outstanding -= o.cost();
     ++(reject_reason ? d_stats.pdus_rejected : d_stats.pdus_confirmed);
     const bool never =
         reject_reason == uint8_t(s5066::unidata_reject_reason::larger_than_mtu);
-    switch (o.who.what) {
+    switch (o.tag.who.what) {
     case owner::kind::data:
-        if (stream* s = find(o.who.id)) {
+        if (stream* s = find(o.tag.who.id)) {
             if (never) {
                 fail(*s, reason_not_supported, true);
                 return;
             }
             if (reject_reason) {
-                s->tx.rejected(o.who.number);
+                s->tx.rejected(o.tag.who.number);
                 if (!s->stalled_since)
                     s->stalled_since = d_now;
             } else {
-                s->tx.confirmed(o.who.number);
+                s->tx.confirmed(o.tag.who.number);
                 s->stalled_since.reset();
-                if (o.who.number == 0 && s->state == stream_state::opening)
+                if (o.tag.who.number == 0 && s->state == stream_state::opening)
                     s->answer_by = d_now + d_config.open_wait;
             }
             make_ready(*s);
@@ -117,7 +107,7 @@ void endpoint::impl::settle(pending_u_pdu o, std::optional<uint8_t> reject_reaso
         }
         break;
     case owner::kind::window:
-        if (stream* s = find(o.who.id)) {
+        if (stream* s = find(o.tag.who.id)) {
             s->control_in_sis = false;
             // The newest state goes out, not the one that was lost.
             s->control_due = s->control_due || reject_reason.has_value();
@@ -125,7 +115,7 @@ void endpoint::impl::settle(pending_u_pdu o, std::optional<uint8_t> reject_reaso
         }
         break;
     case owner::kind::control: {
-        const auto it = d_control_in_sis.find(o.who.id);
+        const auto it = d_control_in_sis.find(o.tag.who.id);
         if (it == d_control_in_sis.end())
             break;
         if (reject_reason && !never && it->second.expires > d_now)
@@ -134,17 +124,18 @@ void endpoint::impl::settle(pending_u_pdu o, std::optional<uint8_t> reject_reaso
         break;
     }
     case owner::kind::notice:
-        o.p->notice = reject_reason ? peer_state::notice::due : peer_state::notice::done;
-        o.p->notice_wanted = reject_reason.has_value();
+        o.tag.p->notice =
+            reject_reason ? peer_state::notice::due : peer_state::notice::done;
+        o.tag.p->notice_wanted = reject_reason.has_value();
         break;
     case owner::kind::datagram: {
-        const auto it = d_datagrams.find(o.who.id);
+        const auto it = d_datagrams.find(o.tag.who.id);
         if (it == d_datagrams.end())
             break;
         outgoing_datagram& d = it->second;
         --d.unconfirmed;
         if (reject_reason)
-            d.to_send.insert(o.who.number);
+            d.to_send.insert(o.tag.who.number);
         if (never)
             datagram_over(it, reason_not_supported);
         else if (d.to_send.empty() && d.unconfirmed == 0)

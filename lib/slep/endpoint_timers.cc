@@ -49,8 +49,8 @@ void endpoint::impl::each_deadline(F f) const
     for (const auto& d : d_datagrams)
         if (d.second.unconfirmed == 0)
             f(d.second.expires);
-    if (!d_outstanding.empty())
-        f(d_outstanding.front().since + confirm_wait);
+    if (const auto t = d_outstanding.oldest())
+        f(*t + confirm_wait);
 }
 
 std::optional<sim_time> endpoint::impl::next_deadline() const
@@ -66,12 +66,10 @@ std::optional<sim_time> endpoint::impl::next_deadline() const
 void endpoint::impl::on_deadline()
 {
     d_sis.on_deadline(d_now);
-    while (!d_outstanding.empty() &&
-           d_outstanding.front().since + confirm_wait <= d_now) {
-        pending_u_pdu o = std::move(d_outstanding.front());
-        d_outstanding.pop_front();
-        settle(std::move(o), uint8_t(s5066::unidata_reject_reason::not_responding));
-    }
+    for (auto t = d_outstanding.oldest(); t && *t + confirm_wait <= d_now;
+         t = d_outstanding.oldest())
+        settle(*d_outstanding.pop(),
+               uint8_t(s5066::unidata_reject_reason::not_responding));
     std::vector<stream_id> ids;
     ids.reserve(d_streams.size());
     for (const auto& s : d_streams)

@@ -9,10 +9,6 @@ namespace gr::hf::slep {
 namespace {
 // SIS and CAS headers below each U_PDU (A.3, B.3).
 constexpr size_t below_u_pdu = 4;
-// What a U_PDU costs on the air besides itself, so that small ones fill the queue as well.
-constexpr size_t frame_allowance = 26;
-// So much of a U_PDU is kept to recognise its confirm.
-constexpr size_t head_octets = 16;
 // For foreign nodes with a strange MTU.
 constexpr size_t mtu_min = 64;
 } // namespace
@@ -64,16 +60,8 @@ void endpoint::impl::make_ready(stream& s)
 std::optional<octets>
 endpoint::impl::send(peer_state& p, octets wire, uint8_t priority, owner who)
 {
-    pending_u_pdu o;
-    o.who = who;
-    o.p = &p;
-    o.head.assign(wire.begin(),
-                  wire.begin() + static_cast<long>(std::min(wire.size(), head_octets)));
-    o.size = wire.size();
-    o.cost = wire.size() + frame_allowance;
-    o.since = d_now;
-    p.node->outstanding += o.cost;
-    d_outstanding.push_back(std::move(o));
+    p.node->outstanding +=
+        d_outstanding.add(d_now, p.who.node, p.who.sap, wire, { who, &p });
     p.used_at = d_now;
     ++d_stats.pdus_sent;
 

@@ -58,9 +58,11 @@ peer_state* endpoint::impl::peer_of(const peer& who, bool make)
 bool endpoint::impl::forget_one_peer()
 {
     const auto in_use = [this](const peer_state& p) {
-        const auto is_p = [&p](const auto& o) { return o.p == &p; };
+        const auto& in_sis = d_outstanding.entries();
         return p.stream_count > 0 ||
-               std::any_of(d_outstanding.begin(), d_outstanding.end(), is_p) ||
+               std::any_of(in_sis.begin(),
+                           in_sis.end(),
+                           [&p](const auto& o) { return o.tag.p == &p; }) ||
                std::any_of(d_control.begin(),
                            d_control.end(),
                            [&p](const auto& c) { return c.second.p == &p; }) ||

@@ -1,0 +1,97 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "ip/client.h"
+#include "slep/sis_client.h"
+#include "slep/u_pdu_ledger.h"
+
+#include <array>
+#include <deque>
+#include <map>
+
+/*! \file
+ *  Inside of the IP client: client.cc is the public face and the way of a packet,
+ *  client_queue.cc queues and SIS.
+ */
+namespace gr::hf::ip {
+
+//! A packet that waits for SIS.
+struct waiting_packet {
+    octets packet;
+    sim_time since{};
+    uint8_t priority = 0;
+    bool arq = true;
+    uint8_t repeats = 0;
+    bool in_order = false;
+};
+
+//! Classes of a queue, in the order of service.
+enum service : size_t { interactive = 0, ordinary = 1 };
+
+//! What waits for one next hop.
+struct hop_state {
+    std::array<std::deque<waiting_packet>, 2> queue;
+    std::array<size_t, 2> octets_waiting{};
+    size_t outstanding = 0; // octets that SIS holds, with an allowance per U_PDU
+};
+
+//! Token bucket of ICMP errors to one address.
+struct bucket {
+    double tokens = 0;
+    sim_time at{};
+};
+
+class client::impl
+{
+public:
+    explicit impl(const client_config& c);
+
+    // client.cc
+    void on_packet(const uint8_t* p, size_t n);
+    void from_hf(const s5066::s_unidata_indication& u);
+
+    // client_queue.cc
+    void sis_in(const uint8_t* p, size_t n);
+    void lost_sis();
+    std::optional<octets> poll_sis();
+    std::optional<sim_time> next_deadline() const;
+    void on_deadline();
+
+    client_config d_config;
+    client_stats d_stats;
+    s5066::sis_client d_sis;
+    sim_time d_now{};
+    std::deque<octets> d_to_host;
+    std::map<s5066::address, hop_state> d_hops;
+
+private:
+    // client.cc
+    const filter_rule* classify(const packet_view& v);
+    const s5066::address* route(const address& a) const;
+    void error(icmp_error e, const packet_view& about);
+    bool icmp_allowed(const address& to);
+    void to_host(octets packet);
+    size_t mtu() const;
+    void clamp(octets& packet, int version) const;
+
+    // client_queue.cc
+    void enqueue(hop_state& hop, service s, waiting_packet w, dedup d);
+    void flush(hop_state& hop, service s);
+    sim_time age_limit(service s) const;
+    bool room(const hop_state& hop, const waiting_packet& w) const;
+    octets submit(const s5066::address& node, hop_state& hop, service s);
+    void
+    settled(const s5066::address& node, uint8_t sap, const octets& head, bool rejected);
+
+    prefix_table<s5066::address> d_table;
+    std::map<address, bucket> d_buckets;
+    size_t d_host_octets = 0;
+    s5066::u_pdu_ledger<int> d_in_sis;
+    sim_time d_sent_until{}; // datagrams without ARQ: when SIS is through with them
+    s5066::address d_last;   // served last, for taking turns
+
+    friend class client;
+};
+
+} // namespace gr::hf::ip
