@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recordings: WAV, SigMF and raw samples, read and written in pieces, from pipes as well."""
+from dataclasses import dataclass, field
+import json
+import os
+import re
+import struct
+import sys
+from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
+
+import numpy as np
+
+from . import version
+
+#: Octets read at a time.
+PIECE = 1 << 16
+
+#: Raw formats by name: numpy type of one number, and whether two numbers are one sample.
+RAW_FORMATS: Dict[str, Tuple[str, bool]] = {
+    "s16le": ("<i2", False),
+    "f32le": ("<f4", False),
+    "cs16le": ("<i2", True),
+    "cf32le": ("<f4", True),
+}
+
+
+class RecordingError(ValueError):
+    """A recording cannot be used; the text says which one and why."""
+
+
+@dataclass
+class Recording:
+    """Samples to be read once, in order.
+
+    name: for messages; rate: samples/s; complex_samples: whether 0 Hz is the centre of the
+    channel; warnings: what was odd, complete when all has been read.
+    """
+
+    name: str
+    rate: float
+    complex_samples: bool
+    _file: BinaryIO
+    _convert: Callable[[bytes], np.ndarray]
+    _frame: int
+    _left: Optional[int] = None  # octets; None: until the end of the file
+    _ahead: bytes = b""  # octets read already
+    warnings: List[str] = field(default_factory=list)
+
+    def pieces(self) -> Iterator[np.ndarray]:
+        """float32 or complex64 arrays of some 10 000 samples."""
+        rest = self._ahead[:self._left] if self._left is not None else self._ahead
+        left = self._left
+        if left is not None:
+            left -= len(rest)
+        while True:
+            want = PIECE if left is None else min(PIECE, left)
+            data = self._read(want) if want else b""
+            if left is not None:
+                left -= len(data)
+            rest += data
+            whole = len(rest) // self._frame * self._frame
+            if whole:
+                yield self._convert(rest[:whole])
+                rest = rest[whole:]
+            if not data:
+                break
+        if left:
+            self.warnings.append(f"{self.name}: ends {left} octets early")
+        elif rest:
+            self.warnings.append(f"{self.name}: {len(rest)} odd octets at the end are ignored")
+
+    def _read(self, count: int) -> bytes:
+        # A pipe gives what it has: a listener must not wait for a full piece.
+        read1 = getattr(self._file, "read1", self._file.read)
+        try:
+            return read1(count)
+        except OSError as error:
+            raise RecordingError(f"{self.name}: {error.strerror}") from None
+
+
+def _converter(number: str, channels: int, iq: bool, scale: float, offset: float = 0.0
+               ) -> Callable[[bytes], np.ndarray]:
+    """Octets to samples: the first of several channels, or two channels as I and Q."""
+
+    def convert(data: bytes) -> np.ndarray:
+        if number == "<i3":
+            octets = np.frombuffer(data, np.uint8).reshape(-1, 3)
+            wide = np.zeros((len(octets), 4), np.uint8)
+            wide[:, 1:] = octets
+            values = wide.view("<i4").ravel()
+        else:
+            values = np.frombuffer(data, number)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = ((values.astype(np.float32) - offset) * scale).reshape(-1, channels)
+        if iq:
+            return np.ascontiguousarray(scaled[:, :2]).view(np.complex64).ravel()
+        return scaled[:, 0]
+
+    return convert
+
+
+def _open(path: str) -> Tuple[BinaryIO, str]:
+    if path == "-":
+        return sys.stdin.buffer, "standard input"
+    try:
+        if os.path.isdir(path):
+            raise RecordingError(f"{path}: is a directory")
+        return open(path, "rb"), path
+    except OSError as error:
+        raise RecordingError(f"{path}: {error.strerror}") from None
+
+
+def open_recording(path: str, rate: Optional[float] = None, raw_format: Optional[str] = None,
+                   iq: bool = False) -> Recording:
+    """Open a recording; raises RecordingError.
+
+    path: a WAV file, a file of a SigMF recording, raw samples, or - for standard input;
+    rate and raw_format: of raw samples (a key of RAW_FORMATS); iq: the two channels of a
+    WAV file are I and Q.
+    """
+    if re.search(r"\.sigmf(-data|-meta)?$", path):
+        return _open_sigmf(path)
+    file, name = _open(path)
+    if raw_format is not None:
+        if rate is None:
+            raise RecordingError(f"{name}: raw samples need a sample rate")
+        return _raw(file, name, rate, *RAW_FORMATS[raw_format])
+    head = file.read(12)
+    if not head:
+        raise RecordingError(f"{name}: is empty")
+    if len(head) == 12 and head[:4] in (b"RIFF", b"RF64") and head[8:] == b"WAVE":
+        return _wav(file, name, iq)
+    raise RecordingError(f"{name}: is neither WAV nor SigMF; for raw samples give their format "
+                         "and rate")
+
+
+def _raw(file: BinaryIO, name: str, rate: float, number: str, complex_samples: bool
+         ) -> Recording:
+    kind = np.dtype(number)
+    numbers = 2 if complex_samples else 1
+    offset = 128.0 if kind == np.uint8 else 0.0
+    scale = 1.0 if kind.kind == "f" else 2.0 ** (1 - 8 * kind.itemsize)
+    return Recording(name, rate, complex_samples, file,
+                     _converter(number, numbers, complex_samples, scale, offset),
+                     kind.itemsize * numbers)
+
+
+# WAV format tags and widths that are understood: numpy type, scale, offset.
+_WAV_NUMBERS = {
+    (1, 8): ("<u1", 2.0 ** -7, 128.0),
+    (1, 16): ("<i2", 2.0 ** -15, 0.0),
+    (1, 24): ("<i3", 2.0 ** -31, 0.0),
+    (1, 32): ("<i4", 2.0 ** -31, 0.0),
+    (3, 32): ("<f4", 1.0, 0.0),
+    (3, 64): ("<f8", 1.0, 0.0),
+}
+
+
+def _wav(file: BinaryIO, name: str, iq: bool) -> Recording:
+    """Read the chunks before the samples. The wave module refuses floats and RF64."""
+
+    def take(count: int) -> bytes:
+        data = file.read(count)
+        if len(data) < count:
+            raise RecordingError(f"{name}: the WAV header is cut off")
+        return data
+
+    layout = None
+    for _ in range(1000):
+        kind, size = struct.unpack("<4sI", take(8))
+        if kind == b"data":
+            break
+        if kind == b"fmt ":
+            if not 16 <= size <= 4096:
+                raise RecordingError(f"{name}: the WAV header is damaged")
+            body = take(size + size % 2)
+            tag, channels, rate, _, frame, bits = struct.unpack("<HHIIHH", body[:16])
+            if tag == 0xFFFE and size >= 26:  # extensible: the tag proper leads the GUID
+                tag = struct.unpack("<H", body[24:26])[0]
+            layout = tag, channels, rate, frame, bits
+        else:
+            left = size + size % 2
+            while left:
+                left -= len(take(min(left, PIECE)))
+    else:
+        raise RecordingError(f"{name}: has no samples")
+    if layout is None:
+        raise RecordingError(f"{name}: the WAV header says nothing about the samples")
+    tag, channels, rate, frame, bits = layout
+    if (tag, bits) not in _WAV_NUMBERS or channels < 1 or frame != channels * bits // 8:
+        raise RecordingError(f"{name}: WAV of format {tag} with {bits} bits and {channels} "
+                             "channels; allowed are PCM of 8, 16, 24, 32 bits and floats")
+    if iq and channels != 2:
+        raise RecordingError(f"{name}: I and Q need two channels, not {channels}")
+    number, scale, offset = _WAV_NUMBERS[tag, bits]
+    recording = Recording(name, float(rate), iq, file,
+                          _converter(number, channels, iq, scale, offset), frame)
+    # Programs that write into a pipe leave the size empty.
+    if size not in (0, 0x7FFFFFFF, 0xFFFFFFFF) and size < 0x7FFFFF00:
+        recording._left = size
+    if channels > 1 and not iq:
+        recording.warnings.append(f"{name}: {channels} channels, the first one is used")
+    return recording
+
+
+def _open_sigmf(path: str) -> Recording:
+    base = re.sub(r"\.sigmf(-data|-meta)?$", "", path)
+    meta_path, data_path = base + ".sigmf-meta", base + ".sigmf-data"
+    file, _ = _open(meta_path)
+    with file:
+        try:
+            text = file.read(16 << 20)
+            meta = json.loads(text)["global"]
+            datatype, rate = str(meta["core:datatype"]), float(meta["core:sample_rate"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise RecordingError(f"{meta_path}: not SigMF with core:datatype and "
+                                 "core:sample_rate") from None
+    match = re.fullmatch(r"([cr])(f64|f32|i32|i16|i8|u8)(?:_(le|be))?", datatype)
+    if not match or meta.get("core:num_channels", 1) != 1:
+        raise RecordingError(f"{meta_path}: core:datatype {datatype!r}; allowed is one channel "
+                             "of c or r with f64, f32, i32, i16, i8 or u8")
+    kind, width, order = match.groups()
+    number = (">" if order == "be" else "<") + width[0] + str(int(width[1:]) // 8)
+    data, _ = _open(data_path)
+    return _raw(data, data_path, rate, number, kind == "c")
+
+
+def write_wav(file: BinaryIO, rate: int, frames: int, pieces: Iterable[np.ndarray]) -> None:
+    """Write a mono WAV of 16 bits; frames: how many samples the pieces hold in all.
+
+    pieces: real arrays within -1 to 1. The size is in the header from the start, so that
+    file may be a pipe. Raises RecordingError for more than 4 GiB.
+    """
+    if frames * 2 > 0xFFFFFF00:
+        raise RecordingError(f"{frames} samples are more than a WAV file can hold")
+    # The wave module wants to go back to the header when a pipe breaks.
+    size = frames * 2
+    file.write(struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + size, b"WAVE", b"fmt ", 16, 1, 1,
+                           rate, rate * 2, 2, 16, b"data", size))
+    for piece in pieces:
+        file.write(np.round(np.clip(piece, -1, 1) * 32767).astype("<i2").tobytes())
+
+
+def write_sigmf(base: str, rate: int, pieces: Iterable[np.ndarray], description: str,
+                annotations: Callable[[int], List[Dict[str, Any]]]) -> None:
+    """Write BASE.sigmf-data (cf32_le) and BASE.sigmf-meta; raises OSError.
+
+    annotations: called with the number of samples, gives the list of SigMF annotations.
+    """
+    count = 0
+    with open(base + ".sigmf-data", "wb") as data:
+        for piece in pieces:
+            data.write(piece.astype("<c8").tobytes())
+            count += len(piece)
+    meta = {
+        "global": {
+            "core:datatype": "cf32_le",
+            "core:sample_rate": rate,
+            "core:version": "1.0.0",
+            "core:description": description,
+            "core:recorder": f"gr-hf {version.__version__}",
+            "core:num_channels": 1,
+        },
+        "captures": [{"core:sample_start": 0}],
+        "annotations": annotations(count),
+    }
+    with open(base + ".sigmf-meta", "w", encoding="utf-8") as file:
+        json.dump(meta, file, indent=2)
+        file.write("\n")
