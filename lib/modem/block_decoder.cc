@@ -1,0 +1,97 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/block_decoder.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+code_plan mother_code(code_plan p)
+{
+    p.repetition = 1;
+    p.puncture.clear();
+    return p;
+}
+
+// For each coded bit as the encoder makes it: its place in T1 T2 T1 T2 ...
+std::vector<uint32_t> places_in_pairs(const description& d)
+{
+    std::vector<uint32_t> place;
+    place.reserve(d.coded_bits);
+    if (!d.code.coded) {
+        for (uint32_t i = 0; i < d.coded_bits; ++i)
+            place.push_back(i);
+        return place;
+    }
+    size_t phase = 0;
+    for (uint32_t k = 0; k < d.input_bits; ++k)
+        for (unsigned r = 0; r < d.code.repetition; ++r)
+            for (uint32_t b = 0; b < 2; ++b) {
+                const bool keep = d.code.puncture.empty() ||
+                                  d.code.puncture[phase++ % d.code.puncture.size()];
+                if (keep)
+                    place.push_back(2 * k + b);
+            }
+    return place;
+}
+
+} // namespace
+
+block_decoder::block_decoder(const description& d)
+    : d_d(d), d_mother(mother_code(d.code)), d_encoder(d_mother)
+{
+    const auto place = places_in_pairs(d);
+    d_pair_index.resize(d.coded_bits);
+    for (size_t n = 0; n < d.coded_bits; ++n)
+        d_pair_index[n] = place[d.interleave[n]];
+    d_viterbi.reset();
+}
+
+decoded_block block_decoder::decode(const std::vector<float>& soft)
+{
+    decoded_block out;
+    const size_t n = d_d.input_bits;
+    if (!d_d.code.coded) {
+        double sum = 0;
+        for (size_t i = 0; i < soft.size(); ++i) {
+            out.bits.push_back(soft[i] < 0);
+            sum += std::tanh(std::abs(soft[i]) / 2);
+        }
+        out.quality = soft.empty() ? 0 : sum / static_cast<double>(soft.size());
+        return out;
+    }
+    d_pairs.assign(2 * n, 0);
+    for (size_t i = 0; i < std::min(soft.size(), d_pair_index.size()); ++i)
+        d_pairs[d_pair_index[i]] += soft[i];
+    if (d_d.code.tail_biting) {
+        d_waiting = d_pairs;
+        d_viterbi.decode_tail_biting(d_pairs.data(), n, out.bits);
+    } else {
+        d_waiting.insert(d_waiting.end(), d_pairs.begin(), d_pairs.end());
+        d_viterbi.decode_running(d_pairs.data(), n, out.bits);
+    }
+    out.quality = agreement(out.bits);
+    return out;
+}
+
+// Encode again and see how much of the soft bits agrees.
+double block_decoder::agreement(const std::vector<uint8_t>& bits)
+{
+    std::vector<uint8_t> coded;
+    if (bits.size() >= 6)
+        d_encoder.encode(bits.data(), bits.size(), coded);
+    double agree = 0, total = 1e-30;
+    for (size_t i = 0; i < coded.size(); ++i) {
+        const float l = d_waiting[i];
+        total += std::abs(l);
+        agree += coded[i] ? -l : l;
+    }
+    d_waiting.erase(d_waiting.begin(),
+                    d_waiting.begin() + static_cast<long>(coded.size()));
+    return std::clamp(agree / total, 0.0, 1.0);
+}
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,44 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/viterbi.h"
+#include "waveform/convolutional_code.h"
+#include "waveform/description.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! Bits of a decoded block.
+struct decoded_block {
+    std::vector<uint8_t> bits; //!< unpacked; running codes deliver some of them later
+    double quality = 0;        //!< 0 = guesses, 1 = no soft bit contradicts the result
+};
+
+/*! \brief Soft bits of interleaver blocks to user bits: de-interleave, combine repetitions,
+ *         fill in what was punctured, Viterbi. The description must outlive it.
+ */
+class block_decoder
+{
+public:
+    explicit block_decoder(const description& d);
+
+    //! \p soft holds description::coded_bits values, positive for 0, in order of arrival.
+    decoded_block decode(const std::vector<float>& soft);
+
+private:
+    double agreement(const std::vector<uint8_t>& bits);
+
+    const description& d_d;
+    std::vector<uint32_t> d_pair_index; // of each received bit, in the stream of pairs
+    std::vector<float> d_pairs;
+    viterbi_decoder d_viterbi;
+    code_plan d_mother; // the code without repetition and puncturing
+    convolutional_encoder d_encoder;
+    std::vector<float> d_waiting; // pairs whose bits are not decided yet
+};
+
+} // namespace gr::hf::kernel

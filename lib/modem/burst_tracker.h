@@ -1,0 +1,64 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/block_decoder.h"
+#include "modem/sample_buffer.h"
+#include "waveform/description.h"
+
+#include <hf/mode.h>
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! What acquisition found out about a transmission.
+struct acquired {
+    mode m;
+    /*! \brief Input sample of half-symbol row 0 of symbol 0 - the first after the preamble -
+     *         that is, where an echo at delay tap 0 of it would be centred.
+     */
+    double origin = 0;
+    double frequency_hz = 0;
+    int64_t first_symbol = 0;   //!< first preamble symbol seen; negative
+    std::vector<float> profile; //!< power of each delay tap
+    size_t first_tap = 0;       //!< delay tap of the first path
+    float noise = 1;            //!< variance of a half-symbol sample
+    double snr_db = 0;          //!< in 3 kHz
+};
+
+//! One interleaver block of a transmission.
+struct received_block {
+    decoded_block decoded;
+    double snr_db = 0; //!< in 3 kHz
+};
+
+//! Follows one transmission from its preamble on and gives its blocks.
+class burst_tracker
+{
+public:
+    virtual ~burst_tracker() = default;
+
+    //! Go on as far as \p in allows, at most to the end of a block, which is returned.
+    virtual std::optional<received_block> advance(const sample_buffer& in) = 0;
+    //! The signal has gone for as long as was allowed.
+    virtual bool lost() const = 0;
+    //! The symbol after the last one at which the signal was certainly there.
+    virtual int64_t last_good_symbol() const = 0;
+    //! Oldest input sample that advance() still needs.
+    virtual int64_t needs() const = 0;
+    //! Input sample on which symbol \p n arrives by the first path.
+    virtual double sample_of(int64_t symbol) const = 0;
+};
+
+//! \param lost_after_s see rx_options. \throws std::invalid_argument for an unknown mode.
+std::unique_ptr<burst_tracker> make_tracker(const acquired& a, double lost_after_s);
+
+//! dB in 3 kHz for a ratio Es/N0: the noise bandwidth of a symbol is 2400 Hz.
+double snr_in_3_khz(double es_over_n0);
+
+} // namespace gr::hf::kernel

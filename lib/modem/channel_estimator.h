@@ -1,0 +1,144 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/half_symbol_stream.h"
+#include "modem/linear_algebra.h"
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief The model of the received signal, here and in the equaliser.
+ *
+ * With symbol n at half-symbol index 2 n, the matched filter gives
+ *
+ *     y(i) = sum_n s_n sum_k g_k p(i - 2 n - k) + noise,   k = 0 .. taps - 1
+ *
+ * where p is the raised cosine on the half-symbol grid (half_symbol_pulse) and g_k the gain
+ * of the propagation path at a delay of k half symbols. Estimating g rather than the
+ * composite response needs fewer numbers and lets the equaliser know the noise's
+ * correlation, which is sigma^2 p.
+ */
+using channel_taps = std::vector<std::complex<float>>;
+
+//! Known (or later: guessed) symbols, by their number; the mean of an unknown one is 0.
+struct symbol_belief {
+    std::complex<float> mean;
+    float variance = 1;
+};
+using belief_function = std::function<symbol_belief(int64_t symbol)>;
+
+/*! \brief Least squares of the taps on rows \p first_row .. \p last_row - 1 of \p y, all
+ *         symbols around given by \p beliefs.
+ *  \details Rows are weighted down by what unknown symbols put on them. \p profile is the
+ *  prior power of each tap.
+ *  \param noise variance per row \param[out] residual weighted error power per row
+ */
+channel_taps estimate_static(const std::complex<float>* y,
+                             int64_t y_begin,
+                             int64_t first_row,
+                             int64_t last_row,
+                             const belief_function& beliefs,
+                             const std::vector<float>& profile,
+                             float noise,
+                             float* residual);
+
+/*! \brief Follows a fading channel through the known symbols of a transmission.
+ *
+ * Each tap is taken as a Gaussian process with correlation exp(-(pi d t)^2 / 2), d being
+ * the two-sigma Doppler spread, and the prior power of the delay power profile. Around any
+ * time that process is the series
+ *
+ *     g(t) = sum_m theta_m exp(-c t^2/2) (sqrt(c) t)^m / sqrt(m!),   c = (pi d)^2,
+ *
+ * with independent theta_m of the tap's power; cut after a few terms, all observations in a
+ * window are solved for theta jointly (MMSE). That is Wiener interpolation in time and
+ * delay at once, whatever the known symbols are.
+ */
+class channel_estimator
+{
+public:
+    struct options {
+        size_t taps = 32;          //!< window of delays, half symbols
+        size_t max_selected = 20;  //!< taps that are solved for
+        size_t terms = 3;          //!< of the series in time
+        double spread_hz = 1;      //!< d
+        double window_s = 0.12;    //!< observations this far from the target count
+        double symbol_rate = 2400; //!< symbols/s
+    };
+
+    channel_estimator(const options& o, std::vector<float> profile, float noise);
+
+    /*! \brief Add what was received of symbols \p begin .. \p end - 1.
+     *  \param exact_rows the rows of these symbols only (neighbours are known too);
+     *  otherwise the echoes after the last symbol as well
+     */
+    void observe(const half_symbol_stream& y,
+                 int64_t begin,
+                 int64_t end,
+                 const belief_function& beliefs,
+                 bool exact_rows);
+
+    //! Estimate around symbol \p centre; evaluate with at().
+    void solve(const half_symbol_stream& y, double centre);
+
+    //! The taps at symbol \p n, near the centre of the last solve().
+    void at(double n, channel_taps& g) const;
+
+    //! Carrier offset seen by the last solve(), Hz, relative to the stream's oscillator.
+    double frequency() const { return d_frequency; }
+
+    //! Noise variance per half-symbol sample.
+    float noise() const { return d_noise; }
+    const std::vector<float>& profile() const { return d_profile; }
+    //! Indices of the taps that are solved for, ascending.
+    const std::vector<uint16_t>& selected() const { return d_selected; }
+
+    //! Share of the newest observation's power that the last estimate explains, 0..1.
+    float explained() const { return d_explained; }
+
+    //! Observations kept.
+    size_t observations() const { return d_observations.size(); }
+
+private:
+    struct observation {
+        int64_t begin, end; // symbols
+        int64_t first_row, last_row;
+        std::vector<std::complex<float>> signal; // known signal from first_row - taps
+        std::vector<float> foreign;              // power of unknown symbols per row
+        std::vector<std::complex<float>> y;
+        // normal equations on the selected taps
+        std::vector<std::complex<float>> gram, rhs;
+        float energy = 0, rows = 0;
+        unsigned version = 0; // of the selection
+    };
+
+    void normal_equations(observation& o) const;
+    void select();
+    void update_statistics(const half_symbol_stream& y);
+    double time_of(const observation& o) const
+    {
+        return (static_cast<double>(o.begin + o.end) - 1) / 2;
+    }
+
+    options d_o;
+    std::vector<float> d_profile;
+    float d_noise;
+    std::vector<uint16_t> d_selected;
+    unsigned d_version = 0;
+    std::deque<observation> d_observations;
+    hermitian_solver d_solver;
+    std::vector<std::complex<float>> d_theta; // [term][selected]
+    double d_centre = 0;
+    double d_frequency = 0;
+    float d_explained = 1;
+    size_t d_since_profile = 0;
+};
+
+} // namespace gr::hf::kernel

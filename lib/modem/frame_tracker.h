@@ -1,0 +1,62 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/burst_tracker.h"
+#include "modem/channel_estimator.h"
+#include "modem/detector.h"
+#include "modem/frequency_loop.h"
+#include "modem/half_symbol_stream.h"
+#include "modem/presence.h"
+
+namespace gr::hf::kernel {
+
+/*! \brief Follows waveforms of data and probe symbols in frames: all but 75 bit/s.
+ *
+ * Every stretch of known symbols becomes an observation of the channel. A frame is worked
+ * on when a few more observations have come, or at once if its block ends with it: the
+ * transmission may end there, so no later one may ever come.
+ */
+class frame_tracker : public burst_tracker
+{
+public:
+    frame_tracker(const acquired& a, double lost_after_s, std::unique_ptr<detector> det);
+
+    std::optional<received_block> advance(const sample_buffer& in) override;
+    bool lost() const override { return d_presence.lost(); }
+    int64_t last_good_symbol() const override { return d_presence.last_good(); }
+    int64_t needs() const override { return d_stream.needs(); }
+    double sample_of(int64_t symbol) const override;
+
+private:
+    symbol_belief belief(int64_t symbol) const;
+    bool observe(const sample_buffer& in, int64_t begin, int64_t end, bool exact);
+    bool observe_next(const sample_buffer& in);
+    void follow(double centre);
+    void process(const frame& f);
+    void fill_matrix(int64_t begin);
+    std::complex<float> residual_turn(int64_t row) const;
+
+    const description& d_d;
+    acquired d_a;
+    half_symbol_stream d_stream;
+    channel_estimator d_estimator;
+    frequency_loop d_loop;
+    presence d_presence;
+    std::unique_ptr<detector> d_detector;
+    frame_cursor d_to_observe, d_to_process;
+    frame d_observing, d_processing;
+    bool d_reinserted_done = false;           // of d_observing
+    int64_t d_preamble_at;                    // next preamble symbol to observe
+    uint64_t d_observed = 0, d_processed = 0; // frames
+    frame_observation d_frame;
+    double d_centre = 0;
+    double d_gain_sum = 0;
+    size_t d_gain_count = 0;
+    double d_symbol_power;
+    size_t d_look_ahead;
+    std::vector<std::complex<float>> d_correlation; // work space of fill_matrix()
+    std::vector<uint8_t> d_correlation_made;
+};
+
+} // namespace gr::hf::kernel

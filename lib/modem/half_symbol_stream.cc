@@ -1,0 +1,113 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/half_symbol_stream.h"
+
+#include "modem/pulse.h"
+#include "modem/vector_code.h"
+
+#include <cmath>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+constexpr size_t max_segments = 4096; // of the oscillator's history
+
+HF_VECTOR_CODE std::complex<float> dot(const float* x, const float* t, size_t n)
+{
+    float acc[8] = {};
+    for (size_t i = 0; i < n; i += 8)
+        for (size_t k = 0; k < 8; ++k)
+            acc[k] += x[i + k] * t[i + k];
+    return { acc[0] + acc[2] + acc[4] + acc[6], acc[1] + acc[3] + acc[5] + acc[7] };
+}
+
+} // namespace
+
+half_symbol_stream::half_symbol_stream(double start, int64_t first, double frequency_hz)
+    : d_start(start), d_base(static_cast<int64_t>(std::floor(start))),
+      d_next_input(d_base + 2 * first - half_span)
+{
+    // Tap m stands for input sample d_base - half_span + m; four samples make a symbol. The
+    // pulse has unit energy per symbol, so a symbol of power 1 sampled four times has
+    // matched-filter output 4 h(0)...; the factor 1/4 makes it 1.
+    const double frac = start - std::floor(start);
+    for (size_t m = 0; m < d_taps.size() / 2; ++m) {
+        const double t = (static_cast<double>(m) - half_span - frac) / 4;
+        const double h = std::abs(t) <= half_span / 4.0 + 0.2 ? root_raised_cosine(t) : 0;
+        d_taps[2 * m] = d_taps[2 * m + 1] = static_cast<float>(h / 4);
+    }
+    d_mixed.restart(d_next_input);
+    d_out.restart(first);
+    d_segments.push_back({ static_cast<double>(d_next_input), 0, frequency_hz });
+}
+
+const half_symbol_stream::segment& half_symbol_stream::segment_at(double input) const
+{
+    size_t k = d_segments.size() - 1;
+    while (k > 0 && d_segments[k].from > input)
+        --k;
+    return d_segments[k];
+}
+
+double half_symbol_stream::phase(double i) const
+{
+    const double t = input_time(i);
+    const segment& s = segment_at(t);
+    return s.turns + s.hz * (t - s.from) / input_rate;
+}
+
+double half_symbol_stream::extrapolated_phase(double i, double reference) const
+{
+    const segment& s = segment_at(input_time(reference));
+    return s.turns + s.hz * (input_time(i) - s.from) / input_rate;
+}
+
+void half_symbol_stream::set_frequency(double hz)
+{
+    const segment& s = d_segments.back();
+    const auto from = static_cast<double>(d_next_input);
+    double turns = s.turns + s.hz * (from - s.from) / input_rate;
+    turns -=
+        std::floor(turns); // each segment keeps its own whole turns: only used as phase
+    d_segments.push_back({ from, turns, hz });
+    if (d_segments.size() > max_segments)
+        d_segments.erase(d_segments.begin(), d_segments.begin() + max_segments / 2);
+}
+
+void half_symbol_stream::run(const sample_buffer& in, int64_t limit)
+{
+    constexpr int64_t taps = 2 * half_span + 4;
+    while (d_out.end() < limit) {
+        const int64_t first = d_base + 2 * d_out.end() - half_span;
+        const int64_t last = first + taps; // one past
+        if (last > in.end())
+            return;
+        // Mix ahead in pieces: the phase is exact at each, rotated within.
+        while (d_next_input < last) {
+            std::complex<float> piece[64];
+            const int64_t n = std::min<int64_t>(64, last - d_next_input);
+            const segment& s = d_segments.back();
+            const double step = s.hz / input_rate;
+            double turns = s.turns + step * (static_cast<double>(d_next_input) - s.from);
+            turns -= std::floor(turns);
+            auto w = std::polar(1.0, -2 * M_PI * turns);
+            const auto r = std::polar(1.0, -2 * M_PI * step);
+            for (int64_t k = 0; k < n; ++k) {
+                const int64_t i = d_next_input + k;
+                const std::complex<float> x = i >= in.begin() ? *in.at(i) : 0.0f;
+                piece[k] = x * std::complex<float>(w);
+                w *= r;
+            }
+            d_mixed.append(piece, static_cast<size_t>(n));
+            d_next_input += n;
+        }
+        const auto y = dot(reinterpret_cast<const float*>(d_mixed.at(first)),
+                           d_taps.data(),
+                           d_taps.size());
+        d_out.append(&y, 1);
+        d_mixed.drop_before(first + 2);
+    }
+}
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,72 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/sample_buffer.h"
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief Front end: mixes samples (4 per symbol) to zero offset, passes them through the
+ *         root-raised-cosine matched filter, gives 2 samples per symbol.
+ *
+ * Output i is centred at input sample start + 2 i, where start may be fractional.
+ */
+class half_symbol_stream
+{
+public:
+    static constexpr int half_span = 32; //!< input samples, 8 symbols, to either side
+    static constexpr double input_rate = 9600;
+
+    /*! \param start input sample at which output 0 is centred
+     *  \param first index of the first output to make; may be negative
+     *  \param frequency_hz carrier offset to remove
+     */
+    half_symbol_stream(double start, int64_t first, double frequency_hz);
+
+    //! Make every output below \p limit that \p in allows.
+    void run(const sample_buffer& in, int64_t limit = INT64_MAX);
+
+    //! Oldest input sample still needed.
+    int64_t needs() const { return d_next_input; }
+    //! Outputs made so far: indices begin() .. end() - 1.
+    int64_t begin() const { return d_out.begin(); }
+    int64_t end() const { return d_out.end(); }
+    const std::complex<float>* at(int64_t i) const { return d_out.at(i); }
+    void drop_before(int64_t i) { d_out.drop_before(i); }
+
+    //! Input sample on which output \p i is centred.
+    double input_time(double i) const { return d_start + 2 * i; }
+
+    //! Remove \p hz from the next input samples on; the phase is continuous.
+    void set_frequency(double hz);
+    double frequency() const { return d_segments.back().hz; }
+    //! The frequency that was removed at output \p i.
+    double frequency_at(double i) const { return segment_at(input_time(i)).hz; }
+
+    //! Oscillator's phase (turns) at output \p i, and what it would be had the frequency
+    //! been the one at output \p reference all the time.
+    double phase(double i) const;
+    double extrapolated_phase(double i, double reference) const;
+
+private:
+    struct segment {  // of constant frequency
+        double from;  // input sample
+        double turns; // phase there
+        double hz;
+    };
+    const segment& segment_at(double input) const;
+
+    double d_start;
+    int64_t d_base;                                      // whole input sample of output 0
+    std::array<float, 2 * (2 * half_span + 4)> d_taps{}; // each twice: real, imaginary
+    sample_buffer d_mixed, d_out;
+    int64_t d_next_input;
+    std::vector<segment> d_segments;
+};
+
+} // namespace gr::hf::kernel

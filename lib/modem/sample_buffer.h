@@ -1,0 +1,59 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! Samples by their absolute index; old ones are dropped when told.
+class sample_buffer
+{
+public:
+    int64_t begin() const { return d_begin; }
+    int64_t end() const { return d_begin + static_cast<int64_t>(d_data.size() - d_head); }
+
+    void append(const std::complex<float>* x, size_t n)
+    {
+        d_data.insert(d_data.end(), x, x + n);
+    }
+
+    //! Sample \p i, which must lie in begin() .. end() - 1; the following ones come after.
+    const std::complex<float>* at(int64_t i) const
+    {
+        return d_data.data() + d_head + (i - d_begin);
+    }
+
+    //! Forget what lies before \p i.
+    void drop_before(int64_t i)
+    {
+        i = std::min(i, end());
+        if (i <= d_begin)
+            return;
+        d_head += static_cast<size_t>(i - d_begin);
+        d_begin = i;
+        if (d_head > 8192 && d_head > d_data.size() / 2) { // move rarely
+            d_data.erase(d_data.begin(), d_data.begin() + static_cast<long>(d_head));
+            d_head = 0;
+        }
+    }
+
+    //! Empty, going on at index \p i.
+    void restart(int64_t i)
+    {
+        d_data.clear();
+        d_head = 0;
+        d_begin = i;
+    }
+
+private:
+    std::vector<std::complex<float>> d_data;
+    size_t d_head = 0; // where sample d_begin is
+    int64_t d_begin = 0;
+};
+
+} // namespace gr::hf::kernel

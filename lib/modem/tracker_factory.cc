@@ -1,0 +1,29 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/burst_tracker.h"
+#include "modem/frame_tracker.h"
+#include "modem/walsh_tracker.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gr::hf::kernel {
+
+double snr_in_3_khz(double es_over_n0)
+{
+    return 10 * std::log10(std::max(es_over_n0, 1e-9) * 2400 / 3000);
+}
+
+std::unique_ptr<burst_tracker> make_tracker(const acquired& a, double lost_after_s)
+{
+    const description& d = describe(a.m);
+    if (d.spread())
+        return std::make_unique<walsh_tracker>(a, lost_after_s);
+    return std::make_unique<frame_tracker>(
+        a,
+        lost_after_s,
+        std::make_unique<single_pass_detector>(
+            d, std::make_unique<decision_feedback_equaliser>()));
+}
+
+} // namespace gr::hf::kernel

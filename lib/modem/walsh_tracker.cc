@@ -1,0 +1,155 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/walsh_tracker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+constexpr size_t window_taps = 56; // 11.7 ms of delays, in half symbols
+constexpr double set_seconds = 32 / 2400.0;
+// Energy of a path appears on several half-symbol taps, whose noise is correlated.
+constexpr float overlap = 1.77f;
+// (best - mean of the others) / mean of the others; noise alone gives less.
+constexpr float present_score = 2.4f;
+
+} // namespace
+
+walsh_tracker::walsh_tracker(const acquired& a, double lost_after_s)
+    : d_d(describe(a.m)), d_a(a), d_stream(a.origin, -64, a.frequency_hz),
+      d_presence(std::max<size_t>(8, static_cast<size_t>(lost_after_s / set_seconds)),
+                 present_score),
+      d_decoder(d_d), d_profile(a.profile), d_noise(a.noise)
+{
+    d_profile.resize(window_taps, 0);
+}
+
+double walsh_tracker::sample_of(int64_t symbol) const
+{
+    return d_stream.input_time(2 * static_cast<double>(symbol) +
+                               static_cast<double>(d_a.first_tap));
+}
+
+std::optional<received_block> walsh_tracker::advance(const sample_buffer& in)
+{
+    const size_t sets = d_d.block_symbols() / chips;
+    for (;;) {
+        const auto begin = static_cast<int64_t>(d_set * chips);
+        const int64_t last_row = 2 * begin + 2 * static_cast<int64_t>(chips) +
+                                 static_cast<int64_t>(window_taps);
+        d_stream.run(in, last_row);
+        if (d_stream.end() < last_row)
+            return std::nullopt;
+        const bool last = d_set % sets == sets - 1;
+        set(begin, last);
+        d_stream.drop_before(2 * begin);
+        ++d_set;
+        if (last) {
+            received_block b;
+            b.decoded = d_decoder.decode(d_soft);
+            b.snr_db = snr_in_3_khz(d_snr_sum / static_cast<double>(sets));
+            d_soft.clear();
+            d_snr_sum = 0;
+            return b;
+        }
+    }
+}
+
+void walsh_tracker::set(int64_t begin, bool exceptional)
+{
+    const auto& psk = psk8_points();
+    std::array<std::complex<float>, chips> reference[words];
+    for (size_t w = 0; w < words; ++w)
+        for (size_t c = 0; c < chips; ++c) {
+            const uint8_t scramble = d_d.at(static_cast<uint64_t>(begin) + c).value;
+            const auto& word = d_d.words[w + (exceptional ? words : 0)];
+            reference[w][c] = std::conj(psk[(word[c] + scramble) & 7]);
+        }
+    const auto* y = d_stream.at(2 * begin);
+    word_values metric{};
+    for (size_t w = 0; w < words; ++w) {
+        d_correlation[w].assign(window_taps, 0);
+        for (size_t k = 0; k < window_taps; ++k) {
+            std::complex<float> sum = 0;
+            for (size_t c = 0; c < chips; ++c)
+                sum += reference[w][c] * y[2 * c + k];
+            d_correlation[w][k] = sum;
+            const float rho = std::max(d_profile[k], 0.0f);
+            const float weight =
+                rho / (d_noise * (static_cast<float>(chips) * rho + d_noise));
+            metric[w] += weight / overlap * std::norm(sum);
+        }
+    }
+    const constellation& c = d_d.alphabet;
+    for (unsigned b = 0; b < c.bits; ++b) {
+        float zero = -1e30f, one = -1e30f;
+        for (uint8_t label = 0; label < words; ++label) {
+            float& best = label >> (c.bits - 1 - b) & 1 ? one : zero;
+            best = std::max(best, metric[c.label_to_number[label]]);
+        }
+        d_soft.push_back(std::clamp(zero - one, -200.0f, 200.0f));
+    }
+    learn(metric, begin);
+}
+
+void walsh_tracker::learn(const word_values& metric, int64_t begin)
+{
+    const auto best = static_cast<size_t>(std::max_element(metric.begin(), metric.end()) -
+                                          metric.begin());
+    word_values posterior{};
+    float total = 0, others = 0;
+    for (size_t w = 0; w < words; ++w) {
+        posterior[w] = std::exp(metric[w] - metric[best]);
+        total += posterior[w];
+        others += w == best ? 0 : metric[w];
+    }
+    others /= words - 1;
+    d_presence.add((metric[best] - others) / std::max(others, 1e-9f),
+                   begin + static_cast<int64_t>(chips));
+
+    constexpr float quick = 1 / 24.0f, slow = 1 / 64.0f;
+    const auto n = static_cast<float>(chips);
+    float losers = 0, loser_weight = 1e-9f;
+    for (size_t k = 0; k < window_taps; ++k) {
+        float right = 0;
+        for (size_t w = 0; w < words; ++w) {
+            const float p = posterior[w] / total;
+            const float power = std::norm(d_correlation[w][k]);
+            right += p * power;
+            losers += (1 - p) * power;
+            loser_weight += 1 - p;
+        }
+        d_profile[k] += quick * ((right / n - d_noise) / n - d_profile[k]);
+    }
+    d_noise = std::max(d_noise + slow * (losers / loser_weight / n - d_noise), 1e-20f);
+    float power = 0;
+    for (const float p : d_profile)
+        power += std::max(p, 0.0f);
+    d_snr_sum += power / overlap / d_noise;
+    track_frequency(best);
+}
+
+// From how the phase of each path turns between sets.
+void walsh_tracker::track_frequency(size_t best)
+{
+    constexpr size_t sets_per_update = 32;
+    const auto& now = d_correlation[best];
+    if (d_last.size() == now.size())
+        for (size_t k = 0; k < now.size(); ++k)
+            if (d_profile[k] > d_noise / chips)
+                d_turn += now[k] * std::conj(d_last[k]);
+    d_last = now;
+    if (++d_turns < sets_per_update)
+        return;
+    const double hz = std::arg(d_turn) / (2 * M_PI * set_seconds);
+    if (std::abs(hz) > 0.2)
+        d_stream.set_frequency(d_stream.frequency() + 0.4 * hz);
+    d_turn = 0;
+    d_turns = 0;
+}
+
+} // namespace gr::hf::kernel

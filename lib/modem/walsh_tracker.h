@@ -1,0 +1,55 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/block_decoder.h"
+#include "modem/burst_tracker.h"
+#include "modem/half_symbol_stream.h"
+#include "modem/presence.h"
+
+#include <array>
+
+namespace gr::hf::kernel {
+
+/*! \brief Follows the 75 bit/s waveform: 32 chips per dibit, no probes.
+ *
+ * Each set is correlated with its four words at every delay of the window; the energies
+ * are added with the weights that are right for independent Rayleigh paths (a RAKE without
+ * phases). So it needs no channel phase and survives fading of tens of Hz (STANAG 4415).
+ */
+class walsh_tracker : public burst_tracker
+{
+public:
+    walsh_tracker(const acquired& a, double lost_after_s);
+
+    std::optional<received_block> advance(const sample_buffer& in) override;
+    bool lost() const override { return d_presence.lost(); }
+    int64_t last_good_symbol() const override { return d_presence.last_good(); }
+    int64_t needs() const override { return d_stream.needs(); }
+    double sample_of(int64_t symbol) const override;
+
+private:
+    static constexpr size_t words = 4, chips = 32;
+    using word_values = std::array<float, words>;
+
+    void set(int64_t begin, bool exceptional);
+    void learn(const word_values& metric, int64_t begin);
+    void track_frequency(size_t best);
+
+    const description& d_d;
+    acquired d_a;
+    half_symbol_stream d_stream;
+    presence d_presence;
+    block_decoder d_decoder;
+    std::vector<float> d_profile; // power per tap, unclipped average
+    float d_noise;
+    std::array<std::vector<std::complex<float>>, words> d_correlation; // per tap
+    std::vector<std::complex<float>> d_last; // best of the last set
+    std::complex<float> d_turn;
+    size_t d_turns = 0;
+    uint64_t d_set = 0;
+    std::vector<float> d_soft;
+    double d_snr_sum = 0;
+};
+
+} // namespace gr::hf::kernel
