@@ -4,7 +4,7 @@ include_guard()
 
 find_package(Gnuradio 3.10 CONFIG REQUIRED COMPONENTS blocks fft filter)
 find_package(pybind11 CONFIG REQUIRED)
-find_package(Boost 1.74 REQUIRED COMPONENTS system thread)
+find_package(Boost 1.74 REQUIRED COMPONENTS chrono system thread)
 
 include(GNUInstallDirs)
 

@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <fstream>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gr::hf {
@@ -32,8 +34,11 @@ public:
                const std::vector<uint8_t>& primitive);
 
 private:
-    void write(const std::vector<uint8_t>& octets);
+    void write(sim_time now, const std::vector<uint8_t>& octets);
+
     std::ofstream d_file;
+    //! Octets so far of a client, from it (false) and to it.
+    std::map<std::pair<uint64_t, bool>, uint32_t> d_sequence;
 };
 
 } // namespace gr::hf
