@@ -272,6 +272,7 @@ void channel_estimator::normal_equations(observation& o) const
 
 void channel_estimator::solve(const half_symbol_stream& y, double centre)
 {
+    select(); // not later: the selection must stay that of d_theta until the next call
     const size_t s = d_selected.size(), terms = d_o.terms;
     const double c = std::pow(M_PI * d_o.spread_hz / d_o.symbol_rate, 2); // per symbol^2
     d_centre = centre;
@@ -426,7 +427,6 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
         const float posterior = 1 / (1 / rho + information[a] / sigma);
         d_profile[a] = (1 - beta) * rho + beta * (std::norm(full.rhs(a)) + posterior);
     }
-    select();
 }
 
 } // namespace gr::hf::kernel

@@ -13,6 +13,26 @@ namespace {
 constexpr size_t max_labels = 256;
 constexpr float least_error = 1e-6f; // keeps soft bits finite on a clean channel
 
+/* Of the diagonal. The pivots of a real channel's matrix are about the geometric mean of
+ * its spectrum over the arithmetic one; smaller ones are rounding. */
+constexpr float least_pivot = 0.03f;
+
+// Error of the model itself: cut pulses, a channel constant in sub-blocks.
+constexpr float model_error = 3e-4f;
+
+// A + (noise / power) I, in place. Returns what was added.
+float add_load(frame_observation& f)
+{
+    double trace = 0;
+    for (size_t i = 0; i < f.z.size(); ++i)
+        trace += f.a.at(i, 0).real();
+    const auto mean = static_cast<float>(trace / static_cast<double>(f.z.size()));
+    const float load = f.noise / f.symbol_power + model_error * mean + 1e-30f;
+    for (size_t i = 0; i < f.z.size(); ++i)
+        f.a.at(i, 0) += load;
+    return load;
+}
+
 } // namespace
 
 void decision_feedback_equaliser::equalise(frame_observation& f,
@@ -22,10 +42,8 @@ void decision_feedback_equaliser::equalise(frame_observation& f,
     out.assign(n, {});
     if (n == 0)
         return;
-    const float load = f.noise / f.symbol_power;
-    for (size_t i = 0; i < n; ++i)
-        f.a.at(i, 0) += load;
-    f.a.factor(load);
+    const float load = add_load(f);
+    f.a.factor(least_pivot);
     f.a.forward(f.z.data());
 
     // v = D^-1 L^-1 z = L^H a + e: symbol i sees the later ones through column i of L
@@ -69,10 +87,8 @@ void linear_equaliser::equalise(frame_observation& f, std::vector<symbol_estimat
     out.assign(n, {});
     if (n == 0)
         return;
-    const float load = f.noise / f.symbol_power;
-    for (size_t i = 0; i < n; ++i)
-        f.a.at(i, 0) += load;
-    f.a.factor(load);
+    const float load = add_load(f);
+    f.a.factor(least_pivot);
     f.a.forward(f.z.data());
     for (size_t i = 0; i < n; ++i)
         f.z[i] /= f.a.at(i, 0).real();

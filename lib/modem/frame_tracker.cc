@@ -203,7 +203,8 @@ void frame_tracker::fill_matrix(int64_t begin)
     const auto& taps = d_estimator.selected();
     const size_t s = taps.size(), count = d_d.unknown;
     const int span = taps.back() - taps.front();
-    const size_t band = std::min<size_t>(static_cast<size_t>(span + 8) / 2, count - 1);
+    const size_t band =
+        std::min<size_t>(static_cast<size_t>(span + half_symbol_reach) / 2, count - 1);
     const auto reach = static_cast<int64_t>(band);
 
     // Sub-blocks cover the frame and the neighbours on both sides.

@@ -94,14 +94,15 @@ void banded_factors::factor(float floor)
                 c -= at(n, e) * std::conj(at(m, e - d)); // at(n, e) holds c_e
             at(n, d) = c;
         }
-        float pivot = at(n, 0).real();
+        const float diagonal = at(n, 0).real();
+        float pivot = diagonal;
         for (size_t d = reach; d > 0; --d) {
             const value c = at(n, d);
             const value l = c / at(n - d, 0).real();
             pivot -= std::norm(c) / at(n - d, 0).real();
             at(n, d) = l;
         }
-        at(n, 0) = std::max(pivot, floor);
+        at(n, 0) = pivot > floor * diagonal ? pivot : floor * diagonal + 1e-30f;
     }
 }
 

@@ -58,7 +58,9 @@ public:
     const value& at(size_t n, size_t d) const { return d_a[n * (d_band + 1) + d]; }
 
     /*! \brief Replace the matrix by its factors: at(n, 0) becomes D_n, the others L.
-     *  \details A pivot below \p floor is raised to it.
+     *  \details A pivot below \p floor times its diagonal element is raised to that: then
+     *  the matrix was not positive, and small pivots would let the factors grow without
+     *  bound.
      */
     void factor(float floor);
 

@@ -37,10 +37,10 @@ inline double raised_cosine(double t)
 }
 
 /*! \brief Raised cosine on the half-symbol grid, the pulse in every channel model here.
- *  \details half_symbol_pulse(j) is p(j T/2); beyond half_symbol_reach it is below -50 dB
- *  and taken as zero.
+ *  \details half_symbol_pulse(j) is p(j T/2); beyond half_symbol_reach it is below -60 dB
+ *  and taken as zero. Cut much earlier, matrices made of it are no longer positive.
  */
-constexpr int half_symbol_reach = 9;
+constexpr int half_symbol_reach = 13;
 inline float half_symbol_pulse(int j)
 {
     static const struct table {

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/walsh_tracker.h"
 
+#include "modem/pulse.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -14,8 +16,8 @@ constexpr size_t window_taps = 56; // 11.7 ms of delays, in half symbols
 constexpr double set_seconds = 32 / 2400.0;
 // Energy of a path appears on several half-symbol taps, whose noise is correlated.
 constexpr float overlap = 1.77f;
-// (best - mean of the others) / mean of the others; noise alone gives less.
-constexpr float present_score = 2.4f;
+// (best - mean of the others) / standard deviation on noise; noise gives 1 to 1.5.
+constexpr float present_score = 2.2f;
 
 } // namespace
 
@@ -70,6 +72,21 @@ void walsh_tracker::set(int64_t begin, bool exceptional)
             reference[w][c] = std::conj(psk[(word[c] + scramble) & 7]);
         }
     const auto* y = d_stream.at(2 * begin);
+    std::array<float, window_taps> weight{};
+    for (size_t k = 0; k < window_taps; ++k) {
+        const float rho = std::max(d_profile[k], 0.0f);
+        weight[k] =
+            rho / (d_noise * (static_cast<float>(chips) * rho + d_noise)) / overlap;
+    }
+    // Variance of a wrong word's metric; taps an odd number apart share noise.
+    float variance = 1e-20f;
+    for (size_t k = 0; k < window_taps; ++k)
+        for (size_t l = 0; l <= k && l <= half_symbol_reach; ++l) {
+            const float p = half_symbol_pulse(static_cast<int>(l));
+            variance += (l == 0 ? 1.0f : 2.0f) * weight[k] * weight[k - l] * p * p;
+        }
+    const float deviation = std::sqrt(variance) * static_cast<float>(chips) * d_noise;
+
     word_values metric{};
     for (size_t w = 0; w < words; ++w) {
         d_correlation[w].assign(window_taps, 0);
@@ -78,10 +95,7 @@ void walsh_tracker::set(int64_t begin, bool exceptional)
             for (size_t c = 0; c < chips; ++c)
                 sum += reference[w][c] * y[2 * c + k];
             d_correlation[w][k] = sum;
-            const float rho = std::max(d_profile[k], 0.0f);
-            const float weight =
-                rho / (d_noise * (static_cast<float>(chips) * rho + d_noise));
-            metric[w] += weight / overlap * std::norm(sum);
+            metric[w] += weight[k] * std::norm(sum);
         }
     }
     const constellation& c = d_d.alphabet;
@@ -93,10 +107,10 @@ void walsh_tracker::set(int64_t begin, bool exceptional)
         }
         d_soft.push_back(std::clamp(zero - one, -200.0f, 200.0f));
     }
-    learn(metric, begin);
+    learn(metric, deviation, begin);
 }
 
-void walsh_tracker::learn(const word_values& metric, int64_t begin)
+void walsh_tracker::learn(const word_values& metric, float deviation, int64_t begin)
 {
     const auto best = static_cast<size_t>(std::max_element(metric.begin(), metric.end()) -
                                           metric.begin());
@@ -108,7 +122,7 @@ void walsh_tracker::learn(const word_values& metric, int64_t begin)
         others += w == best ? 0 : metric[w];
     }
     others /= words - 1;
-    d_presence.add((metric[best] - others) / std::max(others, 1e-9f),
+    d_presence.add((metric[best] - others) / std::max(deviation, 1e-9f),
                    begin + static_cast<int64_t>(chips));
 
     constexpr float quick = 1 / 24.0f, slow = 1 / 64.0f;

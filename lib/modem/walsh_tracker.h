@@ -33,7 +33,7 @@ private:
     using word_values = std::array<float, words>;
 
     void set(int64_t begin, bool exceptional);
-    void learn(const word_values& metric, int64_t begin);
+    void learn(const word_values& metric, float deviation, int64_t begin);
     void track_frequency(size_t best);
 
     const description& d_d;
