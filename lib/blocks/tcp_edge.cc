@@ -61,11 +61,13 @@ std::optional<hfpep::endpoint_address> original_destination(tcp::socket& socket)
         if (::getsockopt(fd, IPPROTO_IPV6, ipv6_original_dst, &sa, &n) != 0)
             return std::nullopt;
     }
-    tcp::endpoint e;
-    if (n > e.capacity())
+    // By family, not by n: some kernels return the length of the buffer.
+    if (sa.ss_family != AF_INET && sa.ss_family != AF_INET6)
         return std::nullopt;
-    std::memcpy(e.data(), &sa, n);
-    e.resize(n);
+    const size_t size = sa.ss_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    tcp::endpoint e;
+    std::memcpy(e.data(), &sa, size);
+    e.resize(size);
     return from_asio(e);
 }
 

@@ -23,9 +23,9 @@ public:
         : gr::sync_block("hf_tx",
                          gr::io_signature::make(0, 0, 0),
                          gr::io_signature::make(1, 1, sizeof(gr_complex))),
-          d_mode(mode::parse(mode_text)),
-          d_agc_blocks(agc_blocks),
-          d_gap(static_cast<size_t>(std::lround(gap_ms * 1e-3 * d_modulator.sample_rate())))
+          d_mode(mode::parse(mode_text)), d_agc_blocks(agc_blocks),
+          d_gap(
+              static_cast<size_t>(std::lround(gap_ms * 1e-3 * d_modulator.sample_rate())))
     {
         if (agc_blocks < 0 || agc_blocks > 7)
             throw std::invalid_argument("agc_blocks " + std::to_string(agc_blocks) +
@@ -53,11 +53,15 @@ public:
                 done += k;
             } else if (d_modulator.active()) {
                 if (d_modulator.produced() == 0)
-                    add_item_tag(0, nitems_written(0) + done, pmt::mp("tx_sob"), pmt::PMT_T);
-                const size_t k = d_modulator.produce(out + done, static_cast<size_t>(n - done));
+                    add_item_tag(
+                        0, nitems_written(0) + done, pmt::mp("tx_sob"), pmt::PMT_T);
+                const size_t k =
+                    d_modulator.produce(out + done, static_cast<size_t>(n - done));
                 done += static_cast<int>(k);
                 if (!d_modulator.active()) {
                     ++d_transmissions;
+                    // A receiver needs some time after the last symbol.
+                    d_silence = d_waiting.empty() ? d_gap : 0;
                     add_item_tag(
                         0, nitems_written(0) + done - 1, pmt::mp("tx_eob"), pmt::PMT_T);
                 }
@@ -114,7 +118,8 @@ private:
             d_current.m,
             [this](uint64_t, size_t room) {
                 tx_octets o;
-                const auto from = d_current.octets.begin() + static_cast<ptrdiff_t>(d_used);
+                const auto from =
+                    d_current.octets.begin() + static_cast<ptrdiff_t>(d_used);
                 const size_t k = std::min(room, d_current.octets.size() - d_used);
                 o.octets.assign(from, from + static_cast<ptrdiff_t>(k));
                 d_used += k;
