@@ -70,6 +70,7 @@ void arq_sender::begin_transmission()
 {
     for (auto& f : d_frames) {
         f.due = !f.acked;
+        f.repeated = true;
         f.in_tx = false;
         f.copies = 0;
     }
@@ -205,12 +206,15 @@ arq_sender::next(size_t room, size_t overhead, bool with_new)
 
 std::optional<arq_sender::out> arq_sender::copy(size_t room, size_t overhead)
 {
-    for (size_t n = d_frames.size(); n > 0; --n) {
-        const size_t i = d_copy_at++ % d_frames.size();
-        frame& f = d_frames[i];
-        if (!f.acked && f.in_tx && f.copies < max_copies && f.size + overhead <= room) {
-            ++f.copies;
-            return give(i, true);
+    for (const bool repeated : { true, false }) {
+        for (size_t n = d_frames.size(); n > 0; --n) {
+            const size_t i = d_copy_at++ % d_frames.size();
+            frame& f = d_frames[i];
+            if (!f.acked && f.in_tx && f.repeated == repeated && f.copies < max_copies &&
+                f.size + overhead <= room) {
+                ++f.copies;
+                return give(i, true);
+            }
         }
     }
     return std::nullopt;
@@ -233,6 +237,13 @@ bool arq_sender::in_sync(const ack_header& a) const
     return true;
 }
 
+void arq_sender::settle(const frame& f, std::vector<outgoing_ptr>& done)
+{
+    if (--f.o->in_flight == 0 && f.o->fully_cut) {
+        done.push_back(f.o);
+    }
+}
+
 void arq_sender::mark_acked(frame& f, std::vector<outgoing_ptr>& done, unsigned& n)
 {
     if (f.acked) {
@@ -241,8 +252,8 @@ void arq_sender::mark_acked(frame& f, std::vector<outgoing_ptr>& done, unsigned&
     f.acked = true;
     f.due = false;
     ++n;
-    if (--f.o->in_flight == 0 && f.o->fully_cut) {
-        done.push_back(f.o);
+    if (f.o->mode.order == delivery_order::as_they_arrive) {
+        settle(f, done);
     }
 }
 
@@ -260,7 +271,12 @@ unsigned arq_sender::acknowledge(const ack_header& a, std::vector<outgoing_ptr>&
         }
     }
     // Numbers may be used again only from the front: the window is counted from TX LWE.
+    // What is delivered in order is not delivered before: only then it counts as done, since
+    // the peer loses it if it restarts or resets its window.
     while (!d_frames.empty() && d_frames.front().acked) {
+        if (d_frames.front().o->mode.order == delivery_order::in_order) {
+            settle(d_frames.front(), done);
+        }
         d_frames.pop_front();
         ++d_lwe;
     }
@@ -289,13 +305,15 @@ void arq_sender::expire(sim_time now, std::vector<outgoing_ptr>& expired)
         q.erase(std::remove_if(q.begin(), q.end(), late), q.end());
     }
     const auto drop = [&](outgoing_ptr& o) {
-        if (!o->dropped && o->expires <= now && !(o->fully_cut && o->in_flight == 0)) {
+        if (!o->dropped && o->expires <= now) {
             o->dropped = true;
             expired.push_back(o);
         }
     };
     for (auto& f : d_frames) {
-        drop(f.o);
+        if (!f.acked) {
+            drop(f.o);
+        }
     }
     if (d_current) {
         drop(d_current);

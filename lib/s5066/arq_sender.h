@@ -59,7 +59,9 @@ public:
      *         then new ones.
      */
     std::optional<out> next(size_t room, size_t overhead, bool with_new);
-    //! Another copy of an unacknowledged segment, for room that would stay empty.
+    /*! \brief Another copy of an unacknowledged segment, for room that would stay empty:
+     *         first of those that were lost before.
+     */
     std::optional<out> copy(size_t room, size_t overhead);
 
     //! Synchronisation tests 4 and 5.
@@ -92,9 +94,10 @@ private:
         bool start = false;
         bool end = false;
         bool acked = false;
-        bool due = false;    // not yet sent in this transmission
-        bool in_tx = false;  // sent in this transmission
-        unsigned copies = 0; // in this transmission
+        bool due = false;      // not yet sent in this transmission
+        bool in_tx = false;    // sent in this transmission
+        bool repeated = false; // and in an earlier one
+        unsigned copies = 0;   // in this transmission
     };
 
     bool has_new() const { return d_current || d_queued > 0; }
@@ -102,6 +105,7 @@ private:
     size_t next_new_size() const;
     frame& cut_new();
     out give(size_t index, bool repeat);
+    static void settle(const frame& f, std::vector<outgoing_ptr>& done);
     void mark_acked(frame& f, std::vector<outgoing_ptr>& done, unsigned& n);
     size_t segment_for(size_t c_pdu) const;
 

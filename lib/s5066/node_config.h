@@ -50,7 +50,7 @@ struct node_config {
 
     // Links
     double link_idle_s = 30; //!< without data: the caller breaks the link
-    unsigned link_tries = 5; //!< link requests, and breaks, until giving up
+    unsigned link_tries = 6; //!< link requests, and breaks, until giving up
     unsigned max_links = 8;  //!< nonexclusive links at once
     double link_alternate_s =
         120; //!< longest run of turns with one peer while others wait

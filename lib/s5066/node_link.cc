@@ -9,6 +9,7 @@ namespace gr::hf::s5066 {
 
 namespace {
 constexpr size_t max_control = 8;
+constexpr double called_patience_s = 300;
 constexpr uint16_t link_window = 60; // half seconds
 } // namespace
 
@@ -196,7 +197,7 @@ void node::impl::check_links(sim_time now)
 {
     for (auto& [raw, q] : d_peers) {
         peer& p = *q;
-        if (!p.linked()) {
+        if (!p.linked() || d_receiving || d_waiting) {
             continue;
         }
         if (p.first_data_by > sim_time::zero() && now >= p.first_data_by) {
@@ -204,9 +205,10 @@ void node::impl::check_links(sim_time now)
             link_closed(p);
             continue;
         }
-        // The caller breaks; the called side only when the caller seems to be gone.
-        const double limit =
-            p.caller ? d_config.link_idle_s : 2 * d_config.link_idle_s + 60;
+        // The caller breaks; the called side only when the caller seems to be gone, which takes
+        // longer than losing one or two of its longest transmissions.
+        const double limit = p.caller ? d_config.link_idle_s
+                                      : 2 * d_config.link_idle_s + called_patience_s;
         if (idle(p) && now - p.last_data >= from_seconds(limit)) {
             trace(now, "idle link with " + p.addr.to_string());
             p.link = link_state::breaking;

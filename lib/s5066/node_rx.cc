@@ -426,6 +426,11 @@ void node::impl::warn(sim_time now, peer& p, const d_pdu& d, uint8_t reason)
         p.control.size() >= max_control) {
         return;
     }
+    for (const auto& q : p.control) {
+        if (q.type == d_pdu_type::warning && q.warning.reason == reason) {
+            return; // one of a kind in a transmission is enough
+        }
+    }
     p.last_warning = now;
     d_pdu w = make(p, d_pdu_type::warning);
     w.warning.received_type = static_cast<uint8_t>(d.type);

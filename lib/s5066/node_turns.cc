@@ -10,6 +10,19 @@ namespace gr::hf::s5066 {
 namespace {
 constexpr sim_time housekeeping_period = std::chrono::seconds(1);
 constexpr unsigned max_slots = 16;
+
+// The first two repeats come at once, for what was merely lost. Then the peer may be inside a
+// transmission whose begin we have missed, so the pauses grow until all tries together span
+// more than the longest one.
+sim_time retry_pause(unsigned silent)
+{
+    double s = silent < 3 ? 0.0 : 10.0;
+    for (unsigned i = 3; i < std::min(silent, 6u); ++i) {
+        s *= 3;
+    }
+    return from_seconds(s);
+}
+
 } // namespace
 
 bool node::impl::control_waiting(const peer& p) const
@@ -123,7 +136,8 @@ void node::impl::on_silence(sim_time now, peer& p)
     ++p.silent;
     ++d_stats.silent_rounds;
     p.probe = d_config.probe_after_silence;
-    p.ready_at = now + random_wait(std::min(1u << std::min(p.silent, 4u), max_slots));
+    p.ready_at = now + random_wait(std::min(1u << std::min(p.silent, 4u), max_slots)) +
+                 retry_pause(p.silent);
     trace(now,
           "no answer from " + p.addr.to_string() + ", round " + std::to_string(p.silent));
     switch (p.link) {

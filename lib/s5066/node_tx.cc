@@ -15,7 +15,7 @@ constexpr unsigned probe_blocks = 4;
 constexpr size_t non_arq_overhead = 21;
 // Time per turn that does not carry data, for choosing segments: two turnarounds, preambles,
 // the answer, half an empty block.
-constexpr double turn_cost_s = 2.5;
+constexpr double turn_cost_s = 1.5;
 
 } // namespace
 
@@ -31,8 +31,8 @@ size_t node::impl::segment_length(const peer& p, const gr::hf::mode& m) const
     if (d_config.segment_octets > 0) {
         return d_config.segment_octets;
     }
-    // No D_PDU much longer than 27 s, so that a fade does not cost a whole transmission.
-    const auto longest = std::clamp<size_t>(size_t(m.rate_bps) * 27 / 8, 64, max_segment);
+    // No D_PDU longer than a minute: half of the longest transmission.
+    const auto longest = std::clamp<size_t>(size_t(m.rate_bps) * 60 / 8, 64, max_segment);
     const size_t top = longest > 1000 ? max_segment : longest;
     if (p.loss_events <= 0 || p.loss_bits <= 0) {
         return top;

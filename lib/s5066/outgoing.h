@@ -31,7 +31,7 @@ struct outgoing {
     size_t segment = 0; //!< length of its segments; 0: not yet begun
     size_t cut = 0;     //!< octets cut into segments so far
     bool fully_cut = false;
-    unsigned in_flight = 0; //!< segments that wait for an ACK
+    unsigned in_flight = 0; //!< segments that are not settled by an ACK
     bool dropped = false;   //!< expired: the rest goes out with the DROP flag
 
     bool arq() const { return mode.mode == transmission_mode::arq; }

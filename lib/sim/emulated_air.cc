@@ -20,8 +20,15 @@ void emulated_air::leave(emulated_modem* m)
 {
     d_modems.erase(std::remove(d_modems.begin(), d_modems.end(), m), d_modems.end());
     for (auto& s : d_signals) {
-        if (s->from == m && !s->end) {
-            s->end = d_scheduler.now();
+        if (s->from == m && (!s->end || *s->end > d_scheduler.now())) {
+            // Switched off while sending: receivers notice that the signal has gone.
+            const sim_time end = d_scheduler.now();
+            s->end = end;
+            for (emulated_modem* to : d_modems) {
+                d_scheduler.at(
+                    end + std::chrono::milliseconds(500),
+                    to->guarded([s, to, end] { to->signal_over(s, end, false); }));
+            }
         }
     }
 }

@@ -34,13 +34,8 @@ struct two_stations {
                  const path& p = path(),
                  uint64_t seed = 1,
                  s5066::delivery_mode service = s5066::delivery_mode())
-        : air(s, seed),
-          a(s, air, ca),
-          b(s, air, cb),
-          source_a(s, a, 3, service),
-          source_b(s, b, 4, service),
-          sink_a(s, a, 4),
-          sink_b(s, b, 3)
+        : air(s, seed), a(s, air, ca), b(s, air, cb), source_a(s, a, 3, service),
+          source_b(s, b, 4, service), sink_a(s, a, 4), sink_b(s, b, 3)
     {
         // One SAP each way: source of a and sink of b share number 3.
         air.set_default_path(p);

@@ -1,0 +1,101 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// Request and answer: what a turn costs.
+#include "two_stations.h"
+
+#include <gtest/gtest.h>
+
+using namespace gr::hf;
+using namespace gr::hf::sim;
+using namespace gr::hf::s5066;
+
+namespace {
+
+//! Answers each U_PDU at once with one of the same size.
+class echo_client
+{
+public:
+    echo_client(station& at, uint8_t sap)
+        : d_station(at), d_client(at.attach([this, sap](sim_time, const s_primitive& p) {
+              if (const auto* i = std::get_if<s_unidata_indication>(&p)) {
+                  s_unidata_request r;
+                  r.dst = i->src;
+                  r.dst_sap = sap;
+                  r.u_pdu = i->u_pdu;
+                  d_station.send(d_client, r);
+              }
+          }))
+    {
+        at.send(d_client, s_bind_request{ sap, 0, {} });
+    }
+
+private:
+    station& d_station;
+    client_id d_client;
+};
+
+struct exchange_case {
+    const char* mode;
+    size_t octets;
+    double first_s; // at most, link set-up included
+    double next_s;  // at most, with the link up
+};
+
+void PrintTo(const exchange_case& c, std::ostream* os)
+{
+    *os << c.mode << " " << c.octets << " octets";
+}
+
+class exchange : public testing::TestWithParam<exchange_case>
+{
+};
+
+} // namespace
+
+TEST_P(exchange, takes_no_longer_than_its_blocks_and_two_turns)
+{
+    const auto& c = GetParam();
+    scheduler s;
+    emulated_air air(s);
+    station a(s, air, test_config(1, c.mode)), b(s, air, test_config(2, c.mode));
+    echo_client echo(b, 9);
+    sim_time answered{};
+    const auto client = a.attach([&](sim_time now, const s_primitive& p) {
+        answered = std::holds_alternative<s_unidata_indication>(p) ? now : answered;
+    });
+    a.send(client, s_bind_request{ 9, 0, {} });
+    double took[2];
+    for (double& t : took) {
+        const sim_time begin = s.now();
+        s_unidata_request r;
+        r.dst = b.address();
+        r.dst_sap = 9;
+        r.u_pdu.assign(c.octets, 0x55);
+        a.send(client, r);
+        ASSERT_TRUE(
+            s.run_until([&] { return answered > begin; }, begin + from_seconds(120)));
+        t = to_seconds(answered - begin);
+        s.run_until(s.now() + from_seconds(15));
+    }
+    std::printf(
+        "%s %zu octets: first %.2f s, next %.2f s\n", c.mode, c.octets, took[0], took[1]);
+    EXPECT_LE(took[0], c.first_s);
+    EXPECT_LE(took[1], c.next_s);
+    EXPECT_EQ(a.node().stats().silent_rounds + b.node().stats().silent_rounds, 0u);
+}
+
+// 84 octets: ICMP echo over IPv4; 32 octets: a small ping. With 0.1 s for collecting, turning
+// and decoding each.
+INSTANTIATE_TEST_SUITE_P(ping,
+                         exchange,
+                         testing::Values(exchange_case{ "4539-9600S", 84, 2.82, 2.82 },
+                                         exchange_case{ "4539-9600VS", 84, 1.38, 1.38 },
+                                         exchange_case{ "4539-9600US", 84, 1.02, 1.02 },
+                                         exchange_case{ "4539-1200S", 84, 4.62, 4.02 },
+                                         exchange_case{ "4539-300S", 84, 11.82, 10.02 },
+                                         exchange_case{ "4539-9600S", 32, 2.82, 2.82 },
+                                         exchange_case{ "4539-2400S", 32, 2.82, 2.82 },
+                                         exchange_case{ "4539-1200S", 32, 4.02, 3.42 },
+                                         exchange_case{ "4539-1200L", 32, 19.62, 19.62 },
+                                         exchange_case{ "4539-300S", 32, 8.82, 7.62 },
+                                         exchange_case{ "4539-75S", 32, 29.22, 22.62 }));
