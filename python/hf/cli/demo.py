@@ -307,7 +307,7 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
               help="Signal-to-noise ratio in 3 kHz, dB; not used if the channel is clear.")
 @click.option("--size", default=20000, show_default=True,
               type=click.IntRange(1, 100_000_000), help="Octets of the file.")
-@click.option("--speed", default=20.0, show_default=True, type=click.FloatRange(0.1, 1000),
+@click.option("--speed", default=5.0, show_default=True, type=click.FloatRange(0.1, 1000),
               help="Times real time at the most; 1 is real time.")
 @click.option("--seed", default=1, show_default=True, help="Of noise, fading and the file.")
 @click.option("--picture", "path", default="hf-demo.png", show_default=True,
