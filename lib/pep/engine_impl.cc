@@ -155,8 +155,7 @@ void engine::impl::start(connection& c)
         c.state = phase::opening;
         octets().swap(c.held);
         d_by_stream[*s] = c.id;
-        if (!c.how.late_accept)
-            grant(c);
+        grant(c);
         return;
     }
     drop(c, 0, status::too_many_connections);
@@ -190,7 +189,7 @@ void engine::impl::grant(connection& c)
         if (c.eof)
             d_link.finish(d_now, c.stream);
     }
-    if (c.eof)
+    if (c.eof || (c.how.late_accept && c.state == phase::opening))
         return;
     const size_t room =
         c.state == phase::hold ? hold_limit() - c.held.size() : d_link.writable(c.stream);

@@ -28,7 +28,8 @@ void endpoint::impl::each_deadline(F f) const
     for (const auto& entry : d_streams) {
         const stream& s = entry.second;
         maybe(s.tx.hold_until());
-        maybe(s.accept_at);
+        if (s.accept_at && *s.accept_at > d_now) // later it only waits for SIS
+            f(*s.accept_at);
         maybe(s.answer_by);
         maybe(s.probe_at);
         maybe(s.ask_window_at);

@@ -1,0 +1,532 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pep/fake_edge.h"
+#include "slep/slep_user.h"
+
+#include <gtest/gtest.h>
+
+namespace gr::hf::test {
+namespace {
+
+using hfpep::rule;
+using hfpep::rule_action;
+using hfpep::status;
+using s5066::address;
+using namespace std::chrono_literals;
+
+hfpep::engine_config to_node(const char* node)
+{
+    hfpep::engine_config c;
+    c.routes = { { ip::prefix("0.0.0.0/0"), "", address(node), 13 },
+                 { ip::prefix(), ".", address(node), 13 } };
+    return c;
+}
+
+struct two_proxies {
+    explicit two_proxies(hfpep::engine_config ca = to_node("1.0.0.2"),
+                         hfpep::engine_config cb = to_node("1.0.0.1"))
+        : a(ca), b(cb)
+    {
+        net.attach(address("1.0.0.1"), a, a.hook());
+        net.attach(address("1.0.0.2"), b, b.hook());
+        net.settle();
+    }
+    fake_edge::socket& server(size_t k = 0) { return b.sockets.at(b.connects.at(k)); }
+    fake_subnet net;
+    fake_edge a, b;
+};
+
+TEST(hfpep_engine, request_answer_and_close)
+{
+    two_proxies n;
+    n.b.on_server = [](auto& s) {
+        s.reply_after = 18;
+        s.reply = pattern(2000, 2);
+        s.eof_after_eof = true;
+    };
+    const auto c = n.a.accept(n.net.now(), "10.1.2.3", 80);
+    auto& client = n.a.sockets[c];
+    client.to_send = pattern(18);
+    ASSERT_TRUE(n.net.run_for(60, [&] { return client.got.size() == 2000; }));
+    EXPECT_EQ(n.server().to.to_string(), "10.1.2.3:80");
+    EXPECT_EQ(n.server().got, pattern(18));
+    EXPECT_EQ(client.got, pattern(2000, 2));
+    EXPECT_TRUE(client.connected);
+    client.then_eof = true;
+    ASSERT_TRUE(n.net.run_for(60, [&] { return client.closed; }));
+    n.net.run_for(10);
+    EXPECT_TRUE(client.got_eof);
+    EXPECT_TRUE(n.server().got_eof);
+    EXPECT_TRUE(n.server().closed);
+    EXPECT_EQ(n.a.pep.stats().closed, 1u);
+    EXPECT_EQ(n.b.pep.stats().closed, 1u);
+    EXPECT_TRUE(n.a.pep.connections().empty());
+    EXPECT_TRUE(n.b.pep.connections().empty());
+}
+
+TEST(hfpep_engine, hold_time_collects_the_first_data)
+{
+    two_proxies n;
+    std::vector<sim_time> sent;
+    std::vector<size_t> sizes;
+    n.net.on_request = [&](const auto& u) {
+        sent.push_back(n.net.now());
+        sizes.push_back(u.u_pdu.size());
+    };
+    // Data at once: leaves after the short silence that follows it.
+    auto c = n.a.accept(n.net.now(), "10.1.2.3", 80);
+    n.a.sockets[c].to_send = pattern(500);
+    n.net.run_for(5);
+    ASSERT_EQ(sent.size(), 3u); // notice, SO, and the SR of the other side
+    EXPECT_NEAR(to_seconds(sent[1]), 0.005, 0.001);
+    EXPECT_EQ(sizes[1], 500u + 11);
+    // None: the request goes alone after 50 ms.
+    n.net.run_for(30);
+    sent.clear();
+    sizes.clear();
+    const sim_time t0 = n.net.now();
+    c = n.a.accept(t0, "10.1.2.3", 80);
+    n.net.run_for(0.2);
+    ASSERT_EQ(sent.size(), 1u);
+    EXPECT_EQ(sizes[0], 11u);
+    EXPECT_NEAR(to_seconds(sent[0] - t0), 0.05, 0.001);
+    // Data that trickles: 100 ms at most.
+    n.net.run_for(30);
+    sent.clear();
+    const sim_time t1 = n.net.now();
+    c = n.a.accept(t1, "10.1.2.3", 80);
+    for (int k = 0; k < 40; ++k) {
+        const auto more = pattern(10);
+        auto& s = n.a.sockets[c];
+        s.to_send.insert(s.to_send.end(), more.begin(), more.end());
+        n.net.run_for(0.004);
+    }
+    ASSERT_GE(sent.size(), 1u);
+    EXPECT_NEAR(to_seconds(sent[0] - t1), 0.1, 0.005);
+}
+
+TEST(hfpep_engine, a_file_each_way_within_bounded_memory)
+{
+    two_proxies n;
+    n.b.on_server = [](auto& s) {
+        s.to_send = pattern(1'000'000, 2);
+        s.then_eof = true;
+    };
+    n.net.k.rate = 64'000;
+    const auto c = n.a.accept(n.net.now(), "10.1.2.3", 9000);
+    auto& client = n.a.sockets[c];
+    client.to_send = pattern(1'000'000, 1);
+    client.then_eof = true;
+    size_t ahead = 0;
+    ASSERT_TRUE(n.net.run_for(3600, [&] {
+        if (!n.b.connects.empty())
+            ahead = std::max(ahead, client.sent - n.server().got.size());
+        return client.closed;
+    }));
+    EXPECT_EQ(client.got, pattern(1'000'000, 2));
+    EXPECT_EQ(n.server().got, pattern(1'000'000, 1));
+    // The application is not further ahead than the send buffer and one queue.
+    EXPECT_LT(ahead, 262'144u + 168'000u + 65'536u);
+    EXPECT_LT(to_seconds(n.net.now()), 1e6 * 8 / 64'000 * 1.03 + 6);
+    EXPECT_EQ(n.a.pep.stats().credit_violations, 0u);
+}
+
+TEST(hfpep_engine, a_slow_application_stops_the_far_one)
+{
+    auto ca = to_node("1.0.0.2"), cb = to_node("1.0.0.1");
+    for (auto* c : { &ca, &cb }) {
+        c->slep.queue_octets = 50'000;
+        c->slep.buffer_high = 100'000;
+        c->slep.buffer_low = 20'000;
+        c->slep.send_buffer = 65'536;
+    }
+    two_proxies n(ca, cb);
+    n.net.k.rate = 64'000;
+    n.b.on_server = [](auto& s) { s.reads = false; };
+    const auto c = n.a.accept(n.net.now(), "10.1.2.3", 9000);
+    n.a.sockets[c].to_send = pattern(2'000'000);
+    n.a.sockets[c].then_eof = true;
+    n.net.run_for(600);
+    EXPECT_LE(n.server().max_unwritten, 100'000u + 2048);
+    EXPECT_LT(n.a.sockets[c].sent, 450'000u);
+    const auto info = n.b.pep.connections().at(0);
+    EXPECT_EQ(info.unread, n.server().unwritten);
+    n.server().reads = true;
+    ASSERT_TRUE(n.net.run_for(3600, [&] { return n.server().got_eof; }));
+    EXPECT_EQ(n.server().got, pattern(2'000'000));
+}
+
+TEST(hfpep_engine, half_close_from_either_side)
+{
+    for (const bool client_first : { true, false }) {
+        two_proxies n;
+        const auto c = n.a.accept(n.net.now(), "10.1.2.3", 9000);
+        auto& client = n.a.sockets[c];
+        client.to_send = pattern(100);
+        n.net.run_for(10);
+        auto& first = client_first ? client : n.server();
+        auto& second = client_first ? n.server() : client;
+        first.then_eof = true;
+        n.net.run_for(10);
+        EXPECT_TRUE(second.got_eof);
+        EXPECT_FALSE(second.closed || first.closed);
+        const auto more = pattern(50'000, 4);
+        const size_t before = first.got.size();
+        second.to_send.insert(second.to_send.end(), more.begin(), more.end());
+        second.then_eof = true;
+        ASSERT_TRUE(n.net.run_for(200, [&] { return first.closed && second.closed; }));
+        EXPECT_EQ(first.got.size() - before, 50'000u);
+    }
+}
+
+TEST(hfpep_engine, resets_reach_the_other_end)
+{
+    for (const bool client_resets : { true, false }) {
+        two_proxies n;
+        const auto c = n.a.accept(n.net.now(), "10.1.2.3", 9000);
+        n.a.sockets[c].to_send = pattern(100);
+        n.net.run_for(10);
+        auto& edge = client_resets ? n.a : n.b;
+        const auto id = client_resets ? c : n.b.connects.at(0);
+        auto& other = client_resets ? n.server() : n.a.sockets[c];
+        edge.pep.on_tcp_error(n.net.now(), id);
+        n.net.run_for(10);
+        EXPECT_TRUE(other.reset);
+        EXPECT_EQ(other.why, status::reset_by_endpoint);
+        EXPECT_TRUE(n.a.pep.connections().empty() && n.b.pep.connections().empty());
+        // Calls for what is gone do nothing.
+        edge.pep.on_tcp_data(n.net.now(), id, pattern(5).data(), 5);
+        edge.pep.on_tcp_written(n.net.now(), id, 5);
+        edge.pep.on_tcp_eof(n.net.now(), id);
+    }
+}
+
+TEST(hfpep_engine, failed_connects_reset_the_client_with_their_status)
+{
+    for (const auto why :
+         { status::refused, status::name_not_found, status::timed_out }) {
+        two_proxies n;
+        n.b.on_connect = [&](const auto&) { return why; };
+        const auto c = n.a.accept(n.net.now(), "host.example", 25);
+        n.a.sockets[c].to_send = pattern(3000);
+        n.net.run_for(20);
+        EXPECT_TRUE(n.a.sockets[c].reset);
+        EXPECT_EQ(n.a.sockets[c].why, why);
+        EXPECT_EQ(std::get<std::string>(n.server().to.host), "host.example");
+        EXPECT_TRUE(n.a.pep.connections().empty() && n.b.pep.connections().empty());
+    }
+}
+
+TEST(hfpep_engine, late_accept_reads_nothing_before_the_answer)
+{
+    auto ca = to_node("1.0.0.2");
+    rule late;
+    late.late_accept = true;
+    ca.rules = { late };
+    two_proxies n(ca);
+    const auto c = n.a.accept(n.net.now(), "10.1.2.3", 80);
+    n.a.sockets[c].to_send = pattern(100);
+    n.net.run_for(1.5);
+    EXPECT_EQ(n.a.sockets[c].sent, 0u);
+    ASSERT_TRUE(n.net.run_for(10, [&] { return n.a.sockets[c].connected; }));
+    n.net.run_for(5);
+    EXPECT_EQ(n.server().got, pattern(100));
+}
+
+TEST(hfpep_engine, rules_and_routes_decide)
+{
+    hfpep::engine_config c;
+    c.routes = { { ip::prefix("10.0.0.0/8"), "", address("1.0.0.2"), 13 },
+                 { ip::prefix("10.5.0.0/16"), "", address("1.0.0.3"), 13 },
+                 { ip::prefix(), "example.org", address("1.0.0.2"), 13 } };
+    rule no_telnet, one_at_a_time, fast_only, rest;
+    no_telnet.port_first = no_telnet.port_last = 23;
+    no_telnet.action = rule_action::reject;
+    one_at_a_time.port_first = one_at_a_time.port_last = 21;
+    one_at_a_time.max_connections = 1;
+    fast_only.port_first = fast_only.port_last = 8080;
+    fast_only.rate_max = 2400;
+    fast_only.action = rule_action::drop;
+    rest.to = ip::prefix("10.9.0.0/16");
+    rest.action = rule_action::ip_client;
+    c.rules = { no_telnet, one_at_a_time, fast_only, rest };
+    hfpep::engine e(c);
+    const hfpep::endpoint_address me{ ip::address("192.168.0.1"), 1000 };
+    const auto judge = [&](const char* host, uint16_t port) {
+        const auto a = ip::address::parse(host);
+        hfpep::destination d;
+        d.port = port;
+        if (a)
+            d.host = *a;
+        else
+            d.host = std::string(host);
+        return e.judge(d, me);
+    };
+    EXPECT_EQ(judge("10.1.1.1", 80), rule_action::proxy);
+    EXPECT_EQ(judge("10.1.1.1", 23), rule_action::reject);
+    EXPECT_EQ(judge("11.1.1.1", 80), rule_action::reject); // no route
+    EXPECT_EQ(judge("fd00::1", 80), rule_action::reject);
+    EXPECT_EQ(judge("10.9.1.1", 80), rule_action::ip_client);
+    EXPECT_EQ(judge("www.Example.ORG", 80), rule_action::proxy);
+    EXPECT_EQ(judge("badexample.org", 80), rule_action::reject);
+    e.set_link_rate(1200);
+    EXPECT_EQ(judge("10.1.1.1", 8080), rule_action::drop);
+    e.set_link_rate(9600);
+    EXPECT_EQ(judge("10.1.1.1", 8080), rule_action::proxy);
+    const hfpep::destination ftp{ ip::address("10.5.1.1"), 21 };
+    EXPECT_EQ(e.on_accept(0s, 1, ftp, me), rule_action::proxy);
+    EXPECT_EQ(e.on_accept(0s, 2, ftp, me), rule_action::reject);
+    EXPECT_EQ(e.connections().at(0).far.node, address("1.0.0.3")); // longest prefix
+    e.on_tcp_error(0s, 1);
+    EXPECT_EQ(e.on_accept(0s, 3, ftp, me), rule_action::proxy);
+}
+
+TEST(hfpep_engine, two_hundred_connections_at_once)
+{
+    two_proxies n;
+    n.net.k.rate = 240'000;
+    n.net.k.jitter_s = 1;
+    n.b.on_server = [](auto& s) {
+        s.reply_after = 1000;
+        s.reply = pattern(3000, 8);
+        s.eof_after_eof = true;
+    };
+    std::vector<hfpep::connection_id> ids;
+    for (int k = 0; k < 200; ++k) {
+        ids.push_back(n.a.accept(n.net.now(), "10.1.2.3", uint16_t(1000 + k)));
+        auto& s = n.a.sockets[ids.back()];
+        s.to_send = pattern(1000, k);
+        s.eof_after_eof = false;
+        s.then_eof = true;
+    }
+    ASSERT_TRUE(n.net.run_for(600, [&] { return n.a.pep.stats().closed == 200; }));
+    for (int k = 0; k < 200; ++k)
+        EXPECT_EQ(n.a.sockets[ids[k]].got, pattern(3000, 8)) << k;
+    for (const auto id : n.b.connects) {
+        const auto& s = n.b.sockets[id];
+        EXPECT_EQ(s.got, pattern(1000, uint32_t(s.to.port - 1000)));
+    }
+    n.net.run_for(10);
+    EXPECT_TRUE(n.b.pep.connections().empty());
+}
+
+TEST(hfpep_engine, limits_refuse_the_next_connection)
+{
+    auto ca = to_node("1.0.0.2"), cb = to_node("1.0.0.1");
+    ca.max_connections = 5;
+    cb.max_connections = 3;
+    two_proxies n(ca, cb);
+    std::vector<hfpep::connection_id> ids;
+    for (int k = 0; k < 5; ++k)
+        ids.push_back(n.a.accept(n.net.now(), "10.1.2.3", 80));
+    n.a.accept(n.net.now(), "10.1.2.3", 80);
+    EXPECT_EQ(n.a.verdict, rule_action::reject);
+    n.net.run_for(20);
+    int refused = 0;
+    for (const auto id : ids)
+        refused +=
+            n.a.sockets[id].reset && n.a.sockets[id].why == status::too_many_connections;
+    EXPECT_EQ(refused, 2);
+}
+
+TEST(hfpep_engine, an_edge_that_reads_beyond_its_credit_is_cut_off)
+{
+    two_proxies n;
+    const auto c = n.a.accept(n.net.now(), "10.1.2.3", 80);
+    n.net.run_for(5);
+    const auto big = pattern(3'000'000);
+    n.a.pep.on_tcp_data(n.net.now(), c, big.data(), big.size());
+    n.net.run_for(1);
+    EXPECT_TRUE(n.a.sockets[c].reset);
+    EXPECT_EQ(n.a.pep.stats().credit_violations, 1u);
+}
+
+TEST(hfpep_engine, connections_live_through_an_outage_and_end_after_outage_max)
+{
+    two_proxies n;
+    const auto web = n.a.accept(n.net.now(), "10.1.2.3", 80);
+    const auto ssh = n.a.accept(n.net.now(), "10.1.2.3", 22);
+    n.a.sockets[web].to_send = n.a.sockets[ssh].to_send = pattern(100);
+    n.net.run_for(10);
+    n.net.k.up = false;
+    for (const auto id : { web, ssh }) {
+        auto& s = n.a.sockets[id];
+        s.to_send = pattern(20'000);
+    }
+    n.net.run_for(250);
+    EXPECT_FALSE(n.a.sockets[web].reset || n.a.sockets[ssh].reset);
+    n.net.run_for(100);
+    EXPECT_TRUE(n.a.sockets[web].reset); // 300 s for web
+    EXPECT_EQ(n.a.sockets[web].why, status::link_lost);
+    EXPECT_FALSE(n.a.sockets[ssh].reset);
+    n.net.k.up = true;
+    n.net.run_for(120);
+    size_t whole = 0;
+    for (const auto id : n.b.connects)
+        whole += n.b.sockets[id].to.port == 22 && n.b.sockets[id].got.size() == 20'000 &&
+                 std::equal(n.b.sockets[id].got.begin() + 100,
+                            n.b.sockets[id].got.end(),
+                            pattern(20'000).begin() + 100);
+    EXPECT_EQ(whole, 1u);
+}
+
+TEST(hfpep_engine, restart_of_the_peer_resets_its_connections)
+{
+    auto ca = to_node("1.0.0.2"), cb = to_node("1.0.0.1");
+    ca.slep.instance = 1;
+    cb.slep.instance = 7;
+    fake_subnet net;
+    fake_edge a(ca), b(cb), b2([&] {
+        auto c = cb;
+        c.slep.instance = 8;
+        return c;
+    }());
+    fake_edge* current = &b;
+    struct either {
+        fake_edge** e;
+        void sis_in(sim_time t, const uint8_t* p, size_t n) { (*e)->sis_in(t, p, n); }
+        std::optional<octets> poll_sis() { return (*e)->poll_sis(); }
+        std::optional<sim_time> next_deadline() { return (*e)->next_deadline(); }
+        void on_deadline(sim_time t) { (*e)->on_deadline(t); }
+    } any{ &current };
+    net.attach(address("1.0.0.1"), a, a.hook());
+    net.attach(address("1.0.0.2"), any, [&](sim_time t) { current->work(t); });
+    const auto c = a.accept(net.now(), "10.1.2.3", 22);
+    a.sockets[c].to_send = pattern(100);
+    net.run_for(10);
+    EXPECT_TRUE(a.sockets[c].connected);
+    current = &b2;
+    a.sockets[c].to_send = pattern(300);
+    net.run_for(20);
+    EXPECT_TRUE(a.sockets[c].reset);
+    EXPECT_EQ(a.sockets[c].why, status::peer_restarted);
+    // And new ones work.
+    const auto d = a.accept(net.now(), "10.1.2.3", 22);
+    a.sockets[d].to_send = pattern(100);
+    net.run_for(20);
+    EXPECT_TRUE(a.sockets[d].connected);
+    EXPECT_EQ(b2.sockets[b2.connects.at(0)].got, pattern(100));
+}
+
+TEST(hfpep_engine, compressed_connections)
+{
+    auto ca = to_node("1.0.0.2"), cb = to_node("1.0.0.1");
+    rule z;
+    z.compress = true;
+    ca.rules = cb.rules = { z };
+    ca.slep.send_buffer = cb.slep.send_buffer = 32'768;
+    two_proxies n(ca, cb);
+    n.b.on_server = [](auto& s) {
+        s.to_send = octets(500'000, 'x');
+        s.then_eof = true;
+    };
+    const auto c = n.a.accept(n.net.now(), "10.1.2.3", 80);
+    n.a.sockets[c].to_send = pattern(300'000); // does not shrink
+    n.a.sockets[c].then_eof = true;
+    ASSERT_TRUE(n.net.run_for(3600, [&] { return n.a.sockets[c].closed; }));
+    EXPECT_EQ(n.server().got, pattern(300'000));
+    EXPECT_EQ(n.a.sockets[c].got, octets(500'000, 'x'));
+    EXPECT_EQ(n.a.pep.stats().credit_violations, 0u);
+}
+
+TEST(hfpep_engine, idle_limit)
+{
+    auto ca = to_node("1.0.0.2");
+    rule r;
+    r.idle_max = 100s;
+    ca.rules = { r };
+    two_proxies n(ca);
+    const auto c = n.a.accept(n.net.now(), "10.1.2.3", 80);
+    n.net.run_for(90);
+    EXPECT_FALSE(n.a.sockets[c].reset);
+    n.net.run_for(30);
+    EXPECT_TRUE(n.a.sockets[c].reset);
+    EXPECT_TRUE(n.server().reset);
+}
+
+TEST(hfpep_engine, random_calls_and_primitives_do_no_harm)
+{
+    std::mt19937 rng(11);
+    two_proxies n;
+    for (int k = 0; k < 20'000; ++k) {
+        auto& e = (rng() % 2 ? n.a : n.b).pep;
+        const sim_time now = n.net.now();
+        const auto ids = e.connections();
+        const hfpep::connection_id id =
+            ids.empty() || rng() % 8 == 0 ? rng() % 50 : ids[rng() % ids.size()].id;
+        const auto data = pattern(rng() % 2000, k);
+        switch (rng() % 10) {
+        case 0:
+            e.on_accept(now,
+                        rng() % 1000 + 1000,
+                        { ip::address("10.0.0.1"), uint16_t(rng()) },
+                        { ip::address("10.0.0.2"), 1 });
+            break;
+        case 1:
+            e.on_tcp_data(now, id, data.data(), data.size());
+            break;
+        case 2:
+            e.on_tcp_eof(now, id);
+            break;
+        case 3:
+            if (rng() % 4 == 0)
+                e.on_tcp_error(now, id);
+            break;
+        case 4:
+            e.on_connect_ok(now, id);
+            break;
+        case 5:
+            e.on_connect_failed(now, id, status(rng() % 20));
+            break;
+        case 6:
+            e.on_tcp_written(now, id, rng() % 100'000);
+            break;
+        case 7:
+            e.sis_in(now, data.data(), data.size());
+            break;
+        case 8: {
+            s5066::s_unidata_indication u;
+            u.dst_sap = u.src_sap = 13;
+            u.src = address(rng() % 2 ? "1.0.0.1" : "1.0.0.2");
+            u.u_pdu = data;
+            u.u_pdu.resize(std::min<size_t>(u.u_pdu.size(), rng() % 30));
+            if (!u.u_pdu.empty())
+                u.u_pdu[0] = uint8_t((rng() % 9) << 4 | rng() % 16);
+            if (u.u_pdu.size() > 1)
+                u.u_pdu[1] = uint8_t(rng() % 4 | (rng() % 2) << 7);
+            const auto v = s5066::encode(u);
+            e.sis_in(now, v.data(), v.size());
+            break;
+        }
+        default:
+            n.net.run_for((rng() % 100) / 100.0);
+        }
+        if (k % 16 == 0)
+            n.net.run_for(0.01);
+        ASSERT_LE(e.connections().size(), e.config().max_connections);
+    }
+}
+
+TEST(hfpep_config, names_what_is_wrong)
+{
+    const auto throws = [](auto change) {
+        auto c = to_node("1.0.0.2");
+        change(c);
+        try {
+            hfpep::engine e(c);
+        } catch (const std::invalid_argument&) {
+            return true;
+        }
+        return false;
+    };
+    EXPECT_FALSE(throws([](auto&) {}));
+    EXPECT_TRUE(throws([](auto& c) { c.max_connections = 0; }));
+    EXPECT_TRUE(throws([](auto& c) { c.extended.clear(); }));
+    EXPECT_TRUE(throws([](auto& c) { c.extended = { 0, 0 }; }));
+    EXPECT_TRUE(throws([](auto& c) { c.routes[0].node = address::broadcast(); }));
+    EXPECT_TRUE(throws([](auto& c) { c.rules[0].priority = 16; }));
+    EXPECT_TRUE(throws([](auto& c) { c.slep.sap = 16; }));
+}
+
+} // namespace
+} // namespace gr::hf::test
