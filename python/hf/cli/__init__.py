@@ -10,6 +10,7 @@ import click
 from .. import version
 
 COMMANDS = {
+    "bench": "Measurements, each beside its target.",
     "demo": "Two stations over a simulated HF channel: a file and a ping.",
     "demodulate": "Samples to octets: finds every transmission in a recording.",
     "info": "Versions, modes and what this machine can do.",

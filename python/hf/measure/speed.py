@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How many times faster than real time the engines and the flowgraph work, one core each."""
+import time
+from typing import List, NamedTuple
+
+import numpy as np
+
+from .. import hf_python as hf
+
+SAMPLE_RATE = 9600
+MODES = ["4539-75S", "4539-600S", "4539-2400L", "4539-3200S", "4539-9600S", "4539-9600VL"]
+
+
+class Speed(NamedTuple):
+    """Times real time; flowgraph: two stations in lock step, both directions simulated."""
+
+    mode: str
+    modulator: float
+    receiver: float
+    idle_receiver: float
+    flowgraph: float
+
+
+def octets_for(mode: "hf.mode", seconds: float) -> int:
+    """Octets of a transmission of about so many seconds."""
+    return max(int(mode.rate_bps * seconds / 8), 16)
+
+
+def measure(text: str, seconds: float) -> Speed:
+    """Measure one mode with about so many seconds of signal."""
+    from ..cli.sim import run_real
+    mode = hf.mode(text)
+    payload = np.random.default_rng(1).bytes(octets_for(mode, seconds))
+    begin = time.perf_counter()
+    samples = hf.modulate(mode, payload)
+    modulator = time.perf_counter() - begin
+    # The end of a message is told some symbols after its last sample.
+    samples = np.concatenate([samples, np.zeros(SAMPLE_RATE // 2, np.complex64)])
+    duration = len(samples) / SAMPLE_RATE
+
+    rng = np.random.default_rng(2)
+    noise = (rng.normal(size=len(samples)) + 1j * rng.normal(size=len(samples))) * 0.02
+    receiver = hf.receiver()
+    begin = time.perf_counter()
+    events = receiver.push((samples + noise).astype(np.complex64))
+    busy = time.perf_counter() - begin
+    if b"".join(e["octets"] for e in events if e["type"] == "octets") != payload:
+        raise RuntimeError(f"{text}: the receiver did not give back what was sent")
+    begin = time.perf_counter()
+    receiver.push(noise.astype(np.complex64))
+    idle = time.perf_counter() - begin
+
+    begin = time.perf_counter()
+    result = run_real(text, octets_for(mode, seconds), 2042, True, "awgn snr=30", 1, {},
+                      20 * seconds + 200, False)
+    flowgraph = result["end_s"] / (time.perf_counter() - begin)
+    return Speed(text, duration / modulator, duration / busy, duration / idle, flowgraph)
+
+
+def table(rows: List[Speed]) -> str:
+    """The rows as a Markdown table."""
+    lines = ["| mode | modulator | receiver, signal | receiver, noise | two stations |",
+             "|---|---|---|---|---|"]
+    lines += [f"| {r.mode} | {r.modulator:.0f} | {r.receiver:.0f} | {r.idle_receiver:.0f} | "
+              f"{r.flowgraph:.0f} |" for r in rows]
+    return "\n".join(lines)
