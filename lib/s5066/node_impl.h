@@ -96,7 +96,7 @@ private:
     void begin_transmission(sim_time now, peer& p);
     bool ack_only(const peer& p) const;
     size_t segment_length(const peer& p, const gr::hf::mode& m) const;
-    void plan(sim_time now);
+    void plan();
     bool build_next(sim_time now);
     bool build_fill();
     bool emit(sim_time now, d_pdu d);

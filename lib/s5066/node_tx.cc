@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace gr::hf::s5066 {
 
@@ -12,7 +13,8 @@ namespace {
 
 constexpr unsigned max_control_copies = 4;
 constexpr unsigned probe_blocks = 4;
-constexpr size_t non_arq_overhead = 21;
+// Octets that a type 7 D_PDU has more than a type 0.
+constexpr size_t non_arq_extra = 6;
 // Time per turn that does not carry data, for choosing segments: two turnarounds, preambles,
 // the answer, half an empty block.
 constexpr double turn_cost_s = 1.5;
@@ -101,7 +103,12 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     d_tx = transmission();
     d_tx.to = &p;
     d_tx.m = d_policy->choose(now, c);
-    d_tx.timing = kernel::timing_of(d_tx.m);
+    try {
+        d_tx.timing = kernel::timing_of(d_tx.m);
+    } catch (const std::invalid_argument&) {
+        d_tx.m = d_data_mode; // a policy of the user's chose what no modem can send
+        d_tx.timing = kernel::timing_of(d_tx.m);
+    }
     d_tx.begin = now;
     d_transmitting = true;
     d_turn = nullptr;
@@ -116,7 +123,7 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     ++d_stats.transmissions;
 }
 
-void node::impl::plan(sim_time now)
+void node::impl::plan()
 {
     peer& p = *d_tx.to;
     d_tx.planned = true;
@@ -178,13 +185,13 @@ void node::impl::plan(sim_time now)
             break;
         }
         const size_t size = n.o->c_pdu.size();
-        const size_t parts = size / segment_length(p, d_tx.m) + 1;
-        need += (size + parts * non_arq_overhead) * (n.rounds + 1);
+        const size_t segment = segment_length(p, d_tx.m);
+        const size_t parts = (size + segment - 1) / segment;
+        need += (size + parts * (data_overhead() + non_arq_extra)) * (n.rounds + 1);
     }
     d_tx.blocks = std::clamp<size_t>(t.blocks_for(std::min(need, cap)), 1, longest);
     d_tx.octets = t.octets_in(d_tx.blocks);
     p.probe = false;
-    (void)now;
 }
 
 uint8_t node::impl::eot_at(size_t octet) const
@@ -273,8 +280,7 @@ bool node::impl::emit_non_arq(sim_time now)
     non_arq_out& n = p.non_arq.front();
     const size_t size = n.o->c_pdu.size();
     const size_t segment = std::min(segment_length(p, d_tx.m), size - n.offset);
-    if (segment + non_arq_overhead + 0u > room() ||
-        data_overhead() + 6 + segment > room()) {
+    if (segment + data_overhead() + non_arq_extra > room()) {
         return false;
     }
     d_pdu d = make(p, d_pdu_type::non_arq_data);
@@ -382,7 +388,7 @@ tx_octets node::impl::pull(sim_time now, sim_time air_time, size_t max_octets)
     }
     if (!d_tx.planned) {
         d_tx.begin = air_time;
-        plan(now);
+        plan();
     }
     auto& b = d_tx.buffer;
     // One D_PDU more than asked for tells whether these octets are the last.

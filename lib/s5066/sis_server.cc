@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/sis_server.h"
 
+#include "s5066/time_to_die.h"
+
 #include <algorithm>
 
 namespace gr::hf::s5066 {
@@ -75,6 +77,8 @@ void sis_server::sis_in(sim_time now, client_id c, const uint8_t* p, size_t n)
                             send(c, s_keep_alive{});
                         }
                         k.keep_alive_asked = false;
+                        k.keep_alive_at =
+                            now + from_seconds(std::max(d_config.keep_alive_s, 120.0));
                     },
                     [&](s_unidata_request& r) { on_unidata(now, c, k, std::move(r)); },
                     [&](const s_hard_link_establish& r) {
@@ -230,7 +234,7 @@ void sis_server::on_unidata(sim_time now, client_id c, client& k, s_unidata_requ
     s.dst_sap = r.dst_sap;
     s.confirm_required = arq && mode.confirmation == delivery_confirmation::client;
     if (d_config.send_ttd && d_config.utc_at_zero_s && ttl < 7 * 86400) {
-        s.ttd = to_ttd(o->expires);
+        s.ttd = time_to_die_at(utc(o->expires));
     }
     o->header = 1 + (s.ttd ? s_pdu_data_header_ttd : s_pdu_data_header);
     s.u_pdu = std::move(r.u_pdu);
@@ -327,7 +331,7 @@ void sis_server::on_s_pdu(sim_time now,
 
 void sis_server::on_data(sim_time now, const s_pdu_origin& from, s_pdu& s, size_t header)
 {
-    if (s.ttd && too_late(now, *s.ttd)) {
+    if (s.ttd && d_config.utc_at_zero_s && is_over(*s.ttd, utc(now))) {
         ++d_stats.u_pdus_expired;
         return;
     }
@@ -491,43 +495,9 @@ std::optional<sim_time> sis_server::next_deadline() const
     return t;
 }
 
-time_to_die sis_server::to_ttd(sim_time at) const
+int64_t sis_server::utc(sim_time t) const
 {
-    const int64_t utc = *d_config.utc_at_zero_s + static_cast<int64_t>(to_seconds(at));
-    const int64_t day = utc / 86400;
-    // Day of the year: from the civil calendar of the proleptic Gregorian years.
-    int64_t d = day + 719468; // days since 0000-03-01
-    const int64_t era = d / 146097;
-    const int64_t doe = d - era * 146097;
-    const int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-    const int64_t from_march = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    const int64_t year = yoe + era * 400 + (from_march >= 306 ? 1 : 0);
-    const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    const int64_t of_year =
-        from_march >= 306 ? from_march - 306 + 1 : from_march + 59 + (leap ? 1 : 0) + 1;
-    time_to_die t;
-    t.day_mod_16 = static_cast<uint8_t>(of_year % 16);
-    t.half_gmt_s = static_cast<uint16_t>(utc % 86400 / 2);
-    return t;
-}
-
-bool sis_server::too_late(sim_time now, const time_to_die& t) const
-{
-    if (!d_config.utc_at_zero_s) {
-        return false;
-    }
-    // The day is known modulo 16: take the candidate within eight days of now.
-    for (int days = -8; days <= 8; ++days) {
-        const sim_time at = now + days * std::chrono::hours(24);
-        if (to_ttd(at).day_mod_16 != t.day_mod_16) {
-            continue;
-        }
-        const int64_t utc =
-            *d_config.utc_at_zero_s + static_cast<int64_t>(to_seconds(now));
-        const int64_t ttd = (utc / 86400 + days) * 86400 + 2 * int64_t(t.half_gmt_s);
-        return ttd + 2 <= utc;
-    }
-    return false;
+    return *d_config.utc_at_zero_s + static_cast<int64_t>(to_seconds(t));
 }
 
 } // namespace gr::hf::s5066

@@ -93,8 +93,7 @@ private:
     void on_delivery_report(const s_pdu_origin& from, const s_pdu& s);
     bool indicate(const s_pdu_origin& from, const s_pdu& s, size_t header);
     void answer(sim_time now, const s_pdu_origin& from, const s_pdu& s, bool ok);
-    bool too_late(sim_time now, const time_to_die& t) const;
-    time_to_die to_ttd(sim_time t) const;
+    int64_t utc(sim_time t) const; // the time must be known
     std::vector<uint8_t> fragment(const std::vector<uint8_t>& u_pdu, size_t from) const;
 
     const node_config& d_config;
