@@ -50,6 +50,7 @@ class Demo:
 
     def __init__(self, mode: str, channel: str, size: int, speed: float, seed: int) -> None:
         self.mode = hf.mode(mode)
+        hf.channel_model(channel)  # complains of a wrong one before anything is set up
         self.channel, self.size, self.speed, self.seed = channel, size, speed, seed
         self.no_network = netns.why_not()
         self.exit = ExitStack()
