@@ -29,6 +29,7 @@ void endpoint_config::validate() const
     require(octets_ok(send_buffer), "send_buffer", send_buffer, octets_text);
     require(octets_ok(buffer_high), "buffer_high", buffer_high, octets_text);
     require(octets_ok(datagram_octets), "datagram_octets", datagram_octets, octets_text);
+    require(open_octets <= 1000, "open_octets", open_octets, "0 to 1000");
     require(buffer_low < buffer_high, "buffer_low", buffer_low, "less than buffer_high");
     require(segment_octets >= 16 && segment_octets <= 1023,
             "segment_octets",

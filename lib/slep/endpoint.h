@@ -48,7 +48,12 @@ struct endpoint_config {
      *  9600. Less starves the link, more delays urgent data. 2048 to 2^26.
      */
     size_t queue_octets = 168'000;
-    size_t segment_octets = 1023;     //!< of the link's D_PDUs, 16 to 1023
+    size_t segment_octets = 1023; //!< of the link's D_PDUs, 16 to 1023
+    /*! \brief Data octets in SO when there is much more to send, 0 to 1000.
+     *  \details The far side can act as soon as SO is in, which at a low rate is seconds
+     *  before the first full PDU. Up to four times as many ride in SO as a whole.
+     */
+    size_t open_octets = 40;
     size_t send_buffer = 262'144;     //!< per stream, not yet in PDUs; 2048 to 2^26
     size_t buffer_high = 1'048'576;   //!< unread octets of a stream that stop its sender
     size_t buffer_low = 262'144;      //!< and that let it go on; below buffer_high

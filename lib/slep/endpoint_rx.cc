@@ -10,8 +10,9 @@ namespace {
 
 // Times between attempts to send again what was rejected.
 constexpr int backoff_s[] = { 5, 10, 20, 40, 60 };
-// A peer that started anew is asked after this whether it knows a stream just opened.
-constexpr sim_time probe_wait = std::chrono::seconds(10);
+// A peer that started anew is asked after this whether it knows a stream just opened; its
+// answer may have to wait for the end of a longest transmission.
+constexpr sim_time probe_wait = std::chrono::seconds(130);
 // One SX for the same unknown stream per minute.
 constexpr sim_time answer_gap = std::chrono::minutes(1);
 // Orphans of one peer: numbers, and octets of each.
@@ -480,9 +481,10 @@ void endpoint::impl::peer_restarted(peer_state& p, uint16_t instance)
             stream* s = find(id);
             if (s == nullptr)
                 continue;
-            // A stream that was not answered yet may have met the new instance: ask.
+            // A stream that was not answered yet may have met the new instance: ask. If its
+            // SO is not confirmed, it is still to come there.
             if (s->opener && s->state == stream_state::opening) {
-                if (s->tx.next_number() > 0)
+                if (s->answer_by)
                     s->probe_at = d_now + probe_wait;
                 continue;
             }

@@ -256,7 +256,10 @@ octets endpoint::impl::build(stream& s, size_t size)
                                   d_config.segment_octets > below_u_pdu
                                       ? d_config.segment_octets - below_u_pdu
                                       : 0);
-    auto part = s.tx.take(first > head ? first - head : 0);
+    size_t data = first > head ? first - head : 0;
+    if (s.opener && s.tx.waiting() > 4 * d_config.open_octets)
+        data = std::min(data, d_config.open_octets);
+    auto part = s.tx.take(data);
     s.accept_at.reset();
     stream_parameters par;
     par.one_way = s.opener && s.options.one_way;

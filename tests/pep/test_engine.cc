@@ -75,11 +75,11 @@ TEST(hfpep_engine, hold_time_collects_the_first_data)
     };
     // Data at once: leaves after the short silence that follows it.
     auto c = n.a.accept(n.net.now(), "10.1.2.3", 80);
-    n.a.sockets[c].to_send = pattern(500);
+    n.a.sockets[c].to_send = pattern(150);
     n.net.run_for(5);
     ASSERT_EQ(sent.size(), 3u); // notice, SO, and the SR of the other side
     EXPECT_NEAR(to_seconds(sent[1]), 0.005, 0.001);
-    EXPECT_EQ(sizes[1], 500u + 11);
+    EXPECT_EQ(sizes[1], 150u + 11);
     // None: the request goes alone after 50 ms.
     n.net.run_for(30);
     sent.clear();

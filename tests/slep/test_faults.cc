@@ -246,9 +246,9 @@ TEST(slep_faults, a_stream_that_a_restart_swallowed_is_asked_after)
     n.rb.user = std::make_unique<slep_user>(with_instance(9));
     n.net.settle();
     n.b().link.send_reliable(n.net.now(), { address("1.0.0.1"), 13, 0 }, { 1 });
-    n.net.run_for(5);
+    n.net.run_for(120);
     EXPECT_FALSE(n.a().streams[x].aborted);
-    n.net.run_for(15);
+    n.net.run_for(20);
     EXPECT_TRUE(n.a().streams[x].aborted);
     EXPECT_EQ(n.a().streams[x].code, slep::reason_unknown_stream);
 }

@@ -62,19 +62,33 @@ TEST(slep_streams, small_request_and_answer)
     EXPECT_EQ(requests[2].ttl, 0u);
 }
 
-TEST(slep_streams, first_pdu_is_one_segment_and_the_others_are_aligned)
+TEST(slep_streams, first_pdu_is_small_and_the_others_are_aligned)
+{
+    two_users n;
+    std::vector<size_t> sizes;
+    n.net.on_request = [&](const auto& u) {
+        if (u.dst == address("1.0.0.2"))
+            sizes.push_back(u.u_pdu.size());
+    };
+    const auto s = n.a.link.open(n.net.now(), n.to_b(), octets(7), pattern(10'000));
+    ASSERT_TRUE(s);
+    n.net.run_for(100);
+    EXPECT_EQ(sizes.size(), 1u + 1 + 5); // notice, SO, SDs
+    EXPECT_EQ(n.b.streams[n.b.offered.at(0)].data, pattern(10'000));
+    ASSERT_GE(sizes.size(), 6u);
+    EXPECT_EQ(sizes[1], 4u + 7 + 40); // the far side can act early
+    for (size_t k = 2; k < 6; ++k)
+        EXPECT_EQ(sizes[k], 2042u) << k; // two D_PDUs of 1023
+}
+
+TEST(slep_streams, a_small_request_rides_in_the_open_as_a_whole)
 {
     two_users n;
     std::vector<size_t> sizes;
     n.net.on_request = [&](const auto& u) { sizes.push_back(u.u_pdu.size()); };
-    const auto s = n.a.link.open(n.net.now(), n.to_b(), octets(7), pattern(10'000));
-    ASSERT_TRUE(s);
-    n.net.run_for(100);
-    EXPECT_EQ(n.b.streams[n.b.offered.at(0)].data, pattern(10'000));
-    ASSERT_GE(sizes.size(), 6u);
-    EXPECT_EQ(sizes[1], 1019u); // with 4 octets below it one D_PDU of 1023
-    for (size_t k = 2; k < 6; ++k)
-        EXPECT_EQ(sizes[k], 2042u) << k; // two D_PDUs of 1023
+    n.a.link.open(n.net.now(), n.to_b(), octets(7), pattern(160), true);
+    n.net.settle();
+    EXPECT_EQ(sizes, (std::vector<size_t>{ 3, 4 + 7 + 160 }));
 }
 
 TEST(slep_streams, other_segment_sizes_stay_aligned)
