@@ -19,6 +19,9 @@ namespace {
 
 using s5066::node_config;
 
+// Primitives that wait for the end of a tick; SIS gives no client that much credit.
+constexpr size_t max_held = 16384;
+
 node_config make_config(const std::string& address,
                         const std::string& mode,
                         const std::string& ack_mode,
@@ -29,6 +32,10 @@ node_config make_config(const std::string& address,
     c.mode = mode;
     c.ack_mode = ack_mode;
     c.trace = true;
+    // Stations that wait equally long after a collision collide again: unless the settings
+    // say otherwise, no two addresses have the same seed.
+    for (const char k : c.own.to_string())
+        c.seed = (c.seed ^ static_cast<uint8_t>(k)) * 0x100000001b3u;
     s5066::apply(settings, c);
     return c;
 }
@@ -170,6 +177,7 @@ private:
     {
         d_tick_open = true;
         d_answers_due = lock_step ? d_lock_step_clients : 0;
+        d_hold = d_answers_due > 0;
         message_port_pub(d_sis,
                          pdu::builder("tick")
                              .set(keys::now(), d_now)
@@ -208,8 +216,11 @@ private:
                 end_tick();
         } else if (!client || octets.empty()) {
             bad_message("sis");
-        } else if (d_tick_open) {
-            d_held.emplace_back(*client, std::move(octets));
+        } else if (d_tick_open || d_hold) {
+            if (d_held.size() < max_held)
+                d_held.emplace_back(*client, std::move(octets));
+            else
+                bad_message("sis");
         } else {
             {
                 std::lock_guard<std::mutex> lock(d_mutex);
@@ -267,6 +278,9 @@ private:
     size_t d_lock_step_clients = 0;
     size_t d_answers_due = 0;
     bool d_tick_open = false; // between a tick and its answer to the modem
+    // In lock step, and before it is known, primitives wait for the end of a tick: whether
+    // they come just before or after the next message of the modem is up to the threads.
+    bool d_hold = true;
     std::vector<std::pair<uint64_t, std::vector<uint8_t>>> d_held;
     pcap_file d_d_pdus;
     pcap_file d_primitives;

@@ -4,6 +4,8 @@
 
 #include "blocks/pdu.h"
 
+#include <algorithm>
+
 namespace gr::hf {
 
 sis_client_block::sis_client_block(const std::string& netns)
@@ -48,24 +50,29 @@ void sis_client_block::on_message(const pmt::pmt_t& msg)
         d_io.post([this, t = *now, octets = std::move(octets)] {
             if (!d_running)
                 return;
+            d_now = std::max(d_now, t);
             engine_sis_in(t, octets.data(), octets.size());
             pump();
         });
     }
     if (r.type() == "tick" && r.flag(keys::lock_step())) {
+        d_lock_step = true;
         d_io.post([this, t = *now] {
             on_time(t);
             message_port_pub(d_port,
                              pdu::builder("tick_done").set(keys::client(), d_client).make());
         });
     }
-    d_io.post_time(*now, [this](sim_time t) { on_time(t); });
+    // In lock step time must not overtake the messages that wait: ticks alone carry it.
+    if (!d_lock_step)
+        d_io.post_time(*now, [this](sim_time t) { on_time(t); });
 }
 
 void sis_client_block::on_time(sim_time now)
 {
     if (!d_running)
         return;
+    d_now = std::max(d_now, now);
     // A deadline that moves itself into the past would keep us here for ever.
     for (int round = 0; round < 100; ++round) {
         const auto deadline = engine_next_deadline();

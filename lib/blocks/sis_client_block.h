@@ -48,8 +48,8 @@ protected:
     //! After anything was told to the engine: do all that it wants. On the io_thread.
     void pump();
     io_thread& io() { return d_io; }
-    //! Station time as last told by the data link.
-    sim_time now() const { return d_io.now(); }
+    //! Station time of the last message that the engine was told of. On the io_thread.
+    sim_time now() const { return d_now; }
 
 private:
     void on_message(const pmt::pmt_t& msg);
@@ -58,7 +58,9 @@ private:
     const pmt::pmt_t d_port;
     const uint64_t d_client;
     io_thread d_io;
+    bool d_lock_step = false; // of the block's own thread
     bool d_running = false;
+    sim_time d_now{}; // not io().now(), which other threads may have moved on already
 };
 
 } // namespace gr::hf
