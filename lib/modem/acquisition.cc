@@ -220,7 +220,10 @@ void acquisition::lock(const mode& m,
     d_result.frequency_hz = s.hz;
     d_result.first_symbol = -seen;
     d_result.profile = s.profile;
-    d_result.first_tap = static_cast<size_t>(lead);
+    const float strongest = *std::max_element(s.profile.begin(), s.profile.end());
+    d_result.first_tap = 0;
+    while (s.profile[d_result.first_tap] < 0.1f * strongest)
+        ++d_result.first_tap;
     d_result.noise = s.noise;
     d_result.snr_db = snr_in_3_khz(s.gain / s.noise);
 }

@@ -170,7 +170,13 @@ bool burst_receiver::impl::step_track()
         raise({ rest, static_cast<int64_t>(std::lround(at)), 0 });
     }
     ++d_counters.ends_lost;
-    end(rx_end_reason::lost, at, static_cast<int64_t>(at));
+    // The signal was gone for most of that time, and another may have begun meanwhile. What
+    // lies before the data of this one is its own preamble.
+    const double back =
+        static_cast<double>(d_in.end()) - (d_options.lost_after_s + 0.6) * sample_rate;
+    end(rx_end_reason::lost,
+        at,
+        static_cast<int64_t>(std::max(d_tracker->sample_of(0), back)));
     return true;
 }
 

@@ -270,12 +270,22 @@ void channel_estimator::normal_equations(observation& o) const
     o.version = d_version;
 }
 
-void channel_estimator::solve(const half_symbol_stream& y, double centre)
+std::complex<float> channel_estimator::reference(const half_symbol_stream& y,
+                                                 double row) const
+{
+    const double t = (row / 2 - d_centre) / d_o.symbol_rate;
+    const double turns =
+        y.phase(row) - y.extrapolated_phase(row, 2 * d_centre) - d_drift * t * t / 2;
+    return std::polar(1.0f, static_cast<float>(2 * M_PI * (turns - std::floor(turns))));
+}
+
+void channel_estimator::solve(const half_symbol_stream& y, double centre, double drift)
 {
     select(); // not later: the selection must stay that of d_theta until the next call
     const size_t s = d_selected.size(), terms = d_o.terms;
     const double c = std::pow(M_PI * d_o.spread_hz / d_o.symbol_rate, 2); // per symbol^2
     d_centre = centre;
+    d_drift = drift;
     d_solver.resize(s * terms);
     std::vector<float> scale(s);
     for (size_t a = 0; a < s; ++a)
@@ -296,9 +306,7 @@ void channel_estimator::solve(const half_symbol_stream& y, double centre)
         phi[0] = std::exp(-x * x / 2);
         for (size_t m = 1; m < terms; ++m)
             phi[m] = phi[m - 1] * x / std::sqrt(static_cast<double>(m));
-        const double turns =
-            y.phase(2 * time_of(o)) - y.extrapolated_phase(2 * time_of(o), 2 * centre);
-        const value turn = std::polar(1.0f, static_cast<float>(2 * M_PI * turns));
+        const value turn = reference(y, 2 * time_of(o));
         for (size_t m = 0; m < terms; ++m) {
             for (size_t a = 0; a < s; ++a)
                 d_solver.rhs(m * s + a) +=
@@ -372,9 +380,7 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
         return;
     channel_taps g;
     at(time_of(*o), g);
-    const double turns =
-        y.phase(2 * time_of(*o)) - y.extrapolated_phase(2 * time_of(*o), 2 * d_centre);
-    const value turn = std::polar(1.0f, static_cast<float>(2 * M_PI * turns));
+    const value turn = reference(y, 2 * time_of(*o));
     const float error = squared_error(o->gram, o->rhs, o->energy, g.data(), turn);
     d_explained = o->energy > 0 ? std::max(0.0f, 1 - error / o->energy) : 0.0f;
 
@@ -401,9 +407,7 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     for (const observation& k : d_observations) {
         if (std::abs(time_of(k) - centre) > near)
             continue;
-        const double phase_turns =
-            y.phase(2 * time_of(k)) - y.extrapolated_phase(2 * time_of(k), 2 * centre);
-        const value rotate = std::polar(1.0f, static_cast<float>(2 * M_PI * phase_turns));
+        const value rotate = reference(y, 2 * time_of(k));
         std::vector<value> gram, rhs;
         float energy = 0;
         build(k.signal, taps, k.y.data(), k.foreign, d_noise, all, gram, rhs, energy);

@@ -85,8 +85,14 @@ public:
                  const belief_function& beliefs,
                  bool exact_rows);
 
-    //! Estimate around symbol \p centre; evaluate with at().
-    void solve(const half_symbol_stream& y, double centre);
+    /*! \brief Estimate around symbol \p centre; evaluate with at().
+     *  \param drift expected change of the carrier, Hz/s. The estimate refers to an
+     *  oscillator that has the frequency of \p y's at the centre and this drift.
+     */
+    void solve(const half_symbol_stream& y, double centre, double drift);
+
+    //! Factor that refers row \p row of \p y to that oscillator.
+    std::complex<float> reference(const half_symbol_stream& y, double row) const;
 
     //! The taps at symbol \p n, near the centre of the last solve().
     void at(double n, channel_taps& g) const;
@@ -135,7 +141,7 @@ private:
     std::deque<observation> d_observations;
     hermitian_solver d_solver;
     std::vector<std::complex<float>> d_theta; // [term][selected]
-    double d_centre = 0;
+    double d_centre = 0, d_drift = 0;
     double d_frequency = 0;
     float d_explained = 1;
     size_t d_since_profile = 0;

@@ -105,13 +105,17 @@ bool frame_tracker::observe(const sample_buffer& in,
 // Estimate around \p centre and keep the oscillator on the carrier.
 void frame_tracker::follow(double centre)
 {
-    d_estimator.solve(d_stream, centre);
+    d_estimator.solve(d_stream, centre, d_loop.rate());
     const double hz = d_stream.frequency_at(2 * centre) + d_estimator.frequency();
     const double dt = (centre - d_centre) / d_d.symbol_rate;
     d_centre = centre;
     d_loop.update(hz, std::clamp(dt, 0.0, 0.2));
-    if (std::abs(d_loop.hz() - d_stream.frequency()) > retune_hz)
-        d_stream.set_frequency(d_loop.hz());
+    // What is mixed next lies after the centre.
+    const double ahead =
+        (static_cast<double>(d_stream.end()) / 2 - centre) / d_d.symbol_rate;
+    const double next = d_loop.hz() + d_loop.rate() * ahead;
+    if (std::abs(next - d_stream.frequency()) > retune_hz)
+        d_stream.set_frequency(next);
 }
 
 /* The next stretch of known symbols in order: pieces of the preamble, then probe by probe,
@@ -260,7 +264,7 @@ void frame_tracker::fill_matrix(int64_t begin)
         const auto n = static_cast<int64_t>(i);
         const size_t u = block_of(n);
         const int64_t row = 2 * (begin + n);
-        const auto turn = residual_turn(row);
+        const auto turn = d_estimator.reference(d_stream, static_cast<double>(row));
         std::complex<float> z = 0;
         const auto* y = d_stream.at(row);
         for (size_t a = 0; a < s; ++a)
@@ -280,14 +284,6 @@ void frame_tracker::fill_matrix(int64_t begin)
         }
         d_frame.z[i] = z;
     }
-}
-
-// Takes back what a retuning of the oscillator between this row and the centre did.
-std::complex<float> frame_tracker::residual_turn(int64_t row) const
-{
-    const auto r = static_cast<double>(row);
-    const double turns = d_stream.phase(r) - d_stream.extrapolated_phase(r, 2 * d_centre);
-    return std::polar(1.0f, static_cast<float>(2 * M_PI * turns));
 }
 
 } // namespace gr::hf::kernel

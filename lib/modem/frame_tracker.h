@@ -35,7 +35,6 @@ private:
     void follow(double centre);
     void process(const frame& f);
     void fill_matrix(int64_t begin);
-    std::complex<float> residual_turn(int64_t row) const;
 
     const description& d_d;
     acquired d_a;

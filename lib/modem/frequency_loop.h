@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include <algorithm>
+
 namespace gr::hf::kernel {
 
 /*! \brief Second-order loop over measured carrier offsets: no error while the offset drifts
@@ -15,18 +17,23 @@ public:
     //! A measurement \p hz, \p seconds after the last one.
     void update(double hz, double seconds)
     {
-        constexpr double omega = 1.5, damping = 0.9; // rad/s: slow against 1 Hz fading
+        // rad/s: quick at first, then slow against 1 Hz fading
+        const double omega = d_age < 0.8 ? 4 : 1.5;
+        constexpr double damping = 0.9, largest_rate = 5;
+        d_age += seconds;
         d_hz += d_rate * seconds;
         const double error = hz - d_hz;
         d_hz += 2 * damping * omega * seconds * error;
-        d_rate += omega * omega * seconds * error;
+        d_rate = std::clamp(
+            d_rate + omega * omega * seconds * error, -largest_rate, largest_rate);
     }
 
     double hz() const { return d_hz; }
+    //! Hz/s
     double rate() const { return d_rate; }
 
 private:
-    double d_hz, d_rate = 0;
+    double d_hz, d_rate = 0, d_age = 0;
 };
 
 } // namespace gr::hf::kernel

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -20,10 +21,15 @@ public:
 
     void add(float score, int64_t symbol)
     {
-        d_scores.push_back(score);
+        // A strong past must not outweigh an empty present.
+        d_scores.push_back(score < 2 * d_threshold ? score : 2 * d_threshold);
         if (d_scores.size() > d_window)
             d_scores.pop_front();
-        if (score >= d_threshold)
+        // A single good score may be chance.
+        const size_t recent = std::min(d_scores.size(), d_window / 8 + 1);
+        if (std::accumulate(d_scores.end() - static_cast<long>(recent),
+                            d_scores.end(),
+                            0.0f) >= d_threshold * static_cast<float>(recent))
             d_last_good = symbol;
     }
 

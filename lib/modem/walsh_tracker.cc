@@ -16,8 +16,8 @@ constexpr size_t window_taps = 56; // 11.7 ms of delays, in half symbols
 constexpr double set_seconds = 32 / 2400.0;
 // Energy of a path appears on several half-symbol taps, whose noise is correlated.
 constexpr float overlap = 1.77f;
-// (best - mean of the others) / standard deviation on noise; noise gives 1 to 1.5.
-constexpr float present_score = 2.2f;
+// (best - mean of the others) / standard deviation on noise; noise gives about 1.
+constexpr float present_score = 1.8f;
 
 } // namespace
 
@@ -25,7 +25,7 @@ walsh_tracker::walsh_tracker(const acquired& a, double lost_after_s)
     : d_d(describe(a.m)), d_a(a), d_stream(a.origin, -64, a.frequency_hz),
       d_presence(std::max<size_t>(8, static_cast<size_t>(lost_after_s / set_seconds)),
                  present_score),
-      d_decoder(d_d), d_profile(a.profile), d_noise(a.noise)
+      d_decoder(d_d), d_profile(a.profile), d_noise(a.noise), d_path_noise(a.noise)
 {
     d_profile.resize(window_taps, 0);
 }
@@ -78,15 +78,6 @@ void walsh_tracker::set(int64_t begin, bool exceptional)
         weight[k] =
             rho / (d_noise * (static_cast<float>(chips) * rho + d_noise)) / overlap;
     }
-    // Variance of a wrong word's metric; taps an odd number apart share noise.
-    float variance = 1e-20f;
-    for (size_t k = 0; k < window_taps; ++k)
-        for (size_t l = 0; l <= k && l <= half_symbol_reach; ++l) {
-            const float p = half_symbol_pulse(static_cast<int>(l));
-            variance += (l == 0 ? 1.0f : 2.0f) * weight[k] * weight[k - l] * p * p;
-        }
-    const float deviation = std::sqrt(variance) * static_cast<float>(chips) * d_noise;
-
     word_values metric{};
     for (size_t w = 0; w < words; ++w) {
         d_correlation[w].assign(window_taps, 0);
@@ -107,27 +98,53 @@ void walsh_tracker::set(int64_t begin, bool exceptional)
         }
         d_soft.push_back(std::clamp(zero - one, -200.0f, 200.0f));
     }
-    learn(metric, deviation, begin);
+    watch(begin + static_cast<int64_t>(chips));
+    learn(metric);
 }
 
-void walsh_tracker::learn(const word_values& metric, float deviation, int64_t begin)
+// How far the best word stands above the others, in deviations that noise would cause.
+void walsh_tracker::watch(int64_t end)
+{
+    std::array<float, window_taps> share{};
+    float total = 1e-30f;
+    for (size_t k = 0; k < window_taps; ++k) {
+        share[k] = std::max(d_profile[k], 0.0f);
+        total += share[k];
+    }
+    float variance = 1e-12f; // relative; taps an odd number apart share noise
+    word_values energy{};
+    for (size_t k = 0; k < window_taps; ++k) {
+        share[k] /= total;
+        for (size_t w = 0; w < words; ++w)
+            energy[w] += share[k] * std::norm(d_correlation[w][k]);
+        for (size_t l = 0; l <= k && l <= half_symbol_reach; ++l) {
+            const float p = half_symbol_pulse(static_cast<int>(l));
+            variance += (l == 0 ? 1.0f : 2.0f) * share[k] * share[k - l] * p * p;
+        }
+    }
+    const float best = *std::max_element(energy.begin(), energy.end());
+    const float others =
+        (std::accumulate(energy.begin(), energy.end(), 0.0f) - best) / (words - 1);
+    const float speed = others > d_level ? 1 / 6.0f : 1 / 24.0f;
+    d_level = d_set == 0 ? others : d_level + speed * (others - d_level);
+    const float level = std::max({ d_level, others, 1e-30f });
+    d_presence.add((best - others) / (std::sqrt(variance) * level), end);
+}
+
+void walsh_tracker::learn(const word_values& metric)
 {
     const auto best = static_cast<size_t>(std::max_element(metric.begin(), metric.end()) -
                                           metric.begin());
     word_values posterior{};
-    float total = 0, others = 0;
+    float total = 0;
     for (size_t w = 0; w < words; ++w) {
         posterior[w] = std::exp(metric[w] - metric[best]);
         total += posterior[w];
-        others += w == best ? 0 : metric[w];
     }
-    others /= words - 1;
-    d_presence.add((metric[best] - others) / std::max(deviation, 1e-9f),
-                   begin + static_cast<int64_t>(chips));
-
     constexpr float quick = 1 / 24.0f, slow = 1 / 64.0f;
     const auto n = static_cast<float>(chips);
     float losers = 0, loser_weight = 1e-9f;
+    float on_path = 0, on_path_weight = 1e-20f; // where the words are orthogonal
     for (size_t k = 0; k < window_taps; ++k) {
         float right = 0;
         for (size_t w = 0; w < words; ++w) {
@@ -136,6 +153,8 @@ void walsh_tracker::learn(const word_values& metric, float deviation, int64_t be
             right += p * power;
             losers += (1 - p) * power;
             loser_weight += 1 - p;
+            on_path += (1 - p) * power * std::max(d_profile[k], 0.0f);
+            on_path_weight += (1 - p) * std::max(d_profile[k], 0.0f);
         }
         d_profile[k] += quick * ((right / n - d_noise) / n - d_profile[k]);
     }
@@ -143,7 +162,8 @@ void walsh_tracker::learn(const word_values& metric, float deviation, int64_t be
     float power = 0;
     for (const float p : d_profile)
         power += std::max(p, 0.0f);
-    d_snr_sum += power / overlap / d_noise;
+    d_path_noise += slow * (on_path / on_path_weight / n - d_path_noise);
+    d_snr_sum += power / overlap / std::max(d_path_noise, 1e-20f);
     track_frequency(best);
 }
 

@@ -33,7 +33,8 @@ private:
     using word_values = std::array<float, words>;
 
     void set(int64_t begin, bool exceptional);
-    void learn(const word_values& metric, float deviation, int64_t begin);
+    void watch(int64_t end);
+    void learn(const word_values& metric);
     void track_frequency(size_t best);
 
     const description& d_d;
@@ -42,7 +43,9 @@ private:
     presence d_presence;
     block_decoder d_decoder;
     std::vector<float> d_profile; // power per tap, unclipped average
-    float d_noise;
+    float d_noise;                // per row, self-interference of all delays included
+    float d_path_noise;           // at the delays of the paths
+    float d_level = 0;            // energy of wrong words
     std::array<std::vector<std::complex<float>>, words> d_correlation; // per tap
     std::vector<std::complex<float>> d_last; // best of the last set
     std::complex<float> d_turn;

@@ -1,0 +1,95 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/message_parser.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+using namespace gr::hf::kernel;
+
+namespace {
+
+void append(std::vector<uint8_t>& bits, const std::vector<uint8_t>& octets)
+{
+    for (const uint8_t o : octets)
+        for (int i = 0; i < 8; ++i)
+            bits.push_back(o >> i & 1);
+}
+
+void append_marker(std::vector<uint8_t>& bits)
+{
+    for (int i = 31; i >= 0; --i)
+        bits.push_back(eom_marker >> i & 1);
+}
+
+} // namespace
+
+TEST(message_parser, gives_what_stands_before_the_marker)
+{
+    const std::vector<uint8_t> message{ 'H', 'F', 0, 255, 17 };
+    for (size_t extra = 0; extra < 8; ++extra) // the marker need not be on an octet
+        for (size_t cut = 1; cut < 60; cut += 7) {
+            std::vector<uint8_t> bits;
+            append(bits, message);
+            bits.insert(bits.end(), extra, 1);
+            append_marker(bits);
+            const size_t end = bits.size();
+            bits.insert(bits.end(), 144, 0);
+            message_parser p;
+            std::vector<uint8_t> octets;
+            std::optional<uint64_t> found;
+            for (size_t i = 0; i < bits.size() && !found; i += cut)
+                found = p.push(
+                    { bits.begin() + static_cast<long>(i),
+                      bits.begin() + static_cast<long>(std::min(bits.size(), i + cut)) },
+                    octets);
+            ASSERT_TRUE(found);
+            EXPECT_EQ(*found, end);
+            EXPECT_EQ(octets, message);
+        }
+}
+
+TEST(message_parser, marker_alone_and_flush)
+{
+    std::vector<uint8_t> bits, octets;
+    append_marker(bits);
+    message_parser p;
+    EXPECT_EQ(p.push(bits, octets), 32u);
+    EXPECT_TRUE(octets.empty());
+
+    bits.clear();
+    append(bits, { 1, 2, 3, 4, 5, 6 });
+    message_parser q;
+    EXPECT_FALSE(q.push(bits, octets));
+    EXPECT_EQ(octets, (std::vector<uint8_t>{ 1, 2 }));
+    q.flush(octets);
+    EXPECT_EQ(octets, (std::vector<uint8_t>{ 1, 2, 3, 4, 5, 6 }));
+
+    message_parser r; // fewer bits than a marker
+    octets.clear();
+    bits.resize(16);
+    r.push(bits, octets);
+    r.flush(octets);
+    EXPECT_EQ(octets, (std::vector<uint8_t>{ 1, 2 }));
+}
+
+TEST(message_parser, random_bits_never_upset_it)
+{
+    std::mt19937 rng(4);
+    for (int run = 0; run < 2000; ++run) {
+        message_parser p;
+        std::vector<uint8_t> octets;
+        size_t total = 0;
+        for (int k = 0; k < 20; ++k) {
+            std::vector<uint8_t> bits(rng() % 90);
+            for (auto& b : bits)
+                b = rng() & 1;
+            total += bits.size();
+            ASSERT_FALSE(p.push(bits, octets));
+        }
+        p.flush(octets);
+        EXPECT_EQ(octets.size(), total / 8);
+    }
+}

@@ -1,0 +1,99 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/loopback.h"
+#include "waveform/timing.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+using namespace gr::hf;
+using namespace gr::hf::kernel;
+
+namespace {
+
+// Bit errors of one transmission of \p octets; everything if it was not received.
+size_t
+bit_errors(const char* name, const std::string& channel, size_t octets, uint64_t seed)
+{
+    const mode m = mode::parse(name);
+    const auto sent = loopback::random_octets(octets, seed);
+    loopback::samples x(3000);
+    const auto t = loopback::transmit(m, sent);
+    x.insert(x.end(), t.begin(), t.end());
+    loopback::pause(x, 9600);
+    burst_receiver rx;
+    const auto got =
+        loopback::receive(rx, loopback::through(x, channel, seed, mean_power(m)));
+    if (got.size() != 1 || !(got[0].start->m == m))
+        return 8 * octets;
+    size_t errors = 0;
+    for (size_t i = 0; i < octets; ++i)
+        errors +=
+            i < got[0].octets.size()
+                ? static_cast<size_t>(__builtin_popcount(sent[i] ^ got[0].octets[i]))
+                : 8;
+    return errors;
+}
+
+} // namespace
+
+TEST(receiver_channels, two_static_paths)
+{
+    for (const char* name : { "4539-75S",
+                              "4539-150S",
+                              "4539-300S",
+                              "4539-600S",
+                              "4539-1200S",
+                              "4539-2400S",
+                              "4539-4800N",
+                              "4539-3200S",
+                              "4539-4800S",
+                              "4539-6400S",
+                              "4539-8000S",
+                              "4539-9600S" })
+        EXPECT_EQ(bit_errors(name, "paths=0:0:0,2:0:0:0:120 snr=40", 150, 3), 0u) << name;
+    // the later path may be the stronger one, and 5 ms away
+    for (const char* name : { "4539-75S", "4539-600S", "4539-1200S", "4539-3200S" })
+        EXPECT_EQ(bit_errors(name, "paths=0:-3:0,5:0:0 snr=30", 150, 4), 0u) << name;
+}
+
+TEST(receiver_channels, poor_as_the_standard_wants_it)
+{
+    // 110C Tables XVI and C-XVII, one block or two each
+    struct row {
+        const char* mode;
+        double snr;
+        size_t octets;
+    };
+    for (const row& r : { row{ "4539-150L", 5, 80 },
+                          row{ "4539-300L", 7, 160 },
+                          row{ "4539-600L", 7, 330 },
+                          row{ "4539-1200L", 11, 690 },
+                          row{ "4539-2400L", 18, 1410 },
+                          row{ "4539-3200VL", 14, 3400 },
+                          row{ "4539-4800VL", 19, 5100 },
+                          row{ "4539-6400VL", 23, 6900 } })
+        for (uint64_t seed : { 11, 12 })
+            EXPECT_EQ(bit_errors(r.mode,
+                                 "poor snr=" + std::to_string(r.snr) + " offset=20",
+                                 r.octets,
+                                 seed),
+                      0u)
+                << r.mode << " seed " << seed;
+}
+
+TEST(receiver_channels, fast_fading_at_75_bits)
+{
+    EXPECT_EQ(bit_errors("4539-75L", "paths=0:0:5,5:0:5 snr=2", 80, 5), 0u);
+    EXPECT_EQ(bit_errors("4539-75L", "paths=0:0:1,10:0:1 snr=-1", 80, 6), 0u);
+    EXPECT_EQ(bit_errors("4539-75L", "paths=0:0:20,10:0:20 snr=2", 80, 7), 0u);
+}
+
+TEST(receiver_channels, carrier_that_drifts)
+{
+    // 110C C.6.4 sweeps at 3.5 Hz/s at 24 dB
+    EXPECT_EQ(bit_errors("4539-9600S", "snr=24 offset=-30 drift=3.5", 9000, 8), 0u);
+    EXPECT_EQ(bit_errors("4539-9600S", "snr=24 offset=75 sweep=3.5", 9000, 8), 0u);
+    EXPECT_EQ(bit_errors("4539-2400S", "snr=13 offset=30 drift=-3.5", 2000, 9), 0u);
+}
