@@ -66,10 +66,8 @@ private:
         bool with_new = true;
         bool answer_wanted = false;
         bool ended = false;
-        unsigned frames = 0;
         size_t next_fill = 0;
         sim_time begin{};
-        std::string text;
     };
     struct start {
         sim_time at{};

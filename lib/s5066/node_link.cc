@@ -109,7 +109,6 @@ void node::impl::link_closed(peer& p)
     p.probe = false;
     p.heard_request_id.reset();
     p.heard_reset_id.reset();
-    p.heard_management_id.reset();
     p.rx.reset();
     p.tx.rewind(0);
 }
@@ -155,7 +154,6 @@ void node::impl::on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, uint16_t i
         }
         p.heard_request_id = id;
         p.heard_reset_id.reset();
-        p.heard_management_id.reset();
         link_made(now, p);
         p.first_data_by = now + from_seconds(2 * (d_config.peer_turnaround_s + 10) + 30);
         break;

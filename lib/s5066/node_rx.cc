@@ -383,7 +383,6 @@ void node::impl::on_management(peer& p, const d_pdu& d)
         r.management.valid = true;
         r.eow = static_cast<uint16_t>(eow_unrecognised << 8 | type);
     }
-    p.heard_management_id = d.management.frame_id;
     p.control.push_back(r);
 }
 

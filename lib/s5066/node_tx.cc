@@ -220,7 +220,6 @@ bool node::impl::emit(sim_time now, d_pdu d)
     }
     d_tx.buffer.insert(d_tx.buffer.end(), octets.begin(), octets.end());
     d_tx.produced += octets.size();
-    ++d_tx.frames;
     ++d_stats.d_pdus_sent[static_cast<size_t>(d.type)];
     d_stats.octets_sent += octets.size();
     switch (d.type) {

@@ -63,7 +63,6 @@ struct peer {
     uint8_t reset_id = 0;                  //!< last one used here
     std::optional<uint8_t> heard_reset_id; //!< last one acted upon
     unsigned sync_failures = 0;
-    std::optional<uint8_t> heard_management_id;
 
     // Non-ARQ
     std::deque<non_arq_out> non_arq;

@@ -210,7 +210,7 @@ void sis_server::on_unidata(sim_time now, client_id c, client& k, s_unidata_requ
     }
     if (r.dst == d_config.own) {
         r.mode = mode;
-        deliver_local(now, c, r, k.sap);
+        deliver_local(c, r, k.sap);
         return;
     }
     if (d_lower.unsent_octets() > d_high + overrun_octets) {
@@ -247,10 +247,7 @@ void sis_server::on_unidata(sim_time now, client_id c, client& k, s_unidata_requ
     update_flow();
 }
 
-void sis_server::deliver_local(sim_time,
-                               client_id c,
-                               const s_unidata_request& r,
-                               uint8_t src_sap)
+void sis_server::deliver_local(client_id c, const s_unidata_request& r, uint8_t src_sap)
 {
     ++d_stats.u_pdus_submitted;
     d_stats.u_pdu_octets_submitted += r.u_pdu.size();

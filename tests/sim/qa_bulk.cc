@@ -36,8 +36,6 @@ TEST_P(bulk, reaches_its_share_of_the_line_rate)
     p.ber = c.ber;
     p.loss = c.loss;
     two_stations net(c.mode, p, 7);
-    if (getenv("TRACE"))
-        net.print_trace();
     const double rate = mode::parse(c.mode).rate_bps;
     const size_t size = net.a.node().aligned_u_pdu_octets();
     const double limit_s = 30 * 8.0 * static_cast<double>(c.octets) / rate;
