@@ -86,8 +86,7 @@ private:
     void on_bind(sim_time now, client_id c, client& k, const s_bind_request& r);
     void on_unidata(sim_time now, client_id c, client& k, s_unidata_request r);
     void reject(client_id c, const s_unidata_request& r, unidata_reject_reason reason);
-    void
-    deliver_local(sim_time now, client_id c, const s_unidata_request& r, uint8_t src_sap);
+    void deliver_local(client_id c, const s_unidata_request& r, uint8_t src_sap);
     void confirm_to_client(const outgoing& o);
     void on_data(sim_time now, const s_pdu_origin& from, s_pdu& s, size_t header);
     void on_delivery_report(const s_pdu_origin& from, const s_pdu& s);
