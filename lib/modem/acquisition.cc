@@ -20,8 +20,10 @@ namespace {
 
 using value = std::complex<float>;
 
-constexpr size_t taps = 32;         // window of delays, half symbols: 6.7 ms
-constexpr int64_t lead = 5;         // taps before the first path
+// Window of delays, half symbols: 5.4 ms to either side of the first path seen, since an
+// earlier one may be in a fade.
+constexpr size_t taps = 54;
+constexpr int64_t lead = 26;        // taps before the first path
 constexpr int64_t search_taps = 48; // first path may be this far before the strongest
 constexpr int64_t margin_symbols = 28;
 constexpr size_t max_segments = 4; // of the serial tone, before giving up
@@ -225,7 +227,7 @@ void acquisition::lock(const mode& m,
     while (s.profile[d_result.first_tap] < 0.1f * strongest)
         ++d_result.first_tap;
     d_result.noise = s.noise;
-    d_result.snr_db = snr_in_3_khz(s.gain / s.noise);
+    d_result.snr_db = snr_in_3_khz(s.gain / s.noise * mean_power(m));
 }
 
 acquisition::state acquisition::advance(const sample_buffer& in)

@@ -43,7 +43,8 @@ public:
 
 private:
     struct ending { // an end event held back until it is past on the air
-        rx_event event;
+        rx_end what;
+        int64_t sample;
         int64_t search_from;
     };
 
@@ -104,9 +105,9 @@ void burst_receiver::impl::work()
 bool burst_receiver::impl::step()
 {
     if (d_ending) {
-        if (d_ending->event.sample > d_in.end())
+        if (d_ending->sample > d_in.end())
             return false;
-        raise(d_ending->event);
+        raise({ d_ending->what, d_ending->sample, 0 });
         d_search.restart(std::max(d_ending->search_from, d_in.begin()));
         d_ending.reset();
         return true;
@@ -220,9 +221,9 @@ void burst_receiver::impl::end(rx_end_reason reason, double air_end, int64_t sea
     const sim_time t = from_seconds(air_end / sample_rate);
     d_tracker.reset();
     // A following preamble may begin at once; the search's own filter reaches back.
-    d_ending =
-        ending{ { rx_end{ reason, t }, static_cast<int64_t>(std::lround(air_end)), 0 },
-                search_from - 16 };
+    d_ending = ending{ rx_end{ reason, t },
+                       static_cast<int64_t>(std::lround(air_end)),
+                       search_from - 16 };
 }
 
 void burst_receiver::impl::raise(rx_event e)

@@ -336,12 +336,13 @@ void channel_estimator::solve(const half_symbol_stream& y, double centre, double
         d_theta[k] = d_solver.rhs(k) * scale[k % s];
 
     if (terms > 1) {
-        double cross = 0, power = 1e-30;
+        double cross = 0, power = 1e-30; // of the derivative, of the taps
         for (size_t a = 0; a < s; ++a) {
             cross += (std::conj(d_theta[a]) * d_theta[s + a]).imag();
             power += std::norm(d_theta[a]);
         }
         d_frequency = std::sqrt(c) * d_o.symbol_rate * cross / power / (2 * M_PI);
+        d_power = power;
     }
     update_statistics(y);
 }
@@ -393,9 +394,10 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     d_noise = std::max((1 - alpha) * d_noise + alpha * now, 1e-5f * power + 1e-20f);
 
     // Now and then look at all delays: paths fade in and out and drift.
-    if (++d_since_profile < 4)
+    const double since = (d_centre - d_profile_at) / d_o.symbol_rate;
+    if (since >= 0 && since < 0.15)
         return;
-    d_since_profile = 0;
+    d_profile_at = d_centre;
     const size_t taps = d_o.taps;
     std::vector<uint16_t> all(taps);
     std::iota(all.begin(), all.end(), uint16_t{ 0 });
@@ -424,8 +426,7 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
         full.add(a, a, sigma / std::max(d_profile[a], floor));
     if (!full.solve())
         return;
-    const double step = 4 * 0.7 * 40 / d_o.symbol_rate; // s, roughly, between updates
-    const auto beta = static_cast<float>(std::min(0.5, step / 0.7));
+    const auto beta = static_cast<float>(std::clamp(since / 0.8, 0.1, 0.4));
     for (size_t a = 0; a < taps; ++a) {
         const float rho = std::max(d_profile[a], floor);
         const float posterior = 1 / (1 / rho + information[a] / sigma);

@@ -100,6 +100,9 @@ public:
     //! Carrier offset seen by the last solve(), Hz, relative to the stream's oscillator.
     double frequency() const { return d_frequency; }
 
+    //! Power of the taps at the centre of the last solve().
+    double power() const { return d_power; }
+
     //! Noise variance per half-symbol sample.
     float noise() const { return d_noise; }
     const std::vector<float>& profile() const { return d_profile; }
@@ -142,9 +145,9 @@ private:
     hermitian_solver d_solver;
     std::vector<std::complex<float>> d_theta; // [term][selected]
     double d_centre = 0, d_drift = 0;
-    double d_frequency = 0;
+    double d_frequency = 0, d_power = 0;
     float d_explained = 1;
-    size_t d_since_profile = 0;
+    double d_profile_at = 0; // symbol of the last look at all delays
 };
 
 } // namespace gr::hf::kernel

@@ -106,10 +106,14 @@ bool frame_tracker::observe(const sample_buffer& in,
 void frame_tracker::follow(double centre)
 {
     d_estimator.solve(d_stream, centre, d_loop.rate());
-    const double hz = d_stream.frequency_at(2 * centre) + d_estimator.frequency();
-    const double dt = (centre - d_centre) / d_d.symbol_rate;
+    const double dt = std::clamp((centre - d_centre) / d_d.symbol_rate, 0.0, 0.2);
     d_centre = centre;
-    d_loop.update(hz, std::clamp(dt, 0.0, 0.2));
+    // In a fade the phase turns quickly without meaning anything.
+    const double power = d_estimator.power();
+    d_mean_power = d_mean_power > 0 ? d_mean_power + dt * (power - d_mean_power) : power;
+    const double weight = std::min(1.0, power / std::max(d_mean_power, 1e-30));
+    d_loop.update(
+        d_stream.frequency_at(2 * centre) + d_estimator.frequency(), dt, weight);
     // What is mixed next lies after the centre.
     const double ahead =
         (static_cast<double>(d_stream.end()) / 2 - centre) / d_d.symbol_rate;

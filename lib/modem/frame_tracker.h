@@ -50,6 +50,7 @@ private:
     uint64_t d_observed = 0, d_processed = 0; // frames
     frame_observation d_frame;
     double d_centre = 0;
+    double d_mean_power = 0; // of the channel
     double d_gain_sum = 0;
     size_t d_gain_count = 0;
     double d_symbol_power;

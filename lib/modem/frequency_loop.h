@@ -14,15 +14,16 @@ class frequency_loop
 public:
     explicit frequency_loop(double hz) : d_hz(hz) {}
 
-    //! A measurement \p hz, \p seconds after the last one.
-    void update(double hz, double seconds)
+    //! A measurement \p hz, \p seconds after the last one, worth \p weight, 0 to 1.
+    void update(double hz, double seconds, double weight)
     {
         // rad/s: quick at first, then slow against 1 Hz fading
         const double omega = d_age < 0.8 ? 4 : 1.5;
-        constexpr double damping = 0.9, largest_rate = 5;
+        constexpr double damping = 0.9, largest_rate = 4.5;
         d_age += seconds;
         d_hz += d_rate * seconds;
-        const double error = hz - d_hz;
+        // Probes 0.12 s apart cannot tell an offset from one 8.3 Hz away: never jump.
+        const double error = weight * std::clamp(hz - d_hz, -2.0, 2.0);
         d_hz += 2 * damping * omega * seconds * error;
         d_rate = std::clamp(
             d_rate + omega * omega * seconds * error, -largest_rate, largest_rate);

@@ -12,7 +12,8 @@ namespace gr::hf::kernel {
 
 namespace {
 
-constexpr size_t window_taps = 56; // 11.7 ms of delays, in half symbols
+// Delays in half symbols: those of acquisition and 10 ms after the first path.
+constexpr size_t window_taps = 76;
 constexpr double set_seconds = 32 / 2400.0;
 // Energy of a path appears on several half-symbol taps, whose noise is correlated.
 constexpr float overlap = 1.77f;
