@@ -25,8 +25,15 @@ channel_estimator::options estimator_options(const description& d, size_t taps)
     channel_estimator::options o;
     o.taps = taps;
     o.symbol_rate = d.symbol_rate;
-    o.terms = is_high_rate(d) ? 4 : 3;
-    o.window_s = is_high_rate(d) ? 0.42 : 0.1;
+    if (is_high_rate(d)) { // 0.12 s between probes
+        o.terms = 4;
+        o.spread_hz = 1;
+        o.window_s = 0.42;
+    } else { // 17 or 20 ms: follows 5 Hz and loses nothing where there is none
+        o.terms = 3;
+        o.spread_hz = 2;
+        o.window_s = 0.08;
+    }
     return o;
 }
 
@@ -36,7 +43,7 @@ float presence_threshold(const description& d)
 {
     if (is_high_rate(d))
         return 0.35f;
-    return d.m.rate_bps <= 150 ? 0.17f : d.m.rate_bps <= 300 ? 0.2f : 0.27f;
+    return d.m.rate_bps <= 150 ? 0.13f : d.m.rate_bps <= 300 ? 0.17f : 0.25f;
 }
 
 } // namespace

@@ -83,6 +83,15 @@ TEST(receiver_channels, poor_as_the_standard_wants_it)
                 << r.mode << " seed " << seed;
 }
 
+TEST(receiver_channels, fast_fading_as_the_standard_wants_it)
+{
+    EXPECT_EQ(bit_errors("4539-150L", "paths=0:0:5,5:0:5 snr=5", 80, 5), 0u);
+    EXPECT_EQ(bit_errors("4539-300L", "paths=0:0:5,5:0:5 snr=7", 160, 5), 0u);
+    EXPECT_EQ(bit_errors("4539-2400L", "paths=0:0:1,5:0:1 snr=30", 1410, 6), 0u);
+    // 1e-3 allowed
+    EXPECT_LT(bit_errors("4539-2400L", "paths=0:0:5,2:0:5 snr=30", 2800, 7), 22u);
+}
+
 TEST(receiver_channels, fast_fading_at_75_bits)
 {
     EXPECT_EQ(bit_errors("4539-75L", "paths=0:0:5,5:0:5 snr=2", 80, 5), 0u);

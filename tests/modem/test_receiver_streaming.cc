@@ -124,9 +124,17 @@ TEST(receiver_streaming, does_not_lock_on_reserved_words)
 
 TEST(receiver_streaming, loses_a_signal_that_stops_and_finds_the_next)
 {
-    for (const char* name : { "4539-600L", "4539-75L", "4539-3200L", "4539-2400S" })
+    for (const char* name : { "4539-600L",
+                              "4539-75L",
+                              "4539-150L",
+                              "4539-300L",
+                              "4539-3200L",
+                              "4539-2400S" })
         for (const bool noise : { false, true }) {
-            const auto sent = loopback::random_octets(name[5] == '7' ? 60 : 1500, 7);
+            const auto sent = loopback::random_octets(name[5] == '7'   ? 60
+                                                      : name[5] == '1' ? 150
+                                                                       : 1500,
+                                                      7);
             const auto next = loopback::random_octets(50, 8);
             loopback::samples x(2000);
             auto t = burst(name, sent);
