@@ -19,6 +19,8 @@ _PASS_HZ = 1700.0
 # The image of a real signal on 1800 Hz begins at 2 * 1800 - 1620 = 1980 Hz, less the offset.
 _STOP_HZ = 1950.0
 _RIPPLE_DB = 60.0
+# Nothing that measures anything gives larger numbers; their squares still fit a float.
+_LARGEST = 1e15
 
 
 def check_rate(rate: float) -> float:
@@ -102,8 +104,9 @@ class Mixer:
 class Downconverter:
     """Samples of any rate, real or complex, to baseband at 9600 samples/s.
 
-    rate: samples/s, 8000 to 2 000 000; subcarrier: Hz, what becomes 0 Hz. Values that are
-    not finite count as 0. Times are kept: output sample 0 lies at input sample 0.
+    rate: samples/s, 8000 to 2 000 000; subcarrier: Hz, what becomes 0 Hz. Samples that are
+    not finite, or absurdly large, count as 0. Times are kept: output sample 0 lies at input
+    sample 0.
     """
 
     def __init__(self, rate: float, subcarrier: float) -> None:
@@ -125,7 +128,7 @@ class Downconverter:
 
     def push(self, samples: np.ndarray) -> np.ndarray:
         """Baseband that these samples complete."""
-        samples = np.nan_to_num(samples, nan=0.0, posinf=0.0, neginf=0.0)
+        samples = np.where(np.abs(samples) < _LARGEST, samples, 0)
         # Real samples hold half of the amplitude of the complex signal at the subcarrier.
         gain = 1 if np.iscomplexobj(samples) else 2
         out = self._mixer.push(samples * gain)
@@ -151,9 +154,11 @@ class Upconverter:
                 f"subcarrier {subcarrier:g} Hz: allowed are {_PASS_HZ - 50:g} to "
                 f"{rate / 2 - _PASS_HZ + 50:g} Hz at {rate:g} samples/s")
         ratio = Fraction(rate, BASEBAND_RATE)
-        # The first image of the pulse begins at 9600 - 1620 Hz.
+        # The first image of the pulse begins at 9600 - 1620 Hz; without up-sampling there is
+        # none.
+        stop_hz = min(BASEBAND_RATE - _PASS_HZ, 0.49 * BASEBAND_RATE * ratio.numerator)
         self._resampler = Resampler(BASEBAND_RATE, ratio.numerator, ratio.denominator, _PASS_HZ,
-                                    BASEBAND_RATE - _PASS_HZ)
+                                    stop_hz)
         self._mixer = Mixer(subcarrier, rate)
 
     def push(self, samples: np.ndarray) -> np.ndarray:

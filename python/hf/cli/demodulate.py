@@ -2,7 +2,7 @@
 """hf demodulate: finds every transmission in a recording."""
 import json
 import sys
-from typing import Any, Dict, Iterable, Optional
+from typing import Any, Dict, Iterable, List, Optional
 
 import click
 import numpy as np
@@ -21,6 +21,7 @@ class Reporter:
     def __init__(self, as_json: bool, quiet: bool) -> None:
         self._json, self._quiet = as_json, quiet
         self._current: Optional[Dict[str, Any]] = None
+        self._snrs: List[float] = []
         self.found = self.complete = 0
 
     def handle(self, events: Iterable[Dict[str, Any]]) -> None:
@@ -29,6 +30,7 @@ class Reporter:
             kind = event["type"]
             if kind == "start":
                 self.found += 1
+                self._snrs = []
                 self._current = {
                     "mode": event["mode"],
                     "start_s": round(event["time"], 4),
@@ -40,7 +42,7 @@ class Reporter:
                 }
             elif kind == "octets" and self._current is not None:
                 self._current["octets"] += len(event["octets"])
-                self._current["snr_db"] = round(event["snr_db"], 1)
+                self._snrs.append(event["snr_db"])
                 sys.stdout.buffer.write(event["octets"])
                 sys.stdout.buffer.flush()
             elif kind == "end":
@@ -54,6 +56,8 @@ class Reporter:
         report, self._current = self._current, None
         if report is None:
             return
+        if self._snrs:
+            report["snr_db"] = round(sum(self._snrs) / len(self._snrs), 1)
         report["end_s"], report["ended"] = round(time_s, 4), reason
         self.complete += reason == "eom"
         if self._json:
@@ -113,7 +117,7 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
 
     \b
     Keys of --json: mode, start_s, end_s (seconds of input), freq_offset_hz, snr_db (in
-    3 kHz, of the last block), octets, ended (eom; lost: no end-of-message mark came;
+    3 kHz, mean over the blocks), octets, ended (eom; lost: no end-of-message mark came;
     preempted: by a new preamble).
 
     \b

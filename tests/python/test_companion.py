@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Block descriptions of GNU Radio Companion: complete, consistent, usable."""
+import inspect
+import os
+from pathlib import Path
+import re
+import subprocess
+
+import pytest
+import yaml
+
+from gnuradio import hf
+
+GRC = Path(os.environ["HF_SOURCE_DIR"]) / "grc"
+EXAMPLES = Path(os.environ["HF_SOURCE_DIR"]) / "examples"
+BLOCKS = {b["id"]: b for b in
+          (yaml.safe_load(p.read_text()) for p in sorted(GRC.glob("*.block.yml")))}
+MODES = [str(m) for m in hf.mode.all()]
+NAMES = ["modem", "tx", "rx", "channel", "data_link", "pep", "ip_client", "traffic", "ticker"]
+
+
+def test_every_block_has_a_description():
+    expected = {f"hf_{name}" for name in NAMES} | {"variable_hf_air", "hf_air_source",
+                                                   "hf_air_sink"}
+    assert set(BLOCKS) == expected
+
+
+def test_the_tree_lists_every_block_once():
+    def leaves(node):
+        if isinstance(node, str):
+            return [node]
+        children = node.values() if isinstance(node, dict) else node
+        return [leaf for child in children for leaf in leaves(child)]
+
+    tree = yaml.safe_load((GRC / "hf.tree.yml").read_text())
+    assert list(tree) == ["[HF]"]
+    assert sorted(leaves(tree)) == sorted(BLOCKS)
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_description(name):
+    block = BLOCKS[name]
+    assert block["file_format"] == 1 and block["label"].startswith("HF ")
+    assert len(block["documentation"]) > 100
+    for port in block.get("inputs", []) + block.get("outputs", []):
+        assert port["domain"] == "stream" or port["optional"]
+    text = block["templates"].get("make", "") + block["templates"].get("var_make", "")
+    for parameter in block["parameters"]:
+        assert f"${{{parameter['id']}" in text.replace("${ ", "${"), parameter["id"]
+        if "options" in parameter:
+            assert len(parameter["options"]) == len(parameter["option_labels"])
+
+
+@pytest.mark.parametrize("name", NAMES + ["air"])
+def test_arguments_are_those_of_the_block(name):
+    signature = inspect.getdoc(getattr(hf, name).__init__).splitlines()[0]
+    arguments = re.findall(r"(\w+): ", signature)[1:]
+    block = BLOCKS.get(f"hf_{name}") or BLOCKS[f"variable_hf_{name}"]
+    assert [p["id"] for p in block["parameters"]] == arguments
+
+
+@pytest.mark.parametrize("name, parameter, more", [("hf_tx", "mode", []),
+                                                   ("hf_data_link", "mode", []),
+                                                   ("hf_data_link", "ack_mode",
+                                                    ["auto", "same"])])
+def test_all_modes_can_be_chosen(name, parameter, more):
+    (p,) = [p for p in BLOCKS[name]["parameters"] if p["id"] == parameter]
+    assert p["dtype"] == "enum" and p["options"] == more + MODES
+    for mode, label in zip(MODES, p["option_labels"][len(more):]):
+        assert label.startswith(f"{hf.mode(mode).rate_bps} bit/s")
+        seconds = re.search(r"\(([\d.]+) s\)", label)
+        if seconds:
+            block = hf.timing(hf.mode(mode)).block_symbols / 2400
+            assert float(seconds[1]) == pytest.approx(block, rel=0.05)
+
+
+def grcc(path: Path, folder: Path) -> subprocess.CompletedProcess:
+    return subprocess.run(["grcc", "-o", str(folder), str(path)], capture_output=True, text=True,
+                          timeout=60)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.grc")), ids=lambda p: p.stem)
+def test_examples_compile(path, tmp_path):
+    r = grcc(path, tmp_path)
+    made = tmp_path / f"{path.stem}.py"
+    assert r.returncode == 0 and made.exists(), r.stdout + r.stderr
+    compile(made.read_text(), str(made), "exec")
+
+
+def flowgraph(folder: Path, blocks: list) -> Path:
+    """A flowgraph without connections; blocks: (name, id, parameters)."""
+    def state(x):
+        return {"coordinate": [x, 8], "rotation": 0, "state": "enabled"}
+    path = folder / "few.grc"
+    path.write_text(yaml.safe_dump({
+        "options": {"parameters": {"id": "few", "generate_options": "no_gui",
+                                   "output_language": "python"}, "states": state(8)},
+        "blocks": [{"name": n, "id": i, "parameters": p, "states": state(200)}
+                   for n, i, p in blocks],
+        "connections": [], "metadata": {"file_format": 1}}))
+    return path
+
+
+def test_all_message_blocks_run_with_their_defaults(tmp_path):
+    # Stream ports must be connected, so that only blocks without them stand alone.
+    names = ["hf_data_link", "hf_pep", "hf_traffic", "hf_ticker", "variable_hf_air"]
+    r = grcc(flowgraph(tmp_path, [(f"b{k}", n, {}) for k, n in enumerate(names)]), tmp_path)
+    assert r.returncode == 0, r.stdout + r.stderr
+    run = subprocess.run(["python3", "-c", "import few; t = few.few(); t.start(); t.stop(); "
+                          "t.wait()"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("name, parameters", [
+    ("hf_traffic", {"u_pdu_octets": "7"}),
+    ("hf_traffic", {"sap": "16"}),
+    ("hf_ticker", {"interval_ms": "0"}),
+    ("hf_data_link", {"settings": "5"}),
+    ("hf_pep", {"max_connections": "0"}),
+    ("hf_ip_client", {"mtu": "100"}),
+    ("variable_hf_air", {"stations": "1"}),
+    ("variable_hf_air", {"delay_ms": "5"}),
+])
+def test_bad_values_stop_the_compiler(tmp_path, name, parameters):
+    r = grcc(flowgraph(tmp_path, [("b", name, parameters)]), tmp_path)
+    assert r.returncode != 0 and "1 errors from flowgraph" in r.stdout + r.stderr
+    assert not (tmp_path / "few.py").exists()
