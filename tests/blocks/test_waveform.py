@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Transmitter, channel and receiver blocks."""
+import random
+
+from gnuradio import blocks, gr, hf
+import numpy as np
+import pmt
+import pytest
+
+from flow import Listener, pdu, post, wait_for
+
+
+@pytest.mark.parametrize("mode", ["4539-75S", "4539-600S", "4539-1200L", "4539-2400V",
+                                  "4539-4800N", "4539-3200US", "4539-6400S", "4539-9600M",
+                                  "4539-12800N"])
+@pytest.mark.parametrize("channel", ["clear", "awgn snr=28 offset=30"])
+def test_octets_go_through(mode, channel):
+    if "snr" in channel and mode == "4539-12800N":
+        channel = "awgn snr=40 offset=30"
+    top = gr.top_block()
+    tx, rx = hf.tx(mode), hf.rx()
+    model = hf.channel(channel, signal_power=hf.mode(mode).mean_power)
+    top.connect(tx, model, rx)
+    pdus, events = Listener(top, rx, "pdus"), Listener(top, rx, "events")
+    messages = [random.Random(k).randbytes(n) for k, n in enumerate([1, 100, 333])]
+    top.start()
+    for message in messages:
+        post(tx, "pdus", pdu(message))
+    assert wait_for(lambda: pdus.count() == 3 and [
+        m["type"] for m, _ in events.messages()].count("rx_end") == 3)
+    top.stop()
+    top.wait()
+    assert [octets for _, octets in pdus.messages()] == messages
+    offset = 30 if "offset" in channel else 0
+    for meta, octets in pdus.messages():
+        assert meta["mode"] == mode and meta["reason"] == "eom"
+        assert meta["freq_offset_hz"] == pytest.approx(offset, abs=2)
+        duration = hf.timing(hf.mode(mode)).duration(len(octets))
+        assert (meta["end_sample"] - meta["start_sample"]) / 9600 == pytest.approx(duration,
+                                                                                   abs=0.003)
+    assert tx.transmissions() == 3 and rx.receptions() == 3 and tx.dropped() == 0
+    kinds = [meta["type"] for meta, _ in events.messages()]
+    assert kinds.count("rx_start") == kinds.count("rx_end") == 3
+    assert b"".join(o for m, o in events.messages()
+                    if m["type"] == "rx_octets") == b"".join(messages)
+
+
+def test_a_pdu_chooses_its_mode():
+    top = gr.top_block()
+    tx, rx = hf.tx("4539-600S", agc_blocks=2), hf.rx()
+    top.connect(tx, rx)
+    pdus = Listener(top, rx, "pdus")
+    top.start()
+    modes = ["4539-9600S", "4539-600S", "4539-75S", "4539-3200VS"]
+    for mode in modes:
+        post(tx, "pdus", pdu(mode.encode(), mode=mode))
+    assert wait_for(lambda: pdus.count() == 4)
+    top.stop()
+    top.wait()
+    assert [(m["mode"], o.decode()) for m, o in pdus.messages()] == [(x, x) for x in modes]
+
+
+def test_tags_and_silence():
+    top = gr.top_block()
+    tx, sink = hf.tx("4539-600S", gap_ms=50), blocks.vector_sink_c()
+    top.connect(tx, sink)
+    top.start()
+    for _ in range(2):
+        post(tx, "pdus", pdu(b"hello"))
+    length = len(hf.modulate(hf.mode("4539-600S"), b"hello"))
+    # Silence before each and after the last one.
+    total = 2 * length + 3 * 480
+    assert wait_for(lambda: len(sink.data()) == total)
+    top.stop()
+    top.wait()
+    tags = sorted((t.offset, pmt.symbol_to_string(t.key)) for t in sink.tags())
+    assert tags == [(480, "tx_sob"), (480 + length - 1, "tx_eob"),
+                    (960 + length, "tx_sob"), (960 + 2 * length - 1, "tx_eob")]
+    data = np.array(sink.data())
+    assert np.array_equal(data[480:480 + length].astype(np.complex64),
+                          hf.modulate(hf.mode("4539-600S"), b"hello"))
+    assert not data[:480].any() and not data[-480:].any()
+
+
+def test_too_many_pdus_are_dropped_and_counted():
+    top = gr.top_block()
+    # Long transmissions, of which the sink takes a little only.
+    tx, head, sink = hf.tx("4539-75S"), blocks.head(gr.sizeof_gr_complex, 10), blocks.null_sink(8)
+    top.connect(tx, head, sink)
+    for k in range(100):
+        post(tx, "pdus", pdu(bytes(400)))
+    top.start()
+    assert wait_for(lambda: tx.dropped() > 0)
+    assert 100 - 64 - 2 <= tx.dropped() <= 100 - 64
+    top.stop()
+    top.wait()
+
+
+@pytest.mark.parametrize("spec", ["clear", "awgn snr=5", "poor snr=20 offset=10 drift=1",
+                                  "flutter sweep=3", "paths=0:0:0,1.5:-6:2 gain=-3"])
+def test_channel_block_equals_the_model(spec):
+    rng = np.random.default_rng(1)
+    x = (rng.normal(size=20000) + 1j * rng.normal(size=20000)).astype(np.complex64)
+
+    def block(seed):
+        top = gr.top_block()
+        source, sink = blocks.vector_source_c(x.tolist()), blocks.vector_sink_c()
+        top.connect(source, hf.channel(spec, seed=seed, signal_power=2), sink)
+        top.run()
+        return np.array(sink.data(), np.complex64)
+
+    model = hf.channel_model(spec, seed=4, signal_power=2).process(x)
+    assert np.array_equal(block(4), model)
+    if "snr" in spec or "flutter" in spec:
+        assert not np.array_equal(block(5), model)
+
+
+def test_the_end_of_the_input_ends_a_reception():
+    x = hf.modulate(hf.mode("4539-1200S"), bytes(1000))
+    top = gr.top_block()
+    source, rx = blocks.vector_source_c(x[:len(x) // 2].tolist()), hf.rx()
+    top.connect(source, rx)
+    top.run()
+    assert rx.receptions() == 1
