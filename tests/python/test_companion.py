@@ -16,7 +16,7 @@ EXAMPLES = Path(os.environ["HF_SOURCE_DIR"]) / "examples"
 BLOCKS = {b["id"]: b for b in
           (yaml.safe_load(p.read_text()) for p in sorted(GRC.glob("*.block.yml")))}
 MODES = [str(m) for m in hf.mode.all()]
-NAMES = ["modem", "tx", "rx", "channel", "data_link", "pep", "ip_client", "traffic", "ticker"]
+NAMES = [n for n, x in vars(hf).items() if isinstance(x, type) and hasattr(x, "to_basic_block")]
 
 
 def test_every_block_has_a_description():
@@ -103,7 +103,8 @@ def flowgraph(folder: Path, blocks: list) -> Path:
 
 def test_all_message_blocks_run_with_their_defaults(tmp_path):
     # Stream ports must be connected, so that only blocks without them stand alone.
-    names = ["hf_data_link", "hf_pep", "hf_traffic", "hf_ticker", "variable_hf_air"]
+    names = ["hf_data_link", "hf_pep", "hf_traffic", "hf_ticker", "hf_sis_client",
+             "variable_hf_air"]
     r = grcc(flowgraph(tmp_path, [(f"b{k}", n, {}) for k, n in enumerate(names)]), tmp_path)
     assert r.returncode == 0, r.stdout + r.stderr
     run = subprocess.run(["python3", "-c", "import few; t = few.few(); t.start(); t.stop(); "
@@ -116,6 +117,8 @@ def test_all_message_blocks_run_with_their_defaults(tmp_path):
     ("hf_traffic", {"sap": "16"}),
     ("hf_ticker", {"interval_ms": "0"}),
     ("hf_data_link", {"settings": "5"}),
+    ("hf_sis_client", {"port": "0"}),
+    ("hf_sis_server", {"max_clients": "1"}),
     ("hf_pep", {"max_connections": "0"}),
     ("hf_ip_client", {"mtu": "100"}),
     ("variable_hf_air", {"stations": "1"}),
