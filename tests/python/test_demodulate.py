@@ -34,8 +34,10 @@ def wav(samples: np.ndarray, rate: int = 48000, tag: int = 1, channels: int = 1)
             + head + b"data" + struct.pack("<I", len(data)) + data)
 
 
-@pytest.mark.parametrize("rate", [8000, 8001, 9600, 11025, 22050, 44100, 48000, 96000, 192000])
-@pytest.mark.parametrize("mode", ["4539-600S", "4539-9600S"])
+@pytest.mark.parametrize("rate, mode", [
+    (8000, "4539-9600S"), (8001, "4539-600S"), (9600, "4539-9600S"), (11025, "4539-600S"),
+    (11025, "4539-9600S"), (44100, "4539-9600S"), (48000, "4539-600S"), (96000, "4539-9600S"),
+    (192000, "4539-600S")])
 def test_any_sample_rate(hf, rate, mode):
     r = hf("demodulate", "--json", "-", input=audio(rate, mode))
     assert r.status == 0 and r.out == MESSAGE
@@ -55,7 +57,7 @@ def test_any_sample_rate(hf, rate, mode):
                                                 "4539-2400V", "4539-4800N", "4539-3200US",
                                                 "4539-6400VL", "4539-12800N")])
 def test_pipe_of_two_commands(hf, mode, tmp_path):
-    message = random.Random(mode).randbytes(700)
+    message = random.Random(mode).randbytes(300)
     (tmp_path / "message").write_bytes(message)
     r = subprocess.run(f"hf modulate --mode {mode} - - < message | hf demodulate - > copy",
                        shell=True, cwd=tmp_path, capture_output=True, timeout=120)
