@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "pep/fake_edge.h"
+#include "sim/tcp_host.h"
 #include "slep/slep_user.h"
 
 #include <gtest/gtest.h>
@@ -31,9 +31,9 @@ struct two_proxies {
         net.attach(address("1.0.0.2"), b, b.hook());
         net.settle();
     }
-    fake_edge::socket& server(size_t k = 0) { return b.sockets.at(b.connects.at(k)); }
+    sim::tcp_host::socket& server(size_t k = 0) { return b.sockets.at(b.connects.at(k)); }
     fake_subnet net;
-    fake_edge a, b;
+    sim::tcp_host a, b;
 };
 
 TEST(hfpep_engine, request_answer_and_close)
@@ -376,14 +376,14 @@ TEST(hfpep_engine, restart_of_the_peer_resets_its_connections)
     ca.slep.instance = 1;
     cb.slep.instance = 7;
     fake_subnet net;
-    fake_edge a(ca), b(cb), b2([&] {
+    sim::tcp_host a(ca), b(cb), b2([&] {
         auto c = cb;
         c.slep.instance = 8;
         return c;
     }());
-    fake_edge* current = &b;
+    sim::tcp_host* current = &b;
     struct either {
-        fake_edge** e;
+        sim::tcp_host** e;
         void sis_in(sim_time t, const uint8_t* p, size_t n) { (*e)->sis_in(t, p, n); }
         std::optional<octets> poll_sis() { return (*e)->poll_sis(); }
         std::optional<sim_time> next_deadline() { return (*e)->next_deadline(); }

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // HF-PEP over SLEP, data link and emulated modems: times against the limits that waveform,
 // framing and turns set.
-#include "pep/stack.h"
+#include "sim/exchanges.h"
 #include "slep/slep_user.h"
 
 #include <gtest/gtest.h>
@@ -31,64 +31,27 @@ class stack_exchange : public testing::TestWithParam<exchange_case>
 TEST_P(stack_exchange, times_against_the_limit)
 {
     const auto& c = GetParam();
-    two_nodes n(c.mode);
-    const octets data = pattern(c.octets);
-    n.pb.edge.on_server = [&](auto& s) {
-        s.reply_after = c.octets;
-        s.reply = octets(12, 'k');
-        s.eof_after_eof = true;
-    };
-    // The first exchange makes the stations known to each other.
-    const auto warm = n.pa.edge.accept(n.s.now(), "10.0.0.1", 7);
-    n.pa.edge.sockets[warm].then_eof = true;
-    n.pb.edge.on_connect = [](const auto& to) {
-        return to.port == 7 ? hfpep::status::refused : hfpep::status::connected;
-    };
-    n.pa.drain();
-    n.run_for(300, [&] { return n.pa.edge.sockets[warm].reset; });
-    n.s.run_until(n.s.now() + std::chrono::seconds(90)); // the soft link is broken again
-
-    const sim_time t0 = n.s.now();
-    const auto id = n.pa.edge.accept(t0, "10.0.0.1", 80);
-    auto& client = n.pa.edge.sockets[id];
-    client.to_send = data;
-    n.pa.drain();
-    const auto server = [&]() -> fake_edge::socket* {
-        const auto& all = n.pb.edge.connects;
-        return all.size() < 2 ? nullptr : &n.pb.edge.sockets[all[1]];
-    };
-    ASSERT_TRUE(n.run_for(20 * c.total_limit + 60, [&] {
-        return server() != nullptr && server()->got.size() == c.octets;
-    }));
-    EXPECT_EQ(server()->got, data);
-    const double connect = to_seconds(server()->connect_at - t0);
-    const double total = to_seconds(server()->last_at - t0);
-    ASSERT_TRUE(n.run_for(120, [&] { return client.got.size() == 12; }));
-    n.s.run_until(n.s.now() + std::chrono::seconds(5));
-    const sim_time t1 = n.s.now();
-    client.then_eof = true;
-    n.pa.drain();
-    ASSERT_TRUE(n.run_for(120, [&] { return client.got_eof && server()->got_eof; }));
-    const double close = to_seconds(std::max(client.eof_at, server()->eof_at) - t1);
-    n.run_for(60, [&] { return client.closed && server()->closed; });
-    EXPECT_TRUE(client.closed && server()->closed);
-
+    sim::tcp_transfer t;
+    t.mode = c.mode;
+    t.content = pattern(c.octets);
+    const auto m = sim::measure(t);
+    ASSERT_TRUE(m.complete);
     const double rate = mode::parse(c.mode).rate_bps;
     std::printf("%s %7zu B: connect %.2f s (limit %.2f), total %.2f s (limit %.2f, %.1f "
                 "%%), utilisation %.1f %%, close %.2f s (limit %.2f)\n",
                 c.mode,
                 c.octets,
-                connect,
+                m.connect_s,
                 c.connect_limit,
-                total,
+                m.total_s,
                 c.total_limit,
-                100 * c.total_limit / total,
-                100 * 8.0 * double(c.octets) / rate / total,
-                close,
+                100 * c.total_limit / m.total_s,
+                100 * 8.0 * double(c.octets) / rate / m.total_s,
+                m.close_s,
                 c.close_limit);
-    EXPECT_GE(c.connect_limit / connect, c.connect_gate);
-    EXPECT_GE(c.total_limit / total, c.total_gate);
-    EXPECT_GE(c.close_limit / close, c.close_gate);
+    EXPECT_GE(c.connect_limit / m.connect_s, c.connect_gate);
+    EXPECT_GE(c.total_limit / m.total_s, c.total_gate);
+    EXPECT_GE(c.close_limit / m.close_s, c.close_gate);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -110,16 +73,16 @@ TEST(stack, many_connections_both_ways_over_a_bad_channel)
     sim::path p;
     p.ber = 1e-5;
     p.loss = 0.1;
-    two_nodes n("4539-9600S", p, 3);
-    std::vector<std::pair<fake_edge*, hfpep::connection_id>> all;
+    sim::proxy_pair n("4539-9600S", p, 3);
+    std::vector<std::pair<sim::tcp_host*, hfpep::connection_id>> all;
     for (auto* x : { &n.pa, &n.pb })
-        x->edge.on_server = [](auto& s) {
+        x->edge().on_server = [](auto& s) {
             s.reply_after = 1500;
             s.reply = pattern(3000, 8);
             s.eof_after_eof = true;
         };
     for (int k = 0; k < 20; ++k) {
-        auto& e = (k % 2 ? n.pa : n.pb).edge;
+        auto& e = (k % 2 ? n.pa : n.pb).edge();
         const auto id = e.accept(n.s.now(), "10.0.0.1", uint16_t(1000 + k));
         e.sockets[id].to_send = pattern(1500, k);
         e.sockets[id].then_eof = true;
@@ -128,7 +91,7 @@ TEST(stack, many_connections_both_ways_over_a_bad_channel)
     n.pa.drain();
     n.pb.drain();
     ASSERT_TRUE(n.run_for(3600, [&] {
-        return n.pa.edge.pep.stats().closed + n.pb.edge.pep.stats().closed == 40;
+        return n.pa.edge().pep.stats().closed + n.pb.edge().pep.stats().closed == 40;
     }));
     for (const auto& x : all)
         EXPECT_EQ(x.first->sockets[x.second].got, pattern(3000, 8));
@@ -137,12 +100,12 @@ TEST(stack, many_connections_both_ways_over_a_bad_channel)
 
 TEST(stack, connections_survive_a_dead_channel_and_a_node_restart)
 {
-    two_nodes n("4539-9600S");
-    const auto id = n.pa.edge.accept(n.s.now(), "10.0.0.1", 22);
-    auto& client = n.pa.edge.sockets[id];
+    sim::proxy_pair n("4539-9600S");
+    const auto id = n.pa.edge().accept(n.s.now(), "10.0.0.1", 22);
+    auto& client = n.pa.edge().sockets[id];
     client.to_send = pattern(200'000);
     client.then_eof = true;
-    n.pb.edge.on_server = [](auto& s) { s.eof_after_eof = true; };
+    n.pb.edge().on_server = [](auto& s) { s.eof_after_eof = true; };
     n.pa.drain();
     n.run_for(30, [] { return false; });
     sim::path dead;
@@ -156,8 +119,8 @@ TEST(stack, connections_survive_a_dead_channel_and_a_node_restart)
     n.a.restart(77);
     n.pa.reattach();
     ASSERT_TRUE(n.run_for(3600, [&] { return client.closed; }));
-    EXPECT_EQ(n.pb.edge.sockets[n.pb.edge.connects.at(0)].got, pattern(200'000));
-    EXPECT_GT(n.pa.edge.pep.link().stats().pdus_resent, 0u);
+    EXPECT_EQ(n.pb.edge().sockets[n.pb.edge().connects.at(0)].got, pattern(200'000));
+    EXPECT_GT(n.pa.edge().pep.link().stats().pdus_resent, 0u);
 }
 
 } // namespace

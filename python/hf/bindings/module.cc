@@ -7,6 +7,7 @@ namespace py = pybind11;
 void bind_engines(py::module& m);
 void bind_blocks(py::module& m);
 void bind_network(py::module& m);
+void bind_pep_sim(py::module& m);
 void bind_sim(py::module& m);
 
 PYBIND11_MODULE(hf_python, m)
@@ -17,4 +18,5 @@ PYBIND11_MODULE(hf_python, m)
     bind_blocks(m);
     bind_network(m);
     bind_sim(m);
+    bind_pep_sim(m);
 }

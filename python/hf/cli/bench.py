@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf bench: measurements that print each figure beside its target."""
+from typing import Tuple
+
 import click
 
 
@@ -32,3 +34,33 @@ def speed(seconds: float) -> None:
         click.echo(mode, err=True)
         rows.append(measure.measure(mode, seconds))
     print(measure.table(rows))
+
+
+@command.command()
+@click.option("--table", "wanted", multiple=True, metavar="WORDS",
+              help="Only tables whose name contains this; may be repeated.")
+@click.option("--quick", is_flag=True, help="Leave out transfers of more than 100 kB.")
+def papers(wanted: Tuple[str, ...], quick: bool) -> None:
+    """Every cell of the published tables that the waveforms can do, beside ours.
+
+    HF-PEP by size and speed and with bit errors, pings through the IP client and over the
+    data link: on the event simulator, hours of station time in seconds.
+    """
+    from ..measure import papers as measure
+    rows = []
+    left_out = 0
+    for cell in measure.cells():
+        if wanted and not any(w.lower() in cell.table.lower() for w in wanted):
+            continue
+        if not measure.possible(cell):
+            left_out += 1
+            continue
+        if quick and cell.octets > 100_000:
+            continue
+        rows.append(measure.measure(cell))
+    if not rows:
+        raise click.UsageError(f"no table matches {', '.join(wanted)}; there are "
+                               + ", ".join(measure.TITLES))
+    print(measure.report(rows))
+    if left_out:
+        print(f"{left_out} cells at data rates without a waveform here are left out.")

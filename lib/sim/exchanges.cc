@@ -1,0 +1,308 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/exchanges.h"
+
+#include "ip/client.h"
+#include "ip/packet.h"
+
+#include <hf/mode.h>
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+namespace gr::hf::sim {
+namespace {
+
+constexpr const char* server_address = "10.0.0.1";
+// Refused by the far side: makes two stations known to each other.
+constexpr uint16_t warm_port = 7;
+constexpr uint8_t ping_sap = 12;
+
+std::vector<uint8_t> numbered(size_t n)
+{
+    std::vector<uint8_t> v(n);
+    std::iota(v.begin(), v.end(), uint8_t(0));
+    return v;
+}
+
+void put16(octets& v, size_t at, unsigned x)
+{
+    v[at] = static_cast<uint8_t>(x >> 8);
+    v[at + 1] = static_cast<uint8_t>(x);
+}
+
+octets echo_request(const ip::address& from, const ip::address& to, size_t size, int k)
+{
+    octets v(size);
+    v[0] = 0x45;
+    put16(v, 2, static_cast<unsigned>(size));
+    put16(v, 4, static_cast<unsigned>(k + 1));
+    v[8] = 64;
+    v[9] = ip::proto_icmp;
+    std::copy_n(from.data(), 4, v.begin() + 12);
+    std::copy_n(to.data(), 4, v.begin() + 16);
+    put16(v, 10, ip::checksum_fold(ip::checksum_add(0, v.data(), 20)));
+    v[20] = 8;
+    put16(v, 24, 0x4846);
+    put16(v, 26, static_cast<unsigned>(k));
+    put16(v, 22, ip::checksum_fold(ip::checksum_add(0, v.data() + 20, size - 20)));
+    return v;
+}
+
+//! What a host answers to an echo request; empty: \p v is none.
+octets echo_reply(octets v)
+{
+    const auto p = ip::read_packet(v.data(), v.size());
+    if (!p || p->icmp_type != 8)
+        return {};
+    std::swap_ranges(v.begin() + 12, v.begin() + 16, v.begin() + 16);
+    v[20] = 0;
+    put16(v, 22, 0);
+    put16(v, 22, ip::checksum_fold(ip::checksum_add(0, v.data() + 20, v.size() - 20)));
+    return v;
+}
+
+//! An IP client on a station; what comes for the host goes to a function.
+class ip_on_station
+{
+public:
+    ip_on_station(scheduler& s, station& at, const ip::client_config& c)
+        : d_scheduler(s), d_station(at), d_engine(c)
+    {
+        d_client = at.attach_octets([this](sim_time now, const octets& v) {
+            d_engine.sis_in(now, v.data(), v.size());
+            drain();
+        });
+        drain();
+    }
+
+    void send(const octets& packet)
+    {
+        d_engine.on_packet(d_scheduler.now(), packet.data(), packet.size());
+        drain();
+    }
+
+    std::function<void(octets)> on_packet;
+
+private:
+    void drain()
+    {
+        if (d_busy)
+            return;
+        d_busy = true;
+        for (bool again = true; again;) {
+            again = false;
+            while (auto v = d_engine.poll_sis()) {
+                again = true;
+                d_station.send_octets(d_client, *v);
+            }
+            while (auto v = d_engine.poll_packet()) {
+                again = true;
+                if (on_packet)
+                    on_packet(std::move(*v));
+            }
+        }
+        d_busy = false;
+        if (const auto t = d_engine.next_deadline())
+            d_scheduler.at(*t, [this] {
+                const auto due = d_engine.next_deadline();
+                if (!due || *due > d_scheduler.now())
+                    return;
+                d_engine.on_deadline(d_scheduler.now());
+                drain();
+            });
+    }
+
+    scheduler& d_scheduler;
+    station& d_station;
+    ip::client d_engine;
+    s5066::client_id d_client = 0;
+    bool d_busy = false;
+};
+
+ip::client_config ip_config(int n, const std::string& mode_text)
+{
+    ip::client_config c;
+    const std::string other = std::to_string(3 - n);
+    c.table = { { ip::prefix("10.66.0." + other),
+                  s5066::address("1." + other + ".0.0") } };
+    c.own = { ip::address("10.66.0." + std::to_string(n)) };
+    c.rate = mode::parse(mode_text).rate_bps;
+    c.queue_octets = std::max<size_t>(depth_for(c.rate), 2048);
+    return c;
+}
+
+struct two_stations {
+    explicit two_stations(const ping_series& p)
+        : air(s, p.seed), a(s, air, config(1, p)), b(s, air, config(2, p))
+    {
+        air.set_default_path(p.on_path);
+        s.run_until(std::chrono::milliseconds(1));
+    }
+    static s5066::node_config config(int n, const ping_series& p)
+    {
+        s5066::node_config c;
+        c.own = s5066::address("1." + std::to_string(n) + ".0.0");
+        c.mode = p.mode;
+        c.ack_mode = p.ack_mode;
+        c.seed = 100 * p.seed + static_cast<uint64_t>(n);
+        return c;
+    }
+    scheduler s;
+    emulated_air air;
+    station a, b;
+};
+
+//! Sends \p count requests; \p answered says how many answers have come.
+std::vector<double> run_series(two_stations& n,
+                               const ping_series& p,
+                               const std::function<void(int)>& request,
+                               const int& answered)
+{
+    std::vector<double> times;
+    for (int k = 0; k < p.count; ++k) {
+        const sim_time begin = n.s.now();
+        const int before = answered;
+        request(k);
+        const bool came = n.s.run_until([&] { return answered > before; },
+                                        begin + from_seconds(p.limit_s));
+        times.push_back(came ? to_seconds(n.s.now() - begin) : -1);
+        n.s.run_until(n.s.now() + from_seconds(p.gap_s));
+    }
+    return times;
+}
+
+std::vector<double> ping_icmp(const ping_series& p)
+{
+    two_stations n(p);
+    ip_on_station a(n.s, n.a, ip_config(1, p.mode)), b(n.s, n.b, ip_config(2, p.mode));
+    int answered = 0;
+    a.on_packet = [&](const octets&) { ++answered; };
+    b.on_packet = [&](octets v) {
+        // Not from within the poll of the same engine.
+        n.s.at(n.s.now(), [&b, reply = echo_reply(std::move(v))] {
+            if (!reply.empty())
+                b.send(reply);
+        });
+    };
+    const ip::address from("10.66.0.1"), to("10.66.0.2");
+    return run_series(
+        n, p, [&](int k) { a.send(echo_request(from, to, p.octets, k)); }, answered);
+}
+
+std::vector<double> ping_u_pdu(const ping_series& p)
+{
+    two_stations n(p);
+    s5066::s_unidata_request q;
+    q.dst_sap = ping_sap;
+    q.mode.mode = s5066::transmission_mode::arq;
+    q.mode.order = s5066::delivery_order::as_they_arrive;
+    q.u_pdu = numbered(p.octets);
+    int answered = 0;
+    const auto client_a = n.a.attach([&](sim_time, const s5066::s_primitive& x) {
+        answered += std::holds_alternative<s5066::s_unidata_indication>(x);
+    });
+    s5066::client_id client_b = 0;
+    client_b = n.b.attach([&](sim_time, const s5066::s_primitive& x) {
+        if (!std::holds_alternative<s5066::s_unidata_indication>(x))
+            return;
+        auto back = q;
+        back.dst = n.a.address();
+        n.b.send(client_b, back);
+    });
+    n.a.send(client_a, s5066::s_bind_request{ ping_sap, 0, {} });
+    n.b.send(client_b, s5066::s_bind_request{ ping_sap, 0, {} });
+    q.dst = n.b.address();
+    return run_series(
+        n, p, [&](int) { n.a.send(client_a, q); }, answered);
+}
+
+//! One refused connection, and a wait until the soft link is broken again.
+void make_acquainted(proxy_pair& n)
+{
+    const auto id = n.pa.edge().accept(n.s.now(), server_address, warm_port);
+    n.pa.edge().sockets[id].then_eof = true;
+    n.pa.drain();
+    n.run_for(3600, [&] { return n.pa.edge().sockets[id].reset; });
+    n.s.run_until(n.s.now() + std::chrono::seconds(90));
+}
+
+} // namespace
+
+std::vector<double> measure(const ping_series& p)
+{
+    const size_t least = p.icmp ? 28 : 4, most = p.icmp ? 1500 : s5066::sis_mtu;
+    if (p.octets < least || p.octets > most)
+        throw std::invalid_argument("octets of a ping " + std::to_string(p.octets) +
+                                    ": allowed are " + std::to_string(least) + " to " +
+                                    std::to_string(most));
+    return p.icmp ? ping_icmp(p) : ping_u_pdu(p);
+}
+
+tcp_times measure(const tcp_transfer& t)
+{
+    proxy_pair::changes change;
+    change.node = [&](s5066::node_config& c) { s5066::apply(t.settings, c); };
+    change.pep = [&](hfpep::engine_config& c) {
+        for (auto& r : c.rules)
+            r.compress = t.compress;
+    };
+    proxy_pair n(t.mode, t.on_path, t.seed, change);
+    n.pb.edge().on_connect = [](const hfpep::destination& to) {
+        return to.port == warm_port ? hfpep::status::refused : hfpep::status::connected;
+    };
+    n.pb.edge().on_server = [&](tcp_host::socket& s) {
+        s.reply_after = t.content.size();
+        s.reply = octets(12, 'k');
+        s.eof_after_eof = true;
+    };
+    if (t.acquainted)
+        make_acquainted(n);
+    const size_t connects_before = n.pb.edge().connects.size();
+    const uint64_t transmissions_before = n.air.transmissions();
+    const auto on_hf = [&] {
+        return n.a.node().stats().octets_sent + n.b.node().stats().octets_sent;
+    };
+    const uint64_t octets_before = on_hf();
+
+    tcp_times result;
+    const double rate = mode::parse(t.mode).rate_bps;
+    const double limit = 600 + 40 * 8.0 * static_cast<double>(t.content.size()) / rate;
+    const sim_time begin = n.s.now();
+    const auto id = n.pa.edge().accept(begin, server_address, t.port);
+    auto& client = n.pa.edge().sockets[id];
+    client.to_send = t.content;
+    n.pa.drain();
+    const auto server = [&]() -> tcp_host::socket* {
+        const auto& all = n.pb.edge().connects;
+        return all.size() <= connects_before ? nullptr
+                                             : &n.pb.edge().sockets[all[connects_before]];
+    };
+    const bool arrived = n.run_for(limit, [&] {
+        return client.reset ||
+               (server() != nullptr && server()->got.size() == t.content.size());
+    });
+    if (!arrived || client.reset)
+        return result;
+    result.connect_s = to_seconds(server()->connect_at - begin);
+    result.total_s = to_seconds(server()->last_at - begin);
+    if (!n.run_for(limit, [&] { return client.got.size() == 12; }))
+        return result;
+    result.confirmed_s = to_seconds(n.s.now() - begin);
+    n.s.run_until(n.s.now() + std::chrono::seconds(5));
+    const sim_time close = n.s.now();
+    client.then_eof = true;
+    n.pa.drain();
+    if (!n.run_for(limit, [&] { return client.got_eof && server()->got_eof; }))
+        return result;
+    result.close_s = to_seconds(std::max(client.eof_at, server()->eof_at) - close);
+    result.complete = n.run_for(limit, [&] {
+        return client.closed && server()->closed;
+    }) && server()->got == t.content;
+    result.transmissions = n.air.transmissions() - transmissions_before;
+    result.octets_over_hf = on_hf() - octets_before;
+    return result;
+}
+
+} // namespace gr::hf::sim

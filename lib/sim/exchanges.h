@@ -1,0 +1,65 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/node_settings.h"
+#include "sim/pep_station.h"
+
+#include <string>
+#include <vector>
+
+/*! \file
+ *  The exchanges that published measurements of HF systems are made of, between two stations
+ *  with emulated modems, in virtual time.
+ */
+namespace gr::hf::sim {
+
+//! One TCP transfer through HF-PEP: connect, send, short confirmation, close.
+struct tcp_transfer {
+    std::string mode = "4539-9600S";
+    octets content; //!< what the client sends
+    path on_path;   //!< both directions
+    uint64_t seed = 1;
+    bool compress = false; //!< DEFLATE of both directions
+    uint16_t port = 8000;  //!< of the server; it selects the preset dictionary
+    //! The stations have spoken before, the soft link is broken again: only the first
+    //! exchange ever costs the restart notices of SLEP.
+    bool acquainted = true;
+    s5066::node_settings settings; //!< of both data links
+};
+
+//! Times in seconds from the SYN of the client.
+struct tcp_times {
+    bool complete = false;   //!< everything arrived unaltered and both ends closed
+    double connect_s = -1;   //!< to accept() at the server
+    double total_s = -1;     //!< to the last octet at the server
+    double confirmed_s = -1; //!< to the confirmation at the client
+    double close_s = -1;     //!< from close() of the client to both FINs
+    uint64_t transmissions = 0;
+    uint64_t octets_over_hf = 0; //!< of D_PDUs, both directions
+};
+
+//! \throws std::invalid_argument as the configurations
+tcp_times measure(const tcp_transfer& t);
+
+//! Echo requests one after the other, each sent \c gap_s after the answer to the last.
+struct ping_series {
+    std::string mode = "4539-9600S";
+    std::string ack_mode = "auto";
+    //! true: ICMP echo through the IP client, \c octets with IP header; false: U_PDUs of
+    //! that size, echoed by a client of the data link.
+    bool icmp = true;
+    size_t octets = 84;   //!< 28 to 1500 with ICMP, 4 to 2048 without
+    int count = 6;        //!< the first finds no link
+    double gap_s = 10;    //!< the acknowledgement of the answer is out of the way
+    double limit_s = 600; //!< for each answer
+    path on_path;
+    uint64_t seed = 1;
+};
+
+/*! \brief Round-trip times in seconds; negative: no answer within the limit.
+ *  \throws std::invalid_argument as the configurations
+ */
+std::vector<double> measure(const ping_series& p);
+
+} // namespace gr::hf::sim

@@ -1,0 +1,67 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sim/station.h"
+#include "sim/tcp_host.h"
+
+namespace gr::hf::sim {
+
+//! A proxy with its applications on a station of the event simulator.
+class proxy_on_station
+{
+public:
+    proxy_on_station(scheduler& s, station& at, const hfpep::engine_config& c);
+
+    //! To be called after anything was done to the edge.
+    void drain();
+    //! The node has restarted: attach and bind again.
+    void reattach();
+    //! The proxy itself starts anew with \p c: its sockets and streams are gone.
+    void restart(const hfpep::engine_config& c);
+
+    tcp_host& edge() { return *d_edge; }
+
+private:
+    void attach();
+
+    scheduler& d_scheduler;
+    station& d_station;
+    std::unique_ptr<tcp_host> d_edge;
+    s5066::client_id d_client = 0;
+    bool d_busy = false;
+    std::optional<sim_time> d_wake;
+};
+
+//! Octets that SIS should hold: 1.1 times a longest transmission at \p rate bit/s.
+size_t depth_for(double rate);
+
+//! Two stations with a proxy each, 1.1.0.0 and 1.2.0.0; each proxies everything to the other.
+struct proxy_pair {
+    //! Changes made to the two configurations before anything is built.
+    struct changes {
+        std::function<void(s5066::node_config&)> node;
+        std::function<void(hfpep::engine_config&)> pep;
+    };
+    /*! \param mode_text of data, both directions
+     *  \throws std::invalid_argument as the configurations
+     */
+    explicit proxy_pair(const std::string& mode_text,
+                        const path& p = {},
+                        uint64_t seed = 1,
+                        const changes& change = {});
+
+    //! Configuration of the proxy of node 1.\p n.0.0; \p instance tells its starts apart.
+    hfpep::engine_config pep_config(int n, uint16_t instance) const;
+    //! Runs until \p done, for at most \p seconds. \return whether it is done
+    bool run_for(double seconds, const std::function<bool()>& done);
+
+    const std::string mode_name;
+    const changes change;
+    scheduler s;
+    emulated_air air;
+    station a, b;
+    proxy_on_station pa, pb;
+};
+
+} // namespace gr::hf::sim

@@ -1,0 +1,111 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* BINDTOOL_HEADER_FILE(sim.h) */
+/* BINDTOOL_HEADER_FILE_HASH(0) */
+#include "sim/exchanges.h"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+using namespace gr::hf;
+
+namespace {
+
+sim::path path_of(double ber, double loss)
+{
+    if (!(ber >= 0 && ber <= 0.5) || !(loss >= 0 && loss <= 1))
+        throw std::invalid_argument("ber " + std::to_string(ber) + ", loss " +
+                                    std::to_string(loss) +
+                                    ": allowed are 0 to 0.5 and 0 to 1");
+    sim::path p;
+    p.ber = ber;
+    p.loss = loss;
+    return p;
+}
+
+py::dict simulate_tcp(const std::string& mode,
+                      const std::string& content,
+                      double ber,
+                      double loss,
+                      uint64_t seed,
+                      bool compress,
+                      uint16_t port,
+                      const s5066::node_settings& settings)
+{
+    using namespace pybind11::literals;
+    sim::tcp_transfer t;
+    t.mode = mode;
+    t.content.assign(content.begin(), content.end());
+    t.on_path = path_of(ber, loss);
+    t.seed = seed;
+    t.compress = compress;
+    t.port = port;
+    t.settings = settings;
+    const auto r = sim::measure(t);
+    return py::dict("complete"_a = r.complete,
+                    "connect_s"_a = r.connect_s,
+                    "total_s"_a = r.total_s,
+                    "confirmed_s"_a = r.confirmed_s,
+                    "close_s"_a = r.close_s,
+                    "transmissions"_a = r.transmissions,
+                    "octets_over_hf"_a = r.octets_over_hf);
+}
+
+std::vector<double> simulate_ping(const std::string& mode,
+                                  bool icmp,
+                                  size_t octets,
+                                  int count,
+                                  double gap_s,
+                                  double limit_s,
+                                  const std::string& ack_mode,
+                                  double ber,
+                                  double loss,
+                                  uint64_t seed)
+{
+    sim::ping_series p;
+    p.mode = mode;
+    p.ack_mode = ack_mode;
+    p.icmp = icmp;
+    p.octets = octets;
+    p.count = count;
+    p.gap_s = gap_s;
+    p.limit_s = limit_s;
+    p.on_path = path_of(ber, loss);
+    p.seed = seed;
+    return sim::measure(p);
+}
+
+} // namespace
+
+void bind_pep_sim(py::module& m)
+{
+    m.def("simulate_tcp",
+          &simulate_tcp,
+          py::arg("mode"),
+          py::arg("content"),
+          py::arg("ber") = 0.0,
+          py::arg("loss") = 0.0,
+          py::arg("seed") = 1,
+          py::arg("compress") = false,
+          py::arg("port") = 8000,
+          py::arg("settings") = s5066::node_settings(),
+          "One TCP transfer through HF-PEP over emulated modems in virtual time: connect, "
+          "content (bytes), short confirmation, close. Returns a dictionary; times in "
+          "seconds from the SYN, close_s from close() to both FINs.");
+    m.def("simulate_ping",
+          &simulate_ping,
+          py::arg("mode"),
+          py::arg("icmp") = true,
+          py::arg("octets") = 84,
+          py::arg("count") = 6,
+          py::arg("gap_s") = 10.0,
+          py::arg("limit_s") = 600.0,
+          py::arg("ack_mode") = "auto",
+          py::arg("ber") = 0.0,
+          py::arg("loss") = 0.0,
+          py::arg("seed") = 1,
+          "Echo requests one after the other over emulated modems in virtual time: ICMP "
+          "through the IP client, or U_PDUs of the data link. Returns round-trip times in "
+          "seconds, negative if no answer came.");
+}
