@@ -24,8 +24,7 @@ public:
         : gr::sync_block("hf_air_source",
                          gr::io_signature::make(0, 0, 0),
                          gr::io_signature::make(1, 1, sizeof(gr_complex))),
-          d_air(std::move(a)),
-          d_station(station)
+          d_air(std::move(a)), d_station(station)
     {
         set_max_output_buffer(512);
     }
@@ -53,15 +52,15 @@ public:
         : gr::sync_block("hf_air_sink",
                          gr::io_signature::make(1, 1, sizeof(gr_complex)),
                          gr::io_signature::make(0, 0, 0)),
-          d_air(std::move(a)),
-          d_station(station)
+          d_air(std::move(a)), d_station(station)
     {
     }
 
     int work(int n, gr_vector_const_void_star& in, gr_vector_void_star&) override
     {
-        return d_air->write(
-                   d_station, static_cast<const gr_complex*>(in[0]), static_cast<size_t>(n))
+        return d_air->write(d_station,
+                            static_cast<const gr_complex*>(in[0]),
+                            static_cast<size_t>(n))
                    ? n
                    : WORK_DONE;
     }
@@ -102,13 +101,13 @@ air_impl::air_impl(int stations,
                    double sample_rate)
     : d_delay(static_cast<uint64_t>(std::lround(delay_ms * 1e-3 * sample_rate))),
       d_end(static_cast<uint64_t>(std::llround(duration_s * sample_rate))),
-      d_sample_rate(sample_rate),
-      d_speed(speed)
+      d_sample_rate(sample_rate), d_speed(speed)
 {
     const auto check = [](bool ok, const char* what, double value, const char* allowed) {
         if (!ok)
             throw std::invalid_argument(std::string("air: ") + what + " " +
-                                        std::to_string(value) + ": allowed are " + allowed);
+                                        std::to_string(value) + ": allowed are " +
+                                        allowed);
     };
     check(stations >= 2 && stations <= 64, "stations", stations, "2 to 64");
     check(speed >= 0, "speed", speed, "0 (no limit) and above");
@@ -126,9 +125,10 @@ air_impl::air_impl(int stations,
         s.noise = std::make_unique<kernel::channel>(
             noise, sample_rate, pair_seed(seed, to, to), signal_power);
         for (int from = 0; from < stations; ++from)
-            s.from.push_back(from == to ? nullptr
-                                        : std::make_unique<kernel::channel>(
-                                              paths, sample_rate, pair_seed(seed, from, to)));
+            s.from.push_back(from == to
+                                 ? nullptr
+                                 : std::make_unique<kernel::channel>(
+                                       paths, sample_rate, pair_seed(seed, from, to)));
     }
 }
 
@@ -218,9 +218,9 @@ size_t air_impl::paced(uint64_t position, size_t n)
         d_pace_time = t;
         d_pace_sample = position;
     }
-    const double due = std::chrono::duration<double>(t - d_pace_time).count() * d_speed *
-                           d_sample_rate +
-                       static_cast<double>(d_pace_sample);
+    const double due =
+        std::chrono::duration<double>(t - d_pace_time).count() * d_speed * d_sample_rate +
+        static_cast<double>(d_pace_sample);
     const double more = due - static_cast<double>(position);
     // A machine that cannot keep up must not race afterwards.
     if (more > d_sample_rate * d_speed * 0.2) {
@@ -255,9 +255,11 @@ int air_impl::read(int station, gr_complex* out, size_t n)
             const auto& other = d_stations[k];
             heard[k].assign(n, gr_complex());
             // Before its first sample arrives a station is heard as silence.
-            const uint64_t skip = s.read < d_delay ? std::min<uint64_t>(n, d_delay - s.read) : 0;
+            const uint64_t skip =
+                s.read < d_delay ? std::min<uint64_t>(n, d_delay - s.read) : 0;
             if (skip < n) {
-                const auto at = static_cast<ptrdiff_t>(s.read + skip - d_delay - other.sent_from);
+                const auto at =
+                    static_cast<ptrdiff_t>(s.read + skip - d_delay - other.sent_from);
                 std::copy_n(other.sent.begin() + at,
                             n - skip,
                             heard[k].begin() + static_cast<ptrdiff_t>(skip));

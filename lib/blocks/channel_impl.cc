@@ -11,7 +11,10 @@ namespace {
 class channel_impl : public channel
 {
 public:
-    channel_impl(const std::string& spec, uint64_t seed, double signal_power, double sample_rate)
+    channel_impl(const std::string& spec,
+                 uint64_t seed,
+                 double signal_power,
+                 double sample_rate)
         : gr::sync_block("hf_channel",
                          gr::io_signature::make(1, 1, sizeof(gr_complex)),
                          gr::io_signature::make(1, 1, sizeof(gr_complex))),
@@ -33,8 +36,10 @@ private:
 
 } // namespace
 
-channel::sptr
-channel::make(const std::string& spec, uint64_t seed, double signal_power, double sample_rate)
+channel::sptr channel::make(const std::string& spec,
+                            uint64_t seed,
+                            double signal_power,
+                            double sample_rate)
 {
     return gnuradio::make_block_sptr<channel_impl>(spec, seed, signal_power, sample_rate);
 }

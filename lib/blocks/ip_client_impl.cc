@@ -31,11 +31,8 @@ public:
         : gr::block("hf_ip_client_core",
                     gr::io_signature::make(0, 0, 0),
                     gr::io_signature::make(0, 0, 0)),
-          sis_client_block(netns),
-          d_device_name(device),
-          d_address(address),
-          d_mtu(static_cast<int>(config.mtu)),
-          d_engine(config),
+          sis_client_block(netns), d_device_name(device), d_address(address),
+          d_mtu(static_cast<int>(config.mtu)), d_engine(config),
           d_tun_events(io().context())
     {
     }
@@ -159,7 +156,10 @@ public:
                           gr::io_signature::make(0, 0, 0),
                           gr::io_signature::make(0, 0, 0)),
           d_core(gnuradio::make_block_sptr<ip_client_core>(
-              device, address, make_config(address, table, mtu, queue_octets), netns))
+              device,
+              address,
+              make_config(address, table, mtu, queue_octets),
+              netns))
     {
         const auto sis = pmt::mp("sis");
         message_port_register_hier_in(sis);

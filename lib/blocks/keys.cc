@@ -7,11 +7,11 @@
 namespace gr::hf::keys {
 
 // Interned once; function-local so that they exist before any block is made.
-#define HF_KEY(name)                                            \
-    const pmt::pmt_t& name()                                    \
-    {                                                           \
+#define HF_KEY(name)                                                \
+    const pmt::pmt_t& name()                                        \
+    {                                                               \
         static const pmt::pmt_t key = pmt::string_to_symbol(#name); \
-        return key;                                             \
+        return key;                                                 \
     }
 
 HF_KEY(type)

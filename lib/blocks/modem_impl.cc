@@ -27,9 +27,7 @@ modem_impl::modem_impl(bool lock_step, bool zero_interleaver, int agc_blocks)
     : gr::sync_block("hf_modem",
                      gr::io_signature::make(1, 1, sizeof(gr_complex)),
                      gr::io_signature::make(1, 1, sizeof(gr_complex))),
-      d_lock_step(lock_step),
-      d_port(pmt::mp("modem")),
-      d_status(pmt::mp("status")),
+      d_lock_step(lock_step), d_port(pmt::mp("modem")), d_status(pmt::mp("status")),
       d_modem(*this, { zero_interleaver, agc_blocks })
 {
     message_port_register_in(d_port);

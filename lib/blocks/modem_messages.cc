@@ -131,8 +131,8 @@ bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply)
         const auto m = parse_mode(r.symbol(keys::mode()));
         if (!m)
             return false;
-        user.on_rx_start(
-            *now, { *m, r.real(keys::snr_db()), r.real(keys::freq_offset_hz()) });
+        user.on_rx_start(*now,
+                         { *m, r.real(keys::snr_db()), r.real(keys::freq_offset_hz()) });
     } else if (type == "rx_octets") {
         user.on_rx_octets(
             *now, { r.octets(), r.real(keys::snr_db()), r.real(keys::quality(), 1.0) });

@@ -33,8 +33,14 @@ public:
     {
         return set(key, pmt::from_uint64(static_cast<uint64_t>(t.count())));
     }
-    builder& set(const pmt::pmt_t& key, uint64_t v) { return set(key, pmt::from_uint64(v)); }
-    builder& set(const pmt::pmt_t& key, double v) { return set(key, pmt::from_double(v)); }
+    builder& set(const pmt::pmt_t& key, uint64_t v)
+    {
+        return set(key, pmt::from_uint64(v));
+    }
+    builder& set(const pmt::pmt_t& key, double v)
+    {
+        return set(key, pmt::from_double(v));
+    }
     builder& set(const pmt::pmt_t& key, bool v) { return set(key, pmt::from_bool(v)); }
     builder& set(const pmt::pmt_t& key, const std::string& v)
     {

@@ -25,11 +25,12 @@ public:
         : gr::block("hf_pep_core",
                     gr::io_signature::make(0, 0, 0),
                     gr::io_signature::make(0, 0, 0)),
-          sis_client_block(netns),
-          d_listeners(listeners),
-          d_engine(config),
+          sis_client_block(netns), d_listeners(listeners), d_engine(config),
           d_edge(
-              io().context(), d_engine, [this] { return now(); }, [this] { pump(); })
+              io().context(),
+              d_engine,
+              [this] { return now(); },
+              [this] { pump(); })
     {
     }
 
@@ -130,8 +131,9 @@ public:
              const hfpep::engine_config& config,
              const std::string& netns,
              bool real_time)
-        : gr::hier_block2(
-              "hf_pep", gr::io_signature::make(0, 0, 0), gr::io_signature::make(0, 0, 0)),
+        : gr::hier_block2("hf_pep",
+                          gr::io_signature::make(0, 0, 0),
+                          gr::io_signature::make(0, 0, 0)),
           d_core(gnuradio::make_block_sptr<pep_core>(listeners, config, netns))
     {
         const auto sis = pmt::mp("sis");

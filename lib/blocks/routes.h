@@ -16,8 +16,9 @@ namespace gr::hf {
 inline std::pair<std::string, s5066::address> parse_route(const std::string& text)
 {
     const auto eq = text.rfind('=');
-    const auto node = eq == std::string::npos ? std::nullopt
-                                              : s5066::address::parse(text.substr(eq + 1));
+    const auto node = eq == std::string::npos
+                          ? std::nullopt
+                          : s5066::address::parse(text.substr(eq + 1));
     if (!node || eq == 0)
         throw std::invalid_argument("route '" + text +
                                     "': allowed is PREFIX=NODE, for example "

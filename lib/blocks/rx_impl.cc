@@ -27,8 +27,7 @@ public:
               o.max_blocks = max_blocks;
               return o;
           }()),
-          d_pdus(pmt::mp("pdus")),
-          d_events(pmt::mp("events"))
+          d_pdus(pmt::mp("pdus")), d_events(pmt::mp("events"))
     {
         message_port_register_out(d_pdus);
         message_port_register_out(d_events);
@@ -68,7 +67,8 @@ private:
         d_meta.set(keys::mode(), s.m.to_string())
             .set(keys::snr_db(), s.snr_db)
             .set(keys::freq_offset_hz(), s.freq_offset_hz)
-            .set(keys::start_sample(), static_cast<uint64_t>(std::max<int64_t>(sample, 0)));
+            .set(keys::start_sample(),
+                 static_cast<uint64_t>(std::max<int64_t>(sample, 0)));
         publish_event("rx_start", {});
     }
 

@@ -9,9 +9,7 @@
 namespace gr::hf {
 
 sis_client_block::sis_client_block(const std::string& netns)
-    : d_port(pmt::mp("sis")),
-      d_client(keys::new_client_id()),
-      d_io(netns)
+    : d_port(pmt::mp("sis")), d_client(keys::new_client_id()), d_io(netns)
 {
     message_port_register_in(d_port);
     message_port_register_out(d_port);
@@ -59,8 +57,8 @@ void sis_client_block::on_message(const pmt::pmt_t& msg)
         d_lock_step = true;
         d_io.post([this, t = *now] {
             on_time(t);
-            message_port_pub(d_port,
-                             pdu::builder("tick_done").set(keys::client(), d_client).make());
+            message_port_pub(
+                d_port, pdu::builder("tick_done").set(keys::client(), d_client).make());
         });
     }
     // In lock step time must not overtake the messages that wait: ticks alone carry it.
@@ -90,8 +88,7 @@ void sis_client_block::pump()
         more = engine_drain();
         while (const auto primitive = engine_poll_sis()) {
             message_port_pub(
-                d_port,
-                pdu::builder().set(keys::client(), d_client).make(*primitive));
+                d_port, pdu::builder().set(keys::client(), d_client).make(*primitive));
             more = true;
         }
     }

@@ -33,12 +33,11 @@ hfpep::endpoint_address from_asio(const tcp::endpoint& e)
     } else {
         const auto v6 = e.address().to_v6();
         // A dual-stack socket shows IPv4 clients as mapped addresses.
-        a.host = v6.is_v4_mapped()
-                     ? ip::address::v4(
-                           boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, v6)
-                               .to_bytes()
-                               .data())
-                     : ip::address::v6(v6.to_bytes().data());
+        a.host = v6.is_v4_mapped() ? ip::address::v4(boost::asio::ip::make_address_v4(
+                                                         boost::asio::ip::v4_mapped, v6)
+                                                         .to_bytes()
+                                                         .data())
+                                   : ip::address::v6(v6.to_bytes().data());
     }
     return a;
 }
@@ -64,7 +63,8 @@ std::optional<hfpep::endpoint_address> original_destination(tcp::socket& socket)
     // By family, not by n: some kernels return the length of the buffer.
     if (sa.ss_family != AF_INET && sa.ss_family != AF_INET6)
         return std::nullopt;
-    const size_t size = sa.ss_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    const size_t size =
+        sa.ss_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
     tcp::endpoint e;
     std::memcpy(e.data(), &sa, size);
     e.resize(size);
@@ -167,7 +167,8 @@ public:
         error_code ignored;
         d_socket.set_option(tcp::no_delay(true), ignored);
         // No autotuning: what the kernel holds is data that the sender believes delivered.
-        d_socket.set_option(boost::asio::socket_base::receive_buffer_size(65536), ignored);
+        d_socket.set_option(boost::asio::socket_base::receive_buffer_size(65536),
+                            ignored);
         d_open = true;
         read();
         write();
@@ -176,8 +177,10 @@ public:
     void connect(const action& a)
     {
         const auto self = shared_from_this();
-        const auto limit = std::clamp(a.time_limit, sim_time(1'000'000'000), sim_time(300'000'000'000));
-        d_timer.expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(limit));
+        const auto limit =
+            std::clamp(a.time_limit, sim_time(1'000'000'000), sim_time(300'000'000'000));
+        d_timer.expires_after(
+            std::chrono::duration_cast<std::chrono::milliseconds>(limit));
         d_timer.async_wait([self](const error_code& error) {
             if (!error && !self->d_open)
                 self->connect_failed(hfpep::status::timed_out);
@@ -464,7 +467,8 @@ bool tcp_edge::drain()
     while (auto a = d_engine.poll_action()) {
         any = true;
         if (a->what == action::kind::connect) {
-            const auto c = std::make_shared<connection>(*this, a->conn, tcp::socket(d_io));
+            const auto c =
+                std::make_shared<connection>(*this, a->conn, tcp::socket(d_io));
             d_connections[a->conn] = c;
             c->connect(*a);
             continue;

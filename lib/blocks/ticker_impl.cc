@@ -18,10 +18,10 @@ class ticker_impl : public ticker
 {
 public:
     explicit ticker_impl(int interval_ms)
-        : gr::block("hf_ticker", gr::io_signature::make(0, 0, 0), gr::io_signature::make(0, 0, 0)),
-          d_port(pmt::mp("ticks")),
-          d_interval(interval_ms),
-          d_io(""),
+        : gr::block("hf_ticker",
+                    gr::io_signature::make(0, 0, 0),
+                    gr::io_signature::make(0, 0, 0)),
+          d_port(pmt::mp("ticks")), d_interval(interval_ms), d_io(""),
           d_timer(d_io.context())
     {
         if (interval_ms < 1 || interval_ms > 1000)

@@ -30,12 +30,8 @@ public:
         : gr::block("hf_traffic",
                     gr::io_signature::make(0, 0, 0),
                     gr::io_signature::make(0, 0, 0)),
-          sis_client_block(""),
-          d_peer(peer),
-          d_octets(octets),
-          d_size(u_pdu_octets),
-          d_service(config.service),
-          d_client(config)
+          sis_client_block(""), d_peer(peer), d_octets(octets), d_size(u_pdu_octets),
+          d_service(config.service), d_client(config)
     {
     }
 
@@ -55,10 +51,12 @@ protected:
             return;
         if (const auto* i = std::get_if<s5066::s_unidata_indication>(&*r.data)) {
             received(now, i->u_pdu);
-        } else if (const auto* c = std::get_if<s5066::s_unidata_request_confirm>(&*r.data)) {
+        } else if (const auto* c =
+                       std::get_if<s5066::s_unidata_request_confirm>(&*r.data)) {
             d_state.octets_confirmed += c->u_pdu.size();
             d_state.last_confirmed = to_seconds(now);
-        } else if (const auto* x = std::get_if<s5066::s_unidata_request_rejected>(&*r.data)) {
+        } else if (const auto* x =
+                       std::get_if<s5066::s_unidata_request_rejected>(&*r.data)) {
             d_state.octets_rejected += x->u_pdu.size();
         }
     }
@@ -124,20 +122,24 @@ private:
 
 } // namespace
 
-traffic::sptr
-traffic::make(const std::string& peer, uint64_t octets, size_t u_pdu_octets, int sap, bool arq)
+traffic::sptr traffic::make(const std::string& peer,
+                            uint64_t octets,
+                            size_t u_pdu_octets,
+                            int sap,
+                            bool arq)
 {
     if (u_pdu_octets < 8 || u_pdu_octets > s5066::sis_mtu)
         throw std::invalid_argument("u_pdu_octets " + std::to_string(u_pdu_octets) +
                                     ": allowed are 8 to 2048");
     if (sap < 0 || sap > 15)
-        throw std::invalid_argument("sap " + std::to_string(sap) + ": allowed are 0 to 15");
+        throw std::invalid_argument("sap " + std::to_string(sap) +
+                                    ": allowed are 0 to 15");
     s5066::sis_client::config c;
     c.sap = static_cast<uint8_t>(sap);
     c.service.mode =
         arq ? s5066::transmission_mode::arq : s5066::transmission_mode::non_arq;
-    c.service.confirmation = arq ? s5066::delivery_confirmation::node
-                                 : s5066::delivery_confirmation::none;
+    c.service.confirmation =
+        arq ? s5066::delivery_confirmation::node : s5066::delivery_confirmation::none;
     c.service.order = s5066::delivery_order::as_they_arrive;
     return gnuradio::make_block_sptr<traffic_impl>(
         s5066::address(peer), octets, u_pdu_octets, c);

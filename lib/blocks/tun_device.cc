@@ -48,10 +48,11 @@ ipv4_prefix parse_prefix(const std::string& text)
 {
     const auto slash = text.find('/');
     ipv4_prefix p;
-    const bool ok = slash != std::string::npos &&
-                    ::inet_pton(AF_INET, text.substr(0, slash).c_str(), &p.address) == 1 &&
-                    !text.substr(slash + 1).empty() && text.size() - slash <= 3 &&
-                    text.find_first_not_of("0123456789", slash + 1) == std::string::npos;
+    const bool ok =
+        slash != std::string::npos &&
+        ::inet_pton(AF_INET, text.substr(0, slash).c_str(), &p.address) == 1 &&
+        !text.substr(slash + 1).empty() && text.size() - slash <= 3 &&
+        text.find_first_not_of("0123456789", slash + 1) == std::string::npos;
     if (ok)
         p.length = std::stoi(text.substr(slash + 1));
     if (!ok || p.length < 1 || p.length > 32)

@@ -19,8 +19,7 @@ sim_time time_of(int64_t sample)
 } // namespace
 
 half_duplex_modem::half_duplex_modem(modem_user& user, half_duplex_options options)
-    : d_user(user), d_options(options), d_modulator(sample_rate),
-      d_receiver([&] {
+    : d_user(user), d_options(options), d_modulator(sample_rate), d_receiver([&] {
           rx_options rx;
           rx.zero_interleaver = options.zero_interleaver;
           return rx;

@@ -41,8 +41,8 @@ enum class interleaver {
  */
 struct HF_API mode {
     waveform_family family = waveform_family::serial_tone;
-    int rate_bps = 600;       //!< user data rate, bit/s
-    int bandwidth_hz = 3000;  //!< nominal channel bandwidth, Hz
+    int rate_bps = 600;      //!< user data rate, bit/s
+    int bandwidth_hz = 3000; //!< nominal channel bandwidth, Hz
     interleaver il = interleaver::short_;
     int constraint_length = 7; //!< of the convolutional code
 

@@ -58,7 +58,8 @@ public:
      *  \param agc_blocks AGC training blocks sent ahead of a high-rate preamble, 0 to 7
      *  \throws std::invalid_argument
      */
-    static sptr make(bool lock_step = true, bool zero_interleaver = false, int agc_blocks = 0);
+    static sptr
+    make(bool lock_step = true, bool zero_interleaver = false, int agc_blocks = 0);
 
     //! A snapshot; may be called from any thread.
     virtual modem_state state() const = 0;

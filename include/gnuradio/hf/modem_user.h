@@ -14,9 +14,9 @@ namespace gr::hf {
 
 //! A preamble was recognised: from now on the channel is in use.
 struct rx_start {
-    mode m;                     //!< as signalled by the transmission itself
-    double snr_db = 0;          //!< in 3 kHz, measured on the preamble
-    double freq_offset_hz = 0;  //!< of the received carrier
+    mode m;                    //!< as signalled by the transmission itself
+    double snr_db = 0;         //!< in 3 kHz, measured on the preamble
+    double freq_offset_hz = 0; //!< of the received carrier
 };
 
 //! Octets of one decoded interleaver block, in order; erroneous bits are left in place.

@@ -34,7 +34,8 @@ void bind_blocks(py::module& m)
         .def_readonly("octets_received", &modem_state::octets_received)
         .def_readonly("late_answers", &modem_state::late_answers);
 
-    sync_class<modem>(m, "modem", "Half-duplex HF modem: received samples in, as many out.")
+    sync_class<modem>(
+        m, "modem", "Half-duplex HF modem: received samples in, as many out.")
         .def(py::init(&modem::make),
              py::arg("lock_step") = true,
              py::arg("zero_interleaver") = false,

@@ -80,32 +80,34 @@ std::vector<double> simulate_ping(const std::string& mode,
 
 void bind_pep_sim(py::module& m)
 {
-    m.def("simulate_tcp",
-          &simulate_tcp,
-          py::arg("mode"),
-          py::arg("content"),
-          py::arg("ber") = 0.0,
-          py::arg("loss") = 0.0,
-          py::arg("seed") = 1,
-          py::arg("compress") = false,
-          py::arg("port") = 8000,
-          py::arg("settings") = s5066::node_settings(),
-          "One TCP transfer through HF-PEP over emulated modems in virtual time: connect, "
-          "content (bytes), short confirmation, close. Returns a dictionary; times in "
-          "seconds from the SYN, close_s from close() to both FINs.");
-    m.def("simulate_ping",
-          &simulate_ping,
-          py::arg("mode"),
-          py::arg("icmp") = true,
-          py::arg("octets") = 84,
-          py::arg("count") = 6,
-          py::arg("gap_s") = 10.0,
-          py::arg("limit_s") = 600.0,
-          py::arg("ack_mode") = "auto",
-          py::arg("ber") = 0.0,
-          py::arg("loss") = 0.0,
-          py::arg("seed") = 1,
-          "Echo requests one after the other over emulated modems in virtual time: ICMP "
-          "through the IP client, or U_PDUs of the data link. Returns round-trip times in "
-          "seconds, negative if no answer came.");
+    m.def(
+        "simulate_tcp",
+        &simulate_tcp,
+        py::arg("mode"),
+        py::arg("content"),
+        py::arg("ber") = 0.0,
+        py::arg("loss") = 0.0,
+        py::arg("seed") = 1,
+        py::arg("compress") = false,
+        py::arg("port") = 8000,
+        py::arg("settings") = s5066::node_settings(),
+        "One TCP transfer through HF-PEP over emulated modems in virtual time: connect, "
+        "content (bytes), short confirmation, close. Returns a dictionary; times in "
+        "seconds from the SYN, close_s from close() to both FINs.");
+    m.def(
+        "simulate_ping",
+        &simulate_ping,
+        py::arg("mode"),
+        py::arg("icmp") = true,
+        py::arg("octets") = 84,
+        py::arg("count") = 6,
+        py::arg("gap_s") = 10.0,
+        py::arg("limit_s") = 600.0,
+        py::arg("ack_mode") = "auto",
+        py::arg("ber") = 0.0,
+        py::arg("loss") = 0.0,
+        py::arg("seed") = 1,
+        "Echo requests one after the other over emulated modems in virtual time: ICMP "
+        "through the IP client, or U_PDUs of the data link. Returns round-trip times in "
+        "seconds, negative if no answer came.");
 }

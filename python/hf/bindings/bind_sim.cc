@@ -59,14 +59,19 @@ py::dict simulate(const std::string& mode_text,
     config.seed += 1;
     sim::station b(scheduler, air, config);
     if (log) {
-        a.on_trace = [&](const s5066::trace_line& l) { log(to_seconds(l.time), "A " + l.text); };
-        b.on_trace = [&](const s5066::trace_line& l) { log(to_seconds(l.time), "B " + l.text); };
+        a.on_trace = [&](const s5066::trace_line& l) {
+            log(to_seconds(l.time), "A " + l.text);
+        };
+        b.on_trace = [&](const s5066::trace_line& l) {
+            log(to_seconds(l.time), "B " + l.text);
+        };
     }
 
     s5066::delivery_mode service;
-    service.mode = arq ? s5066::transmission_mode::arq : s5066::transmission_mode::non_arq;
-    service.confirmation = arq ? s5066::delivery_confirmation::node
-                               : s5066::delivery_confirmation::none;
+    service.mode =
+        arq ? s5066::transmission_mode::arq : s5066::transmission_mode::non_arq;
+    service.confirmation =
+        arq ? s5066::delivery_confirmation::node : s5066::delivery_confirmation::none;
     service.order = s5066::delivery_order::as_they_arrive;
     sim::bulk_source source(scheduler, a, sap, service);
     sim::bulk_sink sink(scheduler, b, sap);
@@ -109,6 +114,8 @@ void bind_sim(py::module& m)
           py::arg("settings") = s5066::node_settings(),
           py::arg("limit_s") = 1e6,
           py::arg("log") = std::function<void(double, const std::string&)>(),
-          "Two stations over emulated modems in virtual time: the first sends octets to the "
-          "second. Returns a dictionary of what was delivered, when, and with how much effort.");
+          "Two stations over emulated modems in virtual time: the first sends octets to "
+          "the "
+          "second. Returns a dictionary of what was delivered, when, and with how much "
+          "effort.");
 }
