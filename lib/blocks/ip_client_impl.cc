@@ -35,7 +35,9 @@ public:
           d_mtu(static_cast<int>(config.mtu)), d_engine(config),
           d_tun_events(io().context())
     {
+        open_now();
     }
+    ~ip_client_core() override { close_now(); }
 
     ip::client_stats stats() const
     {

@@ -4,6 +4,7 @@
 #include "blocks/sis_client_block.h"
 #include "blocks/tcp_edge.h"
 #include "pep/engine.h"
+#include "pep/rules.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/pep.h>
@@ -32,7 +33,9 @@ public:
               [this] { return now(); },
               [this] { pump(); })
     {
+        open_now();
     }
+    ~pep_core() override { close_now(); }
 
     hfpep::engine_stats stats() const
     {
@@ -101,9 +104,17 @@ private:
 hfpep::engine_config make_config(const std::vector<std::string>& routes,
                                  size_t queue_octets,
                                  size_t segment_octets,
-                                 size_t max_connections)
+                                 size_t max_connections,
+                                 const std::vector<std::string>& allow,
+                                 const std::vector<std::string>& rules)
 {
     hfpep::engine_config c;
+    for (const auto& text : allow)
+        c.allow.push_back(hfpep::reach::parse(text));
+    if (!rules.empty())
+        c.rules.clear();
+    for (const auto& words : rules)
+        c.rules.push_back(hfpep::parse_rule(words));
     for (const auto& text : routes) {
         const auto [what, node] = parse_route(text);
         hfpep::route r;
@@ -174,14 +185,16 @@ pep::sptr pep::make(const std::vector<std::string>& listeners,
                     size_t segment_octets,
                     size_t max_connections,
                     const std::string& netns,
-                    bool real_time)
+                    bool real_time,
+                    const std::vector<std::string>& allow,
+                    const std::vector<std::string>& rules)
 {
     std::vector<tcp_listener> parsed;
     for (const auto& text : listeners)
         parsed.push_back(tcp_listener::parse(text));
     return gnuradio::make_block_sptr<pep_impl>(
         parsed,
-        make_config(routes, queue_octets, segment_octets, max_connections),
+        make_config(routes, queue_octets, segment_octets, max_connections, allow, rules),
         netns,
         real_time);
 }

@@ -18,20 +18,36 @@ sis_client_block::sis_client_block(const std::string& netns)
 
 bool sis_client_block::start()
 {
+    open_now();
     d_io.run_and_wait([this] {
-        open();
         d_running = true;
         pump();
     });
     return true;
 }
 
-bool sis_client_block::stop()
+void sis_client_block::open_now()
+{
+    d_io.run_and_wait([this] {
+        if (!d_open)
+            open();
+        d_open = true;
+    });
+}
+
+void sis_client_block::close_now()
 {
     d_io.run_and_wait([this] {
         d_running = false;
-        close();
+        if (d_open)
+            close();
+        d_open = false;
     });
+}
+
+bool sis_client_block::stop()
+{
+    close_now();
     return true;
 }
 
@@ -83,7 +99,8 @@ void sis_client_block::on_time(sim_time now)
 
 void sis_client_block::pump()
 {
-    bool more = true;
+    // Before the flowgraph runs nobody would hear the engine.
+    bool more = d_running;
     while (more) {
         more = engine_drain();
         while (const auto primitive = engine_poll_sis()) {

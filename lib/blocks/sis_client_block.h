@@ -40,10 +40,18 @@ protected:
     virtual void engine_on_deadline(sim_time now) = 0;
     //! Carry out what the engine wants besides SIS; false if there was nothing.
     virtual bool engine_drain() = 0;
-    //! Open and close what belongs to the io_thread.
+    //! Open and close what belongs to the io_thread; open() may throw.
     virtual void open() = 0;
     virtual void close() = 0;
     //! @}
+
+    /*! \brief Open now, so that a port in use or a missing right is told by the constructor.
+     *  \details For the end of the constructor of the final class, whose destructor calls
+     *  close_now(). After stop() the next start() opens again.
+     *  \throws what open() throws
+     */
+    void open_now();
+    void close_now();
 
     //! After anything was told to the engine: do all that it wants. On the io_thread.
     void pump();
@@ -59,6 +67,7 @@ private:
     const uint64_t d_client;
     io_thread d_io;
     bool d_lock_step = false; // of the block's own thread
+    bool d_open = false;
     bool d_running = false;
     sim_time d_now{}; // not io().now(), which other threads may have moved on already
 };

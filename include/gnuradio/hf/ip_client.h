@@ -16,7 +16,8 @@ namespace gr::hf {
 /*! \brief IP client of STANAG 5066 Annex F.12 on a TUN device of its own.
  *  \ingroup hf
  *
- * Makes the device when the flowgraph starts and removes it when it stops. What the kernel
+ * Makes the device at once, so that a missing right is told by the constructor, and removes
+ * it when the flowgraph stops. What the kernel
  * routes to it is carried datagram by datagram to the node that the address table names.
  * Message port \c sis (in and out) connects to hf.data_link.
  */
@@ -34,7 +35,8 @@ public:
      *  \param netns network namespace of the device; empty: the present one
      *  \param real_time true if the data link is not driven by a modem of this flowgraph:
      *         time then comes from the host's clock
-     *  \throws std::invalid_argument
+     *  \throws std::invalid_argument for a value that is not allowed, std::runtime_error if
+     *          the device cannot be made
      */
     static sptr make(const std::string& device,
                      const std::string& address,

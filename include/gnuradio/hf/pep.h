@@ -51,7 +51,8 @@ public:
      *  \param netns network namespace of the sockets; empty: the present one
      *  \param real_time true if the data link is not driven by a modem of this flowgraph:
      *         time then comes from the host's clock
-     *  \throws std::invalid_argument
+     *  \throws std::invalid_argument for a value that is not allowed, std::runtime_error if a
+     *          listener cannot be opened
      */
     static sptr make(const std::vector<std::string>& listeners,
                      const std::vector<std::string>& routes,
