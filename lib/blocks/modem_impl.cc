@@ -18,17 +18,18 @@ constexpr int live_wait_ms = 50;
 
 } // namespace
 
-modem::sptr modem::make(bool lock_step, bool zero_interleaver, int agc_blocks)
+modem::sptr modem::make(bool lock_step, bool zero_interleaver, int agc_blocks, int effort)
 {
-    return gnuradio::make_block_sptr<modem_impl>(lock_step, zero_interleaver, agc_blocks);
+    return gnuradio::make_block_sptr<modem_impl>(
+        lock_step, zero_interleaver, agc_blocks, effort);
 }
 
-modem_impl::modem_impl(bool lock_step, bool zero_interleaver, int agc_blocks)
+modem_impl::modem_impl(bool lock_step, bool zero_interleaver, int agc_blocks, int effort)
     : gr::sync_block("hf_modem",
                      gr::io_signature::make(1, 1, sizeof(gr_complex)),
                      gr::io_signature::make(1, 1, sizeof(gr_complex))),
       d_lock_step(lock_step), d_port(pmt::mp("modem")), d_status(pmt::mp("status")),
-      d_modem(*this, { zero_interleaver, agc_blocks })
+      d_modem(*this, { zero_interleaver, agc_blocks, effort })
 {
     message_port_register_in(d_port);
     message_port_register_out(d_port);

@@ -13,7 +13,7 @@ namespace gr::hf {
 class modem_impl : public modem, private modem_user
 {
 public:
-    modem_impl(bool lock_step, bool zero_interleaver, int agc_blocks);
+    modem_impl(bool lock_step, bool zero_interleaver, int agc_blocks, int effort);
 
     int work(int noutput_items,
              gr_vector_const_void_star& input_items,

@@ -17,7 +17,7 @@ constexpr size_t max_message_octets = 16 * 1024 * 1024;
 class rx_impl : public rx
 {
 public:
-    rx_impl(bool zero_interleaver, uint64_t max_blocks)
+    rx_impl(bool zero_interleaver, uint64_t max_blocks, int effort)
         : gr::sync_block("hf_rx",
                          gr::io_signature::make(1, 1, sizeof(gr_complex)),
                          gr::io_signature::make(0, 0, 0)),
@@ -25,6 +25,7 @@ public:
               kernel::rx_options o;
               o.zero_interleaver = zero_interleaver;
               o.max_blocks = max_blocks;
+              o.effort = effort;
               return o;
           }()),
           d_pdus(pmt::mp("pdus")), d_events(pmt::mp("events"))
@@ -110,9 +111,9 @@ private:
 
 } // namespace
 
-rx::sptr rx::make(bool zero_interleaver, uint64_t max_blocks)
+rx::sptr rx::make(bool zero_interleaver, uint64_t max_blocks, int effort)
 {
-    return gnuradio::make_block_sptr<rx_impl>(zero_interleaver, max_blocks);
+    return gnuradio::make_block_sptr<rx_impl>(zero_interleaver, max_blocks, effort);
 }
 
 } // namespace gr::hf

@@ -41,13 +41,41 @@ std::vector<uint32_t> places_in_pairs(const description& d)
 } // namespace
 
 block_decoder::block_decoder(const description& d)
-    : d_d(d), d_mother(mother_code(d.code)), d_encoder(d_mother)
+    : d_d(d), d_mother(mother_code(d.code)), d_encoder(d_mother),
+      d_begin(soft_decoder::at_zero())
 {
     const auto place = places_in_pairs(d);
     d_pair_index.resize(d.coded_bits);
     for (size_t n = 0; n < d.coded_bits; ++n)
         d_pair_index[n] = place[d.interleave[n]];
     d_viterbi.reset();
+}
+
+void block_decoder::to_pairs(const std::vector<float>& soft)
+{
+    d_pairs.assign(2 * d_d.input_bits, 0);
+    for (size_t i = 0; i < std::min(soft.size(), d_pair_index.size()); ++i)
+        d_pairs[d_pair_index[i]] += soft[i];
+}
+
+void block_decoder::soft_output(const std::vector<float>& soft,
+                                std::vector<float>& posterior)
+{
+    if (!d_d.code.coded) {
+        posterior = soft;
+        return;
+    }
+    to_pairs(soft);
+    if (d_d.code.tail_biting) {
+        d_soft.decode_tail_biting(d_pairs.data(), d_d.input_bits, d_posterior);
+    } else {
+        d_end =
+            d_soft.decode_running(d_pairs.data(), d_d.input_bits, d_begin, d_posterior);
+        d_end_known = true;
+    }
+    posterior.resize(d_pair_index.size());
+    for (size_t i = 0; i < posterior.size(); ++i)
+        posterior[i] = d_posterior[d_pair_index[i]];
 }
 
 decoded_block block_decoder::decode(const std::vector<float>& soft)
@@ -63,9 +91,11 @@ decoded_block block_decoder::decode(const std::vector<float>& soft)
         out.quality = soft.empty() ? 0 : sum / static_cast<double>(soft.size());
         return out;
     }
-    d_pairs.assign(2 * n, 0);
-    for (size_t i = 0; i < std::min(soft.size(), d_pair_index.size()); ++i)
-        d_pairs[d_pair_index[i]] += soft[i];
+    to_pairs(soft);
+    if (d_end_known) { // of the last iteration: as good as the state of this one
+        d_begin = d_end;
+        d_end_known = false;
+    }
     if (d_d.code.tail_biting) {
         d_waiting = d_pairs;
         d_viterbi.decode_tail_biting(d_pairs.data(), n, out.bits);

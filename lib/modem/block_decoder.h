@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/soft_decoder.h"
 #include "modem/viterbi.h"
 #include "waveform/convolutional_code.h"
 #include "waveform/description.h"
@@ -29,7 +30,14 @@ public:
     //! \p soft holds description::coded_bits values, positive for 0, in order of arrival.
     decoded_block decode(const std::vector<float>& soft);
 
+    /*! \brief The a-posteriori ratio of each received bit, for iterating; any number of
+     *         times before decode() of the same block.
+     *  \details Uncoded modes give back what came in.
+     */
+    void soft_output(const std::vector<float>& soft, std::vector<float>& posterior);
+
 private:
+    void to_pairs(const std::vector<float>& soft);
     double agreement(const std::vector<uint8_t>& bits);
 
     const description& d_d;
@@ -39,6 +47,10 @@ private:
     code_plan d_mother; // the code without repetition and puncturing
     convolutional_encoder d_encoder;
     std::vector<float> d_waiting; // pairs whose bits are not decided yet
+    soft_decoder d_soft;
+    std::vector<float> d_posterior;         // of pairs
+    soft_decoder::metrics d_begin, d_end{}; // of a running code, for this block
+    bool d_end_known = false;
 };
 
 } // namespace gr::hf::kernel

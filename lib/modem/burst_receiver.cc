@@ -142,7 +142,7 @@ bool burst_receiver::impl::step_acquire()
     }
     const acquired a = d_acquisition->result();
     d_acquisition.reset();
-    d_tracker = make_tracker(a, d_options.lost_after_s);
+    d_tracker = make_tracker(a, d_options.lost_after_s, d_options.effort);
     d_mode = a.m;
     d_parser = {};
     d_block = 0;
@@ -281,6 +281,9 @@ burst_receiver::burst_receiver(const rx_options& o)
         throw std::invalid_argument(
             "burst_receiver: lost_after_s = " + std::to_string(o.lost_after_s) +
             " is not in 0.1 to 10");
+    if (o.effort < 0 || o.effort > 2)
+        throw std::invalid_argument(
+            "burst_receiver: effort = " + std::to_string(o.effort) + " is not in 0 to 2");
     d_impl = std::make_unique<impl>(o);
 }
 

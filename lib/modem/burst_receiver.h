@@ -24,6 +24,11 @@ struct rx_options {
     double max_freq_offset_hz = 75;
     //! Time without a recognisable probe after which the signal is lost, s, 0.1 to 10.
     double lost_after_s = 1.5;
+    /*! \brief How hard to try: 0 equalises and decodes once, 1 iterates between channel
+     *         estimation, equaliser and decoder up to 4 times, 2 up to 10 times.
+     *  \details Iterating stops when nothing changes any more, mostly after 1 or 2 rounds.
+     */
+    int effort = 1;
 };
 
 //! What a burst_receiver found, in the order in which it happened on the air.

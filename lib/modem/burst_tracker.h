@@ -55,8 +55,12 @@ public:
     virtual double sample_of(int64_t symbol) const = 0;
 };
 
-//! \param lost_after_s see rx_options. \throws std::invalid_argument for an unknown mode.
-std::unique_ptr<burst_tracker> make_tracker(const acquired& a, double lost_after_s);
+/*! \param a what was acquired
+ *  \param lost_after_s, effort see rx_options
+ *  \throws std::invalid_argument for an unknown mode
+ */
+std::unique_ptr<burst_tracker>
+make_tracker(const acquired& a, double lost_after_s, int effort);
 
 //! dB in 3 kHz for a ratio Es/N0: the noise bandwidth of a symbol is 2400 Hz.
 double snr_in_3_khz(double es_over_n0);

@@ -249,11 +249,25 @@ void channel_estimator::observe(const half_symbol_stream& y,
     o.rows = static_cast<float>(o.y.size());
     normal_equations(o);
     d_observations.push_back(std::move(o));
+}
 
-    const double oldest =
-        static_cast<double>(end) - (2 * d_o.window_s + 1) * d_o.symbol_rate;
-    while (d_observations.size() > 1 && time_of(d_observations.front()) < oldest)
+void channel_estimator::forget_from(int64_t n)
+{
+    while (!d_observations.empty() && d_observations.back().begin >= n)
+        d_observations.pop_back();
+}
+
+void channel_estimator::forget_before(int64_t n)
+{
+    while (!d_observations.empty() && d_observations.front().end < n)
         d_observations.pop_front();
+}
+
+void channel_estimator::set_statistics(const std::vector<float>& profile, float noise)
+{
+    d_profile = profile;
+    d_profile.resize(d_o.taps, 0);
+    d_noise = noise;
 }
 
 void channel_estimator::normal_equations(observation& o) const
@@ -375,9 +389,9 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
         if (time_of(k) < d_centre)
             o = &k;
     }
-    if (!o)
+    if (!o && !d_observations.empty())
         o = &d_observations.front();
-    if (o->version != d_version || used == 0)
+    if (!o || o->version != d_version || used == 0)
         return;
     channel_taps g;
     at(time_of(*o), g);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/equaliser.h"
 #include "modem/half_symbol_stream.h"
 #include "modem/linear_algebra.h"
 
@@ -27,11 +28,7 @@ namespace gr::hf::kernel {
  */
 using channel_taps = std::vector<std::complex<float>>;
 
-//! Known (or later: guessed) symbols, by their number; the mean of an unknown one is 0.
-struct symbol_belief {
-    std::complex<float> mean;
-    float variance = 1;
-};
+//! Known or guessed symbols, by their number.
 using belief_function = std::function<symbol_belief(int64_t symbol)>;
 
 /*! \brief Least squares of the taps on rows \p first_row .. \p last_row - 1 of \p y, all
@@ -85,6 +82,13 @@ public:
                  const belief_function& beliefs,
                  bool exact_rows);
 
+    //! Forget observations that begin at symbol \p n or later: they are to come again.
+    void forget_from(int64_t n);
+    //! Forget observations that end before symbol \p n.
+    void forget_before(int64_t n);
+    //! Take over what another estimator found out about delays and noise.
+    void set_statistics(const std::vector<float>& profile, float noise);
+
     /*! \brief Estimate around symbol \p centre; evaluate with at().
      *  \param drift expected change of the carrier, Hz/s. The estimate refers to an
      *  oscillator that has the frequency of \p y's at the centre and this drift.
@@ -111,6 +115,8 @@ public:
 
     //! Share of the newest observation's power that the last estimate explains, 0..1.
     float explained() const { return d_explained; }
+
+    double window_s() const { return d_o.window_s; }
 
     //! Observations kept.
     size_t observations() const { return d_observations.size(); }

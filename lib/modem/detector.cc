@@ -14,7 +14,7 @@ void single_pass_detector::frame(frame_observation& f)
         soft_bits(*f.alphabet, f.scrambling[i], d_estimates[i], &d_soft[at]);
 }
 
-decoded_block single_pass_detector::end_block()
+decoded_block single_pass_detector::end_block(frame_source&)
 {
     decoded_block b = d_decoder.decode(d_soft);
     d_soft.clear();

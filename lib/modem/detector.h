@@ -10,6 +10,18 @@
 
 namespace gr::hf::kernel {
 
+//! Where frames come from, if they are wanted again.
+class frame_source
+{
+public:
+    virtual ~frame_source() = default;
+    /*! \brief Estimate the channel again over the block, now that there are beliefs about
+     *         its data symbols (all of them, in order), and make its frames anew.
+     */
+    virtual void observe_again(const std::vector<symbol_belief>& beliefs,
+                               std::vector<frame_observation>& frames) = 0;
+};
+
 /*! \brief Turns the frames of an interleaver block into bits. Replaceable: one that iterates
  *         between equaliser and decoder keeps the frames until the block is complete.
  */
@@ -19,8 +31,12 @@ public:
     virtual ~detector() = default;
     //! The next frame of the block, in order; used up.
     virtual void frame(frame_observation& f) = 0;
-    //! The block is complete: its bits. The next frame begins the next block.
-    virtual decoded_block end_block() = 0;
+    /*! \brief The block is complete: its bits. The next frame begins the next block.
+     *  \details \p source can observe the frames of this block again.
+     */
+    virtual decoded_block end_block(frame_source& source) = 0;
+    //! Whether it asks \p source for frames.
+    virtual bool iterates() const { return false; }
 };
 
 //! Equalise, soft bits, decode: each once, frame by frame as they arrive.
@@ -34,7 +50,7 @@ public:
     }
 
     void frame(frame_observation& f) override;
-    decoded_block end_block() override;
+    decoded_block end_block(frame_source& source) override;
 
 private:
     std::unique_ptr<equaliser> d_equaliser;

@@ -20,14 +20,22 @@ constexpr float least_pivot = 0.03f;
 // Error of the model itself: cut pulses, a channel constant in sub-blocks.
 constexpr float model_error = 3e-4f;
 
-// A + (noise / power) I, in place. Returns what was added.
-float add_load(frame_observation& f)
+/* A belief may not be more certain than this times what the frame itself would tell:
+ * extrinsic information is the difference of two numbers that become equal. */
+constexpr float least_variance = 0.02f;
+
+float mean_diagonal(const frame_observation& f)
 {
     double trace = 0;
     for (size_t i = 0; i < f.z.size(); ++i)
         trace += f.a.at(i, 0).real();
-    const auto mean = static_cast<float>(trace / static_cast<double>(f.z.size()));
-    const float load = f.noise / f.symbol_power + model_error * mean + 1e-30f;
+    return static_cast<float>(trace / static_cast<double>(f.z.size()));
+}
+
+// A + (noise / power) I, in place. Returns what was added.
+float add_load(frame_observation& f)
+{
+    const float load = f.noise / f.symbol_power + model_error * mean_diagonal(f) + 1e-30f;
     for (size_t i = 0; i < f.z.size(); ++i)
         f.a.at(i, 0) += load;
     return load;
@@ -83,11 +91,35 @@ void decision_feedback_equaliser::equalise(frame_observation& f,
 
 void linear_equaliser::equalise(frame_observation& f, std::vector<symbol_estimate>& out)
 {
-    const size_t n = f.z.size();
+    d_nothing.assign(f.z.size(), { 0, f.symbol_power });
+    equalise(f, d_nothing.data(), out);
+}
+
+void linear_equaliser::equalise(frame_observation& f,
+                                const symbol_belief* beliefs,
+                                std::vector<symbol_estimate>& out)
+{
+    const size_t n = f.z.size(), band = f.a.band();
     out.assign(n, {});
     if (n == 0)
         return;
-    const float load = add_load(f);
+    // z - A mean
+    d_product.assign(n, 0);
+    for (size_t i = 0; i < n; ++i)
+        for (size_t d = 0; d <= std::min(i, band); ++d) {
+            d_product[i] += f.a.at(i, d) * beliefs[i - d].mean;
+            if (d > 0)
+                d_product[i - d] += std::conj(f.a.at(i, d)) * beliefs[i].mean;
+        }
+    const float diagonal = mean_diagonal(f) + 1e-30f;
+    const float noise = f.noise + model_error * f.symbol_power * diagonal;
+    const float least = least_variance * noise / diagonal;
+    d_load.resize(n);
+    for (size_t i = 0; i < n; ++i) {
+        f.z[i] -= d_product[i];
+        d_load[i] = noise / std::max(beliefs[i].variance, least) + 1e-30f;
+        f.a.at(i, 0) += d_load[i];
+    }
     f.a.factor(least_pivot);
     f.a.forward(f.z.data());
     for (size_t i = 0; i < n; ++i)
@@ -95,9 +127,10 @@ void linear_equaliser::equalise(frame_observation& f, std::vector<symbol_estimat
     f.a.backward(f.z.data());
     f.a.inverse_diagonal(d_diagonal);
     for (size_t i = 0; i < n; ++i) {
-        const float gain = std::max(1 - load * d_diagonal[i], 1e-4f);
-        out[i].value = f.z[i] / gain;
-        out[i].error = std::max(f.symbol_power * (1 - gain) / gain, least_error);
+        const float gain = std::max(1 - d_load[i] * d_diagonal[i], 1e-4f);
+        const float variance = std::max(beliefs[i].variance, least);
+        out[i].value = beliefs[i].mean + f.z[i] / gain;
+        out[i].error = std::max(variance * (1 - gain) / gain, least_error);
     }
 }
 
@@ -106,20 +139,28 @@ void soft_bits(const constellation& alphabet,
                const symbol_estimate& e,
                float* llr)
 {
-    std::array<float, 8> zero, one;
-    zero.fill(1e30f);
-    one.fill(1e30f);
-    const unsigned bits = alphabet.bits;
-    for (unsigned l = 0; l < 1u << bits; ++l) {
-        const float d =
-            std::norm(e.value - alphabet.point(static_cast<uint8_t>(l), scrambling));
-        for (unsigned b = 0; b < bits; ++b) {
-            float& least = l >> (bits - 1 - b) & 1 ? one[b] : zero[b];
-            least = std::min(least, d);
-        }
+    std::array<float, max_labels> by_number, d;
+    const size_t points = alphabet.points.size();
+    const float re = e.value.real(), im = e.value.imag();
+    for (size_t k = 0; k < points; ++k) {
+        const float x = re - alphabet.points[k].real();
+        const float y = im - alphabet.points[k].imag();
+        by_number[k] = x * x + y * y;
     }
-    for (unsigned b = 0; b < bits; ++b)
-        llr[b] = std::clamp((one[b] - zero[b]) / e.error, -200.0f, 200.0f);
+    size_t half = (size_t{ 1 } << alphabet.bits) / 2;
+    for (size_t l = 0; l < 2 * half; ++l)
+        d[l] = by_number[alphabet.scramble(static_cast<uint8_t>(l), scrambling)];
+    // The labels with the first bit 0 are the first half; fold it onto the other for the next.
+    const float scale = 1 / e.error;
+    for (unsigned b = 0; b < alphabet.bits; ++b, half /= 2) {
+        float zero = d[0], one = d[half];
+        for (size_t l = 0; l < half; ++l) {
+            zero = d[l] < zero ? d[l] : zero;
+            one = d[l + half] < one ? d[l + half] : one;
+            d[l] = d[l + half] < d[l] ? d[l + half] : d[l];
+        }
+        llr[b] = std::clamp((one - zero) * scale, -200.0f, 200.0f);
+    }
 }
 
 } // namespace gr::hf::kernel

@@ -28,7 +28,13 @@ struct frame_observation {
     float symbol_power = 1; //!< mean power of a
 };
 
-//! What an equaliser knows about a symbol: estimate = symbol + error, E|error|^2.
+//! What is known about a symbol beforehand; the mean of an unknown one is 0.
+struct symbol_belief {
+    std::complex<float> mean;
+    float variance = 1;
+};
+
+//! What an equaliser finds out about a symbol: estimate = symbol + error, E|error|^2.
 struct symbol_estimate {
     std::complex<float> value; //!< unbiased
     float error = 1;           //!< variance of the error
@@ -57,13 +63,26 @@ public:
 private:
 };
 
-//! Block linear MMSE: (A + (noise / power) I)^-1 z with each symbol's own error.
+/*! \brief Block linear MMSE with soft interference cancellation: with V the variances of
+ *         beliefs about the symbols, mean + (A + noise V^-1)^-1 (z - A mean).
+ *  \details Each estimate is what the frame says about a symbol, without the belief about
+ *  that symbol itself.
+ */
 class linear_equaliser : public equaliser
 {
 public:
+    //! Nothing is known beforehand.
     void equalise(frame_observation& f, std::vector<symbol_estimate>& out) override;
 
+    //! \p beliefs holds one entry per symbol of \p f.
+    void equalise(frame_observation& f,
+                  const symbol_belief* beliefs,
+                  std::vector<symbol_estimate>& out);
+
 private:
+    std::vector<symbol_belief> d_nothing;
+    std::vector<float> d_load;
+    std::vector<std::complex<float>> d_product;
     std::vector<float> d_diagonal;
 };
 

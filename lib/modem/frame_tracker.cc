@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/frame_tracker.h"
 
-#include "modem/pulse.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -12,8 +10,9 @@ namespace gr::hf::kernel {
 namespace {
 
 constexpr int64_t preamble_piece = 40; // symbols of one observation in the preamble
-constexpr size_t sub_block = 16;  // symbols over which the channel is taken as constant
-constexpr double retune_hz = 0.2; // how far the oscillator may be off the loop
+constexpr double retune_hz = 0.2;      // how far the oscillator may be off the loop
+// Symbols of one observation of data: short against fading and a turn of the phase.
+constexpr int64_t data_piece = 32;
 
 bool is_high_rate(const description& d)
 {
@@ -26,13 +25,24 @@ channel_estimator::options estimator_options(const description& d, size_t taps)
     o.taps = taps;
     o.symbol_rate = d.symbol_rate;
     if (is_high_rate(d)) { // 0.12 s between probes
-        o.terms = 4;
+        o.terms = 6;
         o.spread_hz = 1;
         o.window_s = 0.42;
     } else { // 17 or 20 ms: follows 5 Hz and loses nothing where there is none
         o.terms = 3;
         o.spread_hz = 2;
         o.window_s = 0.08;
+    }
+    return o;
+}
+
+// With the data as known symbols there is more to see in less time.
+channel_estimator::options refiner_options(const description& d, size_t taps)
+{
+    channel_estimator::options o = estimator_options(d, taps);
+    if (is_high_rate(d)) {
+        o.terms = 4;
+        o.window_s = 0.3;
     }
     return o;
 }
@@ -54,6 +64,7 @@ frame_tracker::frame_tracker(const acquired& a,
     : d_d(describe(a.m)), d_a(a),
       d_stream(a.origin, 2 * a.first_symbol - 32, a.frequency_hz),
       d_estimator(estimator_options(d_d, a.profile.size()), a.profile, a.noise),
+      d_refiner(refiner_options(d_d, a.profile.size()), a.profile, a.noise),
       d_loop(a.frequency_hz),
       d_presence(
           std::max<size_t>(3,
@@ -76,6 +87,9 @@ double frame_tracker::sample_of(int64_t symbol) const
 symbol_belief frame_tracker::belief(int64_t n) const
 {
     const auto& psk = psk8_points();
+    const auto in_block = static_cast<size_t>(n - d_beliefs_begin);
+    if (n >= d_beliefs_begin && in_block < d_beliefs.size())
+        return d_beliefs[in_block];
     if (n < 0) {
         const auto length = static_cast<int64_t>(d_d.preamble.size());
         if (n >= -length)
@@ -97,6 +111,11 @@ bool frame_tracker::observe(const sample_buffer& in,
     d_stream.run(in, last_row);
     if (d_stream.end() < last_row)
         return false;
+    const double memory = (2 * d_estimator.window_s() + 1) * d_d.symbol_rate;
+    d_estimator.forget_before(end - static_cast<int64_t>(memory));
+    if (exact && d_detector->iterates())
+        d_refiner.observe(
+            d_stream, begin, end, [this](int64_t n) { return belief(n); }, true);
     // After a lone probe may come data, a known symbol or nothing at all.
     d_estimator.observe(
         d_stream,
@@ -175,10 +194,12 @@ std::optional<received_block> frame_tracker::advance(const sample_buffer& in)
         d_processing = d_to_process.next();
         ++d_processed;
         process(f);
-        d_stream.drop_before(2 * static_cast<int64_t>(f.begin) - 64);
+        if (!d_detector->iterates())
+            d_stream.drop_before(2 * static_cast<int64_t>(f.begin) - 64);
         if (f.last_of_block) {
             received_block b;
-            b.decoded = d_detector->end_block();
+            b.decoded = d_detector->end_block(*this);
+            forget_block();
             b.snr_db = snr_in_3_khz(d_gain_sum / static_cast<double>(d_gain_count) *
                                     mean_power(d_d.m));
             d_gain_sum = 0;
@@ -191,110 +212,92 @@ std::optional<received_block> frame_tracker::advance(const sample_buffer& in)
 void frame_tracker::process(const frame& f)
 {
     const auto begin = static_cast<int64_t>(f.begin);
-    follow(static_cast<double>(begin) + static_cast<double>(d_d.unknown) / 2 - 0.5);
+    follow(centre_of(f));
     const int64_t end =
         begin + static_cast<int64_t>(d_d.unknown) + static_cast<int64_t>(d_d.known);
     d_presence.add(d_estimator.explained(), end);
 
-    d_frame.alphabet = &d_d.alphabet;
-    d_frame.scrambling.resize(d_d.unknown);
-    for (size_t i = 0; i < d_d.unknown; ++i)
-        d_frame.scrambling[i] = f.data[i].value;
-    d_frame.noise = d_estimator.noise();
-    d_frame.symbol_power = static_cast<float>(d_symbol_power);
-    fill_matrix(begin);
+    prepare(f, d_estimator, d_frame);
     double gain = 0;
     for (size_t i = 0; i < d_d.unknown; ++i)
         gain += d_frame.a.at(i, 0).real();
     d_gain_sum += gain / static_cast<double>(d_d.unknown) / d_frame.noise;
     ++d_gain_count;
+    if (d_detector->iterates())
+        d_block.push_back({ f, d_loop.rate() });
     d_detector->frame(d_frame);
 }
 
-/* The channel's matched filter and A(n, m) = sum_{k,l} conj(g_k(n)) g_l(m) p(2(n-m)+k-l),
- * the channel constant within sub-blocks. Known neighbours are subtracted. */
-void frame_tracker::fill_matrix(int64_t begin)
+void frame_tracker::prepare(const frame& f,
+                            const channel_estimator& estimator,
+                            frame_observation& o)
 {
-    const auto& taps = d_estimator.selected();
-    const size_t s = taps.size(), count = d_d.unknown;
-    const int span = taps.back() - taps.front();
-    const size_t band =
-        std::min<size_t>(static_cast<size_t>(span + half_symbol_reach) / 2, count - 1);
-    const auto reach = static_cast<int64_t>(band);
+    o.alphabet = &d_d.alphabet;
+    o.scrambling.resize(d_d.unknown);
+    for (size_t i = 0; i < d_d.unknown; ++i)
+        o.scrambling[i] = f.data[i].value;
+    o.noise = estimator.noise();
+    o.symbol_power = static_cast<float>(d_symbol_power);
+    d_model.make(
+        estimator,
+        d_stream,
+        static_cast<int64_t>(f.begin),
+        d_d.unknown,
+        [this](int64_t n) { return belief(n); },
+        o);
+}
 
-    // Sub-blocks cover the frame and the neighbours on both sides.
-    const auto blocks_before =
-        (reach + static_cast<int64_t>(sub_block) - 1) / static_cast<int64_t>(sub_block);
-    const auto block_of = [blocks_before](int64_t i) { // i: symbol - begin
-        return static_cast<size_t>((i + blocks_before * static_cast<int64_t>(sub_block)) /
-                                   static_cast<int64_t>(sub_block));
-    };
-    const size_t blocks = block_of(static_cast<int64_t>(count) - 1 + reach) + 1;
-    std::vector<channel_taps> g(blocks);
-    // composite responses h(j), j = first .. last, with a margin that covers 2 band + span
-    const int first = taps.front() - half_symbol_reach;
-    const size_t length =
-        2 * band + static_cast<size_t>(span + 2 * half_symbol_reach) + 4;
-    std::vector<std::vector<std::complex<float>>> h(blocks);
-    for (size_t b = 0; b < blocks; ++b) {
-        const double n =
-            static_cast<double>(begin) +
-            (static_cast<double>(b) - static_cast<double>(blocks_before) + 0.5) *
-                static_cast<double>(sub_block) -
-            0.5;
-        d_estimator.at(n, g[b]);
-        h[b].assign(length, 0);
-        for (size_t a = 0; a < s; ++a)
-            for (int j = -half_symbol_reach; j <= half_symbol_reach; ++j)
-                h[b][static_cast<size_t>(taps[a] + j - first)] +=
-                    g[b][a] * half_symbol_pulse(j);
+/* The data of the whole block serve as known symbols, each as far as it is believed. Frames
+ * of the block before, with what was believed in the end, are still among the refiner's
+ * observations. */
+void frame_tracker::observe_again(const std::vector<symbol_belief>& beliefs,
+                                  std::vector<frame_observation>& frames)
+{
+    d_beliefs_begin = static_cast<int64_t>(d_block.front().f.begin);
+    d_beliefs.clear();
+    size_t at = 0;
+    for (const auto& b : d_block) {
+        d_beliefs.insert(d_beliefs.end(),
+                         beliefs.begin() + static_cast<long>(at),
+                         beliefs.begin() + static_cast<long>(at + d_d.unknown));
+        at += d_d.unknown;
+        for (size_t i = 0; i < d_d.known; ++i)
+            d_beliefs.push_back({ psk8_points()[b.f.probe[i].value], 0 });
     }
-    // r(u, v, d) = sum_k conj(g^u_k) h^v(2 d + k), made when first needed
-    const size_t spread_blocks = (band + sub_block - 1) / sub_block + 1;
-    d_correlation.assign(blocks * spread_blocks * (band + 1), {});
-    d_correlation_made.assign(blocks * spread_blocks, 0);
-    const auto correlation = [&](size_t u, size_t v) {
-        const size_t at = u * spread_blocks + (u - v);
-        auto* r = &d_correlation[at * (band + 1)];
-        if (!d_correlation_made[at]) {
-            d_correlation_made[at] = 1;
-            for (size_t d = 0; d <= band; ++d) {
-                std::complex<float> sum = 0;
-                for (size_t a = 0; a < s; ++a)
-                    sum += std::conj(g[u][a]) *
-                           h[v][2 * d + static_cast<size_t>(taps[a] - first)];
-                r[d] = sum;
-            }
-        }
-        return r;
-    };
+    d_refiner.set_statistics(d_estimator.profile(), d_estimator.noise());
+    d_refiner.forget_from(d_beliefs_begin);
+    const auto about = [this](int64_t n) { return belief(n); };
+    for (const auto& b : d_block) {
+        const auto begin = static_cast<int64_t>(b.f.begin);
+        const int64_t end = begin + static_cast<int64_t>(d_d.frame_symbols());
+        for (int64_t n = begin; n < end; n += data_piece)
+            d_refiner.observe(d_stream, n, std::min(end, n + data_piece), about, true);
+    }
+    frames.resize(d_block.size());
+    for (size_t k = 0; k < d_block.size(); ++k) {
+        const auto& b = d_block[k];
+        d_refiner.solve(d_stream, centre_of(b.f), b.drift);
+        prepare(b.f, d_refiner, frames[k]);
+    }
+}
 
-    d_frame.z.assign(count, 0);
-    d_frame.a.resize(count, band);
-    for (size_t i = 0; i < count; ++i) {
-        const auto n = static_cast<int64_t>(i);
-        const size_t u = block_of(n);
-        const int64_t row = 2 * (begin + n);
-        const auto turn = d_estimator.reference(d_stream, static_cast<double>(row));
-        std::complex<float> z = 0;
-        const auto* y = d_stream.at(row);
-        for (size_t a = 0; a < s; ++a)
-            z += std::conj(g[u][a]) * y[taps[a]];
-        z *= turn;
-        for (int64_t d = 0; d <= reach; ++d) {
-            const auto dd = static_cast<size_t>(d);
-            const std::complex<float> left = correlation(u, block_of(n - d))[dd];
-            if (n - d >= 0)
-                d_frame.a.at(i, dd) = left;
-            else
-                z -= left * belief(begin + n - d).mean;
-            if (d > 0 && n + d >= static_cast<int64_t>(count)) {
-                const size_t w = block_of(n + d);
-                z -= std::conj(correlation(w, u)[dd]) * belief(begin + n + d).mean;
-            }
-        }
-        d_frame.z[i] = z;
-    }
+double frame_tracker::centre_of(const frame& f) const
+{
+    return static_cast<double>(f.begin) + static_cast<double>(d_d.unknown) / 2 - 0.5;
+}
+
+// The block is done with; its end helps to estimate the channel of the next one.
+void frame_tracker::forget_block()
+{
+    if (d_block.empty())
+        return;
+    const auto end = static_cast<int64_t>(d_block.back().f.begin + d_d.frame_symbols());
+    const int64_t oldest =
+        end - static_cast<int64_t>(d_refiner.window_s() * d_d.symbol_rate);
+    d_refiner.forget_before(oldest);
+    d_stream.drop_before(2 * end - 128);
+    d_block.clear();
+    d_beliefs.clear();
 }
 
 } // namespace gr::hf::kernel

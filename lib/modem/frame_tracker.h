@@ -5,6 +5,7 @@
 #include "modem/burst_tracker.h"
 #include "modem/channel_estimator.h"
 #include "modem/detector.h"
+#include "modem/frame_model.h"
 #include "modem/frequency_loop.h"
 #include "modem/half_symbol_stream.h"
 #include "modem/presence.h"
@@ -17,7 +18,7 @@ namespace gr::hf::kernel {
  * on when a few more observations have come, or at once if its block ends with it: the
  * transmission may end there, so no later one may ever come.
  */
-class frame_tracker : public burst_tracker
+class frame_tracker : public burst_tracker, private frame_source
 {
 public:
     frame_tracker(const acquired& a, double lost_after_s, std::unique_ptr<detector> det);
@@ -34,12 +35,17 @@ private:
     bool observe_next(const sample_buffer& in);
     void follow(double centre);
     void process(const frame& f);
-    void fill_matrix(int64_t begin);
+    void prepare(const frame& f, const channel_estimator& e, frame_observation& o);
+    void observe_again(const std::vector<symbol_belief>& beliefs,
+                       std::vector<frame_observation>& frames) override;
+    void forget_block();
+    double centre_of(const frame& f) const;
 
     const description& d_d;
     acquired d_a;
     half_symbol_stream d_stream;
-    channel_estimator d_estimator;
+    channel_estimator d_estimator; // from known symbols alone
+    channel_estimator d_refiner;   // from data too
     frequency_loop d_loop;
     presence d_presence;
     std::unique_ptr<detector> d_detector;
@@ -55,8 +61,16 @@ private:
     size_t d_gain_count = 0;
     double d_symbol_power;
     size_t d_look_ahead;
-    std::vector<std::complex<float>> d_correlation; // work space of fill_matrix()
-    std::vector<uint8_t> d_correlation_made;
+    frame_model d_model;
+
+    // For detectors that iterate: the frames of the block and what is believed about them.
+    struct kept_frame {
+        frame f;
+        double drift; // of the carrier, Hz/s
+    };
+    std::vector<kept_frame> d_block;
+    std::vector<symbol_belief> d_beliefs; // of every symbol from d_beliefs_begin on
+    int64_t d_beliefs_begin = 0;
 };
 
 } // namespace gr::hf::kernel

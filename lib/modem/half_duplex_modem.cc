@@ -22,6 +22,7 @@ half_duplex_modem::half_duplex_modem(modem_user& user, half_duplex_options optio
     : d_user(user), d_options(options), d_modulator(sample_rate), d_receiver([&] {
           rx_options rx;
           rx.zero_interleaver = options.zero_interleaver;
+          rx.effort = options.effort;
           return rx;
       }())
 {

@@ -18,6 +18,7 @@ namespace gr::hf::kernel {
 struct half_duplex_options {
     bool zero_interleaver = false; //!< receive the serial tone's "short" as zero
     int agc_blocks = 0;            //!< ahead of high-rate preambles, 0 to 7
+    int effort = 1;                //!< of the receiver, see rx_options
 };
 
 /*! \brief Modulator and receiver of one station behind one antenna.

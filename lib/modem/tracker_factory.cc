@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/burst_tracker.h"
 #include "modem/frame_tracker.h"
+#include "modem/iterative_detector.h"
 #include "modem/walsh_tracker.h"
 
 #include <algorithm>
@@ -14,16 +15,20 @@ double snr_in_3_khz(double es_over_n0)
     return 10 * std::log10(std::max(es_over_n0, 1e-9) * 2400 / 3000);
 }
 
-std::unique_ptr<burst_tracker> make_tracker(const acquired& a, double lost_after_s)
+std::unique_ptr<burst_tracker>
+make_tracker(const acquired& a, double lost_after_s, int effort)
 {
     const description& d = describe(a.m);
     if (d.spread())
         return std::make_unique<walsh_tracker>(a, lost_after_s);
-    return std::make_unique<frame_tracker>(
-        a,
-        lost_after_s,
-        std::make_unique<single_pass_detector>(
-            d, std::make_unique<decision_feedback_equaliser>()));
+    std::unique_ptr<detector> det;
+    // Without a code there is nobody to iterate with, and feedback of decisions is best.
+    if (effort > 0 && d.code.coded)
+        det = std::make_unique<iterative_detector>(d, effort > 1 ? 10 : 4);
+    else
+        det = std::make_unique<single_pass_detector>(
+            d, std::make_unique<decision_feedback_equaliser>());
+    return std::make_unique<frame_tracker>(a, lost_after_s, std::move(det));
 }
 
 } // namespace gr::hf::kernel

@@ -1,15 +1,15 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bit errors of the receiver: ber_probe MODE CHANNEL SECONDS [SEED [BURSTS]]
+/* Bit errors of the receiver: ber_probe MODE CHANNEL SECONDS [SEED [BURSTS [EFFORT]]]
  * CHANNEL is a channel_spec in quotes, for example "poor snr=20 offset=30".
  * SECONDS is the length of one transmission. */
 #include "modem/loopback.h"
 #include "waveform/timing.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 
 namespace {
@@ -32,6 +32,9 @@ int measure(int argc, char** argv)
     if (octets == 0)
         octets = 1;
 
+    kernel::rx_options options;
+    options.effort = argc > 6 ? std::atoi(argv[6]) : 1;
+
     size_t bits = 0, errors = 0, started = 0, right_mode = 0, ended = 0, chunks = 0,
            bad = 0;
     double snr = 0, hz = 0, cpu = 0, air = 0;
@@ -42,11 +45,10 @@ int measure(int argc, char** argv)
         x.insert(x.end(), t.begin(), t.end());
         loopback::pause(x, 24000);
         x = loopback::through(x, channel, seed * 1000 + b, kernel::mean_power(m));
-        kernel::burst_receiver rx;
-        const auto t0 = std::chrono::steady_clock::now();
+        kernel::burst_receiver rx(options);
+        const std::clock_t t0 = std::clock();
         const auto got = loopback::receive(rx, x);
-        cpu +=
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - t0).count();
+        cpu += static_cast<double>(std::clock() - t0) / CLOCKS_PER_SEC;
         air += static_cast<double>(x.size()) / 9600;
         bits += 8 * sent.size();
         if (got.empty()) {
@@ -96,7 +98,8 @@ int measure(int argc, char** argv)
 int main(int argc, char** argv)
 {
     if (argc < 4) {
-        std::fprintf(stderr, "usage: ber_probe MODE CHANNEL SECONDS [SEED [BURSTS]]\n");
+        std::fprintf(stderr,
+                     "usage: ber_probe MODE CHANNEL SECONDS [SEED [BURSTS [EFFORT]]]\n");
         return 2;
     }
     try {

@@ -98,6 +98,34 @@ TEST(equaliser, error_is_what_it_says)
     EXPECT_LT(dfe_sum, linear_sum);
 }
 
+TEST(equaliser, beliefs_take_interference_away)
+{
+    // Nearly certain beliefs leave what a lone symbol would have: noise / energy of h.
+    const auto qam = high_rate_qam(4);
+    const std::vector<cf> h{ 0.8f, 0, cf(0.3f, 0.45f) };
+    linear_equaliser linear;
+    double nothing = 0, certain = 0, claim = 0;
+    size_t n = 0;
+    std::vector<symbol_estimate> out;
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        auto b = make_block(qam, h, 0.01, seed);
+        nothing += error_of(linear, b).first;
+        b = make_block(qam, h, 0.01, seed);
+        std::vector<symbol_belief> beliefs;
+        for (const cf s : b.sent)
+            beliefs.push_back({ s, 1e-9f });
+        linear.equalise(b.f, beliefs.data(), out);
+        for (size_t i = 0; i < out.size(); ++i, ++n) {
+            certain += std::norm(out[i].value - b.sent[i]);
+            claim += out[i].error;
+        }
+    }
+    const double bound = 0.01 / (0.64 + 0.09 + 0.2025);
+    EXPECT_NEAR(certain / static_cast<double>(n), bound, 0.1 * bound);
+    EXPECT_NEAR(certain / claim, 1, 0.1);
+    EXPECT_GT(nothing / 20, 1.3 * bound);
+}
+
 TEST(equaliser, feedback_survives_a_spectral_null)
 {
     // Two equal paths: the linear equaliser loses, decision feedback pays 3 dB at most.

@@ -47,11 +47,11 @@ std::vector<std::complex<float>> baseband(const std::vector<int16_t>& audio)
     return out;
 }
 
-// The directory of the recordings: from the environment, or beside the other vectors.
+// The directory of the recordings: from the environment, or where CMake looks for them.
 std::string directory()
 {
     const char* d = std::getenv("HF_RECORDINGS");
-    return d ? d : std::string(HF_VECTORS) + "/recordings";
+    return d ? d : HF_RECORDINGS;
 }
 
 void decode(const std::string& file, const std::string& expected_mode)

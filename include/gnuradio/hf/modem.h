@@ -56,10 +56,13 @@ public:
      *  \param zero_interleaver what the serial tone calls short interleaver is received
      *         as zero interleaver; the waveform does not signal which of them is used
      *  \param agc_blocks AGC training blocks sent ahead of a high-rate preamble, 0 to 7
+     *  \param effort of the receiver: 0 equalises and decodes once, 1 iterates, 2 longer
      *  \throws std::invalid_argument
      */
-    static sptr
-    make(bool lock_step = true, bool zero_interleaver = false, int agc_blocks = 0);
+    static sptr make(bool lock_step = true,
+                     bool zero_interleaver = false,
+                     int agc_blocks = 0,
+                     int effort = 1);
 
     //! A snapshot; may be called from any thread.
     virtual modem_state state() const = 0;

@@ -29,8 +29,11 @@ public:
     /*! \param zero_interleaver what the serial tone calls short interleaver is received as
      *         zero interleaver
      *  \param max_blocks return to acquisition after so many blocks; 0: no limit
+     *  \param effort of equalising and decoding: 0 once, 1 iterating (the default), 2 more
+     *         often
      */
-    static sptr make(bool zero_interleaver = false, uint64_t max_blocks = 0);
+    static sptr
+    make(bool zero_interleaver = false, uint64_t max_blocks = 0, int effort = 1);
 
     //! Transmissions that were recognised.
     virtual uint64_t receptions() const = 0;

@@ -39,7 +39,8 @@ void bind_blocks(py::module& m)
         .def(py::init(&modem::make),
              py::arg("lock_step") = true,
              py::arg("zero_interleaver") = false,
-             py::arg("agc_blocks") = 0)
+             py::arg("agc_blocks") = 0,
+             py::arg("effort") = 1)
         .def("state", &modem::state);
 
     sync_class<tx>(m, "tx", "Modulator: one transmission for each PDU.")
@@ -53,7 +54,8 @@ void bind_blocks(py::module& m)
     sync_class<rx>(m, "rx", "Receiver: finds every transmission by itself.")
         .def(py::init(&rx::make),
              py::arg("zero_interleaver") = false,
-             py::arg("max_blocks") = 0)
+             py::arg("max_blocks") = 0,
+             py::arg("effort") = 1)
         .def("receptions", &rx::receptions);
 
     sync_class<channel>(m, "channel", "Simulated HF channel.")

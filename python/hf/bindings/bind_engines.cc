@@ -204,14 +204,16 @@ void bind_engines(py::module& m)
 
     py::class_<kernel::burst_receiver>(
         m, "receiver", "Receiver of everything that is on the air; told nothing.")
-        .def(py::init([](bool zero_interleaver, size_t max_blocks) {
+        .def(py::init([](bool zero_interleaver, size_t max_blocks, int effort) {
                  kernel::rx_options o;
                  o.zero_interleaver = zero_interleaver;
                  o.max_blocks = max_blocks;
+                 o.effort = effort;
                  return std::make_unique<kernel::burst_receiver>(o);
              }),
              py::arg("zero_interleaver") = false,
-             py::arg("max_blocks") = 0)
+             py::arg("max_blocks") = 0,
+             py::arg("effort") = 1)
         .def("push",
              &receive,
              py::arg("samples"),

@@ -72,10 +72,10 @@ class Reporter:
 
 
 def demodulate(source: recording.Recording, subcarrier: float, zero_interleaver: bool,
-               reporter: Reporter) -> float:
+               effort: int, reporter: Reporter) -> float:
     """Everything in the recording; gives its duration in seconds."""
     converter = passband.Downconverter(source.rate, subcarrier)
-    receiver = _hf.receiver(zero_interleaver)
+    receiver = _hf.receiver(zero_interleaver, effort=effort)
     samples = 0
     for piece in source.pieces():
         samples += len(piece)
@@ -100,12 +100,14 @@ def demodulate(source: recording.Recording, subcarrier: float, zero_interleaver:
 @click.option("--zero-interleaver", is_flag=True,
               help="Take the serial tone's short interleaver for none (Z): the waveform does not "
               "tell them apart.")
+@click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
+              help="0 equalises and decodes once, 1 iterates between the two, 2 iterates longer.")
 @click.option("--json", "as_json", is_flag=True,
               help="Report each transmission as one line of JSON on standard error.")
 @click.option("-q", "--quiet", is_flag=True, help="Report errors only.")
 def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
-            subcarrier: Optional[float], iq: bool, zero_interleaver: bool, as_json: bool,
-            quiet: bool) -> None:
+            subcarrier: Optional[float], iq: bool, zero_interleaver: bool, effort: int,
+            as_json: bool, quiet: bool) -> None:
     """Find every transmission in IN and write its octets to standard output as they come.
 
     IN is a WAV file, a SigMF recording (its .sigmf-meta or .sigmf-data), raw samples
@@ -137,7 +139,7 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
         source = recording.open_recording(path, sample_rate, raw_format, iq)
         if subcarrier is None:
             subcarrier = 0.0 if source.complex_samples else 1800.0
-        seconds = demodulate(source, subcarrier, zero_interleaver, reporter)
+        seconds = demodulate(source, subcarrier, zero_interleaver, effort, reporter)
     except recording.RecordingError as error:
         raise fail(str(error)) from None
     except ValueError as error:

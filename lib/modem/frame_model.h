@@ -1,0 +1,36 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/channel_estimator.h"
+#include "modem/equaliser.h"
+#include "modem/half_symbol_stream.h"
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! From an estimated channel and what was received to the equations of one frame.
+class frame_model
+{
+public:
+    /*! \brief Fill z and A of \p f for \p count unknown symbols from symbol \p begin on.
+     *  \param estimator solved around this frame
+     *  \param belief about the symbols on both sides, which are subtracted
+     */
+    void make(const channel_estimator& estimator,
+              const half_symbol_stream& stream,
+              int64_t begin,
+              size_t count,
+              const belief_function& belief,
+              frame_observation& f);
+
+private:
+    std::vector<std::complex<float>> d_correlation; // work space
+    std::vector<uint8_t> d_correlation_made;
+};
+
+} // namespace gr::hf::kernel

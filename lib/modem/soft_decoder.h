@@ -1,0 +1,52 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief Soft-in soft-out decoder of the rate 1/2, K = 7 code (133, 171): max-log BCJR.
+ *
+ * Soft bits as in viterbi_decoder: log-likelihood ratios, positive for 0, two (T1, T2) per
+ * decoded bit, zero for a punctured one. What comes out is the a-posteriori ratio of every
+ * coded bit, the one that came in included. Max-log: the output scales with the input.
+ */
+class soft_decoder
+{
+public:
+    static constexpr size_t states = 64;
+    //! Steps that a tail-biting block is run round beyond its ends, forwards and backwards.
+    static constexpr size_t wrap = 256;
+    //! Metric of each state, 0 for the best; index as in viterbi_decoder.
+    using metrics = std::array<float, states>;
+
+    //! The metrics at the begin of a running code: the register is zero.
+    static metrics at_zero();
+
+    /*! \brief One tail-biting block of \p n pairs, at least 6; \p posterior gets 2 n values.
+     */
+    void decode_tail_biting(const float* pairs, size_t n, std::vector<float>& posterior);
+
+    /*! \brief A piece of \p n pairs of a running code that begins with the metrics \p begin
+     *         and goes on unknown.
+     *  \returns the metrics at its end
+     */
+    metrics decode_running(const float* pairs,
+                           size_t n,
+                           const metrics& begin,
+                           std::vector<float>& posterior);
+
+private:
+    void backward_window(const float* pairs, size_t n, size_t from, size_t to, bool ring);
+
+    static constexpr size_t window = 512;
+    std::vector<float> d_alpha; // before each step of a window
+    std::vector<float> d_out;
+    metrics d_forward{}, d_backward{};
+};
+
+} // namespace gr::hf::kernel
