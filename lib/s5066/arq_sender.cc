@@ -291,6 +291,27 @@ unsigned arq_sender::lost_in_transmission() const
         }));
 }
 
+unsigned arq_sender::loss_runs_in_transmission() const
+{
+    unsigned runs = 0;
+    bool inside = false;
+    for (const auto& f : d_frames) {
+        const bool lost = f.in_tx && !f.acked;
+        runs += lost && !inside ? 1 : 0;
+        inside = f.in_tx ? lost : inside;
+    }
+    return runs;
+}
+
+size_t arq_sender::longest_in_flight() const
+{
+    size_t longest = 0;
+    for (const auto& f : d_frames) {
+        longest = std::max(longest, f.acked || f.o->dropped ? 0 : f.size);
+    }
+    return longest;
+}
+
 void arq_sender::expire(sim_time now, std::vector<outgoing_ptr>& expired)
 {
     for (auto& q : d_queue) {

@@ -71,6 +71,10 @@ public:
     //! Segments sent in the last transmission, and those of them that are not acknowledged.
     unsigned sent_in_transmission() const { return d_sent_in_tx; }
     unsigned lost_in_transmission() const;
+    //! Runs of adjacent lost ones.
+    unsigned loss_runs_in_transmission() const;
+    //! Octets of the longest segment that is not acknowledged.
+    size_t longest_in_flight() const;
     //! Octets of those segments, each counted once, with their D_PDU headers.
     size_t octets_in_transmission() const { return d_octets_in_tx; }
 

@@ -56,7 +56,7 @@ const char* to_string(node_phase p)
 
 node::impl::impl(const node_config& config)
     : d_config((config.validate(), config)), d_sis(d_config, d_stats, *this),
-      d_data_mode(gr::hf::mode::parse(config.mode)), d_random(config.seed)
+      d_random(config.seed)
 {
     d_non_arq_id = static_cast<uint16_t>(d_random() & 0xfff);
     d_expedited_id = static_cast<uint16_t>(d_random() & 0xfff);
@@ -65,13 +65,25 @@ node::impl::impl(const node_config& config)
 
 void node::impl::set_mode(const std::string& m)
 {
-    const auto data = gr::hf::mode::parse(m);
-    kernel::timing_of(data);
-    const auto ack = ack_mode_of(d_config, data);
-    kernel::timing_of(ack);
-    d_data_mode = data;
+    const auto range = rate_range::parse(m);
+    if (range) {
+        d_data_mode = range->ceiling;
+        d_longest_preamble = sim_time::zero();
+        for (const auto& c : range->modes()) {
+            const auto t = kernel::timing_of(c);
+            d_longest_preamble = std::max(d_longest_preamble, t.block_begin(0));
+        }
+        d_policy = std::make_unique<adaptive_rate_policy>(*range);
+    } else {
+        const auto data = gr::hf::mode::parse(m);
+        const auto ack = ack_mode_of(d_config, data);
+        kernel::timing_of(ack);
+        d_longest_preamble = kernel::timing_of(data).block_begin(0);
+        d_data_mode = data;
+        d_policy = std::make_unique<fixed_rate_policy>(data, ack);
+    }
+    d_adaptive = range.has_value();
     d_config.mode = m;
-    d_policy = std::make_unique<fixed_rate_policy>(data, ack);
     update_water_marks();
 }
 
@@ -80,7 +92,8 @@ void node::impl::update_water_marks()
     size_t high = d_config.queue_octets;
     if (high == 0) {
         const auto t = kernel::timing_of(d_data_mode);
-        high = std::max(least_queue_octets, t.octets_in(max_blocks(t)) * 5 / 4);
+        high =
+            std::max(least_queue_octets, t.octets_in(max_blocks(t, max_eot_s)) * 5 / 4);
     }
     d_sis.set_water_marks(high);
 }
@@ -124,7 +137,10 @@ peer* node::impl::get_peer(address a)
         }
         d_peers.erase(it);
     }
-    auto p = std::make_unique<peer>(a, d_config.window);
+    // One number less than the whole window leaves one for emit_question().
+    const unsigned window =
+        d_adaptive ? std::min(d_config.window, 127u) : d_config.window;
+    auto p = std::make_unique<peer>(a, window);
     return d_peers.emplace(a.raw(), std::move(p)).first->second.get();
 }
 
@@ -174,7 +190,7 @@ node_state node::impl::state() const
               : next_start() ? node_phase::holding
                              : node_phase::idle;
     s.peer = d_shown_peer;
-    s.tx_mode = d_stats.transmissions ? d_tx.m.to_string() : d_data_mode.to_string();
+    s.tx_mode = d_stats.transmissions ? d_tx.m.to_string() : d_config.mode;
     s.rx_mode = d_stats.receptions ? d_rx_mode.to_string() : "";
     s.rx_snr_db = d_rx_snr_db;
     s.queued_octets = unsent_octets();

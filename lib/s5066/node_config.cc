@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/node_config.h"
 
+#include "s5066/adaptive_rate.h"
 #include "s5066/d_pdu.h"
 #include "waveform/timing.h"
 
@@ -36,7 +37,9 @@ void node_config::validate() const
                                         ": must be 16.0.0.0 to 31.255.255.255");
         }
     }
-    kernel::timing_of(gr::hf::mode::parse(mode));
+    if (!rate_range::parse(mode)) {
+        kernel::timing_of(gr::hf::mode::parse(mode));
+    }
     if (ack_mode != "auto" && ack_mode != "same") {
         kernel::timing_of(gr::hf::mode::parse(ack_mode));
     }

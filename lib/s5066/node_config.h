@@ -17,12 +17,15 @@ namespace gr::hf::s5066 {
  * The standard names the parameters; nearly all defaults are this project's choice.
  */
 struct node_config {
-    address own;                    //!< node address of this station
-    std::vector<address> groups;    //!< heard besides the broadcast address
-    std::string mode = "4539-600S"; //!< of transmissions with data, see gr::hf::mode
+    address own;                 //!< node address of this station
+    std::vector<address> groups; //!< heard besides the broadcast address
+    /*! \brief Of transmissions with data: a mode (gr::hf::mode), or the range that the rate
+     *         adaptation may use, as in "auto:75..9600" (rate_range::parse()).
+     */
+    std::string mode = "4539-600S";
 
     /*! \brief Of transmissions without data: a mode, "auto" (default_ack_mode()) or "same"
-     *         (as \ref mode).
+     *         (as \ref mode). Not used by the rate adaptation, which chooses it.
      */
     std::string ack_mode = "auto";
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/adaptive_rate.h"
 #include "s5066/deframer.h"
 #include "s5066/node.h"
 #include "s5066/non_arq.h"
@@ -19,6 +20,9 @@ namespace gr::hf::s5066 {
  */
 class node::impl : public sis_lower
 {
+    // Longest time that EOT can tell
+    static constexpr double max_eot_s = 127.5;
+
 public:
     explicit impl(const node_config& config);
 
@@ -68,6 +72,8 @@ private:
         bool ended = false;
         size_t next_fill = 0;
         sim_time begin{};
+        double longest_s = 0; // the policy's limit
+        bool ask = false;     // for an ACK, without data
     };
     struct start {
         sim_time at{};
@@ -105,7 +111,11 @@ private:
     size_t data_overhead() const;
     size_t ack_octets(const peer& p) const;
     d_pdu make(const peer& p, d_pdu_type type) const;
-    size_t max_blocks(const kernel::mode_timing& t) const;
+    size_t max_blocks(const kernel::mode_timing& t, double longest_s) const;
+    void fit_segments(sim_time now, peer& p);
+    bool emit_question(sim_time now);
+    bool recut_needed(const peer& p, const gr::hf::mode& m) const;
+    uint16_t eow_for(const peer& p) const;
 
     // Reception (node_rx.cc)
     void on_received(sim_time now, const received_d_pdu& r);
@@ -142,7 +152,9 @@ private:
     void update_water_marks();
 
     std::unique_ptr<rate_policy> d_policy;
-    gr::hf::mode d_data_mode;
+    gr::hf::mode d_data_mode; // the fastest one, if the policy is adaptive
+    bool d_adaptive = false;
+    sim_time d_longest_preamble{};
     std::mt19937_64 d_random;
     std::map<uint32_t, std::unique_ptr<peer>> d_peers; // by raw address
     uint16_t d_non_arq_id = 0;
@@ -157,7 +169,9 @@ private:
     gr::hf::mode d_rx_mode;
     kernel::mode_timing d_rx_timing;
     double d_rx_snr_db = 0;
-    sim_time d_rx_begin{}; // estimate: first symbol of the preamble
+    std::vector<double> d_rx_block_snr_db; // of the present reception
+    size_t d_rx_octet_count = 0;           // of the present reception
+    sim_time d_rx_begin{};                 // estimate: first symbol of the preamble
     bool d_rx_begin_known = false;
     sim_time d_heard_end{}; // end of the transmission as its EOT says
     bool d_heard_eot = false;

@@ -13,6 +13,8 @@ namespace {
 
 constexpr sim_time warning_interval = std::chrono::seconds(1);
 constexpr size_t max_control = 8;
+// Blocks whose SNR is kept for the rate policy: more than a longest transmission has.
+constexpr size_t max_block_snrs = 2048;
 // Engineering orderwire messages (C.5): top nibble of the 12 bits
 constexpr unsigned eow_rate_request = 1;
 constexpr unsigned eow_rate_response = 2;
@@ -32,6 +34,8 @@ void node::impl::on_rx_start(sim_time now, const rx_start& e)
     d_heard_eot = false;
     d_rx_mode = e.m;
     d_rx_snr_db = e.snr_db;
+    d_rx_block_snr_db.clear();
+    d_rx_octet_count = 0;
     try {
         d_rx_timing = kernel::timing_of(e.m);
     } catch (const std::invalid_argument&) {
@@ -42,6 +46,7 @@ void node::impl::on_rx_start(sim_time now, const rx_start& e)
     for (auto& [raw, p] : d_peers) {
         p->heard = p->heard_arq = p->heard_ack = false;
         p->heard_request = p->heard_accept = false;
+        p->good_octets = 0;
     }
     trace(now, "receiving " + e.m.to_string());
 }
@@ -58,6 +63,10 @@ void node::impl::on_rx_octets(sim_time now, const rx_octets& e)
         d_rx_begin = now - d_rx_timing.block_end(0);
     }
     d_rx_snr_db = e.snr_db;
+    if (d_rx_block_snr_db.size() < max_block_snrs) {
+        d_rx_block_snr_db.push_back(e.snr_db);
+    }
+    d_rx_octet_count += e.octets.size();
     d_deframer.push(e.octets);
     while (const auto r = d_deframer.next()) {
         on_received(now, *r);
@@ -104,7 +113,12 @@ void node::impl::after_reception(sim_time now)
         }
         p.silent = 0;
         p.ready_at = std::min(p.ready_at, now);
-        d_policy->on_reception(now, p.addr, d_rx_mode, d_rx_snr_db);
+        reception r;
+        r.m = d_rx_mode;
+        r.block_snr_db = d_rx_block_snr_db;
+        r.good_share = static_cast<double>(p.good_octets) /
+                       static_cast<double>(std::max<size_t>(d_rx_octet_count, 1));
+        d_policy->on_reception(now, p.addr, r);
         if (p.heard_ack) {
             measure_loss(now, p);
             p.probe = false;
@@ -126,7 +140,9 @@ void node::impl::measure_loss(sim_time now, peer& p)
     if (lost == sent) {
         return; // all gone: a fade or a missed preamble, which says nothing about length
     }
-    const double share = static_cast<double>(lost) / sent;
+    // Losses in a row are a fade: they do not depend on length either, so only runs count.
+    const double share =
+        std::min(p.tx.loss_runs_in_transmission() / double(sent - lost), 0.95);
     const double keep = sent >= 16 ? 0.5 : 1 - sent / 32.0;
     p.loss_events = keep * p.loss_events - sent * std::log(1 - share);
     p.loss_bits =
@@ -172,6 +188,7 @@ void node::impl::on_received(sim_time now, const received_d_pdu& r)
         return;
     }
     p->heard = true;
+    p->good_octets += d.segment_ok ? r.octets.size() : 0;
     d_shown_peer = p->addr;
     if (!group) {
         d_turn = p;
@@ -184,6 +201,9 @@ void node::impl::on_d_pdu(sim_time now, peer& p, const d_pdu& d)
     const unsigned eow_type = d.eow >> 8;
     if (eow_type > eow_capability && eow_type < 15 && d.type != d_pdu_type::management) {
         p.eow = static_cast<uint16_t>(eow_unrecognised << 8 | eow_type);
+    }
+    if (eow_type == eow_rate_request) {
+        d_policy->on_advice(now, p.addr, d.eow);
     }
     switch (d.type) {
     case d_pdu_type::data_only:

@@ -93,9 +93,8 @@ std::optional<gr::hf::mode> node::impl::want_tx(sim_time now)
 sim_time node::impl::guard_time() const
 {
     // Another station may answer: its turnaround, its preamble, our delay in noticing it.
-    const auto t = kernel::timing_of(d_data_mode);
     return from_seconds(2 * d_config.turnaround_s + d_config.rx_latency_s) +
-           t.block_begin(0);
+           d_longest_preamble;
 }
 
 sim_time node::impl::random_wait(unsigned slots)
@@ -120,11 +119,10 @@ void node::impl::on_tx_end(sim_time now)
     p.eow = 0;
     if (d_tx.answer_wanted) {
         d_waiting = &p;
-        const double wait =
-            d_config.ack_timeout_s > 0
-                ? d_config.ack_timeout_s
-                : d_config.peer_turnaround_s + d_config.rx_latency_s +
-                      to_seconds(kernel::timing_of(d_data_mode).block_begin(0));
+        const double wait = d_config.ack_timeout_s > 0
+                                ? d_config.ack_timeout_s
+                                : d_config.peer_turnaround_s + d_config.rx_latency_s +
+                                      to_seconds(d_longest_preamble);
         d_answer_by = now + from_seconds(wait);
     }
     d_sis.update_flow();
@@ -135,6 +133,7 @@ void node::impl::on_silence(sim_time now, peer& p)
     d_waiting = nullptr;
     ++p.silent;
     ++d_stats.silent_rounds;
+    d_policy->on_silence(now, p.addr);
     p.probe = d_config.probe_after_silence;
     p.ready_at = now + random_wait(std::min(1u << std::min(p.silent, 4u), max_slots)) +
                  retry_pause(p.silent);

@@ -34,7 +34,10 @@ size_t node::impl::segment_length(const peer& p, const gr::hf::mode& m) const
         return d_config.segment_octets;
     }
     // No D_PDU longer than a minute: half of the longest transmission.
-    const auto longest = std::clamp<size_t>(size_t(m.rate_bps) * 60 / 8, 64, max_segment);
+    // If the rate may fall further on, such a D_PDU would not get through any more.
+    const size_t seconds = d_adaptive ? 30 : 60;
+    const auto longest =
+        std::clamp<size_t>(size_t(m.rate_bps) * seconds / 8, 64, max_segment);
     const size_t top = longest > 1000 ? max_segment : longest;
     if (p.loss_events <= 0 || p.loss_bits <= 0) {
         return top;
@@ -45,7 +48,11 @@ size_t node::impl::segment_length(const peer& p, const gr::hf::mode& m) const
     const double header = 15.0 + d_config.address_size;
     size_t best = top;
     double best_gain = 0;
-    for (size_t s = 48; s <= top; s += s / 8) {
+    // On a fading channel what is in one interleaver block is lost together: the adaptation
+    // keeps away from modes with errors inside blocks, so shorter segments would not help.
+    const size_t part_of_block = kernel::timing_of(m).bits_per_block / 96;
+    const size_t least = d_adaptive ? std::clamp<size_t>(part_of_block, 48, top) : 48;
+    for (size_t s = least; s <= top; s += s / 8) {
         const double bits = 8 * (double(s) + header);
         const double turn =
             std::min(bits * d_config.window / m.rate_bps, d_config.max_transmission_s);
@@ -59,12 +66,13 @@ size_t node::impl::segment_length(const peer& p, const gr::hf::mode& m) const
     return best;
 }
 
-size_t node::impl::max_blocks(const kernel::mode_timing& t) const
+size_t node::impl::max_blocks(const kernel::mode_timing& t, double longest_s) const
 {
-    const sim_time limit = from_seconds(d_config.max_transmission_s) + t.block_begin(0);
+    const double s = std::min(longest_s, d_config.max_transmission_s);
+    const sim_time limit = from_seconds(s) + t.block_begin(0);
     size_t b = 1;
-    const auto guess = static_cast<size_t>(d_config.max_transmission_s * t.symbol_rate /
-                                           static_cast<double>(t.block_symbols));
+    const auto guess =
+        static_cast<size_t>(s * t.symbol_rate / static_cast<double>(t.block_symbols));
     b = std::max<size_t>(guess, 1) + 1;
     while (b > 1 && t.block_end(b - 1) > limit) {
         --b;
@@ -86,8 +94,59 @@ d_pdu node::impl::make(const peer& p, d_pdu_type type) const
     d.address_size = d_config.address_size;
     d.dst = p.addr;
     d.src = d_config.own;
-    d.eow = p.eow;
+    d.eow = eow_for(p);
     return d;
+}
+
+uint16_t node::impl::eow_for(const peer& p) const
+{
+    return p.eow != 0 ? p.eow : d_policy->advice(p.addr).value_or(0);
+}
+
+void node::impl::fit_segments(sim_time now, peer& p)
+{
+    if (!d_adaptive || p.tx.unacknowledged() == 0) {
+        return;
+    }
+    // Segments may have been cut for a faster mode. After silence first an ACK, so that nothing
+    // is sent again that has arrived; then, if they are far too long, a new window, in which
+    // the rest is cut again.
+    constexpr double longest_probe_s = 3;
+    const double first_s =
+        8.0 * static_cast<double>(p.tx.first_octets(data_overhead())) / d_tx.m.rate_bps;
+    if (p.silent > 0 && p.linked() && !p.reset.active && first_s > longest_probe_s) {
+        d_tx.ask = true;
+        return;
+    }
+    if (!recut_needed(p, d_tx.m)) {
+        return;
+    }
+    trace(now, "new segments for " + d_tx.m.to_string());
+    p.tx.rewind(p.tx.lwe());
+    reset_header h;
+    h.rx_cmnd = true;
+    h.new_rx_lwe = p.tx.lwe();
+    begin_reset(p, h);
+}
+
+bool node::impl::emit_question(sim_time now)
+{
+    // A repeat of the last acknowledged number: every receiver must answer it with an ACK, and
+    // none takes anything from it. It passes synchronisation test 3 as long as fewer than 128
+    // numbers are in use.
+    const peer& p = *d_tx.to;
+    d_pdu d = make(p, d_pdu_type::data_only);
+    d.arq.start = d.arq.end = true;
+    d.arq.fsn = static_cast<uint8_t>(p.tx.lwe() - 1);
+    return emit(now, d);
+}
+
+bool node::impl::recut_needed(const peer& p, const gr::hf::mode& m) const
+{
+    constexpr double longest_d_pdu_s = 40;
+    return p.linked() && !p.reset.active &&
+           8.0 * static_cast<double>(p.tx.longest_in_flight()) / m.rate_bps >
+               longest_d_pdu_s;
 }
 
 void node::impl::begin_transmission(sim_time now, peer& p)
@@ -109,8 +168,10 @@ void node::impl::begin_transmission(sim_time now, peer& p)
         d_tx.m = d_data_mode; // a policy of the user's chose what no modem can send
         d_tx.timing = kernel::timing_of(d_tx.m);
     }
+    d_tx.longest_s = d_policy->longest_s(c);
     d_tx.begin = now;
     d_transmitting = true;
+    fit_segments(now, p);
     d_turn = nullptr;
     d_waiting = nullptr;
     if (d_last_peer != p.addr.raw()) {
@@ -157,11 +218,11 @@ void node::impl::plan()
         need += d.octets();
     }
     const auto& t = d_tx.timing;
-    const size_t longest = max_blocks(t);
+    const size_t longest = max_blocks(t, d_tx.longest_s);
     const size_t cap = t.octets_in(longest);
     const bool ack = p.ack_due && p.data_allowed();
-    const bool data = p.data_allowed() && !p.tx.idle();
-    const bool probe = p.probe && p.tx.unacknowledged() > 0;
+    const bool data = p.data_allowed() && !p.tx.idle() && !d_tx.ask;
+    const bool probe = !d_tx.ask && p.probe && p.tx.unacknowledged() > 0;
     d_tx.with_new = !probe;
     if (ack && data) {
         d_tx.data_acks = d_config.ack_copies;
@@ -179,6 +240,8 @@ void node::impl::plan()
         need = std::max(need, least);
     } else if (data) {
         need += p.tx.pending_octets(data_overhead(), left, true);
+    } else if (d_tx.ask) {
+        need += data_overhead() + 4;
     }
     for (const auto& n : p.non_arq) {
         if (need > cap) {
@@ -331,7 +394,10 @@ bool node::impl::build_next(sim_time now)
             return true;
         }
     }
-    const bool arq = p.data_allowed() && !p.tx.idle();
+    if (d_tx.ask && !d_tx.answer_wanted && emit_question(now)) {
+        return true;
+    }
+    const bool arq = p.data_allowed() && !p.tx.idle() && !d_tx.ask;
     if (!p.non_arq.empty() &&
         (!arq || p.non_arq.front().o->priority >= p.tx.next_priority()) &&
         emit_non_arq(now)) {
@@ -362,6 +428,9 @@ bool node::impl::build_fill()
     }
     if (!p.data_allowed()) {
         return false;
+    }
+    if (d_tx.ask) {
+        return d_tx.next_fill++ < limit + max_control_copies && emit_question(now);
     }
     if (const auto o = p.tx.copy(room(), data_overhead())) {
         return emit_data(now, *o, true);

@@ -76,6 +76,7 @@ struct peer {
     bool heard = false;     //!< in the present reception
     bool heard_arq = false; //!< data or an ACK, in the present reception
     bool heard_ack = false; //!< in the present reception
+    size_t good_octets = 0; //!< in D_PDUs without errors, in the present reception
     uint16_t eow = 0;       //!< for the next D_PDU
 
     // Frame loss, for the length of segments; older transmissions count less

@@ -9,6 +9,9 @@
 #include <hf/time.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace gr::hf::s5066 {
 
@@ -18,6 +21,13 @@ struct tx_context {
     bool ack_only = false;      //!< no data: acknowledgements and link control alone
     size_t backlog_octets = 0;  //!< user octets waiting for this peer
     unsigned silent_rounds = 0; //!< transmissions in a row that the peer did not answer
+};
+
+//! What was heard of a peer in one transmission.
+struct reception {
+    mode m;
+    std::vector<double> block_snr_db; //!< of its interleaver blocks, in 3 kHz
+    double good_share = 1;            //!< of its octets, those in D_PDUs without errors
 };
 
 /*! \brief Chooses the mode of each transmission: the seam for rate adaptation.
@@ -30,15 +40,34 @@ public:
     virtual ~rate_policy() = default;
     //! The mode of the next transmission. Must be one of mode::all().
     virtual mode choose(sim_time now, const tx_context& c) = 0;
-    //! A transmission of \p peer was heard in mode \p m with blocks of this quality.
-    virtual void on_reception(sim_time now, address peer, const mode& m, double snr_db)
+    //! The longest that the transmission just chosen should be, in seconds.
+    virtual double longest_s(const tx_context& c) const
     {
-        (void)now, (void)peer, (void)m, (void)snr_db;
+        (void)c;
+        return 127.5;
+    }
+    //! A transmission of \p peer was heard.
+    virtual void on_reception(sim_time now, address peer, const reception& r)
+    {
+        (void)now, (void)peer, (void)r;
     }
     //! \p peer answered: of \p sent data D_PDUs \p lost did not arrive whole.
     virtual void on_frames(sim_time now, address peer, unsigned sent, unsigned lost)
     {
         (void)now, (void)peer, (void)sent, (void)lost;
+    }
+    //! \p peer did not answer a transmission.
+    virtual void on_silence(sim_time now, address peer) { (void)now, (void)peer; }
+    //! \p peer has sent the EOW \p eow, a data rate change advisory (C.5, type 1).
+    virtual void on_advice(sim_time now, address peer, uint16_t eow)
+    {
+        (void)now, (void)peer, (void)eow;
+    }
+    //! The advisory EOW for \p peer: how it should send to us. Empty: none.
+    virtual std::optional<uint16_t> advice(address peer) const
+    {
+        (void)peer;
+        return std::nullopt;
     }
 };
 

@@ -59,9 +59,10 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
         }
         const path& p = path_between(from, to);
         const uint64_t n = d_numbers[{ from, to }]++;
-        const bool lost = (p.drop && p.drop(n)) || (p.loss > 0 && uniform() < p.loss);
         const sim_time over = s->begin + s->timing.block_begin(0) + p.delay;
-        const double snr_db = p.snr_db;
+        const bool lost = (p.drop && p.drop(n)) || (p.loss > 0 && uniform() < p.loss) ||
+                          (p.fading && !p.fading->preamble_heard(s->begin, over, m));
+        const double snr_db = p.fading ? p.fading->mean_db(s->begin, over) : p.snr_db;
         d_scheduler.at(over + to->d_config.rx_latency,
                        to->guarded([this, s, to, lost, over, snr_db] {
                            const bool clear = !disturbed(*s, to, s->begin, over);
@@ -107,29 +108,38 @@ void emulated_air::block(const signal_ptr& s,
         const sim_time at = end + p.delay + to->d_config.rx_latency;
         d_scheduler.at(at, to->guarded([this, s, to, p, out, from, end, last]() mutable {
             const bool noise = disturbed(*s, to, from, end);
-            add_errors(out, noise ? 0.5 : p.ber);
-            to->block_over(s, std::move(out), p.snr_db);
+            const double ber = p.fading ? p.fading->block_ber(from, end, s->m) : p.ber;
+            const double snr_db = p.fading ? p.fading->mean_db(from, end) : p.snr_db;
+            add_errors(out, noise ? 0.5 : ber, p.fading && !noise ? error_burst_bits : 1);
+            to->block_over(s, std::move(out), snr_db);
             if (last) {
-                const bool eom = !noise && !(p.eom_loss > 0 && uniform() < p.eom_loss);
+                // The end of message is 32 bits like all others.
+                const bool eom = !noise && !(p.eom_loss > 0 && uniform() < p.eom_loss) &&
+                                 !(p.fading && uniform() < 1 - std::exp(-32 * ber));
                 to->signal_over(s, end + p.delay, eom);
             }
         }));
     }
 }
 
-void emulated_air::add_errors(std::vector<uint8_t>& octets, double ber)
+void emulated_air::add_errors(std::vector<uint8_t>& octets, double ber, double burst)
 {
     if (ber <= 0) {
         return;
     }
-    // Distances between errors of independent bits are geometric.
-    const double scale = std::log1p(-std::min(ber, 0.999999));
+    // Distances between errors of independent bits, or of bursts, are geometric.
+    const double events = burst > 1 ? std::min(2 * ber / burst, 0.5) : ber;
+    const double scale = std::log1p(-std::min(events, 0.999999));
     const double bits = 8.0 * static_cast<double>(octets.size());
     double at = std::floor(std::log(1 - uniform()) / scale);
     while (at < bits) {
         const auto b = static_cast<size_t>(at);
         octets[b / 8] ^= static_cast<uint8_t>(1 << (b % 8));
-        at += 1 + std::floor(std::log(1 - uniform()) / scale);
+        const auto end = std::min(at + burst, bits);
+        for (size_t i = b + 1; i < static_cast<size_t>(end); ++i) {
+            octets[i / 8] ^= static_cast<uint8_t>((d_random() & 1) << (i % 8));
+        }
+        at += burst + std::floor(std::log(1 - uniform()) / scale);
     }
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "sim/fading.h"
 #include "sim/scheduler.h"
 #include "waveform/timing.h"
 
@@ -24,6 +25,9 @@ struct path {
     double eom_loss = 0; //!< probability that the end of message is not recognised
     double snr_db = 30;  //!< reported to the receiver
     sim_time delay{};    //!< propagation
+    //! Instead of ber and snr_db: SNR over time, from which block errors, missed preambles and
+    //! the reported SNR follow.
+    std::shared_ptr<const snr_trace> fading;
     //! Not noticed if this says so; called once per transmission with 0, 1, 2 ...
     std::function<bool(uint64_t)> drop;
 };
@@ -76,7 +80,8 @@ private:
     void block(const signal_ptr& s, size_t k, std::vector<uint8_t> octets, bool last);
     bool
     disturbed(const signal& s, const emulated_modem* at, sim_time a, sim_time b) const;
-    void add_errors(std::vector<uint8_t>& octets, double ber);
+    //! \param burst bits that an error spreads over, every second one wrong; 1: single bits
+    void add_errors(std::vector<uint8_t>& octets, double ber, double burst);
     double uniform()
     {
         return static_cast<double>(d_random() >> 11) / 9007199254740992.0;

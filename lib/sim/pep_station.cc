@@ -113,6 +113,7 @@ hfpep::engine_config proxy_pair::pep_config(int n, uint16_t instance) const
                  { {}, ".", other, 13 } };
     c.slep.queue_octets =
         std::max<size_t>(depth_for(mode::parse(mode_name).rate_bps), 2048);
+    c.allow = { hfpep::reach::parse("*:*") };
     c.slep.instance = instance;
     const station& at = n == 1 ? a : b;
     c.slep.segment_octets =

@@ -1,0 +1,89 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "waveform/timing.h"
+
+#include <hf/mode.h>
+#include <hf/time.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::sim {
+
+/*! \brief How a synthetic channel changes: slow swing, medium-term variation, fading.
+ *
+ * Levels are SNR in 3 kHz. Two paths of equal mean power fade independently with a Gaussian
+ * Doppler spectrum, as in the Watterson model; Poor is 1 Hz, Moderate 0.5 Hz (two sigma).
+ */
+struct trace_config {
+    double mean_db = 15;      //!< of the SNR, without fading
+    double swing_db = 0;      //!< amplitude of the day and night swing
+    double period_s = 86400;  //!< of the swing
+    double slow_db = 0;       //!< standard deviation of the medium-term variation
+    double slow_s = 300;      //!< its correlation time
+    double fading_hz = 0;     //!< two-sigma Doppler spread of each path; 0: no fading
+    double duration_s = 3600; //!< afterwards the trace begins again; 1 to 1e6
+    double step_s = 0.1;      //!< between samples
+    uint64_t seed = 1;
+
+    //! \throws std::invalid_argument that names the first bad value and what is allowed.
+    void validate() const;
+};
+
+/*! \brief SNR over time, recorded or made, and what it does to interleaver blocks.
+ *
+ * A block sees all values of its duration. Their effect is that of one value on a channel
+ * without fading, the exponential effective SNR; the table of bit error rates there is that of
+ * an ideal receiver plus an implementation loss.
+ */
+class snr_trace
+{
+public:
+    //! Recorded values in dB. \throws std::invalid_argument if empty or \p step_s is not > 0
+    snr_trace(std::vector<float> db, double step_s);
+    //! \throws std::invalid_argument as trace_config::validate()
+    static snr_trace make(const trace_config& c);
+
+    //! Value at \p t in dB.
+    double at(sim_time t) const { return d_db[index(t)]; }
+    //! Mean power over an interval in dB: what a receiver measures.
+    double mean_db(sim_time from, sim_time to) const;
+    //! The same for a rate's decoder: fades count more than peaks.
+    double effective_db(sim_time from, sim_time to, int rate_bps) const;
+    //! Bit error rate of a block of mode \p m.
+    double block_ber(sim_time from, sim_time to, const mode& m) const;
+    //! A preamble in this interval is recognised.
+    bool preamble_heard(sim_time from, sim_time to, const mode& m) const;
+    double duration_s() const { return d_step * static_cast<double>(d_db.size()); }
+    const std::vector<float>& values() const { return d_db; }
+
+private:
+    size_t index(sim_time t) const;
+
+    std::vector<float> d_db;
+    double d_step;
+};
+
+//! Bit errors of a decoder come in bursts of this many bits, every second one wrong.
+constexpr double error_burst_bits = 12;
+
+//! Bit error rate of a rate without fading. \param rate_bps of a mode, coded or uncoded
+double awgn_ber(int rate_bps, double snr_db);
+
+/*! \brief Goodput of a station that knows the best mode of each period.
+ *  \param t the channel
+ *  \param from,to what is looked at
+ *  \param period length of a period
+ *  \param modes to choose from
+ *  \return user bit/s of bulk ARQ: the best segment length for the mode and period, D_PDUs that
+ *          arrive, one turn per longest transmission
+ */
+double oracle_goodput(const snr_trace& t,
+                      sim_time from,
+                      sim_time to,
+                      sim_time period,
+                      const std::vector<mode>& modes);
+
+} // namespace gr::hf::sim

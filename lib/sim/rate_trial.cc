@@ -1,0 +1,95 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/rate_trial.h"
+
+#include "s5066/adaptive_rate.h"
+#include "sim/traffic.h"
+
+#include <cstdio>
+
+namespace gr::hf::sim {
+
+namespace {
+
+std::string line(const char* who, const s5066::trace_line& l)
+{
+    char time[32];
+    std::snprintf(time, sizeof time, "%10.2f ", to_seconds(l.time));
+    return time + std::string(who) + " " + l.text;
+}
+
+} // namespace
+
+rate_trial_result run(const rate_trial& t)
+{
+    scheduler s;
+    emulated_air air(s, t.seed);
+    s5066::node_config c = t.base;
+    c.mode = t.mode;
+    c.trace = true;
+    c.default_ttl_s = 1296000; // what counts is how much gets through, not how late
+    c.own = s5066::address("1.1.0.0");
+    c.seed = t.seed * 2;
+    station a(s, air, c);
+    c.own = s5066::address("1.2.0.0");
+    c.seed += 1;
+    station b(s, air, c);
+
+    // Fading is independent, the medium-term variation is not the same either; the swing is.
+    trace_config there = t.channel, back = t.channel;
+    there.duration_s = back.duration_s = t.duration_s;
+    back.seed += 1000;
+    path p;
+    const auto trace = std::make_shared<snr_trace>(snr_trace::make(there));
+    p.fading = trace;
+    air.set_path(a.modem(), b.modem(), p);
+    p.fading = std::make_shared<snr_trace>(snr_trace::make(back));
+    air.set_path(b.modem(), a.modem(), p);
+
+    rate_trial_result r;
+    std::string mode_now;
+    sim_time tx_before{};
+    a.on_trace = [&](const s5066::trace_line& l) {
+        if (t.log) {
+            t.log(line("A", l));
+        }
+    };
+    b.on_trace = [&](const s5066::trace_line& l) {
+        if (t.log) {
+            t.log(line("B", l));
+        }
+    };
+
+    bulk_source source(s, a, 3);
+    bulk_sink sink(s, b, 3);
+    s.run_until(std::chrono::milliseconds(1));
+    source.send(b.address(), size_t{ 1 } << 40, a.node().aligned_u_pdu_octets());
+    const sim_time end = from_seconds(t.duration_s);
+    while (s.now() < end) {
+        // Steps shorter than any transmission, so that each one's mode is seen.
+        s.run_until(std::min(s.now() + std::chrono::milliseconds(100), end));
+        const auto state = a.node().state();
+        const sim_time tx = a.node().stats().tx_time;
+        if (tx != tx_before) {
+            r.air_time_s[mode_now] += to_seconds(tx - tx_before);
+            tx_before = tx;
+        }
+        mode_now = state.tx_mode;
+    }
+    r.goodput_bps = 8.0 * static_cast<double>(sink.octets()) / t.duration_s;
+    r.transmissions = a.node().stats().transmissions;
+    r.silent_rounds = a.node().stats().silent_rounds;
+    r.links_failed = a.node().stats().links_failed;
+    r.altered = sink.altered() + sink.repeated();
+    std::vector<mode> modes;
+    if (const auto range = s5066::rate_range::parse(t.mode)) {
+        modes = range->modes();
+    } else {
+        modes = { mode::parse(t.mode) };
+    }
+    r.oracle_bps =
+        oracle_goodput(*trace, sim_time::zero(), end, std::chrono::minutes(1), modes);
+    return r;
+}
+
+} // namespace gr::hf::sim

@@ -1,0 +1,253 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// Rate adaptation: the parts of the policy, and the whole over changing channels.
+#include "s5066/adaptive_rate.h"
+#include "sim/rate_trial.h"
+
+#include "two_stations.h"
+
+#include <gtest/gtest.h>
+
+using namespace gr::hf;
+using namespace gr::hf::s5066;
+using namespace gr::hf::sim;
+
+namespace {
+
+const address there("1.2.0.0");
+
+reception heard(const char* m, double snr_db, double good = 1, size_t blocks = 20)
+{
+    reception r;
+    r.m = mode::parse(m);
+    r.block_snr_db.assign(blocks, snr_db);
+    r.good_share = good;
+    return r;
+}
+
+tx_context bulk()
+{
+    tx_context c;
+    c.peer = there;
+    c.backlog_octets = 100000;
+    return c;
+}
+
+} // namespace
+
+TEST(rate_range, reads_its_forms)
+{
+    EXPECT_FALSE(rate_range::parse("4539-600S"));
+    EXPECT_EQ(rate_range::parse("auto")->modes().size(), 22u);
+    const auto all = rate_range::parse("auto:600..9600");
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->floor.to_string(), "4539-600S");
+    EXPECT_EQ(all->ceiling.to_string(), "4539-9600S");
+    EXPECT_EQ(all->modes().size(), 16u);
+    EXPECT_EQ(rate_range::parse("auto:600S..9600S")->modes().size(), 8u);
+    EXPECT_EQ(rate_range::parse("auto:4539-600S..4539-9600L")->modes().size(), 16u);
+    for (const char* bad : { "automatic",
+                             "auto:",
+                             "auto:600",
+                             "auto:9600..600",
+                             "auto:600..9601",
+                             "auto:3600..9600",
+                             "auto:600X..9600",
+                             "auto..9600" }) {
+        try {
+            rate_range::parse(bad);
+            ADD_FAILURE() << bad;
+        } catch (const std::invalid_argument& e) {
+            EXPECT_NE(std::string(e.what()).find("auto:<rate>"), std::string::npos);
+        }
+    }
+}
+
+TEST(rate_advice, every_rate_and_interleaver_both_ways)
+{
+    for (const mode& m : rate_range::parse("auto")->modes()) {
+        const auto eow = encode_rate_advice(m);
+        ASSERT_TRUE(eow) << m.to_string();
+        const auto back = decode_rate_advice(*eow);
+        ASSERT_TRUE(back) << m.to_string();
+        EXPECT_EQ(*back, m);
+    }
+    EXPECT_EQ(*encode_rate_advice(mode::parse("4539-1200S")),
+              0x146); // rate 4, short, other 2
+    EXPECT_FALSE(encode_rate_advice(mode::parse("4539-9600US")));
+    for (unsigned eow = 0; eow < 4096;
+         ++eow) { // none of them crashes; requests are no advice
+        const auto m = decode_rate_advice(static_cast<uint16_t>(eow));
+        EXPECT_TRUE(!m || ((eow >> 8) == 1 && (eow & 2)));
+    }
+}
+
+TEST(adaptive_policy, advises_what_the_channel_carries)
+{
+    adaptive_rate_policy p(*rate_range::parse("auto"));
+    EXPECT_FALSE(p.advice(there));
+    p.on_reception({}, there, heard("4539-600S", 25));
+    EXPECT_EQ(decode_rate_advice(*p.advice(there))->to_string(), "4539-9600S");
+    p.on_reception({}, there, heard("4539-9600S", 5, 0, 100));
+    const auto low = decode_rate_advice(*p.advice(there));
+    EXPECT_LE(low->rate_bps, 1200) << "at once, not step by step";
+    p.on_reception({}, there, heard("4539-600S", -8, 0.1, 100));
+    EXPECT_LE(decode_rate_advice(*p.advice(there))->rate_bps, 75);
+}
+
+TEST(adaptive_policy, follows_advice_within_its_range_and_falls_on_silence)
+{
+    adaptive_rate_policy p(*rate_range::parse("auto:300..4800"));
+    EXPECT_EQ(p.choose({}, bulk()).to_string(), "4539-600S");
+    EXPECT_LE(p.longest_s(bulk()), 10) << "nothing is known: a short transmission";
+    p.on_advice({}, there, *encode_rate_advice(mode::parse("4539-9600L")));
+    EXPECT_EQ(p.choose({}, bulk()).to_string(), "4539-4800L");
+    p.on_advice({}, there, *encode_rate_advice(mode::parse("4539-75S")));
+    EXPECT_EQ(p.choose({}, bulk()).to_string(), "4539-300S");
+    p.on_advice({}, there, *encode_rate_advice(mode::parse("4539-4800S")));
+    EXPECT_EQ(p.choose({}, bulk()).to_string(), "4539-4800S");
+    auto c = bulk();
+    c.silent_rounds = 1;
+    EXPECT_LE(p.choose({}, c).rate_bps, 1200);
+    c.silent_rounds = 2;
+    EXPECT_EQ(p.choose({}, c).to_string(), "4539-300S");
+}
+
+TEST(adaptive_policy, learns_from_acknowledgements_of_peers_that_do_not_advise)
+{
+    adaptive_rate_policy p(*rate_range::parse("auto"));
+    p.on_reception({}, there, heard("4539-600S", 25));
+    ASSERT_EQ(p.choose({}, bulk()).rate_bps, 9600) << "as well as the other way";
+    for (int i = 0; i < 10; ++i) {
+        p.choose({}, bulk());
+        p.on_frames({}, there, 100, 95);
+    }
+    EXPECT_LT(p.choose({}, bulk()).rate_bps, 9600);
+}
+
+TEST(fading, standard_requirements_are_met_and_not_by_far)
+{
+    // BER 1e-5 on a Poor channel with the longest interleaver, MIL-STD-188-110C table C-XVII.
+    struct row {
+        const char* mode;
+        double awgn_db, poor_db;
+    };
+    for (const row& r : { row{ "4539-3200VL", 9, 14 },
+                          row{ "4539-4800VL", 13, 19 },
+                          row{ "4539-6400VL", 16, 23 },
+                          row{ "4539-8000VL", 19, 27 },
+                          row{ "4539-9600VL", 21, 31 } }) {
+        const mode m = mode::parse(r.mode);
+        EXPECT_LT(awgn_ber(m.rate_bps, r.awgn_db), 1e-5) << r.mode;
+        EXPECT_GT(awgn_ber(m.rate_bps, r.awgn_db - 5), 1e-5) << r.mode;
+        trace_config c;
+        c.fading_hz = 1;
+        const auto ber = [&](double db) {
+            c.mean_db = db;
+            const auto t = snr_trace::make(c);
+            double sum = 0;
+            for (int i = 0; i < 400; ++i) {
+                sum +=
+                    t.block_ber(from_seconds(8.64 * i), from_seconds(8.64 * (i + 1)), m);
+            }
+            return sum / 400;
+        };
+        EXPECT_LT(ber(r.poor_db), 1e-5) << r.mode;
+        EXPECT_GT(ber(r.awgn_db), 1e-5) << r.mode << ": fading costs nothing";
+    }
+}
+
+TEST(fading, traces_have_the_level_and_the_swing_they_are_made_with)
+{
+    trace_config c;
+    c.mean_db = 12;
+    c.swing_db = 6;
+    c.fading_hz = 1;
+    c.duration_s = 86400;
+    c.step_s = 0.5;
+    const auto t = snr_trace::make(c);
+    const auto mean = [&](double from_h, double to_h) {
+        return t.mean_db(from_seconds(3600 * from_h), from_seconds(3600 * to_h));
+    };
+    EXPECT_NEAR(mean(5.5, 6.5), 18, 0.7);
+    EXPECT_NEAR(mean(17.5, 18.5), 6, 0.7);
+    EXPECT_EQ(snr_trace::make(c).values(), t.values());
+    c.mean_db = 1e9;
+    EXPECT_THROW(snr_trace::make(c), std::invalid_argument);
+    EXPECT_THROW(snr_trace({}, 1), std::invalid_argument);
+}
+
+namespace {
+
+struct trial_case {
+    const char* name;
+    double mean_db, swing_db, slow_db, fading_hz;
+    double hours;
+    double least; // share of the oracle's goodput
+};
+void PrintTo(const trial_case& c, std::ostream* os) { *os << c.name; }
+class trial : public testing::TestWithParam<trial_case>
+{
+};
+
+} // namespace
+
+TEST_P(trial, reaches_its_share_of_the_oracle)
+{
+    const auto& c = GetParam();
+    rate_trial t;
+    t.channel.mean_db = c.mean_db;
+    t.channel.swing_db = c.swing_db;
+    t.channel.slow_db = c.slow_db;
+    t.channel.fading_hz = c.fading_hz;
+    t.duration_s = 3600 * c.hours;
+    const auto r = run(t);
+    const double share = r.goodput_bps / r.oracle_bps;
+    std::printf("%s, %.0f h: %.0f bit/s, oracle %.0f: %.1f %%, %llu silent rounds\n",
+                c.name,
+                c.hours,
+                r.goodput_bps,
+                r.oracle_bps,
+                100 * share,
+                static_cast<unsigned long long>(r.silent_rounds));
+    EXPECT_GE(share, c.least);
+    EXPECT_EQ(r.altered, 0u);
+    EXPECT_LE(r.links_failed, 2u) << "only where nothing gets through for minutes";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    channels,
+    trial,
+    testing::Values(trial_case{ "Poor", 15, 10, 3, 1, 24, 0.90 },
+                    trial_case{ "Moderate", 18, 10, 3, 0.5, 24, 0.90 },
+                    trial_case{ "clear", 25, 0, 0, 0, 2, 0.98 },
+                    trial_case{ "Poor at 22 dB", 22, 0, 0, 1, 6, 0.90 }));
+
+TEST(rate_adaptation, survives_a_collapse_and_recovers)
+{
+    // 25 dB, then two minutes of -4 dB, then 25 dB again.
+    std::vector<float> db(6000, 25);
+    std::fill(db.begin() + 2000, db.begin() + 3200, -4.0f);
+    path p;
+    p.fading = std::make_shared<snr_trace>(db, 0.1);
+    two_stations net("auto", p);
+    net.source_a.send(net.b.address(), 10000000, net.a.node().aligned_u_pdu_octets());
+    net.s.run_until(from_seconds(200));
+    const auto before = net.sink_b.octets();
+    EXPECT_GT(before, 150000u);
+    net.s.run_until(from_seconds(320));
+    net.s.run_until(from_seconds(600));
+    // What is left after the collapse, at 9600 bit/s, less the transmission that it spoilt.
+    EXPECT_GT(net.sink_b.octets() - before, 180000u);
+    EXPECT_EQ(net.sink_b.repeated() + net.sink_b.altered(), 0u);
+}
+
+TEST(rate_adaptation, a_fixed_peer_is_served_too)
+{
+    path p;
+    p.fading = std::make_shared<snr_trace>(std::vector<float>(10, 15), 1);
+    two_stations net(test_config(1, "auto"), test_config(2, "4539-600S"), p);
+    const double bps = net.goodput(200000, net.a.node().aligned_u_pdu_octets(), 3600);
+    EXPECT_EQ(net.sink_b.octets(), 200000u);
+    EXPECT_GT(bps, 3200) << "faster than the peer's own rate, without its advice";
+}
