@@ -20,16 +20,18 @@ struct setting {
 template <class T>
 setting field(const char* name, T node_config::*member)
 {
-    const auto get = [member](const node_config& c) { return static_cast<double>(c.*member); };
+    const auto get = [member](const node_config& c) {
+        return static_cast<double>(c.*member);
+    };
     const auto set = [member, name](node_config& c, double v) {
         // What the type cannot hold would become some other value, perhaps an allowed one.
         const double largest = static_cast<double>(std::numeric_limits<T>::max());
         const bool whole = !std::is_integral_v<T> || v == std::floor(v);
         if (!(v >= 0 && v < largest && whole))
-            throw std::invalid_argument(
-                std::string("data link setting ") + name + " = " + std::to_string(v) +
-                ": allowed is a" + (std::is_integral_v<T> ? " whole" : "") +
-                " number from 0 on");
+            throw std::invalid_argument(std::string("data link setting ") + name + " = " +
+                                        std::to_string(v) + ": allowed is a" +
+                                        (std::is_integral_v<T> ? " whole" : "") +
+                                        " number from 0 on");
         c.*member = static_cast<T>(v);
     };
     return { name, get, set };
