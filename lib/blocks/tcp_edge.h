@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "blocks/tcp_listener.h"
 #include "pep/engine.h"
 
 #include <boost/asio/io_context.hpp>
@@ -16,18 +17,6 @@
 #include <vector>
 
 namespace gr::hf {
-
-//! One way in for applications; the string forms are explained at hf.pep.
-struct tcp_listener {
-    enum class kind { redirect, tproxy, map };
-    kind how = kind::map;
-    std::string bind_address = "127.0.0.1";
-    uint16_t port = 0;
-    hfpep::destination to; //!< of a map
-
-    //! \throws std::invalid_argument that names \p text and what is allowed.
-    static tcp_listener parse(const std::string& text);
-};
 
 /*! \brief The sockets of HF-PEP: tells the engine what happens on them and does what it
  *         asks for. Everything runs on the thread of the io_context.

@@ -35,10 +35,16 @@ std::optional<octets> engine::poll_sis()
 rule_action engine::on_accept(sim_time now,
                               connection_id conn,
                               const destination& to,
-                              const endpoint_address& source)
+                              const endpoint_address& source,
+                              std::optional<bool> late)
 {
     d_impl->d_now = now;
-    return d_impl->on_accept(conn, to, source);
+    return d_impl->on_accept(conn, to, source, late);
+}
+
+bool engine::may_reach(const destination& to) const
+{
+    return permits(d_impl->d_config.allow, to);
 }
 
 rule_action engine::judge(const destination& to, const endpoint_address& source) const
@@ -64,7 +70,7 @@ void engine::on_tcp_eof(sim_time now, connection_id conn)
     c->last_use = now;
     if (c->state == phase::hold)
         d_impl->start(*c);
-    else if (c->held.empty())
+    else if (c->state != phase::waiting && c->held.empty())
         d_impl->d_link.finish(now, c->stream);
     d_impl->pump();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pep/codec.h"
+#include "pep/reach.h"
 #include "slep/endpoint.h"
 
 #include <memory>
@@ -40,9 +41,11 @@ struct rule {
     double rate_max = 1e12;                     //!< and up to this one
     // effect
     rule_action action = rule_action::proxy;
-    size_t max_connections = 0;           //!< of this rule; 0: no limit of its own
-    uint8_t service_class = 4;            //!< 0 to 7, lower goes strictly first
-    uint8_t priority = 0;                 //!< STANAG 5066 priority, 0 to 15
+    size_t max_connections = 0; //!< of this rule; 0: no limit of its own
+    uint8_t service_class = 4;  //!< 0 to 7, lower goes strictly first
+    uint8_t priority = 0;       //!< STANAG 5066 priority, 0 to 15
+    //! More than max_connections: true: they wait, false: they are rejected.
+    bool over_waits = false;
     bool compress = false;                //!< DEFLATE of the own direction
     bool late_accept = false;             //!< \see action::kind::connected
     sim_time hold = sim_time(50'000'000); //!< for the first data
@@ -70,6 +73,10 @@ struct engine_config {
     sim_time connect_limit = sim_time(30'000'000'000); //!< for the far TCP connect
     bool tell_source = false;       //!< send the address of the client along (option 1)
     bool accept_from_anyone = true; //!< false: only from nodes that stand in routes
+    /*! \brief What peers may connect to at this side; empty: nothing.
+     *  \details Rules decide about what is in it; they cannot widen it.
+     */
+    std::vector<reach> allow;
 
     //! \throws std::invalid_argument that names the value and what is allowed.
     void validate() const;
@@ -102,6 +109,8 @@ struct action {
     std::optional<endpoint_address> source;
     std::optional<endpoint_address> actual;
     sim_time time_limit{};
+    //! Of a connect to a name: only addresses that engine::may_reach() permits.
+    bool check_resolved = false;
     octets data;
     size_t octets_allowed = 0;
     status why = status::connected;
@@ -166,13 +175,18 @@ public:
      *  \param conn number of the edge's choice, below 2^63
      *  \param to where the client wanted to go
      *  \param source the client
+     *  \param late whether the client waits for action::kind::connected, as one of a SOCKS
+     *  or CONNECT port does; empty: as the rule says
      *  \return the verdict. Only with rule_action::proxy does the engine know \p conn; with
      *  the others the edge deals with the socket itself.
      */
     rule_action on_accept(sim_time now,
                           connection_id conn,
                           const destination& to,
-                          const endpoint_address& source);
+                          const endpoint_address& source,
+                          std::optional<bool> late = {});
+    //! Whether peers may have connections to \p to, by engine_config::allow.
+    bool may_reach(const destination& to) const;
     //! The verdict of on_accept() without a connection, for edges that see the SYN.
     rule_action judge(const destination& to, const endpoint_address& source) const;
     void on_tcp_data(sim_time now, connection_id conn, const uint8_t* p, size_t n);

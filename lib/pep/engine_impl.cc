@@ -86,20 +86,20 @@ engine::impl::judged engine::impl::judge(const destination& to,
     j.rule_index = find_rule(d_config.rules, to, source, j.via->node, d_rate);
     const rule r = j.rule_index ? d_config.rules[*j.rule_index] : rule{};
     j.what = r.action;
-    size_t same = 0;
-    if (r.max_connections > 0)
-        for (const auto& c : d_connections)
-            same += c.second.local && c.second.rule_index == j.rule_index;
-    if (j.what == rule_action::proxy &&
-        (d_connections.size() >= d_config.max_connections ||
-         (r.max_connections > 0 && same >= r.max_connections)))
+    if (j.what != rule_action::proxy)
+        return j;
+    const bool full =
+        r.max_connections > 0 && carried_by(*j.rule_index) >= r.max_connections;
+    j.wait = full && r.over_waits;
+    if (d_connections.size() >= d_config.max_connections || (full && !j.wait))
         j.what = rule_action::reject;
     return j;
 }
 
 rule_action engine::impl::on_accept(connection_id id,
                                     const destination& to,
-                                    const endpoint_address& source)
+                                    const endpoint_address& source,
+                                    std::optional<bool> late)
 {
     judged j = judge(to, source);
     if (id >= own_ids || d_connections.count(id) != 0)
@@ -118,14 +118,53 @@ rule_action engine::impl::on_accept(connection_id id,
     c.rule_index = j.rule_index;
     if (j.rule_index)
         c.how = d_config.rules[*j.rule_index];
+    c.how.late_accept = late.value_or(c.how.late_accept);
     c.since = c.last_use = d_now;
-    if (c.how.late_accept) {
-        start(c);
+    if (j.wait) {
+        c.state = phase::waiting;
+        ++d_waiting;
         return j.what;
     }
-    c.start_at = d_now + std::min(c.how.hold, d_config.hold_max);
-    grant(c);
+    begin(c);
     return j.what;
+}
+
+void engine::impl::begin(connection& c)
+{
+    c.state = phase::hold;
+    if (c.how.late_accept || c.eof) {
+        start(c);
+        return;
+    }
+    c.start_at = d_now + std::min(c.how.hold, d_config.hold_max);
+    c.since = d_now;
+    grant(c);
+}
+
+size_t engine::impl::carried_by(size_t rule_index) const
+{
+    return static_cast<size_t>(
+        std::count_if(d_connections.begin(), d_connections.end(), [&](const auto& c) {
+            return c.second.local && c.second.rule_index == rule_index &&
+                   c.second.state != phase::waiting;
+        }));
+}
+
+void engine::impl::release_waiting()
+{
+    if (d_waiting == 0)
+        return;
+    std::vector<connection_id> ids; // in the order in which they came
+    for (const auto& c : d_connections)
+        if (c.second.state == phase::waiting)
+            ids.push_back(c.first);
+    for (const connection_id id : ids) {
+        connection& c = *find(id);
+        if (carried_by(*c.rule_index) >= c.how.max_connections)
+            continue;
+        --d_waiting;
+        begin(c);
+    }
 }
 
 void engine::impl::start(connection& c)
@@ -163,6 +202,7 @@ void engine::impl::start(connection& c)
 
 void engine::impl::forget(connection& c)
 {
+    d_waiting -= c.state == phase::waiting;
     d_by_stream.erase(c.stream);
     d_connections.erase(c.id);
 }
@@ -178,7 +218,7 @@ void engine::impl::drop(connection& c, uint8_t slep_code, status why)
 
 void engine::impl::grant(connection& c)
 {
-    if (c.state == phase::connecting)
+    if (c.state == phase::connecting || c.state == phase::waiting)
         return;
     if (c.state != phase::hold && !c.held.empty()) {
         const size_t n =
@@ -251,6 +291,7 @@ void engine::impl::pump()
 {
     while (auto e = d_link.poll_event())
         on_event(std::move(*e));
+    release_waiting();
 }
 
 void engine::impl::on_event(slep::event e)
@@ -318,7 +359,11 @@ void engine::impl::on_request(const slep::event& e)
                         [&e](const route& r) { return r.node == e.from.node; });
         if (!known && !d_config.accept_from_anyone)
             why = status::peer_not_allowed;
-        else if (rule_index && d_config.rules[*rule_index].action != rule_action::proxy)
+        else if ((rule_index &&
+                  d_config.rules[*rule_index].action != rule_action::proxy) ||
+                 !(std::holds_alternative<std::string>(q->to.host)
+                       ? may_resolve(d_config.allow, q->to)
+                       : permits(d_config.allow, q->to)))
             why = status::forbidden;
         else if (d_connections.size() >= d_config.max_connections)
             why = status::too_many_connections;
@@ -347,6 +392,7 @@ void engine::impl::on_request(const slep::event& e)
     a.to = c.to;
     a.source = c.source;
     a.time_limit = limit;
+    a.check_resolved = c.by_name && !permits(d_config.allow, c.to);
 }
 
 void engine::impl::on_answer(connection& c, const slep::event& e)

@@ -14,6 +14,7 @@
 namespace gr::hf::hfpep {
 
 enum class phase {
+    waiting,    // accepted, but its rule has no room yet: not read
     hold,       // waits for first data of the local application
     opening,    // the stream is open here, the far side has not answered
     connecting, // asked for by the peer, local connect runs
@@ -46,6 +47,8 @@ struct connection {
     const char* name() const
     {
         switch (state) {
+        case phase::waiting:
+            return "waiting";
         case phase::hold:
             return "hold";
         case phase::opening:
@@ -68,10 +71,13 @@ public:
         rule_action what;
         const route* via = nullptr;
         std::optional<size_t> rule_index;
+        bool wait = false; // for room in the rule
     };
     judged judge(const destination& to, const endpoint_address& source) const;
-    rule_action
-    on_accept(connection_id id, const destination& to, const endpoint_address& source);
+    rule_action on_accept(connection_id id,
+                          const destination& to,
+                          const endpoint_address& source,
+                          std::optional<bool> late);
     void on_tcp_data(connection& c, const uint8_t* p, size_t n);
     void on_connect_ok(connection& c, const std::optional<endpoint_address>& actual);
     void on_deadline();
@@ -79,6 +85,9 @@ public:
     connection* find(connection_id id);
     void start(connection& c);
     void forget(connection& c);
+    void begin(connection& c);
+    size_t carried_by(size_t rule_index) const;
+    void release_waiting();
     void drop(connection& c, uint8_t slep_code, status why);
     void pump();
     void grant(connection& c);
@@ -102,6 +111,7 @@ private:
     void on_request(const slep::event& e);
     void on_answer(connection& c, const slep::event& e);
     connection_id d_next_id;
+    size_t d_waiting = 0; // connections in phase::waiting
 };
 
 } // namespace gr::hf::hfpep

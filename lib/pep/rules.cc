@@ -15,22 +15,6 @@ char lower(char c)
     return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 
-//! Length of the match; negative: none.
-long suffix_match(const std::string& suffix, const std::string& name)
-{
-    if (suffix == ".")
-        return 0;
-    if (suffix.empty() || suffix.size() > name.size())
-        return -1;
-    const size_t at = name.size() - suffix.size();
-    const bool same = std::equal(suffix.begin(),
-                                 suffix.end(),
-                                 name.begin() + static_cast<long>(at),
-                                 [](char a, char b) { return lower(a) == lower(b); });
-    const bool whole_label = at == 0 || suffix[0] == '.' || name[at - 1] == '.';
-    return same && whole_label ? static_cast<long>(suffix.size()) : -1;
-}
-
 template <typename T>
 void require(bool ok, const char* name, T value, const char* allowed)
 {
@@ -49,6 +33,21 @@ rule port_rule(uint16_t port, uint8_t service_class, uint8_t priority)
 }
 
 } // namespace
+
+long name_matches(const std::string& suffix, const std::string& name)
+{
+    if (suffix == ".")
+        return 0;
+    if (suffix.empty() || suffix.size() > name.size())
+        return -1;
+    const size_t at = name.size() - suffix.size();
+    const bool same = std::equal(suffix.begin(),
+                                 suffix.end(),
+                                 name.begin() + static_cast<long>(at),
+                                 [](char a, char b) { return lower(a) == lower(b); });
+    const bool whole_label = at == 0 || suffix[0] == '.' || name[at - 1] == '.';
+    return same && whole_label ? static_cast<long>(suffix.size()) : -1;
+}
 
 std::vector<rule> default_rules()
 {
@@ -74,7 +73,7 @@ const route* find_route(const std::vector<route>& routes, const destination& to)
             if (r.name_suffix.empty() && r.prefix.contains(*a))
                 length = r.prefix.length();
         } else if (!r.name_suffix.empty()) {
-            length = suffix_match(r.name_suffix, std::get<std::string>(to.host));
+            length = name_matches(r.name_suffix, std::get<std::string>(to.host));
         }
         if (length > best_length) {
             best = &r;

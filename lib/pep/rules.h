@@ -4,7 +4,31 @@
 
 #include "pep/engine.h"
 
+#include <string>
+
 namespace gr::hf::hfpep {
+
+/*! \brief A rule from words, in any order and all optional:
+ *
+ *     port=22  port=8000-8099      of the destination
+ *     to=PREFIX  from=PREFIX       destination, source
+ *     node=1.2.0.2                 of the far proxy
+ *     rate_min=2400 rate_max=9600  data rate of the link, bit/s
+ *     action=proxy|ip_client|reject|drop
+ *     max=4                        connections of this rule
+ *     over=wait|reject             what happens to more; reject unless said
+ *     class=0...7                  lower goes strictly first
+ *     priority=0...15              of STANAG 5066
+ *     compress=on|off
+ *     accept=early|late
+ *     hold_ms=50 idle_s=0 outage_s=1800
+ *
+ *  \throws std::invalid_argument that names the word and what is allowed.
+ */
+rule parse_rule(const std::string& words);
+
+//! Length of the match of a name suffix (route::name_suffix); negative: none.
+long name_matches(const std::string& suffix, const std::string& name);
 
 //! Which far proxy serves \p to; empty: none.
 const route* find_route(const std::vector<route>& routes, const destination& to);

@@ -5,6 +5,8 @@ import shutil
 import subprocess
 from typing import List, Optional
 
+from . import nftables
+
 
 class NetworkError(RuntimeError):
     """The system refused; the text says what and why."""
@@ -74,10 +76,4 @@ class Namespace:
 def redirect_rules(prefix: str, port: int) -> str:
     """nftables rules that send this host's TCP connections to an IPv4 prefix to its HF-PEP
     listener redirect:PORT."""
-    return f"""table ip hf_pep {{
-  chain output {{
-    type nat hook output priority -100;
-    ip daddr {prefix} tcp dport != {port} redirect to :{port}
-  }}
-}}
-"""
+    return nftables.Rules("redirect", port, [prefix], forwarded=False).text()

@@ -32,11 +32,21 @@ class IpClient:
 
 @dataclass
 class Pep:
-    """HF-PEP of a station: listeners and routes as in hf.pep."""
+    """HF-PEP of a station: listeners, routes and what peers may reach as in hf.pep.
+
+    allow: what peers may connect to here, "HOST:PORTS"; by default nothing. rule: tables
+    ([[pep.rule]]) of the words of a rule, for example port = 22, class = 1.
+    """
 
     listen: List[str] = field(default_factory=list)
     routes: List[str] = field(default_factory=list)
     max_connections: int = 256
+    allow: List[str] = field(default_factory=list)
+    rule: List[Dict[str, Any]] = field(default_factory=list)
+
+    def rule_words(self) -> List[str]:
+        """The rules as hf.pep takes them."""
+        return [" ".join(f"{k}={v}" for k, v in rule.items()) for rule in self.rule]
 
 
 @dataclass
@@ -134,7 +144,8 @@ class Station:
         self.pep = self.ip_client = None
         if d.pep is not None:
             self.pep = _hf.pep(d.pep.listen, d.pep.routes, queue,
-                               max_connections=d.pep.max_connections, netns=d.netns)
+                               max_connections=d.pep.max_connections, netns=d.netns,
+                               allow=d.pep.allow, rules=d.pep.rule_words())
             self.add_client(tb, self.pep)
         if d.ip_client is not None:
             c = d.ip_client

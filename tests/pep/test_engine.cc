@@ -1,5 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pep/rules.h"
 #include "sim/tcp_host.h"
 #include "slep/slep_user.h"
 
@@ -19,6 +20,7 @@ hfpep::engine_config to_node(const char* node)
     hfpep::engine_config c;
     c.routes = { { ip::prefix("0.0.0.0/0"), "", address(node), 13 },
                  { ip::prefix(), ".", address(node), 13 } };
+    c.allow = { hfpep::reach::parse("*:*") };
     return c;
 }
 
@@ -526,6 +528,70 @@ TEST(hfpep_config, names_what_is_wrong)
     EXPECT_TRUE(throws([](auto& c) { c.routes[0].node = address::broadcast(); }));
     EXPECT_TRUE(throws([](auto& c) { c.rules[0].priority = 16; }));
     EXPECT_TRUE(throws([](auto& c) { c.slep.sap = 16; }));
+}
+
+TEST(hfpep_engine, peers_reach_nothing_that_is_not_allowed)
+{
+    auto cb = to_node("1.0.0.1");
+    cb.allow = { hfpep::reach::parse("10.1.0.0/16:80"),
+                 hfpep::reach::parse("hf.org:80") };
+    two_proxies n(to_node("1.0.0.2"), cb);
+    const auto outcome = [&](const char* host, uint16_t port) {
+        const auto c = n.a.accept(n.net.now(), host, port);
+        n.a.sockets[c].then_eof = true;
+        n.net.run_for(30);
+        return n.a.sockets[c].reset ? n.a.sockets[c].why : status::connected;
+    };
+    EXPECT_EQ(outcome("10.1.2.3", 80), status::connected);
+    EXPECT_EQ(outcome("10.1.2.3", 81), status::forbidden);
+    EXPECT_EQ(outcome("10.2.2.3", 80), status::forbidden);
+    EXPECT_EQ(outcome("www.hf.org", 80), status::connected);
+    EXPECT_EQ(outcome("www.hf.org", 22), status::forbidden);
+    EXPECT_EQ(n.b.connects.size(), 2u);
+    cb.allow.clear();
+    two_proxies closed(to_node("1.0.0.2"), cb);
+    const auto c = closed.a.accept(closed.net.now(), "10.1.2.3", 80);
+    closed.a.sockets[c].then_eof = true;
+    ASSERT_TRUE(closed.net.run_for(60, [&] { return closed.a.sockets[c].reset; }));
+    EXPECT_EQ(closed.a.sockets[c].why, status::forbidden);
+    EXPECT_TRUE(closed.b.connects.empty());
+}
+
+TEST(hfpep_engine, connections_over_the_limit_of_a_rule_wait)
+{
+    auto ca = to_node("1.0.0.2");
+    ca.rules = { hfpep::parse_rule("port=21 max=1 over=wait"), rule{} };
+    two_proxies n(ca);
+    n.b.on_server = [](auto& s) { s.eof_after_eof = true; };
+    std::vector<hfpep::connection_id> all;
+    for (int k = 0; k < 3; ++k) {
+        all.push_back(n.a.accept(n.net.now(), "10.1.2.3", 21));
+        EXPECT_EQ(n.a.verdict, rule_action::proxy);
+        n.a.sockets[all.back()].to_send = pattern(500, uint32_t(k));
+    }
+    const auto other = n.a.accept(n.net.now(), "10.1.2.3", 80);
+    n.a.sockets[other].to_send = pattern(10);
+    n.net.run_for(30);
+    EXPECT_EQ(n.b.connects.size(), 2u); // one of port 21, and port 80
+    EXPECT_EQ(n.a.sockets[all[1]].sent, 0u);
+    n.a.abort(n.net.now(), all[1]); // one that waits gives up
+    n.a.sockets[all[0]].then_eof = true;
+    ASSERT_TRUE(n.net.run_for(60, [&] { return n.a.sockets[all[0]].closed; }));
+    n.net.run_for(30);
+    ASSERT_EQ(n.b.connects.size(), 3u);
+    EXPECT_EQ(n.server(2).got, pattern(500, 2));
+}
+
+TEST(hfpep_engine, a_client_that_waits_for_the_answer_hears_it)
+{
+    two_proxies n;
+    const hfpep::destination to{ ip::address("10.1.2.3"), 80 };
+    const hfpep::endpoint_address source{ ip::address("127.0.0.1"), 5555 };
+    auto& s = n.a.sockets[77];
+    EXPECT_EQ(n.a.pep.on_accept(n.net.now(), 77, to, source, true), rule_action::proxy);
+    n.net.run_for(1);
+    ASSERT_TRUE(n.net.run_for(60, [&] { return s.connected; }));
+    EXPECT_GT(s.credit, 0u);
 }
 
 } // namespace

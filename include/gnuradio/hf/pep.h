@@ -28,13 +28,18 @@ struct pep_connection {
  * Message port \c sis (in and out) connects to hf.data_link. Applications come in through
  * listeners, each given as a string:
  *
- *     redirect:PORT                 connections sent here by an nftables REDIRECT rule
- *     tproxy:PORT                   connections intercepted by an nftables TPROXY rule
+ *     redirect:[ADDRESS:]PORT       connections sent here by an nftables REDIRECT rule
+ *     tproxy:[ADDRESS:]PORT         connections intercepted by an nftables TPROXY rule
+ *     socks5:[ADDRESS:]PORT         SOCKS5 without authentication; names are resolved at the
+ *                                   far side, the answer is that of the far connection
+ *     connect:[ADDRESS:]PORT        HTTP CONNECT, the same way
  *     [ADDRESS:]PORT=HOST:PORT      everything accepted here goes to that host; the name or
  *                                   address is resolved at the far side
  *
- * Listeners bind to 127.0.0.1 unless an address is given (tproxy: to any address, as the
- * kernel demands).
+ * Listeners bind to 127.0.0.1 unless an address is given, IPv6 in brackets (tproxy: to all
+ * IPv4 addresses, as the kernel demands; [::] for IPv6). What peers may connect to at this
+ * side is listed in allow, each entry HOST:PORTS as of hfpep::reach ("10.66.0.2:8000",
+ * "10.66.0.0/24:80-90", "[fd00::/8]:22", "example.org:443", "*:*"); by default nothing.
  */
 class HF_API pep : virtual public gr::hier_block2
 {
@@ -51,6 +56,9 @@ public:
      *  \param netns network namespace of the sockets; empty: the present one
      *  \param real_time true if the data link is not driven by a modem of this flowgraph:
      *         time then comes from the host's clock
+     *  \param allow what peers may connect to at this side; empty: nothing
+     *  \param rules words of each rule (lib/pep/rules.h), the first that matches counts;
+     *         empty: the default rules
      *  \throws std::invalid_argument for a value that is not allowed, std::runtime_error if a
      *          listener cannot be opened
      */
@@ -60,7 +68,9 @@ public:
                      size_t segment_octets = 1023,
                      size_t max_connections = 256,
                      const std::string& netns = "",
-                     bool real_time = false);
+                     bool real_time = false,
+                     const std::vector<std::string>& allow = {},
+                     const std::vector<std::string>& rules = {});
 
     //! Counters by name.
     virtual std::map<std::string, uint64_t> stats() const = 0;

@@ -75,7 +75,9 @@ void bind_network(py::module& m)
              py::arg("segment_octets") = 1023,
              py::arg("max_connections") = 256,
              py::arg("netns") = "",
-             py::arg("real_time") = false)
+             py::arg("real_time") = false,
+             py::arg("allow") = std::vector<std::string>(),
+             py::arg("rules") = std::vector<std::string>())
         .def("stats", &pep::stats)
         .def("connections", &pep::connections);
 

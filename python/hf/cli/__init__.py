@@ -15,6 +15,7 @@ COMMANDS = {
     "demodulate": "Samples to octets: finds every transmission in a recording.",
     "info": "Versions, modes and what this machine can do.",
     "modulate": "Octets to samples.",
+    "nft": "Rules that bring TCP connections to HF-PEP.",
     "sim": "Stations over an emulated or a real modem, in virtual time.",
     "test": "Build and run all tests of the source tree.",
 }

@@ -114,7 +114,8 @@ class Demo:
                 address=NODES[name], mode=str(self.mode),
                 data_link={"seed": self.seed * 2 + k},
                 pep=station.Pep(listen if name == "A" else [],
-                                [f"{route}={NODES[other]}"] if name == "A" else []))
+                                [f"{route}={NODES[other]}"] if name == "A" else [],
+                                allow=["%s:%d" % self.server] if name == "B" else []))
             if self.namespaces:
                 d.netns = self.namespaces[name].name
                 d.ip_client = station.IpClient(

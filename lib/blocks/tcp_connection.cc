@@ -1,0 +1,381 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/tcp_connection.h"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace gr::hf {
+
+using boost::asio::ip::tcp;
+using hfpep::action;
+
+hfpep::endpoint_address from_asio(const tcp::endpoint& e)
+{
+    hfpep::endpoint_address a;
+    a.port = e.port();
+    if (e.address().is_v4()) {
+        a.host = ip::address::v4(e.address().to_v4().to_bytes().data());
+    } else {
+        const auto v6 = e.address().to_v6();
+        // A dual-stack socket shows IPv4 clients as mapped addresses.
+        a.host = v6.is_v4_mapped() ? ip::address::v4(boost::asio::ip::make_address_v4(
+                                                         boost::asio::ip::v4_mapped, v6)
+                                                         .to_bytes()
+                                                         .data())
+                                   : ip::address::v6(v6.to_bytes().data());
+    }
+    return a;
+}
+
+namespace {
+
+// A client that says nothing does not keep its place for ever.
+constexpr auto handshake_limit = std::chrono::seconds(30);
+
+boost::asio::ip::address to_asio(const ip::address& a)
+{
+    return boost::asio::ip::make_address(a.to_string());
+}
+
+hfpep::status status_of(const boost::system::error_code& error)
+{
+    switch (error.value()) {
+    case ECONNREFUSED:
+        return hfpep::status::refused;
+    case ENETUNREACH:
+        return hfpep::status::network_unreachable;
+    case EHOSTUNREACH:
+        return hfpep::status::host_unreachable;
+    case ETIMEDOUT:
+    case ECANCELED:
+        return hfpep::status::timed_out;
+    default:
+        return hfpep::status::general_failure;
+    }
+}
+
+} // namespace
+
+tcp_edge::connection::connection(tcp_edge& edge,
+                                 hfpep::connection_id id,
+                                 tcp::socket socket)
+    : d_edge(edge), d_id(id), d_socket(std::move(socket)), d_timer(edge.d_io)
+{
+}
+
+void tcp_edge::connection::begin()
+{
+    error_code ignored;
+    d_socket.set_option(tcp::no_delay(true), ignored);
+    // No autotuning: what the kernel holds is data that the sender believes delivered.
+    d_socket.set_option(boost::asio::socket_base::receive_buffer_size(65536), ignored);
+    d_open = true;
+    read();
+    write();
+}
+
+void tcp_edge::connection::begin_handshake(hfpep::handshake::protocol p,
+                                           const hfpep::endpoint_address& source)
+{
+    d_handshake = std::make_unique<hfpep::handshake>(p);
+    d_source = source;
+    d_open = true;
+    d_timer.expires_after(handshake_limit);
+    d_timer.async_wait([self = shared_from_this()](const error_code& error) {
+        if (!error && self->asking() && !self->d_gone)
+            self->d_edge.forget(self->d_id);
+    });
+    read_handshake();
+}
+
+void tcp_edge::connection::read_handshake()
+{
+    if (d_gone || d_reading)
+        return;
+    d_reading = true;
+    d_in.resize(4096);
+    d_socket.async_read_some(
+        boost::asio::buffer(d_in),
+        [self = shared_from_this()](const error_code& error, size_t n) {
+            self->on_handshake(error, n);
+        });
+}
+
+void tcp_edge::connection::on_handshake(const error_code& error, size_t n)
+{
+    using state = hfpep::handshake::state;
+    d_reading = false;
+    if (d_gone)
+        return;
+    if (error) {
+        d_edge.forget(d_id);
+        return;
+    }
+    const state now = d_handshake->feed(d_in.data(), n);
+    say(d_handshake->poll_reply(), now == state::failed);
+    if (now == state::asking)
+        read_handshake();
+    if (now != state::requested)
+        return;
+    d_timer.cancel();
+    d_early = d_handshake->early_data();
+    d_known = true;
+    const auto verdict = d_edge.d_engine.on_accept(
+        d_edge.d_clock(), d_id, d_handshake->request(), d_source, true);
+    if (verdict == hfpep::rule_action::proxy) {
+        begin();
+        d_edge.d_pump();
+        return;
+    }
+    d_known = false;
+    d_handshake->answer(hfpep::status::forbidden);
+    say(d_handshake->poll_reply(), true);
+}
+
+void tcp_edge::connection::connected(const action& a)
+{
+    if (!d_handshake)
+        return;
+    d_handshake->answer(hfpep::status::connected, a.actual);
+    say(d_handshake->poll_reply(), false);
+    d_handshake.reset();
+    read();
+}
+
+void tcp_edge::connection::say(std::vector<uint8_t> data, bool then_close)
+{
+    if (!data.empty())
+        d_out.push_back({ std::move(data), true });
+    d_fin = d_fin || then_close;
+    d_close = d_close || then_close;
+    write();
+}
+
+void tcp_edge::connection::connect(const action& a)
+{
+    const auto self = shared_from_this();
+    const auto limit =
+        std::clamp(a.time_limit, sim_time(1'000'000'000), sim_time(300'000'000'000));
+    d_timer.expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(limit));
+    d_timer.async_wait([self](const error_code& error) {
+        if (!error && !self->d_open)
+            self->connect_failed(hfpep::status::timed_out);
+    });
+    if (const auto* address = std::get_if<ip::address>(&a.to.host)) {
+        d_candidates = { tcp::endpoint(to_asio(*address), a.to.port) };
+        connect_next();
+        return;
+    }
+    d_resolver = std::make_unique<tcp::resolver>(d_edge.d_io);
+    d_resolver->async_resolve(
+        std::get<std::string>(a.to.host),
+        std::to_string(a.to.port),
+        [self, check = a.check_resolved](const error_code& error,
+                                         const tcp::resolver::results_type& found) {
+            if (self->d_gone)
+                return;
+            if (error || found.empty()) {
+                self->connect_failed(hfpep::status::name_not_found);
+                return;
+            }
+            for (const auto& r : found) {
+                const auto e = from_asio(r.endpoint());
+                if (!check || self->d_edge.d_engine.may_reach({ e.host, e.port }))
+                    self->d_candidates.push_back(r.endpoint());
+            }
+            if (self->d_candidates.empty()) {
+                self->connect_failed(hfpep::status::forbidden);
+                return;
+            }
+            self->connect_next();
+        });
+}
+
+void tcp_edge::connection::allow_read(size_t n)
+{
+    d_credit += n;
+    read();
+}
+
+void tcp_edge::connection::write(std::vector<uint8_t> data)
+{
+    d_out.push_back({ std::move(data), false });
+    write();
+}
+
+void tcp_edge::connection::shutdown_write()
+{
+    d_fin = true;
+    write();
+}
+
+void tcp_edge::connection::close_when_written()
+{
+    d_close = true;
+    write();
+}
+
+void tcp_edge::connection::reset(hfpep::status why)
+{
+    if (d_handshake && d_known &&
+        d_handshake->now() == hfpep::handshake::state::requested) {
+        // The engine has forgotten it; it lives until its client has read the reason.
+        d_known = false;
+        d_handshake->answer(why);
+        say(d_handshake->poll_reply(), true);
+        return;
+    }
+    error_code ignored;
+    d_socket.set_option(boost::asio::socket_base::linger(true, 0), ignored);
+    d_edge.forget(d_id);
+    die();
+}
+
+void tcp_edge::connection::die()
+{
+    d_gone = true;
+    error_code ignored;
+    d_timer.cancel(ignored);
+    if (d_resolver)
+        d_resolver->cancel();
+    d_socket.close(ignored);
+}
+
+void tcp_edge::connection::connect_next()
+{
+    const auto self = shared_from_this();
+    const tcp::endpoint to = d_candidates.front();
+    d_candidates.pop_front();
+    error_code ignored;
+    d_socket.close(ignored);
+    d_socket.async_connect(to, [self, to](const error_code& error) {
+        if (self->d_gone)
+            return;
+        if (error && !self->d_candidates.empty()) {
+            self->connect_next();
+        } else if (error) {
+            self->connect_failed(status_of(error));
+        } else {
+            self->d_timer.cancel();
+            self->d_edge.d_engine.on_connect_ok(
+                self->d_edge.d_clock(), self->d_id, from_asio(to));
+            self->begin();
+            self->d_edge.d_pump();
+        }
+    });
+}
+
+void tcp_edge::connection::connect_failed(hfpep::status why)
+{
+    if (d_gone)
+        return;
+    const auto keep = shared_from_this();
+    d_edge.d_engine.on_connect_failed(d_edge.d_clock(), d_id, why);
+    d_edge.forget(d_id);
+    d_edge.d_pump();
+}
+
+// A socket without credit is not read, so the application's TCP window closes.
+void tcp_edge::connection::read()
+{
+    if (!d_open || d_reading || d_gone || d_eof || d_credit == 0 || d_handshake)
+        return;
+    if (!d_early.empty()) {
+        deliver_early();
+        return;
+    }
+    d_reading = true;
+    d_in.resize(std::min<size_t>(d_credit, 65536));
+    d_socket.async_read_some(
+        boost::asio::buffer(d_in),
+        [self = shared_from_this()](const error_code& error, size_t n) {
+            self->on_read(error, n);
+        });
+}
+
+void tcp_edge::connection::deliver_early()
+{
+    // What the client sent before it knew that it may: not more than was granted.
+    const size_t n = std::min(d_early.size(), d_credit);
+    d_credit -= n;
+    d_edge.d_engine.on_tcp_data(d_edge.d_clock(), d_id, d_early.data(), n);
+    d_early.erase(d_early.begin(), d_early.begin() + static_cast<long>(n));
+    read();
+}
+
+void tcp_edge::connection::on_read(const error_code& error, size_t n)
+{
+    d_reading = false;
+    if (d_gone)
+        return;
+    const sim_time now = d_edge.d_clock();
+    if (n > 0) {
+        d_credit -= std::min(n, d_credit);
+        d_edge.d_engine.on_tcp_data(now, d_id, d_in.data(), n);
+    }
+    if (error == boost::asio::error::eof) {
+        d_eof = true;
+        d_edge.d_engine.on_tcp_eof(now, d_id);
+    } else if (error) {
+        fail();
+        return;
+    }
+    read();
+    d_edge.d_pump();
+}
+
+void tcp_edge::connection::write()
+{
+    if (!d_open || d_writing || d_gone)
+        return;
+    if (d_out.empty()) {
+        error_code ignored;
+        if (d_fin && !d_fin_sent) {
+            d_fin_sent = true;
+            d_socket.shutdown(tcp::socket::shutdown_send, ignored);
+        }
+        if (d_close) {
+            const auto keep = shared_from_this();
+            d_edge.forget(d_id);
+        }
+        return;
+    }
+    d_writing = true;
+    boost::asio::async_write(
+        d_socket,
+        boost::asio::buffer(d_out.front().data),
+        [self = shared_from_this()](const error_code& error, size_t n) {
+            self->on_written(error, n);
+        });
+}
+
+void tcp_edge::connection::on_written(const error_code& error, size_t n)
+{
+    d_writing = false;
+    if (d_gone)
+        return;
+    const bool own = d_out.front().own;
+    d_out.pop_front();
+    if (!own)
+        d_edge.d_engine.on_tcp_written(d_edge.d_clock(), d_id, n);
+    if (error) {
+        fail();
+        return;
+    }
+    write();
+    d_edge.d_pump();
+}
+
+void tcp_edge::connection::fail()
+{
+    const auto keep = shared_from_this();
+    d_edge.d_engine.on_tcp_error(d_edge.d_clock(), d_id);
+    d_edge.forget(d_id);
+    d_edge.d_pump();
+}
+
+} // namespace gr::hf

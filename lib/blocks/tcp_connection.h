@@ -1,0 +1,90 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "blocks/tcp_edge.h"
+#include "pep/handshake.h"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace gr::hf {
+
+//! Address and port of a socket; mapped IPv4 addresses come out as IPv4.
+hfpep::endpoint_address from_asio(const boost::asio::ip::tcp::endpoint& e);
+
+/*! \brief One TCP connection of HF-PEP. Handlers keep it alive; those that come late, after
+ *         die(), do nothing.
+ */
+class tcp_edge::connection : public std::enable_shared_from_this<tcp_edge::connection>
+{
+public:
+    connection(tcp_edge& edge,
+               hfpep::connection_id id,
+               boost::asio::ip::tcp::socket socket);
+
+    //! Read within the credit and write from now on.
+    void begin();
+    /*! \brief Ask the client first where it wants to go.
+     *  \param source its address
+     */
+    void begin_handshake(hfpep::handshake::protocol p,
+                         const hfpep::endpoint_address& source);
+    //! The engine asked for a connection to somewhere.
+    void connect(const hfpep::action& a);
+    //! The far end is connected: a client that waits for it is told.
+    void connected(const hfpep::action& a);
+    void allow_read(size_t n);
+    void write(std::vector<uint8_t> data);
+    void shutdown_write();
+    void close_when_written();
+    //! RST, or the outcome in the words of the handshake to a client that waits for it.
+    void reset(hfpep::status why);
+    void die();
+    //! Still asks its client: the engine does not know it.
+    bool asking() const { return d_handshake && !d_known; }
+
+private:
+    using error_code = boost::system::error_code;
+
+    void connect_next();
+    void connect_failed(hfpep::status why);
+    void read();
+    void on_read(const error_code& error, size_t n);
+    void deliver_early();
+    void read_handshake();
+    void on_handshake(const error_code& error, size_t n);
+    void say(std::vector<uint8_t> data, bool then_close);
+    void write();
+    void on_written(const error_code& error, size_t n);
+    void fail();
+
+    tcp_edge& d_edge;
+    const hfpep::connection_id d_id;
+    boost::asio::ip::tcp::socket d_socket;
+    boost::asio::steady_timer d_timer; // limit of a connect or a handshake
+    std::unique_ptr<boost::asio::ip::tcp::resolver> d_resolver;
+    std::unique_ptr<hfpep::handshake> d_handshake; // until the client has its answer
+    hfpep::endpoint_address d_source;
+    bool d_known = false;  // to the engine, of one with a handshake
+    hfpep::octets d_early; // what the client sent behind its request
+    std::deque<boost::asio::ip::tcp::endpoint> d_candidates;
+    std::vector<uint8_t> d_in;
+    struct outgoing {
+        std::vector<uint8_t> data;
+        bool own; // words of the handshake: the engine does not count them
+    };
+    std::deque<outgoing> d_out;
+    size_t d_credit = 0;
+    bool d_open = false;
+    bool d_gone = false;
+    bool d_reading = false, d_writing = false;
+    bool d_eof = false, d_fin = false, d_fin_sent = false, d_close = false;
+};
+
+} // namespace gr::hf

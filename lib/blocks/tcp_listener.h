@@ -1,0 +1,24 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "pep/codec.h"
+
+#include <cstdint>
+#include <string>
+
+namespace gr::hf {
+
+//! One way in for applications; the string forms are explained at hf.pep.
+struct tcp_listener {
+    enum class kind { redirect, tproxy, map, socks5, connect };
+    kind how = kind::map;
+    std::string bind_address = "127.0.0.1";
+    uint16_t port = 0;
+    hfpep::destination to; //!< of a map
+
+    //! \throws std::invalid_argument that names \p text and what is allowed.
+    static tcp_listener parse(const std::string& text);
+};
+
+} // namespace gr::hf

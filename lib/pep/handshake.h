@@ -1,0 +1,64 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "pep/codec.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gr::hf::hfpep {
+
+/*! \brief Server side of what a client says before its data on an explicit proxy port: SOCKS5
+ *         (RFC 1928, no authentication, CONNECT only) or HTTP CONNECT (RFC 9110, 9.3.6).
+ *
+ * Bounded and without I/O: feed() takes what the client sent, poll_reply() gives what goes
+ * back to it. Names are not resolved here: the far side does.
+ */
+class handshake
+{
+public:
+    enum class protocol { socks5, http_connect };
+    enum class state {
+        asking,    //!< more octets are needed
+        requested, //!< request() says where to; answer() comes next
+        failed,    //!< not understood: send the reply, then close
+        done       //!< answered
+    };
+
+    explicit handshake(protocol p) : d_protocol(p) {}
+
+    /*! \brief Octets from the client.
+     *  \details What comes after the request belongs to the connection: early_data().
+     */
+    state feed(const uint8_t* p, size_t n);
+    state now() const { return d_state; }
+    const destination& request() const { return d_request; }
+    //! Octets behind the request; given away once.
+    octets early_data();
+    //! The outcome, told to the client by poll_reply().
+    void answer(status code, const std::optional<endpoint_address>& actual = {});
+    //! Octets for the client; empty: none.
+    octets poll_reply();
+
+    //! A request longer than this fails.
+    static constexpr size_t octets_max = 8192;
+
+private:
+    state feed_socks5();
+    state feed_connect();
+    state refuse_socks5(uint8_t code);
+    state refuse_connect(const std::string& status_line);
+    bool take_name(const std::string& name, uint16_t port);
+
+    protocol d_protocol;
+    state d_state = state::asking;
+    bool d_greeted = false; // SOCKS5: the method was chosen
+    octets d_in, d_out;
+    destination d_request;
+};
+
+} // namespace gr::hf::hfpep

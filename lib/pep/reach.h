@@ -1,0 +1,46 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "ip/address.h"
+#include "pep/codec.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gr::hf::hfpep {
+
+//! "HOST:PORT" split at the last colon; the host of an IPv6 address stands in brackets.
+std::pair<std::string, std::string> split_host_port(const std::string& text);
+//! 0 to 65535; empty: not a number in that range.
+std::optional<uint16_t> parse_port(const std::string& text);
+
+/*! \brief One entry of the list of what peers may connect to at this side.
+ *
+ *     10.66.0.2:8000          one address, one port
+ *     10.66.0.0/24:80-90      a prefix, a range of ports
+ *     [fd00::/8]:*            IPv6 in brackets; * is every port
+ *     example.org:443         a name and its sub-domains, resolved here
+ *     *:22                    every address and every name
+ */
+struct reach {
+    //! Empty: names, or everything with \c suffix ".".
+    std::optional<ip::prefix> prefix;
+    std::string suffix; //!< of names, as route::name_suffix
+    uint16_t port_first = 0, port_last = 65535;
+
+    //! \throws std::invalid_argument that names \p text and what is allowed.
+    static reach parse(const std::string& text);
+    bool permits(const destination& to) const;
+};
+
+//! Whether any entry permits it; an empty list permits nothing.
+bool permits(const std::vector<reach>& list, const destination& to);
+/*! \brief Whether a name may be looked up: it is permitted itself, or some address is at
+ *         that port, which is then checked after the look-up.
+ */
+bool may_resolve(const std::vector<reach>& list, const destination& to);
+
+} // namespace gr::hf::hfpep

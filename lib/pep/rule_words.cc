@@ -1,0 +1,133 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pep/rules.h"
+
+#include <charconv>
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+namespace gr::hf::hfpep {
+namespace {
+
+[[noreturn]] void fail(const std::string& word, const std::string& allowed)
+{
+    throw std::invalid_argument("rule word '" + word + "': allowed is " + allowed);
+}
+
+double number(const std::string& word, const std::string& text, double least, double most)
+{
+    double v = 0;
+    const char* end = text.data() + text.size();
+    const auto r = std::from_chars(text.data(), end, v);
+    if (r.ec != std::errc{} || r.ptr != end || !(v >= least && v <= most)) {
+        std::ostringstream allowed;
+        allowed << "a number from " << least << " to " << most;
+        fail(word, allowed.str());
+    }
+    return v;
+}
+
+template <typename T>
+T whole(const std::string& word, const std::string& text, double most)
+{
+    const double v = number(word, text, 0, most);
+    if (v != std::floor(v))
+        fail(word, "a whole number");
+    return static_cast<T>(v);
+}
+
+ip::prefix prefix_of(const std::string& word, const std::string& text)
+{
+    try {
+        return ip::prefix(text);
+    } catch (const std::invalid_argument&) {
+        fail(word, "an address or a prefix such as 10.66.0.0/24");
+    }
+}
+
+//! One of two words.
+bool choice(const std::string& word,
+            const std::string& text,
+            const std::string& yes,
+            const std::string& no)
+{
+    if (text != yes && text != no)
+        fail(word, yes + " or " + no);
+    return text == yes;
+}
+
+void set(rule& r, const std::string& word, const std::string& key, const std::string& v)
+{
+    constexpr double day = 86400;
+    if (key == "port") {
+        const auto dash = v.find('-');
+        const auto first = parse_port(v.substr(0, dash));
+        const auto last =
+            dash == std::string::npos ? first : parse_port(v.substr(dash + 1));
+        if (!first || !last || *first > *last)
+            fail(word, "port=PORT or port=FIRST-LAST");
+        r.port_first = *first;
+        r.port_last = *last;
+    } else if (key == "to") {
+        r.to = prefix_of(word, v);
+    } else if (key == "from") {
+        r.from = prefix_of(word, v);
+    } else if (key == "node") {
+        r.node = s5066::address::parse(v);
+        if (!r.node)
+            fail(word, "a STANAG 5066 address such as 1.2.0.2");
+    } else if (key == "rate_min") {
+        r.rate_min = number(word, v, 0, 1e12);
+    } else if (key == "rate_max") {
+        r.rate_max = number(word, v, 0, 1e12);
+    } else if (key == "action") {
+        if (v != "proxy" && v != "ip_client" && v != "reject" && v != "drop")
+            fail(word, "action=proxy, ip_client, reject or drop");
+        r.action = v == "proxy"       ? rule_action::proxy
+                   : v == "ip_client" ? rule_action::ip_client
+                   : v == "reject"    ? rule_action::reject
+                                      : rule_action::drop;
+    } else if (key == "max") {
+        r.max_connections = whole<size_t>(word, v, 4096);
+    } else if (key == "over") {
+        r.over_waits = choice(word, v, "wait", "reject");
+    } else if (key == "class") {
+        r.service_class = whole<uint8_t>(word, v, 7);
+    } else if (key == "priority") {
+        r.priority = whole<uint8_t>(word, v, 15);
+    } else if (key == "compress") {
+        r.compress = choice(word, v, "on", "off");
+    } else if (key == "accept") {
+        r.late_accept = choice(word, v, "late", "early");
+    } else if (key == "hold_ms") {
+        r.hold = from_seconds(number(word, v, 0, 10000) / 1000);
+    } else if (key == "idle_s") {
+        r.idle_max = from_seconds(number(word, v, 0, 30 * day));
+    } else if (key == "outage_s") {
+        r.outage_max = from_seconds(number(word, v, 1, 30 * day));
+    } else {
+        fail(word,
+             "port, to, from, node, rate_min, rate_max, action, max, over, class, "
+             "priority, "
+             "compress, accept, hold_ms, idle_s or outage_s, each with = and a value");
+    }
+}
+
+} // namespace
+
+rule parse_rule(const std::string& words)
+{
+    rule r;
+    std::istringstream in(words);
+    for (std::string word; in >> word;) {
+        const auto eq = word.find('=');
+        set(r,
+            word,
+            word.substr(0, eq),
+            eq == std::string::npos ? "" : word.substr(eq + 1));
+    }
+    return r;
+}
+
+} // namespace gr::hf::hfpep

@@ -1,0 +1,235 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pep/handshake.h"
+#include "pep/reach.h"
+#include "pep/rules.h"
+#include "slep/slep_user.h"
+
+#include <gtest/gtest.h>
+
+namespace gr::hf::test {
+namespace {
+
+using hfpep::handshake;
+using hfpep::reach;
+using hfpep::status;
+using state = handshake::state;
+
+octets bytes(const std::string& s) { return octets(s.begin(), s.end()); }
+std::string text(const octets& v) { return std::string(v.begin(), v.end()); }
+state feed(handshake& h, const octets& v) { return h.feed(v.data(), v.size()); }
+
+TEST(handshake, socks5_octet_by_octet_for_each_address_type)
+{
+    const std::pair<octets, std::string> cases[] = {
+        { { 5, 1, 0, 1, 10, 1, 2, 3, 0, 80 }, "10.1.2.3:80" },
+        { { 5, 1, 0, 3, 7, 'h', 'o', 's', 't', '.', 'h', 'f', 1, 187 }, "host.hf:443" },
+        { { 5, 1, 0, 4, 0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 22 },
+          "[fd00::1]:22" }
+    };
+    for (const auto& [request, shown] : cases) {
+        handshake h(handshake::protocol::socks5);
+        for (const uint8_t o : octets{ 5, 2, 2, 0 })
+            EXPECT_EQ(h.feed(&o, 1), state::asking);
+        EXPECT_EQ(h.poll_reply(), (octets{ 5, 0 }));
+        for (size_t k = 0; k < request.size(); ++k)
+            EXPECT_EQ(h.feed(&request[k], 1),
+                      k + 1 < request.size() ? state::asking : state::requested);
+        EXPECT_EQ(h.request().to_string(), shown);
+        h.feed(request.data(), 3);
+        EXPECT_EQ(h.early_data(), octets(request.begin(), request.begin() + 3));
+        h.answer(status::connected,
+                 hfpep::endpoint_address{ ip::address("10.9.8.7"), 258 });
+        EXPECT_EQ(h.poll_reply(), (octets{ 5, 0, 0, 1, 10, 9, 8, 7, 1, 2 }));
+        EXPECT_EQ(h.now(), state::done);
+    }
+}
+
+TEST(handshake, socks5_says_why_not)
+{
+    const std::pair<status, uint8_t> codes[] = { { status::general_failure, 1 },
+                                                 { status::forbidden, 2 },
+                                                 { status::network_unreachable, 3 },
+                                                 { status::host_unreachable, 4 },
+                                                 { status::refused, 5 },
+                                                 { status::timed_out, 6 },
+                                                 { status::name_not_found, 4 },
+                                                 { status::too_many_connections, 1 },
+                                                 { status::peer_not_allowed, 2 },
+                                                 { status::link_lost, 3 } };
+    for (const auto& [why, code] : codes) {
+        handshake h(handshake::protocol::socks5);
+        feed(h, { 5, 1, 0, 5, 1, 0, 1, 10, 1, 2, 3, 0, 80 });
+        ASSERT_EQ(h.now(), state::requested);
+        h.poll_reply();
+        h.answer(why);
+        EXPECT_EQ(h.poll_reply()[1], code);
+    }
+}
+
+TEST(handshake, socks5_refuses_what_it_cannot_do)
+{
+    const std::pair<octets, octets> cases[] = {
+        { { 4, 1 }, { 5, 0xff } },    // SOCKS4
+        { { 5, 1, 2 }, { 5, 0xff } }, // password only
+        { { 5, 1, 0, 5, 2, 0, 1, 1 }, { 5, 0, 5, 7, 0, 1, 0, 0, 0, 0, 0, 0 } }, // BIND
+        { { 5, 1, 0, 5, 1, 0, 9, 1 }, { 5, 0, 5, 8, 0, 1, 0, 0, 0, 0, 0, 0 } }, // type
+        { { 5, 1, 0, 5, 1, 0, 3, 2, 'a', '\n', 0, 80 },
+          { 5, 0, 5, 1, 0, 1, 0, 0, 0, 0, 0, 0 } }, // no host name
+    };
+    for (const auto& [in, out] : cases) {
+        handshake h(handshake::protocol::socks5);
+        EXPECT_EQ(feed(h, in), state::failed);
+        EXPECT_EQ(h.poll_reply(), out);
+    }
+}
+
+TEST(handshake, http_connect)
+{
+    handshake h(handshake::protocol::http_connect);
+    EXPECT_EQ(feed(h, bytes("CONNECT server.example.org:8443 HTTP/1.1\r\nHost: x\r\n")),
+              state::asking);
+    EXPECT_EQ(feed(h, bytes("\r\nearly")), state::requested);
+    EXPECT_EQ(h.request().to_string(), "server.example.org:8443");
+    EXPECT_EQ(text(h.early_data()), "early");
+    h.answer(status::connected);
+    EXPECT_EQ(text(h.poll_reply()), "HTTP/1.1 200 Connection established\r\n\r\n");
+
+    const std::pair<const char*, const char*> refused[] = {
+        { "GET http://x/ HTTP/1.1\r\n\r\n", "HTTP/1.1 405 " },
+        { "CONNECT nowhere HTTP/1.1\r\n\r\n", "HTTP/1.1 400 " },
+        { "CONNECT a:0 HTTP/1.1\r\n\r\n", "HTTP/1.1 400 " },
+        { "CONNECT a b:1 HTTP/1.1\r\n\r\n", "HTTP/1.1 400 " },
+        { "\r\n\r\n", "HTTP/1.1 400 " }
+    };
+    for (const auto& [in, out] : refused) {
+        handshake r(handshake::protocol::http_connect);
+        EXPECT_EQ(feed(r, bytes(in)), state::failed) << in;
+        EXPECT_EQ(text(r.poll_reply()).substr(0, 13), out);
+    }
+    handshake endless(handshake::protocol::http_connect);
+    EXPECT_EQ(feed(endless, octets(handshake::octets_max + 1, 'x')), state::failed);
+    EXPECT_EQ(text(endless.poll_reply()).substr(0, 13), "HTTP/1.1 431 ");
+
+    const std::pair<status, const char*> codes[] = { { status::forbidden, "403" },
+                                                     { status::refused, "502" },
+                                                     { status::timed_out, "504" },
+                                                     { status::going_down, "503" } };
+    for (const auto& [why, code] : codes) {
+        handshake r(handshake::protocol::http_connect);
+        feed(r, bytes("CONNECT [fd00::1]:22 HTTP/1.1\r\n\r\n"));
+        r.answer(why);
+        EXPECT_EQ(text(r.poll_reply()).substr(9, 3), code);
+    }
+}
+
+TEST(handshake, survives_anything)
+{
+    std::mt19937 rng(7);
+    const octets good[] = {
+        { 5, 1, 0, 5, 1, 0, 3, 4, 'a', '.', 'h', 'f', 0, 80, 1, 2, 3 },
+        bytes("CONNECT a.hf:80 HTTP/1.1\r\nHost: a.hf\r\n\r\nxyz")
+    };
+    size_t requested = 0;
+    for (int k = 0; k < 60000; ++k) {
+        handshake h(k % 2 ? handshake::protocol::socks5
+                          : handshake::protocol::http_connect);
+        octets v = k % 3 ? good[k % 2 ? 0 : 1] : octets(rng() % 60);
+        for (size_t m = k % 3 ? rng() % 4 : v.size(); m > 0 && !v.empty(); --m)
+            v[rng() % v.size()] = uint8_t(rng());
+        for (size_t at = 0; at < v.size();) {
+            const size_t n = std::min<size_t>(1 + rng() % 20, v.size() - at);
+            h.feed(v.data() + at, n);
+            at += n;
+        }
+        if (h.now() == state::requested) {
+            ++requested;
+            h.answer(static_cast<status>(rng() % 16));
+        }
+        EXPECT_LT(h.poll_reply().size(), 200u);
+        EXPECT_LE(h.early_data().size(), v.size());
+    }
+    EXPECT_GT(requested, 1000u);
+}
+
+TEST(reach, permits_what_is_named_and_nothing_else)
+{
+    const auto to = [](const std::string& host, uint16_t port) {
+        const auto a = ip::address::parse(host);
+        hfpep::destination d;
+        if (a)
+            d.host = *a;
+        else
+            d.host = host;
+        d.port = port;
+        return d;
+    };
+    std::vector<reach> list;
+    EXPECT_FALSE(permits(list, to("10.0.0.1", 80)));
+    for (const char* s :
+         { "10.0.0.0/24:80-90", "[fd00::/8]:22", "example.org:443", "*:7" })
+        list.push_back(reach::parse(s));
+    EXPECT_TRUE(permits(list, to("10.0.0.9", 85)));
+    EXPECT_FALSE(permits(list, to("10.0.0.9", 91)));
+    EXPECT_FALSE(permits(list, to("10.0.1.9", 85)));
+    EXPECT_TRUE(permits(list, to("fd00::9", 22)));
+    EXPECT_TRUE(permits(list, to("www.example.org", 443)));
+    EXPECT_FALSE(permits(list, to("notexample.org", 443)));
+    EXPECT_TRUE(permits(list, to("anything", 7)));
+    EXPECT_TRUE(permits(list, to("1.2.3.4", 7)));
+    // A name that is not permitted may be looked up if addresses are at that port.
+    EXPECT_FALSE(permits(list, to("other.net", 80)));
+    EXPECT_TRUE(may_resolve(list, to("other.net", 80)));
+    EXPECT_FALSE(may_resolve(list, to("other.net", 79)));
+    for (const char* bad : { "",
+                             "10.0.0.1",
+                             ":80",
+                             "10.0.0.1:",
+                             "10.0.0.1:90-80",
+                             "10.0.0.1/33:1",
+                             "a b:1",
+                             "10.0.0.1:65536",
+                             "x:1-",
+                             "[fd00::zz/8]:1" })
+        EXPECT_THROW(reach::parse(bad), std::invalid_argument) << bad;
+}
+
+TEST(rule_words, every_word)
+{
+    const auto r = hfpep::parse_rule(
+        "port=8000-8099 to=10.0.0.0/8 from=192.168.0.0/16 node=1.2.0.2 rate_min=300 "
+        "rate_max=9600 action=reject max=4 over=wait class=2 priority=9 compress=on "
+        "accept=late hold_ms=20 idle_s=60 outage_s=300");
+    EXPECT_EQ(r.port_first, 8000);
+    EXPECT_EQ(r.port_last, 8099);
+    EXPECT_EQ(r.to->to_string(), "10.0.0.0/8");
+    EXPECT_EQ(r.from->to_string(), "192.168.0.0/16");
+    EXPECT_EQ(r.node->to_string(), "1.2.0.2");
+    EXPECT_EQ(r.rate_min, 300);
+    EXPECT_EQ(r.rate_max, 9600);
+    EXPECT_EQ(r.action, hfpep::rule_action::reject);
+    EXPECT_EQ(r.max_connections, 4u);
+    EXPECT_TRUE(r.over_waits && r.compress && r.late_accept);
+    EXPECT_EQ(r.service_class, 2);
+    EXPECT_EQ(r.priority, 9);
+    EXPECT_EQ(to_seconds(r.hold), 0.02);
+    EXPECT_EQ(to_seconds(r.idle_max), 60);
+    EXPECT_EQ(to_seconds(r.outage_max), 300);
+    for (const char* bad : { "port",
+                             "port=",
+                             "port=70000",
+                             "port=9-1",
+                             "class=8",
+                             "class=1.5",
+                             "priority=16",
+                             "max=-1",
+                             "action=maybe",
+                             "colour=red",
+                             "to=here",
+                             "hold_ms=x",
+                             "outage_s=0" })
+        EXPECT_THROW(hfpep::parse_rule(bad), std::invalid_argument) << bad;
+}
+
+} // namespace
+} // namespace gr::hf::test
