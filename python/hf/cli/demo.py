@@ -163,6 +163,14 @@ class Demo:
         self._start("B", [sys.executable, "-m", "http.server", "--bind", host, "--directory",
                           f"{self.folder}/www", str(port)],
                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        # In a namespace the ping goes first, and the server has time to begin.
+        deadline = time.monotonic() + 20
+        while not self.namespaces and time.monotonic() < deadline:
+            try:
+                socket.create_connection((host, port), 1).close()
+                return
+            except OSError:
+                time.sleep(0.05)
 
     def now(self) -> float:
         """Station time in seconds."""
