@@ -17,6 +17,7 @@ COMMANDS = {
     "modulate": "Octets to samples.",
     "nft": "Rules that bring TCP connections to HF-PEP.",
     "sim": "Stations over an emulated or a real modem, in virtual time.",
+    "tcp": "Test TCP over HF: transfers with their times.",
     "test": "Build and run all tests of the source tree.",
 }
 

@@ -1,0 +1,231 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// HF-PEP over the whole stack for a long time: broken links, restarts, noise, many
+// connections, and what is held while the link is slow.
+#include "pep/rules.h"
+#include "sim/pep_station.h"
+#include "slep/slep_user.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace gr::hf::test {
+namespace {
+
+//! One transfer of the soak: what was to arrive, and what became of it.
+struct transfer {
+    sim::proxy_on_station* from = nullptr;
+    hfpep::connection_id id = 0;
+    octets content;
+    int starts = 0; // of the proxy that accepted it
+    bool complete = false, failed = false;
+};
+
+//! The server's end of a transfer: its number is in the first octets.
+octets numbered(uint32_t number, size_t size)
+{
+    octets v = pattern(std::max<size_t>(size, 4), number + 1);
+    for (int k = 0; k < 4; ++k)
+        v[size_t(k)] = uint8_t(number >> (24 - 8 * k));
+    return v;
+}
+
+TEST(soak, nothing_is_lost_or_altered_whatever_happens_to_the_link)
+{
+    std::mt19937_64 rng(11);
+    sim::proxy_pair n("4539-9600S", {}, 5, { {}, [](hfpep::engine_config& c) {
+                                                for (auto& r : c.rules)
+                                                    r.outage_max =
+                                                        std::chrono::seconds(600);
+                                            } });
+    std::vector<transfer> all;
+    std::map<uint32_t, octets> arrived; // whole, as the server saw it
+    size_t altered = 0;
+    int starts[2] = { 1, 1 };
+    const auto prepare = [&](sim::proxy_on_station& x) {
+        x.edge().on_server = [](auto& s) { s.eof_after_eof = true; };
+    };
+    prepare(n.pa);
+    prepare(n.pb);
+    // What has arrived so far must be the beginning of what was sent, and all of it if the
+    // sender was told that it was closed in order.
+    const auto collect = [&](sim::proxy_on_station& x) {
+        for (const auto id : x.edge().connects) {
+            auto& s = x.edge().sockets[id];
+            if (s.got.size() < 4 || !s.to.port)
+                continue;
+            const uint32_t number = uint32_t(s.got[0]) << 24 | uint32_t(s.got[1]) << 16 |
+                                    uint32_t(s.got[2]) << 8 | s.got[3];
+            if (number >= all.size()) {
+                ++altered;
+                continue;
+            }
+            const octets& sent = all[number].content;
+            if (s.got.size() > sent.size() ||
+                !std::equal(s.got.begin(), s.got.end(), sent.begin()))
+                ++altered;
+            if (s.got_eof && s.got == sent)
+                arrived[number] = s.got;
+        }
+    };
+    const auto settle = [&] {
+        size_t open = 0;
+        for (auto& t : all) {
+            if (t.complete || t.failed)
+                continue;
+            const int now = starts[t.from == &n.pa ? 0 : 1];
+            const auto& sockets = t.from->edge().sockets;
+            const auto s = sockets.find(t.id);
+            // With its own proxy gone the application saw its connection break.
+            t.failed = now != t.starts || s == sockets.end() || s->second.reset;
+            t.complete = !t.failed && s->second.closed;
+            open += !t.complete && !t.failed;
+        }
+        return open;
+    };
+    constexpr uint32_t transfers = 1500;
+    while (all.size() < transfers) {
+        const uint32_t number = uint32_t(all.size());
+        transfer t;
+        t.from = rng() % 2 ? &n.pa : &n.pb;
+        t.starts = starts[t.from == &n.pa ? 0 : 1];
+        t.content = numbered(number, 4 + rng() % (rng() % 8 ? 3000 : 60000));
+        all.push_back(t);
+        auto& edge = t.from->edge();
+        all.back().id = edge.accept(n.s.now(), "10.0.0.1", uint16_t(1000 + rng() % 50));
+        auto& s = edge.sockets[all.back().id];
+        s.to_send = t.content;
+        s.then_eof = true;
+        sim::path p;
+        const auto weather = rng() % 10;
+        p.ber = weather < 4 ? 0 : weather < 7 ? 1e-5 : 5e-5;
+        p.loss = weather == 8 ? 0.3 : weather == 9 ? 1.0 : 0;
+        n.air.set_default_path(p);
+        n.run_for(double(rng() % 60), [] { return false; });
+        collect(n.pa);
+        collect(n.pb);
+        settle();
+        const auto event = rng() % 40;
+        if (event == 0) {
+            n.a.restart(rng());
+            n.pa.reattach();
+        } else if (event == 1) {
+            n.b.restart(rng());
+            n.pb.reattach();
+        } else if (event == 2) {
+            n.pa.restart(n.pep_config(1, uint16_t(100 + ++starts[0])));
+            prepare(n.pa);
+        } else if (event == 3) {
+            n.pb.restart(n.pep_config(2, uint16_t(100 + ++starts[1])));
+            prepare(n.pb);
+        }
+    }
+    n.air.set_default_path({});
+    EXPECT_TRUE(n.run_for(7200, [&] { return settle() == 0; }));
+    collect(n.pa);
+    collect(n.pb);
+    size_t complete = 0, failed = 0, missing = 0;
+    for (uint32_t k = 0; k < all.size(); ++k) {
+        complete += all[k].complete;
+        failed += all[k].failed;
+        // A server whose own proxy restarted cannot be asked any more.
+        missing += all[k].complete && arrived.count(k) == 0 &&
+                   starts[all[k].from == &n.pa ? 1 : 0] == 1;
+    }
+    std::printf("%u transfers: %zu complete, %zu reported failed, %zu altered, %.1f h\n",
+                transfers,
+                complete,
+                failed,
+                altered,
+                to_seconds(n.s.now()) / 3600);
+    EXPECT_EQ(altered, 0u);
+    EXPECT_EQ(missing, 0u);
+    EXPECT_EQ(complete + failed, transfers);
+    EXPECT_GT(complete, transfers / 2);
+}
+
+TEST(soak, nothing_is_left_of_thousands_of_connections)
+{
+    // A number of a stream rests for ten minutes: that many connections at a time.
+    const char* wanted = std::getenv("HF_SOAK_CONNECTIONS");
+    const size_t total = wanted ? std::strtoul(wanted, nullptr, 10) : 10'000;
+    sim::proxy_pair n("4539-9600S");
+    for (auto* x : { &n.pa, &n.pb }) {
+        x->edge().on_server = [](auto& s) { s.eof_after_eof = true; };
+        auto& sockets = x->edge().sockets;
+        x->edge().on_over = [&sockets](hfpep::connection_id, auto& s) {
+            s.got.clear();
+            s.to_send.clear();
+        };
+    }
+    size_t done = 0;
+    while (done < total) {
+        const size_t batch = std::min<size_t>(200, total - done);
+        for (size_t k = 0; k < batch; ++k) {
+            const auto id = n.pa.edge().accept(n.s.now(), "10.0.0.1", 80);
+            ASSERT_EQ(n.pa.edge().verdict, hfpep::rule_action::proxy);
+            n.pa.edge().sockets[id].to_send = pattern(50, uint32_t(k));
+            n.pa.edge().sockets[id].then_eof = true;
+        }
+        done += batch;
+        ASSERT_TRUE(
+            n.run_for(1200, [&] { return n.pb.edge().pep.stats().closed >= done; }));
+        n.run_for(200, [&] { return n.pa.edge().pep.connections().empty(); });
+        for (auto* x : { &n.pa, &n.pb }) {
+            EXPECT_TRUE(x->edge().pep.connections().empty());
+            EXPECT_EQ(x->edge().pep.link().streams(), 0u);
+            x->edge().sockets.clear();
+            x->edge().connects.clear();
+        }
+        n.s.run_until(n.s.now() + std::chrono::seconds(120));
+    }
+    EXPECT_EQ(n.pa.edge().pep.stats().closed, total);
+    EXPECT_EQ(n.pa.edge().pep.stats().reset, 0u);
+    EXPECT_LT(n.s.pending(), 1000u);
+}
+
+TEST(soak, a_large_upload_over_a_slow_link_holds_only_a_set_amount)
+{
+    sim::proxy_pair n("4539-300S");
+    const auto id = n.pa.edge().accept(n.s.now(), "10.0.0.1", 8000);
+    auto& client = n.pa.edge().sockets[id];
+    client.to_send = octets(10'000'000, 'x');
+    size_t most = 0;
+    n.run_for(4 * 3600, [&] {
+        const auto& connects = n.pb.edge().connects;
+        const size_t got =
+            connects.empty() ? 0 : n.pb.edge().sockets[connects[0]].got.size();
+        most = std::max(most, client.sent - got);
+        return false;
+    });
+    const auto c = n.pep_config(1, 1).slep;
+    EXPECT_GT(n.pb.edge().sockets[n.pb.edge().connects.at(0)].got.size(), 400'000u);
+    // In the buffer of the stream, in SIS, and what one transmission has not confirmed yet.
+    EXPECT_LE(most, c.send_buffer + 2 * c.queue_octets + 4096);
+    std::printf("10 MB at 300 bit/s: at most %zu octets held\n", most);
+}
+
+TEST(soak, an_interactive_stream_overtakes_bulk)
+{
+    sim::proxy_pair n("4539-9600S");
+    n.pb.edge().on_server = [](auto& s) { s.eof_after_eof = true; };
+    const auto bulk = n.pa.edge().accept(n.s.now(), "10.0.0.1", 25);
+    n.pa.edge().sockets[bulk].to_send = pattern(1'000'000);
+    n.run_for(60, [] { return false; });
+    // In the middle of a long transmission: SSH has a lower class and a higher priority.
+    const sim_time begin = n.s.now();
+    const auto key = n.pa.edge().accept(begin, "10.0.0.1", 22);
+    n.pa.edge().sockets[key].to_send = pattern(40);
+    ASSERT_TRUE(n.run_for(200, [&] {
+        const auto& all = n.pb.edge().connects;
+        return all.size() == 2 && n.pb.edge().sockets[all[1]].got.size() == 40;
+    }));
+    const double delay = to_seconds(n.s.now() - begin);
+    std::printf("interactive octets behind 1 MB at 9600 bit/s: %.2f s\n", delay);
+    // Bulk alone goes on for 800 s; one transmission is the most that stands before it.
+    EXPECT_LT(delay, 127.5);
+}
+
+} // namespace
+} // namespace gr::hf::test
