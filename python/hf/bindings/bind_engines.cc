@@ -179,8 +179,11 @@ void bind_mode(py::module& m)
 
 } // namespace
 
+void bind_ber(py::module& m);
+
 void bind_engines(py::module& m)
 {
+    bind_ber(m);
     bind_mode(m);
     m.def("modulate",
           &modulate,

@@ -11,6 +11,8 @@ from .. import version
 
 COMMANDS = {
     "bench": "Measurements, each beside its target.",
+    "ber": "Bit error rates over simulated channels, and the standard's tables.",
+    "channel": "What the simulated channel does, measured.",
     "demo": "Two stations over a simulated HF channel: a file and a ping.",
     "demodulate": "Samples to octets: finds every transmission in a recording.",
     "info": "Versions, modes and what this machine can do.",

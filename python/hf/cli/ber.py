@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""hf ber: bit error rates over simulated channels, and the standard's tables."""
+import os
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import Any, List, Optional, Tuple
+
+import click
+
+from .. import hf_python as hf
+from . import fail
+
+
+def _executor(jobs: int, scheduler: Optional[str]) -> Tuple[Executor, int]:
+    """Where trials run, and how many at once."""
+    if scheduler is None:
+        jobs = jobs or os.cpu_count() or 1
+        return ThreadPoolExecutor(jobs), jobs
+    try:
+        from distributed import Client  # type: ignore[import]
+    except ImportError:
+        raise fail("--scheduler needs Dask: install python3-distributed") from None
+    try:
+        client = Client(scheduler, timeout=10)
+    except OSError as error:
+        raise fail(f"scheduler {scheduler}: {error}") from None
+    return client.get_executor(), jobs or 2 * max(1, sum(client.nthreads().values()))
+
+
+def _range(text: str) -> List[float]:
+    """A:B:STEP or values with commas."""
+    try:
+        if ":" in text:
+            first, last, step = (float(x) for x in text.split(":"))
+            if not 0 < step or (last - first) / step > 1000:
+                raise ValueError
+            return [round(first + i * step, 6) for i in range(int((last - first) / step + 1.5))
+                    if first + i * step <= last + 1e-9]
+        return [float(x) for x in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f'"{text}": allowed are FIRST:LAST:STEP and A,B,C',
+                                 param_hint="--snr") from None
+
+
+def _check(mode: str, channel: str) -> None:
+    try:
+        hf.mode(mode)
+        hf.channel_model(channel)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+@click.command()
+@click.option("--mode", "modes", multiple=True, metavar="MODE", help="May be repeated.")
+@click.option("--channel", "channels", multiple=True, metavar="SPEC", default=["awgn"],
+              show_default=True, help="Without its snr=; may be repeated.")
+@click.option("--snr", metavar="FIRST:LAST:STEP", help="dB in 3 kHz, or values with commas.")
+@click.option("--standard", is_flag=True,
+              help="Every row of the standard's tables instead of a sweep.")
+@click.option("--row", "wanted", multiple=True, metavar="ID",
+              help="With --standard: only this row (P01 to P35); may be repeated.")
+@click.option("--scale", type=click.FloatRange(0.001, 10), default=1.0, show_default=True,
+              help="With --standard: share of the durations that it asks for.")
+@click.option("--search", is_flag=True,
+              help="With --standard: also find the SNR that is enough, to 0.5 dB.")
+@click.option("--seconds", type=click.FloatRange(0.1, 3600), default=26.0, show_default=True,
+              help="Of one transmission.")
+@click.option("--max-bad", type=click.IntRange(1), default=20, show_default=True,
+              help="A point ends after so many blocks with errors.")
+@click.option("--max-time", type=click.FloatRange(0.1), default=600.0, show_default=True,
+              help="A point ends after so many seconds of signal.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
+              help="Of the first transmission; the others follow.")
+@click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
+              help="Of the receiver.")
+@click.option("--csv", "csv_path", type=click.Path(dir_okay=False),
+              help="Keep every transmission here, and go on where an earlier run stopped.")
+@click.option("--plot", type=click.Path(dir_okay=False), help="Curves as PNG, SVG or PDF.")
+@click.option("-j", "--jobs", type=click.IntRange(0), default=0,
+              help="Transmissions at once.  [default: one per processor]")
+@click.option("--scheduler", metavar="ADDRESS", help="Of a Dask cluster: tcp://host:8786.")
+def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str],
+            standard: bool, wanted: Tuple[str, ...], scale: float, search: bool, seconds: float,
+            max_bad: int, max_time: float, seed: int, effort: int, csv_path: Optional[str],
+            plot: Optional[str], jobs: int, scheduler: Optional[str]) -> None:
+    """Measure bit error rates.
+
+    \b
+    hf ber --mode 4539-9600VL --channel poor --snr 20:26:1 --plot poor.png
+    hf ber --standard --scale 0.02
+
+    Every transmission is random octets through modulator, channel and receiver, which is told
+    nothing; one that is not found counts with half of its bits wrong. The table is Markdown, on
+    standard output. Equal seeds give equal figures on any number of processors.
+    """
+    from ..measure import ber, standard as tables
+    if standard == bool(modes):
+        raise click.UsageError("either --standard, or at least one --mode with --snr")
+    if not standard and snr is None:
+        raise click.UsageError("--mode needs --snr")
+    points = [ber.Point(m, f"{c} snr={s:g}", seconds, effort)
+              for c in channels for m in modes for s in _range(snr or "0")]
+    for point in points:
+        _check(point.mode, point.channel)
+    rows = [r for r in tables.rows() if not wanted or r.id in wanted]
+    if standard and not rows:
+        raise click.UsageError(f"no row {', '.join(wanted)}; there are P01 to P35")
+    try:
+        store = ber.Store(csv_path)
+    except (OSError, ValueError) as error:
+        raise fail(f"{csv_path}: {error}") from None
+    executor, width = _executor(jobs, scheduler)
+    results: List[Any] = []
+
+    def run(point: ber.Point, stop: ber.Stop) -> ber.Result:
+        result = ber.measure(point, stop, executor, width, store, seed)
+        click.echo(f"{point.mode} {point.channel}: {result.bad_blocks} bad of {result.blocks} "
+                   f"blocks, BER {result.ber:.1e}, lost {result.lost} of {result.trials}",
+                   err=True)
+        results.append(result)
+        return result
+
+    try:
+        if standard:
+            print(tables.table([tables.check(r, scale, effort, search, run) for r in rows]))
+        else:
+            for point in points:
+                run(point, ber.Stop(max_bad, max_time))
+            print(ber.table(results))
+        if plot:
+            from ..measure import curves
+            curves.draw(results, plot)
+    except (OSError, ValueError) as error:
+        raise fail(str(error)) from None
+    finally:
+        executor.shutdown(wait=True)
+        store.close()

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bit error rates: trials (one transmission each) over modes, channels and SNR, in parallel,
+repeatable and resumable. A trial is a pure function of its mode, channel, length, seed and
+effort, and a sweep counts trials in the order of their seeds, so that the result depends
+neither on the number of processors nor on interruptions."""
+import csv
+import os
+from collections import deque
+from concurrent.futures import Executor
+from typing import Dict, IO, Iterator, List, NamedTuple, Optional, Tuple
+
+from scipy.stats import beta
+
+from .. import hf_python as hf
+
+KEYS = ["mode", "channel", "seconds", "effort", "seed"]
+COUNTS = ["bits", "errors", "blocks", "bad_blocks", "receptions", "found", "ended"]
+MEASURED = ["snr_db", "offset_hz", "air_s", "cpu_s"]
+
+
+class Point(NamedTuple):
+    """Where a curve is sampled; the channel says all, its SNR included."""
+
+    mode: str
+    channel: str
+    seconds: float = 30.0
+    effort: int = 1
+
+
+class Stop(NamedTuple):
+    """A point is done after so many bad blocks, or so much time of signal."""
+
+    bad_blocks: int = 20
+    air_s: float = 600.0
+
+
+class Result(NamedTuple):
+    """Sums over the trials of a point. Blocks of lost transmissions count as bad."""
+
+    point: Point
+    trials: int
+    bits: int
+    errors: int
+    blocks: int
+    bad_blocks: int
+    lost: int       # transmissions not found, or found in a wrong mode or place
+    cut: int        # found, but not followed to the end
+    false: int      # receptions of what nobody sent
+    air_s: float
+    cpu_s: float
+
+    @property
+    def ber(self) -> float:
+        return self.errors / self.bits
+
+    def block_interval(self, confidence: float = 0.95) -> Tuple[float, float]:
+        """Clopper-Pearson interval of the share of bad blocks."""
+        return interval(self.bad_blocks, self.blocks, confidence)
+
+    def ber_interval(self, confidence: float = 0.95) -> Tuple[float, float]:
+        """Of the bit error rate. Errors come in bad blocks, so blocks are the independent
+        events; without any, the rule for independent bits."""
+        if self.bad_blocks == 0:
+            return interval(0, self.bits, confidence)
+        low, high = self.block_interval(confidence)
+        share = self.bad_blocks / self.blocks
+        return self.ber * low / share, self.ber * high / share
+
+
+def interval(events: int, of: int, confidence: float) -> Tuple[float, float]:
+    """Clopper-Pearson."""
+    tail = (1 - confidence) / 2
+    low = float(beta.ppf(tail, events, of - events + 1)) if events > 0 else 0.0
+    high = float(beta.ppf(1 - tail, events + 1, of - events)) if events < of else 1.0
+    return low, high
+
+
+def trial(point: Point, seed: int) -> Dict[str, float]:
+    """One trial, here and now; at module level so that it can be sent elsewhere."""
+    result: Dict[str, float] = hf.ber_trial(point.mode, point.channel, point.seconds, seed,
+                                            point.effort)
+    return result
+
+
+class Store:
+    """Finished trials, in a CSV file that a later run reads again. Without a file: memory."""
+
+    def __init__(self, path: Optional[str] = None) -> None:
+        self._known: Dict[Tuple[str, ...], Dict[str, float]] = {}
+        self._file: Optional[IO[str]] = None
+        if path is None:
+            return
+        if os.path.exists(path):
+            with open(path, newline="", encoding="utf-8") as file:
+                for row in csv.DictReader(file):
+                    values = [row.get(k) for k in KEYS + COUNTS + MEASURED]
+                    if any(v is None or v == "" for v in values):
+                        continue  # cut off in the middle of a line
+                    self._known[tuple(row[k] for k in KEYS)] = {
+                        **{k: int(row[k]) for k in COUNTS},
+                        **{k: float(row[k]) for k in MEASURED}}
+        # Written anew, so that a line that was cut off does not spoil the next one.
+        self._file = open(path, "w", newline="", encoding="utf-8")
+        self._writer = csv.writer(self._file)
+        self._writer.writerow(KEYS + COUNTS + MEASURED)
+        for key, value in self._known.items():
+            self._write(key, value)
+
+    def _write(self, key: Tuple[str, ...], value: Dict[str, float]) -> None:
+        if self._file is not None:
+            self._writer.writerow(list(key) + [int(value[k]) for k in COUNTS]
+                                  + [repr(float(value[k])) for k in MEASURED])
+            self._file.flush()
+
+    @staticmethod
+    def _key(point: Point, seed: int) -> Tuple[str, ...]:
+        return (point.mode, point.channel, repr(float(point.seconds)), str(point.effort),
+                str(seed))
+
+    def get(self, point: Point, seed: int) -> Optional[Dict[str, float]]:
+        """The trial, if it was done before."""
+        return self._known.get(self._key(point, seed))
+
+    def add(self, point: Point, seed: int, value: Dict[str, float]) -> None:
+        """Keep a trial."""
+        key = self._key(point, seed)
+        if key not in self._known:
+            self._known[key] = value
+            self._write(key, value)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+def _trials(point: Point, executor: Executor, width: int, store: Store,
+            first_seed: int) -> Iterator[Dict[str, float]]:
+    """Trials in the order of their seeds, some of them ahead of time."""
+    waiting: deque = deque()
+    seed = first_seed
+    try:
+        while True:
+            while len(waiting) < width:
+                done = store.get(point, seed)
+                waiting.append((seed, done or executor.submit(trial, point, seed)))
+                seed += 1
+            at, job = waiting.popleft()
+            value = job if isinstance(job, dict) else job.result()
+            store.add(point, at, value)
+            yield value
+    finally:
+        for _, job in waiting:
+            if not isinstance(job, dict):
+                job.cancel()
+
+
+def measure(point: Point, stop: Stop, executor: Executor, width: int, store: Store,
+            first_seed: int = 1) -> Result:
+    """Trials until \\p stop is reached. \\p width: how many are under way at once."""
+    sums = dict.fromkeys(COUNTS + MEASURED, 0.0)
+    count = lost = cut = false = 0
+    trials = _trials(point, executor, width, store, first_seed)
+    for value in trials:
+        count += 1
+        for key in sums:
+            sums[key] += value[key]
+        lost += not value["found"]
+        cut += bool(value["found"] and not value["ended"])
+        false += int(value["receptions"] - bool(value["found"]))
+        if sums["bad_blocks"] >= stop.bad_blocks or sums["air_s"] >= stop.air_s:
+            break
+    trials.close()  # type: ignore[attr-defined]
+    return Result(point, count, int(sums["bits"]), int(sums["errors"]), int(sums["blocks"]),
+                  int(sums["bad_blocks"]), lost, cut, false, sums["air_s"], sums["cpu_s"])
+
+
+def table(results: List[Result]) -> str:
+    """The results as a Markdown table."""
+    lines = ["| mode | channel | BER | 95 % interval | bad blocks | lost | cut | false | signal "
+             "| x real time |", "|---|---|---|---|---|---|---|---|---|---|"]
+    for r in results:
+        low, high = r.ber_interval()
+        lines.append(f"| {r.point.mode} | {r.point.channel} | {r.ber:.2e} | {low:.1e} to "
+                     f"{high:.1e} | {r.bad_blocks} of {r.blocks} | {r.lost} of {r.trials} | "
+                     f"{r.cut} | {r.false} | {r.air_s:.0f} s | {r.air_s / r.cpu_s:.0f} |")
+    return "\n".join(lines)
