@@ -116,6 +116,8 @@ public:
             { "u_pdu_octets_submitted", s.u_pdu_octets_submitted },
             { "u_pdu_octets_delivered", s.u_pdu_octets_delivered },
             { "u_pdus_rejected", s.u_pdus_rejected },
+            { "u_pdus_overflowed", s.u_pdus_overflowed },
+            { "indications_dropped", s.indications_dropped },
             { "warnings_sent", s.warnings_sent },
             { "warnings_received", s.warnings_received },
             { "out_of_sync", s.out_of_sync },
@@ -214,7 +216,7 @@ private:
         if (client && r.type() == "tick_done") {
             if (d_answers_due > 0 && --d_answers_due == 0)
                 end_tick();
-        } else if (!client || octets.empty()) {
+        } else if (!client || (octets.empty() && r.type() != "client_gone")) {
             bad_message("sis");
         } else if (d_tick_open || d_hold) {
             if (d_held.size() < max_held)
@@ -230,8 +232,13 @@ private:
         }
     }
 
+    // Without octets: the client has gone.
     void primitive(uint64_t client, const std::vector<uint8_t>& octets)
     {
+        if (octets.empty()) {
+            d_node.client_gone(d_now, client);
+            return;
+        }
         d_primitives.write(d_now, client, false, octets);
         d_node.sis_in(d_now, client, octets);
     }

@@ -3,19 +3,20 @@
 #pragma once
 
 #include "s5066/node.h"
+#include "s5066/pcap.h"
 
 #include <hf/time.h>
 
 #include <cstdint>
 #include <fstream>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace gr::hf {
 
-/*! \brief A capture file that Wireshark reads: D_PDUs, or S_primitives as if over TCP. */
+/*! \brief A capture file that Wireshark reads: what the engines make of D_PDUs and
+ *         S_primitives, written as it happens.
+ */
 class pcap_file
 {
 public:
@@ -26,19 +27,20 @@ public:
 
     bool wanted() const { return d_file.is_open(); }
 
+    //! One D_PDU, into a file of that kind.
     void write(const s5066::tap_record& r);
-    //! \param to_client false: from the client
+    //! One S_primitive, into a file of that kind. \param to_client false: from the client
     void write(sim_time now,
                uint64_t client,
                bool to_client,
                const std::vector<uint8_t>& primitive);
 
 private:
-    void write(sim_time now, const std::vector<uint8_t>& octets);
+    void put(const std::vector<uint8_t>& octets);
 
     std::ofstream d_file;
-    //! Octets so far of a client, from it (false) and to it.
-    std::map<std::pair<uint64_t, bool>, uint32_t> d_sequence;
+    s5066::pcap_writer d_d_pdus{ s5066::pcap_writer::link_d_pdu };
+    s5066::sis_capture d_primitives;
 };
 
 } // namespace gr::hf

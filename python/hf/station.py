@@ -50,6 +50,19 @@ class Pep:
 
 
 @dataclass
+class SisServer:
+    """SIS server on TCP: other programs as clients of this station.
+
+    address: to listen on; whoever reaches it can transmit; port: 0 is a free one;
+    max_clients: 5 to 60 at once.
+    """
+
+    address: str = "127.0.0.1"
+    port: int = 5066
+    max_clients: int = 16
+
+
+@dataclass
 class Capture:
     """Files for Wireshark; empty: none."""
 
@@ -74,6 +87,7 @@ class Description:
     data_link: Dict[str, float] = field(default_factory=dict)
     ip_client: Optional[IpClient] = None
     pep: Optional[Pep] = None
+    sis_server: Optional[SisServer] = None
     capture: Capture = field(default_factory=Capture)
 
 
@@ -84,7 +98,8 @@ def _make(kind: Any, table: Any, where: str) -> Any:
     for name in table:
         if name not in known:
             raise StationError(f"{where}: '{name}' is unknown; allowed are {', '.join(known)}")
-    parts = {"ip_client": IpClient, "pep": Pep, "capture": Capture}
+    parts = {"ip_client": IpClient, "pep": Pep, "sis_server": SisServer,
+             "capture": Capture}
     values = {}
     for name, value in table.items():
         if kind is Description and name in parts:
@@ -141,7 +156,7 @@ class Station:
         # Below SLEP lies about one longest transmission: less starves the link, more delays
         # what is urgent.
         queue = int(1.1 * longest_transmission_octets(d.mode)) + 2048
-        self.pep = self.ip_client = None
+        self.pep = self.ip_client = self.sis_server = None
         if d.pep is not None:
             self.pep = _hf.pep(d.pep.listen, d.pep.routes, queue,
                                max_connections=d.pep.max_connections, netns=d.netns,
@@ -151,6 +166,10 @@ class Station:
             c = d.ip_client
             self.ip_client = _hf.ip_client(c.device, c.address, c.routes, c.mtu, queue, d.netns)
             self.add_client(tb, self.ip_client)
+        if d.sis_server is not None:
+            n = d.sis_server
+            self.sis_server = _hf.sis_server(n.address, n.port, n.max_clients, netns=d.netns)
+            self.add_client(tb, self.sis_server)
 
     def add_client(self, tb: gr.top_block, client: Any) -> None:
         """Connect a further client (hf.traffic, for example) to the data link."""

@@ -79,6 +79,12 @@ class LogWatch(gr.basic_block):
         with self._lock:
             return list(self._lines)
 
+    def take(self) -> List[str]:
+        """The lines since the last call."""
+        with self._lock:
+            lines, self._lines = self._lines, []
+            return lines
+
 
 @dataclass
 class Transmission:

@@ -32,9 +32,10 @@ struct data_link_state {
  *
  * Message ports, all in and out:
  *  - \c modem connects to hf.modem.
- *  - \c sis connects to clients (hf.pep, hf.ip_client, hf.sis_client). A PDU holds one whole
+ *  - \c sis connects to clients (hf.pep, hf.ip_client, hf.sis_server). A PDU holds one whole
  *    S_primitive of Annex A; its key client says whose it is (see keys::new_client_id()), its
- *    key now is station time. A PDU without octets only carries time.
+ *    key now is station time. A PDU without octets only carries time, or, of type
+ *    client_gone, says that the client's connection is closed.
  *  - \c log (out): symbols, one line of text for each event a person may want to follow.
  */
 class HF_API data_link : virtual public gr::block

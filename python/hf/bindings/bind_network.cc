@@ -6,6 +6,8 @@
 #include <hf/ip_client.h>
 #include <hf/keys.h>
 #include <hf/pep.h>
+#include <hf/sis_client.h>
+#include <hf/sis_server.h>
 #include <hf/ticker.h>
 #include <hf/traffic.h>
 
@@ -91,6 +93,24 @@ void bind_network(py::module& m)
              py::arg("netns") = "",
              py::arg("real_time") = false)
         .def("stats", &ip_client::stats);
+
+    message_class<sis_server>(
+        m, "sis_server", "SIS server on TCP: other programs as clients.")
+        .def(py::init(&sis_server::make),
+             py::arg("address") = "127.0.0.1",
+             py::arg("port") = 5066,
+             py::arg("max_clients") = 16,
+             py::arg("max_out") = 4194304,
+             py::arg("netns") = "")
+        .def("port", &sis_server::port)
+        .def("stats", &sis_server::stats);
+
+    message_class<sis_client>(m, "sis_client", "A data link that is elsewhere, over TCP.")
+        .def(py::init(&sis_client::make),
+             py::arg("host") = "127.0.0.1",
+             py::arg("port") = 5066,
+             py::arg("netns") = "")
+        .def("stats", &sis_client::stats);
 
     py::class_<traffic_state>(m, "traffic_state")
         .def_readonly("bound", &traffic_state::bound)

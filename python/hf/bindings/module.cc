@@ -9,6 +9,7 @@ void bind_blocks(py::module& m);
 void bind_network(py::module& m);
 void bind_pep_sim(py::module& m);
 void bind_sim(py::module& m);
+void bind_sis(py::module& m);
 
 PYBIND11_MODULE(hf_python, m)
 {
@@ -18,5 +19,6 @@ PYBIND11_MODULE(hf_python, m)
     bind_blocks(m);
     bind_network(m);
     bind_sim(m);
+    bind_sis(m);
     bind_pep_sim(m);
 }

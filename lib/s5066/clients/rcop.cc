@@ -1,0 +1,195 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/clients/rcop.h"
+
+#include "s5066/clients/bftp.h"
+#include "s5066/octets.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace gr::hf::s5066 {
+
+std::vector<uint8_t> encode(const rcop_segment& s)
+{
+    if (s.connection > 15)
+        return {};
+    octet_writer w;
+    w.u8(s.connection << 4);
+    w.u8(s.id);
+    w.u16(s.segment);
+    w.u16(s.application);
+    w.bytes(s.data);
+    return std::move(w.out());
+}
+
+std::optional<rcop_segment> decode_rcop(const uint8_t* p, size_t n)
+{
+    octet_reader r(p, n);
+    rcop_segment s;
+    const uint8_t first = r.u8();
+    s.connection = first >> 4;
+    s.id = r.u8();
+    s.segment = r.u16();
+    s.application = r.u16();
+    if (!r.ok() || (first & 0x0f) != 0)
+        return std::nullopt;
+    s.data = r.rest();
+    return s;
+}
+
+std::vector<std::vector<uint8_t>> rcop_segments(uint8_t connection,
+                                                uint8_t id,
+                                                uint16_t application,
+                                                const std::vector<uint8_t>& message,
+                                                size_t mtu)
+{
+    if (connection > 15 || mtu <= rcop_header_octets)
+        return {};
+    const size_t room = mtu - rcop_header_octets;
+    const size_t count = std::max<size_t>((message.size() + room - 1) / room, 1);
+    if (count > rcop_max_segments)
+        return {};
+    std::vector<std::vector<uint8_t>> all;
+    all.reserve(count);
+    for (size_t k = 0; k < count; ++k) {
+        const auto begin = message.begin() + static_cast<std::ptrdiff_t>(k * room);
+        const size_t n = std::min(room, message.size() - k * room);
+        all.push_back(
+            encode(rcop_segment{ connection,
+                                 id,
+                                 static_cast<uint16_t>(k),
+                                 application,
+                                 { begin, begin + static_cast<std::ptrdiff_t>(n) } }));
+    }
+    return all;
+}
+
+rcop_assembler::rcop_assembler() : rcop_assembler(config{}, bftp_message_octets) {}
+
+rcop_assembler::rcop_assembler(const config& c, length_function length)
+    : d_config(c), d_length(std::move(length))
+{
+    if (c.max_messages == 0 || c.max_octets == 0 || c.forget_after <= sim_time(0))
+        throw std::invalid_argument("RCOP: max_messages " +
+                                    std::to_string(c.max_messages) + ", max_octets " +
+                                    std::to_string(c.max_octets) + ", forget_after " +
+                                    std::to_string(to_seconds(c.forget_after)) +
+                                    " s: allowed are values above 0");
+}
+
+std::optional<rcop_message> rcop_assembler::u_pdu_in(sim_time now,
+                                                     const address& source,
+                                                     uint8_t source_sap,
+                                                     const uint8_t* p,
+                                                     size_t n)
+{
+    auto s = decode_rcop(p, n);
+    if (!s) {
+        ++d_stats.malformed;
+        return std::nullopt;
+    }
+    const key k{ source.raw(), source_sap, s->connection, s->id };
+    const rcop_message whole{
+        source, source_sap, s->connection, s->id, s->application, {}
+    };
+    auto it = d_partial.find(k);
+    if (it != d_partial.end()) {
+        // IDs come round, and senders start again: another message under the same key.
+        const auto old = it->second.segments.find(s->segment);
+        const bool same = old != it->second.segments.end() && old->second == s->data;
+        if (it->second.application != s->application ||
+            (old != it->second.segments.end() && !same)) {
+            forget(it);
+            it = d_partial.end();
+        } else if (same) {
+            ++d_stats.duplicates;
+            it->second.touched = now;
+            return std::nullopt;
+        }
+    }
+    std::optional<uint64_t> length;
+    if (s->segment == 0) {
+        length = d_length(s->application, s->data);
+        if (!length || *length == s->data.size()) {
+            if (it != d_partial.end())
+                forget(it); // segments behind the end
+            ++d_stats.messages;
+            rcop_message m = whole;
+            m.data = std::move(s->data);
+            return m;
+        }
+        if (*length > d_config.max_octets || *length < s->data.size()) {
+            if (it != d_partial.end())
+                forget(it);
+            ++d_stats.too_long;
+            return std::nullopt;
+        }
+    }
+    if (s->data.empty()) {
+        ++d_stats.malformed; // a segment of nothing never helps to complete anything
+        return std::nullopt;
+    }
+    if (it == d_partial.end()) {
+        it = d_partial.emplace(k, partial{}).first;
+        it->second.application = s->application;
+    }
+    partial& m = it->second;
+    m.touched = now;
+    if (length)
+        m.length = length;
+    m.octets += s->data.size();
+    d_octets += s->data.size();
+    m.segments.emplace(s->segment, std::move(s->data));
+    for (auto next = m.segments.find(static_cast<uint16_t>(m.next));
+         next != m.segments.end() && next->first == m.next;
+         ++next) {
+        m.in_order += next->second.size();
+        ++m.next;
+    }
+    if (m.octets > m.length.value_or(d_config.max_octets)) {
+        ++d_stats.too_long;
+        d_octets -= m.octets;
+        d_partial.erase(it);
+        return std::nullopt;
+    }
+    if (m.length && m.in_order == *m.length) {
+        rcop_message done = whole;
+        done.data.reserve(m.octets);
+        for (const auto& [number, data] : m.segments)
+            done.data.insert(done.data.end(), data.begin(), data.end());
+        d_octets -= m.octets;
+        d_partial.erase(it);
+        ++d_stats.messages;
+        return done;
+    }
+    make_room(now, k);
+    return std::nullopt;
+}
+
+void rcop_assembler::forget(std::map<key, partial>::iterator it)
+{
+    ++d_stats.forgotten;
+    d_octets -= it->second.octets;
+    d_partial.erase(it);
+}
+
+void rcop_assembler::make_room(sim_time now, const key& keep)
+{
+    for (;;) {
+        auto oldest = d_partial.end();
+        for (auto it = d_partial.begin(); it != d_partial.end(); ++it)
+            if (it->first != keep && (oldest == d_partial.end() ||
+                                      it->second.touched < oldest->second.touched))
+                oldest = it;
+        if (oldest == d_partial.end())
+            return;
+        if (d_partial.size() <= d_config.max_messages &&
+            d_octets <= d_config.max_octets &&
+            now - oldest->second.touched < d_config.forget_after)
+            return;
+        forget(oldest);
+    }
+}
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What all commands have in common that use a SIS server."""
+from typing import Any, Callable
+
+import click
+
+from .. import sis
+
+
+def server_options(f: Callable[..., Any]) -> Callable[..., Any]:
+    """--server and --rank."""
+    f = click.option("--rank", default=0, show_default=True, type=click.IntRange(0, 15),
+                     help="Of this client.")(f)
+    return click.option("--server", default="127.0.0.1:5066", show_default=True,
+                        metavar="HOST[:PORT]", callback=_check_server,
+                        help="SIS server of the station to use, ours or another maker's.")(f)
+
+
+def _check_server(_: Any, __: Any, value: str) -> str:
+    try:
+        sis.parse_server(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+    return value
+
+
+class NodeType(click.ParamType):
+    """A STANAG 5066 address."""
+
+    name = "node"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        try:
+            return str(sis.s5066.address(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+#: Type of options that name a node or a group.
+NODE = NodeType()

@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""hf console: ping, throughput, broadcast, monitor and responder over any SIS server."""
+from contextlib import contextmanager
+import csv
+import signal
+import sys
+from typing import Any, Callable, Dict, Iterator, List, Optional
+
+import click
+from rich.console import Console as Terminal
+from rich.live import Live
+from rich.table import Table
+
+from .. import console, sis
+from ..sis import s5066
+from . import fail
+from ._server import NODE, server_options
+
+
+@click.group()
+def command() -> None:
+    """Look at a STANAG 5066 network as one of its clients.
+
+    Every command binds a SAP of a node through its SIS server, ours or another maker's. Ping
+    and throughput need `hf console respond` at the far node.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def common(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of all commands of the console."""
+    for option in (
+            click.option("--sap", default=console.SAP, show_default=True,
+                         type=click.IntRange(0, 15), help="To bind here."),
+            click.option("--clock-speed", default=1.0, show_default=True,
+                         type=click.FloatRange(0.01, 1000),
+                         help="Times real time at which the stations run; of a simulated air.")):
+        f = option(f)
+    return server_options(f)
+
+
+def towards(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of what is sent to a far console."""
+    for option in (
+            click.option("--to", "node", required=True, type=NODE, help="Far node."),
+            click.option("--to-sap", default=None, type=click.IntRange(0, 15),
+                         help="Far SAP; otherwise as here."),
+            click.option("--priority", default=0, show_default=True,
+                         type=click.IntRange(0, 15)),
+            click.option("--non-arq", is_flag=True, help="Without acknowledgements."),
+            click.option("--csv", "csv_path", type=click.Path(dir_okay=False),
+                         help="Write all values into a file."),
+            click.option("--report", type=click.Path(dir_okay=False),
+                         help="Write the summary into a file, besides stdout.")):
+        f = option(f)
+    return f
+
+
+@contextmanager
+def session(server: str, rank: int, sap: int) -> Iterator[sis.Client]:
+    """A bound client; its troubles are errors for the user."""
+    try:
+        with sis.Client(server) as client:
+            client.bind(sap, rank, sis.service())
+            click.echo(f"bound SAP {sap} at {server}, MTU {client.mtu}", err=True)
+            yield client
+    except sis.SisError as error:
+        raise fail(str(error)) from None
+
+
+@contextmanager
+def display(make: Callable[[], Table]) -> Iterator[Callable[[], None]]:
+    """A live table on a terminal; gives what is to be called when something has changed."""
+    terminal = Terminal(stderr=True)
+    if not terminal.is_terminal:
+        yield lambda: None
+        return
+    with Live(console=terminal, get_renderable=make, refresh_per_second=5):
+        yield lambda: None
+
+
+def size_of(size: int) -> int:
+    """A size of U_PDU that has room for the console's header."""
+    if not console.HEADER.size <= size <= 4096:
+        raise click.UsageError(f"--size {size}: allowed are {console.HEADER.size} to 4096")
+    return size
+
+
+def finish(lines: List[str], report: Optional[str]) -> None:
+    """The summary, on stdout and into a file."""
+    text = "\n".join(lines) + "\n"
+    sys.stdout.write(text)
+    if report:
+        with open(report, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def write_csv(path: Optional[str], rows: List[Dict[str, Any]]) -> None:
+    """Rows with the same keys as a CSV file."""
+    if not path or not rows:
+        return
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def ping_lines(node: str, pings: List[console.Ping]) -> List[str]:
+    """Summary of pings, as people know it."""
+    times = [p.rtt for p in pings if p.rtt is not None]
+    lines = [f"{node}: {len(pings)} sent, {len(times)} answered"]
+    if times:
+        mean = sum(times) / len(times)
+        lines.append(f"round trip min {min(times):.2f} s, mean {mean:.2f} s, max "
+                     f"{max(times):.2f} s; first {times[0]:.2f} s")
+    return lines
+
+
+@command.command()
+@common
+@towards
+@click.option("--count", default=5, show_default=True, type=click.IntRange(1, 100000))
+@click.option("--interval", default=30.0, show_default=True, type=click.FloatRange(0),
+              help="Seconds from one ping to the next.")
+@click.option("--immediate", is_flag=True, help="The next one right after the answer.")
+@click.option("--size", default=64, show_default=True, help="Octets of a U_PDU, 22 to 4096.")
+@click.option("--timeout", default=120.0, show_default=True, type=click.FloatRange(0.1),
+              help="Seconds until an answer counts as lost.")
+def ping(server: str, rank: int, sap: int, clock_speed: float, node: str,
+         to_sap: Optional[int], priority: int, non_arq: bool, csv_path: Optional[str],
+         report: Optional[str], count: int, interval: float, immediate: bool, size: int,
+         timeout: float) -> None:
+    """Round-trip times to a far console."""
+    size = size_of(size)
+    clock = console.Clock(clock_speed)
+    with session(server, rank, sap) as client:
+        con = console.Console(client, node, sap if to_sap is None else to_sap,
+                              sis.service("non_arq" if non_arq else "arq"), priority, clock)
+
+        def table() -> Table:
+            t = Table(title=f"ping {node}, {size} octets", title_justify="left")
+            for column in ("sequence", "sent", "round trip"):
+                t.add_column(column, justify="right")
+            for p in con.pings[-20:]:
+                t.add_row(str(p.sequence), f"{p.sent:.1f} s", p.failure or (
+                    f"{p.rtt:.2f} s" if p.rtt is not None else "..."))
+            return t
+
+        with display(table) as progress:
+            con.ping(count, interval, size, timeout, immediate, progress)
+    lines = [f"ping {p.sequence}: " + (f"{p.rtt:.2f} s" if p.rtt is not None else p.failure)
+             for p in con.pings]
+    finish(lines + ping_lines(node, con.pings), report)
+    write_csv(csv_path, [{"sequence": p.sequence, "sent_s": round(p.sent, 3),
+                          "round_trip_s": "" if p.rtt is None else round(p.rtt, 3),
+                          "failure": p.failure} for p in con.pings])
+    if all(p.rtt is None for p in con.pings):
+        raise fail("no answer")
+
+
+def plot(path: str, title: str, samples: List[console.Sample]) -> None:
+    """Goodput over time as a picture."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    figure, (upper, lower) = pyplot.subplots(2, 1, sharex=True, figsize=(9, 6))
+    times = [0.0] + [s.time for s in samples]
+    for name, values in (("there", [0] + [s.octets_out for s in samples]),
+                         ("here", [0] + [s.octets_in for s in samples])):
+        if not any(values):
+            continue
+        upper.step(times, [v / 1000 for v in values], where="post", label=name)
+        lower.plot(times[1:], [8 * v / max(t, 1e-9) for t, v in zip(times[1:], values[1:])],
+                   label=name)
+    upper.set_ylabel("octets arrived / 1000")
+    upper.set_title(title)
+    lower.set_ylabel("mean goodput / bit/s")
+    lower.set_xlabel("time / s")
+    for axes in (upper, lower):
+        axes.grid(True, alpha=0.3)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend()
+    figure.tight_layout()
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
+@command.command()
+@common
+@towards
+@click.option("--octets", default=50000, show_default=True, type=click.IntRange(1, 10**9))
+@click.option("--size", default=2042, show_default=True, help="Octets of a U_PDU, 22 to 4096.")
+@click.option("--send-only", is_flag=True,
+              help="Without confirmation; the far console tells what has come.")
+@click.option("--two-way", default=0, metavar="OCTETS", type=click.IntRange(0, 10**9),
+              help="The far console sends so many back meanwhile.")
+@click.option("--timeout", default=600.0, show_default=True, type=click.FloatRange(0.1),
+              help="Give up after so many seconds without progress.")
+@click.option("--plot", "plot_path", type=click.Path(dir_okay=False), metavar="FILE.png",
+              help="Draw goodput over time.")
+def throughput(server: str, rank: int, sap: int, clock_speed: float, node: str,
+               to_sap: Optional[int], priority: int, non_arq: bool, csv_path: Optional[str],
+               report: Optional[str], octets: int, size: int, send_only: bool, two_way: int,
+               timeout: float, plot_path: Optional[str]) -> None:
+    """Goodput to a far node, and back."""
+    size = size_of(size)
+    clock = console.Clock(clock_speed)
+    acknowledged = not (send_only or non_arq)
+    with session(server, rank, sap) as client:
+        con = console.Console(client, node, sap if to_sap is None else to_sap,
+                              sis.service("non_arq" if non_arq else "arq"), priority, clock)
+
+        def table() -> Table:
+            r = con.throughput_result
+            t = Table(title=f"throughput to {node}", title_justify="left")
+            for column in ("time", "submitted", "confirmed", "received here", "out", "in"):
+                t.add_column(column, justify="right")
+            t.add_row(f"{r.seconds:.1f} s", str(r.submitted), str(r.confirmed),
+                      str(r.received), f"{r.out_bps():.0f} bit/s", f"{r.in_bps():.0f} bit/s")
+            return t
+
+        with display(table) as progress:
+            r = con.throughput(octets, size, acknowledged, two_way, timeout, progress)
+    lines = [f"{r.submitted} octets submitted, {r.confirmed} confirmed, {r.rejected} rejected "
+             f"in {r.seconds:.1f} s"]
+    if r.far_octets is not None:
+        lines.append(f"{r.far_octets} octets received there in {r.far_seconds:.1f} s")
+    lines.append(f"out {r.out_bps():.0f} bit/s")
+    if two_way:
+        lines.append(f"{r.received} of {two_way} octets received here, in {r.in_bps():.0f} bit/s")
+    finish(lines, report)
+    write_csv(csv_path, [{"time_s": round(s.time, 3), "octets_out": s.octets_out,
+                          "octets_in": s.octets_in} for s in r.samples])
+    if plot_path:
+        plot(plot_path, f"throughput to {node}, U_PDUs of {size} octets", r.samples)
+    arrived = r.confirmed if acknowledged else (r.far_octets or 0)
+    if (arrived < octets and not non_arq) or arrived == 0 or r.received < two_way:
+        raise fail("not everything arrived")
+
+
+@command.command()
+@common
+@click.option("--to", "node", default="31.255.255.255", show_default=True, type=NODE,
+              help="Group, or a node.")
+@click.option("--count", default=1, show_default=True, type=click.IntRange(1, 100000))
+@click.option("--interval", default=30.0, show_default=True, type=click.FloatRange(0))
+@click.option("--size", default=200, show_default=True, help="Octets of a U_PDU, 22 to 4096.")
+@click.option("--repeats", default=1, show_default=True, type=click.IntRange(0, 15),
+              help="Each one is sent so many times more.")
+def broadcast(server: str, rank: int, sap: int, clock_speed: float, node: str, count: int,
+              interval: float, size: int, repeats: int) -> None:
+    """U_PDUs to all nodes, or a group; monitor and respond show them."""
+    size = size_of(size)
+    with session(server, rank, sap) as client:
+        con = console.Console(client, node, sap, sis.service("non_arq"),
+                              clock=console.Clock(clock_speed))
+        sent = con.broadcast(count, interval, size, repeats)
+    print(f"{sent} U_PDUs of {size} octets submitted to {node}")
+
+
+def describe(p: Any) -> str:
+    """A primitive in one line."""
+    name = type(p).__name__.upper()
+    if isinstance(p, s5066.s_unidata_indication):
+        m = console.decode(p.u_pdu)
+        what = f"console {m.kind} session {m.session:08x} sequence {m.sequence}" \
+            if m is not None else p.u_pdu[:24].hex(" ")
+        errors = f", {len(p.errored)} parts damaged, {len(p.missing)} missing" \
+            if p.errored or p.missing else ""
+        return (f"{name} {p.src}/{p.src_sap} to {p.dst}/{p.dst_sap} {p.mode.name} priority "
+                f"{p.priority}, {len(p.u_pdu)} octets: {what}{errors}")
+    if isinstance(p, s5066.s_subnet_availability):
+        return f"{name} status {p.status} reason {p.reason}"
+    return name
+
+
+@command.command()
+@common
+@click.option("--duration", default=None, type=click.FloatRange(0), help="Seconds; or Ctrl-C.")
+@click.option("--count", default=None, type=click.IntRange(1), help="End after so many.")
+def monitor(server: str, rank: int, sap: int, clock_speed: float, duration: Optional[float],
+            count: Optional[int]) -> None:
+    """Print all that the node has to say to a SAP."""
+    clock = console.Clock(clock_speed)
+    with session(server, rank, sap) as client:
+        try:
+            shown = 0
+            while (duration is None or clock.now() < duration) and \
+                    (count is None or shown < count):
+                p = client.next(timeout=0.1)
+                if p is not None:
+                    shown += 1
+                    print(f"{clock.now():9.2f} {describe(p)}", flush=True)
+        except KeyboardInterrupt:
+            pass
+
+
+@command.command()
+@common
+@click.option("--duration", default=None, type=click.FloatRange(0), help="Seconds; or Ctrl-C.")
+def respond(server: str, rank: int, sap: int, clock_speed: float,
+            duration: Optional[float]) -> None:
+    """Answer the pings and measurements of far consoles."""
+    clock = console.Clock(clock_speed)
+    with session(server, rank, sap) as client:
+        responder = console.Responder(client, clock)
+
+        def table() -> Table:
+            t = Table(title=f"{responder.pings} pings answered", title_justify="left")
+            for column in ("from", "session", "U_PDUs", "octets", "seconds", "bit/s"):
+                t.add_column(column, justify="right")
+            for (source, number), h in list(responder.sessions.items())[-20:]:
+                seconds = h.last - h.first
+                t.add_row(source, f"{number:08x}", str(h.u_pdus), str(h.octets),
+                          f"{seconds:.1f}", f"{8 * h.octets / max(seconds, 1e-9):.0f}")
+            return t
+
+        try:
+            with display(table) as progress:
+                responder.run(duration, progress)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            responder.close()
+    print(f"{responder.pings} pings answered")
+    for (source, number), h in responder.sessions.items():
+        print(f"{source} session {number:08x}: {h.u_pdus} U_PDUs, {h.octets} octets in "
+              f"{h.last - h.first:.1f} s")

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""hf send: a file by BFTP over a SIS server."""
+import os
+import time
+from typing import Optional
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+
+from .. import files, sis
+from ..sis import s5066
+from . import fail
+from ._server import NODE, server_options
+
+
+@click.command()
+@click.argument("path", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
+@click.option("--to", "node", required=True, type=NODE, help="Far node; a group goes by UDOP.")
+@click.option("--name", default=None, help="Name at the far side; otherwise that of the file.")
+@click.option("--udop", is_flag=True, help="Without acknowledgements; always so for groups.")
+@click.option("--repeats", default=1, show_default=True, type=click.IntRange(0, 15),
+              help="Of each U_PDU by UDOP.")
+@click.option("--no-receipt", is_flag=True,
+              help="Content with the confirmation of the far node, without that of the client.")
+@click.option("--timeout", default=3600.0, show_default=True, type=click.FloatRange(0.1),
+              help="Give up after so many seconds without progress.")
+@server_options
+def command(path: str, node: str, name: Optional[str], udop: bool, repeats: int,
+            no_receipt: bool, timeout: float, server: str, rank: int) -> None:
+    """Send a file to `hf receive`, or any other BFTP client, at a far node.
+
+    Exit status 0 only when the far client has acknowledged the whole file; by UDOP, when all
+    is submitted.
+    """
+    udop = udop or s5066.address(node).is_group()
+    with open(path, "rb") as file:
+        data = file.read()
+    begin = time.monotonic()
+    console = Console(stderr=True)
+    try:
+        with sis.Client(server) as client, \
+                Progress(console=console, disable=not console.is_terminal) as bar:
+            client.bind(s5066.SAP_UDOP if udop else s5066.SAP_RCOP, rank,
+                        sis.service("non_arq" if udop else "arq"))
+            task = bar.add_task(os.path.basename(path), total=None)
+
+            def progress(s: files.Sending) -> None:
+                bar.update(task, total=s.octets,
+                           completed=s.submitted if udop else s.confirmed)
+
+            result = files.send(client, node, name or os.path.basename(path), data, timeout,
+                                not no_receipt, repeats, progress)
+    except (sis.SisError, ValueError) as error:
+        raise fail(str(error)) from None
+    seconds = time.monotonic() - begin
+    if result.failure:
+        raise fail(f"not delivered: {result.failure}; {result.confirmed} of {result.octets} "
+                   f"octets were confirmed")
+    how = "submitted" if udop else "received there" if result.receipt else "confirmed"
+    print(f"{len(data)} octets {how} in {seconds:.1f} s")

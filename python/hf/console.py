@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a STANAG 5066 console measures over any SIS server: ping, throughput, and the
+responder at the far end.
+
+The U_PDUs of the console are our own: `HFC1`, kind (1 octet), 0 (1), session (4), sequence
+(4), value (8), then filling up to the size asked for; multi-octet fields most significant
+octet first. They say nothing to other makers' consoles, but pass through any node.
+"""
+from collections import OrderedDict
+from dataclasses import dataclass, field
+import json
+import random
+import struct
+import threading
+import time
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from . import sis
+from .sis import s5066
+
+#: SAP of the console unless told otherwise: one of those that Annex F leaves free; 13 is taken by SLEP.
+SAP = 14
+
+HEADER = struct.Struct(">4sBBIIQ")
+MAGIC = b"HFC1"
+PING, PONG, LOAD, QUERY, REPORT, START = range(1, 7)
+
+Progress = Callable[[], None]
+
+
+@dataclass
+class Message:
+    """Content of one U_PDU of the console."""
+
+    kind: int
+    session: int
+    sequence: int = 0
+    value: int = 0
+    body: bytes = b""
+
+    def encode(self, size: int = 0) -> bytes:
+        """Octets, filled up to size."""
+        head = HEADER.pack(MAGIC, self.kind, 0, self.session, self.sequence, self.value)
+        return (head + self.body).ljust(size, b"\x55")
+
+
+def decode(u_pdu: bytes) -> Optional[Message]:
+    """A message from a U_PDU; None if it is none."""
+    if len(u_pdu) < HEADER.size:
+        return None
+    magic, kind, _, session, sequence, value = HEADER.unpack_from(u_pdu)
+    if magic != MAGIC or not PING <= kind <= START:
+        return None
+    return Message(kind, session, sequence, value, u_pdu[HEADER.size:])
+
+
+class Clock:
+    """Seconds as the stations count them: stations over a simulated air may run at another
+    speed than the host."""
+
+    def __init__(self, speed: float = 1.0) -> None:
+        self.speed = speed
+        self._begin = time.monotonic()
+
+    def now(self) -> float:
+        """Seconds since it was made."""
+        return (time.monotonic() - self._begin) * self.speed
+
+    def host(self, seconds: float) -> float:
+        """Seconds of the host that pass meanwhile."""
+        return seconds / self.speed
+
+
+@dataclass
+class Ping:
+    """One ping: when it was sent and how long the answer took, in seconds."""
+
+    sequence: int
+    sent: float
+    rtt: Optional[float] = None
+    failure: str = ""
+
+
+@dataclass
+class Sample:
+    """Octets that have arrived until a time: there (out) and here (in)."""
+
+    time: float
+    octets_out: int
+    octets_in: int
+
+
+@dataclass
+class Throughput:
+    """Result of a throughput measurement; times in seconds, from the first U_PDU on."""
+
+    submitted: int = 0
+    confirmed: int = 0
+    rejected: int = 0
+    received: int = 0          #: here, two way only
+    seconds: float = 0.0       #: until the last confirmation or U_PDU
+    far_octets: Optional[int] = None   #: what the far console says it received
+    far_seconds: Optional[float] = None
+    samples: List[Sample] = field(default_factory=list)
+
+    def out_bps(self) -> float:
+        """Goodput there: as confirmed, or else as the far console has counted it; then the
+        time until its report counts, which is one exchange too long."""
+        return 8 * (self.confirmed or self.far_octets or 0) / max(self.seconds, 1e-9)
+
+    def in_bps(self) -> float:
+        """Goodput here, two way only."""
+        return 8 * self.received / max(self.seconds, 1e-9)
+
+
+class Console:
+    """A bound client that measures."""
+
+    def __init__(self, client: sis.Client, dst: str, dst_sap: int, mode: Any, priority: int = 0,
+                 clock: Optional[Clock] = None) -> None:
+        self.client, self.mode, self.priority = client, mode, priority
+        self.dst, self.dst_sap = s5066.address(dst), dst_sap
+        self.clock = clock or Clock()
+        self.session = random.getrandbits(32)
+        self.pings: List[Ping] = []
+        self.throughput_result = Throughput()
+
+    def _send(self, message: Message, size: int = 0, mode: Any = None,
+              timeout: Optional[float] = None) -> bool:
+        return self.client.send(self.dst, message.encode(size), self.dst_sap, mode or self.mode,
+                                self.priority, timeout=timeout)
+
+    def ping(self, count: int, interval: float, size: int, timeout: float,
+             immediate: bool = False, progress: Progress = lambda: None) -> List[Ping]:
+        """Send count pings of size octets, each interval seconds after the last one, or
+        immediately after its answer; wait for the last answers."""
+        next_at, limit = self.clock.now(), 0.0
+        while True:
+            now = self.clock.now()
+            due = len(self.pings) < count and now >= next_at
+            if due and (not immediate or not self._open_pings(now, timeout)):
+                self.pings.append(Ping(len(self.pings), now))
+                if not self._send(Message(PING, self.session, self.pings[-1].sequence), size,
+                                  timeout=self.clock.host(timeout)):
+                    self.pings[-1].failure = "the node takes no data"
+                next_at = now if immediate else now + interval
+                limit = now + timeout
+            elif len(self.pings) >= count and \
+                    (not self._open_pings(now, timeout) or now > limit):
+                break
+            self._take_ping(self.client.next(timeout=0.02))
+            progress()
+        for p in self.pings:
+            if p.rtt is None and not p.failure:
+                p.failure = f"no answer within {timeout:g} s"
+        return self.pings
+
+    def _open_pings(self, now: float, timeout: float) -> List[Ping]:
+        return [p for p in self.pings if p.rtt is None and not p.failure
+                and now - p.sent < timeout]
+
+    def _take_ping(self, p: Any) -> None:
+        rejected = isinstance(p, s5066.s_unidata_request_rejected)
+        if not rejected and not isinstance(p, s5066.s_unidata_indication):
+            return
+        m = decode(p.u_pdu)
+        if m is None or m.session != self.session or m.sequence >= len(self.pings):
+            return
+        ping = self.pings[m.sequence]
+        if ping.rtt is not None or ping.failure:
+            return
+        if rejected:
+            ping.failure = sis.reason(p)
+        elif m.kind == PONG:
+            ping.rtt = self.clock.now() - ping.sent
+
+    def throughput(self, octets: int, size: int, acknowledged: bool = True,
+                   two_way: int = 0, timeout: float = 3600.0,
+                   progress: Progress = lambda: None) -> Throughput:
+        """Send octets in U_PDUs of size octets.
+
+        acknowledged: with node confirmation, until all are confirmed; otherwise the far
+        console, if there is one, is asked in the end. two_way: octets that the far console
+        is asked to send meanwhile. timeout: seconds without any progress until it gives up.
+        """
+        r = self.throughput_result = Throughput()
+        begin = last = self.clock.now()
+        if two_way:
+            self._send(Message(START, self.session, size, two_way), mode=sis.service("arq"))
+        mode = sis.service("arq", "node") if acknowledged else self.mode
+        sequence = asked = 0
+        while True:
+            now = self.clock.now()
+            before = (r.submitted, r.confirmed, r.rejected, r.received)
+            if r.submitted < octets and self.client.flow_on:
+                n = max(min(size, octets - r.submitted), HEADER.size)
+                if self._send(Message(LOAD, self.session, sequence), n, mode, 1.0):
+                    sequence, r.submitted = sequence + 1, r.submitted + n
+            self._take_load(self.client.next(timeout=0.0 if r.submitted < octets and
+                                             self.client.flow_on else 0.02), r)
+            now = self.clock.now()
+            if before != (r.submitted, r.confirmed, r.rejected, r.received):
+                last = now
+            if before[1:] != (r.confirmed, r.rejected, r.received):
+                r.seconds = now - begin
+                r.samples.append(Sample(r.seconds, r.confirmed, r.received))
+            progress()
+            done = r.submitted >= octets and r.received >= two_way
+            if done and acknowledged and r.confirmed + r.rejected >= r.submitted:
+                break
+            if done and not acknowledged:
+                # In order behind all that went before, if it goes by ARQ.
+                if asked == 0 or now - last > timeout / 4 * asked:
+                    asked += 1
+                    self._send(Message(QUERY, self.session, asked), mode=sis.service("arq"),
+                               timeout=self.clock.host(timeout))
+                if r.far_octets is not None:
+                    break
+            if now - last > timeout:
+                break
+        r.seconds = r.seconds or self.clock.now() - begin
+        return r
+
+    def _take_load(self, p: Any, r: Throughput) -> None:
+        if isinstance(p, s5066.s_unidata_request_confirm):
+            r.confirmed += _load_octets(p.u_pdu, self.session)
+        elif isinstance(p, s5066.s_unidata_request_rejected):
+            r.rejected += _load_octets(p.u_pdu, self.session)
+        elif isinstance(p, s5066.s_unidata_indication):
+            m = decode(p.u_pdu)
+            if m is None or m.session != self.session:
+                return
+            if m.kind == LOAD:
+                r.received += len(p.u_pdu)
+            elif m.kind == REPORT:
+                told = _parse_report(m.body)
+                if told is not None:
+                    r.far_octets, r.far_seconds = told
+
+    def broadcast(self, count: int, interval: float, size: int, repeats: int,
+                  progress: Progress = lambda: None) -> int:
+        """Send count U_PDUs without ARQ, each 1 + repeats times; gives how many."""
+        mode = sis.service("non_arq", retransmissions=repeats)
+        sent = 0
+        while sent < count:
+            begin = self.clock.now()
+            self._send(Message(LOAD, self.session, sent), max(size, HEADER.size), mode)
+            sent += 1
+            progress()
+            while sent < count and self.clock.now() - begin < interval:
+                self.client.next(timeout=0.02)
+        return sent
+
+
+def _load_octets(u_pdu: bytes, session: int) -> int:
+    m = decode(u_pdu)
+    return len(u_pdu) if m is not None and m.kind == LOAD and m.session == session else 0
+
+
+def _parse_report(body: bytes) -> Optional[Tuple[int, float]]:
+    try:
+        told = json.loads(body.rstrip(b"\x55"))
+        return int(told["octets"]), float(told["seconds"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+@dataclass
+class Heard:
+    """What has come from one session of a far console."""
+
+    source: str
+    octets: int = 0
+    u_pdus: int = 0
+    first: float = 0.0
+    last: float = 0.0
+
+
+class Responder:
+    """Answers the console at the other end: pings, reports, and load in return."""
+
+    MAX_SESSIONS = 64
+
+    def __init__(self, client: sis.Client, clock: Optional[Clock] = None) -> None:
+        self.client = client
+        self.clock = clock or Clock()
+        self.pings = 0
+        self.sessions: "OrderedDict[Tuple[str, int], Heard]" = OrderedDict()
+        self._returning: Dict[Tuple[str, int], threading.Thread] = {}
+        self._stop = threading.Event()
+
+    def close(self) -> None:
+        """End what is being sent in return."""
+        self._stop.set()
+        for thread in self._returning.values():
+            thread.join()
+
+    def run(self, seconds: Optional[float] = None, progress: Progress = lambda: None) -> None:
+        """Answer until the connection ends, or for so many seconds of the clock."""
+        begin = self.clock.now()
+        while seconds is None or self.clock.now() - begin < seconds:
+            self.take(self.client.next(timeout=0.1))
+            progress()
+
+    def take(self, p: Any) -> None:
+        """A primitive has come."""
+        m = decode(p.u_pdu) if isinstance(p, s5066.s_unidata_indication) else None
+        if m is None or (m.kind != LOAD and str(p.src) == str(p.dst)):
+            return
+        name = (str(p.src), m.session)
+        if m.kind == PING:
+            self.pings += 1
+            self._answer(p, Message(PONG, m.session, m.sequence), len(p.u_pdu))
+        elif m.kind == LOAD:
+            now = self.clock.now()
+            heard = self.sessions.setdefault(name, Heard(name[0], first=now))
+            heard.octets, heard.u_pdus, heard.last = \
+                heard.octets + len(p.u_pdu), heard.u_pdus + 1, now
+            while len(self.sessions) > self.MAX_SESSIONS:
+                self.sessions.popitem(last=False)
+        elif m.kind == QUERY:
+            heard = self.sessions.get(name, Heard(name[0]))
+            body = json.dumps({"octets": heard.octets, "u_pdus": heard.u_pdus,
+                               "seconds": round(heard.last - heard.first, 3)}).encode()
+            self._answer(p, Message(REPORT, m.session, m.sequence, heard.octets, body), 0)
+        elif m.kind == START and name not in self._returning:
+            self._returning = {k: t for k, t in self._returning.items() if t.is_alive()}
+            if len(self._returning) < 4:
+                size = min(max(m.sequence, HEADER.size), self.client.mtu)
+                thread = threading.Thread(target=self._load, daemon=True,
+                                          args=(p.src, p.src_sap, m.session, m.value, size))
+                self._returning[name] = thread
+                thread.start()
+
+    def _answer(self, p: Any, message: Message, size: int) -> None:
+        arq = p.mode == s5066.transmission_mode.arq
+        self.client.send(p.src, message.encode(size), p.src_sap,
+                         sis.service("arq" if arq else "non_arq"), p.priority, timeout=10)
+
+    def _load(self, dst: Any, dst_sap: int, session: int, octets: int, size: int) -> None:
+        sent = sequence = 0
+        try:
+            while sent < octets and not self._stop.is_set() and not self.client.closed:
+                n = max(min(size, octets - sent), HEADER.size)
+                if self.client.send(dst, Message(LOAD, session, sequence).encode(n), dst_sap,
+                                    sis.service("arq"), timeout=0.5):
+                    sent, sequence = sent + n, sequence + 1
+        except sis.SisError:
+            pass

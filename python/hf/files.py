@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files by BFTP over RCOP or UDOP (STANAG 5066 Annex F), over any SIS server."""
+from dataclasses import dataclass
+import os
+import random
+import time
+from typing import Any, Callable, Optional
+
+from . import sis
+from .sis import s5066
+
+
+@dataclass
+class Sending:
+    """How far a file has come; octets are those of U_PDUs."""
+
+    octets: int = 0
+    submitted: int = 0
+    confirmed: int = 0
+    failure: str = ""
+    receipt: bool = False
+
+
+def send(client: sis.Client, dst: str, name: str, data: bytes, timeout: float = 3600.0,
+         receipt: bool = True, repeats: int = 0,
+         progress: Callable[[Sending], None] = lambda s: None) -> Sending:
+    """Send a file; the client is bound to SAP_RCOP, or to SAP_UDOP for groups.
+
+    By RCOP it returns when the far client has acknowledged the whole file (FRAP), or, with
+    receipt False, when the far node has confirmed all of it. By UDOP it returns when all is
+    submitted. timeout: seconds without any progress until it gives up. Raises ValueError if
+    name or file is too long.
+    """
+    state = Sending()
+    arq = client.sap == s5066.SAP_RCOP
+    u_pdu_id = random.randrange(256)
+    message = s5066.bftp_message(os.fsencode(name), data)
+    u_pdus = s5066.rcop_segments(0, u_pdu_id, s5066.APP_BFTP, message, client.mtu) \
+        if message else []
+    if not u_pdus:
+        raise ValueError(f"'{name}' with {len(data)} octets: allowed are names of up to 255 "
+                         f"octets and files of up to {(client.mtu - 6) * 65536 - 260}")
+    state.octets = sum(len(u) for u in u_pdus)
+    mode = sis.service("arq", "node") if arq else \
+        sis.service("non_arq", retransmissions=repeats)
+    receipts = s5066.rcop_assembler()
+    waiting = iter(u_pdus)
+    u_pdu = next(waiting, None)
+    last = time.monotonic()
+    while not state.failure:
+        if u_pdu is not None and client.send(dst, u_pdu, client.sap, mode, timeout=0.0):
+            state.submitted += len(u_pdu)
+            u_pdu = next(waiting, None)
+            last = time.monotonic()
+        if u_pdu is None and not arq:
+            break
+        p = client.next(timeout=0.0 if u_pdu is not None and client.flow_on else 0.05)
+        if p is not None:
+            last = time.monotonic()
+            _take(p, state, receipts, u_pdu_id)
+        progress(state)
+        if state.receipt or (not receipt and state.confirmed >= state.octets):
+            break
+        if time.monotonic() - last > timeout:
+            state.failure = "no receipt" if state.confirmed >= state.octets else "no progress"
+    progress(state)
+    return state
+
+
+def _take(p: Any, state: Sending, receipts: Any, u_pdu_id: int) -> None:
+    if isinstance(p, s5066.s_unidata_request_confirm):
+        state.confirmed += len(p.u_pdu)
+    elif isinstance(p, s5066.s_unidata_request_rejected):
+        state.failure = sis.reason(p)
+    elif isinstance(p, s5066.s_unidata_indication):
+        m = receipts.u_pdu_in(time.monotonic(), p.src, p.src_sap, p.u_pdu)
+        if m is not None and s5066.decode_receipt(m) == (0, u_pdu_id):
+            state.receipt = True
+
+
+@dataclass
+class Received:
+    """A file that has come."""
+
+    path: str
+    source: str
+    octets: int
+
+
+class Receiver:
+    """Writes files that come to a client into a folder, and acknowledges those by RCOP."""
+
+    def __init__(self, client: sis.Client, folder: str) -> None:
+        self.client, self.folder = client, folder
+        self._assembler = s5066.rcop_assembler()
+
+    def take(self, p: Any) -> Optional[Received]:
+        """A primitive has come; gives the file that it completes. Raises OSError if that
+        cannot be written; then there is no receipt."""
+        if not isinstance(p, s5066.s_unidata_indication):
+            return None
+        m = self._assembler.u_pdu_in(time.monotonic(), p.src, p.src_sap, p.u_pdu)
+        file = s5066.decode_bftp(m.data) if m and m.application == s5066.APP_BFTP else None
+        if file is None:
+            return None
+        safe_name, name, data = file
+        path = self._write(safe_name, data)
+        if self.client.sap == s5066.SAP_RCOP:
+            self.client.send(p.src, s5066.bftp_receipt(m.connection, m.id, name, len(data)),
+                             p.src_sap, sis.service("arq", "node"), timeout=60)
+        return Received(path, str(p.src), len(data))
+
+    def _write(self, name: str, data: bytes) -> str:
+        partial = os.path.join(self.folder, f".{name}.{os.getpid()}.part")
+        try:
+            with open(partial, "xb") as file:
+                file.write(data)
+            # Nothing that is there is ever replaced.
+            for k in range(10000):
+                path = os.path.join(self.folder, f"{name}.{k}" if k else name)
+                try:
+                    os.link(partial, path)
+                    return path
+                except FileExistsError:
+                    continue
+            raise FileExistsError(f"'{name}' and 9999 numbered copies exist")
+        finally:
+            if os.path.exists(partial):
+                os.unlink(partial)

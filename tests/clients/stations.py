@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two stations over a simulated air, each with a SIS server, for tests."""
+import contextlib
+import re
+import subprocess
+
+SPEED = 30
+
+
+@contextlib.contextmanager
+def running(folder, mode="4539-9600S", capture=False, speed=SPEED):
+    """hf run with two stations; gives their servers, each HOST:PORT."""
+    files = []
+    for k in (1, 2):
+        path = folder / f"station{k}.toml"
+        text = f'address = "1.2.0.{k}"\nmode = "{mode}"\n[sis_server]\nport = 0\n'
+        if capture:
+            text += f'[capture]\nsis = "{folder}/sis{k}.pcap"\nd_pdu = "{folder}/d{k}.pcap"\n'
+        path.write_text(text)
+        files.append(str(path))
+    process = subprocess.Popen(["hf", "run", *files, "--speed", str(speed), "--quiet"],
+                               stderr=subprocess.PIPE, text=True)
+    try:
+        servers = []
+        while len(servers) < 2:
+            line = process.stderr.readline()
+            assert line, "hf run ended"
+            servers.append("127.0.0.1:" + re.search(r"on port (\d+)", line).group(1))
+        yield servers
+        assert process.poll() is None, "hf run has ended by itself"
+    finally:
+        process.terminate()
+        assert process.wait(20) == 130
+        process.stderr.close()
+
+
+def hf(*arguments, **options):
+    """Run a command to its end."""
+    return subprocess.run(["hf", *arguments], text=True, capture_output=True, timeout=120,
+                          **options)
+
+
+def waiting(*arguments):
+    """Start a command that binds and waits; returns when it has bound."""
+    process = subprocess.Popen(["hf", *arguments], text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    line = process.stderr.readline()
+    assert line.startswith("bound"), line
+    return process

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""hf console, send, receive and chat between two stations, as a user runs them, and tshark's
+opinion of what went over their SIS servers."""
+import csv
+import os
+import shutil
+import subprocess
+
+import pytest
+import stations
+from stations import SPEED, hf, waiting
+
+CLOCK = ["--clock-speed", str(SPEED)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("stations")
+
+
+@pytest.fixture(scope="module")
+def servers(folder):
+    with stations.running(folder, capture=True) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def responder(servers):
+    process = waiting("console", "respond", "--server", servers[1], *CLOCK)
+    yield process
+    process.terminate()
+    said, _ = process.communicate(timeout=20)
+    assert "pings answered" in said
+
+
+@pytest.mark.parametrize("more", [[], ["--non-arq", "--priority", "5", "--size", "500"]])
+def test_ping(servers, responder, folder, more):
+    table = folder / "ping.csv"
+    result = hf("console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "3",
+                "--immediate", "--csv", str(table), "--report", str(folder / "ping.txt"),
+                *CLOCK, *more)
+    assert result.returncode == 0, result.stderr
+    assert "3 sent, 3 answered" in result.stdout
+    rows = list(csv.DictReader(table.open()))
+    assert len(rows) == 3
+    # Two transmissions of a short interleaver; the host's own delays count SPEED times.
+    assert all(1 < float(r["round_trip_s"]) < 60 for r in rows)
+    assert (folder / "ping.txt").read_text() == result.stdout
+
+
+def test_ping_to_nobody_fails(servers, responder):
+    result = hf("console", "ping", "--to", "1.2.0.2", "--to-sap", "15", "--server", servers[0],
+                "--count", "1", "--timeout", "20", *CLOCK)
+    assert result.returncode == 1
+    assert "no answer" in result.stderr
+
+
+@pytest.mark.parametrize("how, least_bps", [
+    ([], 4000), (["--send-only"], 3000), (["--two-way", "15000"], 1500),
+    (["--non-arq", "--size", "600"], 3000)])
+def test_throughput(servers, responder, folder, how, least_bps):
+    table, picture = folder / "t.csv", folder / "t.png"
+    result = hf("console", "throughput", "--to", "1.2.0.2", "--server", servers[0],
+                "--octets", "40000", "--csv", str(table), "--plot", str(picture), *CLOCK, *how)
+    assert result.returncode == 0, result.stdout + result.stderr
+    bps = [float(line.split()[1]) for line in result.stdout.splitlines()
+           if line.startswith("out ")]
+    # Paced by the host's clock, which may run ahead of the stations' for a moment.
+    assert least_bps < bps[0] < 20000, result.stdout
+    if "--two-way" in how:
+        assert "15000 of 15000 octets received here" in result.stdout
+    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_broadcast_reaches_a_monitor(servers):
+    monitor = waiting("console", "monitor", "--server", servers[1], "--sap", "15", "--count",
+                      "2", "--duration", "90")
+    result = hf("console", "broadcast", "--server", servers[0], "--sap", "15", "--count", "2",
+                "--interval", "1", *CLOCK)
+    assert result.returncode == 0, result.stderr
+    said, _ = monitor.communicate(timeout=100)
+    assert said.count("1.2.0.1/15 to 31.255.255.255/15") == 2, said
+
+
+def test_file_by_bftp(servers, folder):
+    inbox = folder / "inbox"
+    inbox.mkdir()
+    data = os.urandom(9000)
+    (folder / "report.bin").write_bytes(data)
+    (inbox / "report.bin").write_text("was there before")
+    receiver = waiting("receive", str(inbox), "--server", servers[1], "--count", "1",
+                       "--timeout", "100")
+    result = hf("send", str(folder / "report.bin"), "--name", "../../report.bin", "--to",
+                "1.2.0.2", "--server", servers[0])
+    assert result.returncode == 0, result.stderr
+    assert "9000 octets received there" in result.stdout
+    said, _ = receiver.communicate(timeout=20)
+    assert receiver.returncode == 0
+    assert "report.bin.1 9000 octets from 1.2.0.1" in said
+    assert (inbox / "report.bin.1").read_bytes() == data
+    assert (inbox / "report.bin").read_text() == "was there before"
+    assert sorted(os.listdir(inbox)) == ["report.bin", "report.bin.1"]
+
+
+def test_file_by_udop_to_all(servers, folder):
+    inbox = folder / "inbox_udop"
+    inbox.mkdir()
+    (folder / "notice.txt").write_bytes(b"all stations " * 300)
+    receiver = waiting("receive", str(inbox), "--server", servers[1], "--count", "1",
+                       "--timeout", "60")
+    result = hf("send", str(folder / "notice.txt"), "--to", "31.255.255.255", "--server",
+                servers[0])
+    assert result.returncode == 0, result.stderr
+    receiver.communicate(timeout=80)
+    assert (inbox / "notice.txt").read_bytes() == b"all stations " * 300
+
+
+def test_chat(servers):
+    far = waiting("chat", "--server", servers[1], "--count", "2", "--timeout", "60")
+    result = hf("chat", "--to", "1.2.0.2", "--server", servers[0], input="QRV?\nGrüße\n")
+    assert result.returncode == 0, result.stderr
+    said, _ = far.communicate(timeout=80)
+    assert said == "1.2.0.1: QRV?\n1.2.0.1: Gr??e\n"
+
+
+@pytest.mark.parametrize("arguments, named", [
+    (["console", "ping", "--to", "1.2.0.2", "--server", "127.0.0.1:1"], "127.0.0.1:1"),
+    (["console", "ping", "--to", "99.2.0.2"], "99.2.0.2"),
+    (["console", "ping", "--to", "1.2.0.2", "--server", "host:port"], "host:port"),
+    (["send", "/nowhere", "--to", "1.2.0.2"], "/nowhere"),
+    (["receive", "/nowhere"], "/nowhere"),
+    (["run", "/nowhere.toml"], "/nowhere.toml"),
+])
+def test_wrong_use_names_the_value(arguments, named):
+    result = hf(*arguments)
+    assert result.returncode in (1, 2)
+    assert named in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_sap_in_use_is_said(servers, responder):
+    result = hf("console", "monitor", "--server", servers[1])
+    assert result.returncode == 1
+    assert "SAP in use" in result.stderr
+
+
+def test_tshark_finds_nothing_wrong(servers, folder):
+    """Last: on all that went before."""
+    if shutil.which("tshark") is None:
+        pytest.skip("no tshark")
+    for name, types in (("sis1.pcap", {1, 2, 3, 20, 21, 22}), ("d1.pcap", set())):
+        def tshark(*arguments, path=str(folder / name)):
+            return subprocess.run(["tshark", "-r", path, *arguments], check=True, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        # tshark 4.0 looks for a RCOP header behind what a confirmation returns.
+        assert tshark("-Y", '(_ws.malformed || _ws.expert.severity == "Error") && '
+                      '!(s5066sis.type == 22)') == ""
+        assert "Incorrect" not in tshark("-V")
+        if types:
+            found = {int(t) for line in tshark("-T", "fields", "-e", "s5066sis.type").split()
+                     for t in line.split(",")}
+            assert types <= found
