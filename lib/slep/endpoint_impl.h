@@ -22,10 +22,11 @@ namespace gr::hf::slep {
 
 //! What SLEP knows about one node: how much SIS holds for it and whether it is reachable.
 struct node_state {
-    size_t outstanding = 0;   // octets, with an allowance per U_PDU
-    sim_time retry_at{};      // nothing is sent before it
-    int rejects_in_a_row = 0; // place in the list of back-off times
-    sim_time alive_at{ -1 };  // last confirm, or last time it was heard
+    size_t outstanding = 0;                 // octets, with an allowance per U_PDU
+    std::array<size_t, 8> outstanding_of{}; // the same by service class
+    sim_time retry_at{};                    // nothing is sent before it
+    int rejects_in_a_row = 0;               // place in the list of back-off times
+    sim_time alive_at{ -1 };                // last confirm, or last time it was heard
     sim_time heard_at{ -1 };
 };
 
@@ -106,6 +107,8 @@ struct owner {
     enum class kind { data, window, control, notice, datagram } what = kind::data;
     uint64_t id = 0;     // stream, control or datagram
     uint64_t number = 0; // PDU or part
+    // Those without a stream are few and stand in nobody's way.
+    uint8_t service_class = 7;
 };
 
 //! A U_PDU in SIS that waits for its confirm or reject.
@@ -210,7 +213,8 @@ private:
     // endpoint_tx.cc
     bool has_work(const stream& s) const;
     bool open_due(const stream& s) const;
-    bool may_send(const node_state& n, bool within_depth) const;
+    bool may_send(const node_state& n) const { return n.retry_at <= d_now; }
+    bool may_send(const node_state& n, uint8_t service_class) const;
     size_t u_pdu_octets() const;
     std::optional<octets> send(peer_state& p, octets wire, uint8_t priority, owner who);
     std::optional<octets> send_notice(peer_state& p);

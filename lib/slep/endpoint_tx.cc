@@ -3,6 +3,7 @@
 #include "slep/endpoint_impl.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace gr::hf::slep {
 
@@ -21,11 +22,20 @@ size_t endpoint::impl::u_pdu_octets() const
     return c_pdu < seg ? mtu : c_pdu / seg * seg - below_u_pdu;
 }
 
-bool endpoint::impl::may_send(const node_state& n, bool within_depth) const
+bool endpoint::impl::may_send(const node_state& n, uint8_t service_class) const
 {
-    return n.retry_at <= d_now &&
-           (!within_depth || n.outstanding == 0 ||
-            n.outstanding + u_pdu_octets() <= d_config.queue_octets);
+    if (!may_send(n))
+        return false;
+    const size_t full = u_pdu_octets(), depth = d_config.queue_octets;
+    if (n.outstanding == 0 || n.outstanding + full <= depth)
+        return true;
+    // What SIS holds of less urgent classes is confirmed after a whole transmission only.
+    // So more urgent ones have a sixteenth of the depth on top of it, or one PDU at least.
+    const auto end = n.outstanding_of.begin() + service_class + 1;
+    const size_t as_urgent = std::accumulate(n.outstanding_of.begin(), end, size_t(0));
+    const bool others = as_urgent < n.outstanding;
+    return others && (as_urgent == 0 || (as_urgent + full <= depth / 16 &&
+                                         n.outstanding + full <= depth + depth / 16));
 }
 
 bool endpoint::impl::open_due(const stream& s) const
@@ -60,8 +70,10 @@ void endpoint::impl::make_ready(stream& s)
 std::optional<octets>
 endpoint::impl::send(peer_state& p, octets wire, uint8_t priority, owner who)
 {
-    p.node->outstanding +=
+    const size_t cost =
         d_outstanding.add(d_now, p.who.node, p.who.sap, wire, { who, &p });
+    p.node->outstanding += cost;
+    p.node->outstanding_of[who.service_class] += cost;
     p.used_at = d_now;
     ++d_stats.pdus_sent;
 
@@ -97,7 +109,7 @@ std::optional<octets> endpoint::impl::poll_sis()
         return std::nullopt;
     for (auto& p : d_peers)
         if (p.second.notice_wanted && p.second.notice == peer_state::notice::due &&
-            may_send(*p.second.node, false))
+            may_send(*p.second.node))
             return send_notice(p.second);
     if (auto out = poll_control())
         return out;
@@ -116,7 +128,7 @@ std::optional<octets> endpoint::impl::poll_control()
         d_control.pop_front();
     for (auto it = d_control.begin(); it != d_control.end(); ++it) {
         peer_state& p = *it->second.p;
-        if (!may_send(*p.node, false))
+        if (!may_send(*p.node))
             continue;
         if (p.notice == peer_state::notice::due)
             return send_notice(p);
@@ -153,15 +165,17 @@ std::optional<octets> endpoint::impl::poll_datagram(uint8_t service_class)
             return s5066::encode(q);
         }
         peer_state* p = peer_of(d.to, true);
-        if (p == nullptr || !may_send(*p->node, true))
+        if (p == nullptr || !may_send(*p->node, service_class))
             continue;
         if (p->notice == peer_state::notice::due)
             return send_notice(*p);
         const size_t part = *d.to_send.begin();
         d.to_send.erase(d.to_send.begin());
         ++d.unconfirmed;
-        return send(
-            *p, d.parts[part], d.priority, { owner::kind::datagram, it->first, part });
+        return send(*p,
+                    d.parts[part],
+                    d.priority,
+                    { owner::kind::datagram, it->first, part, service_class });
     }
     return std::nullopt;
 }
@@ -180,7 +194,7 @@ std::optional<octets> endpoint::impl::poll_stream(uint8_t service_class)
             }
             continue;
         }
-        if (!may_send(*s->p->node, true)) {
+        if (!may_send(*s->p->node, service_class)) {
             ring.push_back(ring.front());
             ring.pop_front();
             continue;
@@ -207,7 +221,7 @@ std::optional<octets> endpoint::impl::next_of(stream& s)
         return send(*s.p,
                     s.tx.resend(*number),
                     s.options.priority,
-                    { owner::kind::data, s.id, *number });
+                    { owner::kind::data, s.id, *number, s.options.service_class });
     }
     if (s.control_due && !s.control_in_sis && s.tx.next_number() > 0) {
         // One at a time: delivered out of order, an old one would undo a newer one.
@@ -222,7 +236,7 @@ std::optional<octets> endpoint::impl::next_of(stream& s)
         return send(*s.p,
                     encode({ s.p->who.extended, c }),
                     s.options.priority,
-                    { owner::kind::window, s.id, 0 });
+                    { owner::kind::window, s.id, 0, s.options.service_class });
     }
     const uint64_t number = s.tx.next_number();
     octets wire = build(s, u_pdu_octets());
@@ -231,8 +245,10 @@ std::optional<octets> endpoint::impl::next_of(stream& s)
         s.want_writable = false;
         tell(event::type::writable, s);
     }
-    return send(
-        *s.p, std::move(wire), s.options.priority, { owner::kind::data, s.id, number });
+    return send(*s.p,
+                std::move(wire),
+                s.options.priority,
+                { owner::kind::data, s.id, number, s.options.service_class });
 }
 
 octets endpoint::impl::build(stream& s, size_t size)
