@@ -367,7 +367,7 @@ double adaptive_rate_policy::longest_s(const tx_context& c) const
     // What changes quickly is looked at more often. The peer wants long interleavers then.
     const station& s = it->second;
     const bool changing = s.advised ? is_long(*s.advised) : s.out.fading();
-    return changing ? 45 : longest_transmission_s;
+    return changing ? 40 : longest_transmission_s;
 }
 
 void adaptive_rate_policy::on_reception(sim_time, address peer, const reception& r)

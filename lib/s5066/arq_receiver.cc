@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/arq_receiver.h"
 
+#include "s5066/combine.h"
+
 namespace gr::hf::s5066 {
 
 namespace {
@@ -48,6 +50,7 @@ bool arq_receiver::take(const arq_header& h,
         return false;
     }
     s.have = true;
+    s.damaged.clear();
     s.start = h.start;
     s.end = h.end;
     s.in_order = h.in_order;
@@ -66,6 +69,22 @@ bool arq_receiver::take(const arq_header& h,
         deliver_early(h.fsn, delivered);
     }
     return true;
+}
+
+std::optional<std::vector<uint8_t>>
+arq_receiver::repair(const arq_header& h, const std::vector<uint8_t>& octets)
+{
+    slot& s = d_slots[h.fsn];
+    if (u8(h.fsn - d_lwe) >= 128 || s.have) {
+        return std::nullopt;
+    }
+    auto good = combine_copies(s.damaged, octets);
+    if (!good) {
+        s.damaged = octets;
+        return std::nullopt;
+    }
+    good->resize(good->size() - 4);
+    return good;
 }
 
 void arq_receiver::move_lwe(std::vector<std::vector<uint8_t>>& delivered)

@@ -5,6 +5,7 @@
 #include "s5066/d_pdu.h"
 
 #include <array>
+#include <optional>
 
 namespace gr::hf::s5066 {
 
@@ -29,6 +30,12 @@ public:
               const std::vector<uint8_t>& segment,
               bool ok,
               std::vector<std::vector<uint8_t>>& delivered);
+    /*! \brief A damaged copy of a segment that is in sync.
+     *  \param octets the segment and its CRC as received
+     *  \return the good segment, if it follows from this and an earlier damaged copy
+     */
+    std::optional<std::vector<uint8_t>> repair(const arq_header& h,
+                                               const std::vector<uint8_t>& octets);
     //! What to send back, as of now.
     ack_header ack() const;
     uint8_t lwe() const { return d_lwe; }
@@ -44,6 +51,7 @@ private:
         bool drop = false;
         bool delivered = false;
         std::vector<uint8_t> segment;
+        std::vector<uint8_t> damaged; // last damaged copy, with its CRC
     };
     // Longest C_PDU that is put together; longer ones are dropped.
     static constexpr size_t max_c_pdu = 128 * max_segment;

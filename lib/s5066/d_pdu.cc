@@ -380,6 +380,9 @@ std::optional<d_pdu> decode_d_pdu(const uint8_t* p, size_t n)
         const size_t there = std::min(size, n - e->header);
         d.segment.assign(p + e->header, p + e->header + there);
         d.segment_ok = n >= e->total && crc32(p + e->header, size + 4) == 0;
+        if (n >= e->total) {
+            d.segment_crc.assign(p + e->header + size, p + e->total);
+        }
         if (there < size) {
             d.segment.resize(size);
         }

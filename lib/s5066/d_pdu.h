@@ -127,6 +127,8 @@ struct d_pdu {
     std::vector<uint8_t> segment;
     //! False: the header was good but the segment was damaged or cut off.
     bool segment_ok = true;
+    //! The four octets of its CRC as received; empty if they were cut off. Not for encode().
+    std::vector<uint8_t> segment_crc;
 
     //! Octets of the header, sync and header CRC included.
     size_t header_octets() const;

@@ -59,6 +59,7 @@ void node_config::validate() const
     within("link_tries", link_tries, 1u, 100u);
     within("max_links", max_links, 1u, 200u);
     within("link_alternate_s", link_alternate_s, 0.0, 1e6);
+    within("lone_run_s", lone_run_s, 0.0, 1e6);
     within<size_t>("mtu", mtu, 1, 4096);
     within<size_t>("queue_octets", queue_octets, 0, 1u << 30);
     within("default_ttl_s", default_ttl_s, 2.0, 1296000.0);

@@ -56,7 +56,8 @@ struct node_config {
     unsigned link_tries = 6; //!< link requests, and breaks, until giving up
     unsigned max_links = 8;  //!< nonexclusive links at once
     double link_alternate_s =
-        120; //!< longest run of turns with one peer while others wait
+        120;                  //!< longest run of turns with one peer while others wait
+    double lone_run_s = 3600; //!< the same while no third station was heard
 
     // Clients
     size_t mtu = 2048;       //!< longest U_PDU taken, 1 to 4096

@@ -74,6 +74,7 @@ private:
         sim_time begin{};
         double longest_s = 0; // the policy's limit
         bool ask = false;     // for an ACK, without data
+        bool no_data = false; // others wait for the channel, or ask
     };
     struct start {
         sim_time at{};
@@ -92,6 +93,14 @@ private:
     bool may_call(const peer& p) const;
     sim_time guard_time() const;
     sim_time random_wait(unsigned slots);
+    void note_station(sim_time now, address a);
+    bool shared() const { return d_stations_heard > 1; }
+    sim_time shared_slot() const;
+    sim_time yield_time() const;
+    bool yield_due() const;
+    unsigned contention_slots() const;
+    sim_time contention_wait();
+    bool long_run() const;
     void on_silence(sim_time now, peer& p);
     void housekeeping(sim_time now);
     bool housekeeping_needed() const;
@@ -181,8 +190,10 @@ private:
     sim_time d_free_at{};      // transmissions that are no answers, not before
     peer* d_waiting = nullptr; // must answer us
     sim_time d_answer_by{};
-    uint32_t d_last_peer = 0; // for taking turns
-    sim_time d_run_since{};   // the present run of turns with d_last_peer
+    uint32_t d_last_peer = 0;                // for taking turns
+    sim_time d_run_since{};                  // the present run of turns with d_last_peer
+    std::map<uint32_t, sim_time> d_heard_at; // other stations on the channel, when last
+    size_t d_stations_heard = 0;             // of them, lately
     sim_time d_housekeeping_at{};
     std::optional<address> d_shown_peer;
 };

@@ -90,8 +90,7 @@ void node::impl::on_rx_end(sim_time now, const rx_end& e)
     }
     // Who is addressed may answer first; all others, and new calls, wait for that.
     d_turn_at = end + from_seconds(d_config.turnaround_s);
-    const auto others = static_cast<unsigned>(std::max<size_t>(d_peers.size(), 1));
-    d_free_at = end + guard_time() + random_wait(std::min(others, 16u));
+    d_free_at = end + guard_time() + contention_wait();
     after_reception(now);
     if (e.reason == rx_end_reason::preempted) {
         if (d_waiting) {
@@ -170,6 +169,7 @@ void node::impl::on_received(sim_time now, const received_d_pdu& r)
     tap(now, false, d.segment_ok, r.octets);
     note_eot(r);
     d_stats.octets_received += r.octets.size();
+    note_station(now, d.src);
     const bool group = d.dst.is_group() && (d.dst.is_broadcast() ||
                                             std::find(d_config.groups.begin(),
                                                       d_config.groups.end(),
@@ -263,7 +263,15 @@ void node::impl::on_data(sim_time now, peer& p, const d_pdu& d)
     p.ack_due = true;
     p.last_data = now;
     std::vector<std::vector<uint8_t>> delivered;
-    if (!p.rx.take(d.arq, d.segment, d.segment_ok, delivered) && d.segment_ok) {
+    std::optional<std::vector<uint8_t>> repaired;
+    if (!d.segment_ok && !d.arq.drop && !d.segment_crc.empty()) {
+        auto octets = d.segment;
+        octets.insert(octets.end(), d.segment_crc.begin(), d.segment_crc.end());
+        repaired = p.rx.repair(d.arq, octets);
+        d_stats.segments_repaired += repaired ? 1 : 0;
+    }
+    const bool ok = d.segment_ok || repaired;
+    if (!p.rx.take(d.arq, repaired ? *repaired : d.segment, ok, delivered) && ok) {
         ++d_stats.d_pdus_duplicate;
     }
     for (const auto& octets : delivered) {

@@ -56,6 +56,7 @@ const std::vector<setting>& all_settings()
         field("link_tries", &node_config::link_tries),
         field("max_links", &node_config::max_links),
         field("link_alternate_s", &node_config::link_alternate_s),
+        field("lone_run_s", &node_config::lone_run_s),
         field("mtu", &node_config::mtu),
         field("queue_octets", &node_config::queue_octets),
         field("default_ttl_s", &node_config::default_ttl_s),

@@ -4,22 +4,27 @@
 #include "s5066/node_impl.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace gr::hf::s5066 {
 
 namespace {
 constexpr sim_time housekeeping_period = std::chrono::seconds(1);
 constexpr unsigned max_slots = 16;
+// A station that was not heard for so long does not count as sharing the channel.
+constexpr sim_time station_memory = std::chrono::minutes(15);
+constexpr size_t max_stations = 64;
 
 // The first two repeats come at once, for what was merely lost. Then the peer may be inside a
-// transmission whose begin we have missed, so the pauses grow until all tries together span
-// more than the longest one.
-sim_time retry_pause(unsigned silent)
+// transmission whose begin we have missed, so the pauses grow: before the peer counts as lost,
+// the tries together span more than the longest one.
+sim_time retry_pause(unsigned silent, bool breaking)
 {
-    double s = silent < 3 ? 0.0 : 10.0;
-    for (unsigned i = 3; i < std::min(silent, 6u); ++i) {
-        s *= 3;
+    if (breaking) {
+        return silent < 3 ? sim_time::zero() : from_seconds(10); // nothing depends on it
     }
+    constexpr double pauses_s[] = { 0, 0, 0, 30, 100, 200 };
+    const double s = pauses_s[std::min<size_t>(silent, std::size(pauses_s) - 1)];
     return from_seconds(s);
 }
 
@@ -52,12 +57,11 @@ std::optional<node::impl::start> node::impl::next_start() const
     sim_time from = d_free_at;
     if (d_turn) {
         const bool owes = d_turn->ack_due || control_waiting(*d_turn);
-        const bool long_run =
-            d_turn_at - d_run_since > from_seconds(d_config.link_alternate_s);
-        if (sendable(*d_turn) && (owes || !long_run)) {
+        if (sendable(*d_turn) && (owes || !long_run())) {
             return start{ d_turn_at, d_turn };
         }
-        from = d_turn_at;
+        // After a long run the others on the channel come first: all of their slots pass.
+        from = yield_due() ? d_free_at + yield_time() : d_turn_at;
     }
     // The earliest; of several that could start together the one after the last served.
     std::optional<start> best;
@@ -97,6 +101,56 @@ sim_time node::impl::guard_time() const
            d_longest_preamble;
 }
 
+bool node::impl::long_run() const
+{
+    return d_turn_at - d_run_since > from_seconds(d_config.link_alternate_s);
+}
+
+void node::impl::note_station(sim_time now, address a)
+{
+    if (a == d_config.own || a.is_group() ||
+        (d_heard_at.size() >= max_stations && d_heard_at.count(a.raw()) == 0)) {
+        return;
+    }
+    d_heard_at[a.raw()] = now;
+    d_stations_heard = d_heard_at.size();
+}
+
+bool node::impl::yield_due() const
+{
+    // Whoever never gets a chance to transmit is not heard, so now and then one is given blindly.
+    const double run_s = shared() ? d_config.link_alternate_s : d_config.lone_run_s;
+    return d_turn_at - d_run_since > from_seconds(run_s);
+}
+
+sim_time node::impl::shared_slot() const
+{
+    // Whoever keys first must have been noticed before the next slot begins.
+    const double noticed_s = d_config.turnaround_s + d_config.rx_latency_s / 2;
+    return std::max(from_seconds(d_config.contention_slot_s),
+                    d_longest_preamble + from_seconds(noticed_s));
+}
+
+sim_time node::impl::yield_time() const
+{
+    const auto others = static_cast<unsigned>(std::max<size_t>(d_stations_heard, 2));
+    return std::min(2 * others, max_slots) * shared_slot();
+}
+
+unsigned node::impl::contention_slots() const
+{
+    const auto others = static_cast<unsigned>(std::max<size_t>(d_peers.size(), 1));
+    return std::min(shared() ? 2 * static_cast<unsigned>(d_stations_heard) : others,
+                    max_slots);
+}
+
+sim_time node::impl::contention_wait()
+{
+    const unsigned slots = contention_slots();
+    return shared() ? static_cast<int>(d_random() % slots) * shared_slot()
+                    : random_wait(slots);
+}
+
 sim_time node::impl::random_wait(unsigned slots)
 {
     const double u = static_cast<double>(d_random() >> 11) / 9007199254740992.0;
@@ -111,8 +165,7 @@ void node::impl::on_tx_end(sim_time now)
     d_transmitting = false;
     peer& p = *d_tx.to;
     d_stats.tx_time += now - d_tx.begin;
-    const auto others = static_cast<unsigned>(std::max<size_t>(d_peers.size(), 1));
-    d_free_at = now + guard_time() + random_wait(std::min(others, max_slots));
+    d_free_at = now + guard_time() + contention_wait();
     d_turn = nullptr;
     p.ack_due = false;
     p.accept_now = false;
@@ -136,7 +189,7 @@ void node::impl::on_silence(sim_time now, peer& p)
     d_policy->on_silence(now, p.addr);
     p.probe = d_config.probe_after_silence;
     p.ready_at = now + random_wait(std::min(1u << std::min(p.silent, 4u), max_slots)) +
-                 retry_pause(p.silent);
+                 retry_pause(p.silent, p.link == link_state::breaking);
     trace(now,
           "no answer from " + p.addr.to_string() + ", round " + std::to_string(p.silent));
     switch (p.link) {
@@ -175,6 +228,10 @@ void node::impl::on_tick(sim_time now)
 
 void node::impl::housekeeping(sim_time now)
 {
+    for (auto it = d_heard_at.begin(); it != d_heard_at.end();) {
+        it = now - it->second > station_memory ? d_heard_at.erase(it) : std::next(it);
+    }
+    d_stations_heard = d_heard_at.size();
     for (auto& [raw, p] : d_peers) {
         std::vector<outgoing_ptr> expired;
         p->tx.expire(now, expired);

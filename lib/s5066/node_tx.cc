@@ -15,9 +15,13 @@ constexpr unsigned max_control_copies = 4;
 constexpr unsigned probe_blocks = 4;
 // Octets that a type 7 D_PDU has more than a type 0.
 constexpr size_t non_arq_extra = 6;
-// Time per turn that does not carry data, for choosing segments: two turnarounds, preambles,
-// the answer, half an empty block.
-constexpr double turn_cost_s = 1.5;
+// Time per window that does not carry data, for choosing segments: that of two turns (one for
+// the repeats) with turnarounds, preambles, answer and half an empty block.
+constexpr double round_cost_s = 2.5;
+// Share of the longest transmission that is sent to a peer whose losses are not yet known.
+constexpr size_t first_part = 4;
+// D_PDUs in it, at least, for a measure of their losses.
+constexpr size_t least_sample = 8;
 
 } // namespace
 
@@ -43,7 +47,8 @@ size_t node::impl::segment_length(const peer& p, const gr::hf::mode& m) const
         return top;
     }
     // Largest share of user octets in the air time, for losses that grow with the length of a
-    // D_PDU, and a window that limits how much goes into one turn.
+    // D_PDU, and a window that limits how much goes out before the losses have been repeated.
+    // Repeats mostly succeed, if only together with the first copy.
     const double per_bit = p.loss_events / p.loss_bits;
     const double header = 15.0 + d_config.address_size;
     size_t best = top;
@@ -54,10 +59,11 @@ size_t node::impl::segment_length(const peer& p, const gr::hf::mode& m) const
     const size_t least = d_adaptive ? std::clamp<size_t>(part_of_block, 48, top) : 48;
     for (size_t s = least; s <= top; s += s / 8) {
         const double bits = 8 * (double(s) + header);
+        const double sent = 2 - std::exp(-per_bit * bits);
         const double turn =
-            std::min(bits * d_config.window / m.rate_bps, d_config.max_transmission_s);
-        const double gain =
-            double(s) / bits * std::exp(-per_bit * bits) * turn / (turn + turn_cost_s);
+            std::min(bits * d_config.window / m.rate_bps, d_config.max_transmission_s) *
+            sent;
+        const double gain = double(s) / (bits * sent) * turn / (turn + round_cost_s);
         if (gain > best_gain) {
             best_gain = gain;
             best = s;
@@ -115,7 +121,7 @@ void node::impl::fit_segments(sim_time now, peer& p)
     const double first_s =
         8.0 * static_cast<double>(p.tx.first_octets(data_overhead())) / d_tx.m.rate_bps;
     if (p.silent > 0 && p.linked() && !p.reset.active && first_s > longest_probe_s) {
-        d_tx.ask = true;
+        d_tx.ask = d_tx.no_data = true;
         return;
     }
     if (!recut_needed(p, d_tx.m)) {
@@ -156,11 +162,18 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     }
     tx_context c;
     c.peer = p.addr;
-    c.ack_only = ack_only(p);
+    const bool in_turn = d_turn == &p && now <= d_turn_at + guard_time();
+    if (!in_turn) {
+        d_run_since = now;
+    }
+    // After a long run only what is owed; then the others on the channel may begin.
+    const bool no_data = in_turn && yield_due();
+    c.ack_only = no_data || ack_only(p);
     c.backlog_octets = p.tx.unsent_octets() + p.non_arq_octets;
     c.silent_rounds = p.silent;
     d_tx = transmission();
     d_tx.to = &p;
+    d_tx.no_data = no_data;
     d_tx.m = d_policy->choose(now, c);
     try {
         d_tx.timing = kernel::timing_of(d_tx.m);
@@ -218,11 +231,18 @@ void node::impl::plan()
         need += d.octets();
     }
     const auto& t = d_tx.timing;
-    const size_t longest = max_blocks(t, d_tx.longest_s);
-    const size_t cap = t.octets_in(longest);
+    size_t longest = max_blocks(t, d_tx.longest_s);
+    size_t cap = t.octets_in(longest);
+    const size_t part = t.octets_in(std::max<size_t>(longest / first_part, 1));
+    if (!d_adaptive && p.loss_bits <= 0 && p.tx.unsent_octets() > cap &&
+        part >= least_sample * (max_segment + data_overhead())) {
+        // One transmission will not do anyway: what comes later shall have the right segments.
+        longest /= first_part;
+        cap = part;
+    }
     const bool ack = p.ack_due && p.data_allowed();
-    const bool data = p.data_allowed() && !p.tx.idle() && !d_tx.ask;
-    const bool probe = !d_tx.ask && p.probe && p.tx.unacknowledged() > 0;
+    const bool data = p.data_allowed() && !p.tx.idle() && !d_tx.no_data;
+    const bool probe = !d_tx.no_data && p.probe && p.tx.unacknowledged() > 0;
     d_tx.with_new = !probe;
     if (ack && data) {
         d_tx.data_acks = d_config.ack_copies;
@@ -397,7 +417,7 @@ bool node::impl::build_next(sim_time now)
     if (d_tx.ask && !d_tx.answer_wanted && emit_question(now)) {
         return true;
     }
-    const bool arq = p.data_allowed() && !p.tx.idle() && !d_tx.ask;
+    const bool arq = p.data_allowed() && !p.tx.idle() && !d_tx.no_data;
     if (!p.non_arq.empty() &&
         (!arq || p.non_arq.front().o->priority >= p.tx.next_priority()) &&
         emit_non_arq(now)) {
@@ -431,6 +451,9 @@ bool node::impl::build_fill()
     }
     if (d_tx.ask) {
         return d_tx.next_fill++ < limit + max_control_copies && emit_question(now);
+    }
+    if (d_tx.no_data) {
+        return false;
     }
     if (const auto o = p.tx.copy(room(), data_overhead())) {
         return emit_data(now, *o, true);

@@ -17,8 +17,13 @@ uint32_t number_of(const std::vector<uint8_t>& u)
 
 } // namespace
 
-bulk_source::bulk_source(scheduler& s, station& at, uint8_t sap, delivery_mode mode)
-    : d_scheduler(s), d_station(at), d_sap(sap), d_mode(mode),
+bulk_source::bulk_source(scheduler& s,
+                         station& at,
+                         uint8_t sap,
+                         delivery_mode mode,
+                         std::optional<uint8_t> dst_sap)
+    : d_scheduler(s), d_station(at), d_sap(sap), d_dst_sap(dst_sap.value_or(sap)),
+      d_mode(mode),
       d_client(at.attach([this](sim_time, const s_primitive& p) { on_primitive(p); }))
 {
     rebind();
@@ -81,7 +86,7 @@ void bulk_source::go()
         s_unidata_request r;
         r.priority = priority;
         r.ttl = ttl;
-        r.dst_sap = d_sap;
+        r.dst_sap = d_dst_sap;
         r.dst = d_to;
         r.mode = d_mode;
         r.u_pdu = u_pdu(d_next++, n);

@@ -17,12 +17,14 @@ class bulk_source
 {
 public:
     //! \param at the sending station
-    //! \param sap SAP to bind, also the destination SAP
+    //! \param sap SAP to bind
     //! \param mode service of the U_PDUs
+    //! \param dst_sap destination SAP; empty: the same
     bulk_source(scheduler& s,
                 station& at,
                 uint8_t sap,
-                s5066::delivery_mode mode = s5066::delivery_mode());
+                s5066::delivery_mode mode = s5066::delivery_mode(),
+                std::optional<uint8_t> dst_sap = std::nullopt);
 
     //! Sends \p octets more octets in U_PDUs of \p size octets to \p to.
     void send(s5066::address to, size_t octets, size_t size);
@@ -47,6 +49,7 @@ private:
     scheduler& d_scheduler;
     station& d_station;
     uint8_t d_sap;
+    uint8_t d_dst_sap;
     s5066::delivery_mode d_mode;
     s5066::client_id d_client;
     bool d_bound = false;

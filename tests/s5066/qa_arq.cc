@@ -3,6 +3,8 @@
 // Windows, synchronisation tests, and both halves of the ARQ against each other.
 #include "s5066/arq_receiver.h"
 #include "s5066/arq_sender.h"
+#include "s5066/combine.h"
+#include "s5066/crc.h"
 
 #include <gtest/gtest.h>
 #include <random>
@@ -151,6 +153,82 @@ TEST(arq_halves, dropped_c_pdu_is_acknowledged_and_not_delivered)
     ASSERT_EQ(out.size(), 1u);
     EXPECT_EQ(out[0], std::vector<uint8_t>(15, 2));
     EXPECT_EQ(s.unsent_octets(), 0u);
+}
+
+namespace {
+
+// A segment with its CRC, as it is sent.
+std::vector<uint8_t> with_crc(std::vector<uint8_t> v)
+{
+    const uint32_t c = crc32(v.data(), v.size());
+    for (int i = 0; i < 4; ++i) {
+        v.push_back(static_cast<uint8_t>(c >> 8 * i));
+    }
+    return v;
+}
+
+} // namespace
+
+TEST(combining, two_damaged_copies_give_the_segment)
+{
+    std::mt19937 random(3);
+    unsigned found = 0, wrong = 0;
+    constexpr unsigned runs = 2000;
+    for (unsigned run = 0; run < runs; ++run) {
+        std::vector<uint8_t> segment(200 + run % 800);
+        for (auto& o : segment) {
+            o = static_cast<uint8_t>(random());
+        }
+        const auto good = with_crc(segment);
+        auto a = good, b = good;
+        for (auto* copy : { &a, &b }) {
+            for (unsigned n = 1 + random() % 3; n > 0; --n) {
+                // A burst of up to three octets, the CRC included.
+                const size_t at = random() % (copy->size() - 2);
+                (*copy)[at] ^= static_cast<uint8_t>(1 + random() % 255);
+                (*copy)[at + random() % 3] ^= static_cast<uint8_t>(random());
+            }
+        }
+        if (crc32(a.data(), a.size()) == 0 || crc32(b.data(), b.size()) == 0) {
+            ++found;
+            continue; // the damage undid itself
+        }
+        if (const auto c = combine_copies(a, b)) {
+            found += *c == good ? 1 : 0;
+            wrong += *c == good ? 0 : 1;
+        }
+    }
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_GT(found, runs * 9 / 10);
+}
+
+TEST(combining, gives_nothing_where_it_cannot_know)
+{
+    const auto good = with_crc(std::vector<uint8_t>(300, 0x55));
+    auto a = good, b = good;
+    a[10] ^= 1;
+    EXPECT_FALSE(combine_copies(a, a)) << "same damage";
+    b[10] ^= 2;
+    EXPECT_FALSE(combine_copies(a, b)) << "both wrong in one place";
+    b = good;
+    for (size_t i = 0; i < 9; ++i) {
+        b[20 * i + 40] ^= 1;
+    }
+    EXPECT_FALSE(combine_copies(a, b)) << "too many bursts";
+    EXPECT_FALSE(combine_copies(a, {}));
+    EXPECT_FALSE(combine_copies({ 1 }, { 2 }));
+    std::mt19937 random(4);
+    for (int i = 0; i < 20000;
+         ++i) { // whatever comes: nothing or a segment with a good CRC
+        std::vector<uint8_t> x(random() % 40), y(random() % 8 ? x.size() : random() % 40);
+        for (auto* v : { &x, &y }) {
+            for (auto& o : *v) {
+                o = static_cast<uint8_t>(random() & random() & random());
+            }
+        }
+        const auto c = combine_copies(x, y);
+        EXPECT_TRUE(!c || crc32(c->data(), c->size()) == 0);
+    }
 }
 
 TEST(arq_halves, lossy_exchange_delivers_everything_once)

@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* BINDTOOL_HEADER_FILE(sim.h) */
 /* BINDTOOL_HEADER_FILE_HASH(0) */
+#include "s5066/adaptive_rate.h"
 #include "s5066/node_settings.h"
+#include "sim/rate_trial.h"
+#include "sim/sharing.h"
 #include "sim/station.h"
 #include "sim/traffic.h"
 
@@ -97,6 +100,60 @@ py::dict simulate(const std::string& mode_text,
                     "tx_time_s"_a = to_seconds(sent.tx_time));
 }
 
+//! Bulk over a changing channel, beside the best fixed mode of each minute.
+py::dict simulate_rates(const std::string& mode_text,
+                        double hours,
+                        double mean_db,
+                        double swing_db,
+                        double slow_db,
+                        double fading_hz,
+                        uint64_t seed)
+{
+    using namespace pybind11::literals;
+    sim::rate_trial t;
+    t.mode = mode_text;
+    t.duration_s = 3600 * hours;
+    t.channel.mean_db = mean_db;
+    t.channel.swing_db = swing_db;
+    t.channel.slow_db = slow_db;
+    t.channel.fading_hz = fading_hz;
+    t.channel.seed = t.seed = seed;
+    const auto r = sim::run(t);
+    return py::dict("goodput_bps"_a = r.goodput_bps,
+                    "oracle_bps"_a = r.oracle_bps,
+                    "transmissions"_a = r.transmissions,
+                    "silent_rounds"_a = r.silent_rounds,
+                    "links_failed"_a = r.links_failed,
+                    "air_time_s"_a = r.air_time_s,
+                    "altered"_a = r.altered);
+}
+
+//! Stations that share one channel.
+py::dict simulate_sharing(const std::string& mode_text,
+                          unsigned stations,
+                          double hours,
+                          double load_bps,
+                          const s5066::node_settings& settings,
+                          uint64_t seed)
+{
+    using namespace pybind11::literals;
+    sim::sharing_trial t;
+    t.mode = mode_text;
+    t.stations = stations;
+    t.duration_s = 3600 * hours;
+    t.load_bps = load_bps;
+    t.seed = seed;
+    t.base.own = s5066::address("1.1.0.0");
+    s5066::apply(settings, t.base);
+    const auto r = sim::run(t);
+    return py::dict("octets"_a = r.octets,
+                    "utilisation"_a = r.utilisation,
+                    "fairness"_a = r.fairness,
+                    "transmissions"_a = r.transmissions,
+                    "collisions"_a = r.collisions,
+                    "links_failed"_a = r.links_failed);
+}
+
 } // namespace
 
 void bind_sim(py::module& m)
@@ -118,4 +175,36 @@ void bind_sim(py::module& m)
           "the "
           "second. Returns a dictionary of what was delivered, when, and with how much "
           "effort.");
+    m.def(
+        "fastest_mode",
+        [](const std::string& text) {
+            const auto range = s5066::rate_range::parse(text);
+            return range ? range->ceiling.to_string() : mode::parse(text).to_string();
+        },
+        py::arg("mode"),
+        "The fastest mode of a range for the rate adaptation, as in auto:600..4800; a "
+        "mode itself.");
+    m.def("simulate_rates",
+          &simulate_rates,
+          py::arg("mode") = "auto",
+          py::arg("hours") = 24.0,
+          py::arg("mean_db") = 15.0,
+          py::arg("swing_db") = 10.0,
+          py::arg("slow_db") = 3.0,
+          py::arg("fading_hz") = 1.0,
+          py::arg("seed") = 1,
+          "Bulk ARQ between two stations over a channel whose SNR swings by day and "
+          "night and "
+          "fades, with the goodput of the best fixed mode of each minute beside it.");
+    m.def("simulate_sharing",
+          &simulate_sharing,
+          py::arg("mode") = "4539-2400S",
+          py::arg("stations") = 3,
+          py::arg("hours") = 4.0,
+          py::arg("load_bps") = 0.0,
+          py::arg("settings") = s5066::node_settings(),
+          py::arg("seed") = 1,
+          "Stations on one channel, each sending to the next: at random times (load_bps "
+          "of each) "
+          "or, with 0, always. Returns utilisation, fairness and collisions.");
 }

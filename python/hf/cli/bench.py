@@ -22,6 +22,12 @@ def link(quick: bool) -> None:
         click.echo(f"{case.mode}, {case.octets} octets in U_PDUs of {case.u_pdu}", err=True)
         rows.append(measure.measure(case))
     print(measure.table(rows))
+    more = []
+    for target in measure.measure_more(quick):
+        click.echo(target.what, err=True)
+        more.append(target)
+    print()
+    print(measure.more_table(more))
 
 
 @command.command()

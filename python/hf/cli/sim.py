@@ -32,7 +32,7 @@ def run_real(mode: str, octets: int, u_pdu_octets: int, arq: bool, channel: str,
     from .. import station, watch
     nodes = ["1.2.0.1", "1.2.0.2"]
     tb = gr.top_block("hf sim")
-    air = hf.air(2, channel, seed, 0.0, hf.mode(mode).mean_power, limit_s)
+    air = hf.air(2, channel, seed, 0.0, hf.mode(hf.fastest_mode(mode)).mean_power, limit_s)
     stations, clients, logs = [], [], []
     for k in range(2):
         d = station.Description(nodes[k], mode, data_link={"seed": 2 * seed + k, **settings})
@@ -76,7 +76,7 @@ def run_real(mode: str, octets: int, u_pdu_octets: int, arq: bool, channel: str,
 
 
 @click.command()
-@click.option("--mode", default="4539-9600S", show_default=True, help="Mode of the data.")
+@click.option("--mode", default="4539-9600S", show_default=True, help="Mode of the data, or auto, auto:600..4800: as the channel allows.")
 @click.option("--ack-mode", default="auto", show_default=True,
               help="Mode of acknowledgements: a mode, same or auto. Not with --real.")
 @click.option("--octets", default=100000, show_default=True,
@@ -109,7 +109,7 @@ def command(mode: str, ack_mode: str, octets: int, u_pdu: int, non_arq: bool, re
     wall = time.monotonic()
     chosen = parse_settings(settings)
     try:
-        bits = hf.mode(mode).rate_bps
+        bits = hf.mode(hf.fastest_mode(mode)).rate_bps
         if real:
             result = run_real(mode, octets, u_pdu, not non_arq, channel, seed, chosen, limit, log)
         else:

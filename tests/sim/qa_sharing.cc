@@ -1,0 +1,69 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// Several stations on one channel: no collapse, no starvation.
+#include "sim/sharing.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+using namespace gr::hf::sim;
+
+namespace {
+
+struct sharing_case {
+    unsigned stations;
+    double load;        // of the data rate, by all together; 0: more than goes out
+    double utilisation; // at least
+    double fairness;    // at least
+};
+void PrintTo(const sharing_case& c, std::ostream* os)
+{
+    *os << c.stations << " stations, load " << c.load;
+}
+class sharing : public testing::TestWithParam<sharing_case>
+{
+};
+
+} // namespace
+
+TEST_P(sharing, without_collapse_or_starvation)
+{
+    const auto& c = GetParam();
+    sharing_trial t;
+    t.mode = "4539-2400S";
+    t.stations = c.stations;
+    t.duration_s = 4 * 3600;
+    t.load_bps = c.load * 2400 / c.stations;
+    t.base.lone_run_s = 300;
+    const auto r = run(t);
+    std::printf("%u stations, load %.0f %%: utilisation %.1f %%, fairness %.2f, "
+                "%llu transmissions, %llu collisions\n",
+                c.stations,
+                100 * c.load,
+                100 * r.utilisation,
+                r.fairness,
+                static_cast<unsigned long long>(r.transmissions),
+                static_cast<unsigned long long>(r.collisions));
+    EXPECT_GE(r.utilisation, c.utilisation);
+    EXPECT_GE(r.fairness, c.fairness);
+    EXPECT_GT(*std::min_element(r.octets.begin(), r.octets.end()), 20000u);
+    EXPECT_LE(r.altered, 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(stations,
+                         sharing,
+                         testing::Values(sharing_case{ 2, 0, 0.93, 0.99 },
+                                         sharing_case{ 3, 0, 0.60, 0.85 },
+                                         sharing_case{ 8, 0, 0.50, 0.35 },
+                                         sharing_case{ 3, 0.5, 0.43, 0.95 },
+                                         sharing_case{ 8, 0.5, 0.38, 0.95 }));
+
+TEST(sharing_trial, refuses_what_makes_no_sense)
+{
+    sharing_trial t;
+    t.stations = 1;
+    EXPECT_THROW(run(t), std::invalid_argument);
+    t.stations = 3;
+    t.u_pdu_octets = 3000;
+    EXPECT_THROW(run(t), std::invalid_argument);
+}
