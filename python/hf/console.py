@@ -18,7 +18,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from . import sis
 from .sis import s5066
 
-#: SAP of the console unless told otherwise: one of those that Annex F leaves free; 13 is taken by SLEP.
+#: SAP of the console unless told otherwise: Annex F leaves it free, and SLEP has 13.
 SAP = 14
 
 HEADER = struct.Struct(">4sBBIIQ")

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 
+from gnuradio.hf import sis
 import pytest
 import stations
 from stations import SPEED, hf, waiting
@@ -144,6 +145,17 @@ def test_sap_in_use_is_said(servers, responder):
     assert "SAP in use" in result.stderr
 
 
+def test_python_client(servers):
+    with sis.Client(servers[0]) as a, sis.Client(servers[1]) as b:
+        a.bind(13, service=sis.service(confirmation="node"))
+        b.bind(13)
+        stream_data = bytes.fromhex("600501027878")  # SLEP SD: stream 5, number 258
+        a.send("1.2.0.2", stream_data)
+        got = b.next(timeout=60)
+        assert (str(got.src), got.src_sap, got.u_pdu) == ("1.2.0.1", 13, stream_data)
+        assert a.next(timeout=60).u_pdu == stream_data
+
+
 def test_tshark_finds_nothing_wrong(servers, folder):
     """Last: on all that went before."""
     if shutil.which("tshark") is None:
@@ -160,3 +172,31 @@ def test_tshark_finds_nothing_wrong(servers, folder):
             found = {int(t) for line in tshark("-T", "fields", "-e", "s5066sis.type").split()
                      for t in line.split(",")}
             assert types <= found
+
+
+def test_lua_dissector_reads_what_wireshark_leaves(servers, folder):
+    """Last: on all that went before."""
+    if shutil.which("tshark") is None:
+        pytest.skip("no tshark")
+    script = os.path.join(os.environ["HF_SOURCE_DIR"], "examples/wireshark/hf_s5066.lua")
+    command = ["tshark", "-X", f"lua_script:{script}", "-r", str(folder / "d1.pcap")]
+
+    def tshark(*arguments):
+        done = subprocess.run([*command, *arguments], check=True, text=True,
+                              capture_output=True)
+        assert "lua" not in done.stderr.lower()
+        return done.stdout
+
+    text = tshark("-V")
+    assert "Lua Error" not in text
+    assert tshark("-Y", '_ws.malformed || _ws.expert.severity == "Error"') == ""
+    assert "Application: BFTP (0x1002)" in text
+    assert "Application: FRAPv2 (0x100c)" in text
+    assert "HFCHAT: QRV?" in text
+    assert "SLEP type: SD (6)" in text and "Number: 258" in text
+    assert "C_PDU type: LINK REQUEST" in text
+    # The file of 9000 octets: each segment put together once, whatever was repeated.
+    rows = [line.split() for line in tshark(
+        "-Y", "hf_s5066.rcop.application == 0x1002 && s5066dts.type != 7", "-T", "fields",
+        "-e", "hf_s5066.rcop.segment").splitlines()]
+    assert [int(r[0]) for r in rows] == [0, 1, 2, 3, 4]
