@@ -371,8 +371,7 @@ bool node::impl::emit_non_arq(sim_time now)
         const double s = 8.0 * 1.2 * static_cast<double>(p.non_arq_octets) *
                          (n.rounds + 1) / d_tx.m.rate_bps;
         const double turns = 1 + std::floor(s / d_config.max_transmission_s);
-        n.window_end =
-            d_tx.begin + from_seconds(s + turns * 10 + 0.5 * eot_at(d_tx.produced));
+        n.window_end = now + from_seconds(s + turns * 10 + 0.5 * eot_at(d_tx.produced));
     }
     const double left = to_seconds(n.window_end - now) / eot_unit_s;
     d.non_arq.c_pdu_id = n.id;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 using namespace gr::hf;
+using namespace gr::hf::s5066;
 using namespace gr::hf::sim;
 
 namespace {
@@ -94,4 +95,16 @@ TEST(bulk_result, is_the_same_for_the_same_seed)
     }
     EXPECT_EQ(last[0], last[1]);
     EXPECT_NE(last[0], last[2]);
+}
+
+TEST(non_arq_bulk, loses_nothing_on_a_clear_channel)
+{
+    delivery_mode m;
+    m.mode = transmission_mode::non_arq;
+    two_stations net("4539-9600S", path(), 1, m);
+    const double share = net.goodput(2000000, 2042, 3000) / 9600;
+    std::printf("non-ARQ at 9600 bit/s: %.1f %% of the line rate\n", 100 * share);
+    EXPECT_EQ(net.sink_b.octets(), 2000000u)
+        << "C_PDUs that go over two transmissions too";
+    EXPECT_GT(share, 0.955);
 }
