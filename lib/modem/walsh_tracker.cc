@@ -12,11 +12,16 @@ namespace gr::hf::kernel {
 
 namespace {
 
-// Delays in half symbols: those of acquisition and 10 ms after the first path.
-constexpr size_t window_taps = 76;
+/* Delays in half symbols: those of acquisition, 10 ms after the path it found and 10 ms
+ * before it, since in slow fading the first path may have been away at that moment. */
+constexpr size_t early_taps = 48;
+constexpr size_t window_taps = early_taps + 76;
 constexpr double set_seconds = 32 / 2400.0;
 // Energy of a path appears on several half-symbol taps, whose noise is correlated.
 constexpr float overlap = 1.77f;
+/* Two deviations of what learn() finds on a tap without a path, in units of the noise after
+ * despreading: many such taps together would cost a dB. */
+constexpr float by_chance = 0.3f;
 // (best - mean of the others) / standard deviation on noise; noise gives about 1.
 constexpr float present_score = 1.8f;
 
@@ -28,6 +33,7 @@ walsh_tracker::walsh_tracker(const acquired& a, double lost_after_s)
                  present_score),
       d_decoder(d_d), d_profile(a.profile), d_noise(a.noise), d_path_noise(a.noise)
 {
+    d_profile.insert(d_profile.begin(), early_taps, 0);
     d_profile.resize(window_taps, 0);
 }
 
@@ -43,7 +49,7 @@ std::optional<received_block> walsh_tracker::advance(const sample_buffer& in)
     for (;;) {
         const auto begin = static_cast<int64_t>(d_set * chips);
         const int64_t last_row = 2 * begin + 2 * static_cast<int64_t>(chips) +
-                                 static_cast<int64_t>(window_taps);
+                                 static_cast<int64_t>(window_taps - early_taps);
         d_stream.run(in, last_row);
         if (d_stream.end() < last_row)
             return std::nullopt;
@@ -72,10 +78,11 @@ void walsh_tracker::set(int64_t begin, bool exceptional)
             const auto& word = d_d.words[w + (exceptional ? words : 0)];
             reference[w][c] = std::conj(psk[(word[c] + scramble) & 7]);
         }
-    const auto* y = d_stream.at(2 * begin);
+    const auto* y = d_stream.at(2 * begin - static_cast<int64_t>(early_taps));
     std::array<float, window_taps> weight{};
     for (size_t k = 0; k < window_taps; ++k) {
-        const float rho = std::max(d_profile[k], 0.0f);
+        const float rho = std::max(
+            d_profile[k] - by_chance * d_noise / static_cast<float>(chips), 0.0f);
         weight[k] =
             rho / (d_noise * (static_cast<float>(chips) * rho + d_noise)) / overlap;
     }

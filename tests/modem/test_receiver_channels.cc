@@ -140,6 +140,15 @@ TEST(receiver_channels, fast_fading_at_75_bits)
     EXPECT_EQ(bit_errors("4539-75L", "paths=0:0:20,10:0:20 snr=2", 80, 7), 0u);
 }
 
+TEST(receiver_channels, slow_fading_at_75_bits)
+{
+    // STANAG 4415: the first of two paths 10 ms apart may be away when the other is found
+    for (uint64_t seed : { 1, 2, 3, 4, 5, 6 })
+        EXPECT_EQ(bit_errors("4539-75L", "paths=0:0:0.5,10:0:0.5 snr=-1", 125, seed), 0u)
+            << seed;
+    EXPECT_LT(bit_errors("4539-75L", "snr=-9", 500, 7), 10u);
+}
+
 TEST(receiver_channels, carrier_that_drifts)
 {
     // 110C C.6.4 sweeps at 3.5 Hz/s at 24 dB
