@@ -11,6 +11,8 @@ namespace {
 constexpr int raw_window = -15; // negative: no zlib header
 constexpr int level = 6, memory_level = 8;
 constexpr size_t chunk = 16384;
+// When to decide whether compressing is worth it, compressing and not.
+constexpr size_t trial_octets = 65536, stored_octets = 1 << 20;
 } // namespace
 
 deflater::deflater() : d_z(new z_stream())
@@ -27,6 +29,7 @@ void deflater::run(const uint8_t* p, size_t n, flush f, std::vector<uint8_t>& ou
 {
     if (d_ended || (n == 0 && (f == flush::none || (f == flush::sync && !d_dirty))))
         return;
+    const size_t before = out.size();
     d_z->next_in = const_cast<Bytef*>(p);
     d_z->avail_in = static_cast<uInt>(n);
     const int how = f == flush::none   ? Z_NO_FLUSH
@@ -42,6 +45,32 @@ void deflater::run(const uint8_t* p, size_t n, flush f, std::vector<uint8_t>& ou
     } while (d_z->avail_out == 0);
     d_dirty = f == flush::none;
     d_ended = f == flush::last;
+    adapt(n, out.size() - before, out);
+}
+
+void deflater::adapt(size_t in, size_t out, std::vector<uint8_t>& to)
+{
+    d_in += in;
+    d_out += out;
+    if (d_ended || d_in < (d_stored ? stored_octets : trial_octets))
+        return;
+    const bool stored = !d_stored && d_out > d_in - d_in / 20;
+    d_in = d_out = 0;
+    if (stored == d_stored)
+        return;
+    d_stored = stored;
+    // What waits inside comes out with the old level first.
+    d_z->next_in = nullptr;
+    d_z->avail_in = 0;
+    int r = Z_OK;
+    do {
+        const size_t at = to.size();
+        to.resize(at + chunk);
+        d_z->next_out = to.data() + at;
+        d_z->avail_out = chunk;
+        r = ::deflateParams(d_z.get(), stored ? 0 : level, Z_DEFAULT_STRATEGY);
+        to.resize(at + chunk - d_z->avail_out);
+    } while (r == Z_BUF_ERROR && d_z->avail_out == 0);
 }
 
 inflater::inflater() : d_z(new z_stream())

@@ -15,7 +15,11 @@ struct z_stream_s;
  */
 namespace gr::hf::slep {
 
-//! Compresses one direction.
+/*! \brief Compresses one direction.
+ *
+ * After 64 kB that did not shrink by a twentieth it goes on with stored blocks, which cost
+ * 5 octets in 64 kB, and tries again after each further megabyte.
+ */
 class deflater
 {
 public:
@@ -33,7 +37,11 @@ public:
     void run(const uint8_t* p, size_t n, flush f, std::vector<uint8_t>& out);
 
 private:
+    void adapt(size_t in, size_t out, std::vector<uint8_t>& to);
+
     std::unique_ptr<z_stream_s> d_z;
+    size_t d_in = 0, d_out = 0; // since the last decision
+    bool d_stored = false;
     bool d_dirty = false;
     bool d_ended = false;
 };

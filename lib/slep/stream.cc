@@ -44,7 +44,8 @@ size_t stream_sender::write(sim_time now, const uint8_t* p, size_t n, bool push)
     if (push) {
         d_push = true;
         d_hold_until.reset();
-    } else if (!d_push && !d_hold_until) {
+    } else if (!d_hold_until && (!d_push || d_deflater)) {
+        // A push only covers what came out of the compressor, not what it still holds.
         d_hold_until = now + d_hold;
     }
     return n;

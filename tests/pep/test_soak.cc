@@ -3,7 +3,7 @@
 // HF-PEP over the whole stack for a long time: broken links, restarts, noise, many
 // connections, and what is held while the link is slow.
 #include "pep/rules.h"
-#include "sim/pep_station.h"
+#include "sim/exchanges.h"
 #include "slep/slep_user.h"
 
 #include <gtest/gtest.h>
@@ -204,6 +204,23 @@ TEST(soak, a_large_upload_over_a_slow_link_holds_only_a_set_amount)
     // In the buffer of the stream, in SIS, and what one transmission has not confirmed yet.
     EXPECT_LE(most, c.send_buffer + 2 * c.queue_octets + 4096);
     std::printf("10 MB at 300 bit/s: at most %zu octets held\n", most);
+}
+
+TEST(soak, compressed_transfers_of_every_size_arrive)
+{
+    for (const size_t size : { 1u, 100u, 20'000u, 50'000u, 400'000u })
+        for (const bool noise : { false, true }) {
+            sim::tcp_transfer t;
+            t.content = noise ? pattern(size) : octets(size, 'a');
+            const double plain = sim::measure(t).total_s;
+            t.compress = true;
+            const auto r = sim::measure(t);
+            EXPECT_TRUE(r.complete) << size << noise;
+            EXPECT_LT(r.total_s, 1.03 * plain + 1.2) << size << noise;
+            if (!noise && size >= 20'000) {
+                EXPECT_LT(r.total_s, plain / 2);
+            }
+        }
 }
 
 TEST(soak, an_interactive_stream_overtakes_bulk)

@@ -70,3 +70,11 @@ def papers(wanted: Tuple[str, ...], quick: bool) -> None:
     print(measure.report(rows))
     if left_out:
         print(f"{left_out} cells at data rates without a waveform here are left out.")
+
+
+@command.command()
+def compression() -> None:
+    """What DEFLATE gains through HF-PEP at 1200 bit/s: HTML, JSON, text, compressed data."""
+    from ..measure import compression as measure
+    print(measure.table([measure.measure(kind, data)
+                         for kind, data in measure.contents().items()]))
