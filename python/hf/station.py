@@ -132,8 +132,11 @@ def load(path: str) -> Description:
 
 
 def longest_transmission_octets(mode: str) -> int:
-    """Octets of the longest transmission in a mode: what a queue below should hold."""
-    timing = _hf.timing(_hf.mode(mode))
+    """Octets of the longest transmission: what a queue below should hold.
+
+    mode: a mode, or auto with or without a range of rates.
+    """
+    timing = _hf.timing(_hf.mode(_hf.fastest_mode(mode)))
     block = timing.block_begin(1) - timing.block_begin(0)
     return max(timing.octets_in(int(MAX_TRANSMISSION_S / block)), 2048)
 
