@@ -17,7 +17,7 @@ struct rate_trial {
     trace_config channel;      //!< both ways, with independent fading
     double duration_s = 3600;
     uint64_t seed = 1;
-    s5066::node_config base; //!< further settings of both stations
+    s5066::node_config base;                     //!< further settings of both stations
     std::function<void(const std::string&)> log; //!< lines of both stations' logs
 };
 

@@ -76,7 +76,8 @@ def run_real(mode: str, octets: int, u_pdu_octets: int, arq: bool, channel: str,
 
 
 @click.command()
-@click.option("--mode", default="4539-9600S", show_default=True, help="Mode of the data, or auto, auto:600..4800: as the channel allows.")
+@click.option("--mode", default="4539-9600S", show_default=True,
+              help="Mode of the data, or auto, auto:600..4800: as the channel allows.")
 @click.option("--ack-mode", default="auto", show_default=True,
               help="Mode of acknowledgements: a mode, same or auto. Not with --real.")
 @click.option("--octets", default=100000, show_default=True,
