@@ -49,11 +49,8 @@ public:
         : gr::block("hf_data_link",
                     gr::io_signature::make(0, 0, 0),
                     gr::io_signature::make(0, 0, 0)),
-          d_modem(pmt::mp("modem")),
-          d_sis(pmt::mp("sis")),
-          d_log(pmt::mp("log")),
-          d_node(config),
-          d_d_pdus(d_pdu_pcap, pcap_file::kind::d_pdu),
+          d_modem(pmt::mp("modem")), d_sis(pmt::mp("sis")), d_log(pmt::mp("log")),
+          d_node(config), d_d_pdus(d_pdu_pcap, pcap_file::kind::d_pdu),
           d_primitives(sis_pcap, pcap_file::kind::sis)
     {
         d_node.set_tap(d_d_pdus.wanted());
@@ -73,7 +70,8 @@ public:
         d_lock_step_clients = 0;
         for (auto list = message_subscribers(d_sis); pmt::is_pair(list);
              list = pmt::cdr(list)) {
-            const auto block = global_block_registry.block_lookup(pmt::car(pmt::car(list)));
+            const auto block =
+                global_block_registry.block_lookup(pmt::car(pmt::car(list)));
             if (dynamic_cast<sis_client_block*>(block.get()) != nullptr)
                 ++d_lock_step_clients;
         }
@@ -129,7 +127,8 @@ public:
             { "bad_messages", d_bad_messages },
             { "tx_time_ms",
               static_cast<uint64_t>(
-                  std::chrono::duration_cast<std::chrono::milliseconds>(s.tx_time).count()) }
+                  std::chrono::duration_cast<std::chrono::milliseconds>(s.tx_time)
+                      .count()) }
         };
         uint64_t sent = 0, received = 0;
         for (size_t t = 0; t < s.d_pdus_sent.size(); ++t) {
@@ -157,7 +156,8 @@ private:
         bool understood = false;
         {
             std::lock_guard<std::mutex> lock(d_mutex);
-            if (const auto now = r.time(keys::now()); now && *now >= d_now && !d_tick_open) {
+            if (const auto now = r.time(keys::now());
+                now && *now >= d_now && !d_tick_open) {
                 d_now = *now;
                 understood = modem_messages::dispatch(msg, d_node, reply);
             }
@@ -255,26 +255,28 @@ private:
             if (!p)
                 break;
             d_primitives.write(d_now, p->first, true, p->second);
-            message_port_pub(
-                d_sis,
-                pdu::builder().set(keys::now(), d_now).set(keys::client(), p->first).make(
-                    p->second));
+            message_port_pub(d_sis,
+                             pdu::builder()
+                                 .set(keys::now(), d_now)
+                                 .set(keys::client(), p->first)
+                                 .make(p->second));
         }
         std::lock_guard<std::mutex> lock(d_mutex);
         while (const auto t = d_node.poll_tap())
             d_d_pdus.write(*t);
         while (const auto line = d_node.poll_trace())
-            message_port_pub(d_log,
-                             pmt::intern(std::to_string(to_seconds(line->time)) + " " +
-                                         line->text));
+            message_port_pub(
+                d_log,
+                pmt::intern(std::to_string(to_seconds(line->time)) + " " + line->text));
     }
 
     void bad_message(const char* port)
     {
         if (d_bad_messages++ == 0)
-            d_logger->warn("{} port: not a message of this port, dropped (further ones are "
-                           "only counted)",
-                           port);
+            d_logger->warn(
+                "{} port: not a message of this port, dropped (further ones are "
+                "only counted)",
+                port);
     }
 
     const pmt::pmt_t d_modem, d_sis, d_log;

@@ -49,7 +49,8 @@ class Demo:
     way out, whatever happened, nothing is left behind."""
 
     def __init__(self, mode: str, channel: str, size: int, speed: float, seed: int) -> None:
-        self.mode = hf.mode(mode)
+        self.mode_text = mode
+        self.mode = hf.mode(hf.fastest_mode(mode))
         hf.channel_model(channel)  # complains of a wrong one before anything is set up
         self.channel, self.size, self.speed, self.seed = channel, size, speed, seed
         self.no_network = netns.why_not()
@@ -111,7 +112,7 @@ class Demo:
             route = "127.0.0.0/8"
         for k, (name, other) in enumerate((("A", "B"), ("B", "A"))):
             d = station.Description(
-                address=NODES[name], mode=str(self.mode),
+                address=NODES[name], mode=self.mode_text,
                 data_link={"seed": self.seed * 2 + k},
                 pep=station.Pep(listen if name == "A" else [],
                                 [f"{route}={NODES[other]}"] if name == "A" else [],
@@ -296,11 +297,11 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
     goodput = 8 * len(data) / max(duration, 1e-9)
     console.print(f"time       {duration:.1f} s of station time, {pace:.1f} times real time")
     console.print(f"goodput    {goodput:.0f} bit/s, {100 * goodput / demo.mode.rate_bps:.1f} % "
-                  f"of the data rate")
+                  f"of {demo.mode.rate_bps} bit/s")
     end = demo.now()
     demo.progress.append(picture.Progress(end, len(data)))
     picture.exchange(
-        path, f"{demo.mode}, {demo.channel}: ping and {demo.size} octets by HTTP",
+        path, f"{demo.mode_text}, {demo.channel}: ping and {demo.size} octets by HTTP",
         {n: watch.transmissions(w.events(), end) for n, w in demo.watches.items()},
         [p for p in demo.progress if p.time >= 0], demo.heard())
     console.print(f"picture    {path}")
@@ -308,7 +309,8 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
 
 
 @click.command()
-@click.option("--rate", default=9600, show_default=True, help="Data rate, bit/s.")
+@click.option("--rate", default="9600", show_default=True,
+              help="Data rate, bit/s, or auto: the stations choose for each transmission.")
 @click.option("--interleaver", default="S", show_default=True,
               help="US, VS, S, M, L, VL from 3200 bit/s on; Z, S, L below.")
 @click.option("--channel", default="awgn", show_default=True,
@@ -322,7 +324,7 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
 @click.option("--seed", default=1, show_default=True, help="Of noise, fading and the file.")
 @click.option("--picture", "path", default="hf-demo.png", show_default=True,
               help="Where to draw the exchange.")
-def command(rate: int, interleaver: str, channel: str, snr: float, size: int, speed: float,
+def command(rate: str, interleaver: str, channel: str, snr: float, size: int, speed: float,
             seed: int, path: str) -> None:
     """Two stations over a simulated HF channel, in lock step, real waveforms.
 
@@ -331,7 +333,7 @@ def command(rate: int, interleaver: str, channel: str, snr: float, size: int, sp
     device of its own; otherwise everything stays on the loopback and the ping is left out.
     """
     console = Console(stderr=True)
-    mode = f"4539-{rate}{interleaver}"
+    mode = "auto" if rate == "auto" else f"4539-{rate}{interleaver}"
     spec = channel if channel == "clear" else f"{channel} snr={snr:g}"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.default_int_handler)
