@@ -144,6 +144,10 @@ def test_socks5_with_addresses(network, version):
 
 def test_names_are_resolved_at_the_far_side(network):
     # localhost of station B is meant: A has no server there.
+    try:
+        socket.getaddrinfo("localhost", 8000)
+    except socket.gaierror as error:
+        pytest.skip(f"this system has no name that can be resolved, not even localhost: {error}")
     for proxy in (["--socks5-hostname", "127.0.0.1:1080"],
                   ["--proxytunnel", "--proxy", "http://127.0.0.1:8080"]):
         result = network.curl("A", "http://localhost:8000/file", *proxy)
