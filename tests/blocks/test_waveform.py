@@ -64,9 +64,10 @@ def test_tags_and_silence():
     top = gr.top_block()
     tx, sink = hf.tx("4539-600S", gap_ms=50), blocks.vector_sink_c()
     top.connect(tx, sink)
-    top.start()
+    # Before the start: a second PDU that comes when all is silent again has a gap of its own.
     for _ in range(2):
         post(tx, "pdus", pdu(b"hello"))
+    top.start()
     length = len(hf.modulate(hf.mode("4539-600S"), b"hello"))
     # Silence before each and after the last one.
     total = 2 * length + 3 * 480
