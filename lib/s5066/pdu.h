@@ -21,6 +21,8 @@ enum class s_pdu_type : uint8_t {
     hard_link_rejected = 5,
     hard_link_terminate = 6,
     hard_link_terminate_confirm = 7,
+    data_with_id = 8,    //!< S5066-EP9: only to a node that advertised it
+    compact_confirm = 9, //!< S5066-EP9: answer to data_with_id
 };
 
 //! Time to die: day of the year and GMT, both shortened.
@@ -34,19 +36,27 @@ struct s_pdu {
     s_pdu_type type = s_pdu_type::data;
     //! Low nibble of octet 0: priority (0), reason (2, 5, 6); link type and priority (3).
     uint8_t low = 0;
-    uint8_t src_sap = 0;            //!< types 0 to 2; the requesting SAP of type 3
-    uint8_t dst_sap = 0;            //!< types 0 to 2; the remote SAP of type 3
-    bool confirm_required = false;  //!< client delivery confirm, type 0
-    std::optional<time_to_die> ttd; //!< type 0
-    std::vector<uint8_t> u_pdu;     //!< types 0 to 2
+    uint8_t src_sap = 0;            //!< types 0 to 2, 8, 9; the requesting SAP of type 3
+    uint8_t dst_sap = 0;            //!< types 0 to 2, 8, 9; the remote SAP of type 3
+    bool confirm_required = false;  //!< client delivery confirm, types 0 and 8
+    std::optional<time_to_die> ttd; //!< types 0 and 8
+    uint32_t id = 0;                //!< types 8 and 9 (the order of its octets is ours)
+    std::vector<uint8_t> u_pdu;     //!< types 0 to 2 and 8
 
     uint8_t link_type() const { return low >> 2 & 3; }
     uint8_t link_priority() const { return low & 3; }
+    //! Carries a U_PDU for a client: types 0 and 8.
+    bool is_data() const
+    {
+        return type == s_pdu_type::data || type == s_pdu_type::data_with_id;
+    }
 };
 
 //! Octets of a DATA S_PDU before the U_PDU, without and with time to die.
 constexpr size_t s_pdu_data_header = 3;
 constexpr size_t s_pdu_data_header_ttd = 5;
+//! What the ID of type 8 adds to them.
+constexpr size_t s_pdu_id_octets = 4;
 
 //! Empty when a value does not fit its field.
 std::vector<uint8_t> encode(const s_pdu& s);

@@ -1,0 +1,54 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/clients/bftp.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/*! \file
+ *  CFTP of STANAG 5066 Annex F: files with the short RCOP header of earlier editions, which
+ *  has no application identifier.
+ */
+namespace gr::hf::s5066 {
+
+constexpr uint8_t sap_cftp = 12;
+//! Octets of the header in front of every segment.
+constexpr size_t cftp_header_octets = 4;
+
+//! One segment of a message, as one U_PDU carries it.
+struct cftp_segment {
+    uint8_t connection = 0; //!< 0 to 15
+    uint8_t id = 0;         //!< U_PDU ID: consecutive in a connection
+    uint16_t segment = 0;   //!< from 0
+    std::vector<uint8_t> data;
+};
+
+//! Empty if the connection is over 15.
+std::vector<uint8_t> encode(const cftp_segment& s);
+//! Empty if it is shorter than a header, or its reserved bits are not zero.
+std::optional<cftp_segment> decode_cftp(const uint8_t* p, size_t n);
+
+/*! \brief A file as U_PDUs of at most \p mtu octets, in order.
+ *  \return none if name or file is too long, \p connection is over 15 or \p mtu too small
+ */
+std::vector<std::vector<uint8_t>> cftp_segments(uint8_t connection,
+                                                uint8_t id,
+                                                const std::string& name,
+                                                const std::vector<uint8_t>& file,
+                                                size_t mtu);
+
+//! Name and size at the begin of a file's first segment; empty if it is none.
+std::optional<bftp_header> decode_cftp_header(const cftp_segment& first);
+//! File from the data of all segments put together; empty if damaged or not complete.
+std::optional<bftp_file> decode_cftp_file(const std::vector<uint8_t>& data);
+
+//! U_PDU that acknowledges a file; empty if the connection is over 15.
+std::vector<uint8_t> cftp_acknowledgement(uint8_t connection, uint8_t id);
+bool is_cftp_acknowledgement(const cftp_segment& s);
+
+} // namespace gr::hf::s5066
