@@ -15,22 +15,30 @@ constexpr uint64_t noise_stream = ~uint64_t{ 0 }; // far from the paths' 0, 1, .
 
 bool is_whole(double samples) { return std::abs(samples - std::round(samples)) < 1e-9; }
 
+const channel_spec&
+checked(const channel_spec& spec, double sample_rate, double signal_power)
+{
+    spec.validate();
+    if (!(sample_rate >= 2000 && sample_rate <= 1e7))
+        throw std::invalid_argument(
+            "channel: sample_rate = " + std::to_string(sample_rate) +
+            " is not in 2000 to 1e7 samples/s");
+    if (!(signal_power > 0) || !std::isfinite(signal_power))
+        throw std::invalid_argument("channel: signal_power = " +
+                                    std::to_string(signal_power) + " is not above 0");
+    return spec;
+}
+
 } // namespace
 
 channel::channel(const channel_spec& spec,
                  double sample_rate,
                  uint64_t seed,
                  double signal_power)
-    : d_spec(spec), d_rate(sample_rate), d_noise(seed, noise_stream)
+    : d_spec(checked(spec, sample_rate, signal_power)), d_rate(sample_rate),
+      d_noise(seed, noise_stream), d_disturbance(spec, sample_rate, seed, signal_power),
+      d_level(spec, sample_rate)
 {
-    d_spec.validate();
-    if (!(sample_rate >= 2000 && sample_rate <= 1e7))
-        throw std::invalid_argument(
-            "channel: sample_rate = " + std::to_string(sample_rate) +
-            " is not in 2000 to 1e7 samples/s");
-    if (!(signal_power > 0) || !std::isfinite(signal_power))
-        throw std::invalid_argument("channel: signal_power must be above 0");
-
     double total = 0;
     for (const path_spec& p : d_spec.paths) {
         total += std::pow(10, p.gain_db / 10);
@@ -52,7 +60,10 @@ channel::channel(const channel_spec& spec,
     if (d_spec.snr_db)
         d_noise_power = signal_power * sample_rate / noise_bandwidth /
                         std::pow(10, *d_spec.snr_db / 10);
-    d_gain = static_cast<float>(std::pow(10, d_spec.gain_db / 20));
+    if (d_spec.clock_ppm != 0) {
+        d_clock.emplace(sample_rate, d_spec.clock_ppm);
+        d_latency += d_clock->latency();
+    }
 }
 
 // Integral of the frequency up to a sample, in turns; closed forms, so that an hour later
@@ -86,6 +97,10 @@ void channel::shift_frequency(std::complex<float>* x, size_t n)
 
 void channel::process(const std::complex<float>* in, std::complex<float>* out, size_t n)
 {
+    if (d_clock) {
+        d_clock->process(in, out, n);
+        in = out;
+    }
     if (d_pass) {
         if (in != out)
             std::copy_n(in, n, out);
@@ -101,9 +116,8 @@ void channel::process(const std::complex<float>* in, std::complex<float>* out, s
         for (size_t i = 0; i < n; ++i)
             out[i] += a * d_noise.gaussian(d_count + i);
     }
-    if (d_gain != 1)
-        for (size_t i = 0; i < n; ++i)
-            out[i] *= d_gain;
+    d_disturbance.add(out, n, d_count);
+    d_level.process(out, n, d_count);
     d_count += n;
 }
 

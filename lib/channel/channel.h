@@ -4,17 +4,21 @@
 
 #include "channel/channel_spec.h"
 #include "channel/counter_random.h"
+#include "channel/disturbance.h"
 #include "channel/path.h"
+#include "channel/sample_clock.h"
 
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gr::hf::kernel {
 
-/*! \brief A simulated HF channel for complex baseband: paths (static or Watterson fading),
- *         frequency offset and drift, white noise, gain; in this order.
+/*! \brief A simulated HF channel for complex baseband: the sender's sample clock, paths
+ *         (static or Watterson fading), frequency offset and drift, white noise, impulses and
+ *         carriers, level; in this order.
  *
  * The signal-to-noise ratio is defined in 3 kHz with the *long-term mean* signal power,
  * which the caller states: noise power per hertz = \p signal_power / (3000 10^(snr/10)),
@@ -45,7 +49,8 @@ public:
 
     /*! \brief Delay of a path of 0 ms through this object, samples.
      *  \details 0 unless some path has a short delay that is not a whole number of
-     *  samples: then delay_line::half_length().
+     *  samples, for which it is delay_line::half_length(), or the clock is off: then
+     *  sample_clock::latency() more.
      */
     size_t latency() const { return d_latency; }
 
@@ -63,9 +68,11 @@ private:
     size_t d_latency = 0;
     std::vector<path> d_paths;
     bool d_pass = false; // one static path that does nothing
+    std::optional<sample_clock> d_clock;
     counter_random d_noise;
     double d_noise_power = 0;
-    float d_gain = 1;
+    disturbance d_disturbance;
+    level d_level;
     uint64_t d_count = 0;
     std::vector<std::complex<float>> d_sum;
 };

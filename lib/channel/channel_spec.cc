@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "channel/channel_spec.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <sstream>
 #include <stdexcept>
 
@@ -14,15 +16,30 @@ namespace {
 
 constexpr size_t max_paths = 64;
 
+constexpr size_t max_carriers = 16;
+constexpr const char* all_keys = "paths=, snr=, offset=, drift=, sweep=, clock=, "
+                                 "impulses=, carriers=, gain=, step=, agc=";
+
 struct preset {
     const char* name;
     double delay_ms, spread_hz;
 };
-// ITU-R F.520: two paths of equal mean power
-constexpr std::array<preset, 4> presets{ { { "good", 0.5, 0.1 },
-                                           { "moderate", 1, 0.5 },
-                                           { "poor", 2, 1 },
-                                           { "flutter", 0.5, 10 } } };
+// Two paths of equal mean power, ITU-R F.520, then F.1487 Annex 3: low, middle and high
+// latitudes, quiet, moderate and disturbed, and near vertical incidence at middle latitudes.
+constexpr std::array<preset, 14> presets{ { { "good", 0.5, 0.1 },
+                                            { "moderate", 1, 0.5 },
+                                            { "poor", 2, 1 },
+                                            { "flutter", 0.5, 10 },
+                                            { "low-quiet", 0.5, 0.5 },
+                                            { "low-moderate", 2, 1.5 },
+                                            { "low-disturbed", 6, 10 },
+                                            { "mid-quiet", 0.5, 0.1 },
+                                            { "mid-moderate", 1, 0.5 },
+                                            { "mid-disturbed", 2, 1 },
+                                            { "nvis", 7, 1 },
+                                            { "high-quiet", 1, 0.5 },
+                                            { "high-moderate", 3, 10 },
+                                            { "high-disturbed", 7, 30 } } };
 
 [[noreturn]] void fail(const std::string& item, const std::string& why)
 {
@@ -51,26 +68,48 @@ std::vector<std::string> split(const std::string& text, const char* separators)
     return parts;
 }
 
+// The numbers of "a:b:c" go to \p to, of which at least \p least must be there.
+void numbers(const std::string& item,
+             const std::string& text,
+             const char* form,
+             size_t least,
+             std::initializer_list<double*> to)
+{
+    const auto f = split(text, ":");
+    if (f.size() < least || f.size() > to.size())
+        fail(item, "\"" + text + "\" is not " + form);
+    for (size_t i = 0; i < f.size(); ++i)
+        *to.begin()[i] = number(item, f[i]);
+}
+
 std::vector<path_spec> parse_paths(const std::string& item, const std::string& list)
 {
     std::vector<path_spec> paths;
     for (const std::string& p : split(list, ",")) {
-        const auto f = split(p, ":");
-        if (f.size() < 3 || f.size() > 5)
-            fail(item,
-                 "\"" + p +
-                     "\" is not delay_ms:gain_db:spread_hz[:shift_hz[:phase_deg]]");
         path_spec s;
-        double* const to[] = {
-            &s.delay_ms, &s.gain_db, &s.spread_hz, &s.shift_hz, &s.phase_deg
-        };
-        for (size_t i = 0; i < f.size(); ++i)
-            *to[i] = number(item, f[i]);
+        numbers(item,
+                p,
+                "delay_ms:gain_db:spread_hz[:shift_hz[:phase_deg]]",
+                3,
+                { &s.delay_ms, &s.gain_db, &s.spread_hz, &s.shift_hz, &s.phase_deg });
         paths.push_back(s);
         if (paths.size() > max_paths)
             fail(item, "more than 64 paths");
     }
     return paths;
+}
+
+std::vector<carrier_spec> parse_carriers(const std::string& item, const std::string& list)
+{
+    std::vector<carrier_spec> carriers;
+    for (const std::string& c : split(list, ",")) {
+        carrier_spec s;
+        numbers(item, c, "frequency_hz:level_db", 2, { &s.frequency_hz, &s.level_db });
+        carriers.push_back(s);
+        if (carriers.size() > max_carriers)
+            fail(item, "more than 16 carriers");
+    }
+    return carriers;
 }
 
 void check(const char* name, double v, double lo, double hi)
@@ -92,6 +131,14 @@ std::string text_of(double v)
 
 } // namespace
 
+std::vector<std::string> channel_spec::names()
+{
+    std::vector<std::string> all{ "clear", "awgn" };
+    for (const preset& p : presets)
+        all.emplace_back(p.name);
+    return all;
+}
+
 channel_spec channel_spec::parse(const std::string& text)
 {
     channel_spec s;
@@ -102,17 +149,18 @@ channel_spec channel_spec::parse(const std::string& text)
         const std::string key = item.substr(0, eq);
         const std::string value = eq == std::string::npos ? "" : item.substr(eq + 1);
         if (eq == std::string::npos) {
-            bool found = false;
-            for (const preset& p : presets)
-                if (key == p.name) {
-                    s.paths = { { 0, 0, p.spread_hz, 0, 0 },
-                                { p.delay_ms, 0, p.spread_hz, 0, 0 } };
-                    found = true;
-                }
-            if (!found)
+            const auto* p = std::find_if(presets.begin(),
+                                         presets.end(),
+                                         [&](const preset& k) { return key == k.name; });
+            if (p == presets.end()) {
+                std::string allowed;
+                for (const std::string& name : names())
+                    allowed += name + ", ";
                 fail(item,
-                     "unknown; allowed are clear, awgn, good, moderate, poor, flutter, "
-                     "paths=, snr=, offset=, drift=, sweep=, gain=");
+                     "unknown; allowed are " + allowed + "and the keys " + all_keys);
+            }
+            s.paths = { { 0, 0, p->spread_hz, 0, 0 },
+                        { p->delay_ms, 0, p->spread_hz, 0, 0 } };
         } else if (key == "paths")
             s.paths = parse_paths(item, value);
         else if (key == "snr")
@@ -123,10 +171,26 @@ channel_spec channel_spec::parse(const std::string& text)
             s.drift_hz_per_s = number(item, value);
         else if (key == "sweep")
             s.sweep_hz_per_s = number(item, value);
+        else if (key == "clock")
+            s.clock_ppm = number(item, value);
+        else if (key == "impulses") {
+            impulse_spec& i = s.impulses.emplace();
+            numbers(item,
+                    value,
+                    "rate:level_db[:length_ms]",
+                    2,
+                    { &i.rate, &i.level_db, &i.length_ms });
+        } else if (key == "carriers")
+            s.carriers = parse_carriers(item, value);
         else if (key == "gain")
             s.gain_db = number(item, value);
+        else if (key == "step") {
+            step_spec& l = s.step.emplace();
+            numbers(item, value, "step_db:every_s", 2, { &l.step_db, &l.every_s });
+        } else if (key == "agc")
+            s.agc_s = number(item, value);
         else
-            fail(item, "unknown key; allowed are paths, snr, offset, drift, sweep, gain");
+            fail(item, std::string("unknown key; allowed are ") + all_keys);
     }
     s.validate();
     return s;
@@ -144,13 +208,24 @@ std::string channel_spec::to_string() const
     }
     if (snr_db)
         t += " snr=" + text_of(*snr_db);
-    const std::pair<const char*, double> rest[] = { { " offset=", offset_hz },
-                                                    { " drift=", drift_hz_per_s },
-                                                    { " sweep=", sweep_hz_per_s },
-                                                    { " gain=", gain_db } };
-    for (const auto& [name, v] : rest)
+    const auto add = [&t](const char* key, double v) {
         if (v != 0)
-            t += name + text_of(v);
+            t += key + text_of(v);
+    };
+    add(" offset=", offset_hz);
+    add(" drift=", drift_hz_per_s);
+    add(" sweep=", sweep_hz_per_s);
+    add(" clock=", clock_ppm);
+    if (impulses)
+        t += " impulses=" + text_of(impulses->rate) + ":" + text_of(impulses->level_db) +
+             ":" + text_of(impulses->length_ms);
+    for (size_t i = 0; i < carriers.size(); ++i)
+        t += (i ? "," : " carriers=") + text_of(carriers[i].frequency_hz) + ":" +
+             text_of(carriers[i].level_db);
+    add(" gain=", gain_db);
+    if (step)
+        t += " step=" + text_of(step->step_db) + ":" + text_of(step->every_s);
+    add(" agc=", agc_s);
     return t;
 }
 
@@ -169,7 +244,24 @@ void channel_spec::validate() const
     check("offset", offset_hz, -4000, 4000);
     check("drift", drift_hz_per_s, -1000, 1000);
     check("sweep", sweep_hz_per_s, 0, 1000);
+    check("clock", clock_ppm, -1000, 1000);
+    if (impulses) {
+        check("impulses per second", impulses->rate, 1e-6, 1000);
+        check("impulse level_db", impulses->level_db, -100, 100);
+        check("impulse length_ms", impulses->length_ms, 1e-3, 1000);
+    }
+    check("number of carriers", static_cast<double>(carriers.size()), 0, max_carriers);
+    for (const carrier_spec& c : carriers) {
+        check("carrier frequency_hz", c.frequency_hz, -5000, 5000);
+        check("carrier level_db", c.level_db, -100, 100);
+    }
     check("gain", gain_db, -200, 200);
+    if (step) {
+        check("step_db", step->step_db, -100, 100);
+        check("step every_s", step->every_s, 1e-3, 3600);
+    }
+    if (agc_s != 0)
+        check("agc", agc_s, 1e-3, 60);
 }
 
 bool channel_spec::operator==(const channel_spec& o) const

@@ -17,6 +17,25 @@ struct path_spec {
     double phase_deg = 0; //!< of a static path
 };
 
+//! Bursts of white noise at random times (a Poisson process): atmospherics, switching.
+struct impulse_spec {
+    double rate = 0;      //!< bursts per second, above 0, to 1000
+    double level_db = 0;  //!< power of a sample against the signal's, -100 to 100
+    double length_ms = 1; //!< above 0, to 1000
+};
+
+//! A carrier in the receiver's channel that is not ours.
+struct carrier_spec {
+    double frequency_hz = 0; //!< from the middle of the channel, -5000 to 5000
+    double level_db = 0;     //!< power against the signal's, -100 to 100
+};
+
+//! Level that steps up or down and back again.
+struct step_spec {
+    double step_db = 0; //!< -100 to 100
+    double every_s = 1; //!< time between two steps, 0.001 to 3600
+};
+
 /*! \brief A channel as a value with a string form, for command lines, GRC and tests.
  *
  * The string is a list of items, separated by spaces or semicolons:
@@ -25,12 +44,19 @@ struct path_spec {
  *     awgn                      one static path; says that noise is the only impairment
  *     good moderate poor flutter   ITU-R F.520: two equal Rayleigh paths of
  *                               0.5 ms/0.1 Hz, 1 ms/0.5 Hz, 2 ms/1 Hz, 0.5 ms/10 Hz
+ *     low-quiet ... high-disturbed nvis   ITU-R F.1487, two equal Rayleigh paths: names(),
+ *                               or docs/channel.md
  *     paths=D:G:S,D:G:S[:F[:P]]  explicit: delay ms, gain dB, spread Hz (two sigma),
  *                               shift Hz, phase degrees (static paths)
  *     snr=DB                    white noise, SNR in 3 kHz
  *     offset=HZ  drift=HZ_PER_S frequency offset at the first sample, and its rate
  *     sweep=HZ_PER_S            offset runs as a triangle between +-offset at this rate
+ *     clock=PPM                 how much faster the sender's sample clock runs
+ *     impulses=RATE:DB[:MS]     bursts of noise, RATE per second, DB against the signal
+ *     carriers=HZ:DB,HZ:DB      interferers, DB against the signal
  *     gain=DB                   of everything, noise included
+ *     step=DB:S                 level changes by DB, and back, every S seconds
+ *     agc=S                     the receiver's gain control, S seconds to recover
  *
  * The paths' total mean power is normalised to 1; the relative gains remain.
  */
@@ -40,7 +66,15 @@ struct channel_spec {
     double offset_hz = 0;         //!< -4000 to 4000
     double drift_hz_per_s = 0;    //!< -1000 to 1000
     double sweep_hz_per_s = 0;    //!< 0 to 1000; 0: no sweep
-    double gain_db = 0;           //!< -200 to 200
+    double clock_ppm = 0;         //!< -1000 to 1000; see sample_clock
+    std::optional<impulse_spec> impulses;
+    std::vector<carrier_spec> carriers; //!< up to 16
+    double gain_db = 0;                 //!< -200 to 200
+    std::optional<step_spec> step;
+    double agc_s = 0; //!< time constant, 0.001 to 60; 0: no gain control
+
+    //! The named channels that parse() knows, in the order of the documentation.
+    static std::vector<std::string> names();
 
     /*! \brief Read the string form.
      *  \throws std::invalid_argument naming the item that is wrong and what is allowed.

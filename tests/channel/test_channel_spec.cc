@@ -31,6 +31,19 @@ TEST(channel_spec, reads_names_and_numbers)
     EXPECT_EQ(all.drift_hz_per_s, 0.5);
     EXPECT_EQ(all.gain_db, -20);
     EXPECT_EQ(channel_spec::parse(all.to_string()), all);
+
+    const auto rough = channel_spec::parse(
+        "nvis clock=-50 impulses=5:20 carriers=300:-10,-900:3 step=-12:2.5 agc=0.5");
+    EXPECT_EQ(rough.paths[1].delay_ms, 7);
+    EXPECT_EQ(rough.clock_ppm, -50);
+    EXPECT_EQ(rough.impulses->level_db, 20);
+    EXPECT_EQ(rough.impulses->length_ms, 1);
+    EXPECT_EQ(rough.carriers[1].frequency_hz, -900);
+    EXPECT_EQ(rough.step->every_s, 2.5);
+    EXPECT_EQ(rough.agc_s, 0.5);
+    EXPECT_EQ(channel_spec::parse(rough.to_string()), rough);
+    for (const std::string& name : channel_spec::names())
+        EXPECT_NO_THROW(channel_spec::parse(name)) << name;
 }
 
 TEST(channel_spec, errors_name_the_item)
@@ -46,6 +59,16 @@ TEST(channel_spec, errors_name_the_item)
                              "paths=-1:0:0",
                              "paths=0:0:1000",
                              "speed=3",
+                             "clock=2000",
+                             "impulses=5",
+                             "impulses=0:10",
+                             "impulses=1:10:0",
+                             "carriers=9000:0",
+                             "carriers=1:2:3",
+                             "step=3",
+                             "step=3:0",
+                             "agc=-1",
+                             "mid",
                              "gain=1e99" }) {
         try {
             channel_spec::parse(bad);
@@ -65,8 +88,10 @@ TEST(channel_spec, errors_name_the_item)
 TEST(channel_spec, survives_random_text)
 {
     std::mt19937 rng(1);
-    const std::string alphabet = "paths=:,;. 0123456789-e+snroffetgidwx";
-    const std::string good = "paths=0:0:1,2:0:1 snr=10 offset=5 drift=1";
+    const std::string alphabet = "paths=:,;. 0123456789-e+snroffetgidwxclkmu";
+    const std::string good =
+        "paths=0:0:1,2:0:1 snr=10 offset=5 drift=1 clock=9 impulses=1:2 "
+        "carriers=5:6 step=7:8 agc=1";
     int accepted = 0;
     for (int i = 0; i < 50000; ++i) {
         std::string t = i & 1 ? good : std::string(rng() % 30, ' ');

@@ -11,7 +11,8 @@
 
 namespace gr::hf {
 
-/*! \brief Simulated HF channel: multipath, Watterson fading, frequency offset, noise.
+/*! \brief Simulated HF channel: multipath, Watterson fading, frequency and clock offset,
+ *         noise, impulses, interferers, level.
  *  \ingroup hf
  *
  * \p spec is a list of words separated by spaces:
@@ -19,12 +20,16 @@ namespace gr::hf {
  *     clear                     samples pass unchanged
  *     awgn                      one static path
  *     good moderate poor flutter   ITU-R F.520: two equal Rayleigh paths
+ *     low-quiet low-moderate low-disturbed mid-quiet ... high-disturbed nvis   ITU-R F.1487
  *     paths=D:G:S,D:G:S         explicit: delay ms, gain dB, Doppler spread Hz (two sigma),
  *                               and optionally :shift Hz:phase degrees
  *     snr=DB                    white noise; SNR in 3 kHz, for signals of mean power
  *                               \p signal_power
  *     offset=HZ drift=HZ/S sweep=HZ/S   frequency offset, its rate, triangle sweep
- *     gain=DB
+ *     clock=PPM                 how much faster the sender's sample clock runs
+ *     impulses=RATE:DB[:MS]     bursts of noise per second, against \p signal_power
+ *     carriers=HZ:DB,HZ:DB      interferers, against \p signal_power
+ *     gain=DB step=DB:S agc=S   level; level that steps every S seconds; gain control
  *
  * Equal seeds give equal samples.
  */

@@ -12,7 +12,7 @@ from .. import version
 COMMANDS = {
     "bench": "Measurements, each beside its target.",
     "ber": "Bit error rates over simulated channels, and the standard's tables.",
-    "channel": "What the simulated channel does, measured.",
+    "channel": "A recording through the simulated channel; the channel, measured.",
     "chat": "Operator orderwire (HFCHAT) over a SIS server.",
     "console": "Ping, throughput, broadcast and monitor over any SIS server.",
     "demo": "Two stations over a simulated HF channel: a file and a ping.",

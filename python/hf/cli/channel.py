@@ -1,28 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf channel: what the simulated channel does, measured."""
+"""hf channel: a recording through the simulated channel; the channel itself, measured."""
+import math
 from typing import Optional
 
 import click
 
 from . import fail
+from .. import impair, recording
 
 
-@click.command()
-@click.option("--validate", is_flag=True, required=True,
-              help="Measure fading, noise, delays and print them beside what they should be.")
-@click.option("--spread", type=click.FloatRange(0.05, 30), default=1.0, show_default=True,
-              help="Two-sigma Doppler spread, Hz.")
-@click.option("--hours", type=click.FloatRange(0.01, 100), default=3.0, show_default=True,
-              help="Of fading (the standard: 3).")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
-@click.option("--plot", type=click.Path(dir_okay=False),
-              help="Doppler spectrum and envelope as PNG, SVG or PDF.")
-def command(validate: bool, spread: float, hours: float, seed: int,
-            plot: Optional[str]) -> None:
-    """Check the simulated channel as MIL-STD-188-110C E.7 asks, and beyond.
-
-    The table is Markdown, on standard output; the exit status is 1 if a figure is off.
-    """
+def _validate(spread: float, hours: float, seed: int, plot: Optional[str]) -> None:
     from ..measure import channel as measure
     seconds = 3600 * hours
     checks = measure.fading(spread, seconds, seed)
@@ -30,10 +17,76 @@ def command(validate: bool, spread: float, hours: float, seed: int,
     checks += measure.steady(min(60.0, seconds), seed)
     print(measure.table(checks))
     if plot:
-        try:
-            measure.draw(spread, seconds, seed, plot)
-        except (OSError, ValueError) as error:
-            raise fail(str(error)) from None
+        measure.draw(spread, seconds, seed, plot)
     bad = sum(not c.good for c in checks)
     if bad:
         raise fail(f"{bad} of {len(checks)} figures are off")
+
+
+def _compare(spread: float, hours: float, seed: int, plot: Optional[str]) -> None:
+    from ..measure import channel_models
+    print(channel_models.compare(spread, 3600 * hours, seed))
+    if plot:
+        channel_models.draw(spread, 3600 * hours, seed, plot)
+
+
+@click.command(short_help="A recording through the simulated channel.")
+@click.argument("channel", required=False, metavar="[CHANNEL")
+@click.argument("source", required=False, metavar="IN", type=click.Path(dir_okay=False))
+@click.argument("target", required=False, metavar="OUT]", type=click.Path(dir_okay=False))
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--subcarrier", type=float, default=1800.0, show_default=True,
+              help="Centre of the signal in audio, Hz.")
+@click.option("--level", type=click.FloatRange(-60, 0), default=-3.0, show_default=True,
+              help="Highest peak of the result, dB of full scale.")
+@click.option("--validate", is_flag=True,
+              help="Measure fading, noise, delays and print them beside what they should be.")
+@click.option("--compare", is_flag=True,
+              help="The same figures of GNU Radio's fading models beside ours.")
+@click.option("--spread", type=click.FloatRange(0.05, 30), default=1.0, show_default=True,
+              help="For --validate and --compare: two-sigma Doppler spread, Hz.")
+@click.option("--hours", type=click.FloatRange(0.01, 100), default=3.0, show_default=True,
+              help="For both: of fading (the standard: 3).")
+@click.option("--plot", type=click.Path(dir_okay=False),
+              help="For both: Doppler spectrum and envelope as PNG, SVG or PDF.")
+def command(channel: Optional[str], source: Optional[str], target: Optional[str], seed: int,
+            subcarrier: float, level: float, validate: bool, compare: bool, spread: float,
+            hours: float, plot: Optional[str]) -> None:
+    """Put the recording IN through a simulated HF channel and write OUT.
+
+    IN is a WAV file, and so is OUT then, or a SigMF recording of complex samples, and OUT is
+    SigMF then. The SNR refers to 3 kHz and to the mean power that the signal has in IN.
+
+    CHANNEL is one word or several: clear, awgn; good, moderate, poor, flutter (ITU-R F.520);
+    low-, mid-, high- with quiet, moderate or disturbed, and nvis (ITU-R F.1487);
+    paths=DELAY_MS:GAIN_DB:SPREAD_HZ,...; snr=DB; offset=HZ drift=HZ_PER_S sweep=HZ_PER_S;
+    clock=PPM; impulses=PER_S:DB[:MS]; carriers=HZ:DB,...; gain=DB; step=DB:S; agc=S.
+
+    --validate checks the channel as MIL-STD-188-110C E.7 asks, and beyond; the table is
+    Markdown, on standard output; the exit status is 1 if a figure is off.
+
+    \b
+    Examples:
+      hf channel "poor snr=18 offset=40" clean.wav faded.wav
+      hf channel "nvis snr=25 clock=50 impulses=2:20" clean.wav rough.wav
+      hf channel --validate --plot spectrum.png
+    """
+    named = [a for a in (channel, source, target) if a is not None]
+    if (len(named) == 3) + validate + compare != 1 or len(named) not in (0, 3):
+        raise click.UsageError("give CHANNEL IN OUT, or --validate, or --compare")
+    try:
+        if validate:
+            _validate(spread, hours, seed, plot)
+        elif compare:
+            _compare(spread, hours, seed, plot)
+        else:
+            assert channel is not None and source is not None and target is not None
+            if source == "-":
+                raise click.UsageError("IN is read more than once: give it a name")
+            power = impair.impair(lambda: recording.open_recording(source), target, channel,
+                                  seed, subcarrier, level)
+            click.echo(f"signal {10 * math.log10(power):.1f} dB of full scale", err=True)
+    except OSError as error:
+        raise fail(f"{error.filename or target}: {error.strerror}") from None
+    except ValueError as error:
+        raise fail(str(error)) from None

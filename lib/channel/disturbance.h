@@ -1,0 +1,66 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "channel/channel_spec.h"
+#include "channel/counter_random.h"
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! What other stations and lightning add at the receiver: bursts of noise and carriers.
+class disturbance
+{
+public:
+    /*! \param spec         a valid one; its impulses and carriers are used
+     *  \param sample_rate  samples/s
+     *  \param seed         of the impulses
+     *  \param signal_power that the levels refer to
+     */
+    disturbance(const channel_spec& spec,
+                double sample_rate,
+                uint64_t seed,
+                double signal_power);
+
+    //! Adds to \p n samples, the first of which is number \p first of the stream.
+    void add(std::complex<float>* x, size_t n, uint64_t first);
+
+private:
+    struct carrier {
+        double turns_per_sample;
+        float amplitude;
+    };
+
+    counter_random d_random;
+    double d_begin = 0; // probability that an impulse begins at a sample
+    size_t d_length = 0;
+    float d_amplitude = 0;
+    size_t d_left = 0; // samples that the present impulse has left
+    std::vector<carrier> d_carriers;
+};
+
+/*! \brief The level at the receiver: steps, then the receiver's automatic gain control.
+ *
+ * The gain control divides by the root of the power that it follows: with a tenth of the
+ * time constant upwards, so that it attacks fast and recovers slowly.
+ */
+class level
+{
+public:
+    //! \param spec a valid one; its gain_db, step and agc_s are used
+    level(const channel_spec& spec, double sample_rate);
+
+    void process(std::complex<float>* x, size_t n, uint64_t first);
+
+private:
+    float d_gain, d_step_gain;
+    uint64_t d_step_samples = 0;
+    double d_attack = 0, d_decay = 0; // share of the difference taken over in a sample
+    double d_power = 0;
+};
+
+} // namespace gr::hf::kernel
