@@ -399,7 +399,12 @@ std::string describe(const d_pdu& d)
         s += d.arq.end ? " END" : "";
         s += d.arq.drop ? " DROP" : "";
     }
-    if (d.type == t::ack_only || d.type == t::data_ack) {
+    if (d.type == t::expedited_data_only) {
+        s += " id " + std::to_string(d.expedited.c_pdu_id) + " fsn " +
+             std::to_string(d.expedited.fsn);
+    }
+    if (d.type == t::ack_only || d.type == t::data_ack ||
+        d.type == t::expedited_ack_only) {
         s += " rx_lwe " + std::to_string(d.ack.rx_lwe);
         s += d.ack.selective.empty()
                  ? ""

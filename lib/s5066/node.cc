@@ -151,22 +151,37 @@ void node::impl::submit(sim_time now, outgoing_ptr o)
         d_sis.on_failed(*o, unidata_reject_reason::not_responding);
         return;
     }
-    if (p->tx.idle() && p->non_arq.empty()) {
+    if (p->arq_idle() && p->non_arq.empty()) {
         // A little later, so that what comes together goes out together.
         p->ready_at = std::max(p->ready_at, now + from_seconds(d_config.hold_s));
+    }
+    if (o->arq() && o->expedited) {
+        if (p->expedited_tx.waiting() >= d_config.max_expedited) {
+            d_sis.on_failed(*o, unidata_reject_reason::not_responding);
+            return;
+        }
+        p->expedited_tx.submit(std::move(o));
+        return;
     }
     if (o->arq()) {
         p->tx.submit(std::move(o));
         return;
     }
     non_arq_out n;
-    n.id = d_non_arq_id;
-    d_non_arq_id = static_cast<uint16_t>((d_non_arq_id + 1) & 0xfff);
+    n.expedited = o->expedited;
+    if (n.expedited) {
+        n.id = new_expedited_id();
+    } else {
+        n.id = d_non_arq_id;
+        d_non_arq_id = static_cast<uint16_t>((d_non_arq_id + 1) & 0xfff);
+    }
     n.rounds = o->mode.retransmissions;
     p->non_arq_octets += o->c_pdu.size();
     const auto at =
         std::find_if(p->non_arq.begin(), p->non_arq.end(), [&o](const auto& q) {
-            return q.o->priority < o->priority && q.offset == 0;
+            const bool later =
+                q.expedited == o->expedited ? q.o->priority < o->priority : o->expedited;
+            return later && q.offset == 0;
         });
     n.o = std::move(o);
     p->non_arq.insert(at, std::move(n));
@@ -176,7 +191,7 @@ size_t node::impl::unsent_octets() const
 {
     size_t n = 0;
     for (const auto& [raw, p] : d_peers) {
-        n += p->tx.unsent_octets() + p->non_arq_octets;
+        n += p->tx.unsent_octets() + p->expedited_tx.unsent_octets() + p->non_arq_octets;
     }
     return n;
 }
@@ -195,7 +210,7 @@ node_state node::impl::state() const
     s.rx_snr_db = d_rx_snr_db;
     s.queued_octets = unsent_octets();
     for (const auto& [raw, p] : d_peers) {
-        s.unacknowledged += p->tx.unacknowledged();
+        s.unacknowledged += p->tx.unacknowledged() + p->expedited_tx.unacknowledged();
     }
     s.flow_on = d_sis.flow_on();
     s.links = links();

@@ -46,6 +46,7 @@ void node_config::validate() const
     within<int>("address_size", address_size, own.half_octets(), 7);
     within<size_t>("segment_octets", segment_octets, 0, max_segment);
     within<unsigned>("window", window, 1, 128);
+    within("max_expedited", max_expedited, 1u, 1000u);
     within("max_transmission_s", max_transmission_s, 1.0, 127.5);
     within("turnaround_s", turnaround_s, 0.0, 60.0);
     within("hold_s", hold_s, 0.0, 60.0);

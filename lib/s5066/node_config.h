@@ -35,7 +35,8 @@ struct node_config {
      *         0: by rate and frame loss, in equal parts.
      */
     size_t segment_octets = 0;
-    unsigned window = 128;             //!< unacknowledged D_PDUs per peer, 1 to 128
+    unsigned max_expedited = 16; //!< expedited C_PDUs waiting for one peer, 1 to 1000
+    unsigned window = 128;       //!< unacknowledged D_PDUs per peer, 1 to 128
     double max_transmission_s = 127.5; //!< from the first D_PDU, 1 to 127.5
 
     // Turns

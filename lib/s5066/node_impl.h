@@ -66,6 +66,7 @@ private:
         std::vector<d_pdu> control; // control D_PDUs, for copies
         size_t next_control = 0;
         unsigned acks_due = 0;
+        unsigned expedited_acks_due = 0;
         unsigned data_acks = 0; // data D_PDUs that still carry an ACK
         bool with_new = true;
         bool answer_wanted = false;
@@ -114,6 +115,8 @@ private:
     bool build_fill();
     bool emit(sim_time now, d_pdu d);
     bool emit_non_arq(sim_time now);
+    bool emit_expedited(sim_time now, bool fill);
+    bool emit_expedited_ack(sim_time now);
     bool emit_data(sim_time now, const arq_sender::out& o, bool fill);
     uint8_t eot_at(size_t octet) const;
     size_t room() const { return d_tx.octets - d_tx.produced; }
@@ -129,8 +132,15 @@ private:
     // Reception (node_rx.cc)
     void on_received(sim_time now, const received_d_pdu& r);
     void on_d_pdu(sim_time now, peer& p, const d_pdu& d);
+    void on_eow(sim_time now, peer& p, const d_pdu& d);
     void on_data(sim_time now, peer& p, const d_pdu& d);
     void on_ack(sim_time now, peer& p, const d_pdu& d);
+    void on_expedited_data(sim_time now, peer& p, const d_pdu& d);
+    void on_expedited_ack(sim_time now, peer& p, const d_pdu& d);
+    void deliver_arq(sim_time now,
+                     const peer& p,
+                     const std::vector<std::vector<uint8_t>>& c_pdus,
+                     bool expedited);
     void on_reset(sim_time now, peer& p, const d_pdu& d);
     void on_management(peer& p, const d_pdu& d);
     void on_non_arq(sim_time now, peer* p, const d_pdu& d);

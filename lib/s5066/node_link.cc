@@ -8,7 +8,6 @@
 namespace gr::hf::s5066 {
 
 namespace {
-constexpr size_t max_control = 8;
 constexpr double called_patience_s = 300;
 constexpr uint16_t link_window = 60; // half seconds
 } // namespace
@@ -80,8 +79,7 @@ void node::impl::call(sim_time now, peer& p)
     p.accept_now = false;
     p.reset.active = false;
     p.sync_failures = 0;
-    p.rx.reset();
-    p.tx.rewind(0);
+    p.restart_arq();
     p.last_data = now;
     trace(now, "calling " + p.addr.to_string());
 }
@@ -109,8 +107,7 @@ void node::impl::link_closed(peer& p)
     p.probe = false;
     p.heard_request_id.reset();
     p.heard_reset_id.reset();
-    p.rx.reset();
-    p.tx.rewind(0);
+    p.restart_arq();
 }
 
 void node::impl::link_lost(sim_time now, peer& p, unidata_reject_reason reason)
@@ -118,6 +115,9 @@ void node::impl::link_lost(sim_time now, peer& p, unidata_reject_reason reason)
     trace(now, "link with " + p.addr.to_string() + " failed");
     ++d_stats.links_failed;
     link_closed(p);
+    for (const auto& o : p.expedited_tx.take_all()) {
+        d_sis.on_failed(*o, reason);
+    }
     for (const auto& o : p.tx.take_all()) {
         d_sis.on_failed(*o, reason);
     }
@@ -147,9 +147,12 @@ void node::impl::on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, uint16_t i
         // A new request from a linked node: it has lost its state, so ours is void, too. After
         // crossed calls our own data are already numbered from 0 and keep their numbers.
         p.rx.reset();
+        p.expedited_rx.reset();
+        p.expedited_ack_due = false;
         p.reset.active = false;
         if (p.link != link_state::calling) {
             p.tx.rewind(0);
+            p.expedited_tx.restart();
             p.caller = false;
         }
         p.heard_request_id = id;
@@ -188,7 +191,8 @@ void node::impl::on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, uint16_t i
 
 bool node::impl::idle(const peer& p) const
 {
-    return p.tx.idle() && !p.ack_due && !p.reset.active && p.control.empty();
+    return p.arq_idle() && !p.ack_due && !p.expedited_ack_due && !p.reset.active &&
+           p.control.empty();
 }
 
 void node::impl::check_links(sim_time now)

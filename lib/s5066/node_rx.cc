@@ -12,16 +12,8 @@ namespace gr::hf::s5066 {
 namespace {
 
 constexpr sim_time warning_interval = std::chrono::seconds(1);
-constexpr size_t max_control = 8;
 // Blocks whose SNR is kept for the rate policy: more than a longest transmission has.
 constexpr size_t max_block_snrs = 2048;
-// Engineering orderwire messages (C.5): top nibble of the 12 bits
-constexpr unsigned eow_rate_request = 1;
-constexpr unsigned eow_rate_response = 2;
-constexpr unsigned eow_unrecognised = 3;
-constexpr unsigned eow_capability = 7;
-// Response "refuse", reason "neither rate nor interleaver can be changed"
-constexpr unsigned eow_refuse = eow_rate_response << 8 | 1u << 5 | 4u;
 
 } // namespace
 
@@ -198,18 +190,14 @@ void node::impl::on_received(sim_time now, const received_d_pdu& r)
 
 void node::impl::on_d_pdu(sim_time now, peer& p, const d_pdu& d)
 {
-    const unsigned eow_type = d.eow >> 8;
-    if (eow_type > eow_capability && eow_type < 15 && d.type != d_pdu_type::management) {
-        p.eow = static_cast<uint16_t>(eow_unrecognised << 8 | eow_type);
-    }
-    if (eow_type == eow_rate_request) {
-        d_policy->on_advice(now, p.addr, d.eow);
-    }
+    on_eow(now, p, d);
     switch (d.type) {
     case d_pdu_type::data_only:
     case d_pdu_type::ack_only:
     case d_pdu_type::data_ack:
     case d_pdu_type::reset:
+    case d_pdu_type::expedited_data_only:
+    case d_pdu_type::expedited_ack_only:
         if (!p.linked()) {
             // While our own link request waits for its answer, the request goes out again
             // anyway and settles it.
@@ -224,16 +212,20 @@ void node::impl::on_d_pdu(sim_time now, peer& p, const d_pdu& d)
             return;
         }
         p.heard_arq = true;
+        if (d.type == d_pdu_type::expedited_data_only) {
+            on_expedited_data(now, p, d);
+            return;
+        }
+        if (d.type == d_pdu_type::expedited_ack_only) {
+            on_expedited_ack(now, p, d);
+            return;
+        }
         if (d.type != d_pdu_type::data_only) {
             on_ack(now, p, d);
         }
         if (d.type != d_pdu_type::ack_only) {
             on_data(now, p, d);
         }
-        break;
-    case d_pdu_type::expedited_data_only:
-    case d_pdu_type::expedited_ack_only:
-        warn(now, p, d, p.linked() ? 3 : 1);
         break;
     case d_pdu_type::management:
         on_management(p, d);
@@ -274,12 +266,21 @@ void node::impl::on_data(sim_time now, peer& p, const d_pdu& d)
     if (!p.rx.take(d.arq, repaired ? *repaired : d.segment, ok, delivered) && ok) {
         ++d_stats.d_pdus_duplicate;
     }
-    for (const auto& octets : delivered) {
+    deliver_arq(now, p, delivered, false);
+}
+
+void node::impl::deliver_arq(sim_time now,
+                             const peer& p,
+                             const std::vector<std::vector<uint8_t>>& c_pdus,
+                             bool expedited)
+{
+    for (const auto& octets : c_pdus) {
         const auto c = decode_c_pdu(octets.data(), octets.size());
         if (c && c->type == c_pdu_type::data) {
             s_pdu_origin from;
             from.src = p.addr;
             from.dst = d_config.own;
+            from.expedited = expedited;
             d_sis.on_s_pdu(now, from, c->s_pdu.data(), c->s_pdu.size());
         }
     }
@@ -304,114 +305,6 @@ void node::impl::on_ack(sim_time now, peer& p, const d_pdu& d)
             d_sis.on_delivered(*o);
         }
     }
-}
-
-void node::impl::out_of_sync(sim_time now, peer& p, bool own_window)
-{
-    ++d_stats.out_of_sync;
-    trace(now, "out of sync with " + p.addr.to_string());
-    reset_header h;
-    if (++p.sync_failures >= 2) {
-        h.full = true;
-    } else if (own_window) {
-        p.tx.rewind(p.tx.lwe());
-        h.rx_cmnd = true;
-        h.new_rx_lwe = p.tx.lwe();
-    } else {
-        h.tx_rqst = true;
-    }
-    begin_reset(p, h);
-}
-
-void node::impl::begin_reset(peer& p, const reset_header& h)
-{
-    p.reset.header = h;
-    p.reset.header.frame_id = ++p.reset_id;
-    p.reset.active = true;
-    ++d_stats.resets;
-}
-
-void node::impl::on_reset(sim_time now, peer& p, const d_pdu& d)
-{
-    const auto& h = d.reset;
-    const bool repeated = p.heard_reset_id == h.frame_id;
-    const auto answer = [&](const reset_header& a) {
-        d_pdu r = make(p, d_pdu_type::reset);
-        r.reset = a;
-        for (const auto& q : p.control) {
-            if (q.type == d_pdu_type::reset && q.reset.ack) {
-                return; // the command came in several copies
-            }
-        }
-        if (p.control.size() < max_control) {
-            p.control.push_back(r);
-        }
-    };
-    if (h.ack && p.reset.active && !p.reset.header.tx_rqst &&
-        (p.reset.header.full || h.frame_id == p.reset.header.frame_id)) {
-        if (p.reset.header.full) {
-            p.tx.rewind(0);
-            p.rx.reset();
-        }
-        p.reset.active = false;
-    }
-    if (h.full) {
-        if (!repeated) {
-            p.tx.rewind(0);
-            p.rx.reset();
-            p.reset.active = false;
-            trace(now, "full reset by " + p.addr.to_string());
-        }
-        reset_header a;
-        a.ack = true;
-        answer(a);
-    } else if (h.rx_cmnd) {
-        if (!repeated) {
-            p.rx.reset(h.new_rx_lwe);
-        }
-        if (p.reset.active && p.reset.header.tx_rqst) {
-            p.reset.active = false;
-        }
-        reset_header a;
-        a.ack = true;
-        a.frame_id = h.frame_id;
-        answer(a);
-    } else if (h.tx_rqst && !repeated && !p.reset.active) {
-        p.tx.rewind(p.tx.lwe());
-        reset_header c;
-        c.rx_cmnd = true;
-        c.new_rx_lwe = p.tx.lwe();
-        begin_reset(p, c);
-    }
-    if (h.full || h.rx_cmnd || h.tx_rqst) {
-        p.heard_reset_id = h.frame_id;
-    }
-}
-
-void node::impl::on_management(peer& p, const d_pdu& d)
-{
-    if (!d.management.valid || p.control.size() >= max_control) {
-        return;
-    }
-    for (const auto& q : p.control) {
-        if (q.type == d_pdu_type::management) {
-            return; // a copy in the same transmission
-        }
-    }
-    d_pdu r = make(p, d_pdu_type::management);
-    r.eow = 0;
-    r.management.ack = true;
-    r.management.frame_id = d.management.frame_id;
-    const unsigned type = d.eow >> 8;
-    if (type == eow_rate_request || type == eow_capability) {
-        // The modems are autobaud: rates change without a handshake, so it is refused.
-        r.management.valid = true;
-        r.eow = eow_refuse;
-    } else if (type > eow_capability) {
-        r.management.valid = true;
-        r.eow = static_cast<uint16_t>(eow_unrecognised << 8 | type);
-    }
-    p.control.push_back(r);
 }
 
 void node::impl::on_non_arq(sim_time now, peer* p, const d_pdu& d)

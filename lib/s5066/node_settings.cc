@@ -43,6 +43,7 @@ const std::vector<setting>& all_settings()
         field("segment_octets", &node_config::segment_octets),
         field("address_size", &node_config::address_size),
         field("window", &node_config::window),
+        field("max_expedited", &node_config::max_expedited),
         field("max_transmission_s", &node_config::max_transmission_s),
         field("turnaround_s", &node_config::turnaround_s),
         field("hold_s", &node_config::hold_s),

@@ -45,8 +45,10 @@ bool node::impl::may_call(const peer& p) const
 bool node::impl::sendable(const peer& p) const
 {
     const bool data = !p.tx.idle() && (p.tx.unacknowledged() > 0 || p.tx.can_send_new());
-    return control_waiting(p) || p.ack_due || !p.non_arq.empty() ||
-           p.link == link_state::calling || (data && (p.data_allowed() || may_call(p)));
+    const bool expedited = !p.expedited_tx.idle();
+    return control_waiting(p) || p.ack_due || p.expedited_ack_due || !p.non_arq.empty() ||
+           p.link == link_state::calling || (data && (p.data_allowed() || may_call(p))) ||
+           (expedited && (p.connected() || may_call(p)));
 }
 
 std::optional<node::impl::start> node::impl::next_start() const
@@ -56,7 +58,8 @@ std::optional<node::impl::start> node::impl::next_start() const
     }
     sim_time from = d_free_at;
     if (d_turn) {
-        const bool owes = d_turn->ack_due || control_waiting(*d_turn);
+        const bool owes =
+            d_turn->ack_due || d_turn->expedited_ack_due || control_waiting(*d_turn);
         if (sendable(*d_turn) && (owes || !long_run())) {
             return start{ d_turn_at, d_turn };
         }
@@ -168,6 +171,7 @@ void node::impl::on_tx_end(sim_time now)
     d_free_at = now + guard_time() + contention_wait();
     d_turn = nullptr;
     p.ack_due = false;
+    p.expedited_ack_due = false;
     p.accept_now = false;
     p.eow = 0;
     if (d_tx.answer_wanted) {
@@ -235,6 +239,7 @@ void node::impl::housekeeping(sim_time now)
     for (auto& [raw, p] : d_peers) {
         std::vector<outgoing_ptr> expired;
         p->tx.expire(now, expired);
+        p->expedited_tx.expire(now, expired);
         for (auto it = p->non_arq.begin(); it != p->non_arq.end();) {
             const bool over =
                 it->o->expires <= now ||
@@ -269,7 +274,7 @@ bool node::impl::housekeeping_needed() const
     }
     return std::any_of(d_peers.begin(), d_peers.end(), [](const auto& e) {
         const peer& p = *e.second;
-        return p.link != link_state::none || !p.tx.idle() || !p.non_arq.empty();
+        return p.link != link_state::none || !p.arq_idle() || !p.non_arq.empty();
     });
 }
 

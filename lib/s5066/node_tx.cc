@@ -29,7 +29,8 @@ bool node::impl::ack_only(const peer& p) const
 {
     const bool arq = !p.tx.idle() && (p.data_allowed() || may_call(p)) &&
                      (p.tx.unacknowledged() > 0 || p.tx.can_send_new());
-    return !arq && p.non_arq.empty();
+    const bool expedited = !p.expedited_tx.idle() && (p.connected() || may_call(p));
+    return !arq && !expedited && p.non_arq.empty();
 }
 
 size_t node::impl::segment_length(const peer& p, const gr::hf::mode& m) const
@@ -157,7 +158,7 @@ bool node::impl::recut_needed(const peer& p, const gr::hf::mode& m) const
 
 void node::impl::begin_transmission(sim_time now, peer& p)
 {
-    if (may_call(p) && !p.tx.idle()) {
+    if (may_call(p) && !p.arq_idle()) {
         call(now, p);
     }
     tx_context c;
@@ -169,7 +170,8 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     // After a long run only what is owed; then the others on the channel may begin.
     const bool no_data = in_turn && yield_due();
     c.ack_only = no_data || ack_only(p);
-    c.backlog_octets = p.tx.unsent_octets() + p.non_arq_octets;
+    c.backlog_octets =
+        p.tx.unsent_octets() + p.expedited_tx.unsent_octets() + p.non_arq_octets;
     c.silent_rounds = p.silent;
     d_tx = transmission();
     d_tx.to = &p;
@@ -192,8 +194,11 @@ void node::impl::begin_transmission(sim_time now, peer& p)
         d_run_since = now;
     }
     d_shown_peer = p.addr;
-    p.tx.set_segment(segment_length(p, d_tx.m), d_config.segment_octets == 0);
+    const size_t segment = segment_length(p, d_tx.m);
+    p.tx.set_segment(segment, d_config.segment_octets == 0);
     p.tx.begin_transmission();
+    p.expedited_tx.set_segment(segment, d_config.segment_octets == 0);
+    p.expedited_tx.begin_transmission();
     ++d_stats.transmissions;
 }
 
@@ -239,6 +244,14 @@ void node::impl::plan()
         // One transmission will not do anyway: what comes later shall have the right segments.
         longest /= first_part;
         cap = part;
+    }
+    if (p.expedited_ack_due) {
+        d_tx.expedited_acks_due = d_config.ack_copies;
+        need += d_tx.expedited_acks_due *
+                (9u + d_config.address_size + p.expedited_rx.ack().selective.size());
+    }
+    if (p.connected() && !d_tx.no_data) {
+        need += p.expedited_tx.pending_octets(data_overhead(), cap - std::min(cap, need));
     }
     const bool ack = p.ack_due && p.data_allowed();
     const bool data = p.data_allowed() && !p.tx.idle() && !d_tx.no_data;
@@ -308,6 +321,7 @@ bool node::impl::emit(sim_time now, d_pdu d)
     switch (d.type) {
     case d_pdu_type::data_only:
     case d_pdu_type::data_ack:
+    case d_pdu_type::expedited_data_only:
         d_tx.answer_wanted = true;
         break;
     case d_pdu_type::warning:
@@ -365,7 +379,8 @@ bool node::impl::emit_non_arq(sim_time now)
     if (segment + data_overhead() + non_arq_extra > room()) {
         return false;
     }
-    d_pdu d = make(p, d_pdu_type::non_arq_data);
+    d_pdu d = make(
+        p, n.expedited ? d_pdu_type::expedited_non_arq_data : d_pdu_type::non_arq_data);
     if (n.window_end == sim_time::zero()) {
         // Long enough for everything that waits for this destination, in turns of its own.
         const double s = 8.0 * 1.2 * static_cast<double>(p.non_arq_octets) *
@@ -405,6 +420,18 @@ bool node::impl::build_next(sim_time now)
             return true;
         }
     }
+    if (d_tx.expedited_acks_due > 0) {
+        --d_tx.expedited_acks_due;
+        if (emit_expedited_ack(now)) {
+            return true;
+        }
+    }
+    if (emit_expedited(now, false)) {
+        return true;
+    }
+    if (!p.non_arq.empty() && p.non_arq.front().expedited && emit_non_arq(now)) {
+        return true;
+    }
     if (d_tx.acks_due > 0) {
         d_pdu d = make(p, d_pdu_type::ack_only);
         d.ack = p.rx.ack();
@@ -443,6 +470,9 @@ bool node::impl::build_fill()
     const size_t limit = n * (max_control_copies - 1);
     if (d_tx.next_fill < limit && emit(now, d_tx.control[d_tx.next_fill++ % n])) {
         ++d_stats.d_pdus_fill;
+        return true;
+    }
+    if (emit_expedited(now, true)) {
         return true;
     }
     if (!p.data_allowed()) {

@@ -4,6 +4,7 @@
 
 #include "s5066/arq_receiver.h"
 #include "s5066/arq_sender.h"
+#include "s5066/expedited.h"
 #include "s5066/pdu.h"
 
 #include <deque>
@@ -18,6 +19,9 @@ enum class link_state {
     breaking //!< break request goes out until it is confirmed
 };
 
+//! Most D_PDUs in peer::control.
+constexpr size_t max_control = 8;
+
 //! A reset or resynchronisation that was begun here and is not yet answered (C.6.3).
 struct pending_reset {
     reset_header header;
@@ -28,9 +32,10 @@ struct pending_reset {
 struct non_arq_out {
     outgoing_ptr o;
     uint16_t id = 0;
-    size_t offset = 0;     //!< next octet to send in this round
-    unsigned rounds = 0;   //!< rounds left after this one
-    sim_time window_end{}; //!< empty (0) until the first segment is built
+    size_t offset = 0;      //!< next octet to send in this round
+    unsigned rounds = 0;    //!< rounds left after this one
+    bool expedited = false; //!< type 8
+    sim_time window_end{};  //!< empty (0) until the first segment is built
 };
 
 //! Everything that a node knows about one other node, or about one group it sends to.
@@ -64,6 +69,11 @@ struct peer {
     std::optional<uint8_t> heard_reset_id; //!< last one acted upon
     unsigned sync_failures = 0;
 
+    // Expedited ARQ
+    expedited_sender expedited_tx;
+    expedited_receiver expedited_rx;
+    bool expedited_ack_due = false;
+
     // Non-ARQ
     std::deque<non_arq_out> non_arq;
     size_t non_arq_octets = 0;
@@ -84,10 +94,23 @@ struct peer {
     double loss_bits = 0;
 
     bool linked() const { return link == link_state::made; }
-    //! Data D_PDUs may go out: linked, or together with the link request.
-    bool data_allowed() const
+    //! D_PDUs of a connection may go out: linked, or together with the link request.
+    bool connected() const
     {
-        return (link == link_state::made || link == link_state::calling) && !reset.active;
+        return link == link_state::made || link == link_state::calling;
+    }
+    //! Types 0, 1 and 2 may: they are suspended during a reset.
+    bool data_allowed() const { return connected() && !reset.active; }
+    //! No ARQ data wait or are in flight.
+    bool arq_idle() const { return tx.idle() && expedited_tx.idle(); }
+    //! Both ARQ machines start anew: a new or another connection.
+    void restart_arq()
+    {
+        rx.reset();
+        tx.rewind(0);
+        expedited_rx.reset();
+        expedited_tx.restart();
+        expedited_ack_due = false;
     }
 };
 

@@ -202,9 +202,8 @@ void sis_server::on_unidata(sim_time now, client_id c, client& k, s_unidata_requ
         return;
     }
     const bool arq = mode.mode == transmission_mode::arq;
-    if (mode.mode > transmission_mode::non_arq_with_errors || (arq && r.dst.is_group()) ||
-        r.expedited) {
-        // Groups cannot acknowledge; the expedited service is not offered.
+    if (mode.mode > transmission_mode::non_arq_with_errors || (arq && r.dst.is_group())) {
+        // Groups cannot acknowledge.
         reject(c, r, unidata_reject_reason::no_transmission_mode);
         return;
     }
@@ -223,6 +222,7 @@ void sis_server::on_unidata(sim_time now, client_id c, client& k, s_unidata_requ
     o->dst = r.dst;
     o->mode = mode;
     o->priority = r.priority;
+    o->expedited = r.expedited;
     o->client = c;
     o->src_sap = k.sap;
     o->dst_sap = r.dst_sap;
@@ -255,6 +255,7 @@ void sis_server::deliver_local(client_id c, const s_unidata_request& r, uint8_t 
     from.src = d_config.own;
     from.dst = d_config.own;
     from.mode = r.mode.mode;
+    from.expedited = r.expedited;
     s_pdu s;
     s.low = r.priority;
     s.src_sap = src_sap;
