@@ -201,7 +201,7 @@ channel_taps estimate_static(const std::complex<float>* y,
 channel_estimator::channel_estimator(const options& o,
                                      std::vector<float> profile,
                                      float noise)
-    : d_o(o), d_profile(std::move(profile)), d_noise(noise)
+    : d_o(o), d_profile(std::move(profile)), d_noise(noise), d_first_noise(noise)
 {
     d_profile.resize(d_o.taps, 0);
     select();
@@ -288,17 +288,20 @@ std::complex<float> channel_estimator::reference(const half_symbol_stream& y,
                                                  double row) const
 {
     const double t = (row / 2 - d_centre) / d_o.symbol_rate;
-    const double turns =
-        y.phase(row) - y.extrapolated_phase(row, 2 * d_centre) - d_drift * t * t / 2;
+    const double turns = y.phase(row) - (d_hz + d_drift * t / 2) * t;
     return std::polar(1.0f, static_cast<float>(2 * M_PI * (turns - std::floor(turns))));
 }
 
-void channel_estimator::solve(const half_symbol_stream& y, double centre, double drift)
+void channel_estimator::solve(const half_symbol_stream& y,
+                              double centre,
+                              double hz,
+                              double drift)
 {
     select(); // not later: the selection must stay that of d_theta until the next call
     const size_t s = d_selected.size(), terms = d_o.terms;
     const double c = std::pow(M_PI * d_o.spread_hz / d_o.symbol_rate, 2); // per symbol^2
     d_centre = centre;
+    d_hz = hz;
     d_drift = drift;
     d_solver.resize(s * terms);
     std::vector<float> scale(s);
@@ -375,6 +378,50 @@ void channel_estimator::at(double n, channel_taps& g) const
     }
 }
 
+channel_estimator::slope
+channel_estimator::turning_within(const observation& o, const half_symbol_stream& y) const
+{
+    // The taps by this stretch alone, and the noise as it was at first: with a wrong carrier
+    // the common estimate means nothing.
+    const float noise = std::min(d_noise, d_first_noise);
+    const size_t s = d_selected.size(), rows = o.y.size();
+    hermitian_solver own;
+    own.resize(s);
+    for (size_t a = 0; a < s; ++a) {
+        for (size_t b = 0; b <= a; ++b)
+            own.add(a, b, o.gram[a * s + b]);
+        own.add(a, a, noise_colour * noise / std::max(d_profile[d_selected[a]], 1e-12f));
+        own.rhs(a) = o.rhs[a];
+    }
+    if (!own.solve())
+        return {};
+    std::vector<float> weight(rows), quadrature(rows);
+    float total = 1e-30f, middle = 0;
+    for (size_t i = 0; i < rows; ++i) {
+        value x = 0;
+        for (size_t a = 0; a < s; ++a)
+            x += own.rhs(a) * o.signal[i + d_o.taps - d_selected[a]];
+        const float w = d_noise / (d_noise + o.foreign[i]);
+        weight[i] = w * std::norm(x);
+        quadrature[i] = w * (std::conj(x) * o.y[i]).imag();
+        total += weight[i];
+        middle += weight[i] * static_cast<float>(i);
+    }
+    middle /= total;
+    float cross = 0, square = 1e-30f;
+    for (size_t i = 0; i < rows; ++i) {
+        const float t = static_cast<float>(i) - middle;
+        cross += t * quadrature[i];
+        square += t * t * weight[i];
+    }
+    const double rows_to_hz = 2 * d_o.symbol_rate / (2 * M_PI);
+    const double expected = d_hz + d_drift * (time_of(o) - d_centre) / d_o.symbol_rate;
+    slope result;
+    result.hz = y.frequency_at(2 * time_of(o)) + rows_to_hz * cross / square - expected;
+    result.information = square / (noise_colour * noise) / (rows_to_hz * rows_to_hz);
+    return result;
+}
+
 void channel_estimator::update_statistics(const half_symbol_stream& y)
 {
     // The observation just before the centre has neighbours on both sides: a fair sample.
@@ -397,6 +444,7 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     at(time_of(*o), g);
     const value turn = reference(y, 2 * time_of(*o));
     const float error = squared_error(o->gram, o->rhs, o->energy, g.data(), turn);
+    d_slope = turning_within(*o, y);
     d_explained = o->energy > 0 ? std::max(0.0f, 1 - error / o->energy) : 0.0f;
 
     // part of the noise was fitted

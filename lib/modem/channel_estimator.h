@@ -90,19 +90,29 @@ public:
     void set_statistics(const std::vector<float>& profile, float noise);
 
     /*! \brief Estimate around symbol \p centre; evaluate with at().
-     *  \param drift expected change of the carrier, Hz/s. The estimate refers to an
-     *  oscillator that has the frequency of \p y's at the centre and this drift.
+     *  \param hz, drift the carrier expected at the centre, Hz, and its change, Hz/s: the
+     *  estimate refers to it, whatever the oscillator of \p y did meanwhile.
      */
-    void solve(const half_symbol_stream& y, double centre, double drift);
+    void solve(const half_symbol_stream& y, double centre, double hz, double drift);
 
-    //! Factor that refers row \p row of \p y to that oscillator.
+    //! Factor that refers row \p row of \p y to that carrier.
     std::complex<float> reference(const half_symbol_stream& y, double row) const;
 
     //! The taps at symbol \p n, near the centre of the last solve().
     void at(double n, channel_taps& g) const;
 
-    //! Carrier offset seen by the last solve(), Hz, relative to the stream's oscillator.
+    //! Hz by which the carrier seen by the last solve() is off the one expected.
     double frequency() const { return d_frequency; }
+
+    /*! \brief The same from how the phase turns within the newest stretch of known symbols.
+     *  \details Less exact, but stretches apart cannot tell carriers that differ by a whole
+     *  turn between them, and this can.
+     */
+    struct slope {
+        double hz = 0;
+        double information = 0; //!< 1 / variance, 1/Hz^2
+    };
+    slope turning_within() const { return d_slope; }
 
     //! Power of the taps at the centre of the last solve().
     double power() const { return d_power; }
@@ -137,6 +147,7 @@ private:
     void normal_equations(observation& o) const;
     void select();
     void update_statistics(const half_symbol_stream& y);
+    slope turning_within(const observation& o, const half_symbol_stream& y) const;
     double time_of(const observation& o) const
     {
         return (static_cast<double>(o.begin + o.end) - 1) / 2;
@@ -145,13 +156,15 @@ private:
     options d_o;
     std::vector<float> d_profile;
     float d_noise;
+    float d_first_noise;
     std::vector<uint16_t> d_selected;
     unsigned d_version = 0;
     std::deque<observation> d_observations;
     hermitian_solver d_solver;
     std::vector<std::complex<float>> d_theta; // [term][selected]
-    double d_centre = 0, d_drift = 0;
+    double d_centre = 0, d_hz = 0, d_drift = 0;
     double d_frequency = 0, d_power = 0;
+    slope d_slope;
     float d_explained = 1;
     double d_profile_at = 0; // symbol of the last look at all delays
 };

@@ -131,15 +131,17 @@ bool frame_tracker::observe(const sample_buffer& in,
 // Estimate around \p centre and keep the oscillator on the carrier.
 void frame_tracker::follow(double centre)
 {
-    d_estimator.solve(d_stream, centre, d_loop.rate());
     const double dt = std::clamp((centre - d_centre) / d_d.symbol_rate, 0.0, 0.2);
     d_centre = centre;
+    const double expected = d_loop.predict(dt);
+    d_estimator.solve(d_stream, centre, expected, d_loop.rate());
     // In a fade the phase turns quickly without meaning anything.
     const double power = d_estimator.power();
     d_mean_power = d_mean_power > 0 ? d_mean_power + dt * (power - d_mean_power) : power;
     const double weight = std::min(1.0, power / std::max(d_mean_power, 1e-30));
-    d_loop.update(
-        d_stream.frequency_at(2 * centre) + d_estimator.frequency(), dt, weight);
+    d_loop.update(d_estimator.frequency(), dt, weight);
+    const auto turning = d_estimator.turning_within();
+    d_loop.check(expected + turning.hz, turning.information);
     // What is mixed next lies after the centre.
     const double ahead =
         (static_cast<double>(d_stream.end()) / 2 - centre) / d_d.symbol_rate;
@@ -224,7 +226,7 @@ void frame_tracker::process(const frame& f)
     d_gain_sum += gain / static_cast<double>(d_d.unknown) / d_frame.noise;
     ++d_gain_count;
     if (d_detector->iterates())
-        d_block.push_back({ f, d_loop.rate() });
+        d_block.push_back({ f, d_loop.hz(), d_loop.rate() });
     d_detector->frame(d_frame);
 }
 
@@ -276,7 +278,7 @@ void frame_tracker::observe_again(const std::vector<symbol_belief>& beliefs,
     frames.resize(d_block.size());
     for (size_t k = 0; k < d_block.size(); ++k) {
         const auto& b = d_block[k];
-        d_refiner.solve(d_stream, centre_of(b.f), b.drift);
+        d_refiner.solve(d_stream, centre_of(b.f), b.hz, b.drift);
         prepare(b.f, d_refiner, frames[k]);
     }
 }

@@ -66,7 +66,7 @@ private:
     // For detectors that iterate: the frames of the block and what is believed about them.
     struct kept_frame {
         frame f;
-        double drift; // of the carrier, Hz/s
+        double hz, drift; // of the carrier, Hz/s
     };
     std::vector<kept_frame> d_block;
     std::vector<symbol_belief> d_beliefs; // of every symbol from d_beliefs_begin on

@@ -57,12 +57,6 @@ double half_symbol_stream::phase(double i) const
     return s.turns + s.hz * (t - s.from) / input_rate;
 }
 
-double half_symbol_stream::extrapolated_phase(double i, double reference) const
-{
-    const segment& s = segment_at(input_time(reference));
-    return s.turns + s.hz * (input_time(i) - s.from) / input_rate;
-}
-
 void half_symbol_stream::set_frequency(double hz)
 {
     const segment& s = d_segments.back();

@@ -48,10 +48,8 @@ public:
     //! The frequency that was removed at output \p i.
     double frequency_at(double i) const { return segment_at(input_time(i)).hz; }
 
-    //! Oscillator's phase (turns) at output \p i, and what it would be had the frequency
-    //! been the one at output \p reference all the time.
+    //! Oscillator's phase at output \p i, turns, but for whole ones.
     double phase(double i) const;
-    double extrapolated_phase(double i, double reference) const;
 
 private:
     struct segment {  // of constant frequency

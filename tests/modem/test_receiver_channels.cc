@@ -155,4 +155,7 @@ TEST(receiver_channels, carrier_that_drifts)
     EXPECT_EQ(bit_errors("4539-9600S", "snr=24 offset=-30 drift=3.5", 9000, 8), 0u);
     EXPECT_EQ(bit_errors("4539-9600S", "snr=24 offset=75 sweep=3.5", 9000, 8), 0u);
     EXPECT_EQ(bit_errors("4539-2400S", "snr=13 offset=30 drift=-3.5", 2000, 9), 0u);
+    // over a turning point of the triangle, 3 dB below what the standard gives
+    EXPECT_EQ(bit_errors("4539-9600VL", "snr=21 offset=20 sweep=3.5", 20600, 10), 0u);
+    EXPECT_EQ(bit_errors("4539-9600S", "poor snr=30 offset=75 sweep=3.5", 20600, 11), 0u);
 }

@@ -1,0 +1,60 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/frequency_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using gr::hf::kernel::frequency_loop;
+
+namespace {
+
+constexpr double frame = 287 / 2400.0, alias = 1 / frame;
+
+/* One frame with the carrier at \p truth; probes tell the offset but for multiples of the
+ * alias, the turn within them all of it. */
+void step(frequency_loop& loop, double truth)
+{
+    const double expected = loop.predict(frame);
+    const double error = truth - expected;
+    loop.update(error - alias * std::round(error / alias), frame, 1);
+    loop.check(truth, 2);
+}
+
+} // namespace
+
+TEST(frequency_loop, follows_a_triangle_over_its_turning_points)
+{
+    frequency_loop loop(75);
+    double worst = 0;
+    for (int k = 0; k < 2000; ++k) {
+        const double t = std::fmod(k * frame, 600 / 7.0);
+        const double truth = t < 300 / 7.0 ? 75 - 3.5 * t : -75 + 3.5 * (t - 300 / 7.0);
+        step(loop, truth);
+        worst = std::max(worst, std::abs(loop.hz() - truth));
+    }
+    EXPECT_LT(worst, 1.2); // a channel estimator follows so much by itself
+    EXPECT_NEAR(std::abs(loop.rate()), 3.5, 0.1);
+}
+
+TEST(frequency_loop, comes_back_from_a_lock_one_turn_per_frame_off)
+{
+    for (const double off : { -2 * alias, -alias, alias, 2 * alias }) {
+        frequency_loop loop(off);
+        for (int k = 1; k < 20; ++k)
+            step(loop, 2 * k * frame);
+        EXPECT_NEAR(loop.hz(), 2 * 19 * frame, 0.3) << off;
+        EXPECT_NEAR(loop.rate(), 2, 0.5) << off;
+    }
+}
+
+TEST(frequency_loop, a_doubtful_measure_changes_nothing)
+{
+    frequency_loop loop(0);
+    for (int k = 0; k < 100; ++k) {
+        loop.predict(frame);
+        loop.check(alias, 0.01);
+    }
+    EXPECT_EQ(loop.hz(), 0);
+}
