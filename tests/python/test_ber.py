@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from gnuradio import hf
 from gnuradio.hf.cli.ber import command
-from gnuradio.hf.measure import ber, standard
+from gnuradio.hf.measure import acquisition, ber, standard
 
 POINT = ber.Point("4539-600S", "awgn snr=-1", 4.0)
 
@@ -93,6 +93,38 @@ def test_the_search_finds_the_edge():
     assert not bad.met and bad.needs_db is None
 
 
+def test_acquisition_is_counted():
+    easy = acquisition.Condition("4539-600S", "awgn", 5.0, 0.995)
+    with ThreadPoolExecutor(2) as executor:
+        good = acquisition.measure(easy, 20, executor, 2, ber.Store(), 1)
+        bad = acquisition.measure(easy._replace(snr_db=-30), 20, executor, 2, ber.Store(), 1)
+    assert (good.found, bad.found) == (20, 0)
+    table = acquisition.table([good, bad])
+    assert "| 20 of 20 | 100.0 % |" in table and "MISSED" in table
+    # every mode has a threshold on AWGN and one on its fading channel
+    assert len(acquisition.conditions()) == 2 * len(acquisition.FADING)
+
+
+def test_what_is_found_in_noise_is_counted():
+    with ThreadPoolExecutor(2) as executor:
+        assert acquisition.silence("awgn snr=0", 0.2, 1, executor, 1) == []
+    # and something that is there is not missed: a transmission is not noise
+    heard = hf.receiver().push(hf.modulator(hf.mode("4539-600S"), b"x").read(1 << 20))
+    assert any(e["type"] == "start" for e in heard)
+
+
+def test_trials_run_on_a_dask_cluster():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=None,
+                                  host="127.0.0.1") as cluster:
+        done = CliRunner(mix_stderr=False).invoke(command, [
+            "--mode", "4539-600S", "--snr", "-1", "--seconds", "4", "--max-bad", "20",
+            "--max-time", "40", "--scheduler", cluster.scheduler_address])
+    assert done.exit_code == 0, done.stderr
+    here = measure(ber.Store())
+    assert f"{here.bad_blocks} of {here.blocks}" in done.stdout
+
+
 def test_command(tmp_path):
     runner = CliRunner(mix_stderr=False)
     plot = tmp_path / "a.png"
@@ -114,6 +146,8 @@ def test_command(tmp_path):
     (["--mode", "4539-600S", "--snr", "1:2"], "FIRST:LAST:STEP"),
     (["--mode", "4539-600S", "--snr", "1", "--channel", "wet"], "wet"),
     (["--standard", "--row", "P99"], "P01 to P35"),
+    (["--standard", "--acquisition"], "either --standard"),
+    (["--silence", "1", "--channel", "dry"], "dry"),
 ])
 def test_wrong_use(arguments, text):
     done = CliRunner(mix_stderr=False).invoke(command, arguments)

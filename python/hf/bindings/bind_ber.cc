@@ -10,10 +10,12 @@
 #include <hf/mode.h>
 
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include <algorithm>
 #include <complex>
 #include <ctime>
+#include <string>
 #include <vector>
 
 namespace py = pybind11;
@@ -158,10 +160,44 @@ trial run_trial(const std::string& mode_text,
     return r;
 }
 
+// What the receiver takes for transmissions where nobody sends.
+std::vector<std::string>
+run_silence(const std::string& channel, double seconds, uint64_t seed, int effort)
+{
+    constexpr double rate = kernel::burst_receiver::sample_rate;
+    kernel::channel ch(kernel::channel_spec::parse(channel), rate, seed);
+    kernel::rx_options options;
+    options.effort = effort;
+    kernel::burst_receiver rx(options);
+    std::vector<std::string> found;
+    samples piece(48000);
+    for (auto left = static_cast<size_t>(seconds * rate); left > 0;) {
+        const size_t n = std::min(piece.size(), left);
+        std::fill_n(piece.begin(), n, 0.0f);
+        ch.process(piece.data(), piece.data(), n);
+        rx.push(piece.data(), n);
+        while (const auto e = rx.poll())
+            if (const auto* s = std::get_if<rx_start>(&e->what))
+                found.push_back(s->m.to_string());
+        left -= n;
+    }
+    return found;
+}
+
 } // namespace
 
 void bind_ber(py::module& m)
 {
+    m.def("ber_silence",
+          &run_silence,
+          py::arg("channel"),
+          py::arg("seconds"),
+          py::arg("seed") = 1,
+          py::arg("effort") = 1,
+          py::call_guard<py::gil_scoped_release>(),
+          "The modes of what the receiver finds in so many seconds of noise and "
+          "interference, "
+          "of power relative to 1, without any transmission: all are false.");
     m.def(
         "ber_trial",
         [](const std::string& mode_text,

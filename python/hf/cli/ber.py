@@ -49,6 +49,16 @@ def _check(mode: str, channel: str) -> None:
         raise click.UsageError(str(error)) from None
 
 
+def _acquire(finding: Any, trials: int, executor: Executor, width: int, store: Any,
+             seed: int) -> None:
+    outcomes = []
+    for condition in finding.conditions():
+        outcomes.append(finding.measure(condition, trials, executor, width, store, seed))
+        click.echo(f"{condition.mode} {condition.point.channel}: {outcomes[-1].found} of "
+                   f"{trials}", err=True)
+    print(finding.table(outcomes))
+
+
 @click.command()
 @click.option("--mode", "modes", multiple=True, metavar="MODE", help="May be repeated.")
 @click.option("--channel", "channels", multiple=True, metavar="SPEC", default=["awgn"],
@@ -62,6 +72,12 @@ def _check(mode: str, channel: str) -> None:
               help="With --standard: share of the durations that it asks for.")
 @click.option("--search", is_flag=True,
               help="With --standard: also find the SNR that is enough, to 0.5 dB.")
+@click.option("--acquisition", is_flag=True,
+              help="How surely transmissions are found, each mode at the SNR its data need.")
+@click.option("--trials", type=click.IntRange(1), default=400, show_default=True,
+              help="With --acquisition: transmissions of each mode and channel.")
+@click.option("--silence", type=click.FloatRange(0.01, 1000), metavar="HOURS",
+              help="How many transmissions are found in so many hours of noise alone.")
 @click.option("--seconds", type=click.FloatRange(0.1, 3600), default=26.0, show_default=True,
               help="Of one transmission.")
 @click.option("--max-bad", type=click.IntRange(1), default=20, show_default=True,
@@ -79,7 +95,8 @@ def _check(mode: str, channel: str) -> None:
               help="Transmissions at once.  [default: one per processor]")
 @click.option("--scheduler", metavar="ADDRESS", help="Of a Dask cluster: tcp://host:8786.")
 def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str],
-            standard: bool, wanted: Tuple[str, ...], scale: float, search: bool, seconds: float,
+            standard: bool, wanted: Tuple[str, ...], scale: float, search: bool,
+            acquisition: bool, trials: int, silence: Optional[float], seconds: float,
             max_bad: int, max_time: float, seed: int, effort: int, csv_path: Optional[str],
             plot: Optional[str], jobs: int, scheduler: Optional[str]) -> None:
     """Measure bit error rates.
@@ -87,20 +104,25 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
     \b
     hf ber --mode 4539-9600VL --channel poor --snr 20:26:1 --plot poor.png
     hf ber --standard --scale 0.02
+    hf ber --acquisition --trials 1000
+    hf ber --silence 24 --channel awgn --channel "carriers=300:10 impulses=1:20"
 
     Every transmission is random octets through modulator, channel and receiver, which is told
     nothing; one that is not found counts with half of its bits wrong. The table is Markdown, on
     standard output. Equal seeds give equal figures on any number of processors.
     """
-    from ..measure import ber, standard as tables
-    if standard == bool(modes):
-        raise click.UsageError("either --standard, or at least one --mode with --snr")
-    if not standard and snr is None:
+    from ..measure import acquisition as finding, ber, standard as tables
+    if standard + bool(modes) + acquisition + (silence is not None) != 1:
+        raise click.UsageError("either --standard, or --acquisition, or --silence, or at least "
+                               "one --mode with --snr")
+    if modes and snr is None:
         raise click.UsageError("--mode needs --snr")
     points = [ber.Point(m, f"{c} snr={s:g}", seconds, effort)
               for c in channels for m in modes for s in _range(snr or "0")]
     for point in points:
         _check(point.mode, point.channel)
+    for channel in channels:
+        _check("4539-75S", channel)
     rows = [r for r in tables.rows() if not wanted or r.id in wanted]
     if standard and not rows:
         raise click.UsageError(f"no row {', '.join(wanted)}; there are P01 to P35")
@@ -122,6 +144,14 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
     try:
         if standard:
             print(tables.table([tables.check(r, scale, effort, search, run) for r in rows]))
+        elif acquisition:
+            _acquire(finding, trials, executor, width, store, seed)
+        elif silence is not None:
+            for channel in channels:
+                noise = channel if "snr=" in channel else f"{channel} snr=0"
+                false = finding.silence(noise, silence, effort, executor, seed)
+                print(f"{noise}: {len(false)} found in {silence:g} h of noise"
+                      + (f": {', '.join(sorted(false))}" if false else ""))
         else:
             for point in points:
                 run(point, ber.Stop(max_bad, max_time))

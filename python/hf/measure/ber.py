@@ -135,9 +135,9 @@ class Store:
             self._file = None
 
 
-def _trials(point: Point, executor: Executor, width: int, store: Store,
-            first_seed: int) -> Iterator[Dict[str, float]]:
-    """Trials in the order of their seeds, some of them ahead of time."""
+def trials(point: Point, executor: Executor, width: int, store: Store,
+           first_seed: int) -> Iterator[Dict[str, float]]:
+    """Trials without end, in the order of their seeds, some of them ahead of time."""
     waiting: deque = deque()
     seed = first_seed
     try:
@@ -161,8 +161,8 @@ def measure(point: Point, stop: Stop, executor: Executor, width: int, store: Sto
     """Trials until \\p stop is reached. \\p width: how many are under way at once."""
     sums = dict.fromkeys(COUNTS + MEASURED, 0.0)
     count = lost = cut = false = 0
-    trials = _trials(point, executor, width, store, first_seed)
-    for value in trials:
+    source = trials(point, executor, width, store, first_seed)
+    for value in source:
         count += 1
         for key in sums:
             sums[key] += value[key]
@@ -171,7 +171,7 @@ def measure(point: Point, stop: Stop, executor: Executor, width: int, store: Sto
         false += int(value["receptions"] - bool(value["found"]))
         if sums["bad_blocks"] >= stop.bad_blocks or sums["air_s"] >= stop.air_s:
             break
-    trials.close()  # type: ignore[attr-defined]
+    source.close()  # type: ignore[attr-defined]
     return Result(point, count, int(sums["bits"]), int(sums["errors"]), int(sums["blocks"]),
                   int(sums["bad_blocks"]), lost, cut, false, sums["air_s"], sums["cpu_s"])
 

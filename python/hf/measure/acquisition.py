@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How surely the receiver finds transmissions, at the SNR at which their data just come through,
+and how often it finds one where there is none."""
+from concurrent.futures import Executor
+from typing import Iterator, List, NamedTuple, Sequence, Tuple
+
+from .. import hf_python as hf
+from . import ber, standard
+
+#: dB above the ideal receiver at which data must come through on AWGN.
+ABOVE_IDEAL_DB = 0.7
+#: SNR at which the data must come through on fading channels, by mode: channel and dB in 3 kHz.
+FADING = {
+    "4539-75L": ("paths=0:0:5,5:0:5", -2.0), "4539-150L": ("paths=0:0:5,5:0:5", 1.0),
+    "4539-300L": ("paths=0:0:5,5:0:5", 3.0), "4539-600L": ("poor", 5.5),
+    "4539-1200L": ("poor", 8.5), "4539-2400L": ("poor", 12.5), "4539-3200VL": ("poor", 12.5),
+    "4539-4800VL": ("poor", 16.5), "4539-6400VL": ("poor", 19.0), "4539-8000VL": ("poor", 22.0),
+    "4539-9600VL": ("poor", 25.0),
+}
+#: Share of the transmissions that must be found, on AWGN and on fading channels.
+TARGETS = {"awgn": 0.995, "fading": 0.98}
+#: The receiver's noise is stationary: pieces of this length, s, each with its own seed.
+PIECE_S = 600.0
+
+
+class Condition(NamedTuple):
+    """A mode at the threshold of its data."""
+
+    mode: str
+    channel: str
+    snr_db: float
+    target: float
+
+    @property
+    def point(self) -> ber.Point:
+        """A transmission of one interleaver block."""
+        return ber.Point(self.mode, f"{self.channel} snr={self.snr_db:g}", 0.1)
+
+
+def conditions() -> List[Condition]:
+    """Every coded mode of FADING, on AWGN and on its fading channel."""
+    result = []
+    for mode, (channel, snr) in FADING.items():
+        ideal = standard.ideal_awgn_db(hf.mode(mode).rate_bps)
+        if ideal is not None:
+            result.append(Condition(mode, "awgn", round(ideal + ABOVE_IDEAL_DB, 2),
+                                    TARGETS["awgn"]))
+        result.append(Condition(mode, channel, snr, TARGETS["fading"]))
+    return result
+
+
+class Outcome(NamedTuple):
+    """Of some transmissions of a condition."""
+
+    condition: Condition
+    trials: int
+    found: int
+
+    @property
+    def interval(self) -> Tuple[float, float]:
+        """95 % interval of the probability of detection (Clopper-Pearson)."""
+        return ber.interval(self.found, self.trials, 0.95)
+
+
+def measure(condition: Condition, trials: int, executor: Executor, width: int,
+            store: ber.Store, first_seed: int) -> Outcome:
+    """Send that many transmissions, see how many are found."""
+    point = condition.point
+    found = 0
+    source: Iterator = ber.trials(point, executor, width, store, first_seed)
+    for _ in range(trials):
+        found += bool(next(source)["found"])
+    source.close()  # type: ignore[attr-defined]
+    return Outcome(condition, trials, found)
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """The outcomes as a Markdown table."""
+    lines = ["| mode | channel | SNR dB | found | probability | 95 % interval | target | |",
+             "|---|---|---|---|---|---|---|---|"]
+    for o in outcomes:
+        low, high = o.interval
+        share = o.found / o.trials
+        word = "met" if share >= o.condition.target else \
+            "MISSED" if high < o.condition.target else "not shown"
+        lines.append(f"| {o.condition.mode} | {o.condition.channel} | {o.condition.snr_db:g} | "
+                     f"{o.found} of {o.trials} | {100 * share:.1f} % | {100 * low:.1f} to "
+                     f"{100 * high:.1f} % | {100 * o.condition.target:g} % | {word} |")
+    return "\n".join(lines)
+
+
+def _piece(channel: str, seconds: float, seed: int, effort: int) -> List[str]:
+    modes: List[str] = hf.ber_silence(channel, seconds, seed, effort)
+    return modes
+
+
+def silence(channel: str, hours: float, effort: int, executor: Executor, first_seed: int
+            ) -> List[str]:
+    """Modes of what the receiver finds in hours of noise; everything in it is false."""
+    pieces = max(1, round(hours * 3600 / PIECE_S))
+    jobs = [executor.submit(_piece, channel, hours * 3600 / pieces, first_seed + i, effort)
+            for i in range(pieces)]
+    return [mode for job in jobs for mode in job.result()]
