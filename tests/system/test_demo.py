@@ -2,6 +2,7 @@
 """hf demo as a user runs it: as root, without rights, interrupted, with wrong arguments."""
 import glob
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -44,6 +45,17 @@ def test_file_and_ping_arrive_over_real_waveforms(folder):
     picture = os.path.join(folder, "hf-demo.png")
     assert open(picture, "rb").read(8) == b"\x89PNG\r\n\x1a\n"
     assert remains() == before
+
+
+def test_on_a_fading_channel_the_stations_adapt(folder):
+    result = run("--channel", "poor", "--snr", "18", "--size", "6000", "--speed", "50",
+                 folder=folder)
+    print(result.stderr)
+    assert result.returncode == 0, result.stderr
+    assert "two stations, auto, channel 'poor snr=18'" in result.stderr
+    assert "SHA-256 equal" in result.stderr
+    goodput = int(re.search(r"goodput +(\d+) bit/s", result.stderr).group(1))
+    assert goodput > 600  # the rate they begin with
 
 
 def test_without_rights_it_stays_on_the_loopback_and_says_so(folder):

@@ -309,12 +309,13 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
 
 
 @click.command()
-@click.option("--rate", default="9600", show_default=True,
-              help="Data rate, bit/s, or auto: the stations choose for each transmission.")
+@click.option("--rate", metavar="RATE",
+              help="Data rate, bit/s, or auto: the stations choose for each transmission.  "
+              "[default: 9600 if the channel is clear or awgn, else auto]")
 @click.option("--interleaver", default="S", show_default=True,
               help="US, VS, S, M, L, VL from 3200 bit/s on; Z, S, L below.")
 @click.option("--channel", default="awgn", show_default=True,
-              help="clear, awgn, good, moderate, poor, or paths=... as in hf.channel.")
+              help="clear, awgn, good, moderate, poor and more, as in hf channel.")
 @click.option("--snr", default=30.0, show_default=True,
               help="Signal-to-noise ratio in 3 kHz, dB; not used if the channel is clear.")
 @click.option("--size", default=20000, show_default=True,
@@ -324,8 +325,8 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
 @click.option("--seed", default=1, show_default=True, help="Of noise, fading and the file.")
 @click.option("--picture", "path", default="hf-demo.png", show_default=True,
               help="Where to draw the exchange.")
-def command(rate: str, interleaver: str, channel: str, snr: float, size: int, speed: float,
-            seed: int, path: str) -> None:
+def command(rate: Optional[str], interleaver: str, channel: str, snr: float, size: int,
+            speed: float, seed: int, path: str) -> None:
     """Two stations over a simulated HF channel, in lock step, real waveforms.
 
     A real HTTP server runs at station B; at station A curl fetches a file through HF-PEP and
@@ -333,6 +334,7 @@ def command(rate: str, interleaver: str, channel: str, snr: float, size: int, sp
     device of its own; otherwise everything stays on the loopback and the ping is left out.
     """
     console = Console(stderr=True)
+    rate = rate or ("9600" if channel in ("clear", "awgn") else "auto")
     mode = "auto" if rate == "auto" else f"4539-{rate}{interleaver}"
     spec = channel if channel == "clear" else f"{channel} snr={snr:g}"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
