@@ -39,6 +39,8 @@ public:
     //! What to send back, as of now.
     ack_header ack() const;
     uint8_t lwe() const { return d_lwe; }
+    //! Something is missing, or a C_PDU is not complete.
+    bool incomplete() const { return d_inside || !ack().selective.empty(); }
     //! Anything was received since reset().
     bool advanced() const { return d_advanced; }
 

@@ -56,6 +56,7 @@ void node_config::validate() const
     within("max_silent_rounds", max_silent_rounds, 1u, 100u);
     within("contention_slot_s", contention_slot_s, 0.0, 60.0);
     within("ack_copies", ack_copies, 1u, 4u);
+    within("management_tries", management_tries, 1u, 100u);
     within("link_idle_s", link_idle_s, 0.0, 1e6);
     within("link_tries", link_tries, 1u, 100u);
     within("max_links", max_links, 1u, 200u);

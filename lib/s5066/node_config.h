@@ -52,6 +52,14 @@ struct node_config {
     bool probe_after_silence =
         true; //!< after an unanswered transmission send a short one
 
+    // Management
+    /*! \brief Data rate change by MANAGEMENT D_PDUs, for modems that are not autobaud: each
+     *         connection starts at 300 bit/s with the short interleaver. Without it requests
+     *         of others are refused.
+     */
+    bool drc = false;
+    unsigned management_tries = 3; //!< of a message, until the peer counts as lost
+
     // Links
     double link_idle_s = 30; //!< without data: the caller breaks the link
     unsigned link_tries = 6; //!< link requests, and breaks, until giving up

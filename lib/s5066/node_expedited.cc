@@ -8,7 +8,7 @@ namespace gr::hf::s5066 {
 bool node::impl::emit_expedited(sim_time now, bool fill)
 {
     peer& p = *d_tx.to;
-    if (!p.connected() || d_tx.no_data) {
+    if (!p.expedited_allowed() || d_tx.no_data) {
         return false;
     }
     const auto o = fill ? p.expedited_tx.copy(room(), data_overhead())

@@ -142,7 +142,13 @@ private:
                      const std::vector<std::vector<uint8_t>>& c_pdus,
                      bool expedited);
     void on_reset(sim_time now, peer& p, const d_pdu& d);
-    void on_management(peer& p, const d_pdu& d);
+    void on_management(sim_time now, peer& p, const d_pdu& d);
+    void begin_rate_change(peer& p, const gr::hf::mode& wanted);
+    d_pdu make_management(sim_time now, peer& p);
+    void repeat_management(sim_time now, peer& p);
+    void management_lost(sim_time now, peer& p);
+    void send_empty_data(peer& p);
+    uint8_t capabilities() const;
     void on_non_arq(sim_time now, peer* p, const d_pdu& d);
     void on_warning(sim_time now, peer& p, const d_pdu& d);
     void deliver(sim_time now, const non_arq_c_pdu& c);

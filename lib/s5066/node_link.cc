@@ -79,7 +79,7 @@ void node::impl::call(sim_time now, peer& p)
     p.accept_now = false;
     p.reset.active = false;
     p.sync_failures = 0;
-    p.restart_arq();
+    p.new_connection();
     p.last_data = now;
     trace(now, "calling " + p.addr.to_string());
 }
@@ -107,7 +107,7 @@ void node::impl::link_closed(peer& p)
     p.probe = false;
     p.heard_request_id.reset();
     p.heard_reset_id.reset();
-    p.restart_arq();
+    p.new_connection();
 }
 
 void node::impl::link_lost(sim_time now, peer& p, unidata_reject_reason reason)
@@ -148,6 +148,8 @@ void node::impl::on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, uint16_t i
         // crossed calls our own data are already numbered from 0 and keep their numbers.
         p.rx.reset();
         p.expedited_rx.reset();
+        p.management.reset();
+        p.rates.reset();
         p.expedited_ack_due = false;
         p.reset.active = false;
         if (p.link != link_state::calling) {
@@ -191,8 +193,8 @@ void node::impl::on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, uint16_t i
 
 bool node::impl::idle(const peer& p) const
 {
-    return p.arq_idle() && !p.ack_due && !p.expedited_ack_due && !p.reset.active &&
-           p.control.empty();
+    return p.arq_idle() && !p.managing() && !p.ack_due && !p.expedited_ack_due &&
+           !p.reset.active && p.control.empty();
 }
 
 void node::impl::check_links(sim_time now)

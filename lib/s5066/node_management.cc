@@ -1,57 +1,157 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// MANAGEMENT D_PDUs and engineering orderwire messages (C.5).
+// MANAGEMENT D_PDUs, engineering orderwire messages and data rate change (C.5, C.6.4).
 #include "s5066/node_impl.h"
+
+#include <algorithm>
 
 namespace gr::hf::s5066 {
 
 namespace {
 
-// Engineering orderwire messages (C.5): top nibble of the 12 bits
-constexpr unsigned eow_rate_request = 1;
-constexpr unsigned eow_rate_response = 2;
-constexpr unsigned eow_unrecognised = 3;
-constexpr unsigned eow_capability = 7;
-// Response "refuse", reason "neither rate nor interleaver can be changed"
-constexpr unsigned eow_refuse = eow_rate_response << 8 | 1u << 5 | 4u;
+// A rate change takes three turns: it is not worth while for less.
+constexpr double least_change_s = 20;
 
-} // namespace
-
-void node::impl::on_eow(sim_time now, peer& p, const d_pdu& d)
+bool understood(unsigned kind, bool in_management)
 {
-    const unsigned type = d.eow >> 8;
-    if (type > eow_capability && type < 15 && d.type != d_pdu_type::management) {
-        p.eow = static_cast<uint16_t>(eow_unrecognised << 8 | type);
-    }
-    if (type == eow_rate_request) {
-        d_policy->on_advice(now, p.addr, d.eow);
+    switch (static_cast<eow_type>(kind)) {
+    case eow_type::frequency_request:
+        return false;
+    case eow_type::extensions:
+        return !in_management;
+    default:
+        return kind <= static_cast<unsigned>(eow_type::high_rate_request);
     }
 }
 
-void node::impl::on_management(peer& p, const d_pdu& d)
+} // namespace
+
+uint8_t node::impl::capabilities() const
 {
-    if (!d.management.valid || p.control.size() >= max_control) {
-        return;
+    unsigned bits = capability_serial_tone | capability_extended_rates;
+    bits |= d_config.drc ? capability_drc : 0u;
+    return static_cast<uint8_t>(bits);
+}
+
+void node::impl::on_eow(sim_time now, peer& p, const d_pdu& d)
+{
+    const unsigned kind = eow_kind(d.eow);
+    const bool in_management = d.type == d_pdu_type::management;
+    if (!understood(kind, in_management) && !in_management) {
+        p.eow = make_eow(eow_type::unrecognised, kind);
     }
-    for (const auto& q : p.control) {
-        if (q.type == d_pdu_type::management) {
-            return; // a copy in the same transmission
+    if (kind == static_cast<unsigned>(eow_type::rate_request)) {
+        d_policy->on_advice(now, p.addr, d.eow);
+        if (const auto m = decode_rate_advice(d.eow)) {
+            if (p.advised != m) {
+                p.rates.on_advice();
+            }
+            p.advised = m;
         }
     }
-    d_pdu r = make(p, d_pdu_type::management);
-    r.eow = 0;
-    r.management.ack = true;
-    r.management.frame_id = d.management.frame_id;
-    const unsigned type = d.eow >> 8;
-    if (type == eow_rate_request || type == eow_capability) {
-        // The modems are autobaud: rates change without a handshake, so it is refused.
-        r.management.valid = true;
-        r.eow = eow_refuse;
-    } else if (type > eow_capability) {
-        r.management.valid = true;
-        r.eow = static_cast<uint16_t>(eow_unrecognised << 8 | type);
+    if (kind == static_cast<unsigned>(eow_type::capability)) {
+        if (!p.capabilities && p.eow == 0) {
+            p.eow = make_eow(eow_type::capability, capabilities());
+        }
+        p.capabilities = static_cast<uint8_t>(d.eow);
     }
-    p.control.push_back(r);
+}
+
+void node::impl::on_management(sim_time now, peer& p, const d_pdu& d)
+{
+    if (d.dst != d_config.own) {
+        return;
+    }
+    p.management_at = now;
+    const auto in = p.management.on_received(d.eow, d.management);
+    if (in.acked && (!in.message || p.rates.ends_with_ack())) {
+        p.rates.on_acked(p.management);
+    }
+    if (in.message) {
+        const unsigned kind = eow_kind(in.message->eow);
+        if (understood(kind, true)) {
+            rate_change::limits l;
+            l.offered = d_config.drc && p.linked();
+            if (const auto advice = d_policy->advice(p.addr)) {
+                l.advised = decode_rate_advice(*advice);
+            }
+            const auto before = p.rates.tx_mode();
+            p.rates.on_message(*in.message, l, p.management);
+            if (p.rates.tx_mode() != before) {
+                trace(now,
+                      "rate to " + p.addr.to_string() + " is " +
+                          p.rates.tx_mode().to_string());
+            }
+        } else {
+            p.management.send({ make_eow(eow_type::unrecognised, kind), {} });
+        }
+    }
+    if (p.rates.take_finished_as_slave()) {
+        send_empty_data(p);
+    }
+}
+
+void node::impl::send_empty_data(peer& p)
+{
+    // The master waits for something in the new mode.
+    if (!p.linked() || !p.tx.idle()) {
+        return;
+    }
+    auto o = std::make_shared<outgoing>();
+    o->dst = p.addr;
+    o->mode.mode = transmission_mode::arq;
+    o->expires = sim_time::max();
+    p.tx.submit(std::move(o));
+}
+
+void node::impl::begin_rate_change(peer& p, const gr::hf::mode& wanted)
+{
+    if (!p.linked() || p.managing() || p.reset.active) {
+        return;
+    }
+    const auto m = p.advised.value_or(wanted);
+    const auto& present = p.rates.tx_mode();
+    if (m == present || p.rates.useless(m)) {
+        return;
+    }
+    const double left_s =
+        8.0 * static_cast<double>(p.tx.unsent_octets()) / present.rate_bps;
+    if (left_s >= least_change_s ||
+        (p.tx.unacknowledged() > 0 && rate_change::less_robust(present, m))) {
+        p.rates.start(m, rate_other::independent, p.management);
+    }
+}
+
+d_pdu node::impl::make_management(sim_time now, peer& p)
+{
+    p.management_at = now;
+    d_pdu d = make(p, d_pdu_type::management);
+    const auto o = p.management.take();
+    d.eow = o.eow;
+    d.management = o.header;
+    return d;
+}
+
+void node::impl::repeat_management(sim_time now, peer& p)
+{
+    const bool lost = p.management.active()
+                          ? p.management.on_silence() >= d_config.management_tries
+                          : p.silent >= d_config.management_tries;
+    if (lost) {
+        management_lost(now, p);
+    } else if (!p.management.active() && p.rates.wants_confirm() && p.silent > 0) {
+        p.management.repeat_ack();
+    }
+}
+
+void node::impl::management_lost(sim_time now, peer& p)
+{
+    trace(now, "management exchange with " + p.addr.to_string() + " failed");
+    p.management.withdraw();
+    p.rates.reset();
+    if (p.link != link_state::none) {
+        link_lost(now, p, unidata_reject_reason::not_responding);
+    }
 }
 
 } // namespace gr::hf::s5066

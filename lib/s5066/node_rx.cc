@@ -12,6 +12,10 @@ namespace gr::hf::s5066 {
 namespace {
 
 constexpr sim_time warning_interval = std::chrono::seconds(1);
+// Reasons of WARNING D_PDUs (C.3.12)
+constexpr uint8_t warning_unknown = 0;
+constexpr uint8_t warning_no_link = 1;
+constexpr uint8_t warning_state = 3;
 // Blocks whose SNR is kept for the rate policy: more than a longest transmission has.
 constexpr size_t max_block_snrs = 2048;
 
@@ -39,6 +43,7 @@ void node::impl::on_rx_start(sim_time now, const rx_start& e)
         p->heard = p->heard_arq = p->heard_ack = false;
         p->heard_request = p->heard_accept = false;
         p->good_octets = 0;
+        p->heard_in = p->state();
     }
     trace(now, "receiving " + e.m.to_string());
 }
@@ -104,6 +109,9 @@ void node::impl::after_reception(sim_time now)
         }
         p.silent = 0;
         p.ready_at = std::min(p.ready_at, now);
+        if (p.managing()) {
+            repeat_management(now, p);
+        }
         reception r;
         r.m = d_rx_mode;
         r.block_snr_db = d_rx_block_snr_db;
@@ -188,6 +196,26 @@ void node::impl::on_received(sim_time now, const received_d_pdu& r)
     on_d_pdu(now, *p, d);
 }
 
+namespace {
+
+// What the tables of C.6.1 allow, in the state at the begin of the transmission: copies of an
+// acknowledgement come after what it acknowledges has ended the state.
+bool expected(const peer& p, d_pdu_type type)
+{
+    switch (type) {
+    case d_pdu_type::ack_only:
+        return p.heard_in != dts_state::idle || p.state() != dts_state::idle;
+    case d_pdu_type::reset:
+        return p.heard_in != dts_state::management;
+    case d_pdu_type::expedited_ack_only:
+        return p.heard_in == dts_state::expedited;
+    default:
+        return true;
+    }
+}
+
+} // namespace
+
 void node::impl::on_d_pdu(sim_time now, peer& p, const d_pdu& d)
 {
     on_eow(now, p, d);
@@ -202,11 +230,15 @@ void node::impl::on_d_pdu(sim_time now, peer& p, const d_pdu& d)
             // While our own link request waits for its answer, the request goes out again
             // anyway and settles it.
             if (p.link != link_state::calling) {
-                warn(now, p, d, 1);
+                warn(now, p, d, warning_no_link);
             }
             return;
         }
         p.first_data_by = sim_time::zero();
+        if (!expected(p, d.type)) {
+            warn(now, p, d, warning_state);
+            return;
+        }
         if (d.type == d_pdu_type::reset) {
             on_reset(now, p, d);
             return;
@@ -228,7 +260,7 @@ void node::impl::on_d_pdu(sim_time now, peer& p, const d_pdu& d)
         }
         break;
     case d_pdu_type::management:
-        on_management(p, d);
+        on_management(now, p, d);
         break;
     case d_pdu_type::non_arq_data:
     case d_pdu_type::expedited_non_arq_data:
@@ -238,7 +270,7 @@ void node::impl::on_d_pdu(sim_time now, peer& p, const d_pdu& d)
         on_warning(now, p, d);
         break;
     default:
-        warn(now, p, d, 0);
+        warn(now, p, d, warning_unknown);
     }
 }
 
@@ -361,7 +393,21 @@ void node::impl::warn(sim_time now, peer& p, const d_pdu& d, uint8_t reason)
 void node::impl::on_warning(sim_time now, peer& p, const d_pdu& d)
 {
     ++d_stats.warnings_received;
-    const bool about_link = d.warning.reason == 1 && d.warning.received_type <= 5;
+    const auto type = static_cast<d_pdu_type>(d.warning.received_type);
+    trace(now,
+          p.addr.to_string() + " warns of " + to_string(type) + ", reason " +
+              std::to_string(d.warning.reason));
+    const bool about_link =
+        d.warning.reason == warning_no_link && d.warning.received_type <= 5;
+    if (!about_link && type == d_pdu_type::management) {
+        p.management.withdraw();
+        p.rates.give_up();
+    }
+    if (!about_link && type == d_pdu_type::expedited_data_only) {
+        for (const auto& o : p.expedited_tx.take_all()) {
+            d_sis.on_failed(*o, unidata_reject_reason::not_responding);
+        }
+    }
     // Together with an accepted request it is about data sent ahead of the answer: those are
     // simply not acknowledged and go out again.
     if (!about_link || p.heard_accept ||

@@ -27,11 +27,12 @@ setting field(const char* name, T node_config::*member)
         // What the type cannot hold would become some other value, perhaps an allowed one.
         const double largest = static_cast<double>(std::numeric_limits<T>::max());
         const bool whole = !std::is_integral_v<T> || v == std::floor(v);
-        if (!(v >= 0 && v < largest && whole))
-            throw std::invalid_argument(std::string("data link setting ") + name + " = " +
-                                        std::to_string(v) + ": allowed is a" +
-                                        (std::is_integral_v<T> ? " whole" : "") +
-                                        " number from 0 on");
+        const bool fits = std::is_same_v<T, bool> ? v <= 1 : v < largest;
+        if (!(v >= 0 && fits && whole))
+            throw std::invalid_argument(
+                std::string("data link setting ") + name + " = " + std::to_string(v) +
+                ": allowed is a" + (std::is_integral_v<T> ? " whole" : "") +
+                (std::is_same_v<T, bool> ? " number 0 or 1" : " number from 0 on"));
         c.*member = static_cast<T>(v);
     };
     return { name, get, set };
@@ -53,6 +54,8 @@ const std::vector<setting>& all_settings()
         field("max_silent_rounds", &node_config::max_silent_rounds),
         field("contention_slot_s", &node_config::contention_slot_s),
         field("ack_copies", &node_config::ack_copies),
+        field("drc", &node_config::drc),
+        field("management_tries", &node_config::management_tries),
         field("link_idle_s", &node_config::link_idle_s),
         field("link_tries", &node_config::link_tries),
         field("max_links", &node_config::max_links),

@@ -11,6 +11,8 @@ namespace gr::hf::s5066 {
 namespace {
 constexpr sim_time housekeeping_period = std::chrono::seconds(1);
 constexpr unsigned max_slots = 16;
+// A rate change whose other side does not go on is over then.
+constexpr sim_time longest_management_pause = std::chrono::minutes(2);
 // A station that was not heard for so long does not count as sharing the channel.
 constexpr sim_time station_memory = std::chrono::minutes(15);
 constexpr size_t max_stations = 64;
@@ -32,8 +34,8 @@ sim_time retry_pause(unsigned silent, bool breaking)
 
 bool node::impl::control_waiting(const peer& p) const
 {
-    return !p.control.empty() || p.accept_now || p.reset.active ||
-           p.link == link_state::breaking;
+    return !p.control.empty() || p.accept_now || p.management.due() ||
+           (p.reset.active && !p.managing()) || p.link == link_state::breaking;
 }
 
 bool node::impl::may_call(const peer& p) const
@@ -46,9 +48,11 @@ bool node::impl::sendable(const peer& p) const
 {
     const bool data = !p.tx.idle() && (p.tx.unacknowledged() > 0 || p.tx.can_send_new());
     const bool expedited = !p.expedited_tx.idle();
-    return control_waiting(p) || p.ack_due || p.expedited_ack_due || !p.non_arq.empty() ||
+    const bool ack =
+        (p.ack_due && p.data_allowed()) || (p.expedited_ack_due && p.expedited_allowed());
+    return control_waiting(p) || ack || (!p.non_arq.empty() && !p.managing()) ||
            p.link == link_state::calling || (data && (p.data_allowed() || may_call(p))) ||
-           (expedited && (p.connected() || may_call(p)));
+           (expedited && (p.expedited_allowed() || may_call(p)));
 }
 
 std::optional<node::impl::start> node::impl::next_start() const
@@ -58,8 +62,10 @@ std::optional<node::impl::start> node::impl::next_start() const
     }
     sim_time from = d_free_at;
     if (d_turn) {
-        const bool owes =
-            d_turn->ack_due || d_turn->expedited_ack_due || control_waiting(*d_turn);
+        const peer& t = *d_turn;
+        const bool owes = (t.ack_due && t.data_allowed()) ||
+                          (t.expedited_ack_due && t.expedited_allowed()) ||
+                          control_waiting(t);
         if (sendable(*d_turn) && (owes || !long_run())) {
             return start{ d_turn_at, d_turn };
         }
@@ -170,8 +176,8 @@ void node::impl::on_tx_end(sim_time now)
     d_stats.tx_time += now - d_tx.begin;
     d_free_at = now + guard_time() + contention_wait();
     d_turn = nullptr;
-    p.ack_due = false;
-    p.expedited_ack_due = false;
+    p.ack_due = p.ack_due && !p.data_allowed(); // then it could not be sent
+    p.expedited_ack_due = p.expedited_ack_due && !p.expedited_allowed();
     p.accept_now = false;
     p.eow = 0;
     if (d_tx.answer_wanted) {
@@ -196,6 +202,10 @@ void node::impl::on_silence(sim_time now, peer& p)
                  retry_pause(p.silent, p.link == link_state::breaking);
     trace(now,
           "no answer from " + p.addr.to_string() + ", round " + std::to_string(p.silent));
+    if (p.managing()) {
+        repeat_management(now, p);
+        return;
+    }
     switch (p.link) {
     case link_state::calling:
         if (p.tries >= d_config.link_tries) {
@@ -238,6 +248,9 @@ void node::impl::housekeeping(sim_time now)
     d_stations_heard = d_heard_at.size();
     for (auto& [raw, p] : d_peers) {
         std::vector<outgoing_ptr> expired;
+        if (p->rates.active() && now - p->management_at >= longest_management_pause) {
+            management_lost(now, *p);
+        }
         p->tx.expire(now, expired);
         p->expedited_tx.expire(now, expired);
         for (auto it = p->non_arq.begin(); it != p->non_arq.end();) {

@@ -29,7 +29,8 @@ bool node::impl::ack_only(const peer& p) const
 {
     const bool arq = !p.tx.idle() && (p.data_allowed() || may_call(p)) &&
                      (p.tx.unacknowledged() > 0 || p.tx.can_send_new());
-    const bool expedited = !p.expedited_tx.idle() && (p.connected() || may_call(p));
+    const bool expedited =
+        !p.expedited_tx.idle() && (p.expedited_allowed() || may_call(p));
     return !arq && !expedited && p.non_arq.empty();
 }
 
@@ -177,6 +178,10 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     d_tx.to = &p;
     d_tx.no_data = no_data;
     d_tx.m = d_policy->choose(now, c);
+    if (d_config.drc && p.link != link_state::none) {
+        begin_rate_change(p, d_tx.m);
+        d_tx.m = p.rates.tx_mode();
+    }
     try {
         d_tx.timing = kernel::timing_of(d_tx.m);
     } catch (const std::invalid_argument&) {
@@ -206,6 +211,9 @@ void node::impl::plan()
 {
     peer& p = *d_tx.to;
     d_tx.planned = true;
+    if (p.management.due()) {
+        d_tx.control.push_back(make_management(d_tx.begin, p));
+    }
     // Link control first, so that the other side processes it before the data behind it.
     for (auto& d : p.control) {
         d_tx.control.push_back(std::move(d));
@@ -226,7 +234,7 @@ void node::impl::plan()
                                                uint8_t(link_break_reason::no_more_data),
                                                p.request_id));
     }
-    if (p.reset.active) {
+    if (p.reset.active && !p.managing()) {
         d_pdu d = make(p, d_pdu_type::reset);
         d.reset = p.reset.header;
         d_tx.control.push_back(d);
@@ -245,12 +253,12 @@ void node::impl::plan()
         longest /= first_part;
         cap = part;
     }
-    if (p.expedited_ack_due) {
+    if (p.expedited_ack_due && p.expedited_allowed()) {
         d_tx.expedited_acks_due = d_config.ack_copies;
         need += d_tx.expedited_acks_due *
                 (9u + d_config.address_size + p.expedited_rx.ack().selective.size());
     }
-    if (p.connected() && !d_tx.no_data) {
+    if (p.expedited_allowed() && !d_tx.no_data) {
         need += p.expedited_tx.pending_octets(data_overhead(), cap - std::min(cap, need));
     }
     const bool ack = p.ack_due && p.data_allowed();
@@ -277,7 +285,7 @@ void node::impl::plan()
         need += data_overhead() + 4;
     }
     for (const auto& n : p.non_arq) {
-        if (need > cap) {
+        if (need > cap || p.managing()) {
             break;
         }
         const size_t size = n.o->c_pdu.size();
@@ -330,6 +338,9 @@ bool node::impl::emit(sim_time now, d_pdu d)
     case d_pdu_type::reset:
         d_tx.answer_wanted |= !d.reset.ack;
         break;
+    case d_pdu_type::management:
+        d_tx.answer_wanted |= d.management.valid || d_tx.to->rates.wants_confirm();
+        break;
     case d_pdu_type::expedited_non_arq_data:
         if (d.segment.size() == 1) {
             const auto type = static_cast<c_pdu_type>(d.segment[0] >> 4);
@@ -373,6 +384,9 @@ bool node::impl::emit_data(sim_time now, const arq_sender::out& o, bool fill)
 bool node::impl::emit_non_arq(sim_time now)
 {
     peer& p = *d_tx.to;
+    if (p.managing()) {
+        return false;
+    }
     non_arq_out& n = p.non_arq.front();
     const size_t size = n.o->c_pdu.size();
     const size_t segment = std::min(segment_length(p, d_tx.m), size - n.offset);

@@ -6,6 +6,7 @@
 #include "s5066/arq_sender.h"
 #include "s5066/expedited.h"
 #include "s5066/pdu.h"
+#include "s5066/rate_change.h"
 
 #include <deque>
 
@@ -21,6 +22,9 @@ enum class link_state {
 
 //! Most D_PDUs in peer::control.
 constexpr size_t max_control = 8;
+
+//! States of the DTS towards one peer (C.6.1); each of them linked or not.
+enum class dts_state { idle, data, expedited, management };
 
 //! A reset or resynchronisation that was begun here and is not yet answered (C.6.3).
 struct pending_reset {
@@ -78,6 +82,14 @@ struct peer {
     std::deque<non_arq_out> non_arq;
     size_t non_arq_octets = 0;
 
+    // Management
+    management_exchange management;
+    rate_change rates;
+    std::optional<mode> advised;          //!< by the peer, for our transmissions
+    sim_time management_at{};             //!< last D_PDU of an exchange
+    std::optional<uint8_t> capabilities;  //!< EOW 4 of the peer
+    dts_state heard_in = dts_state::idle; //!< at the begin of the present reception
+
     // Turns
     unsigned silent = 0; //!< unanswered transmissions in a row
     bool probe = false;  //!< the next transmission is a short one
@@ -99,11 +111,33 @@ struct peer {
     {
         return link == link_state::made || link == link_state::calling;
     }
+    //! In MANAGEMENT state, in which only types 6, 8 and 15 are sent.
+    bool managing() const { return management.active() || rates.active(); }
+    //! Types 4 and 5 may be sent.
+    bool expedited_allowed() const { return connected() && !managing(); }
     //! Types 0, 1 and 2 may: they are suspended during a reset.
-    bool data_allowed() const { return connected() && !reset.active; }
+    bool data_allowed() const { return expedited_allowed() && !reset.active; }
+    dts_state state() const
+    {
+        if (managing()) {
+            return dts_state::management;
+        }
+        if (!expedited_tx.idle() || expedited_rx.inside()) {
+            return dts_state::expedited;
+        }
+        return tx.idle() && !rx.incomplete() ? dts_state::idle : dts_state::data;
+    }
     //! No ARQ data wait or are in flight.
     bool arq_idle() const { return tx.idle() && expedited_tx.idle(); }
-    //! Both ARQ machines start anew: a new or another connection.
+    //! A new connection, or none any more.
+    void new_connection()
+    {
+        restart_arq();
+        management.reset();
+        rates.reset();
+        advised.reset();
+    }
+    //! Both ARQ machines start anew.
     void restart_arq()
     {
         rx.reset();

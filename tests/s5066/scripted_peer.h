@@ -191,7 +191,11 @@ public:
     {
         receive({ link(c_pdu_type::link_request) });
         transmission();
-        receive({ ack(0) }); // shows that the answer was heard
+        // Shows that the answer was heard: a repeat of the last number of another link.
+        auto repeat = data(255);
+        repeat.arq.uwe = repeat.arq.lwe = false;
+        receive({ repeat });
+        transmission();
     }
 
     node_config d_config;

@@ -1,0 +1,148 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/eow.h"
+
+#include <iterator>
+
+namespace gr::hf::s5066 {
+
+namespace {
+
+// By their codes in EOW 1.
+constexpr int rates[] = { 75,   150,  300,  600,  1200, 2400,
+                          3200, 3600, 4800, 6400, 8000, 9600 };
+constexpr unsigned il_none = 0, il_short = 1, il_long = 2;
+constexpr unsigned waveform_110a = 0, waveform_110b = 1, waveform_4539 = 3;
+constexpr size_t high_rate_octets = 6;
+
+std::optional<unsigned> interleaver_code(interleaver il)
+{
+    switch (il) {
+    case interleaver::none:
+    case interleaver::zero:
+        return il_none;
+    case interleaver::short_:
+        return il_short;
+    case interleaver::long_:
+        return il_long;
+    default:
+        return std::nullopt;
+    }
+}
+
+// The lengths by which the standards name the interleavers, in 1/100 s.
+unsigned interleaver_cs(const mode& m)
+{
+    switch (m.il) {
+    case interleaver::ultra_short:
+        return 12;
+    case interleaver::very_short:
+        return 36;
+    case interleaver::short_:
+        return m.family == waveform_family::serial_tone ? 60 : 108;
+    case interleaver::medium:
+        return 216;
+    case interleaver::long_:
+        return m.family == waveform_family::serial_tone ? 480 : 432;
+    case interleaver::very_long:
+        return 864;
+    default:
+        return 0;
+    }
+}
+
+} // namespace
+
+management_message encode_rate_request(const mode& m, rate_other other)
+{
+    management_message r;
+    const auto il = interleaver_code(m.il);
+    for (unsigned i = 0; i < std::size(rates); ++i) {
+        if (il && rates[i] == m.rate_bps) {
+            r.eow = make_eow(eow_type::rate_request,
+                             i << 4 | *il << 2 | static_cast<unsigned>(other));
+            return r;
+        }
+    }
+    const unsigned waveform =
+        m.family == waveform_family::serial_tone ? waveform_110a : waveform_4539;
+    const unsigned channels = 1;
+    r.eow = make_eow(eow_type::high_rate_request, waveform << 3 | channels);
+    const auto rate = static_cast<uint32_t>(m.rate_bps);
+    const unsigned cs = interleaver_cs(m);
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        r.extended.push_back(static_cast<uint8_t>(rate >> shift));
+    }
+    r.extended.push_back(static_cast<uint8_t>(cs >> 8));
+    r.extended.push_back(static_cast<uint8_t>(cs));
+    return r;
+}
+
+std::optional<rate_parameters> decode_rate_request(const management_message& m)
+{
+    rate_parameters p;
+    const unsigned contents = m.eow & 0xff;
+    if (eow_kind(m.eow) == static_cast<unsigned>(eow_type::rate_request)) {
+        if (contents >> 4 >= std::size(rates) || (contents >> 2 & 3) > il_long) {
+            return std::nullopt;
+        }
+        p.rate_bps = rates[contents >> 4];
+        p.interleaver_code = contents >> 2 & 3;
+        p.other = static_cast<rate_other>(contents & 3);
+        return p;
+    }
+    if (eow_kind(m.eow) != static_cast<unsigned>(eow_type::high_rate_request) ||
+        m.extended.size() != high_rate_octets) {
+        return std::nullopt;
+    }
+    const auto& e = m.extended;
+    const uint32_t rate = uint32_t(e[0]) << 24 | uint32_t(e[1]) << 16 | e[2] << 8 | e[3];
+    if (rate > 1000000) {
+        return std::nullopt;
+    }
+    p.high_rate = true;
+    p.waveform = contents >> 3;
+    p.channels = contents & 7 ? contents & 7 : 8;
+    p.rate_bps = static_cast<int>(rate);
+    p.interleaver_cs = static_cast<unsigned>(e[4] << 8 | e[5]);
+    return p;
+}
+
+std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why)
+{
+    const auto belongs = [&p](const mode& m) {
+        return p.waveform == waveform_4539 ||
+               (p.waveform == waveform_110a && m.family == waveform_family::serial_tone);
+    };
+    if (p.high_rate && p.waveform != waveform_110a && p.waveform != waveform_4539 &&
+        p.waveform != waveform_110b) {
+        why = rate_reason_rate; // not this waveform
+        return std::nullopt;
+    }
+    if (p.high_rate && p.channels != 1) {
+        why = rate_reason_interleaver; // not so many channels
+        return std::nullopt;
+    }
+    bool rate = false, il = false;
+    for (const mode& m : mode::all()) {
+        const bool same_il = p.high_rate ? interleaver_cs(m) == p.interleaver_cs
+                                         : interleaver_code(m.il) == p.interleaver_code;
+        const bool same_rate =
+            m.rate_bps == p.rate_bps &&
+            (!p.high_rate || p.waveform == waveform_110b || belongs(m));
+        if (same_rate && same_il) {
+            return m;
+        }
+        rate |= same_rate;
+        il |= same_il;
+    }
+    if (p.high_rate) {
+        why = rate ? rate_reason_neither : rate_reason_rate;
+    } else {
+        why = rate ? rate_reason_interleaver
+                   : (il ? rate_reason_rate : rate_reason_neither);
+    }
+    return std::nullopt;
+}
+
+} // namespace gr::hf::s5066

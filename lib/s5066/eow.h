@@ -1,0 +1,100 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <hf/mode.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+/*! \file
+ *  Engineering orderwire messages (C.5): the 12 bits that every D_PDU carries, type in 11-8,
+ *  contents in 7-0.
+ */
+namespace gr::hf::s5066 {
+
+enum class eow_type : uint8_t {
+    none = 0,
+    rate_request = 1, //!< data rate change request or advisory
+    rate_response = 2,
+    unrecognised = 3, //!< answer to a type that is not known
+    capability = 4,
+    frequency_request = 5,
+    frequency_response = 6,
+    high_rate_request = 7, //!< with an extended message, in MANAGEMENT D_PDUs only
+    extensions = 15,       //!< S5066-EP7; in MANAGEMENT D_PDUs something else
+};
+
+constexpr unsigned eow_kind(uint16_t eow) { return eow >> 8 & 0xf; }
+constexpr uint16_t make_eow(eow_type type, unsigned contents)
+{
+    return static_cast<uint16_t>(static_cast<unsigned>(type) << 8 | (contents & 0xff));
+}
+
+//! Bits of EOW 4.
+enum capability_bit : unsigned {
+    capability_drc = 0x80,
+    capability_serial_tone = 0x20,    //!< MIL-STD-188-110, 75 to 2400 bit/s
+    capability_extended_rates = 0x10, //!< 3200 bit/s and more
+    capability_full_duplex = 0x08,
+};
+
+//! "Other" of EOW 1.
+enum class rate_other : uint8_t {
+    independent = 0, //!< request: the sender's transmitter alone
+    equal = 1,       //!< request: both directions
+    advisory = 2,    //!< for the advising node's receiver alone
+    advisory_equal = 3,
+};
+
+//! Response of EOW 2.
+enum class rate_answer : uint8_t { accept = 0, refuse = 1, cancel = 2, confirm = 3 };
+
+//! Reason of EOW 2, in answer to EOW 1.
+enum rate_reason : uint8_t {
+    rate_reason_none = 0,
+    rate_reason_equal = 1, //!< transmitter and receiver must be the same
+    rate_reason_rate = 2,  //!< cannot change the rate; EOW 7: not this waveform
+    rate_reason_interleaver =
+        3, //!< cannot change the interleaver; EOW 7: not so many channels
+    rate_reason_neither = 4,    //!< cannot change either; EOW 7: not this interleaver
+    rate_reason_conditions = 5, //!< not consistent with local conditions
+};
+
+//! A data rate change that is asked for, by EOW 1 or EOW 7.
+struct rate_parameters {
+    int rate_bps = 0;
+    //! Code of EOW 1: 0 none, 1 short, 2 long.
+    unsigned interleaver_code = 0;
+    rate_other other = rate_other::independent;
+    //! EOW 7 alone; the interleaver is then given by its length.
+    bool high_rate = false;
+    unsigned waveform =
+        0; //!< 0 110A, 1 110B, 2 S4285, 3 S4539, 4 S4529, 5 S4415, 6 S4481
+    unsigned channels = 1;       //!< 1 to 8
+    unsigned interleaver_cs = 0; //!< length in 1/100 s
+};
+
+//! EOW and, for EOW 7, its extended message.
+struct management_message {
+    uint16_t eow = 0;
+    std::vector<uint8_t> extended;
+};
+
+//! EOW 1 if it has codes for the mode, EOW 7 otherwise.
+management_message encode_rate_request(const mode& m, rate_other other);
+//! Reads EOW 1 and 7; empty for other types, unknown rates and damaged messages.
+std::optional<rate_parameters> decode_rate_request(const management_message& m);
+/*! \brief The mode that is asked for.
+ *  \param why set to the reason of a refusal if there is none
+ */
+std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why);
+
+inline uint16_t encode_rate_answer(rate_answer a, uint8_t reason)
+{
+    return make_eow(eow_type::rate_response,
+                    static_cast<unsigned>(a) << 5 | (reason & 0x1fu));
+}
+
+} // namespace gr::hf::s5066
