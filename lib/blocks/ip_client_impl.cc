@@ -1,13 +1,12 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/engine_block.h"
 #include "blocks/routes.h"
-#include "blocks/sis_client_block.h"
 #include "blocks/tun_device.h"
 #include "ip/client.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/ip_client.h>
-#include <hf/ticker.h>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 
@@ -21,7 +20,7 @@ namespace gr::hf {
 namespace {
 
 //! Engine and TUN device; lives on the io_thread.
-class ip_client_core : public sis_client_block
+class ip_client_core : public engine_block<ip::client>
 {
 public:
     ip_client_core(const std::string& device,
@@ -31,9 +30,8 @@ public:
         : gr::block("hf_ip_client_core",
                     gr::io_signature::make(0, 0, 0),
                     gr::io_signature::make(0, 0, 0)),
-          sis_client_block(netns), d_device_name(device), d_address(address),
-          d_mtu(static_cast<int>(config.mtu)), d_engine(config),
-          d_tun_events(io().context())
+          engine_block(netns, config), d_device_name(device), d_address(address),
+          d_mtu(static_cast<int>(config.mtu)), d_tun_events(io().context())
     {
         open_now();
     }
@@ -46,31 +44,17 @@ public:
     }
 
 protected:
-    void engine_sis_in(sim_time now, const uint8_t* p, size_t n) override
-    {
-        d_engine.sis_in(now, p, n);
-    }
-    std::optional<std::vector<uint8_t>> engine_poll_sis() override
-    {
-        return d_engine.poll_sis();
-    }
-    std::optional<sim_time> engine_next_deadline() const override
-    {
-        return d_engine.next_deadline();
-    }
-    void engine_on_deadline(sim_time now) override { d_engine.on_deadline(now); }
-
     bool engine_drain() override
     {
         bool any = false;
-        while (const auto packet = d_engine.poll_packet()) {
+        while (const auto packet = engine().poll_packet()) {
             any = true;
             // A full device drops, as any router would.
             if (d_tun && ::write(d_tun->fd(), packet->data(), packet->size()) < 0)
                 ++d_write_failures;
         }
         std::lock_guard<std::mutex> lock(d_stats_mutex);
-        d_stats = d_engine.stats();
+        d_stats = engine().stats();
         return any;
     }
 
@@ -108,14 +92,13 @@ private:
             const ssize_t n = ::read(d_tun->fd(), d_packet.data(), d_packet.size());
             if (n <= 0)
                 return;
-            d_engine.on_packet(now(), d_packet.data(), static_cast<size_t>(n));
+            engine().on_packet(now(), d_packet.data(), static_cast<size_t>(n));
         }
     }
 
     const std::string d_device_name;
     const std::string d_address;
     const int d_mtu;
-    ip::client d_engine;
     std::optional<tun_device> d_tun;
     boost::asio::posix::stream_descriptor d_tun_events;
     std::array<uint8_t, 4096> d_packet;
@@ -163,15 +146,7 @@ public:
               make_config(address, table, mtu, queue_octets),
               netns))
     {
-        const auto sis = pmt::mp("sis");
-        message_port_register_hier_in(sis);
-        message_port_register_hier_out(sis);
-        msg_connect(self(), sis, d_core, sis);
-        msg_connect(d_core, sis, self(), sis);
-        if (real_time) {
-            d_ticker = ticker::make();
-            msg_connect(d_ticker, pmt::mp("ticks"), d_core, sis);
-        }
+        d_ticker = put_inside(*this, d_core, real_time);
     }
 
     std::map<std::string, uint64_t> stats() const override

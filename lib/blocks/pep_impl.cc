@@ -1,14 +1,13 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/engine_block.h"
 #include "blocks/routes.h"
-#include "blocks/sis_client_block.h"
 #include "blocks/tcp_edge.h"
 #include "pep/engine.h"
 #include "pep/rules.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/pep.h>
-#include <hf/ticker.h>
 
 #include <mutex>
 #include <random>
@@ -17,7 +16,7 @@ namespace gr::hf {
 namespace {
 
 //! Engine and sockets; lives on the io_thread.
-class pep_core : public sis_client_block
+class pep_core : public engine_block<hfpep::engine>
 {
 public:
     pep_core(const std::vector<tcp_listener>& listeners,
@@ -26,10 +25,10 @@ public:
         : gr::block("hf_pep_core",
                     gr::io_signature::make(0, 0, 0),
                     gr::io_signature::make(0, 0, 0)),
-          sis_client_block(netns), d_listeners(listeners), d_engine(config),
+          engine_block(netns, config), d_listeners(listeners),
           d_edge(
               io().context(),
-              d_engine,
+              engine(),
               [this] { return now(); },
               [this] { pump(); })
     {
@@ -49,20 +48,6 @@ public:
     }
 
 protected:
-    void engine_sis_in(sim_time now, const uint8_t* p, size_t n) override
-    {
-        d_engine.sis_in(now, p, n);
-    }
-    std::optional<std::vector<uint8_t>> engine_poll_sis() override
-    {
-        return d_engine.poll_sis();
-    }
-    std::optional<sim_time> engine_next_deadline() const override
-    {
-        return d_engine.next_deadline();
-    }
-    void engine_on_deadline(sim_time now) override { d_engine.on_deadline(now); }
-
     bool engine_drain() override
     {
         const bool any = d_edge.drain();
@@ -82,18 +67,17 @@ private:
     void show()
     {
         std::lock_guard<std::mutex> lock(d_shown_mutex);
-        d_stats = d_engine.stats();
+        d_stats = engine().stats();
         if (now() < d_show_at)
             return;
         d_show_at = now() + std::chrono::milliseconds(100);
         d_shown.clear();
-        for (const auto& c : d_engine.connections())
+        for (const auto& c : engine().connections())
             d_shown.push_back(
                 { c.local, c.to.to_string(), c.state, c.octets_out, c.octets_in });
     }
 
     const std::vector<tcp_listener> d_listeners;
-    hfpep::engine d_engine;
     tcp_edge d_edge;
     mutable std::mutex d_shown_mutex;
     hfpep::engine_stats d_stats;
@@ -147,15 +131,7 @@ public:
                           gr::io_signature::make(0, 0, 0)),
           d_core(gnuradio::make_block_sptr<pep_core>(listeners, config, netns))
     {
-        const auto sis = pmt::mp("sis");
-        message_port_register_hier_in(sis);
-        message_port_register_hier_out(sis);
-        msg_connect(self(), sis, d_core, sis);
-        msg_connect(d_core, sis, self(), sis);
-        if (real_time) {
-            d_ticker = ticker::make();
-            msg_connect(d_ticker, pmt::mp("ticks"), d_core, sis);
-        }
+        d_ticker = put_inside(*this, d_core, real_time);
     }
 
     std::map<std::string, uint64_t> stats() const override

@@ -22,18 +22,6 @@ void require(bool ok, const char* name, T value, const char* allowed)
                                     ": expected " + allowed);
 }
 
-s5066::sis_client::config sis_config(const client_config& c)
-{
-    c.validate();
-    s5066::sis_client::config s;
-    s.sap = c.sap;
-    s.rank = c.rank;
-    s.service = { s5066::transmission_mode::arq,
-                  s5066::delivery_confirmation::node,
-                  s5066::delivery_order::as_they_arrive };
-    return s;
-}
-
 } // namespace
 
 void client_config::validate() const
@@ -68,7 +56,9 @@ void client_config::validate() const
         r.validate();
 }
 
-client::impl::impl(const client_config& c) : d_config(c), d_sis(sis_config(c))
+client::impl::impl(const client_config& c)
+    : d_config((c.validate(), c)),
+      d_sis(s5066::sis_client::config::confirmed(c.sap, c.rank))
 {
     for (const table_entry& e : c.table)
         d_table.add(e.to, e.node);

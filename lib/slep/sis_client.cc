@@ -7,6 +7,17 @@
 
 namespace gr::hf::s5066 {
 
+sis_client::config sis_client::config::confirmed(uint8_t sap, uint8_t rank)
+{
+    config c;
+    c.sap = sap;
+    c.rank = rank;
+    c.service = { transmission_mode::arq,
+                  delivery_confirmation::node,
+                  delivery_order::as_they_arrive };
+    return c;
+}
+
 sis_client::sis_client(const config& c) : d_config(c)
 {
     if (c.sap > 15)

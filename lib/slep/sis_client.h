@@ -26,6 +26,9 @@ public:
         uint8_t rank = 0;      //!< 0 to 14; 15 is for management
         delivery_mode service; //!< of the bind; its mode must not be default_
         sim_time rebind_wait = sim_time(5'000'000'000); //!< after a refused or lost bind
+
+        //! ARQ, confirmed by the far node, as they arrive: what SLEP and the IP client bind.
+        static config confirmed(uint8_t sap, uint8_t rank);
     };
 
     //! \throws std::invalid_argument that names the value and what is allowed.

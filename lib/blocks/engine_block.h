@@ -1,0 +1,65 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "blocks/sis_client_block.h"
+
+#include <gnuradio/hier_block2.h>
+#include <hf/ticker.h>
+
+namespace gr::hf {
+
+/*! \brief A sis_client_block whose engine has the calls of every subnetwork client:
+ *         sis_in(), poll_sis(), next_deadline(), on_deadline().
+ */
+template <class Engine>
+class engine_block : public sis_client_block
+{
+protected:
+    template <class Config>
+    engine_block(const std::string& netns, const Config& config)
+        : sis_client_block(netns), d_engine(config)
+    {
+    }
+
+    void engine_sis_in(sim_time now, const uint8_t* p, size_t n) final
+    {
+        d_engine.sis_in(now, p, n);
+    }
+    std::optional<std::vector<uint8_t>> engine_poll_sis() final
+    {
+        return d_engine.poll_sis();
+    }
+    std::optional<sim_time> engine_next_deadline() const final
+    {
+        return d_engine.next_deadline();
+    }
+    void engine_on_deadline(sim_time now) final { d_engine.on_deadline(now); }
+
+    //! On the io_thread only.
+    Engine& engine() { return d_engine; }
+
+private:
+    Engine d_engine;
+};
+
+/*! \brief Makes \p core the inside of \p outer: its port sis, and with \p real_time a ticker
+ *         that keeps it going without a modem in the flowgraph.
+ *  \return the ticker, or none
+ */
+inline ticker::sptr
+put_inside(gr::hier_block2& outer, const gr::block_sptr& core, bool real_time)
+{
+    const auto sis = pmt::mp("sis");
+    outer.message_port_register_hier_in(sis);
+    outer.message_port_register_hier_out(sis);
+    outer.msg_connect(outer.self(), sis, core, sis);
+    outer.msg_connect(core, sis, outer.self(), sis);
+    if (!real_time)
+        return nullptr;
+    auto ticks = ticker::make();
+    outer.msg_connect(ticks, pmt::mp("ticks"), core, sis);
+    return ticks;
+}
+
+} // namespace gr::hf
