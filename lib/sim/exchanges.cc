@@ -4,6 +4,7 @@
 
 #include "ip/client.h"
 #include "ip/packet.h"
+#include "sim/client_on_station.h"
 
 #include <hf/mode.h>
 
@@ -63,63 +64,26 @@ octets echo_reply(octets v)
     return v;
 }
 
-//! An IP client on a station; what comes for the host goes to a function.
-class ip_on_station
+using ip_on_station = client_on_station<ip::client>;
+
+void send(ip_on_station& from, sim_time now, const octets& packet)
 {
-public:
-    ip_on_station(scheduler& s, station& at, const ip::client_config& c)
-        : d_scheduler(s), d_station(at), d_engine(c)
-    {
-        d_client = at.attach_octets([this](sim_time now, const octets& v) {
-            d_engine.sis_in(now, v.data(), v.size());
-            drain();
-        });
-        drain();
-    }
+    from.engine.on_packet(now, packet.data(), packet.size());
+    from.drain();
+}
 
-    void send(const octets& packet)
-    {
-        d_engine.on_packet(d_scheduler.now(), packet.data(), packet.size());
-        drain();
-    }
-
-    std::function<void(octets)> on_packet;
-
-private:
-    void drain()
-    {
-        if (d_busy)
-            return;
-        d_busy = true;
-        for (bool again = true; again;) {
-            again = false;
-            while (auto v = d_engine.poll_sis()) {
-                again = true;
-                d_station.send_octets(d_client, *v);
-            }
-            while (auto v = d_engine.poll_packet()) {
-                again = true;
-                if (on_packet)
-                    on_packet(std::move(*v));
-            }
+//! What comes for the host of \p c goes to \p f.
+void to_host(ip_on_station& c, const std::function<void(octets)>& f)
+{
+    c.edge = [&c, f] {
+        bool any = false;
+        while (auto v = c.engine.poll_packet()) {
+            any = true;
+            f(std::move(*v));
         }
-        d_busy = false;
-        if (const auto t = d_engine.next_deadline())
-            d_scheduler.at(*t, [this] {
-                const auto due = d_engine.next_deadline();
-                if (!due || *due > d_scheduler.now())
-                    return;
-                d_engine.on_deadline(d_scheduler.now());
-                drain();
-            });
-    }
-
-    scheduler& d_scheduler;
-    station& d_station;
-    ip::client d_engine;
-    s5066::client_id d_client = 0;
-    bool d_busy = false;
-};
+        return any;
+    };
+}
 
 ip::client_config ip_config(int n, const std::string& mode_text)
 {
@@ -178,17 +142,20 @@ std::vector<double> ping_icmp(const ping_series& p)
     two_stations n(p);
     ip_on_station a(n.s, n.a, ip_config(1, p.mode)), b(n.s, n.b, ip_config(2, p.mode));
     int answered = 0;
-    a.on_packet = [&](const octets&) { ++answered; };
-    b.on_packet = [&](octets v) {
+    to_host(a, [&](const octets&) { ++answered; });
+    to_host(b, [&](octets v) {
         // Not from within the poll of the same engine.
-        n.s.at(n.s.now(), [&b, reply = echo_reply(std::move(v))] {
+        n.s.at(n.s.now(), [&n, &b, reply = echo_reply(std::move(v))] {
             if (!reply.empty())
-                b.send(reply);
+                send(b, n.s.now(), reply);
         });
-    };
+    });
     const ip::address from("10.66.0.1"), to("10.66.0.2");
     return run_series(
-        n, p, [&](int k) { a.send(echo_request(from, to, p.octets, k)); }, answered);
+        n,
+        p,
+        [&](int k) { send(a, n.s.now(), echo_request(from, to, p.octets, k)); },
+        answered);
 }
 
 std::vector<double> ping_u_pdu(const ping_series& p)

@@ -62,4 +62,28 @@ struct ping_series {
  */
 std::vector<double> measure(const ping_series& p);
 
+//! Names looked up through DNS-PEP, one after the other.
+struct dns_series {
+    std::string mode = "4539-9600S";
+    std::string name = "isode.com"; //!< a digit is put in front of the later ones
+    int count = 4;                  //!< the first finds no link
+    double gap_s = 10;
+    double limit_s = 150; //!< for each answer
+    bool ipv6 = true;     //!< A and AAAA are asked for, in one question
+    path on_path;
+    uint64_t seed = 1;
+};
+
+struct dns_times {
+    //! From the queries of the client to both of its replies; negative: none came.
+    std::vector<double> answer_s;
+    uint64_t questions = 0; //!< sent over HF
+};
+
+/*! \brief A client that asks for A and AAAA at once and repeats both every second, until it
+ *         has both replies.
+ *  \throws std::invalid_argument as the configurations
+ */
+dns_times measure(const dns_series& d);
+
 } // namespace gr::hf::sim

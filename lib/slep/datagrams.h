@@ -54,7 +54,11 @@ struct outgoing_datagram {
     stream_id handle = 0;
     peer to;
     uint8_t priority = 0;
-    bool reliable = false;
+    enum class service {
+        unreliable, // given to SIS once
+        confirmed,  // until the far node has it, possibly twice
+        reliable    // until the far node has it, with a number: repeats are known
+    } how = service::unreliable;
     bool arq = true;
     sim_time expires{};
     std::vector<octets> parts; // U_PDUs

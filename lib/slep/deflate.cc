@@ -73,6 +73,19 @@ void deflater::adapt(size_t in, size_t out, std::vector<uint8_t>& to)
     } while (r == Z_BUF_ERROR && d_z->avail_out == 0);
 }
 
+std::optional<std::vector<uint8_t>> deflate_whole(const std::vector<uint8_t>& data)
+{
+    // Below this the block header and the codes cost more than they save.
+    constexpr size_t least = 32;
+    if (data.size() < least)
+        return std::nullopt;
+    std::vector<uint8_t> out;
+    deflater().run(data.data(), data.size(), deflater::flush::last, out);
+    if (out.size() >= data.size())
+        return std::nullopt;
+    return out;
+}
+
 inflater::inflater() : d_z(new z_stream())
 {
     if (inflateInit2(d_z.get(), raw_window) != Z_OK)

@@ -46,6 +46,9 @@ private:
     bool d_ended = false;
 };
 
+//! One datagram as a complete DEFLATE stream of its own; empty: it does not get smaller.
+std::optional<std::vector<uint8_t>> deflate_whole(const std::vector<uint8_t>& data);
+
 //! Decompresses one direction.
 class inflater
 {

@@ -193,6 +193,16 @@ bool endpoint::send_unreliable(sim_time now,
     return d_impl->send_unreliable(to, data, priority, arq);
 }
 
+std::optional<stream_id> endpoint::send_confirmed(sim_time now,
+                                                  const peer& to,
+                                                  const octets& data,
+                                                  uint8_t priority,
+                                                  sim_time ttl)
+{
+    d_impl->d_now = now;
+    return d_impl->send_confirmed(to, data, priority, ttl);
+}
+
 std::optional<stream_id> endpoint::send_reliable(sim_time now,
                                                  const peer& to,
                                                  const octets& data,
@@ -208,6 +218,12 @@ size_t endpoint::outstanding(const s5066::address& node) const
 {
     const auto it = d_impl->d_nodes.find(node);
     return it != d_impl->d_nodes.end() ? it->second.outstanding : 0;
+}
+
+bool endpoint::reachable(const s5066::address& node) const
+{
+    const auto it = d_impl->d_nodes.find(node);
+    return it == d_impl->d_nodes.end() || it->second.rejects_in_a_row == 0;
 }
 
 size_t endpoint::streams() const { return d_impl->d_streams.size(); }

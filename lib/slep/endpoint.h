@@ -90,16 +90,17 @@ struct stream_options {
 //! What the endpoint tells its user; drain poll_event() after every call.
 struct event {
     enum class type {
-        open,         //!< a peer opens a stream: accept() or refuse() it; data: open-data
-        opened,       //!< the peer accepted; data: its open-data
-        refused,      //!< the peer refused; code and text; the stream is gone
-        data,         //!< stream octets, in order: hand them back with consumed()
-        fin,          //!< the peer sends no more
-        writable,     //!< write() takes octets again after it took fewer than offered
-        closed,       //!< both directions ended cleanly; the stream is gone
-        aborted,      //!< code; the stream is gone
-        datagram,     //!< data from \c from
-        datagram_done //!< reliable datagram \c stream: code 0 delivered, else a reason
+        open,     //!< a peer opens a stream: accept() or refuse() it; data: open-data
+        opened,   //!< the peer accepted; data: its open-data
+        refused,  //!< the peer refused; code and text; the stream is gone
+        data,     //!< stream octets, in order: hand them back with consumed()
+        fin,      //!< the peer sends no more
+        writable, //!< write() takes octets again after it took fewer than offered
+        closed,   //!< both directions ended cleanly; the stream is gone
+        aborted,  //!< code; the stream is gone
+        datagram, //!< data from \c from
+        //! Reliable or confirmed datagram \c stream: code 0 delivered, else a reason.
+        datagram_done
     };
     type what = type::data;
     stream_id stream = 0;
@@ -228,6 +229,18 @@ public:
                          const octets& data,
                          uint8_t priority = 0,
                          bool arq = true);
+    /*! \brief Send an unreliable datagram with node confirmation, again and again until
+     *         the far node has it or \p ttl is over; event::datagram_done follows.
+     *  \details Two octets less than a reliable one and no restart notice ahead of it; but
+     *  when the link breaks at the wrong moment it arrives twice. For questions.
+     *  \return its handle for that event; empty: too long for one U_PDU, a group, or the
+     *          queue is full
+     */
+    std::optional<stream_id> send_confirmed(sim_time now,
+                                            const peer& to,
+                                            const octets& data,
+                                            uint8_t priority,
+                                            sim_time ttl);
     /*! \brief Send a reliable datagram, in up to 128 segments; event::datagram_done follows.
      *  \return its handle for that event; empty: too long, a group, or the queue is full
      */
@@ -238,6 +251,8 @@ public:
     bool bound() const;
     //! Octets that SIS holds unconfirmed for a node: above 0 the transmitter is at work.
     size_t outstanding(const s5066::address& node) const;
+    //! The last U_PDU for the node was not rejected by its link.
+    bool reachable(const s5066::address& node) const;
     //! Streams now.
     size_t streams() const;
     //! One line per stream, ordered by id.

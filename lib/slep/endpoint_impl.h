@@ -142,6 +142,8 @@ public:
     void abort(stream& s, uint8_t code);
     bool send_unreliable(const peer& to, const octets& data, uint8_t priority, bool arq);
     std::optional<stream_id>
+    send_confirmed(const peer& to, const octets& data, uint8_t priority, sim_time ttl);
+    std::optional<stream_id>
     send_reliable(const peer& to, const octets& data, uint8_t priority);
     void deliver(stream& s);
     std::optional<sim_time> next_deadline() const;
@@ -179,6 +181,7 @@ private:
     void send_abort(peer_state& p, uint8_t sid, uint8_t code, uint8_t priority);
     void control(peer_state& p, const pdu& body, uint8_t priority);
     void datagram_over(std::map<uint64_t, outgoing_datagram>::iterator it, uint8_t code);
+    outgoing_datagram one_part(const peer& to, const octets& data, uint8_t priority);
     bool queue_datagram(outgoing_datagram d);
     template <typename F>
     void each_deadline(F f) const;

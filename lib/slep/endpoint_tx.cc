@@ -146,7 +146,7 @@ std::optional<octets> endpoint::impl::poll_datagram(uint8_t service_class)
         outgoing_datagram& d = it->second;
         if (7 - d.priority / 2 != service_class || d.to_send.empty())
             continue;
-        if (!d.reliable) {
+        if (d.how == outgoing_datagram::service::unreliable) {
             s5066::s_unidata_request q;
             q.priority = d.priority;
             q.dst_sap = d.to.sap;
@@ -167,7 +167,9 @@ std::optional<octets> endpoint::impl::poll_datagram(uint8_t service_class)
         peer_state* p = peer_of(d.to, true);
         if (p == nullptr || !may_send(*p->node, service_class))
             continue;
-        if (p->notice == peer_state::notice::due)
+        // Without a number there is nothing that a restart could confuse.
+        if (d.how == outgoing_datagram::service::reliable &&
+            p->notice == peer_state::notice::due)
             return send_notice(*p);
         const size_t part = *d.to_send.begin();
         d.to_send.erase(d.to_send.begin());

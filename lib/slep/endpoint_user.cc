@@ -12,18 +12,6 @@ namespace {
 constexpr size_t peers_max = 256;
 constexpr size_t control_max = 1024;
 
-s5066::sis_client::config sis_config(const endpoint_config& c)
-{
-    c.validate();
-    s5066::sis_client::config s;
-    s.sap = c.sap;
-    s.rank = c.rank;
-    s.service = { s5066::transmission_mode::arq,
-                  s5066::delivery_confirmation::node,
-                  s5066::delivery_order::as_they_arrive };
-    return s;
-}
-
 size_t hard_limit(const endpoint_config& c)
 {
     // The stop reaches the sender with the end of its transmission; then SIS still holds
@@ -39,7 +27,11 @@ stream::stream(const endpoint_config& c, const stream_options& o)
 {
 }
 
-endpoint::impl::impl(const endpoint_config& c) : d_config(c), d_sis(sis_config(c)) {}
+endpoint::impl::impl(const endpoint_config& c)
+    : d_config((c.validate(), c)),
+      d_sis(s5066::sis_client::config::confirmed(c.sap, c.rank))
+{
+}
 
 peer_state* endpoint::impl::peer_of(const peer& who, bool make)
 {
@@ -292,29 +284,54 @@ bool endpoint::impl::queue_datagram(outgoing_datagram d)
     return true;
 }
 
-bool endpoint::impl::send_unreliable(const peer& to,
-                                     const octets& data,
-                                     uint8_t priority,
-                                     bool arq)
+outgoing_datagram
+endpoint::impl::one_part(const peer& to, const octets& data, uint8_t priority)
 {
     outgoing_datagram d;
     d.handle = d_next_id++;
     d.to = to;
     d.priority = priority;
+    const auto small = deflate_whole(data);
+    d.parts.push_back(encode(
+        { to.extended, unreliable_datagram{ small.has_value(), small.value_or(data) } }));
+    return d;
+}
+
+bool endpoint::impl::send_unreliable(const peer& to,
+                                     const octets& data,
+                                     uint8_t priority,
+                                     bool arq)
+{
+    outgoing_datagram d = one_part(to, data, priority);
     d.arq = arq && !to.node.is_group();
     d.expires = d_now + d_config.unreliable_ttl;
-    d.parts.push_back(encode({ to.extended, unreliable_datagram{ false, data } }));
-    if (d.parts.front().size() > d_sis.mtu())
-        return false;
-    return queue_datagram(std::move(d));
+    return d.parts.front().size() <= d_sis.mtu() && queue_datagram(std::move(d));
+}
+
+std::optional<stream_id> endpoint::impl::send_confirmed(const peer& to,
+                                                        const octets& data,
+                                                        uint8_t priority,
+                                                        sim_time ttl)
+{
+    if (to.node.is_group() || peer_of(to, true) == nullptr)
+        return std::nullopt;
+    outgoing_datagram d = one_part(to, data, priority);
+    d.how = outgoing_datagram::service::confirmed;
+    d.expires = d_now + ttl;
+    const stream_id handle = d.handle;
+    if (d.parts.front().size() > d_sis.mtu() || !queue_datagram(std::move(d)))
+        return std::nullopt;
+    return handle;
 }
 
 std::optional<stream_id>
-endpoint::impl::send_reliable(const peer& to, const octets& data, uint8_t priority)
+endpoint::impl::send_reliable(const peer& to, const octets& plain, uint8_t priority)
 {
     peer_state* p = to.node.is_group() ? nullptr : peer_of(to, true);
-    if (p == nullptr)
+    if (p == nullptr || plain.size() > d_config.datagram_octets)
         return std::nullopt;
+    const auto small = deflate_whole(plain);
+    const octets& data = small ? *small : plain;
     const size_t head = to.extended != 0 ? 4 : 3;
     const size_t whole = u_pdu_octets() - head, part = whole - 1;
     if (data.size() > 128 * part)
@@ -323,10 +340,11 @@ endpoint::impl::send_reliable(const peer& to, const octets& data, uint8_t priori
     d.handle = d_next_id++;
     d.to = to;
     d.priority = priority;
-    d.reliable = true;
+    d.how = outgoing_datagram::service::reliable;
     d.expires = d_now + d_config.reliable_ttl;
     reliable_datagram body;
     body.number = p->next_datagram;
+    body.compressed = small.has_value();
     for (size_t at = 0; at == 0 || at < data.size();) {
         const size_t n = std::min(data.size() - at, data.size() > whole ? part : whole);
         if (data.size() > whole)
@@ -349,7 +367,7 @@ endpoint::impl::send_reliable(const peer& to, const octets& data, uint8_t priori
 void endpoint::impl::datagram_over(std::map<uint64_t, outgoing_datagram>::iterator it,
                                    uint8_t code)
 {
-    if (it->second.reliable) {
+    if (it->second.how != outgoing_datagram::service::unreliable) {
         event e;
         e.what = event::type::datagram_done;
         e.stream = it->first;

@@ -50,6 +50,24 @@ class Pep:
 
 
 @dataclass
+class Dns:
+    """DNS-PEP of a station, as hf.dns_pep.
+
+    listen: "ADDRESS[:PORT]" for clients; routes: "SUFFIX=NODE"; resolver: asked for peers,
+    empty: they are refused; peers: nodes that may ask, empty: all; local: "NAME=ADDRESS";
+    blocked: names that do not exist; settings: further ones (hf.dns_pep.settings()).
+    """
+
+    listen: List[str] = field(default_factory=list)
+    routes: List[str] = field(default_factory=list)
+    resolver: str = ""
+    peers: List[str] = field(default_factory=list)
+    local: List[str] = field(default_factory=list)
+    blocked: List[str] = field(default_factory=list)
+    settings: Dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
 class SisServer:
     """SIS server on TCP: other programs as clients of this station.
 
@@ -87,6 +105,7 @@ class Description:
     data_link: Dict[str, float] = field(default_factory=dict)
     ip_client: Optional[IpClient] = None
     pep: Optional[Pep] = None
+    dns: Optional[Dns] = None
     sis_server: Optional[SisServer] = None
     capture: Capture = field(default_factory=Capture)
 
@@ -98,8 +117,8 @@ def _make(kind: Any, table: Any, where: str) -> Any:
     for name in table:
         if name not in known:
             raise StationError(f"{where}: '{name}' is unknown; allowed are {', '.join(known)}")
-    parts = {"ip_client": IpClient, "pep": Pep, "sis_server": SisServer,
-             "capture": Capture}
+    parts = {"ip_client": IpClient, "pep": Pep, "dns": Dns,
+             "sis_server": SisServer, "capture": Capture}
     values = {}
     for name, value in table.items():
         if kind is Description and name in parts:
@@ -159,7 +178,7 @@ class Station:
         # Below SLEP lies about one longest transmission: less starves the link, more delays
         # what is urgent.
         queue = int(1.1 * longest_transmission_octets(d.mode)) + 2048
-        self.pep = self.ip_client = self.sis_server = None
+        self.pep = self.ip_client = self.dns = self.sis_server = None
         if d.pep is not None:
             self.pep = _hf.pep(d.pep.listen, d.pep.routes, queue,
                                max_connections=d.pep.max_connections, netns=d.netns,
@@ -169,6 +188,12 @@ class Station:
             c = d.ip_client
             self.ip_client = _hf.ip_client(c.device, c.address, c.routes, c.mtu, queue, d.netns)
             self.add_client(tb, self.ip_client)
+        if d.dns is not None:
+            # After the IP client: it may listen on the address of the TUN device.
+            x = d.dns
+            self.dns = _hf.dns_pep(x.listen, x.routes, x.resolver, x.peers, x.local, x.blocked,
+                                   x.settings, d.netns)
+            self.add_client(tb, self.dns)
         if d.sis_server is not None:
             n = d.sis_server
             self.sis_server = _hf.sis_server(n.address, n.port, n.max_clients, netns=d.netns)

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 namespace gr::hf::test {
 namespace {
 
@@ -421,6 +423,64 @@ TEST(slep_streams, an_answer_without_data_rides_or_waits)
     }
 }
 
+octets noise(size_t n)
+{
+    std::mt19937 rng(1);
+    octets v(n);
+    for (auto& o : v)
+        o = uint8_t(rng());
+    return v;
+}
+
+TEST(slep_datagrams, a_confirmed_one_waits_for_the_link_and_needs_no_notice)
+{
+    two_users n;
+    size_t requests = 0;
+    n.net.on_request = [&](const s5066::s_unidata_request& u) {
+        ++requests;
+        EXPECT_EQ(u.u_pdu.size(), 1u + 20);
+    };
+    n.net.k.up = false;
+    const auto id = n.a.link.send_confirmed(n.net.now(), n.to_b(), noise(20), 12, 600s);
+    ASSERT_TRUE(id);
+    n.net.run_for(30);
+    EXPECT_FALSE(n.a.link.reachable(n.to_b().node));
+    EXPECT_TRUE(n.a.datagrams.empty());
+    n.net.k.up = true;
+    n.net.run_for(60);
+    EXPECT_GE(requests, 2u);
+    EXPECT_TRUE(n.a.link.reachable(n.to_b().node));
+    ASSERT_EQ(n.b.datagrams.size(), 1u);
+    EXPECT_EQ(n.b.datagrams[0].data, noise(20));
+    ASSERT_EQ(n.a.datagrams.size(), 1u);
+    EXPECT_EQ(n.a.datagrams[0].stream, *id);
+    EXPECT_EQ(n.a.datagrams[0].code, 0);
+    // And is given up in the end.
+    n.net.k.up = false;
+    ASSERT_TRUE(n.a.link.send_confirmed(n.net.now(), n.to_b(), noise(20), 12, 100s));
+    n.net.run_for(200);
+    ASSERT_EQ(n.a.datagrams.size(), 2u);
+    EXPECT_EQ(n.a.datagrams[1].code, slep::reason_lifetime_over);
+}
+
+TEST(slep_datagrams, what_shrinks_goes_compressed)
+{
+    two_users n;
+    n.b.link.listen(0);
+    size_t carried = 0;
+    n.net.on_request = [&](const s5066::s_unidata_request& u) {
+        carried += u.u_pdu.size();
+    };
+    const octets text(1500, 'x');
+    ASSERT_TRUE(n.a.link.send_unreliable(n.net.now(), n.to_b(), text));
+    ASSERT_TRUE(n.a.link.send_reliable(n.net.now(), n.to_b(), text));
+    n.net.run_for(30);
+    EXPECT_LT(carried, 100u);
+    ASSERT_EQ(n.b.datagrams.size(), 2u);
+    EXPECT_EQ(n.b.datagrams[0].data, text);
+    EXPECT_EQ(n.b.datagrams[1].data, text);
+}
+
 TEST(slep_datagrams, unreliable_and_reliable)
 {
     two_users n;
@@ -429,7 +489,7 @@ TEST(slep_datagrams, unreliable_and_reliable)
     ASSERT_TRUE(n.a.link.send_reliable(n.net.now(), n.to_b(53), { 4, 5 }, 12));
     const auto big = n.a.link.send_reliable(n.net.now(), n.to_b(53), pattern(20'000));
     ASSERT_TRUE(big);
-    EXPECT_FALSE(n.a.link.send_unreliable(n.net.now(), n.to_b(), octets(2048)));
+    EXPECT_FALSE(n.a.link.send_unreliable(n.net.now(), n.to_b(), noise(2048)));
     EXPECT_FALSE(n.a.link.send_reliable(n.net.now(), n.to_b(), octets(300'000)));
     n.net.k.jitter_s = 3;
     n.net.run_for(120);

@@ -3,6 +3,7 @@
 /* BINDTOOL_HEADER_FILE(data_link.h) */
 /* BINDTOOL_HEADER_FILE_HASH(0) */
 #include <hf/data_link.h>
+#include <hf/dns_pep.h>
 #include <hf/ip_client.h>
 #include <hf/keys.h>
 #include <hf/pep.h>
@@ -93,6 +94,22 @@ void bind_network(py::module& m)
              py::arg("netns") = "",
              py::arg("real_time") = false)
         .def("stats", &ip_client::stats);
+
+    hier_class<dns_pep>(m, "dns_pep", "DNS-PEP: caching DNS forwarder across HF.")
+        .def(py::init(&dns_pep::make),
+             py::arg("listen"),
+             py::arg("routes"),
+             py::arg("resolver") = "",
+             py::arg("peers") = std::vector<std::string>(),
+             py::arg("local") = std::vector<std::string>(),
+             py::arg("blocked") = std::vector<std::string>(),
+             py::arg("settings") = std::map<std::string, double>(),
+             py::arg("netns") = "",
+             py::arg("real_time") = false)
+        .def_static("settings",
+                    &dns_pep::settings,
+                    "Names and default values of the further settings.")
+        .def("stats", &dns_pep::stats);
 
     message_class<sis_server>(
         m, "sis_server", "SIS server on TCP: other programs as clients.")

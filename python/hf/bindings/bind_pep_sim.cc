@@ -76,6 +76,30 @@ std::vector<double> simulate_ping(const std::string& mode,
     return sim::measure(p);
 }
 
+py::dict simulate_dns(const std::string& mode,
+                      const std::string& name,
+                      int count,
+                      double gap_s,
+                      double limit_s,
+                      bool ipv6,
+                      double ber,
+                      double loss,
+                      uint64_t seed)
+{
+    using namespace pybind11::literals;
+    sim::dns_series d;
+    d.mode = mode;
+    d.name = name;
+    d.count = count;
+    d.gap_s = gap_s;
+    d.limit_s = limit_s;
+    d.ipv6 = ipv6;
+    d.on_path = path_of(ber, loss);
+    d.seed = seed;
+    const auto r = sim::measure(d);
+    return py::dict("answer_s"_a = r.answer_s, "questions"_a = r.questions);
+}
+
 } // namespace
 
 void bind_pep_sim(py::module& m)
@@ -110,4 +134,22 @@ void bind_pep_sim(py::module& m)
         "Echo requests one after the other over emulated modems in virtual time: ICMP "
         "through the IP client, or U_PDUs of the data link. Returns round-trip times in "
         "seconds, negative if no answer came.");
+    m.def("simulate_dns",
+          &simulate_dns,
+          py::arg("mode"),
+          py::arg("name") = "isode.com",
+          py::arg("count") = 4,
+          py::arg("gap_s") = 10.0,
+          py::arg("limit_s") = 150.0,
+          py::arg("ipv6") = true,
+          py::arg("ber") = 0.0,
+          py::arg("loss") = 0.0,
+          py::arg("seed") = 1,
+          "Names looked up through DNS-PEP over emulated modems in virtual time, one "
+          "after the "
+          "other, by a client that asks for A and AAAA and repeats both every second. "
+          "Returns "
+          "a dictionary: answer_s, times until both replies, negative if none came; "
+          "questions "
+          "sent over HF.");
 }

@@ -127,17 +127,24 @@ def _ping(cell: Cell) -> Optional[float]:
     return _mean(times[:1] if cell.metric == "first ping" else times[1:])
 
 
+def _dns(cell: Cell) -> Optional[float]:
+    # The first finds no link: what a user sees after a pause.
+    return _mean(hf.simulate_dns(_mode(cell.bit_rate))["answer_s"][:1])
+
+
 MEASURES: Dict[str, Callable[[Cell], Optional[float]]] = {
     "HF-PEP size and speed": _tcp,
     "HF-PEP BER": _tcp_with_errors,
     "ping ARQ": _ping,
     "ARQ ping by speed": _ping,
+    "DNS": _dns,
 }
 TITLES = {
     "HF-PEP size and speed": "HF-PEP: connect, send, confirm, close",
     "HF-PEP BER": "HF-PEP with bit errors (mean of 20 runs)",
     "ping ARQ": "ICMP echo of 84 octets through the IP client, soft link open",
     "ARQ ping by speed": "Echo of 32 octets over the data link itself",
+    "DNS": "A name looked up, A and AAAA, link set-up included; published: through the IP client",
 }
 
 

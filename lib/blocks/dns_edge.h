@@ -1,0 +1,83 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "dns/engine.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/udp.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace gr::hf {
+
+/*! \brief "ADDRESS[:PORT]", IPv6 with a port in brackets; port 53 unless said.
+ *  \throws std::invalid_argument that names \p text and what is allowed.
+ */
+boost::asio::ip::udp::endpoint parse_dns_endpoint(const std::string& text);
+
+/*! \brief The sockets of DNS-PEP: clients by UDP and TCP, and the upstream resolver.
+ *         Everything runs on the thread of the io_context.
+ */
+class dns_edge
+{
+public:
+    /*! \param clock station time
+     *  \param pump called after the engine was told something from a socket
+     */
+    dns_edge(boost::asio::io_context& io,
+             dns::engine& engine,
+             std::function<sim_time()> clock,
+             std::function<void()> pump);
+    ~dns_edge();
+
+    //! UDP and TCP. \throws std::runtime_error naming the address and what the system said.
+    void listen(const boost::asio::ip::udp::endpoint& where);
+    //! Who is asked for peers.
+    void set_resolver(const boost::asio::ip::udp::endpoint& where) { d_resolver = where; }
+    //! Carry out what the engine wants; false if it wanted nothing.
+    bool drain();
+    //! Close all sockets at once.
+    void close();
+
+private:
+    struct udp_listener;
+    struct tcp_listener;
+    class tcp_client;
+    class question; // dns_question.h
+    //! Who waits for a reply: by UDP a socket and an address, by TCP a connection.
+    struct waiting {
+        std::weak_ptr<udp_listener> by_udp;
+        boost::asio::ip::udp::endpoint to;
+        std::weak_ptr<tcp_client> by_tcp;
+        dns::octets query;
+    };
+    using repeat_key = std::tuple<int, boost::asio::ip::udp::endpoint, unsigned>;
+
+    void receive(const std::shared_ptr<udp_listener>& l);
+    void accept(const std::shared_ptr<tcp_listener>& l);
+    void query(waiting w);
+    void reply(uint64_t client, dns::octets message);
+    static repeat_key key_of(const waiting& w);
+
+    boost::asio::io_context& d_io;
+    dns::engine& d_engine;
+    std::function<sim_time()> d_clock;
+    std::function<void()> d_pump;
+    boost::asio::ip::udp::endpoint d_resolver;
+    std::vector<std::shared_ptr<udp_listener>> d_udp;
+    std::vector<std::shared_ptr<tcp_listener>> d_tcp;
+    std::set<std::shared_ptr<tcp_client>> d_clients;
+    std::set<std::shared_ptr<question>> d_questions;
+    std::map<uint64_t, waiting> d_waiting;
+    std::set<repeat_key> d_repeats;
+    uint64_t d_next = 1;
+};
+
+} // namespace gr::hf

@@ -1,0 +1,243 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/dns_edge.h"
+#include "blocks/engine_block.h"
+#include "blocks/routes.h"
+
+#include <gnuradio/io_signature.h>
+#include <hf/dns_pep.h>
+
+#include <cmath>
+#include <mutex>
+
+namespace gr::hf {
+namespace {
+
+using endpoint = boost::asio::ip::udp::endpoint;
+
+//! Engine and sockets; lives on the io_thread.
+class dns_pep_core : public engine_block<dns::engine>
+{
+public:
+    dns_pep_core(const std::vector<endpoint>& listen,
+                 const endpoint& resolver,
+                 const dns::engine_config& config,
+                 const std::string& netns)
+        : gr::block("hf_dns_pep_core",
+                    gr::io_signature::make(0, 0, 0),
+                    gr::io_signature::make(0, 0, 0)),
+          engine_block(netns, config), d_listen(listen), d_edge(
+                                                             io().context(),
+                                                             engine(),
+                                                             [this] { return now(); },
+                                                             [this] { pump(); })
+    {
+        d_edge.set_resolver(resolver);
+        open_now();
+    }
+    ~dns_pep_core() override { close_now(); }
+
+    dns::engine_stats stats() const
+    {
+        std::lock_guard<std::mutex> lock(d_stats_mutex);
+        return d_stats;
+    }
+
+protected:
+    bool engine_drain() override
+    {
+        const bool any = d_edge.drain();
+        std::lock_guard<std::mutex> lock(d_stats_mutex);
+        d_stats = engine().stats();
+        return any;
+    }
+    void open() override
+    {
+        for (const auto& where : d_listen)
+            d_edge.listen(where);
+    }
+    void close() override { d_edge.close(); }
+
+private:
+    const std::vector<endpoint> d_listen;
+    dns_edge d_edge;
+    mutable std::mutex d_stats_mutex;
+    dns::engine_stats d_stats;
+};
+
+//! One further setting: how it is read and set.
+struct setting {
+    std::function<double(const dns::engine_config&)> get;
+    std::function<void(dns::engine_config&, double)> set;
+    double most;
+};
+
+template <class T>
+setting number(T dns::engine_config::*member, double most)
+{
+    return { [member](const auto& c) { return static_cast<double>(c.*member); },
+             [member](auto& c, double v) { c.*member = static_cast<T>(v); },
+             most };
+}
+template <class T>
+setting limit(T dns::cache_limits::*member, double most)
+{
+    return { [member](const auto& c) { return static_cast<double>(c.limits.*member); },
+             [member](auto& c, double v) { c.limits.*member = static_cast<T>(v); },
+             most };
+}
+setting seconds(sim_time dns::engine_config::*member)
+{
+    return { [member](const auto& c) { return to_seconds(c.*member); },
+             [member](auto& c, double v) { c.*member = from_seconds(v); },
+             3600 };
+}
+
+const std::map<std::string, setting>& all_settings()
+{
+    using config = dns::engine_config;
+    using limits = dns::cache_limits;
+    constexpr double month_s = 30 * 86400;
+    static const std::map<std::string, setting> all = {
+        { "sap",
+          { [](const config& c) { return double(c.slep.sap); },
+            [](config& c, double v) { c.slep.sap = static_cast<uint8_t>(v); },
+            15 } },
+        { "ipv6", number(&config::ipv6, 1) },
+        { "dnssec", number(&config::dnssec, 1) },
+        { "priority", number(&config::priority, 15) },
+        { "wait_s", seconds(&config::wait_max) },
+        { "stale_wait_s", seconds(&config::stale_wait) },
+        { "ttl_min_s", limit(&limits::ttl_min_s, month_s) },
+        { "ttl_max_s", limit(&limits::ttl_max_s, month_s) },
+        { "negative_min_s", limit(&limits::negative_min_s, month_s) },
+        { "negative_max_s", limit(&limits::negative_max_s, month_s) },
+        { "stale_s", limit(&limits::stale_s, month_s) },
+        { "cache_entries", limit(&limits::entries, 1e6) },
+    };
+    return all;
+}
+
+void apply(const std::map<std::string, double>& settings, dns::engine_config& c)
+{
+    for (const auto& [name, value] : settings) {
+        const auto it = all_settings().find(name);
+        if (it == all_settings().end()) {
+            std::string known;
+            for (const auto& s : all_settings())
+                known += (known.empty() ? "" : ", ") + s.first;
+            throw std::invalid_argument("DNS setting '" + name + "': allowed are " +
+                                        known);
+        }
+        if (!(value >= 0 && value <= it->second.most))
+            throw std::invalid_argument(
+                "DNS setting " + name + " " + std::to_string(value) +
+                ": allowed are 0 to " +
+                std::to_string(static_cast<long>(it->second.most)));
+        it->second.set(c, value);
+    }
+}
+
+s5066::address node_of(const std::string& text)
+{
+    const auto node = s5066::address::parse(text);
+    if (!node)
+        throw std::invalid_argument("DNS peer '" + text +
+                                    "': allowed is a node address such as 1.2.0.2");
+    return *node;
+}
+
+dns::local_name local_of(const std::string& text)
+{
+    const auto eq = text.find('=');
+    const auto address =
+        eq == std::string::npos ? std::nullopt : ip::address::parse(text.substr(eq + 1));
+    if (!address)
+        throw std::invalid_argument("local name '" + text +
+                                    "': allowed is NAME=ADDRESS, for example "
+                                    "station.hf=10.66.0.1");
+    return { text.substr(0, eq), *address };
+}
+
+class dns_pep_impl : public dns_pep
+{
+public:
+    dns_pep_impl(const std::vector<endpoint>& listen,
+                 const endpoint& resolver,
+                 const dns::engine_config& config,
+                 const std::string& netns,
+                 bool real_time)
+        : gr::hier_block2("hf_dns_pep",
+                          gr::io_signature::make(0, 0, 0),
+                          gr::io_signature::make(0, 0, 0)),
+          d_core(gnuradio::make_block_sptr<dns_pep_core>(listen, resolver, config, netns))
+    {
+        d_ticker = put_inside(*this, d_core, real_time);
+    }
+
+    std::map<std::string, uint64_t> stats() const override
+    {
+        const auto s = d_core->stats();
+        return { { "queries", s.queries },
+                 { "malformed", s.malformed },
+                 { "local", s.local },
+                 { "cached", s.cached },
+                 { "stale", s.stale },
+                 { "joined", s.joined },
+                 { "asked", s.asked },
+                 { "answered", s.answered },
+                 { "failed", s.failed },
+                 { "served", s.served },
+                 { "upstream", s.upstream },
+                 { "bad_messages", s.bad_messages },
+                 { "refused_peers", s.refused_peers },
+                 { "cache_entries", s.cache_entries } };
+    }
+
+private:
+    std::shared_ptr<dns_pep_core> d_core;
+    ticker::sptr d_ticker;
+};
+
+} // namespace
+
+std::map<std::string, double> dns_pep::settings()
+{
+    std::map<std::string, double> defaults;
+    const dns::engine_config c;
+    for (const auto& s : all_settings())
+        defaults[s.first] = s.second.get(c);
+    return defaults;
+}
+
+dns_pep::sptr dns_pep::make(const std::vector<std::string>& listen,
+                            const std::vector<std::string>& routes,
+                            const std::string& resolver,
+                            const std::vector<std::string>& peers,
+                            const std::vector<std::string>& local,
+                            const std::vector<std::string>& blocked,
+                            const std::map<std::string, double>& settings,
+                            const std::string& netns,
+                            bool real_time)
+{
+    std::vector<endpoint> where;
+    for (const auto& text : listen)
+        where.push_back(parse_dns_endpoint(text));
+    dns::engine_config c;
+    for (const auto& text : routes) {
+        const auto [suffix, node] = parse_route(text);
+        c.routes.push_back({ suffix, node });
+    }
+    c.serve = !resolver.empty();
+    const endpoint upstream = c.serve ? parse_dns_endpoint(resolver) : endpoint();
+    for (const auto& text : peers)
+        c.peers.push_back(node_of(text));
+    for (const auto& text : local)
+        c.local.push_back(local_of(text));
+    c.blocked.insert(c.blocked.end(), blocked.begin(), blocked.end());
+    apply(settings, c);
+    c.validate();
+    return gnuradio::make_block_sptr<dns_pep_impl>(where, upstream, c, netns, real_time);
+}
+
+} // namespace gr::hf

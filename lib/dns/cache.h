@@ -1,0 +1,61 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "dns/message.h"
+#include <hf/time.h>
+
+#include <list>
+#include <map>
+
+namespace gr::hf::dns {
+
+//! What is known about a question.
+struct known {
+    rcode code = rcode::ok;
+    std::vector<ip::address> addresses;
+    octets raw; //!< whole response instead of addresses; empty: none
+    uint32_t ttl = 0;
+};
+
+//! How long answers are kept.
+struct cache_limits {
+    size_t entries = 4096;        //!< 1 to 10^6; the one used least recently makes room
+    uint32_t ttl_min_s = 300;     //!< floor: short TTLs are for load sharing, not for HF
+    uint32_t ttl_max_s = 86400;   //!< ceiling
+    uint32_t negative_min_s = 60; //!< the same for "no such name" and "no data"
+    uint32_t negative_max_s = 900;
+    uint32_t stale_s = 86400; //!< kept after the end of the TTL, for want of a link
+};
+
+//! Answers by question, with an end.
+class cache
+{
+public:
+    explicit cache(const cache_limits& limits) : d_limits(limits) {}
+
+    //! \p k is what was answered; its TTL is bounded by the limits.
+    void put(sim_time now, const question& q, known k);
+
+    struct found {
+        const known* what = nullptr; //!< valid until the next put()
+        uint32_t ttl_s = 0;          //!< left; 0 when stale
+        bool stale = false;
+    };
+    //! Empty: nothing is known, or nothing that may still be used.
+    std::optional<found> find(sim_time now, const question& q);
+    size_t size() const { return d_entries.size(); }
+    void clear();
+
+private:
+    struct entry {
+        known what;
+        sim_time until{};
+        std::list<question>::iterator used;
+    };
+    cache_limits d_limits;
+    std::map<question, entry> d_entries;
+    std::list<question> d_used; // most recent first
+};
+
+} // namespace gr::hf::dns
