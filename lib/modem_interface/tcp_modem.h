@@ -1,0 +1,60 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem_interface/modem_session.h"
+#include "modem_interface/tcp_link.h"
+
+namespace gr::hf::modem_interface {
+
+/*! \brief TCP form, the modem's end (A.5.1.2), synchronous.
+ *
+ * Where the text leaves a choice: packets are taken from the stream only while the queue has
+ * room for the longest one (step 10 of A.5.1.2.5), and that does not count as silence of the
+ * terminal; a LAST packet of a reception carries no octets; critical octets are those of the
+ * next interleaver block.
+ */
+class tcp_modem : public modem_session
+{
+public:
+    explicit tcp_modem(const modem_settings& settings);
+
+    void open(sim_time now) override;
+    void close(sim_time now) override;
+    void receive(sim_time now, const uint8_t* p, size_t n) override;
+    bool reading() const override { return !d_held; }
+    std::optional<sim_time> next_deadline() const override;
+    void on_deadline(sim_time now) override;
+
+    uint64_t naks() const { return d_naks; }
+
+private:
+    void tx_changed() override;
+    void underrun() override;
+    void rx_carrier() override;
+    void rx_data(const octets& data) override;
+    void rx_last() override;
+
+    void process();
+    void greet();
+    void on_payload(const tcp_payload& p);
+    void on_transfer(const data_transfer& p);
+    void on_start();
+    void send_transfer(packet_order order, octets data);
+    void send(const tcp_payload& p);
+    void send_status();
+    transmitter_state wire_state() const;
+
+    tcp_link d_link;
+    sim_time d_now{};                    // of the host
+    std::optional<data_transfer> d_held; // waits for room in the queue
+    bool d_first = false;                // a FIRST packet of this transmission has come
+    bool d_rx_first = true;              // the next packet of a reception is its first
+    packet_id d_last_id{};
+    uint64_t d_next_id = 1;
+    uint64_t d_naks = 0;
+    sim_time d_status_at{};
+    transmitter_state d_told = transmitter_state::flushed;
+};
+
+} // namespace gr::hf::modem_interface

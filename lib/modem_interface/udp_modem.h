@@ -1,0 +1,65 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem_interface/interleaver_set.h"
+#include "modem_interface/modem_session.h"
+
+namespace gr::hf::modem_interface {
+
+/*! \brief UDP form, the modem's end (A.5.2), synchronous.
+ *
+ * Where the text leaves a choice: the session number is the terminal's, so nothing is sent
+ * before its first packet; a transmission begins when modem_settings::prebuffer_blocks blocks
+ * are queued; a set is given up when two later ones have arrived.
+ */
+class udp_modem : public modem_session
+{
+public:
+    explicit udp_modem(const modem_settings& settings);
+
+    void open(sim_time now) override;
+    void close(sim_time now) override;
+    void receive(sim_time now, const uint8_t* p, size_t n) override;
+    std::optional<sim_time> next_deadline() const override;
+    void on_deadline(sim_time now) override;
+
+    //! Datagrams that were not understood.
+    uint64_t invalid() const { return d_invalid; }
+
+private:
+    void tx_changed() override;
+    void underrun() override;
+    void rx_carrier() override;
+    void rx_data(const octets& data) override;
+    void rx_last() override;
+
+    void new_session(uint32_t session);
+    void on_data(const encoded_data& d);
+    void take_decoded();
+    void send(udp_payload p);
+    void send_status();
+    void send_sets();
+    void note_jitter(uint32_t timestamp);
+
+    sim_time d_now{}; // of the host
+    bool d_open = false;
+    std::optional<uint32_t> d_session;
+    bool d_silent = false; // 30 s without a ping reply: nothing is accepted
+    sim_time d_status_at{}, d_ping_at{}, d_reply_at{};
+    uint16_t d_status_sequence = 0;
+    uint8_t d_errors = 0;
+    std::optional<uint16_t> d_transfer; // of the current or last transmission
+    std::optional<set_decoder> d_decoder;
+    bool d_holdoff = false;
+    std::optional<set_encoder> d_encoder; // of the reception
+    uint16_t d_rx_transfer = 0;
+    std::deque<double>
+        d_delays; // ms, of the last 100 packets, with the clocks' difference
+    uint64_t d_invalid = 0;
+};
+
+//! Microseconds within the hour: the timestamp of encoded data.
+uint32_t timestamp_of(sim_time now);
+
+} // namespace gr::hf::modem_interface

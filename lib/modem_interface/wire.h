@@ -1,0 +1,81 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem_interface/tcp_codec.h"
+
+#include <hf/time.h>
+
+#include <deque>
+#include <optional>
+#include <string>
+
+namespace gr::hf::modem_interface {
+
+/*! \brief The network side of either end of the LAN interface, without a socket.
+ *
+ * For the TCP form what is exchanged is a stream, for the UDP form datagrams. Times are those
+ * of the host: the far end lives in real time even where the air is simulated.
+ */
+class wire
+{
+public:
+    virtual ~wire() = default;
+
+    //! A connection exists (UDP form: control was granted). Also after an earlier one.
+    virtual void open(sim_time now) = 0;
+    //! It exists no more.
+    virtual void close(sim_time now) = 0;
+    //! Octets of the stream, or one datagram. Takes anything.
+    virtual void receive(sim_time now, const uint8_t* p, size_t n) = 0;
+    //! False: give it no more of the stream until it says true.
+    virtual bool reading() const { return true; }
+    //! When on_deadline() is due.
+    virtual std::optional<sim_time> next_deadline() const = 0;
+    virtual void on_deadline(sim_time now) = 0;
+
+    //! Octets for the stream, or one datagram.
+    std::optional<octets> poll_wire()
+    {
+        if (d_out.empty())
+            return std::nullopt;
+        octets o = std::move(d_out.front());
+        d_out.pop_front();
+        d_out_octets -= o.size();
+        return o;
+    }
+    //! Not empty: the connection is to be closed when poll_wire() has run dry, and why.
+    const std::string& finished() const { return d_finished; }
+    //! The far end has completed the initial exchange.
+    bool connected() const { return d_connected; }
+
+protected:
+    void send(octets o)
+    {
+        d_out_octets += o.size();
+        d_out.push_back(std::move(o));
+    }
+    size_t unsent() const { return d_out_octets; }
+    void reset_wire()
+    {
+        d_out.clear();
+        d_out_octets = 0;
+        d_finished.clear();
+        d_connected = false;
+    }
+    void finish(const std::string& why)
+    {
+        if (d_finished.empty())
+            d_finished = why;
+        d_connected = false;
+    }
+    void set_connected(bool on) { d_connected = on; }
+
+private:
+    std::deque<octets> d_out;
+    size_t d_out_octets = 0;
+    std::string d_finished;
+    bool d_connected = false;
+};
+
+} // namespace gr::hf::modem_interface
