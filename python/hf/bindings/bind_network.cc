@@ -6,6 +6,8 @@
 #include <hf/dns_pep.h>
 #include <hf/ip_client.h>
 #include <hf/keys.h>
+#include <hf/modem_client.h>
+#include <hf/modem_server.h>
 #include <hf/pep.h>
 #include <hf/sis_client.h>
 #include <hf/sis_server.h>
@@ -128,6 +130,29 @@ void bind_network(py::module& m)
              py::arg("port") = 5066,
              py::arg("netns") = "")
         .def("stats", &sis_client::stats);
+
+    message_class<modem_server>(
+        m, "modem_server", "Our modem for another maker's data link (110C Appendix A).")
+        .def(py::init(&modem_server::make),
+             py::arg("mode"),
+             py::arg("form") = "tcp",
+             py::arg("address") = "127.0.0.1",
+             py::arg("port") = 3000,
+             py::arg("receiver_master") = true,
+             py::arg("netns") = "")
+        .def("port", &modem_server::port)
+        .def("stats", &modem_server::stats);
+
+    message_class<modem_client>(
+        m, "modem_client", "Another maker's modem for our data link (110C Appendix A).")
+        .def(py::init(&modem_client::make),
+             py::arg("mode"),
+             py::arg("form") = "tcp",
+             py::arg("host") = "127.0.0.1",
+             py::arg("port") = 3000,
+             py::arg("netns") = "")
+        .def("connected", &modem_client::connected)
+        .def("stats", &modem_client::stats);
 
     py::class_<traffic_state>(m, "traffic_state")
         .def_readonly("bound", &traffic_state::bound)

@@ -1,0 +1,388 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/io_thread.h"
+#include "blocks/modem_messages.h"
+#include "blocks/pdu.h"
+#include "blocks/wire_edge.h"
+#include "modem_interface/tcp_dte.h"
+#include "modem_interface/udp_dte.h"
+
+#include <gnuradio/io_signature.h>
+#include <hf/modem_client.h>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/streambuf.hpp>
+#include <boost/asio/write.hpp>
+
+#include <atomic>
+#include <istream>
+#include <random>
+#include <stdexcept>
+
+namespace gr::hf {
+namespace {
+
+using boost::asio::ip::tcp;
+using boost::asio::ip::udp;
+using boost::system::error_code;
+using namespace modem_interface;
+
+constexpr std::chrono::seconds connect_limit{ 10 };
+constexpr std::chrono::seconds connect_again{ 2 };
+
+std::unique_ptr<dte_session> make_session(const std::string& form, const dte_settings& s)
+{
+    if (udp_form(form))
+        return std::make_unique<udp_dte>(s);
+    return std::make_unique<tcp_dte>(s);
+}
+
+class modem_client_impl : public modem_client
+{
+public:
+    modem_client_impl(const dte_settings& settings,
+                      const std::string& form,
+                      const std::string& host,
+                      int port,
+                      const std::string& netns)
+        : gr::block("hf_modem_client",
+                    gr::io_signature::make(0, 0, 0),
+                    gr::io_signature::make(0, 0, 0)),
+          d_modem(pmt::mp("modem")), d_ticks(pmt::mp("ticks")), d_udp(udp_form(form)),
+          d_mode(settings.tx_mode), d_host(host), d_port(std::to_string(port)),
+          d_begin(std::chrono::steady_clock::now()),
+          d_session(make_session(form, settings)), d_io(netns), d_timer(d_io.context())
+    {
+        message_port_register_in(d_modem);
+        message_port_register_out(d_modem);
+        message_port_register_in(d_ticks);
+        set_msg_handler(d_modem, [this](const pmt::pmt_t& m) { on_link(m); });
+        set_msg_handler(d_ticks, [this](const pmt::pmt_t& m) { on_tick(m); });
+    }
+
+    ~modem_client_impl() override { d_io.stop(); }
+
+    bool start() override
+    {
+        d_io.run_and_wait([this] {
+            d_running = true;
+            connect();
+        });
+        return true;
+    }
+
+    bool stop() override
+    {
+        d_io.run_and_wait([this] {
+            d_running = false;
+            d_timer.cancel();
+            if (d_attempt)
+                d_attempt->end();
+            d_attempt.reset();
+            if (const auto edge = d_edge)
+                edge->close("the data link stops");
+            d_edge.reset();
+        });
+        return true;
+    }
+
+    bool connected() const override
+    {
+        std::lock_guard<std::mutex> lock(d_mutex);
+        return d_session->connected();
+    }
+
+    std::map<std::string, uint64_t> stats() const override
+    {
+        std::lock_guard<std::mutex> lock(d_mutex);
+        return { { "connected", d_session->connected() },
+                 { "connections", d_connections },
+                 { "failed", d_failed },
+                 { "lost_transmissions", d_session->lost_transmissions() },
+                 { "modem_rate_bps", d_session->modem_rate() },
+                 { "modem_blocking_bits", d_session->modem_blocking() },
+                 { "bad_messages", d_bad_messages } };
+    }
+
+private:
+    //! On the way to a connection.
+    struct attempt {
+        explicit attempt(boost::asio::io_context& io)
+            : resolver(io), socket(io), datagrams(io), line(max_control_line), timer(io)
+        {
+        }
+        void end()
+        {
+            error_code ignored;
+            resolver.cancel();
+            timer.cancel();
+            socket.close(ignored);
+            datagrams.close(ignored);
+        }
+        tcp::resolver resolver;
+        tcp::socket socket;
+        udp::socket datagrams;
+        boost::asio::streambuf line;
+        std::string hello;
+        boost::asio::steady_timer timer;
+    };
+    using attempt_ptr = std::shared_ptr<attempt>;
+
+    sim_time clock() const { return std::chrono::steady_clock::now() - d_begin; }
+
+    void connect()
+    {
+        const auto a = d_attempt = std::make_shared<attempt>(d_io.context());
+        a->timer.expires_after(connect_limit);
+        a->timer.async_wait([this, a](const error_code& error) {
+            if (!error)
+                failed(a, "no answer");
+        });
+        a->resolver.async_resolve(
+            d_host,
+            d_port,
+            [this, a](const error_code& error, const tcp::resolver::results_type& found) {
+                if (error) {
+                    failed(a, error.message());
+                    return;
+                }
+                boost::asio::async_connect(
+                    a->socket,
+                    found,
+                    [this, a](const error_code& e, const tcp::endpoint&) {
+                        if (e)
+                            failed(a, e.message());
+                        else if (d_udp)
+                            ask_control(a);
+                        else
+                            ready(a, {});
+                    });
+            });
+    }
+
+    void ask_control(const attempt_ptr& a)
+    {
+        error_code error;
+        const auto local = a->socket.local_endpoint(error);
+        if (!error)
+            a->datagrams.open(local.address().is_v4() ? udp::v4() : udp::v6(), error);
+        if (!error)
+            a->datagrams.bind({ local.address(), 0 }, error);
+        if (!error)
+            a->datagrams.non_blocking(true, error);
+        if (error) {
+            failed(a, error.message());
+            return;
+        }
+        a->hello = control_line(a->datagrams.local_endpoint().port()) + "\n";
+        boost::asio::async_write(
+            a->socket,
+            boost::asio::buffer(a->hello),
+            [this, a](const error_code& failure, size_t) {
+                if (failure) {
+                    failed(a, failure.message());
+                    return;
+                }
+                boost::asio::async_read_until(
+                    a->socket, a->line, '\n', [this, a](const error_code& e, size_t) {
+                        std::string line;
+                        std::istream in(&a->line);
+                        std::getline(in, line);
+                        const auto port = parse_control_line(line);
+                        if (e)
+                            failed(a, e.message());
+                        else if (!port)
+                            failed(a, line == "BUSY" ? "busy" : "no control connection");
+                        else
+                            ready(a, port);
+                    });
+            });
+    }
+
+    void ready(const attempt_ptr& a, std::optional<uint16_t> udp_port)
+    {
+        if (a != d_attempt)
+            return;
+        d_attempt.reset();
+        a->timer.cancel();
+        ++d_connections;
+        d_edge = std::make_shared<wire_edge>(
+            d_io.context(), *d_session, d_mutex, [this] { return clock(); });
+        d_edge->after = [this] { publish(); };
+        d_edge->on_closed = [this](const std::string& why) {
+            if (!d_running)
+                return;
+            ++d_failed;
+            complain("connection lost: " + why);
+            d_edge.reset();
+            again();
+        };
+        error_code ignored;
+        const auto far = a->socket.remote_endpoint(ignored);
+        // Held here: an open that fails at once takes d_edge away.
+        const auto edge = d_edge;
+        if (udp_port)
+            edge->open(std::move(a->socket),
+                       std::move(a->datagrams),
+                       { far.address(), *udp_port });
+        else
+            edge->open(std::move(a->socket));
+    }
+
+    void failed(const attempt_ptr& a, const std::string& why)
+    {
+        if (a != d_attempt)
+            return;
+        a->end();
+        d_attempt.reset();
+        ++d_failed;
+        complain(why);
+        again();
+    }
+
+    // Once until it works again: there is an attempt every few seconds.
+    void complain(const std::string& why)
+    {
+        if (!d_said.exchange(true))
+            d_logger->warn("modem {}:{}: {}", d_host, d_port, why);
+    }
+
+    void again()
+    {
+        d_timer.expires_after(connect_again);
+        d_timer.async_wait([this](const error_code& error) {
+            if (!error && d_running)
+                connect();
+        });
+    }
+
+    void pump_later()
+    {
+        if (!d_pump_posted.exchange(true))
+            d_io.post([this] {
+                d_pump_posted = false;
+                if (const auto edge = d_edge)
+                    edge->pump();
+            });
+    }
+
+    void on_tick(const pmt::pmt_t& msg)
+    {
+        const pdu::reader r(msg);
+        const auto now = r.time(keys::now());
+        if (!now || r.type() != "tick") {
+            // A modem's port carries more than ticks.
+            d_bad_messages += !now;
+            return;
+        }
+        {
+            std::lock_guard<std::mutex> lock(d_mutex);
+            if (*now < d_now)
+                return;
+            d_now = *now;
+            d_session->on_tick(d_now);
+            publish();
+            message_port_pub(d_modem, modem_messages::tick(d_now, false));
+        }
+        pump_later();
+    }
+
+    void on_link(const pmt::pmt_t& msg)
+    {
+        if (const auto answer = modem_messages::parse_tick_done(msg)) {
+            if (!answer->key_up)
+                return;
+            std::lock_guard<std::mutex> lock(d_mutex);
+            if (*answer->key_up != d_mode && !d_other_mode.exchange(true))
+                d_logger->warn("the data link asks for {}, the modem transmits in {} "
+                               "(ack_mode must be same)",
+                               answer->key_up->to_string(),
+                               d_mode.to_string());
+            d_session->key_up(d_now, d_mode);
+            publish();
+        } else if (const auto octets = modem_messages::parse_tx_octets(msg)) {
+            std::lock_guard<std::mutex> lock(d_mutex);
+            d_session->on_octets(*octets);
+            publish();
+        } else {
+            ++d_bad_messages;
+            return;
+        }
+        pump_later();
+    }
+
+    // With the mutex, so that the data link hears events in the order of time.
+    void publish()
+    {
+        while (const auto e = d_session->poll_event())
+            message_port_pub(d_modem, message_of(*e));
+        if (d_session->connected() && !d_was_connected) {
+            d_said = false;
+            if (d_session->mismatch())
+                d_logger->warn(
+                    "modem {}:{} is set to {} bit/s and blocks of {} bits, not "
+                    "to {}",
+                    d_host,
+                    d_port,
+                    d_session->modem_rate(),
+                    d_session->modem_blocking(),
+                    d_mode.to_string());
+        }
+        d_was_connected = d_session->connected();
+    }
+
+    pmt::pmt_t message_of(const port_event& e) const
+    {
+        if (const auto* pull = std::get_if<pull_request>(&e))
+            return modem_messages::pull(d_now, pull->air_time, pull->max_octets);
+        if (const auto* start = std::get_if<rx_start>(&e))
+            return modem_messages::start(d_now, *start);
+        if (const auto* octets = std::get_if<rx_octets>(&e))
+            return modem_messages::octets(d_now, *octets);
+        if (const auto* end = std::get_if<rx_end>(&e))
+            return modem_messages::end(d_now, *end);
+        return modem_messages::tx_end(d_now);
+    }
+
+    const pmt::pmt_t d_modem, d_ticks;
+    const bool d_udp;
+    const mode d_mode;
+    const std::string d_host, d_port;
+    const std::chrono::steady_clock::time_point d_begin;
+    std::atomic<uint64_t> d_connections{ 0 }, d_failed{ 0 }, d_bad_messages{ 0 };
+    std::atomic<bool> d_pump_posted{ false }, d_said{ false }, d_other_mode{ false };
+    mutable std::mutex d_mutex; // of the session and what follows
+    const std::unique_ptr<dte_session> d_session;
+    sim_time d_now{};
+    bool d_was_connected = false;
+    io_thread d_io; // what follows lives on it
+    boost::asio::steady_timer d_timer;
+    attempt_ptr d_attempt;
+    std::shared_ptr<wire_edge> d_edge;
+    bool d_running = false;
+};
+
+} // namespace
+
+modem_client::sptr modem_client::make(const std::string& mode,
+                                      const std::string& form,
+                                      const std::string& host,
+                                      int port,
+                                      const std::string& netns)
+{
+    dte_settings settings;
+    settings.tx_mode = hf::mode::parse(mode);
+    settings.seed = std::random_device{}();
+    udp_form(form); // complains of others
+    if (host.empty() || host.size() > 253)
+        throw std::invalid_argument(
+            "host '" + host + "': allowed is a name or an address, 1 to 253 characters");
+    if (port < 1 || port > 65535)
+        throw std::invalid_argument("port " + std::to_string(port) +
+                                    ": allowed are 1 to 65535");
+    return gnuradio::make_block_sptr<modem_client_impl>(
+        settings, form, host, port, netns);
+}
+
+} // namespace gr::hf
