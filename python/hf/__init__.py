@@ -2,8 +2,8 @@
 """gr-hf: TCP and IP over HF radio.
 
 Blocks (also in GNU Radio Companion under [HF]): modem, tx, rx, channel, air, data_link,
-pep, ip_client, traffic, ticker. Engines without a flowgraph: mode, timing, modulate(),
-receiver, channel_model.
+pep, ip_client, traffic, sis_server, sis_client, modem_server, modem_client, ticker.
+Engines without a flowgraph: mode, timing, modulate(), receiver, channel_model.
 """
 from .hf_python import *  # noqa: F401,F403
 from .version import __version__  # noqa: F401

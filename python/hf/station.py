@@ -2,7 +2,7 @@
 """A station: its description (TOML) and its blocks."""
 from dataclasses import dataclass, field, fields
 import tomllib
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from gnuradio import gr
 
@@ -81,6 +81,32 @@ class SisServer:
 
 
 @dataclass
+class ModemServer:
+    """Our modem for another maker's data link, in place of ours (110C Appendix A).
+
+    form: tcp or udp; address: to listen on; whoever reaches it can transmit; port: 0 is a
+    free one; receiver_master: a transmission waits for the end of a reception.
+    """
+
+    form: str = "tcp"
+    address: str = "127.0.0.1"
+    port: int = 3000
+    receiver_master: bool = True
+
+
+@dataclass
+class ModemClient:
+    """Another maker's modem for our data link, in place of ours (110C Appendix A).
+
+    form: tcp or udp; host, port: of the modem, which must be set to the station's mode.
+    """
+
+    form: str = "tcp"
+    host: str = "127.0.0.1"
+    port: int = 3000
+
+
+@dataclass
 class Capture:
     """Files for Wireshark; empty: none."""
 
@@ -94,10 +120,12 @@ class Description:
 
     address: STANAG 5066 address; mode: of data, for example 4539-9600S; ack_mode: of
     transmissions without data; data_link: further settings by name (hf.data_link.settings());
-    netns: network namespace of TUN device and sockets.
+    netns: network namespace of TUN device and sockets. With modem_server the station is a
+    modem without a data link, so that of the others only mode, netns and zero_interleaver
+    count; with modem_client it is a data link without a modem.
     """
 
-    address: str
+    address: str = ""
     mode: str = "4539-600S"
     ack_mode: str = "auto"
     netns: str = ""
@@ -107,7 +135,30 @@ class Description:
     pep: Optional[Pep] = None
     dns: Optional[Dns] = None
     sis_server: Optional[SisServer] = None
+    modem_server: Optional[ModemServer] = None
+    modem_client: Optional[ModemClient] = None
     capture: Capture = field(default_factory=Capture)
+
+    @property
+    def name(self) -> str:
+        """The address, or "modem" where there is no data link."""
+        return self.address or "modem"
+
+    def check(self) -> None:
+        """Raise StationError for parts that exclude each other."""
+        if self.modem_server is not None:
+            for part in ("address", "data_link", "ip_client", "pep", "dns", "sis_server",
+                         "modem_client"):
+                if getattr(self, part):
+                    raise StationError(f"'{part}' and [modem_server] exclude each other: a "
+                                       "station with a modem server has no data link")
+        elif not self.address:
+            raise StationError("'address' is missing, for example address = \"1.2.0.1\"")
+        if self.modem_client is not None:
+            _hf.mode(self.mode)  # complains of auto: a modem elsewhere cannot be asked for a mode
+            if self.ack_mode not in ("auto", "same", self.mode):
+                raise StationError(f"ack_mode '{self.ack_mode}': allowed with [modem_client] is "
+                                   "same, since its modem has one mode")
 
 
 def _make(kind: Any, table: Any, where: str) -> Any:
@@ -117,8 +168,8 @@ def _make(kind: Any, table: Any, where: str) -> Any:
     for name in table:
         if name not in known:
             raise StationError(f"{where}: '{name}' is unknown; allowed are {', '.join(known)}")
-    parts = {"ip_client": IpClient, "pep": Pep, "dns": Dns,
-             "sis_server": SisServer, "capture": Capture}
+    parts = {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
+             "modem_server": ModemServer, "modem_client": ModemClient, "capture": Capture}
     values = {}
     for name, value in table.items():
         if kind is Description and name in parts:
@@ -136,9 +187,12 @@ def parse(text: str, where: str = "station") -> Description:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise StationError(f"{where}: {error}") from None
-    if "address" not in table:
-        raise StationError(f"{where}: 'address' is missing, for example address = \"1.2.0.1\"")
-    return _make(Description, table, where)
+    description = _make(Description, table, where)
+    try:
+        description.check()
+    except ValueError as error:
+        raise StationError(f"{where}: {error}") from None
+    return description
 
 
 def load(path: str) -> Description:
@@ -163,22 +217,45 @@ def longest_transmission_octets(mode: str) -> int:
 class Station:
     """The blocks of one station, connected; radio blocks are the caller's.
 
-    radio_source gives complex samples at 9600 samples/s, radio_sink takes as many.
+    radio_source gives complex samples at 9600 samples/s, radio_sink takes as many; with a
+    modem_client there is neither. Blocks that the station does not have are None.
     """
 
-    def __init__(self, tb: gr.top_block, description: Description, radio_source: Any,
-                 radio_sink: Any, lock_step: bool = True) -> None:
+    def __init__(self, tb: gr.top_block, description: Description, radio_source: Any = None,
+                 radio_sink: Any = None, lock_step: bool = True,
+                 clock: Optional[Tuple[Any, str]] = None) -> None:
+        """clock: block and port that station time comes from, for a modem_client; by default
+        a ticker of its own."""
         d = self.description = description
-        self.modem = _hf.modem(lock_step, d.zero_interleaver)
-        self.data_link = _hf.data_link(d.address, d.mode, d.ack_mode, d.data_link,
-                                       d.capture.d_pdu, d.capture.sis)
-        tb.connect(radio_source, self.modem, radio_sink)
-        tb.msg_connect(self.modem, "modem", self.data_link, "modem")
-        tb.msg_connect(self.data_link, "modem", self.modem, "modem")
+        d.check()
+        self.modem = self.modem_server = self.modem_client = self.data_link = None
+        self.pep = self.ip_client = self.dns = self.sis_server = None
+        if d.modem_client is not None:
+            far = d.modem_client
+            modem = self.modem_client = _hf.modem_client(d.mode, far.form, far.host, far.port,
+                                                         d.netns)
+            block, port = clock or (_hf.ticker(), "ticks")
+            tb.msg_connect(block, port, modem, "ticks")
+        else:
+            modem = self.modem = _hf.modem(lock_step, d.zero_interleaver)
+            tb.connect(radio_source, modem, radio_sink)
+        if d.modem_server is not None:
+            near = d.modem_server
+            user = self.modem_server = _hf.modem_server(d.mode, near.form, near.address,
+                                                        near.port, near.receiver_master, d.netns)
+        else:
+            ack_mode = "same" if self.modem_client else d.ack_mode
+            user = self.data_link = _hf.data_link(d.address, d.mode, ack_mode, d.data_link,
+                                                  d.capture.d_pdu, d.capture.sis)
+        tb.msg_connect(modem, "modem", user, "modem")
+        tb.msg_connect(user, "modem", modem, "modem")
+        if self.data_link is not None:
+            self._add_clients(tb, d)
+
+    def _add_clients(self, tb: gr.top_block, d: Description) -> None:
         # Below SLEP lies about one longest transmission: less starves the link, more delays
         # what is urgent.
         queue = int(1.1 * longest_transmission_octets(d.mode)) + 2048
-        self.pep = self.ip_client = self.dns = self.sis_server = None
         if d.pep is not None:
             self.pep = _hf.pep(d.pep.listen, d.pep.routes, queue,
                                max_connections=d.pep.max_connections, netns=d.netns,

@@ -22,6 +22,10 @@ GOOD = [
     (hf.dns_pep, dict(listen=[], routes=[".=1.2.0.2"], resolver="127.0.0.1:5399",
                       peers=["1.2.0.2"], local=["a.hf=10.66.0.1"], blocked=["ads.example"],
                       settings={"ipv6": 0, "stale_s": 60}, netns="", real_time=True)),
+    (hf.modem_server, dict(mode="4539-9600S", form="udp", address="127.0.0.1", port=0,
+                           receiver_master=False, netns="")),
+    (hf.modem_client, dict(mode="4539-9600S", form="udp", host="modem.example", port=3000,
+                           netns="")),
     (hf.traffic, dict(peer="1.2.0.2", octets=10 ** 12, u_pdu_octets=8, sap=15, arq=False)),
     (hf.ticker, dict(interval_ms=1000)),
     (hf.receiver, dict(zero_interleaver=False, max_blocks=0)),
@@ -80,6 +84,13 @@ BAD = [
      ["575", "576 to 2048"]),
     (hf.ip_client, dict(device="hf0", address="10.9.0.256/24", table=[]), ["10.9.0.256"]),
     (hf.ip_client, dict(device="hf0", address="10.9.0.1/24", table=["all=1.2.0.2"]), ["all"]),
+    (hf.modem_server, dict(mode="fast"), ['"fast"', "12800N"]),
+    (hf.modem_server, dict(mode="4539-600S", form="serial"), ["serial", "tcp", "udp"]),
+    (hf.modem_server, dict(mode="4539-600S", address="here"), ["here", "IPv4"]),
+    (hf.modem_server, dict(mode="4539-600S", port=65536), ["65536", "0 to 65535"]),
+    (hf.modem_client, dict(mode="4539-600S", form="serial"), ["serial", "tcp", "udp"]),
+    (hf.modem_client, dict(mode="4539-600S", host=""), ["host ''", "1 to 253"]),
+    (hf.modem_client, dict(mode="4539-600S", port=0), ["0", "1 to 65535"]),
     (hf.traffic, dict(peer="nobody"), ["nobody"]),
     (hf.traffic, dict(peer="1.2.0.2", u_pdu_octets=7), ["7", "8 to 2048"]),
     (hf.traffic, dict(peer="1.2.0.2", u_pdu_octets=2049), ["2049", "8 to 2048"]),
@@ -138,5 +149,6 @@ def test_snapshots_of_idle_blocks():
 def test_documentation_is_there():
     names = [n for n in dir(hf) if not n.startswith("_")]
     for name in ("modem", "tx", "rx", "channel", "air", "data_link", "pep", "ip_client",
-                 "traffic", "ticker", "mode", "timing", "receiver", "modulate", "modulator"):
+                 "traffic", "ticker", "mode", "timing", "receiver", "modulate", "modulator",
+                 "modem_server", "modem_client"):
         assert name in names and (getattr(hf, name).__doc__ or "").strip()

@@ -61,6 +61,8 @@ def test_arguments_are_those_of_the_block(name):
 
 @pytest.mark.parametrize("name, parameter, more", [("hf_tx", "mode", []),
                                                    ("hf_data_link", "mode", []),
+                                                   ("hf_modem_server", "mode", []),
+                                                   ("hf_modem_client", "mode", []),
                                                    ("hf_data_link", "ack_mode",
                                                     ["auto", "same"])])
 def test_all_modes_can_be_chosen(name, parameter, more):
@@ -104,7 +106,7 @@ def flowgraph(folder: Path, blocks: list) -> Path:
 def test_all_message_blocks_run_with_their_defaults(tmp_path):
     # Stream ports must be connected, so that only blocks without them stand alone.
     names = ["hf_data_link", "hf_pep", "hf_traffic", "hf_ticker", "hf_sis_client",
-             "variable_hf_air"]
+             "variable_hf_air", "hf_modem_server", "hf_modem_client"]
     r = grcc(flowgraph(tmp_path, [(f"b{k}", n, {}) for k, n in enumerate(names)]), tmp_path)
     assert r.returncode == 0, r.stdout + r.stderr
     run = subprocess.run(["python3", "-c", "import few; t = few.few(); t.start(); t.stop(); "
@@ -118,6 +120,8 @@ def test_all_message_blocks_run_with_their_defaults(tmp_path):
     ("hf_ticker", {"interval_ms": "0"}),
     ("hf_data_link", {"settings": "5"}),
     ("hf_sis_client", {"port": "0"}),
+    ("hf_modem_server", {"port": "70000"}),
+    ("hf_modem_client", {"port": "0"}),
     ("hf_sis_server", {"max_clients": "1"}),
     ("hf_pep", {"max_connections": "0"}),
     ("hf_ip_client", {"mtu": "100"}),

@@ -14,34 +14,67 @@ from . import fail
 
 
 class Stations:
-    """Stations that share a simulated air. A context manager: on the way out all stops."""
+    """Stations, those with a modem of ours on a simulated air that they share.
+
+    A context manager: on the way out all stops. Stations with a modem elsewhere take time from
+    a modem of the same run, so that they keep up with an air that runs at another speed; if
+    there is none, from the host's clock.
+    """
 
     def __init__(self, descriptions: List[station.Description], channel: str, seed: int,
                  speed: float) -> None:
         hf.channel_model(channel)  # complains of a wrong one before anything is set up
-        power = max(hf.mode(d.mode).mean_power for d in descriptions)
         self.tb = gr.top_block("hf run")
-        self.air = hf.air(len(descriptions), channel, seed, speed, power)
+        on_air = [d for d in descriptions if d.modem_client is None]
+        self.air = None
+        if on_air:
+            power = max(hf.mode(d.mode).mean_power for d in on_air)
+            self.air = hf.air(len(on_air), channel, seed, speed, power)
         self.stations, self.logs = [], []
-        for k, d in enumerate(descriptions):
-            s = station.Station(self.tb, d, self.air.source(k), self.air.sink(k))
-            lines = watch.LogWatch(f"{d.address} ")
+        for k, d in enumerate(on_air):
+            self._add(station.Station(self.tb, d, self.air.source(k), self.air.sink(k)))
+        clock = (self.stations[0].modem, "modem") if on_air else None
+        for d in descriptions:
+            if d.modem_client is not None:
+                self._add(station.Station(self.tb, d, clock=clock))
+
+    def _add(self, s: station.Station) -> None:
+        self.stations.append(s)
+        if s.data_link is not None:
+            lines = watch.LogWatch(f"{s.description.address} ")
             self.tb.msg_connect(s.data_link, "log", lines, "log")
-            self.stations.append(s)
             self.logs.append(lines)
+
+    def now(self) -> float:
+        """Station time, s."""
+        return self.air.now() if self.air else self.stations[0].data_link.state().now
 
     def __enter__(self) -> "Stations":
         self.tb.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.air.end()
+        if self.air:
+            self.air.end()
         self.tb.stop()
         self.tb.wait()
 
     def new_lines(self) -> List[str]:
         """What the data links have said since the last call, in the order of time."""
         return sorted(line for log in self.logs for line in log.take())
+
+
+def greeting(s: station.Station) -> str:
+    """What is said of a station when it runs."""
+    d = s.description
+    text = f"station {d.name}, {d.mode}"
+    if s.sis_server:
+        text += f", SIS server on port {s.sis_server.port()}"
+    if s.modem_server:
+        text += f", modem server ({d.modem_server.form}) on port {s.modem_server.port()}"
+    if d.modem_client:
+        text += f", modem at {d.modem_client.host}:{d.modem_client.port}"
+    return text
 
 
 @click.command()
@@ -60,7 +93,9 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
 
     Real waveforms in lock step. What the data links do is printed, each line with station
     time and address. With a table [sis_server] in the file other programs are clients:
-    hf console, hf send, hf receive, hf chat, or another maker's.
+    hf console, hf send, hf receive, hf chat, or another maker's. With [modem_server] a station
+    is a modem for another maker's data link, with [modem_client] a data link for another
+    maker's modem.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -71,10 +106,8 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
     try:
         with stations:
             for s in stations.stations:
-                server = f", SIS server on port {s.sis_server.port()}" if s.sis_server else ""
-                click.echo(f"station {s.description.address}, {s.description.mode}{server}",
-                           err=True)
-            while duration is None or stations.air.now() < duration:
+                click.echo(greeting(s), err=True)
+            while duration is None or stations.now() < duration:
                 time.sleep(0.1)
                 for line in stations.new_lines():
                     if not quiet:
