@@ -9,6 +9,21 @@ namespace gr::hf::s5066 {
 namespace {
 // 90 EB, the first bit on the air being bit 0
 constexpr unsigned sync_word = 0xeb90;
+
+unsigned wrong_bits(unsigned w)
+{
+    unsigned n = 0;
+    for (unsigned x = w ^ sync_word; x != 0; x &= x - 1) {
+        ++n;
+    }
+    return n;
+}
+
+void put_sync(uint8_t* p)
+{
+    p[0] = sync_word & 0xff;
+    p[1] = sync_word >> 8;
+}
 } // namespace
 
 void d_pdu_deframer::reset()
@@ -43,7 +58,9 @@ bool d_pdu_deframer::find_sync()
     while (bits_left() >= 16) {
         uint8_t w[2];
         copy_octets(w, 2);
-        if ((w[1] << 8 | w[0]) == sync_word) {
+        const unsigned word = static_cast<unsigned>(w[1] << 8 | w[0]);
+        if (word == sync_word ||
+            (d_sync_errors > 0 && wrong_bits(word) <= d_sync_errors)) {
             return true;
         }
         ++d_bit;
@@ -58,6 +75,7 @@ std::optional<received_d_pdu> d_pdu_deframer::take(bool at_end)
         const size_t there = bits_left() / 8;
         const size_t n = std::min(there, max_d_pdu_header);
         copy_octets(head, n);
+        put_sync(head);
         size_t need = 0;
         const auto e = check_header(head, n, need);
         if (!e && need > n && !at_end) {
@@ -74,6 +92,7 @@ std::optional<received_d_pdu> d_pdu_deframer::take(bool at_end)
         received_d_pdu r;
         r.octets.resize(std::min(there, e->total));
         copy_octets(r.octets.data(), r.octets.size());
+        put_sync(r.octets.data());
         r.bit_offset = 8 * d_dropped + d_bit;
         r.pdu = *decode_d_pdu(r.octets.data(), r.octets.size());
         d_bit += 8 * r.octets.size();

@@ -11,13 +11,13 @@ struct received_d_pdu {
     d_pdu pdu;
     uint64_t bit_offset =
         0; //!< of its first sync bit, from the begin of the transmission
-    std::vector<uint8_t> octets; //!< as received, sync included
+    std::vector<uint8_t> octets; //!< as received, sync included and put right
 };
 
 /*! \brief Finds D_PDUs in the bits of one transmission (C.3.2.1).
  *
  * D_PDUs need not begin at octet boundaries, so the sync word is searched for at every bit;
- * it must be free of errors. A sync without a good header behind it costs one bit: the search
+ * it must be free of errors unless set_sync_errors() allows some. A sync without a good header behind it costs one bit: the search
  * goes on at the next. A D_PDU with a good header but a bad segment is reported, too, with
  * segment_ok = false, and its whole length is passed over: the length is protected by the
  * header's CRC, and what looks like a D_PDU inside user data must not be taken for one.
@@ -25,6 +25,8 @@ struct received_d_pdu {
 class d_pdu_deframer
 {
 public:
+    //! Wrong bits allowed in a sync word, 0 to 3.
+    void set_sync_errors(unsigned bits) { d_sync_errors = bits; }
     //! Forgets everything; call at the begin of a transmission.
     void reset();
     //! Octets as the modem gives them; bit 0 of each came first.
@@ -47,6 +49,7 @@ private:
     size_t d_bit = 0;       // next bit to look at, in d_buf
     uint64_t d_dropped = 0; // octets removed from the front of d_buf
     uint64_t d_false_syncs = 0;
+    unsigned d_sync_errors = 0;
 };
 
 } // namespace gr::hf::s5066

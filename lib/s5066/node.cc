@@ -60,6 +60,7 @@ node::impl::impl(const node_config& config)
 {
     d_non_arq_id = static_cast<uint16_t>(d_random() & 0xfff);
     d_expedited_id = static_cast<uint16_t>(d_random() & 0xfff);
+    d_deframer.set_sync_errors(config.sync_errors);
     set_mode(config.mode);
 }
 

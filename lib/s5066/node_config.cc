@@ -48,6 +48,8 @@ void node_config::validate() const
     within<unsigned>("window", window, 1, 128);
     within("max_expedited", max_expedited, 1u, 1000u);
     within("max_transmission_s", max_transmission_s, 1.0, 127.5);
+    within("broadcast_s", broadcast_s, 1.0, 3600.0);
+    within("sync_errors", sync_errors, 0u, 3u);
     within("turnaround_s", turnaround_s, 0.0, 60.0);
     within("hold_s", hold_s, 0.0, 60.0);
     within("peer_turnaround_s", peer_turnaround_s, 0.0, 120.0);

@@ -39,7 +39,15 @@ struct node_config {
     unsigned window = 128;       //!< unacknowledged D_PDUs per peer, 1 to 128
     double max_transmission_s = 127.5; //!< from the first D_PDU, 1 to 127.5
 
+    //! Longest transmission to a group; beyond 127.5 s EOT is 0 until its last 127.5 s.
+    double broadcast_s = 127.5;
+    unsigned sync_errors = 0; //!< wrong bits allowed in a received sync word, 0 to 3
+
     // Turns
+    /*! \brief The modem sends and receives at the same time: EOT is 0 and nobody waits for the
+     *         other's end.
+     */
+    bool full_duplex = false;
     double turnaround_s = 0.1; //!< from the end of the other's transmission to keying
     double hold_s = 0.1; //!< collecting data before a transmission that is no answer
     double peer_turnaround_s = 2.0; //!< longest time that others may take to key

@@ -66,6 +66,7 @@ private:
         std::vector<d_pdu> control; // control D_PDUs, for copies
         size_t next_control = 0;
         unsigned acks_due = 0;
+        bool ack_sent = false; // of all that was received
         unsigned expedited_acks_due = 0;
         unsigned data_acks = 0; // data D_PDUs that still carry an ACK
         bool with_new = true;
@@ -89,6 +90,8 @@ private:
 
     // Turns (node_turns.cc)
     std::optional<start> next_start() const;
+    std::optional<start> next_start_duplex() const;
+    bool has_data(const peer& p) const;
     bool sendable(const peer& p) const;
     bool control_waiting(const peer& p) const;
     bool may_call(const peer& p) const;
@@ -118,7 +121,11 @@ private:
     bool emit_expedited(sim_time now, bool fill);
     bool emit_expedited_ack(sim_time now);
     bool emit_data(sim_time now, const arq_sender::out& o, bool fill);
+    sim_time air_time_at(size_t octet) const;
+    sim_time end_of_transmission() const;
     uint8_t eot_at(size_t octet) const;
+    std::deque<non_arq_out>::iterator
+    give_up_non_arq(peer& p, std::deque<non_arq_out>::iterator it);
     size_t room() const { return d_tx.octets - d_tx.produced; }
     size_t data_overhead() const;
     size_t ack_octets(const peer& p) const;

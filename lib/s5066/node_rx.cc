@@ -93,6 +93,12 @@ void node::impl::on_rx_end(sim_time now, const rx_end& e)
         if (d_waiting) {
             d_answer_by = std::max(d_answer_by, now + guard_time());
         }
+    } else if (d_config.full_duplex && d_transmitting) {
+        // An acknowledgement goes along with the data that are being sent.
+        d_tx.data_acks = d_tx.to->ack_due ? d_config.ack_copies : 0;
+    } else if (d_config.full_duplex && d_waiting && d_waiting->heard &&
+               !d_waiting->heard_ack) {
+        d_answer_by = std::max(d_answer_by, now + guard_time());
     } else if (d_waiting && d_waiting->heard) {
         d_waiting = nullptr;
     } else if (d_waiting) {
@@ -285,6 +291,7 @@ void node::impl::on_data(sim_time now, peer& p, const d_pdu& d)
     }
     p.sync_failures = 0;
     p.ack_due = true;
+    d_tx.ack_sent = d_tx.ack_sent && d_tx.to != &p;
     p.last_data = now;
     std::vector<std::vector<uint8_t>> delivered;
     std::optional<std::vector<uint8_t>> repaired;

@@ -44,28 +44,34 @@ bool node::impl::may_call(const peer& p) const
            (p.link == link_state::none || p.link == link_state::breaking);
 }
 
-bool node::impl::sendable(const peer& p) const
+bool node::impl::has_data(const peer& p) const
 {
     const bool data = !p.tx.idle() && (p.tx.unacknowledged() > 0 || p.tx.can_send_new());
     const bool expedited = !p.expedited_tx.idle();
-    const bool ack =
-        (p.ack_due && p.data_allowed()) || (p.expedited_ack_due && p.expedited_allowed());
-    return control_waiting(p) || ack || (!p.non_arq.empty() && !p.managing()) ||
-           p.link == link_state::calling || (data && (p.data_allowed() || may_call(p))) ||
+    return (!p.non_arq.empty() && !p.managing()) || p.link == link_state::calling ||
+           (data && (p.data_allowed() || may_call(p))) ||
            (expedited && (p.expedited_allowed() || may_call(p)));
+}
+
+bool node::impl::sendable(const peer& p) const
+{
+    return control_waiting(p) || p.ack_owed() || has_data(p);
 }
 
 std::optional<node::impl::start> node::impl::next_start() const
 {
-    if (d_transmitting || d_receiving || d_waiting) {
+    if (d_transmitting) {
+        return std::nullopt;
+    }
+    if (d_config.full_duplex) {
+        return next_start_duplex();
+    }
+    if (d_receiving || d_waiting) {
         return std::nullopt;
     }
     sim_time from = d_free_at;
     if (d_turn) {
-        const peer& t = *d_turn;
-        const bool owes = (t.ack_due && t.data_allowed()) ||
-                          (t.expedited_ack_due && t.expedited_allowed()) ||
-                          control_waiting(t);
+        const bool owes = d_turn->ack_owed() || control_waiting(*d_turn);
         if (sendable(*d_turn) && (owes || !long_run())) {
             return start{ d_turn_at, d_turn };
         }
@@ -89,6 +95,24 @@ std::optional<node::impl::start> node::impl::next_start() const
     }
     for (auto it = d_peers.begin(); it != after; ++it) {
         consider(*it->second);
+    }
+    return best;
+}
+
+std::optional<node::impl::start> node::impl::next_start_duplex() const
+{
+    // Nothing to wait for but the answer to the last transmission; what is owed goes out before.
+    std::optional<start> best;
+    for (const auto& [raw, q] : d_peers) {
+        peer& p = *q;
+        // An ACK waits for the end of what it answers, so that it covers all of it.
+        const bool ack = !d_receiving && p.ack_owed();
+        if (!ack && !control_waiting(p) && (d_waiting || !has_data(p))) {
+            continue;
+        }
+        if (!best || p.ready_at < best->at) {
+            best = start{ p.ready_at, &p };
+        }
     }
     return best;
 }
@@ -176,11 +200,13 @@ void node::impl::on_tx_end(sim_time now)
     d_stats.tx_time += now - d_tx.begin;
     d_free_at = now + guard_time() + contention_wait();
     d_turn = nullptr;
-    p.ack_due = p.ack_due && !p.data_allowed(); // then it could not be sent
+    p.ack_due = p.ack_due && !d_tx.ack_sent;
     p.expedited_ack_due = p.expedited_ack_due && !p.expedited_allowed();
     p.accept_now = false;
     p.eow = 0;
-    if (d_tx.answer_wanted) {
+    const bool answered = d_config.full_duplex && p.arq_idle() && p.linked() &&
+                          !p.managing() && !p.reset.active;
+    if (d_tx.answer_wanted && !answered) {
         d_waiting = &p;
         const double wait = d_config.ack_timeout_s > 0
                                 ? d_config.ack_timeout_s
@@ -254,16 +280,7 @@ void node::impl::housekeeping(sim_time now)
         p->tx.expire(now, expired);
         p->expedited_tx.expire(now, expired);
         for (auto it = p->non_arq.begin(); it != p->non_arq.end();) {
-            const bool over =
-                it->o->expires <= now ||
-                (it->window_end > sim_time::zero() && it->window_end <= now);
-            if (over) {
-                expired.push_back(it->o);
-                p->non_arq_octets -= it->o->c_pdu.size();
-                it = p->non_arq.erase(it);
-            } else {
-                ++it;
-            }
+            it = it->over(now) ? give_up_non_arq(*p, it) : std::next(it);
         }
         for (const auto& o : expired) {
             ++d_stats.u_pdus_expired;
@@ -278,6 +295,17 @@ void node::impl::housekeeping(sim_time now)
     check_links(now);
     d_sis.on_time(now);
     d_sis.update_flow();
+}
+
+std::deque<non_arq_out>::iterator
+node::impl::give_up_non_arq(peer& p, std::deque<non_arq_out>::iterator it)
+{
+    const outgoing_ptr o = it->o;
+    p.non_arq_octets -= o->c_pdu.size();
+    const auto next = p.non_arq.erase(it);
+    ++d_stats.u_pdus_expired;
+    d_sis.on_failed(*o, unidata_reject_reason::ttl_expired);
+    return next;
 }
 
 bool node::impl::housekeeping_needed() const
@@ -298,8 +326,8 @@ std::optional<sim_time> node::impl::next_deadline() const
     if (t) {
         *t = std::max(*t, d_housekeeping_at);
     }
-    if (!d_transmitting && !d_receiving) {
-        if (d_waiting) {
+    if (!d_transmitting && (!d_receiving || d_config.full_duplex)) {
+        if (d_waiting && !d_receiving) {
             add(d_answer_by);
         }
         if (const auto s = next_start()) {

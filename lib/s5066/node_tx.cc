@@ -74,9 +74,8 @@ size_t node::impl::segment_length(const peer& p, const gr::hf::mode& m) const
     return best;
 }
 
-size_t node::impl::max_blocks(const kernel::mode_timing& t, double longest_s) const
+size_t node::impl::max_blocks(const kernel::mode_timing& t, double s) const
 {
-    const double s = std::min(longest_s, d_config.max_transmission_s);
     const sim_time limit = from_seconds(s) + t.block_begin(0);
     size_t b = 1;
     const auto guess =
@@ -193,7 +192,9 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     d_transmitting = true;
     fit_segments(now, p);
     d_turn = nullptr;
-    d_waiting = nullptr;
+    if (!d_config.full_duplex) {
+        d_waiting = nullptr;
+    }
     if (d_last_peer != p.addr.raw()) {
         d_last_peer = p.addr.raw();
         d_run_since = now;
@@ -244,7 +245,11 @@ void node::impl::plan()
         need += d.octets();
     }
     const auto& t = d_tx.timing;
-    size_t longest = max_blocks(t, d_tx.longest_s);
+    size_t longest =
+        max_blocks(t,
+                   p.addr.is_group() && d_tx.longest_s >= max_eot_s
+                       ? d_config.broadcast_s
+                       : std::min(d_tx.longest_s, d_config.max_transmission_s));
     size_t cap = t.octets_in(longest);
     const size_t part = t.octets_in(std::max<size_t>(longest / first_part, 1));
     if (!d_adaptive && p.loss_bits <= 0 && p.tx.unsent_octets() > cap &&
@@ -298,7 +303,7 @@ void node::impl::plan()
     p.probe = false;
 }
 
-uint8_t node::impl::eot_at(size_t octet) const
+sim_time node::impl::air_time_at(size_t octet) const
 {
     const auto& t = d_tx.timing;
     const size_t bit = 8 * octet;
@@ -306,8 +311,22 @@ uint8_t node::impl::eot_at(size_t octet) const
     const double inside = static_cast<double>(bit % t.bits_per_block) /
                           static_cast<double>(t.bits_per_block);
     const double block_s = static_cast<double>(t.block_symbols) / t.symbol_rate;
-    const double left = to_seconds(t.block_end(d_tx.blocks - 1) - t.block_begin(block)) -
-                        inside * block_s;
+    return d_tx.begin + t.block_begin(block) - t.block_begin(0) +
+           from_seconds(inside * block_s);
+}
+
+sim_time node::impl::end_of_transmission() const
+{
+    const auto& t = d_tx.timing;
+    return d_tx.begin + t.block_end(d_tx.blocks - 1) - t.block_begin(0);
+}
+
+uint8_t node::impl::eot_at(size_t octet) const
+{
+    const double left = to_seconds(end_of_transmission() - air_time_at(octet));
+    if (d_config.full_duplex || (d_tx.to->addr.is_group() && left > max_eot_s)) {
+        return 0;
+    }
     return static_cast<uint8_t>(
         std::clamp(std::ceil(left / eot_unit_s - 1e-6), 0.0, 255.0));
 }
@@ -327,8 +346,13 @@ bool node::impl::emit(sim_time now, d_pdu d)
     ++d_stats.d_pdus_sent[static_cast<size_t>(d.type)];
     d_stats.octets_sent += octets.size();
     switch (d.type) {
-    case d_pdu_type::data_only:
+    case d_pdu_type::ack_only:
+        d_tx.ack_sent = true;
+        break;
     case d_pdu_type::data_ack:
+        d_tx.ack_sent = d_tx.answer_wanted = true;
+        break;
+    case d_pdu_type::data_only:
     case d_pdu_type::expedited_data_only:
         d_tx.answer_wanted = true;
         break;
@@ -387,6 +411,13 @@ bool node::impl::emit_non_arq(sim_time now)
     if (p.managing()) {
         return false;
     }
+    const sim_time at = air_time_at(d_tx.produced);
+    while (!p.non_arq.empty() && p.non_arq.front().over(at)) {
+        give_up_non_arq(p, p.non_arq.begin());
+    }
+    if (p.non_arq.empty()) {
+        return false;
+    }
     non_arq_out& n = p.non_arq.front();
     const size_t size = n.o->c_pdu.size();
     const size_t segment = std::min(segment_length(p, d_tx.m), size - n.offset);
@@ -400,9 +431,9 @@ bool node::impl::emit_non_arq(sim_time now)
         const double s = 8.0 * 1.2 * static_cast<double>(p.non_arq_octets) *
                          (n.rounds + 1) / d_tx.m.rate_bps;
         const double turns = 1 + std::floor(s / d_config.max_transmission_s);
-        n.window_end = now + from_seconds(s + turns * 10 + 0.5 * eot_at(d_tx.produced));
+        n.window_end = at + from_seconds(s + turns * 10) + (end_of_transmission() - at);
     }
-    const double left = to_seconds(n.window_end - now) / eot_unit_s;
+    const double left = to_seconds(n.window_end - at) / eot_unit_s;
     d.non_arq.c_pdu_id = n.id;
     d.non_arq.in_order = n.o->mode.order == delivery_order::in_order;
     d.non_arq.group = p.addr.is_group();

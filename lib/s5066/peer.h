@@ -40,6 +40,11 @@ struct non_arq_out {
     unsigned rounds = 0;    //!< rounds left after this one
     bool expedited = false; //!< type 8
     sim_time window_end{};  //!< empty (0) until the first segment is built
+
+    bool over(sim_time now) const
+    {
+        return o->expires <= now || (window_end > sim_time::zero() && window_end <= now);
+    }
 };
 
 //! Everything that a node knows about one other node, or about one group it sends to.
@@ -117,6 +122,11 @@ struct peer {
     bool expedited_allowed() const { return connected() && !managing(); }
     //! Types 0, 1 and 2 may: they are suspended during a reset.
     bool data_allowed() const { return expedited_allowed() && !reset.active; }
+    //! An acknowledgement is due and may be sent.
+    bool ack_owed() const
+    {
+        return (ack_due && data_allowed()) || (expedited_ack_due && expedited_allowed());
+    }
     dts_state state() const
     {
         if (managing()) {

@@ -14,16 +14,6 @@ using namespace gr::hf::s5066;
 
 namespace {
 
-arq_header header(uint8_t fsn, bool uwe = false, bool lwe = false)
-{
-    arq_header h;
-    h.fsn = fsn;
-    h.uwe = uwe;
-    h.lwe = lwe;
-    h.start = h.end = true;
-    return h;
-}
-
 outgoing_ptr c_pdu(size_t octets, uint8_t value, delivery_order order)
 {
     auto o = std::make_shared<outgoing>();
@@ -33,93 +23,7 @@ outgoing_ptr c_pdu(size_t octets, uint8_t value, delivery_order order)
     return o;
 }
 
-//! RX LWE 50, RX UWE 60: 50 to 59 are missing.
-arq_receiver receiver_with_gap()
-{
-    arq_receiver r;
-    r.reset(50);
-    std::vector<std::vector<uint8_t>> out;
-    r.take(header(60), { 1 }, true, out);
-    return r;
-}
-
 } // namespace
-
-TEST(sync_tests, receiver_edges)
-{
-    const auto r = receiver_with_gap();
-    // 1: a new upper edge lies between RX UWE and RX LWE + 127.
-    EXPECT_TRUE(r.in_sync(header(60, true)));
-    EXPECT_FALSE(r.in_sync(header(59, true)));
-    EXPECT_TRUE(r.in_sync(header(177, true)));
-    EXPECT_FALSE(r.in_sync(header(178, true)));
-    // 2: the lower edge lies between RX UWE - 127 and RX LWE.
-    EXPECT_TRUE(r.in_sync(header(50, false, true)));
-    EXPECT_FALSE(r.in_sync(header(51, false, true)));
-    EXPECT_TRUE(r.in_sync(header(189, false, true)));
-    EXPECT_FALSE(r.in_sync(header(188, false, true)));
-    // 3: every number lies between RX UWE - 127 and RX LWE + 127.
-    EXPECT_TRUE(r.in_sync(header(189)));
-    EXPECT_TRUE(r.in_sync(header(177)));
-    EXPECT_FALSE(r.in_sync(header(178)));
-    EXPECT_FALSE(r.in_sync(header(188)));
-}
-
-TEST(sync_tests, sender_edges)
-{
-    arq_sender s(128);
-    s.set_segment(10, false);
-    s.rewind(250);
-    s.submit(c_pdu(100, 1, delivery_order::in_order)); // 10 segments: 250 to 3
-    s.begin_transmission();
-    while (s.next(1000, 22, true)) {
-    }
-    const auto ok = [&s](uint8_t lwe, std::vector<uint8_t> bits = {}) {
-        return s.in_sync(ack_header{ lwe, std::move(bits) });
-    };
-    // 4: RX LWE lies between TX LWE and TX UWE + 1.
-    EXPECT_TRUE(ok(250));
-    EXPECT_FALSE(ok(249));
-    EXPECT_TRUE(ok(4));
-    EXPECT_FALSE(ok(5));
-    // 5: what is acknowledged by a bit lies above TX LWE, up to TX UWE.
-    EXPECT_TRUE(ok(250, { 0x00, 0x01 }));  // 3
-    EXPECT_FALSE(ok(250, { 0x00, 0x02 })); // 4
-    EXPECT_TRUE(ok(2, { 0x01 }));
-    EXPECT_FALSE(ok(3, { 0x01 }));
-}
-
-TEST(arq_halves, selective_acknowledgement_across_the_wrap)
-{
-    arq_receiver r;
-    r.reset(250);
-    std::vector<std::vector<uint8_t>> out;
-    for (const uint8_t n : { 251, 255, 2, 4 }) {
-        EXPECT_TRUE(r.take(header(n), { n }, true, out));
-    }
-    const auto a = r.ack();
-    EXPECT_EQ(a.rx_lwe, 250);
-    EXPECT_EQ(a.selective.size(), 2u);
-    EXPECT_EQ(a.selective[0], 0x91);
-    EXPECT_EQ(a.selective[1], 0x02);
-    EXPECT_EQ(out.size(), 4u); // as they arrive
-}
-
-TEST(arq_halves, longest_selective_acknowledgement)
-{
-    arq_receiver r;
-    r.reset();
-    std::vector<std::vector<uint8_t>> out;
-    for (uint8_t n = 1; n < 128; ++n) {
-        EXPECT_TRUE(r.take(header(n), { n }, true, out));
-    }
-    EXPECT_FALSE(r.take(header(128), { 1 }, true, out));
-    EXPECT_EQ(r.ack().selective.size(), 16u);
-    EXPECT_EQ(r.ack().selective[15], 0x7f);
-    EXPECT_TRUE(r.take(header(0), { 0 }, true, out));
-    EXPECT_EQ(r.ack().rx_lwe, 128);
-    EXPECT_TRUE(r.ack().selective.empty());
-}
 
 TEST(arq_halves, dropped_c_pdu_is_acknowledged_and_not_delivered)
 {
