@@ -150,7 +150,7 @@ private:
                      bool expedited);
     void on_reset(sim_time now, peer& p, const d_pdu& d);
     void on_management(sim_time now, peer& p, const d_pdu& d);
-    void begin_rate_change(peer& p, const gr::hf::mode& wanted);
+    void begin_rate_change(sim_time now, peer& p, const gr::hf::mode& wanted);
     d_pdu make_management(sim_time now, peer& p);
     void repeat_management(sim_time now, peer& p);
     void management_lost(sim_time now, peer& p);

@@ -201,7 +201,7 @@ void node::impl::check_links(sim_time now)
 {
     for (auto& [raw, q] : d_peers) {
         peer& p = *q;
-        if (!p.linked() || d_receiving || d_waiting) {
+        if (!p.linked() || d_transmitting || d_receiving || d_waiting) {
             continue;
         }
         if (p.first_data_by > sim_time::zero() && now >= p.first_data_by) {

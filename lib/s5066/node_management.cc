@@ -62,6 +62,9 @@ void node::impl::on_management(sim_time now, peer& p, const d_pdu& d)
     if (d.dst != d_config.own) {
         return;
     }
+    if (p.rates.outdated(d_rx_mode)) {
+        return;
+    }
     p.management_at = now;
     const auto in = p.management.on_received(d.eow, d.management);
     if (in.acked && (!in.message || p.rates.ends_with_ack())) {
@@ -104,7 +107,7 @@ void node::impl::send_empty_data(peer& p)
     p.tx.submit(std::move(o));
 }
 
-void node::impl::begin_rate_change(peer& p, const gr::hf::mode& wanted)
+void node::impl::begin_rate_change(sim_time now, peer& p, const gr::hf::mode& wanted)
 {
     if (!p.linked() || p.managing() || p.reset.active) {
         return;
@@ -118,6 +121,7 @@ void node::impl::begin_rate_change(peer& p, const gr::hf::mode& wanted)
         8.0 * static_cast<double>(p.tx.unsent_octets()) / present.rate_bps;
     if (left_s >= least_change_s ||
         (p.tx.unacknowledged() > 0 && rate_change::less_robust(present, m))) {
+        p.management_at = now;
         p.rates.start(m, rate_other::independent, p.management);
     }
 }

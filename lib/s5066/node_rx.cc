@@ -250,6 +250,7 @@ void node::impl::on_d_pdu(sim_time now, peer& p, const d_pdu& d)
             return;
         }
         p.heard_arq = true;
+        p.rates.on_data(p.management);
         if (d.type == d_pdu_type::expedited_data_only) {
             on_expedited_data(now, p, d);
             return;

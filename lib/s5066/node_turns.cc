@@ -11,8 +11,8 @@ namespace gr::hf::s5066 {
 namespace {
 constexpr sim_time housekeeping_period = std::chrono::seconds(1);
 constexpr unsigned max_slots = 16;
-// A rate change whose other side does not go on is over then.
-constexpr sim_time longest_management_pause = std::chrono::minutes(2);
+// A rate change whose other side does not go on for so long per try is over.
+constexpr sim_time management_pause = std::chrono::seconds(40);
 // A station that was not heard for so long does not count as sharing the channel.
 constexpr sim_time station_memory = std::chrono::minutes(15);
 constexpr size_t max_stations = 64;
@@ -198,6 +198,11 @@ void node::impl::on_tx_end(sim_time now)
     d_transmitting = false;
     peer& p = *d_tx.to;
     d_stats.tx_time += now - d_tx.begin;
+    for (auto& [raw, q] : d_peers) {
+        if (q->first_data_by > sim_time::zero()) {
+            q->first_data_by += now - d_tx.begin; // nobody could send us anything
+        }
+    }
     d_free_at = now + guard_time() + contention_wait();
     d_turn = nullptr;
     p.ack_due = p.ack_due && !d_tx.ack_sent;
@@ -274,7 +279,8 @@ void node::impl::housekeeping(sim_time now)
     d_stations_heard = d_heard_at.size();
     for (auto& [raw, p] : d_peers) {
         std::vector<outgoing_ptr> expired;
-        if (p->rates.active() && now - p->management_at >= longest_management_pause) {
+        if (p->rates.active() &&
+            now - p->management_at >= management_pause * d_config.management_tries) {
             management_lost(now, *p);
         }
         p->tx.expire(now, expired);

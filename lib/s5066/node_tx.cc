@@ -178,7 +178,7 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     d_tx.no_data = no_data;
     d_tx.m = d_policy->choose(now, c);
     if (d_config.drc && p.link != link_state::none) {
-        begin_rate_change(p, d_tx.m);
+        begin_rate_change(now, p, d_tx.m);
         d_tx.m = p.rates.tx_mode();
     }
     try {

@@ -106,9 +106,7 @@ void rate_change::on_answer(uint16_t eow, management_exchange& x)
         break;
     case state::wait_confirm:
         if (answer == rate_answer::confirm) {
-            d_tx = d_new;
-            d_rx = d_equal ? d_new : d_rx;
-            d_state = state::idle;
+            change_as_master();
         }
         break;
     case state::accepted:
@@ -126,6 +124,7 @@ void rate_change::on_acked(management_exchange& x)
 {
     switch (d_state) {
     case state::accepted: // DT_ACK: now both change
+        d_old = d_rx;
         d_rx = d_new;
         d_tx = d_equal ? d_new : d_tx;
         d_state = state::confirmed;
@@ -140,6 +139,31 @@ void rate_change::on_acked(management_exchange& x)
     default:
         break;
     }
+}
+
+void rate_change::on_data(management_exchange& x)
+{
+    switch (d_state) {
+    case state::wait_confirm:
+        change_as_master();
+        break;
+    case state::cancelled:
+    case state::accepted:
+    case state::refused:
+    case state::confirmed:
+        x.withdraw();
+        d_state = state::idle;
+        break;
+    default:
+        break; // it has not heard our request yet
+    }
+}
+
+void rate_change::change_as_master()
+{
+    d_tx = d_new;
+    d_rx = d_equal ? d_new : d_rx;
+    d_state = state::idle;
 }
 
 void rate_change::finish_as_slave()

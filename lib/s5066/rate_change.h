@@ -53,6 +53,17 @@ public:
     {
         return d_state == state::confirmed || d_state == state::cancelled;
     }
+    /*! \brief A D_PDU with data or their ACK came: the peer has left the MANAGEMENT state.
+     *  \details So what it said last got lost: the confirm, or a DT_ACK.
+     */
+    void on_data(management_exchange& x);
+    /*! \brief As slave that has confirmed: what comes in the old mode repeats the DT_ACK before
+     *         the change, which does not name what it acknowledges.
+     */
+    bool outdated(const mode& received_in) const
+    {
+        return d_state == state::confirmed && d_old != d_rx && received_in == d_old;
+    }
     /*! \brief The slave's last step is over: it now has to send something, if need be an empty
      *         data D_PDU.
      */
@@ -77,11 +88,13 @@ private:
     void on_request(const rate_parameters& p, const limits& l, management_exchange& x);
     void on_answer(uint16_t eow, management_exchange& x);
     void finish_as_slave();
+    void change_as_master();
 
     state d_state = state::idle;
     mode d_tx = initial();
     mode d_rx = initial();
     mode d_new;
+    mode d_old; // of the receiver, before the change
     bool d_equal = false;
     bool d_unknown = false;
     bool d_slave_finished = false;

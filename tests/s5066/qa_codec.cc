@@ -68,7 +68,7 @@ d_pdu data_pdu(uint8_t fsn, size_t n)
 
 } // namespace
 
-TEST(deframer, finds_d_pdus_at_every_bit_offset)
+TEST(Conformance, RowX_02_FindsDPdusAtEveryBitOffset)
 {
     octets stream;
     for (uint8_t i = 0; i < 5; ++i) {
@@ -96,7 +96,7 @@ TEST(deframer, finds_d_pdus_at_every_bit_offset)
     }
 }
 
-TEST(deframer, goes_on_one_bit_after_a_false_sync)
+TEST(Conformance, RowX_02_GoesOnBehindFalseSyncs)
 {
     // A sync word, and a header that begins like one and has a wrong CRC, right before it.
     const auto good = encode(data_pdu(9, 20));
@@ -115,7 +115,7 @@ TEST(deframer, goes_on_one_bit_after_a_false_sync)
     }
 }
 
-TEST(deframer, reports_good_headers_with_bad_segments)
+TEST(Conformance, RowX_02_ReportsGoodHeadersWithBadSegments)
 {
     auto v = encode(data_pdu(1, 30));
     v[v.size() - 10] ^= 1;
@@ -132,6 +132,28 @@ TEST(deframer, reports_good_headers_with_bad_segments)
     EXPECT_EQ(r->pdu.arq.fsn, 2);
     EXPECT_FALSE(r->pdu.segment_ok);
     EXPECT_FALSE(f.next_at_end());
+}
+
+TEST(deframer, wrong_bits_in_the_sync_word_can_be_allowed)
+{
+    const auto good = encode(data_pdu(9, 20));
+    for (unsigned allowed = 0; allowed <= 2; ++allowed) {
+        for (unsigned wrong = 0; wrong <= 3; ++wrong) {
+            auto v = good;
+            for (unsigned i = 0; i < wrong; ++i) {
+                v[i % 2] ^= static_cast<uint8_t>(0x20 << i / 2);
+            }
+            d_pdu_deframer f;
+            f.set_sync_errors(allowed);
+            f.push(shifted(v, 5));
+            const auto r = f.next();
+            EXPECT_EQ(r.has_value(), wrong <= allowed);
+            if (r) {
+                EXPECT_EQ(r->octets, good);
+                EXPECT_EQ(r->bit_offset, 5u);
+            }
+        }
+    }
 }
 
 TEST(deframer, refuses_all_zero_and_impossible_sizes)
