@@ -128,6 +128,7 @@ private:
     give_up_non_arq(peer& p, std::deque<non_arq_out>::iterator it);
     size_t room() const { return d_tx.octets - d_tx.produced; }
     size_t data_overhead() const;
+    size_t non_arq_overhead() const;
     size_t ack_octets(const peer& p) const;
     d_pdu make(const peer& p, d_pdu_type type) const;
     size_t max_blocks(const kernel::mode_timing& t, double longest_s) const;

@@ -347,39 +347,6 @@ void node::impl::on_ack(sim_time now, peer& p, const d_pdu& d)
     }
 }
 
-void node::impl::on_non_arq(sim_time now, peer* p, const d_pdu& d)
-{
-    if (d.type == d_pdu_type::expedited_non_arq_data && d.segment.size() == 1 &&
-        d.non_arq.c_pdu_size == 1 && d.segment_ok && d.dst == d_config.own) {
-        const auto c = decode_c_pdu(d.segment.data(), 1);
-        if (c && c->type != c_pdu_type::data) {
-            on_link_c_pdu(now, *p, *c, d.non_arq.c_pdu_id);
-            return;
-        }
-    }
-    std::vector<non_arq_c_pdu> complete;
-    d_non_arq.take(now, d, complete);
-    for (const auto& c : complete) {
-        deliver(now, c);
-    }
-}
-
-void node::impl::deliver(sim_time now, const non_arq_c_pdu& c)
-{
-    const auto data = decode_c_pdu(c.octets.data(), c.octets.size());
-    if (!data || data->type != c_pdu_type::data) {
-        return;
-    }
-    s_pdu_origin from;
-    from.src = c.src;
-    from.dst = c.dst;
-    from.mode = transmission_mode::non_arq;
-    from.expedited = c.expedited;
-    from.errored = c.errored;
-    from.missing = c.missing;
-    d_sis.on_s_pdu(now, from, data->s_pdu.data(), data->s_pdu.size());
-}
-
 void node::impl::warn(sim_time now, peer& p, const d_pdu& d, uint8_t reason)
 {
     if (d.dst != d_config.own || now - p.last_warning < warning_interval ||

@@ -303,17 +303,6 @@ void node::impl::housekeeping(sim_time now)
     d_sis.update_flow();
 }
 
-std::deque<non_arq_out>::iterator
-node::impl::give_up_non_arq(peer& p, std::deque<non_arq_out>::iterator it)
-{
-    const outgoing_ptr o = it->o;
-    p.non_arq_octets -= o->c_pdu.size();
-    const auto next = p.non_arq.erase(it);
-    ++d_stats.u_pdus_expired;
-    d_sis.on_failed(*o, unidata_reject_reason::ttl_expired);
-    return next;
-}
-
 bool node::impl::housekeeping_needed() const
 {
     if (!d_non_arq.empty()) {

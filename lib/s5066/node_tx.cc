@@ -13,11 +13,6 @@ namespace {
 
 constexpr unsigned max_control_copies = 4;
 constexpr unsigned probe_blocks = 4;
-// Octets that a type 7 D_PDU has more than a type 0.
-constexpr size_t non_arq_extra = 6;
-// Time per window that does not carry data, for choosing segments: that of two turns (one for
-// the repeats) with turnarounds, preambles, answer and half an empty block.
-constexpr double round_cost_s = 2.5;
 // Share of the longest transmission that is sent to a peer whose losses are not yet known.
 constexpr size_t first_part = 4;
 // D_PDUs in it, at least, for a measure of their losses.
@@ -32,46 +27,6 @@ bool node::impl::ack_only(const peer& p) const
     const bool expedited =
         !p.expedited_tx.idle() && (p.expedited_allowed() || may_call(p));
     return !arq && !expedited && p.non_arq.empty();
-}
-
-size_t node::impl::segment_length(const peer& p, const gr::hf::mode& m) const
-{
-    if (d_config.segment_octets > 0) {
-        return d_config.segment_octets;
-    }
-    // No D_PDU longer than a minute: half of the longest transmission.
-    // If the rate may fall further on, such a D_PDU would not get through any more.
-    const size_t seconds = d_adaptive ? 30 : 60;
-    const auto longest =
-        std::clamp<size_t>(size_t(m.rate_bps) * seconds / 8, 64, max_segment);
-    const size_t top = longest > 1000 ? max_segment : longest;
-    if (p.loss_events <= 0 || p.loss_bits <= 0) {
-        return top;
-    }
-    // Largest share of user octets in the air time, for losses that grow with the length of a
-    // D_PDU, and a window that limits how much goes out before the losses have been repeated.
-    // Repeats mostly succeed, if only together with the first copy.
-    const double per_bit = p.loss_events / p.loss_bits;
-    const double header = 15.0 + d_config.address_size;
-    size_t best = top;
-    double best_gain = 0;
-    // On a fading channel what is in one interleaver block is lost together: the adaptation
-    // keeps away from modes with errors inside blocks, so shorter segments would not help.
-    const size_t part_of_block = kernel::timing_of(m).bits_per_block / 96;
-    const size_t least = d_adaptive ? std::clamp<size_t>(part_of_block, 48, top) : 48;
-    for (size_t s = least; s <= top; s += s / 8) {
-        const double bits = 8 * (double(s) + header);
-        const double sent = 2 - std::exp(-per_bit * bits);
-        const double turn =
-            std::min(bits * d_config.window / m.rate_bps, d_config.max_transmission_s) *
-            sent;
-        const double gain = double(s) / (bits * sent) * turn / (turn + round_cost_s);
-        if (gain > best_gain) {
-            best_gain = gain;
-            best = s;
-        }
-    }
-    return best;
 }
 
 size_t node::impl::max_blocks(const kernel::mode_timing& t, double s) const
@@ -108,52 +63,6 @@ d_pdu node::impl::make(const peer& p, d_pdu_type type) const
 uint16_t node::impl::eow_for(const peer& p) const
 {
     return p.eow != 0 ? p.eow : d_policy->advice(p.addr).value_or(0);
-}
-
-void node::impl::fit_segments(sim_time now, peer& p)
-{
-    if (!d_adaptive || p.tx.unacknowledged() == 0) {
-        return;
-    }
-    // Segments may have been cut for a faster mode. After silence first an ACK, so that nothing
-    // is sent again that has arrived; then, if they are far too long, a new window, in which
-    // the rest is cut again.
-    constexpr double longest_probe_s = 3;
-    const double first_s =
-        8.0 * static_cast<double>(p.tx.first_octets(data_overhead())) / d_tx.m.rate_bps;
-    if (p.silent > 0 && p.linked() && !p.reset.active && first_s > longest_probe_s) {
-        d_tx.ask = d_tx.no_data = true;
-        return;
-    }
-    if (!recut_needed(p, d_tx.m)) {
-        return;
-    }
-    trace(now, "new segments for " + d_tx.m.to_string());
-    p.tx.rewind(p.tx.lwe());
-    reset_header h;
-    h.rx_cmnd = true;
-    h.new_rx_lwe = p.tx.lwe();
-    begin_reset(p, h);
-}
-
-bool node::impl::emit_question(sim_time now)
-{
-    // A repeat of the last acknowledged number: every receiver must answer it with an ACK, and
-    // none takes anything from it. It passes synchronisation test 3 as long as fewer than 128
-    // numbers are in use.
-    const peer& p = *d_tx.to;
-    d_pdu d = make(p, d_pdu_type::data_only);
-    d.arq.start = d.arq.end = true;
-    d.arq.fsn = static_cast<uint8_t>(p.tx.lwe() - 1);
-    return emit(now, d);
-}
-
-bool node::impl::recut_needed(const peer& p, const gr::hf::mode& m) const
-{
-    constexpr double longest_d_pdu_s = 40;
-    return p.linked() && !p.reset.active &&
-           8.0 * static_cast<double>(p.tx.longest_in_flight()) / m.rate_bps >
-               longest_d_pdu_s;
 }
 
 void node::impl::begin_transmission(sim_time now, peer& p)
@@ -296,7 +205,7 @@ void node::impl::plan()
         const size_t size = n.o->c_pdu.size();
         const size_t segment = segment_length(p, d_tx.m);
         const size_t parts = (size + segment - 1) / segment;
-        need += (size + parts * (data_overhead() + non_arq_extra)) * (n.rounds + 1);
+        need += (size + parts * (non_arq_overhead())) * (n.rounds + 1);
     }
     d_tx.blocks = std::clamp<size_t>(t.blocks_for(std::min(need, cap)), 1, longest);
     d_tx.octets = t.octets_in(d_tx.blocks);
@@ -402,58 +311,6 @@ bool node::impl::emit_data(sim_time now, const arq_sender::out& o, bool fill)
     d_stats.d_pdus_fill += fill ? 1 : 0;
     d_stats.d_pdus_repeated += o.repeat && !fill ? 1 : 0;
     p.last_data = now;
-    return emit(now, d);
-}
-
-bool node::impl::emit_non_arq(sim_time now)
-{
-    peer& p = *d_tx.to;
-    if (p.managing()) {
-        return false;
-    }
-    const sim_time at = air_time_at(d_tx.produced);
-    while (!p.non_arq.empty() && p.non_arq.front().over(at)) {
-        give_up_non_arq(p, p.non_arq.begin());
-    }
-    if (p.non_arq.empty()) {
-        return false;
-    }
-    non_arq_out& n = p.non_arq.front();
-    const size_t size = n.o->c_pdu.size();
-    const size_t segment = std::min(segment_length(p, d_tx.m), size - n.offset);
-    if (segment + data_overhead() + non_arq_extra > room()) {
-        return false;
-    }
-    d_pdu d = make(
-        p, n.expedited ? d_pdu_type::expedited_non_arq_data : d_pdu_type::non_arq_data);
-    if (n.window_end == sim_time::zero()) {
-        // Long enough for everything that waits for this destination, in turns of its own.
-        const double s = 8.0 * 1.2 * static_cast<double>(p.non_arq_octets) *
-                         (n.rounds + 1) / d_tx.m.rate_bps;
-        const double turns = 1 + std::floor(s / d_config.max_transmission_s);
-        n.window_end = at + from_seconds(s + turns * 10) + (end_of_transmission() - at);
-    }
-    const double left = to_seconds(n.window_end - at) / eot_unit_s;
-    d.non_arq.c_pdu_id = n.id;
-    d.non_arq.in_order = n.o->mode.order == delivery_order::in_order;
-    d.non_arq.group = p.addr.is_group();
-    d.non_arq.c_pdu_size = static_cast<uint16_t>(size);
-    d.non_arq.offset = static_cast<uint16_t>(n.offset);
-    d.non_arq.window = static_cast<uint16_t>(std::clamp(std::ceil(left), 0.0, 65535.0));
-    const auto from = n.o->c_pdu.begin() + static_cast<std::ptrdiff_t>(n.offset);
-    d.segment.assign(from, from + static_cast<std::ptrdiff_t>(segment));
-    n.offset += segment;
-    if (n.offset == size) {
-        // A round is over: the next one after the others, so that a fade does not hit all.
-        non_arq_out again = std::move(n);
-        p.non_arq.pop_front();
-        again.offset = 0;
-        if (again.rounds-- > 0) {
-            p.non_arq.push_back(std::move(again));
-        } else {
-            p.non_arq_octets -= size;
-        }
-    }
     return emit(now, d);
 }
 
