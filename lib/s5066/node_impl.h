@@ -216,6 +216,7 @@ private:
     sim_time d_answer_by{};
     uint32_t d_last_peer = 0;                // for taking turns
     sim_time d_run_since{};                  // the present run of turns with d_last_peer
+    unsigned d_yields = 0;                   // turns in a row given away after a long run
     std::map<uint32_t, sim_time> d_heard_at; // other stations on the channel, when last
     size_t d_stations_heard = 0;             // of them, lately
     sim_time d_housekeeping_at{};

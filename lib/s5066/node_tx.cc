@@ -76,8 +76,16 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     if (!in_turn) {
         d_run_since = now;
     }
-    // After a long run only what is owed; then the others on the channel may begin.
-    const bool no_data = in_turn && yield_due();
+    // After a long run only what is owed; then the others on the channel may begin. The peer's
+    // run ends at most one of its transmissions later; if it goes on, it has begun a new one
+    // and must not have the channel for all of it.
+    constexpr unsigned most_yields = 2;
+    d_yields = in_turn && yield_due() ? d_yields + 1 : 0;
+    if (d_yields > most_yields) {
+        d_yields = 0;
+        d_run_since = now;
+    }
+    const bool no_data = d_yields > 0;
     c.ack_only = no_data || ack_only(p);
     c.backlog_octets =
         p.tx.unsent_octets() + p.expedited_tx.unsent_octets() + p.non_arq_octets;
