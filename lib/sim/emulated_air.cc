@@ -9,32 +9,55 @@
 
 namespace gr::hf::sim {
 
+size_t emulated_air::join(emulated_modem* m, std::optional<size_t> id)
+{
+    d_modems.push_back(m);
+    const size_t number = id.value_or(d_next_id);
+    d_next_id = std::max(d_next_id, number + 1);
+    return number;
+}
+
 void emulated_air::set_path(const emulated_modem& from,
                             const emulated_modem& to,
                             const path& p)
 {
-    d_paths[{ &from, &to }] = p;
+    d_paths[{ from.id(), to.id() }] = p;
+}
+
+void emulated_air::disturb(std::optional<size_t> from,
+                           std::optional<size_t> to,
+                           sim_time begin,
+                           sim_time end)
+{
+    d_disturbances.push_back({ from, to, begin, end });
 }
 
 void emulated_air::leave(emulated_modem* m)
 {
     d_modems.erase(std::remove(d_modems.begin(), d_modems.end(), m), d_modems.end());
+    const sim_time now = d_scheduler.now();
     for (auto& s : d_signals) {
-        if (s->from == m && (!s->end || *s->end > d_scheduler.now())) {
+        if (s->from == m->id() && (!s->end || *s->end > now)) {
             // Switched off while sending: receivers notice that the signal has gone.
-            const sim_time end = d_scheduler.now();
-            s->end = end;
+            s->end = now;
+            over(*s, true);
             for (emulated_modem* to : d_modems) {
                 d_scheduler.at(
-                    end + std::chrono::milliseconds(500),
-                    to->guarded([s, to, end] { to->signal_over(s, end, false); }));
+                    now + std::chrono::milliseconds(500),
+                    to->guarded([s, to, now] { to->signal_over(s, now, false); }));
             }
         }
     }
 }
 
-const path& emulated_air::path_between(const emulated_modem* from,
-                                       const emulated_modem* to) const
+void emulated_air::over(const signal& s, bool cut)
+{
+    if (on_transmission) {
+        on_transmission({ s.from, s.m, s.begin, *s.end, s.octets.size(), cut });
+    }
+}
+
+const path& emulated_air::path_between(size_t from, size_t to) const
 {
     const auto it = d_paths.find({ from, to });
     return it == d_paths.end() ? d_default : it->second;
@@ -45,7 +68,7 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
     forget_old();
     auto s = std::make_shared<signal>();
     s->id = d_count++;
-    s->from = from;
+    s->from = from->id();
     s->m = m;
     s->timing = kernel::timing_of(m);
     s->begin = d_scheduler.now();
@@ -57,32 +80,50 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
         if (to == from) {
             continue;
         }
-        const path& p = path_between(from, to);
-        const uint64_t n = d_numbers[{ from, to }]++;
+        const path& p = path_between(from->id(), to->id());
+        const uint64_t n = d_numbers[{ from->id(), to->id() }]++;
         const sim_time over = s->begin + s->timing.block_begin(0) + p.delay;
         const bool lost = (p.drop && p.drop(n)) || (p.loss > 0 && uniform() < p.loss) ||
+                          (p.blocks && uniform() < p.blocks->at(m, p.snr_db).lost) ||
                           (p.fading && !p.fading->preamble_heard(s->begin, over, m));
         const double snr_db = p.fading ? p.fading->mean_db(s->begin, over) : p.snr_db;
         d_scheduler.at(over + to->d_config.rx_latency,
                        to->guarded([this, s, to, lost, over, snr_db] {
-                           const bool clear = !disturbed(*s, to, s->begin, over);
+                           const bool clear = !disturbed(*s, to->id(), s->begin, over);
                            to->preamble_over(s, !lost && clear, snr_db);
                        }));
     }
     return s;
 }
 
-bool emulated_air::disturbed(const signal& s,
-                             const emulated_modem* at,
-                             sim_time a,
-                             sim_time b) const
+bool emulated_air::disturbed(const signal& s, size_t at, sim_time a, sim_time b) const
 {
     // Own transmissions disturb reception like any other signal. Propagation differences are
     // far below the length of a preamble and left out here.
-    return std::any_of(d_signals.begin(), d_signals.end(), [&](const signal_ptr& o) {
-        (void)at;
-        return o->id != s.id && o->begin < b && (!o->end || *o->end > a);
-    });
+    const bool collided =
+        std::any_of(d_signals.begin(), d_signals.end(), [&](const signal_ptr& o) {
+            return o->id != s.id && o->begin < b && (!o->end || *o->end > a);
+        });
+    constexpr double most = 0.1; // what interleaving and code can do without
+    return collided ||
+           std::any_of(
+               d_disturbances.begin(), d_disturbances.end(), [&](const disturbance& d) {
+                   return (!d.from || *d.from == s.from) && (!d.to || *d.to == at) &&
+                          to_seconds(std::min(d.end, b) - std::max(d.begin, a)) >
+                              most * to_seconds(b - a);
+               });
+}
+
+double emulated_air::block_ber(const path& p, const signal& s, sim_time a, sim_time b)
+{
+    if (p.fading) {
+        return p.fading->block_ber(a, b, s.m);
+    }
+    if (p.blocks) {
+        const auto point = p.blocks->at(s.m, p.snr_db);
+        return uniform() < point.bad ? point.ber_of_bad : 0;
+    }
+    return p.ber;
 }
 
 void emulated_air::block(const signal_ptr& s,
@@ -101,24 +142,33 @@ void emulated_air::block(const signal_ptr& s,
     const sim_time from = s->begin + s->timing.block_begin(k);
     const sim_time end = s->begin + s->timing.block_end(k);
     for (emulated_modem* to : d_modems) {
-        if (to == s->from) {
+        if (to->id() == s->from) {
             continue;
         }
-        const path p = path_between(s->from, to);
+        const path p = path_between(s->from, to->id());
         const sim_time at = end + p.delay + to->d_config.rx_latency;
         d_scheduler.at(at, to->guarded([this, s, to, p, out, from, end, last]() mutable {
-            const bool noise = disturbed(*s, to, from, end);
-            const double ber = p.fading ? p.fading->block_ber(from, end, s->m) : p.ber;
+            const bool noise = disturbed(*s, to->id(), from, end);
+            const bool coded = p.fading || p.blocks;
+            const double ber = block_ber(p, *s, from, end);
             const double snr_db = p.fading ? p.fading->mean_db(from, end) : p.snr_db;
-            add_errors(out, noise ? 0.5 : ber, p.fading && !noise ? error_burst_bits : 1);
-            to->block_over(s, std::move(out), snr_db);
+            add_errors(out, noise ? 0.5 : ber, coded && !noise ? error_burst_bits : 1);
+            const bool again = p.duplicate > 0 && uniform() < p.duplicate;
+            const bool late = !last && p.reorder > 0 && uniform() < p.reorder;
+            to->block_over(s, out, snr_db, late);
+            if (again) {
+                to->block_over(s, std::move(out), snr_db, false);
+            }
             if (last) {
                 // The end of message is 32 bits like all others.
                 const bool eom = !noise && !(p.eom_loss > 0 && uniform() < p.eom_loss) &&
-                                 !(p.fading && uniform() < 1 - std::exp(-32 * ber));
+                                 !(coded && uniform() < 1 - std::exp(-32 * ber));
                 to->signal_over(s, end + p.delay, eom);
             }
         }));
+    }
+    if (last) {
+        over(*s, false);
     }
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "sim/block_errors.h"
 #include "sim/fading.h"
 #include "sim/scheduler.h"
 #include "waveform/timing.h"
@@ -28,8 +29,23 @@ struct path {
     //! Instead of ber and snr_db: SNR over time, from which block errors, missed preambles and
     //! the reported SNR follow.
     std::shared_ptr<const snr_trace> fading;
+    //! Instead of ber: independent blocks with the errors that were measured at snr_db.
+    std::shared_ptr<const block_error_curves> blocks;
+    double duplicate =
+        0;              //!< probability that the octets of a block are handed over twice
+    double reorder = 0; //!< probability that a block comes after its successor
     //! Not noticed if this says so; called once per transmission with 0, 1, 2 ...
     std::function<bool(uint64_t)> drop;
+};
+
+//! What was on the air, for pictures and tables.
+struct transmission_record {
+    size_t station = 0; //!< number of the modem, as emulated_modem::id()
+    mode m;
+    sim_time begin{};
+    sim_time end{};
+    size_t octets = 0; //!< handed to the modem
+    bool cut = false;  //!< the station was switched off in the middle
 };
 
 class emulated_modem;
@@ -49,8 +65,18 @@ public:
     {
     }
 
-    //! Path between two stations; \p from or \p to empty: all.
+    //! Path between two stations; it stays when one of them is restarted.
     void set_path(const emulated_modem& from, const emulated_modem& to, const path& p);
+    /*! \brief Nothing gets through from \p from to \p to between two times.
+     *  \details Numbers of modems; empty: all. A block is spoilt if more than a tenth of it is
+     *  covered, a preamble is missed.
+     */
+    void disturb(std::optional<size_t> from,
+                 std::optional<size_t> to,
+                 sim_time begin,
+                 sim_time end);
+    //! Called when a transmission is over.
+    std::function<void(const transmission_record&)> on_transmission;
     //! For all pairs without a path of their own.
     void set_default_path(const path& p) { d_default = p; }
     //! Number of transmissions begun.
@@ -62,7 +88,7 @@ private:
     friend class emulated_modem;
     struct signal {
         uint64_t id = 0;
-        emulated_modem* from = nullptr;
+        size_t from = 0;
         mode m;
         kernel::mode_timing timing;
         sim_time begin{};
@@ -72,14 +98,22 @@ private:
     };
     using signal_ptr = std::shared_ptr<signal>;
 
-    void join(emulated_modem* m) { d_modems.push_back(m); }
+    struct disturbance {
+        std::optional<size_t> from, to;
+        sim_time begin{}, end{};
+    };
+
+    //! \return the number of the modem: \p id, or a new one
+    size_t join(emulated_modem* m, std::optional<size_t> id);
     void leave(emulated_modem* m);
-    const path& path_between(const emulated_modem* from, const emulated_modem* to) const;
+    const path& path_between(size_t from, size_t to) const;
     signal_ptr begin(emulated_modem* from, const mode& m);
     //! Block \p k of \p s is on the air now until its end.
     void block(const signal_ptr& s, size_t k, std::vector<uint8_t> octets, bool last);
-    bool
-    disturbed(const signal& s, const emulated_modem* at, sim_time a, sim_time b) const;
+    void over(const signal& s, bool cut);
+    bool disturbed(const signal& s, size_t at, sim_time a, sim_time b) const;
+    //! Whether errors of a coded block, and how many: bit error rate.
+    double block_ber(const path& p, const signal& s, sim_time a, sim_time b);
     //! \param burst bits that an error spreads over, every second one wrong; 1: single bits
     void add_errors(std::vector<uint8_t>& octets, double ber, double burst);
     double uniform()
@@ -92,8 +126,10 @@ private:
     std::mt19937_64 d_random;
     std::vector<emulated_modem*> d_modems;
     path d_default;
-    std::map<std::pair<const emulated_modem*, const emulated_modem*>, path> d_paths;
-    std::map<std::pair<const emulated_modem*, const emulated_modem*>, uint64_t> d_numbers;
+    size_t d_next_id = 0;
+    std::map<std::pair<size_t, size_t>, path> d_paths;       // by numbers of the modems
+    std::map<std::pair<size_t, size_t>, uint64_t> d_numbers; // of transmissions
+    std::vector<disturbance> d_disturbances;
     std::deque<signal_ptr> d_signals;
     uint64_t d_count = 0;
     uint64_t d_collisions = 0;

@@ -13,7 +13,8 @@ emulated_modem::emulated_modem(scheduler& s,
     : d_scheduler(s), d_air(air), d_user(user), d_config(config),
       d_next_deadline(std::move(next_deadline)), d_after(std::move(after))
 {
-    d_air.join(this);
+    d_id = d_air.join(this, config.id);
+    d_config.id = d_id;
 }
 
 emulated_modem::~emulated_modem()
@@ -33,11 +34,18 @@ std::function<void()> emulated_modem::guarded(std::function<void()> f)
 
 void emulated_modem::poke() { schedule(); }
 
+void emulated_modem::step_clock(sim_time by)
+{
+    d_config.clock += by;
+    d_scheduled.reset();
+    schedule();
+}
+
 void emulated_modem::service()
 {
-    d_user.on_tick(d_scheduler.now());
+    d_user.on_tick(clock());
     if (!d_sending && !d_hearing) {
-        if (const auto m = d_user.want_tx(d_scheduler.now())) {
+        if (const auto m = d_user.want_tx(clock())) {
             start(*m);
         }
     }
@@ -49,7 +57,7 @@ void emulated_modem::service()
 
 void emulated_modem::schedule()
 {
-    auto t = d_next_deadline ? d_next_deadline() : d_scheduler.now() + d_config.tick;
+    auto t = d_next_deadline ? d_next_deadline() : clock() + d_config.tick;
     if (!t) {
         d_scheduled.reset();
         ++d_wake;
@@ -58,7 +66,7 @@ void emulated_modem::schedule()
     // Ticks come on a grid, never twice at the same time.
     const auto tick = d_config.tick.count();
     const auto next = (d_scheduler.now().count() / tick + 1) * tick;
-    const auto due = (t->count() + tick - 1) / tick * tick;
+    const auto due = ((*t - d_config.clock).count() + tick - 1) / tick * tick;
     const sim_time at(std::max(next, due));
     if (d_scheduled && *d_scheduled == at) {
         return;
@@ -92,7 +100,7 @@ void emulated_modem::send_block(size_t k)
     if (s->end) {
         o.last = true; // only the end of message and fill are left
     } else {
-        o = d_user.pull(d_scheduler.now(), begin, ask);
+        o = d_user.pull(clock(), begin + d_config.clock, ask);
         o.last = o.last || o.octets.size() < ask;
         d_bits += 8 * o.octets.size();
     }
@@ -118,7 +126,7 @@ void emulated_modem::send_block(size_t k)
 void emulated_modem::end_transmission()
 {
     d_sending.reset();
-    d_user.on_tx_end(d_scheduler.now());
+    d_user.on_tx_end(clock());
     if (d_after) {
         d_after();
     }
@@ -136,7 +144,7 @@ void emulated_modem::preamble_over(const emulated_air::signal_ptr& s,
     rx_start e;
     e.m = s->m;
     e.snr_db = snr_db;
-    d_user.on_rx_start(d_scheduler.now(), e);
+    d_user.on_rx_start(clock(), e);
     if (d_after) {
         d_after();
     }
@@ -145,15 +153,30 @@ void emulated_modem::preamble_over(const emulated_air::signal_ptr& s,
 
 void emulated_modem::block_over(const emulated_air::signal_ptr& s,
                                 std::vector<uint8_t> o,
-                                double snr_db)
+                                double snr_db,
+                                bool late)
 {
     if (d_hearing != s || o.empty()) {
         return;
     }
+    if (late && !d_late) {
+        d_late.emplace(std::move(o), snr_db);
+        return;
+    }
+    hand_over(std::move(o), snr_db);
+    if (d_late) {
+        auto held = std::move(*d_late);
+        d_late.reset();
+        hand_over(std::move(held.first), held.second);
+    }
+}
+
+void emulated_modem::hand_over(std::vector<uint8_t> o, double snr_db)
+{
     rx_octets e;
     e.octets = std::move(o);
     e.snr_db = snr_db;
-    d_user.on_rx_octets(d_scheduler.now(), e);
+    d_user.on_rx_octets(clock(), e);
     if (d_after) {
         d_after();
     }
@@ -167,10 +190,11 @@ void emulated_modem::signal_over(const emulated_air::signal_ptr& s,
         return;
     }
     d_hearing.reset();
+    d_late.reset();
     rx_end e;
     e.reason = eom ? rx_end_reason::eom : rx_end_reason::lost;
-    e.air_end = air_end;
-    d_user.on_rx_end(d_scheduler.now(), e);
+    e.air_end = air_end + d_config.clock;
+    d_user.on_rx_end(clock(), e);
     if (d_after) {
         d_after();
     }

@@ -11,6 +11,9 @@ struct modem_config {
     sim_time rx_latency =
         std::chrono::milliseconds(100);            //!< from block end to its octets
     sim_time tick = std::chrono::milliseconds(10); //!< grid of on_tick() and want_tx()
+    //! Of the station on the air; a restarted station keeps it. Empty: a new one.
+    std::optional<size_t> id;
+    sim_time clock{}; //!< what the user's clock is ahead of virtual time
 };
 
 /*! \brief Half-duplex modem without samples: the exact times of preambles and blocks of each
@@ -39,6 +42,12 @@ public:
 
     //! Something was given to the user from above: its deadlines may have changed.
     void poke();
+    //! Number of the station on the air.
+    size_t id() const { return d_id; }
+    //! The time that the user is told.
+    sim_time clock() const { return d_scheduler.now() + d_config.clock; }
+    //! The user's clock jumps forward or back.
+    void step_clock(sim_time by);
     bool transmitting() const { return d_sending != nullptr; }
     bool receiving() const { return d_hearing != nullptr; }
 
@@ -52,8 +61,11 @@ private:
     void end_transmission();
     // From the air
     void preamble_over(const emulated_air::signal_ptr& s, bool noticed, double snr_db);
-    void
-    block_over(const emulated_air::signal_ptr& s, std::vector<uint8_t> o, double snr_db);
+    void block_over(const emulated_air::signal_ptr& s,
+                    std::vector<uint8_t> o,
+                    double snr_db,
+                    bool late);
+    void hand_over(std::vector<uint8_t> o, double snr_db);
     void signal_over(const emulated_air::signal_ptr& s, sim_time air_end, bool eom);
     std::function<void()> guarded(std::function<void()> f);
 
@@ -66,6 +78,8 @@ private:
     emulated_air::signal_ptr d_sending;
     emulated_air::signal_ptr d_hearing;
     size_t d_bits = 0; // accepted from the user in this transmission
+    size_t d_id = 0;
+    std::optional<std::pair<std::vector<uint8_t>, double>> d_late; // block and its SNR
     std::shared_ptr<bool> d_alive = std::make_shared<bool>(true);
     std::optional<sim_time> d_scheduled;
     uint64_t d_wake = 0;

@@ -23,13 +23,24 @@ void station::make()
         d_modem_config,
         [this] { return d_node->next_deadline(); },
         [this] { drain(); });
+    d_modem_config.id = d_modem->id();
 }
 
 void station::restart(uint64_t seed)
 {
     d_config.seed = seed;
-    d_modem.reset();
+    power_off();
     make();
+}
+
+void station::power_off() { d_modem.reset(); }
+
+void station::step_clock(sim_time by)
+{
+    d_modem_config.clock += by;
+    if (on()) {
+        d_modem->step_clock(by);
+    }
 }
 
 s5066::client_id station::attach(client_function f)
@@ -50,9 +61,11 @@ s5066::client_id station::attach_octets(octets_function f)
 
 void station::detach(s5066::client_id c)
 {
-    d_node->client_gone(d_scheduler.now(), c);
     d_clients.erase(c);
-    d_modem->poke();
+    if (on()) {
+        d_node->client_gone(d_modem->clock(), c);
+        d_modem->poke();
+    }
 }
 
 void station::send(s5066::client_id c, const s5066::s_primitive& p)
@@ -62,9 +75,12 @@ void station::send(s5066::client_id c, const s5066::s_primitive& p)
 
 void station::send_octets(s5066::client_id c, const std::vector<uint8_t>& p)
 {
-    d_node->sis_in(d_scheduler.now(), c, p);
+    if (!on()) {
+        return;
+    }
+    d_node->sis_in(d_modem->clock(), c, p);
     drain();
-    if (!d_draining) {
+    if (!d_draining && on()) {
         d_modem->poke();
     }
 }

@@ -46,10 +46,15 @@ public:
 
     //! Power off and on: the node forgets everything, clients must bind again.
     void restart(uint64_t seed);
+    //! Power off: nothing is sent or heard, primitives are lost, until restart().
+    void power_off();
+    bool on() const { return d_modem != nullptr; }
+    //! The station's clock jumps forward or back.
+    void step_clock(sim_time by);
 
     s5066::node& node() { return *d_node; }
     const s5066::node& node() const { return *d_node; }
-    emulated_modem& modem() { return *d_modem; }
+    emulated_modem& modem() { return *d_modem; } //!< not while the power is off
     s5066::address address() const { return d_config.own; }
 
     //! Log lines and D_PDUs of the node, if it keeps them; called as they come.

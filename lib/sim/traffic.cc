@@ -8,15 +8,6 @@ namespace gr::hf::sim {
 
 using namespace s5066;
 
-namespace {
-
-uint32_t number_of(const std::vector<uint8_t>& u)
-{
-    return uint32_t(u[0]) << 24 | uint32_t(u[1]) << 16 | uint32_t(u[2]) << 8 | u[3];
-}
-
-} // namespace
-
 bulk_source::bulk_source(scheduler& s,
                          station& at,
                          uint8_t sap,
@@ -24,7 +15,8 @@ bulk_source::bulk_source(scheduler& s,
                          std::optional<uint8_t> dst_sap)
     : d_scheduler(s), d_station(at), d_sap(sap), d_dst_sap(dst_sap.value_or(sap)),
       d_mode(mode),
-      d_client(at.attach([this](sim_time, const s_primitive& p) { on_primitive(p); }))
+      d_client(
+          at.attach([this](sim_time now, const s_primitive& p) { on_primitive(now, p); }))
 {
     rebind();
 }
@@ -50,6 +42,11 @@ std::vector<uint8_t> bulk_source::u_pdu(uint32_t number, size_t size)
     return u;
 }
 
+uint32_t bulk_source::number_of(const std::vector<uint8_t>& u)
+{
+    return uint32_t(u[0]) << 24 | uint32_t(u[1]) << 16 | uint32_t(u[2]) << 8 | u[3];
+}
+
 void bulk_source::send(address to, size_t octets, size_t size)
 {
     if (d_left == 0) {
@@ -61,8 +58,14 @@ void bulk_source::send(address to, size_t octets, size_t size)
     go();
 }
 
-void bulk_source::on_primitive(const s_primitive& p)
+void bulk_source::on_primitive(sim_time now, const s_primitive& p)
 {
+    if (const auto* i = std::get_if<s_unidata_indication>(&p)) {
+        if (on_indication) {
+            on_indication(now, *i);
+        }
+        return;
+    }
     if (std::holds_alternative<s_bind_accepted>(p)) {
         d_bound = true;
     } else if (std::holds_alternative<s_data_flow_off>(p)) {
@@ -83,6 +86,7 @@ void bulk_source::go()
     while (d_bound && d_flow && d_left > 0) {
         const size_t n = std::min(d_left, d_size);
         d_left -= n;
+        d_octets += n;
         s_unidata_request r;
         r.priority = priority;
         r.ttl = ttl;
@@ -114,7 +118,7 @@ void bulk_sink::on_primitive(sim_time now, const s_primitive& p)
         ++d_altered;
         return;
     }
-    const uint32_t n = number_of(i->u_pdu);
+    const uint32_t n = bulk_source::number_of(i->u_pdu);
     const uint32_t src = i->src.raw();
     if (i->u_pdu != bulk_source::u_pdu(n, i->u_pdu.size())) {
         ++d_altered;
@@ -130,6 +134,9 @@ void bulk_sink::on_primitive(sim_time now, const s_primitive& p)
     ++d_u_pdus;
     d_octets += i->u_pdu.size();
     d_last = now;
+    if (on_new) {
+        on_new(now, *i);
+    }
 }
 
 } // namespace gr::hf::sim

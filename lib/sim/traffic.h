@@ -31,7 +31,12 @@ public:
     //! Binds again, for after a restart of the station; what was sent is not sent again.
     void rebind();
 
+    //! Nothing more is sent.
+    void stop() { d_left = 0; }
+
     uint32_t submitted() const { return d_next; }
+    uint64_t octets() const { return d_octets; } //!< submitted
+    bool drained() const { return d_left == 0; } //!< nothing waits for flow control
     uint64_t confirmed() const { return d_confirmed; }
     uint64_t rejected() const { return d_rejected; }
     bool bound() const { return d_bound; }
@@ -41,9 +46,13 @@ public:
 
     //! The U_PDU with this number.
     static std::vector<uint8_t> u_pdu(uint32_t number, size_t size);
+    //! The number of a U_PDU of at least 4 octets.
+    static uint32_t number_of(const std::vector<uint8_t>& u_pdu);
+    //! What is sent back to the source's SAP.
+    std::function<void(sim_time, const s5066::s_unidata_indication&)> on_indication;
 
 private:
-    void on_primitive(const s5066::s_primitive& p);
+    void on_primitive(sim_time now, const s5066::s_primitive& p);
     void go();
 
     scheduler& d_scheduler;
@@ -58,6 +67,7 @@ private:
     size_t d_left = 0;
     size_t d_size = 0;
     uint32_t d_next = 0;
+    uint64_t d_octets = 0;
     uint64_t d_confirmed = 0;
     uint64_t d_rejected = 0;
     sim_time d_began{};
@@ -78,6 +88,10 @@ public:
     sim_time last() const { return d_last; }
     //! Forgets the numbers: a second source starts from 0.
     void forget() { d_seen.clear(); }
+    //! Called with each U_PDU that came for the first time, unaltered.
+    std::function<void(sim_time, const s5066::s_unidata_indication&)> on_new;
+    //! Sends something back from the sink's SAP.
+    void send(const s5066::s_primitive& p) { d_station.send(d_client, p); }
 
 private:
     void on_primitive(sim_time now, const s5066::s_primitive& p);

@@ -8,6 +8,7 @@ void bind_engines(py::module& m);
 void bind_blocks(py::module& m);
 void bind_network(py::module& m);
 void bind_pep_sim(py::module& m);
+void bind_scenario(py::module& m);
 void bind_sim(py::module& m);
 void bind_sis(py::module& m);
 
@@ -19,6 +20,7 @@ PYBIND11_MODULE(hf_python, m)
     bind_blocks(m);
     bind_network(m);
     bind_sim(m);
+    bind_scenario(m);
     bind_sis(m);
     bind_pep_sim(m);
 }

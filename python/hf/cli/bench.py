@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf bench: measurements that print each figure beside its target."""
-from typing import Tuple
+import os
+from typing import Optional, Tuple
 
 import click
+
+from . import fail
 
 
 @click.group()
@@ -78,3 +81,36 @@ def compression() -> None:
     from ..measure import compression as measure
     print(measure.table([measure.measure(kind, data)
                          for kind, data in measure.contents().items()]))
+
+
+@command.command()
+@click.argument("path", metavar="FILE", type=click.Path(dir_okay=False))
+@click.option("--mode", "modes", multiple=True, metavar="MODE",
+              help="May be repeated.  [default: every rate, short and long interleaver]")
+@click.option("--channel", "channels", multiple=True, metavar="SPEC",
+              help="Without its snr=; may be repeated.  [default: awgn, moderate, poor]")
+@click.option("--trials", "store_path", type=click.Path(dir_okay=False), metavar="CSV",
+              help="Keep every transmission here, and go on where an earlier run stopped.")
+def curves(path: str, modes: Tuple[str, ...], channels: Tuple[str, ...],
+           store_path: Optional[str]) -> None:
+    """Block errors of the receiver over SNR, as CSV: what hf sim calls curves.
+
+    Each sweep finds its own SNR, every 2 dB from no bad block in a hundred to nearly all.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+    from ..measure import ber, block_errors as measure
+    known = measure.modes()
+    if set(modes) - set(known):
+        raise click.UsageError(f"mode {modes[0]!r}: allowed are {', '.join(known)}")
+    width = os.cpu_count() or 1
+    try:
+        store = ber.Store(store_path)
+        with ThreadPoolExecutor(width) as executor:
+            def run(point: ber.Point, stop: ber.Stop) -> ber.Result:
+                click.echo(f"{point.mode} {point.channel}", err=True)
+                return ber.measure(point, stop, executor, width, store)
+            measure.write([p for c in channels or measure.CHANNELS for m in modes or known
+                           for p in measure.sweep(m, c, run)], path)
+        store.close()
+    except (OSError, ValueError) as error:
+        raise fail(str(error)) from None
