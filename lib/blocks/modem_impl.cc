@@ -131,7 +131,10 @@ std::optional<mode> modem_impl::want_tx(sim_time now)
     std::optional<mode> key_up;
     const auto take = [&](const modem_messages::tick_answer& a) {
         d_ticks_out -= d_ticks_out > 0;
-        if (a.key_up)
+        if (a.key_up && a.key_up->family == waveform_family::wideband)
+            d_logger->error("no waveform for mode {}: nothing is sent",
+                            a.key_up->to_string());
+        else if (a.key_up)
             key_up = a.key_up;
     };
     if (d_lock_step) {

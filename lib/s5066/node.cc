@@ -30,8 +30,10 @@ gr::hf::mode default_ack_mode(const gr::hf::mode& data)
 {
     gr::hf::mode m = data;
     const auto exists = [&m] {
-        const auto& all = gr::hf::mode::all();
-        return std::find(all.begin(), all.end(), m) != all.end();
+        const auto has = [&m](const std::vector<gr::hf::mode>& modes) {
+            return std::find(modes.begin(), modes.end(), m) != modes.end();
+        };
+        return has(gr::hf::mode::all()) || has(gr::hf::mode::emulated());
     };
     const auto first = data.family == waveform_family::serial_tone
                            ? interleaver::short_

@@ -3,15 +3,19 @@
 #include <hf/mode.h>
 
 #include <stdexcept>
+#include <utility>
 
 namespace gr::hf {
 
 namespace {
 
 constexpr const char* prefix = "4539-";
+constexpr const char* wideband_prefix = "5069-";
 constexpr const char* forms =
     "4539-<rate><interleaver>: 75, 150, 300, 600, 1200 or 2400 with Z, S or L; 2400V; "
-    "4800N; 3200, 4800, 6400, 8000 or 9600 with US, VS, S, M, L or VL; 12800N";
+    "4800N; 3200, 4800, 6400, 8000 or 9600 with US, VS, S, M, L or VL; 12800N; emulated "
+    "modems: "
+    "5069-18k-57600 and 5069-48k-240000 with US, S, M or L";
 
 std::vector<mode> make_all()
 {
@@ -34,6 +38,16 @@ std::vector<mode> make_all()
         add(waveform_family::high_rate, rate, six);
     add(waveform_family::high_rate, 12800, { il::none });
     return all;
+}
+
+std::vector<mode> make_emulated()
+{
+    using il = interleaver;
+    std::vector<mode> emulated;
+    for (const auto& [bandwidth, rate] : { std::pair(18000, 57600), { 48000, 240000 } })
+        for (const il i : { il::ultra_short, il::short_, il::medium, il::long_ })
+            emulated.push_back({ waveform_family::wideband, rate, bandwidth, i, 7 });
+    return emulated;
 }
 
 // A user's text in a message: bounded and printable.
@@ -92,20 +106,30 @@ const char* to_string(interleaver il)
 
 mode mode::parse(const std::string& text)
 {
-    for (const mode& m : all())
-        if (m.to_string() == text)
-            return m;
+    for (const auto* modes : { &all(), &emulated() })
+        for (const mode& m : *modes)
+            if (m.to_string() == text)
+                return m;
     refuse(text);
 }
 
 std::string mode::to_string() const
 {
-    return prefix + std::to_string(rate_bps) + hf::to_string(il);
+    const std::string tail = std::to_string(rate_bps) + hf::to_string(il);
+    if (family == waveform_family::wideband)
+        return wideband_prefix + std::to_string(bandwidth_hz / 1000) + "k-" + tail;
+    return prefix + tail;
 }
 
 const std::vector<mode>& mode::all()
 {
     static const std::vector<mode> modes = make_all();
+    return modes;
+}
+
+const std::vector<mode>& mode::emulated()
+{
+    static const std::vector<mode> modes = make_emulated();
     return modes;
 }
 

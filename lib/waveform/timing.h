@@ -36,7 +36,9 @@ struct mode_timing {
     sim_time duration(size_t octets) const;
 };
 
-//! Times of mode \p m. \throws std::invalid_argument for a mode that mode::all() lacks.
+/*! \brief Times of mode \p m.
+ *  \throws std::invalid_argument for a mode that mode::all() and mode::emulated() lack.
+ */
 mode_timing timing_of(const mode& m);
 
 } // namespace gr::hf::kernel

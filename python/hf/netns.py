@@ -5,8 +5,6 @@ import shutil
 import subprocess
 from typing import List, Optional
 
-from . import nftables
-
 
 class NetworkError(RuntimeError):
     """The system refused; the text says what and why."""
@@ -71,9 +69,3 @@ class Namespace:
     def nft(self, rules: str) -> None:
         """Load nftables rules inside; they go with the namespace."""
         _run(*self.command("nft", "-f", "-"), text=rules)
-
-
-def redirect_rules(prefix: str, port: int) -> str:
-    """nftables rules that send this host's TCP connections to an IPv4 prefix to its HF-PEP
-    listener redirect:PORT."""
-    return nftables.Rules("redirect", port, [prefix], forwarded=False).text()

@@ -219,11 +219,14 @@ class Station:
 
     radio_source gives complex samples at 9600 samples/s, radio_sink takes as many; with a
     modem_client there is neither. Blocks that the station does not have are None.
+    emulated_modem instead of both: one of an emulated_air, which also has the modes
+    hf.mode.emulated().
     """
 
     def __init__(self, tb: gr.top_block, description: Description, radio_source: Any = None,
                  radio_sink: Any = None, lock_step: bool = True,
-                 clock: Optional[Tuple[Any, str]] = None) -> None:
+                 clock: Optional[Tuple[Any, str]] = None,
+                 emulated_modem: Any = None) -> None:
         """clock: block and port that station time comes from, for a modem_client; by default
         a ticker of its own."""
         d = self.description = description
@@ -236,6 +239,11 @@ class Station:
                                                          d.netns)
             block, port = clock or (_hf.ticker(), "ticks")
             tb.msg_connect(block, port, modem, "ticks")
+        elif emulated_modem is not None:
+            modem = self.modem = emulated_modem
+        elif _hf.mode(_hf.fastest_mode(d.mode)) in _hf.mode.emulated():
+            raise StationError(f"mode {d.mode}: there is no waveform for it, only emulated "
+                               "modems have it")
         else:
             modem = self.modem = _hf.modem(lock_step, d.zero_interleaver)
             tb.connect(radio_source, modem, radio_sink)

@@ -21,7 +21,7 @@ NAMES = [n for n, x in vars(hf).items() if isinstance(x, type) and hasattr(x, "t
 
 def test_every_block_has_a_description():
     expected = {f"hf_{name}" for name in NAMES} | {"variable_hf_air", "hf_air_source",
-                                                   "hf_air_sink"}
+                                                   "hf_air_sink", "variable_hf_emulated_air"}
     assert set(BLOCKS) == expected
 
 
@@ -51,7 +51,8 @@ def test_description(name):
             assert len(parameter["options"]) == len(parameter["option_labels"])
 
 
-@pytest.mark.parametrize("name", NAMES + ["air"])
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "emulated_modem"]
+                         + ["air", "emulated_air"])
 def test_arguments_are_those_of_the_block(name):
     signature = inspect.getdoc(getattr(hf, name).__init__).splitlines()[0]
     arguments = re.findall(r"(\w+): ", signature)[1:]

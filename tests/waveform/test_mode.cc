@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -38,6 +39,18 @@ TEST(mode, string_form_makes_the_round_trip)
     }
     EXPECT_EQ(names.size(), 51u); // 18 + 2400V + 4800N, 30 + 12800N
     EXPECT_EQ(mode::all().size(), 51u);
+}
+
+TEST(mode, emulated_modes_have_names_of_their_own)
+{
+    EXPECT_EQ(mode::emulated().size(), 8u); // two rates, US S M L
+    for (const mode& m : mode::emulated()) {
+        EXPECT_EQ(mode::parse(m.to_string()), m);
+        EXPECT_EQ(m.family, waveform_family::wideband);
+        EXPECT_EQ(std::count(mode::all().begin(), mode::all().end(), m), 0);
+    }
+    EXPECT_EQ(mode::parse("5069-48k-240000S").bandwidth_hz, 48000);
+    EXPECT_NE(complaint("5069-48k-57600S"), "");
 }
 
 TEST(mode, order_is_rate_then_interleaver)

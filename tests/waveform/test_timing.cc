@@ -1,5 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "waveform/description.h"
 #include "waveform/timing.h"
 #include "waveform/transmitter.h"
 
@@ -37,6 +38,9 @@ constexpr row rows[] = {
     { "4539-1200L", 4.8, 4.8, 5760, 176, 9.60, 9.60, 18698 },
     { "4539-9600US", 287 / 2400., 0.12, 1152, 32, 0.24, 0.36, 152924 },
     { "4539-9600VS", 287 / 2400., 0.36, 3456, 32, 0.48, 0.48, 152924 },
+    { "5069-18k-57600S", 0.24, 0.48, 27648, 32, 0.72, 0.72, 915836 },
+    { "5069-48k-240000S", 0.24, 0.64, 153600, 32, 0.88, 0.88, 3820796 },
+    { "5069-48k-240000US", 0.24, 0.16, 38400, 32, 0.40, 0.40, 3820796 },
 };
 
 } // namespace
@@ -64,6 +68,17 @@ TEST(timing, agrees_with_the_table_of_limits)
         const auto blocks = static_cast<size_t>(127.5 / r.block_s + 1e-9);
         EXPECT_EQ(t.octets_in(blocks), r.most) << r.name;
     }
+}
+
+TEST(timing, wideband_modes_are_known_by_their_times_only)
+{
+    for (const mode& m : mode::emulated()) {
+        EXPECT_GT(timing_of(m).bits_per_block, 0u) << m.to_string();
+        EXPECT_THROW(describe(m), std::invalid_argument) << m.to_string();
+    }
+    mode other = mode::emulated().front();
+    other.bandwidth_hz = 24000;
+    EXPECT_THROW(timing_of(other), std::invalid_argument);
 }
 
 TEST(timing, octets_in_and_blocks_for_are_inverse)

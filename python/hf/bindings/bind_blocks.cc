@@ -4,6 +4,7 @@
 /* BINDTOOL_HEADER_FILE_HASH(0) */
 #include <hf/air.h>
 #include <hf/channel.h>
+#include <hf/emulated_air.h>
 #include <hf/modem.h>
 #include <hf/rx.h>
 #include <hf/tx.h>
@@ -81,4 +82,23 @@ void bind_blocks(py::module& m)
         .def("set_speed", &air::set_speed, py::arg("speed"))
         .def("end", &air::end)
         .def("now", &air::now);
+
+    py::class_<emulated_modem,
+               gr::block,
+               gr::basic_block,
+               std::shared_ptr<emulated_modem>>(
+        m, "emulated_modem", "Modem without samples, of an emulated_air.")
+        .def("state", &emulated_modem::state);
+
+    py::class_<emulated_air, std::shared_ptr<emulated_air>>(
+        m, "emulated_air", "Channel and modems of several stations without samples.")
+        .def(py::init(&emulated_air::make),
+             py::arg("stations") = 2,
+             py::arg("ber") = 0.0,
+             py::arg("loss") = 0.0,
+             py::arg("seed") = 1,
+             py::arg("speed") = 1.0)
+        .def("modem", &emulated_air::modem, py::arg("station"), "The modem of a station.")
+        .def("set_speed", &emulated_air::set_speed, py::arg("speed"))
+        .def("now", &emulated_air::now, "Station time, s.");
 }

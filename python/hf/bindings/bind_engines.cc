@@ -136,6 +136,7 @@ void bind_mode(py::module& m)
     py::class_<mode>(m, "mode", "One way of modulating, for example 4539-600S.")
         .def(py::init(&mode::parse), py::arg("text"))
         .def_static("all", &mode::all, "Every mode that can be modulated.")
+        .def_static("emulated", &mode::emulated, "Modes for emulated modems only.")
         .def_readonly("rate_bps", &mode::rate_bps, "User data rate, bit/s.")
         .def_readonly("bandwidth_hz", &mode::bandwidth_hz, "Channel bandwidth, Hz.")
         .def_property_readonly(

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 import click
 from gnuradio import blocks, gr
@@ -21,13 +21,10 @@ from rich.live import Live
 from rich.table import Table
 
 from .. import hf_python as hf
-from .. import netns, picture, station, watch
+from .. import netns, pair, picture, station, watch
 from . import fail
 
-NODES = {"A": "1.2.0.1", "B": "1.2.0.2"}
-ADDRESSES = {"A": "10.66.0.1", "B": "10.66.0.2"}
 HTTP_PORT = 8000
-PEP_PORT = 3128
 PINGS = 3
 #: Samples of the channel kept for the picture: 20 minutes.
 MAX_RECORDED = 20 * 60 * picture.SAMPLE_RATE
@@ -50,17 +47,31 @@ class Demo:
 
     def __init__(self, mode: str, channel: str, size: int, speed: float, seed: int) -> None:
         self.mode_text = mode
-        self.mode = hf.mode(hf.fastest_mode(mode))
-        hf.channel_model(channel)  # complains of a wrong one before anything is set up
         self.channel, self.size, self.speed, self.seed = channel, size, speed, seed
         self.no_network = netns.why_not()
+        if self.no_network is None:
+            self.server = (pair.ADDRESSES["B"], HTTP_PORT)
+            self.url = f"http://{pair.ADDRESSES['B']}:{HTTP_PORT}/file"
+        else:
+            self.entry, http = free_ports(2)
+            self.server = ("127.0.0.1", http)
+            self.url = f"http://127.0.0.1:{self.entry}/file"
+        self.pair = pair.Pair(
+            pair.Setting(mode=mode, emulated=False, channel=channel, speed=speed, seed=seed,
+                         allow=["%s:%d" % self.server]),
+            self.no_network is None, self._describe, self._record)
+        self.mode, self.stations = self.pair.mode, self.pair.stations
         self.exit = ExitStack()
-        self.ping_report: Optional[Tuple[int, float]] = None
+        self.recordings: Dict[str, str] = {}
         self.progress: List[picture.Progress] = []
 
     def __enter__(self) -> "Demo":
         try:
-            self._set_up()
+            self.folder = self.exit.enter_context(
+                tempfile.TemporaryDirectory(prefix="hf-demo-"))
+            self._make_file()
+            self.exit.enter_context(self.pair)
+            self._serve()
         except BaseException:
             self.exit.close()
             raise
@@ -68,19 +79,6 @@ class Demo:
 
     def __exit__(self, *_: object) -> None:
         self.exit.close()
-
-    def _set_up(self) -> None:
-        self.folder = self.exit.enter_context(tempfile.TemporaryDirectory(prefix="hf-demo-"))
-        self.namespaces = {}
-        if self.no_network is None:
-            for name in NODES:
-                ns = netns.Namespace(f"hf-{name}-{os.getpid()}")
-                self.namespaces[name] = self.exit.enter_context(ns)
-        self._make_file()
-        self._make_stations()
-        self.tb.start()
-        self.exit.callback(self._stop)
-        self._serve()
 
     def _make_file(self) -> None:
         # Neither noise nor zeros: text of about two bits per octet, like most of what
@@ -95,78 +93,26 @@ class Demo:
         with open(f"{self.folder}/www/file", "wb") as file:
             file.write(self.content)
 
-    def _make_stations(self) -> None:
-        self.tb = gr.top_block("hf demo")
-        self.air = hf.air(2, self.channel, self.seed, self.speed, self.mode.mean_power)
-        self.stations, self.watches, self.recordings = {}, {}, {}
-        if self.namespaces:
-            listen = [f"redirect:{PEP_PORT}"]
-            self.server = ("10.66.0.2", HTTP_PORT)
-            self.url = f"http://{ADDRESSES['B']}:{HTTP_PORT}/file"
-            route = ADDRESSES["B"] + "/32"
-        else:
-            entry, http = free_ports(2)
-            listen = [f"{entry}=127.0.0.1:{http}"]
-            self.server = ("127.0.0.1", http)
-            self.url = f"http://127.0.0.1:{entry}/file"
-            route = "127.0.0.0/8"
-        for k, (name, other) in enumerate((("A", "B"), ("B", "A"))):
-            d = station.Description(
-                address=NODES[name], mode=self.mode_text,
-                data_link={"seed": self.seed * 2 + k},
-                pep=station.Pep(listen if name == "A" else [],
-                                [f"{route}={NODES[other]}"] if name == "A" else [],
-                                allow=["%s:%d" % self.server] if name == "B" else []))
-            if self.namespaces:
-                d.netns = self.namespaces[name].name
-                d.ip_client = station.IpClient(
-                    device="hf0", address=ADDRESSES[name] + "/24",
-                    routes=[f"{ADDRESSES[other]}/32={NODES[other]}"])
-            source = self.air.source(k)
-            self.stations[name] = station.Station(self.tb, d, source, self.air.sink(k))
-            self.watches[name] = watch.ModemWatch()
-            self.tb.msg_connect(self.stations[name].modem, "status", self.watches[name],
-                                "status")
-            self._record(name)
-        if self.namespaces:
-            self.namespaces["A"].nft(netns.redirect_rules(route, PEP_PORT))
+    def _describe(self, name: str, d: station.Description) -> None:
+        if self.no_network is not None and name == "A":
+            d.pep.listen = [f"{self.entry}=127.0.0.1:{self.server[1]}"]
+            d.pep.routes = [f"127.0.0.0/8={pair.NODES['B']}"]
 
-    def _record(self, name: str) -> None:
-        head = blocks.head(gr.sizeof_gr_complex, MAX_RECORDED)
-        self.recordings[name] = f"{self.folder}/{name}.cf32"
-        sink = blocks.file_sink(gr.sizeof_gr_complex, self.recordings[name])
-        self.tb.connect(self.stations[name].modem, head, sink)
-
-    def _stop(self) -> None:
-        self.air.end()
-        self.tb.stop()
-        self.tb.wait()
-
-    def _start(self, name: str, command: List[str], **options: object) -> subprocess.Popen:
-        """A program at a station; ended with the demo."""
-        if self.namespaces:
-            command = self.namespaces[name].command(*command)
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
-
-        def end() -> None:
-            process.terminate()
-            try:
-                process.wait(2)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-        self.exit.callback(end)
-        return process
+    def _record(self, p: pair.Pair) -> None:
+        for name, s in p.stations.items():
+            head = blocks.head(gr.sizeof_gr_complex, MAX_RECORDED)
+            self.recordings[name] = f"{self.folder}/{name}.cf32"
+            p.tb.connect(s.modem, head, blocks.file_sink(gr.sizeof_gr_complex,
+                                                         self.recordings[name]))
 
     def _serve(self) -> None:
         host, port = self.server
-        self._start("B", [sys.executable, "-m", "http.server", "--bind", host, "--directory",
-                          f"{self.folder}/www", str(port)],
-                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.pair.start("B", [sys.executable, "-m", "http.server", "--bind", host,
+                              "--directory", f"{self.folder}/www", str(port)],
+                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         # In a namespace the ping goes first, and the server has time to begin.
         deadline = time.monotonic() + 20
-        while not self.namespaces and time.monotonic() < deadline:
+        while self.no_network is not None and time.monotonic() < deadline:
             try:
                 socket.create_connection((host, port), 1).close()
                 return
@@ -175,23 +121,24 @@ class Demo:
 
     def now(self) -> float:
         """Station time in seconds."""
-        return self.stations["A"].modem.state().now
+        return self.pair.now()
 
     def ping(self) -> "subprocess.Popen[str]":
         """Start ping at A; the interval leaves time for one exchange."""
         timing = hf.timing(self.mode)
         exchange = 2 * (timing.duration(120) + 1.5)
         interval = max(1.3 * exchange / max(self.speed, 1), 0.2)
-        return self._start("A", ["ping", "-n", "-c", str(PINGS), "-i", f"{interval:.2f}", "-W",
-                                 f"{max(10 * interval, 5):.0f}", ADDRESSES["B"]],
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return self.pair.start("A", ["ping", "-n", "-c", str(PINGS), "-i", f"{interval:.2f}",
+                                     "-W", f"{max(10 * interval, 5):.0f}",
+                                     pair.ADDRESSES["B"]],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def fetch(self) -> subprocess.Popen:
         """Start curl at A."""
         # The server needs a moment to listen; a connection refused is repeated by curl.
-        return self._start("A", ["curl", "-sS", "--fail", "--noproxy", "*", "-o",
-                                 f"{self.folder}/received", self.url],
-                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        return self.pair.start("A", ["curl", "-sS", "--fail", "--noproxy", "*", "-o",
+                                     f"{self.folder}/received", self.url],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     def received(self) -> bytes:
         """What curl has written."""
@@ -224,7 +171,7 @@ def status_table(demo: Demo, task: str) -> Table:
         what = "TX" if modem.transmitting else "RX" if modem.receiving else "idle"
         mode = modem.tx_mode if modem.transmitting else modem.rx_mode
         pep = s.pep.stats()
-        table.add_row(f"{name} {NODES[name]}", what, mode,
+        table.add_row(f"{name} {pair.NODES[name]}", what, mode,
                       f"{modem.snr_db:.0f} dB" if modem.receptions else "-",
                       str(counters["d_pdus_sent"]), str(counters["d_pdus_acked"]),
                       str(counters["d_pdus_repeated"]), f"{counters['octets_sent']} B",
@@ -270,7 +217,7 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
         if console.is_terminal:
             live = stack.enter_context(Live(console=console, refresh_per_second=8))
         answers = None
-        if demo.namespaces:
+        if demo.no_network is None:
             answers = run_ping(demo, live, console)
         wall = time.monotonic()
         curl = demo.fetch()
@@ -302,7 +249,7 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
     demo.progress.append(picture.Progress(end, len(data)))
     picture.exchange(
         path, f"{demo.mode_text}, {demo.channel}: ping and {demo.size} octets by HTTP",
-        {n: watch.transmissions(w.events(), end) for n, w in demo.watches.items()},
+        {n: watch.transmissions(w.events(), end) for n, w in demo.pair.watches.items()},
         [p for p in demo.progress if p.time >= 0], demo.heard())
     console.print(f"picture    {path}")
     return good
