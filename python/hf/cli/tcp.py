@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf tcp: the TCP test of the published measurements, through whatever lies between."""
 import csv
+import os
 import socket
 import sys
-from typing import Dict, List, Optional, Tuple
+import threading
+from typing import List, Optional, Tuple
 
 import click
 
@@ -16,27 +18,66 @@ def command() -> None:
     """Test TCP over HF: connect, send octets, wait for a short confirmation, close."""
 
 
+def _series(path: str, number: int) -> str:
+    """The file of one transfer: the first has the name itself, later ones a number."""
+    root, end = os.path.splitext(path)
+    return path if number == 1 else f"{root}-{number}{end}"
+
+
+def _write_series(path: str, received: measure.Received, bit_rate: Optional[float]) -> None:
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["time_s", "octets", "latency_s", "utilisation_percent"])
+        for s in received.samples:
+            use = f"{s.utilisation(bit_rate):.2f}" if bit_rate else ""
+            writer.writerow([f"{s.time_s:.4f}", s.octets, f"{s.latency_s:.4f}", use])
+
+
 @command.command()
 @click.option("--address", default="127.0.0.1", show_default=True, help="To listen on.")
 @click.option("--port", default=5050, show_default=True, type=click.IntRange(0, 65535),
               help="0: a free one.")
 @click.option("--limit", default=3600.0, show_default=True, metavar="S",
               help="Give a transfer up after so many seconds without octets.")
-def serve(address: str, port: int, limit: float) -> None:
-    """The far side: takes transfers and confirms them, until interrupted."""
+@click.option("--bit-rate", type=click.FloatRange(1), metavar="BIT/S",
+              help="Of the link: gives the use of it.")
+@click.option("--csv", "csv_path", metavar="FILE",
+              help="Octets, latency and use over time; a later transfer has FILE-2 and so on.")
+@click.option("--plot", metavar="FILE.png", help="The same as pictures.")
+def serve(address: str, port: int, limit: float, bit_rate: Optional[float],
+          csv_path: Optional[str], plot: Optional[str]) -> None:
+    """The far side: takes transfers and confirms them, until interrupted.
+
+    Connect, total and latency count from the time that the near side wrote into the octets: the
+    clocks of the two hosts must agree.
+    """
     try:
         listener = socket.create_server((address, port),
                                         family=socket.AF_INET6 if ":" in address
                                         else socket.AF_INET)
     except OSError as error:
         raise fail(f"cannot listen on {address} port {port}: {error}") from None
+    count = 0
+    lock = threading.Lock()
 
-    def report(peer: Tuple[str, int], times: Optional[Dict[str, float]], why: str) -> None:
-        if times is None:
-            click.echo(f"{peer[0]} port {peer[1]}: failed: {why}", err=True)
-        else:
-            click.echo(f"{peer[0]} port {peer[1]}: {times['octets']:.0f} octets, first after "
-                       f"{times['first_s']:.2f} s, last after {times['last_s']:.2f} s", err=True)
+    def report(peer: Tuple[str, int], r: Optional[measure.Received], why: str) -> None:
+        nonlocal count
+        with lock:
+            if r is None:
+                click.echo(f"{peer[0]} port {peer[1]}: failed: {why}", err=True)
+                return
+            count += 1
+            try:
+                if csv_path:
+                    _write_series(_series(csv_path, count), r, bit_rate)
+                if plot:
+                    measure.plot(_series(plot, count), f"{r.octets / 1000:g} kB from {peer[0]}",
+                                 measure.thinned(r.samples), bit_rate)
+            except OSError as error:
+                click.echo(f"{error.filename}: {error.strerror}", err=True)
+            click.echo(f"{peer[0]} port {peer[1]}: {r.octets} octets, connect "
+                       f"{r.connect_s:.2f} s, total {r.total_s:.2f} s, latency of the last "
+                       f"{r.latency_s:.2f} s, close {r.close_s:.2f} s", err=True)
 
     click.echo(f"listening on {address} port {listener.getsockname()[1]}", err=True)
     with listener:
@@ -47,43 +88,39 @@ def serve(address: str, port: int, limit: float) -> None:
 @click.argument("host")
 @click.option("--port", default=5050, show_default=True, type=click.IntRange(1, 65535))
 @click.option("--size", "sizes", multiple=True, default=(1.0,), show_default=True, metavar="KB",
-              type=click.FloatRange(0.001, 1e6), help="1 kB is 1000 octets; may be repeated.")
+              type=click.FloatRange(0.1, 1e6), help="1 kB is 1000 octets; may be repeated.")
 @click.option("--bit-rate", type=click.FloatRange(1), metavar="BIT/S",
               help="Of the link: prints the use of it.")
 @click.option("--limit", default=3600.0, show_default=True, metavar="S",
               help="Of each step of a transfer.")
-@click.option("--csv", "csv_path", metavar="FILE", help="The octets over time, for each size.")
-@click.option("--plot", metavar="FILE.png", help="The same as a picture.")
+@click.option("--csv", "csv_path", metavar="FILE", help="The table as CSV.")
 def send(host: str, port: int, sizes: Tuple[float, ...], bit_rate: Optional[float],
-         limit: float, csv_path: Optional[str], plot: Optional[str]) -> None:
+         limit: float, csv_path: Optional[str]) -> None:
     """Send transfers to hf tcp serve at HOST, one after the other; a Markdown table.
 
-    Through a proxy that accepts early, "accepted" says nothing about the far side; "total"
-    always does.
+    In seconds from the SYN: connect (accept() at the far side), total (its last octet), confirmed
+    (its answer is here); latency: of the last octets; close: from close() to the far side's FIN.
+    The octets cannot be compressed.
     """
     transfers: List[measure.Times] = []
-    print("| kB | accepted s | handed over s | total s | close s | use |")
-    print("|---|---|---|---|---|---|")
+    print("| kB | connect s | total s | use | latency s | confirmed s | close s |")
+    print("|---|---|---|---|---|---|---|")
     for size in sizes:
-        octets = max(int(round(size * 1000)), 1)
+        octets = int(round(size * 1000))
         try:
             t = measure.send(host, port, octets, limit)
         except OSError as error:
             raise fail(f"{octets} octets to {host} port {port}: {error}") from None
         transfers.append(t)
         use = f"{t.utilisation(bit_rate):.1f} %" if bit_rate else "-"
-        print(f"| {size:g} | {t.accepted_s:.2f} | {t.handed_over_s:.2f} | {t.total_s:.2f} | "
-              f"{t.close_s:.2f} | {use} |")
+        print(f"| {size:g} | {t.connect_s:.2f} | {t.total_s:.2f} | {use} | {t.latency_s:.2f} | "
+              f"{t.confirmed_s:.2f} | {t.close_s:.2f} |")
         sys.stdout.flush()
-    try:
-        if csv_path:
+    if csv_path:
+        try:
             with open(csv_path, "w", newline="", encoding="utf-8") as file:
                 writer = csv.writer(file)
-                writer.writerow(["octets", "time_s", "octets_taken"])
-                for t in transfers:
-                    writer.writerows((t.octets, f"{s.time_s:.4f}", s.octets)
-                                     for s in t.samples)
-        if plot:
-            measure.plot(plot, transfers, bit_rate)
-    except OSError as error:
-        raise fail(f"{error.filename}: {error.strerror}") from None
+                writer.writerow(measure.Times._fields)
+                writer.writerows([t.octets, *(f"{x:.4f}" for x in t[1:])] for t in transfers)
+        except OSError as error:
+            raise fail(f"{error.filename}: {error.strerror}") from None
