@@ -1,0 +1,207 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// A whole data link: octets from the air with and without right CRCs, primitives of several
+// clients, transmissions, time.
+#include "fuzz/input.h"
+#include "s5066/d_pdu.h"
+#include "s5066/node.h"
+#include "s5066/pdu.h"
+#include "waveform/timing.h"
+
+using namespace gr::hf;
+using namespace gr::hf::fuzz;
+using namespace gr::hf::s5066;
+
+namespace {
+
+const address own("1.1.0.0"), peer("1.2.0.0");
+const mode air_mode = mode::parse("4539-1200S");
+
+struct station {
+    node n{ [] {
+        node_config c;
+        c.own = own;
+        c.mode = "4539-1200S";
+        c.keep_alive_s = 60;
+        c.trace = c.tap = true;
+        return c;
+    }() };
+    sim_time now{ 1 };
+
+    station()
+    {
+        for (uint8_t k = 1; k <= 2; ++k)
+            n.sis_in(now,
+                     k,
+                     encode(s_bind_request{
+                         uint8_t(2 + k), k == 1 ? uint8_t(15) : uint8_t(0), {} }));
+        drain();
+    }
+    void drain()
+    {
+        for (int k = 0; auto p = n.poll_sis(); ++k) {
+            FUZZ_CHECK(decode_primitive(p->second));
+            FUZZ_CHECK(k < 100000);
+        }
+        while (n.poll_trace())
+            ;
+        while (n.poll_tap())
+            ;
+    }
+    void receive(const octets& o, uint8_t how)
+    {
+        n.on_rx_start(now, { air_mode, 12.0, 0 });
+        for (size_t at = 0; at < o.size(); at += 90) {
+            const auto begin = o.begin() + static_cast<ptrdiff_t>(at);
+            const size_t size = std::min<size_t>(90, o.size() - at);
+            now += std::chrono::milliseconds(600);
+            n.on_tick(now);
+            n.on_rx_octets(
+                now, { { begin, begin + static_cast<ptrdiff_t>(size) }, 12.0, 0.9 });
+        }
+        n.on_rx_end(now, { static_cast<rx_end_reason>(how % 4), now });
+    }
+    void transmit()
+    {
+        const auto m = n.want_tx(now);
+        if (!m)
+            return;
+        const auto t = kernel::timing_of(*m);
+        const sim_time begin = now;
+        for (size_t k = 0;; ++k) {
+            FUZZ_CHECK(k < 100000);
+            const auto o = n.pull(now, begin + t.block_begin(k), t.bits_per_block / 8);
+            FUZZ_CHECK(o.octets.size() <= t.bits_per_block / 8);
+            now = begin + t.block_end(k);
+            if (o.last || o.octets.size() < t.bits_per_block / 8)
+                break;
+            n.on_tick(now);
+        }
+        n.on_tx_end(now);
+    }
+    void move(sim_time by)
+    {
+        const sim_time end = now + by;
+        for (int k = 0; k < 50 && now < end; ++k) {
+            const auto due = n.next_deadline();
+            if (!due || *due > end)
+                break;
+            now = std::max(now + std::chrono::milliseconds(10), *due);
+            n.on_tick(now);
+            transmit();
+            drain();
+        }
+        now = std::max(now, end);
+        n.on_tick(now);
+    }
+};
+
+// A D_PDU that is well formed and makes what sense it happens to make.
+octets some_d_pdu(input& in)
+{
+    d_pdu d;
+    d.type = static_cast<d_pdu_type>(in.u8() % 16);
+    d.src = in.u8() % 16 ? peer : address::node(in.u32());
+    d.dst = in.u8() % 16 ? own : address::broadcast();
+    d.eow = in.u16() & 0x0fff;
+    d.eot = in.u8();
+    d.arq.fsn = in.u8();
+    const uint8_t bits = in.u8();
+    d.arq.start = bits & 1;
+    d.arq.end = bits & 2;
+    d.arq.uwe = bits & 4;
+    d.arq.lwe = bits & 8;
+    d.arq.drop = bits & 16;
+    d.arq.in_order = bits & 32;
+    d.ack.rx_lwe = in.u8();
+    d.ack.selective = in.bytes(bits >> 6 == 3 ? 16 : bits >> 6);
+    d.reset.full = bits & 1;
+    d.reset.ack = bits & 2;
+    d.reset.tx_rqst = bits & 4;
+    d.reset.rx_cmnd = bits & 8;
+    d.reset.frame_id = in.u8();
+    d.reset.new_rx_lwe = in.u8();
+    d.expedited.start = bits & 1;
+    d.expedited.end = bits & 2;
+    d.expedited.c_pdu_id = d.reset.frame_id & 15;
+    d.expedited.fsn = d.arq.fsn;
+    d.management.valid = bits & 1;
+    d.management.ack = bits & 2;
+    d.management.frame_id = d.reset.frame_id;
+    d.non_arq.c_pdu_id = in.u16() & 0x0fff;
+    d.non_arq.in_order = bits & 32;
+    d.non_arq.group = bits & 16;
+    d.non_arq.c_pdu_size = in.u16();
+    d.non_arq.offset = in.u16();
+    d.non_arq.window = in.u16();
+    d.warning.received_type = in.u8() & 15;
+    d.warning.reason = in.u8() & 15;
+    d.segment = in.record();
+    return encode(d);
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t size)
+{
+    input in(p, size);
+    station s;
+    for (int steps = 0; !in.empty() && steps < 200; ++steps) {
+        const uint8_t what = in.u8();
+        switch (what % 8) {
+        case 0:
+            s.receive(in.record(), what >> 3);
+            break;
+        case 1:
+        case 2: {
+            octets o;
+            for (unsigned k = 1 + (what >> 3) % 4; k > 0; --k) {
+                const auto d = some_d_pdu(in);
+                o.insert(o.end(), d.begin(), d.end());
+            }
+            s.receive(o, in.u8());
+            break;
+        }
+        case 3:
+            s.n.sis_in(s.now, 1 + (what >> 3) % 4, in.record());
+            break;
+        case 4: {
+            s_unidata_request u;
+            u.expedited = in.u8() % 8 == 0;
+            u.priority = in.u8();
+            u.dst_sap = in.u8();
+            u.dst = what & 8 ? peer : address::node(0x01000000u + in.u8());
+            const uint8_t mode = in.u8();
+            u.mode.mode = static_cast<transmission_mode>(mode & 3);
+            u.mode.confirmation = static_cast<delivery_confirmation>((mode >> 2) % 3);
+            u.mode.order = static_cast<delivery_order>(mode >> 4 & 1);
+            u.mode.retransmissions = mode >> 5;
+            u.ttl = in.u8();
+            u.u_pdu = in.record();
+            s.n.sis_in(s.now, 1 + in.u8() % 2, encode(u));
+            break;
+        }
+        case 5:
+            s.move(some_time(in));
+            break;
+        case 6:
+            s.n.on_tick(s.now);
+            s.transmit();
+            break;
+        case 7: { // link set-up, which makes more of the rest possible
+            d_pdu d;
+            d.type = d_pdu_type::expedited_non_arq_data;
+            d.src = peer;
+            d.dst = own;
+            d.non_arq.c_pdu_id = what >> 3;
+            d.segment = encode(
+                c_pdu{ static_cast<c_pdu_type>(in.u8() % 8), in.u8(), in.record() });
+            d.non_arq.c_pdu_size = static_cast<uint16_t>(d.segment.size());
+            s.receive(encode(d), 0);
+        }
+        }
+        s.drain();
+    }
+    FUZZ_CHECK(s.n.state().queued_octets <= 1000000);
+    return 0;
+}
