@@ -101,11 +101,11 @@ class Throughput:
     seconds: float = 0.0       #: until the last confirmation or U_PDU
     far_octets: Optional[int] = None   #: what the far console says it received
     far_seconds: Optional[float] = None
+    far_age: float = 0.0       #: from the last octet there to the question for them
     samples: List[Sample] = field(default_factory=list)
 
     def out_bps(self) -> float:
-        """Goodput there: as confirmed, or else as the far console has counted it; then the
-        time until its report counts, which is one exchange too long."""
+        """Goodput there: as confirmed, or else as the far console has counted it."""
         return 8 * (self.confirmed or self.far_octets or 0) / max(self.seconds, 1e-9)
 
     def in_bps(self) -> float:
@@ -189,6 +189,7 @@ class Console:
             self._send(Message(START, self.session, size, two_way), mode=sis.service("arq"))
         mode = sis.service("arq", "node") if acknowledged else self.mode
         sequence = asked = 0
+        asked_at = begin
         while True:
             now = self.clock.now()
             before = (r.submitted, r.confirmed, r.rejected, r.received)
@@ -211,15 +212,24 @@ class Console:
             if done and not acknowledged:
                 # In order behind all that went before, if it goes by ARQ.
                 if asked == 0 or now - last > timeout / 4 * asked:
-                    asked += 1
+                    asked, asked_at = asked + 1, now
                     self._send(Message(QUERY, self.session, asked), mode=sis.service("arq"),
                                timeout=self.clock.host(timeout))
                 if r.far_octets is not None:
+                    back = self._way_back(now - asked_at, progress)
+                    r.seconds = max(now - begin - r.far_age - back, r.far_seconds or 0.0)
                     break
             if now - last > timeout:
                 break
         r.seconds = r.seconds or self.clock.now() - begin
         return r
+
+    def _way_back(self, exchange: float, progress: Progress) -> float:
+        """What the report has taken from there to here: half of a round trip, and if none can
+        be had, half of the exchange that brought the report."""
+        self.pings = []
+        answered = self.ping(1, 0, 0, 2 * exchange + 5, True, progress)[0].rtt
+        return (exchange if answered is None else answered) / 2
 
     def _take_load(self, p: Any, r: Throughput) -> None:
         if isinstance(p, s5066.s_unidata_request_confirm):
@@ -235,7 +245,7 @@ class Console:
             elif m.kind == REPORT:
                 told = _parse_report(m.body)
                 if told is not None:
-                    r.far_octets, r.far_seconds = told
+                    r.far_octets, r.far_seconds, r.far_age = told
 
     def broadcast(self, count: int, interval: float, size: int, repeats: int,
                   progress: Progress = lambda: None) -> int:
@@ -257,10 +267,10 @@ def _load_octets(u_pdu: bytes, session: int) -> int:
     return len(u_pdu) if m is not None and m.kind == LOAD and m.session == session else 0
 
 
-def _parse_report(body: bytes) -> Optional[Tuple[int, float]]:
+def _parse_report(body: bytes) -> Optional[Tuple[int, float, float]]:
     try:
         told = json.loads(body.rstrip(b"\x55"))
-        return int(told["octets"]), float(told["seconds"])
+        return int(told["octets"]), float(told["seconds"]), float(told.get("age", 0.0))
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -321,6 +331,7 @@ class Responder:
         elif m.kind == QUERY:
             heard = self.sessions.get(name, Heard(name[0]))
             body = json.dumps({"octets": heard.octets, "u_pdus": heard.u_pdus,
+                               "age": round(self.clock.now() - heard.last, 3),
                                "seconds": round(heard.last - heard.first, 3)}).encode()
             self._answer(p, Message(REPORT, m.session, m.sequence, heard.octets, body), 0)
         elif m.kind == START and name not in self._returning:

@@ -14,11 +14,10 @@ def running(folder, mode="4539-9600S", capture=False, speed=SPEED):
     for k in (1, 2):
         path = folder / f"station{k}.toml"
         text = f'address = "1.2.0.{k}"\nmode = "{mode}"\n[sis_server]\nport = 0\n'
-        if capture:
-            text += f'[capture]\nsis = "{folder}/sis{k}.pcap"\nd_pdu = "{folder}/d{k}.pcap"\n'
         path.write_text(text)
         files.append(str(path))
-    process = subprocess.Popen(["hf", "run", *files, "--speed", str(speed), "--quiet"],
+    more = ["--pcap", str(folder)] if capture else []
+    process = subprocess.Popen(["hf", "run", *files, "--speed", str(speed), "--quiet", *more],
                                stderr=subprocess.PIPE, text=True)
     try:
         servers = []

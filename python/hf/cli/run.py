@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf run: stations from their files, over a simulated air, until interrupted."""
+import os
 import signal
 import sys
 import time
@@ -86,9 +87,12 @@ def greeting(s: station.Station) -> str:
 @click.option("--seed", default=1, show_default=True, help="Of noise and fading.")
 @click.option("--duration", default=None, type=click.FloatRange(0.001),
               help="End after so many seconds of station time.")
+@click.option("--pcap", type=click.Path(exists=True, file_okay=False), metavar="FOLDER",
+              help="Capture D_PDUs and S_primitives of every station that has no [capture]: "
+              "ADDRESS-d_pdu.pcap, ADDRESS-sis.pcap.")
 @click.option("--quiet", is_flag=True, help="No log lines.")
 def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
-            duration: Optional[float], quiet: bool) -> None:
+            duration: Optional[float], pcap: Optional[str], quiet: bool) -> None:
     """Run one or more stations, each from its file, over a simulated air until Ctrl-C.
 
     Real waveforms in lock step. What the data links do is printed, each line with station
@@ -100,6 +104,10 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         descriptions = [station.load(f) for f in files]
+        for d in descriptions:
+            if pcap and d.address and d.capture == station.Capture():
+                d.capture = station.Capture(os.path.join(pcap, f"{d.address}-d_pdu.pcap"),
+                                            os.path.join(pcap, f"{d.address}-sis.pcap"))
         stations = Stations(descriptions, channel, seed, speed)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
