@@ -127,6 +127,8 @@ acquisition::synchronise(const sample_buffer& in,
         return std::nullopt;
     synchronised s;
     s.hz = hz + fine_offset(coarse, fixed);
+    const auto known = static_cast<float>(std::count_if(
+        fixed.begin(), fixed.end(), [](const value& v) { return v != value{}; }));
 
     half_symbol_stream fine(static_cast<double>(start), from, s.hz);
     fine.run(in, to);
@@ -148,9 +150,10 @@ acquisition::synchronise(const sample_buffer& in,
         const double curve = l - 2 * c + r;
         shift = curve < 0 ? std::clamp(0.5 * (l - r) / curve, -0.5, 0.5) : 0;
     }
-    const auto least =
-        std::max(0.06f * power[peak],
-                 static_cast<float>(8 * mean * static_cast<double>(fixed.size())));
+    // Mini-probes are periodic: half of them fits 16 symbols away.
+    const bool periodic = known < static_cast<float>(fixed.size());
+    const auto least = std::max((periodic ? 0.4f : 0.06f) * power[peak],
+                                8 * static_cast<float>(mean) * known);
     size_t first = peak;
     for (size_t k = 0; k < peak; ++k)
         if (power[k] > least) {
@@ -165,13 +168,20 @@ acquisition::synchronise(const sample_buffer& in,
     if (y.end() < rows + 8)
         return std::nullopt;
     const belief_function beliefs = [&fixed](int64_t n) {
-        if (n >= 0 && n < static_cast<int64_t>(fixed.size()))
-            return symbol_belief{ fixed[static_cast<size_t>(n)], 0 };
-        return symbol_belief{ 0, 1 };
+        const auto i = static_cast<size_t>(n); // a negative n becomes large
+        return i < fixed.size() && fixed[i] != value{} ? symbol_belief{ fixed[i], 0 }
+                                                       : symbol_belief{ 0, 1 };
     };
     // Two rounds: a flat prior, then the profile that it gives.
     const auto power_in = static_cast<float>(mean);
     s.profile.assign(taps, power_in / 4);
+    if (periodic) // begin with what the correlation over all of them shows
+        for (size_t k = 0; k < taps; ++k) {
+            const auto at =
+                static_cast<size_t>(tap0 + static_cast<int64_t>(k) + search_taps);
+            const float p = at < power.size() ? power[at] / power[peak] : 0;
+            s.profile[k] = power_in * (p * p + 1e-3f);
+        }
     s.noise = power_in / 4;
     for (int round = 0; round < 3; ++round) {
         float residual = 0;
@@ -179,8 +189,7 @@ acquisition::synchronise(const sample_buffer& in,
             estimate_static(y.at(0), 0, 0, rows, beliefs, s.profile, s.noise, &residual);
         float freedom = 0;
         for (size_t k = 0; k < taps; ++k) {
-            const float information =
-                static_cast<float>(fixed.size()) / std::max(s.noise, 1e-20f);
+            const float information = known / std::max(s.noise, 1e-20f);
             const float posterior =
                 1 / (1 / std::max(s.profile[k], 1e-20f) + information);
             freedom += s.profile[k] / (s.profile[k] + 1 / information);
@@ -334,24 +343,27 @@ acquisition::state acquisition::serial_tone_segment(const sample_buffer& in)
 acquisition::state acquisition::high_rate_preamble(const sample_buffer& in)
 {
     using namespace high_rate;
+    // Of the whole preamble, or of the part that is repeated.
+    const size_t begin = d_candidate.reinserted ? probe_plus_begin : 0;
+    const size_t length = preamble_symbols - begin;
     const int64_t start = d_candidate.sample;
-    if (in.end() <
-        start + static_cast<int64_t>(4 * preamble_symbols) + 4 * margin_symbols + 128)
+    if (in.end() < start + static_cast<int64_t>(4 * length) + 4 * margin_symbols + 128)
         return state::pending;
-    static const auto fixed = symbols_of(sync());
-    const auto s = synchronise(in, start, d_candidate.frequency_hz, fixed);
+    static const auto whole = symbols_of(sync()), tail = preamble_tail();
+    const auto s = synchronise(
+        in, start, d_candidate.frequency_hz, d_candidate.reinserted ? tail : whole);
     if (!s)
         return state::rejected;
     half_symbol_stream y(s->origin, -8, s->hz);
-    y.run(in, static_cast<int64_t>(2 * preamble_symbols + taps));
+    y.run(in, static_cast<int64_t>(2 * length + taps));
 
     // The known symbols around the words tell that this is a preamble, and its phase.
     static const auto symbols = symbols_of(preamble({ 1, 1 }));
     constexpr size_t known = 32;
     const value before =
-        match(y, *s, probe_plus_begin, &symbols[probe_plus_begin], known);
-    const value after =
-        match(y, *s, probe_minus_begin - 1, &symbols[probe_minus_begin - 1], known);
+        match(y, *s, probe_plus_begin - begin, &symbols[probe_plus_begin], known);
+    const value after = match(
+        y, *s, probe_minus_begin - 1 - begin, &symbols[probe_minus_begin - 1], known);
     const float present =
         (std::norm(before) + std::norm(after)) /
         (static_cast<float>(known) * s->noise * std::max(s->gain, 1e-20f));
@@ -365,7 +377,15 @@ acquisition::state acquisition::high_rate_preamble(const sample_buffer& in)
         chips[i] = psk8_points()[barker()[i]];
     std::array<value, 3> word;
     for (size_t w = 0; w < 3; ++w)
-        word[w] = match(y, *s, words_begin + 13 * w, chips.data(), 13) * std::conj(phase);
+        word[w] = match(y, *s, words_begin + 13 * w - begin, chips.data(), 13) *
+                  std::conj(phase);
+    // Where the known symbols were what the channel was estimated from, they prove nothing.
+    const float words_present =
+        (std::norm(word[0]) + std::norm(word[1]) + std::norm(word[2])) /
+        (13 * s->noise * std::max(s->gain, 1e-20f));
+    constexpr float least_words_present = 35; // noise gives 3
+    if (d_candidate.reinserted && words_present < least_words_present)
+        return state::rejected;
 
     float best = -1e30f, second = -1e30f;
     std::optional<mode> found;
@@ -385,8 +405,7 @@ acquisition::state acquisition::high_rate_preamble(const sample_buffer& in)
         }
     if (!found || best - second < clear_lead)
         return state::rejected;
-    const auto length = static_cast<int64_t>(preamble_symbols);
-    lock(*found, *s, length, length);
+    lock(*found, *s, static_cast<int64_t>(length), static_cast<int64_t>(length));
     return state::locked;
 }
 

@@ -2,10 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/burst_receiver.h"
 
-#include "modem/acquisition.h"
 #include "modem/burst_tracker.h"
 #include "modem/message_parser.h"
-#include "modem/preamble_search.h"
+#include "modem/preamble_watch.h"
 #include "modem/sample_buffer.h"
 
 #include <algorithm>
@@ -27,12 +26,27 @@ constexpr float largest_sample = 1e12f;
 
 constexpr size_t max_events = 4096; // if nobody polls, the oldest go
 
+/* A preamble seen during a transmission takes over if that transmission was not there any
+ * more when it came. Trackers need a moment to tell, the high rate's most: its probes are
+ * 0.12 s apart. Samples. */
+constexpr int64_t present_within = 2400;
+int64_t judged_after(const mode& m)
+{
+    return m.family == waveform_family::high_rate ? 6720 : 4800;
+}
+
+// A signal that ends so long before the next one was lost, not preempted. Samples.
+constexpr double gap = 2400;
+
 } // namespace
 
 class burst_receiver::impl
 {
 public:
-    explicit impl(const rx_options& o) : d_options(o), d_search(o.max_freq_offset_hz) {}
+    explicit impl(const rx_options& o)
+        : d_options(o), d_watch(o.max_freq_offset_hz, o.zero_interleaver)
+    {
+    }
 
     void push(const std::complex<float>* x, size_t n);
     void reset(uint64_t skipped);
@@ -45,25 +59,25 @@ private:
     struct ending { // an end event held back until it is past on the air
         rx_end what;
         int64_t sample;
-        int64_t search_from;
     };
 
     void work();
     bool step();
-    bool step_search();
-    bool step_acquire();
+    bool step_watch();
     bool step_track();
+    void begin(const acquired& a);
+    void give_up(rx_end_reason reason, double air_end);
     void block(const received_block& b);
-    void end(rx_end_reason reason, double air_end, int64_t search_from);
+    void end(rx_end_reason reason, double air_end);
+    void forget_preambles_before(int64_t sample);
     void raise(rx_event e);
     void forget();
 
     rx_options d_options;
     sample_buffer d_in;
     std::vector<std::complex<float>> d_clean;
-    preamble_search d_search;
-    std::optional<preamble_candidate> d_candidate;
-    std::optional<acquisition> d_acquisition;
+    preamble_watch d_watch;
+    std::optional<found_preamble> d_found;
     std::unique_ptr<burst_tracker> d_tracker;
     std::optional<ending> d_ending;
     mode d_mode;
@@ -104,54 +118,60 @@ void burst_receiver::impl::work()
 // One step of whatever is going on; false: more samples are needed.
 bool burst_receiver::impl::step()
 {
-    if (d_ending) {
-        if (d_ending->sample > d_in.end())
-            return false;
+    if (d_ending && d_ending->sample <= d_in.end()) {
         raise({ d_ending->what, d_ending->sample, 0 });
-        d_search.restart(std::max(d_ending->search_from, d_in.begin()));
         d_ending.reset();
         return true;
     }
-    if (d_tracker)
-        return step_track();
-    if (d_acquisition)
-        return step_acquire();
-    return step_search();
+    if (d_tracker && step_track())
+        return true;
+    return step_watch();
 }
 
-bool burst_receiver::impl::step_search()
+// Preambles are looked for all the time: the next transmission may not wait for the end.
+bool burst_receiver::impl::step_watch()
 {
-    d_candidate = d_search.advance(d_in);
-    if (!d_candidate)
+    if (!d_found) {
+        d_found = d_watch.advance(d_in);
+        d_counters.candidates = d_watch.candidates();
+        if (!d_found)
+            return false;
+    }
+    if (d_ending)
         return false;
-    ++d_counters.candidates;
-    d_acquisition.emplace(*d_candidate, d_options.zero_interleaver);
+    if (d_tracker) {
+        if (d_in.end() < d_found->sample + judged_after(d_mode))
+            return false;
+        const auto start = static_cast<double>(d_found->sample);
+        const double last = d_tracker->sample_of(d_tracker->last_good_symbol());
+        if (last > start + present_within) {
+            d_watch.restart(d_found->sample + preamble_watch::peak_width);
+            d_found.reset();
+        } else if (last < start - gap) {
+            give_up(rx_end_reason::lost, last);
+        } else {
+            give_up(rx_end_reason::preempted, start);
+        }
+        return true;
+    }
+    begin(d_found->what);
+    d_found.reset();
     return true;
 }
 
-bool burst_receiver::impl::step_acquire()
+void burst_receiver::impl::begin(const acquired& a)
 {
-    const auto state = d_acquisition->advance(d_in);
-    if (state == acquisition::state::pending)
-        return false;
-    if (state == acquisition::state::rejected) {
-        d_acquisition.reset();
-        // On with what comes after this peak.
-        d_search.restart(std::max(d_candidate->sample + 32, d_in.begin()));
-        return true;
-    }
-    const acquired a = d_acquisition->result();
-    d_acquisition.reset();
     d_tracker = make_tracker(a, d_options.lost_after_s, d_options.effort);
     d_mode = a.m;
     d_parser = {};
     d_block = 0;
     d_snr = a.snr_db;
     ++d_counters.starts;
+    // The rest of this preamble is not another one.
+    d_watch.restart(static_cast<int64_t>(d_tracker->sample_of(0)));
     const auto first =
         static_cast<int64_t>(std::lround(d_tracker->sample_of(a.first_symbol)));
     raise({ rx_start{ a.m, a.snr_db, a.frequency_hz }, first, 0 });
-    return true;
 }
 
 bool burst_receiver::impl::step_track()
@@ -162,23 +182,22 @@ bool burst_receiver::impl::step_track()
     }
     if (!d_tracker->lost())
         return false;
-    const double at = d_tracker->sample_of(d_tracker->last_good_symbol());
+    give_up(rx_end_reason::lost, d_tracker->sample_of(d_tracker->last_good_symbol()));
+    return true;
+}
+
+// The end of a transmission without its marker.
+void burst_receiver::impl::give_up(rx_end_reason reason, double air_end)
+{
     rx_octets rest;
     d_parser.flush(rest.octets);
     if (!rest.octets.empty() && d_block > 0) {
         rest.snr_db = d_snr;
         rest.quality = 0;
-        raise({ rest, static_cast<int64_t>(std::lround(at)), 0 });
+        raise({ rest, static_cast<int64_t>(std::lround(air_end)), 0 });
     }
-    ++d_counters.ends_lost;
-    // The signal was gone for most of that time, and another may have begun meanwhile. What
-    // lies before the data of this one is its own preamble.
-    const double back =
-        static_cast<double>(d_in.end()) - (d_options.lost_after_s + 0.6) * sample_rate;
-    end(rx_end_reason::lost,
-        at,
-        static_cast<int64_t>(std::max(d_tracker->sample_of(0), back)));
-    return true;
+    ++(reason == rx_end_reason::lost ? d_counters.ends_lost : d_counters.ends_preempted);
+    end(reason, air_end);
 }
 
 void burst_receiver::impl::block(const received_block& b)
@@ -207,23 +226,35 @@ void burst_receiver::impl::block(const received_block& b)
             std::max<uint64_t>(d_block, (bits + d.input_bits - 1) / d.input_bits);
         ++d_counters.ends_eom;
         const double air_end = symbol_time(d.block_end(blocks - 1)) - 2;
-        end(rx_end_reason::eom, air_end, static_cast<int64_t>(air_end));
+        end(rx_end_reason::eom, air_end);
+        forget_preambles_before(static_cast<int64_t>(air_end));
     } else if (limit) {
         ++d_counters.ends_limit;
         const double air_end = symbol_time(d.block_end(d_block - 1)) - 2;
-        end(rx_end_reason::limit, air_end, static_cast<int64_t>(air_end));
+        end(rx_end_reason::limit, air_end);
+        forget_preambles_before(static_cast<int64_t>(air_end));
     }
 }
 
 // \p air_end: input sample at which the last symbol ends, half a symbol after its centre.
-void burst_receiver::impl::end(rx_end_reason reason, double air_end, int64_t search_from)
+void burst_receiver::impl::end(rx_end_reason reason, double air_end)
 {
     const sim_time t = from_seconds(air_end / sample_rate);
     d_tracker.reset();
+    d_ending = ending{ rx_end{ reason, t }, static_cast<int64_t>(std::lround(air_end)) };
+}
+
+// What was taken for a preamble in a transmission that has ended well was none.
+void burst_receiver::impl::forget_preambles_before(int64_t sample)
+{
     // A following preamble may begin at once; the search's own filter reaches back.
-    d_ending = ending{ rx_end{ reason, t },
-                       static_cast<int64_t>(std::lround(air_end)),
-                       search_from - 16 };
+    sample = std::max(sample - 16, d_in.begin());
+    if (!d_found)
+        d_watch.forget_before(sample);
+    else if (d_found->sample < sample) {
+        d_found.reset();
+        d_watch.restart(sample);
+    }
 }
 
 void burst_receiver::impl::raise(rx_event e)
@@ -236,18 +267,11 @@ void burst_receiver::impl::raise(rx_event e)
 
 void burst_receiver::impl::forget()
 {
-    // While tracking, what came since the last good probe must be there to search again.
-    int64_t keep = d_in.end();
-    const auto history =
-        static_cast<int64_t>((d_options.lost_after_s + 2.5) * sample_rate);
+    int64_t keep = std::min(d_in.end(), d_watch.needs());
+    if (d_found)
+        keep = std::min(keep, d_found->sample - 4096);
     if (d_tracker)
-        keep = std::min(d_tracker->needs(), d_in.end() - history);
-    else if (d_ending)
-        keep = d_in.end() - history;
-    else if (d_acquisition)
-        keep = d_acquisition->needs();
-    else
-        keep = d_search.needs() - 4096;
+        keep = std::min(keep, d_tracker->needs());
     d_in.drop_before(keep);
 }
 
@@ -263,11 +287,11 @@ std::optional<rx_event> burst_receiver::impl::poll()
 void burst_receiver::impl::reset(uint64_t skipped)
 {
     d_tracker.reset();
-    d_acquisition.reset();
+    d_found.reset();
     d_ending.reset();
     d_events.clear();
     d_in.restart(d_in.end() + static_cast<int64_t>(skipped));
-    d_search.restart(d_in.end());
+    d_watch.restart(d_in.end());
     d_counters.samples += skipped;
 }
 

@@ -22,8 +22,11 @@ struct rx_options {
     size_t max_blocks = 0;
     //! Largest carrier offset searched, Hz, 0 to 100. The standard asks for 75 (110C C.6.3).
     double max_freq_offset_hz = 75;
-    //! Time without a recognisable probe after which the signal is lost, s, 0.1 to 10.
-    double lost_after_s = 1.5;
+    /*! \brief Time without a recognisable probe after which the signal is lost, s, 0.1 to 10.
+     *  \details Longer where blocks are: three quarters of an interleaver block, up to 4.5 s.
+     *  A preamble that comes after the signal vanished is received without waiting for this.
+     */
+    double lost_after_s = 0.8;
     /*! \brief How hard to try: 0 equalises and decodes once, 1 iterates between channel
      *         estimation, equaliser and decoder up to 4 times, 2 up to 10 times.
      *  \details Iterating stops when nothing changes any more, mostly after 1 or 2 rounds.
@@ -52,7 +55,7 @@ struct rx_counters {
     uint64_t candidates = 0;  //!< times the preamble search fired
     uint64_t starts = 0;      //!< candidates that were confirmed
     uint64_t blocks = 0;      //!< interleaver blocks decoded
-    uint64_t ends_eom = 0, ends_lost = 0, ends_limit = 0;
+    uint64_t ends_eom = 0, ends_lost = 0, ends_limit = 0, ends_preempted = 0;
 };
 
 /*! \brief Receiver of serial-tone and high-rate bursts (MIL-STD-188-110C 5.3.2 and

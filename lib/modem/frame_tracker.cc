@@ -47,6 +47,12 @@ channel_estimator::options refiner_options(const description& d, size_t taps)
     return o;
 }
 
+size_t frames_in(const description& d, double seconds)
+{
+    return static_cast<size_t>(seconds * d.symbol_rate /
+                               static_cast<double>(d.frame_symbols()));
+}
+
 // Share of a probe's power below which it counts as missing: well under what the weakest
 // usable signal gives, above what fitting noise gives.
 float presence_threshold(const description& d)
@@ -66,11 +72,9 @@ frame_tracker::frame_tracker(const acquired& a,
       d_estimator(estimator_options(d_d, a.profile.size()), a.profile, a.noise),
       d_refiner(refiner_options(d_d, a.profile.size()), a.profile, a.noise),
       d_loop(a.frequency_hz),
-      d_presence(
-          std::max<size_t>(3,
-                           static_cast<size_t>(lost_after_s * d_d.symbol_rate /
-                                               static_cast<double>(d_d.frame_symbols()))),
-          presence_threshold(d_d)),
+      d_presence(std::max<size_t>(3, frames_in(d_d, lost_after_s)),
+                 std::max<size_t>(2, frames_in(d_d, 0.2)),
+                 presence_threshold(d_d)),
       d_detector(std::move(det)), d_to_observe(d_d), d_to_process(d_d),
       d_observing(d_to_observe.next()), d_processing(d_to_process.next()),
       d_preamble_at(a.first_symbol), d_symbol_power(d_d.alphabet.mean_power()),
@@ -137,8 +141,13 @@ void frame_tracker::follow(double centre)
     d_estimator.solve(d_stream, centre, expected, d_loop.rate());
     // In a fade the phase turns quickly without meaning anything.
     const double power = d_estimator.power();
-    d_mean_power = d_mean_power > 0 ? d_mean_power + dt * (power - d_mean_power) : power;
-    const double weight = std::min(1.0, power / std::max(d_mean_power, 1e-30));
+    const bool present = d_estimator.explained() > presence_threshold(d_d);
+    if (d_mean_power <= 0)
+        d_mean_power = power;
+    else if (present)
+        d_mean_power += dt * (power - d_mean_power);
+    const double weight =
+        present ? std::min(1.0, power / std::max(d_mean_power, 1e-30)) : 0;
     d_loop.update(d_estimator.frequency(), dt, weight);
     const auto turning = d_estimator.turning_within();
     d_loop.check(expected + turning.hz, turning.information);

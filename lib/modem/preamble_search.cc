@@ -17,6 +17,14 @@ namespace {
 
 constexpr size_t width = 64; // positions side by side in all loops here
 
+std::vector<std::complex<float>> points(const std::vector<uint8_t>& numbers)
+{
+    std::vector<std::complex<float>> p;
+    for (const uint8_t n : numbers)
+        p.push_back(psk8_points()[n]);
+    return p;
+}
+
 /* One piece: out[q] = sum_s conj(symbol_s) y[q + 2 s]. */
 HF_VECTOR_CODE void correlate_piece(const float* re,
                                     const float* im,
@@ -74,22 +82,32 @@ preamble_search::preamble_search(double max_offset_hz) : d_stream(0, 0, 0)
     static_assert(batch == width);
     // The serial tone's fixed part resembles itself 96 symbols off: wait for the true peak.
     add(waveform_family::serial_tone,
-        serial_tone::fixed_preamble(),
+        false,
+        points(serial_tone::fixed_preamble()),
         serial_tone_threshold,
         100,
         max_offset_hz,
         4.6);
     add(waveform_family::high_rate,
-        high_rate::sync(),
+        false,
+        points(high_rate::sync()),
         high_rate_threshold,
         24,
         max_offset_hz,
         7.2);
+    add(waveform_family::high_rate,
+        true,
+        high_rate::preamble_tail(),
+        reinserted_threshold,
+        24,
+        max_offset_hz,
+        12.8);
     restart(0);
 }
 
 void preamble_search::add(waveform_family family,
-                          const std::vector<uint8_t>& symbols,
+                          bool reinserted,
+                          std::vector<std::complex<float>> symbols,
                           float threshold,
                           int64_t hold_symbols,
                           double max_offset_hz,
@@ -97,8 +115,10 @@ void preamble_search::add(waveform_family family,
 {
     pattern p;
     p.family = family;
-    for (const uint8_t s : symbols)
-        p.symbols.push_back(psk8_points()[s]);
+    p.reinserted = reinserted;
+    p.known = static_cast<size_t>(
+        std::count_if(symbols.begin(), symbols.end(), [](auto s) { return s != 0.0f; }));
+    symbols.resize((symbols.size() + piece - 1) / piece * piece);
     p.threshold = threshold;
     p.hold = 2 * hold_symbols;
     p.step_hz = step_hz;
@@ -112,6 +132,7 @@ void preamble_search::add(waveform_family family,
             p.sine.push_back(static_cast<float>(std::sin(phase)));
         }
     d_longest = std::max(d_longest, symbols.size());
+    p.symbols = std::move(symbols);
     d_patterns.push_back(std::move(p));
 }
 
@@ -163,13 +184,16 @@ void preamble_search::score(pattern& p, int64_t position)
                   static_cast<double>(d_im[i]) * d_im[i];
     for (size_t q = 0; q < width; ++q) {
         const double mean = energy / static_cast<double>(2 * n);
-        const auto s = mean > 1e-30
-                           ? static_cast<float>(top[q] / (static_cast<double>(n) * mean))
-                           : 0.0f;
+        const auto s =
+            mean > 1e-30
+                ? static_cast<float>(top[q] / (static_cast<double>(p.known) * mean))
+                : 0.0f;
         if (s > p.threshold && (!p.pending || s > p.best.score)) {
             p.pending = true;
             p.best_position = position + static_cast<int64_t>(q);
-            p.best = { p.family, 2 * p.best_position, offset[q] * p.step_hz, s };
+            p.best = {
+                p.family, p.reinserted, 2 * p.best_position, offset[q] * p.step_hz, s
+            };
         }
         const size_t out = q, in = q + 2 * n;
         energy += static_cast<double>(d_re[in]) * d_re[in] +

@@ -17,24 +17,29 @@ namespace gr::hf::kernel {
 //! A place at which a preamble seems to be.
 struct preamble_candidate {
     waveform_family family = waveform_family::serial_tone;
+    bool reinserted =
+        false;          //!< the last 103 symbols of a high-rate preamble, as they are
+                        //!< repeated every 72 frames
     int64_t sample = 0; //!< input sample of the first symbol, on the strongest path
     double frequency_hz = 0;
     float score = 0; //!< see preamble_search
 };
 
-/*! \brief Looks for the known parts of the preambles of both families at once.
+/*! \brief Looks for the known parts of the preambles of both families at once, and of the
+ *         high rate's reinserted preambles.
  *
  * Pieces of 8 symbols are correlated (a carrier off by 75 Hz costs 0.9 dB there) and the
  * piece outputs transformed over the offsets searched, which gives the full coherent gain
- * of 288 (serial tone) and 184 (high rate) symbols. The score is the power of the result
- * over the number of symbols and the mean power in the window: exponentially distributed
- * with mean 1 on noise of any level, and at most the number of symbols.
+ * of 288 (serial tone), 184 (high rate) and 64 (reinserted) known symbols. The score is the
+ * power of the result over the number of known symbols and the mean power in the window:
+ * exponentially distributed with mean 1 on noise of any level, and at most that number.
  */
 class preamble_search
 {
 public:
     //! Scores that make a candidate; what follows must confirm it.
-    static constexpr float serial_tone_threshold = 21, high_rate_threshold = 24;
+    static constexpr float serial_tone_threshold = 21, high_rate_threshold = 24,
+                           reinserted_threshold = 26;
 
     //! \param max_offset_hz largest carrier offset
     explicit preamble_search(double max_offset_hz);
@@ -54,7 +59,9 @@ private:
 
     struct pattern {
         waveform_family family;
-        std::vector<std::complex<float>> symbols;
+        bool reinserted;
+        std::vector<std::complex<float>> symbols; // 0 where unknown
+        size_t known;
         float threshold;
         int64_t hold; // positions after which a peak counts
         double step_hz;
@@ -67,7 +74,8 @@ private:
     };
 
     void add(waveform_family family,
-             const std::vector<uint8_t>& symbols,
+             bool reinserted,
+             std::vector<std::complex<float>> symbols,
              float threshold,
              int64_t hold_symbols,
              double max_offset_hz,

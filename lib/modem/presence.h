@@ -11,39 +11,48 @@
 namespace gr::hf::kernel {
 
 /*! \brief Decides from a running score whether a signal is still there.
- *  \details Lost when the mean of the scores over the window is below the threshold; a
- *  fade shorter than that does not count.
+ *  \details Lost when nothing has been heard for so many scores; a shorter fade does not
+ *  count.
  */
 class presence
 {
 public:
-    presence(size_t window, float threshold) : d_window(window), d_threshold(threshold) {}
+    /*! \param patience scores without a signal until it is lost
+     *  \param recent   scores that decide on last_good()
+     *  \param threshold least mean score
+     */
+    presence(size_t patience, size_t recent, float threshold)
+        : d_patience(patience), d_recent(recent), d_threshold(threshold)
+    {
+    }
 
     void add(float score, int64_t symbol)
     {
         // A strong past must not outweigh an empty present.
-        d_scores.push_back(score < 2 * d_threshold ? score : 2 * d_threshold);
-        if (d_scores.size() > d_window)
+        d_scores.push_back(std::min(score, 2 * d_threshold));
+        if (d_scores.size() > 2 * d_patience) // half of them full: just the threshold
             d_scores.pop_front();
         // A single good score may be chance.
-        const size_t recent = std::min(d_scores.size(), d_window / 8 + 1);
-        if (std::accumulate(d_scores.end() - static_cast<long>(recent),
-                            d_scores.end(),
-                            0.0f) >= d_threshold * static_cast<float>(recent))
+        if (mean(std::min(d_scores.size(), d_recent)) >= d_threshold)
             d_last_good = symbol;
     }
 
     bool lost() const
     {
-        return d_scores.size() >= d_window &&
-               std::accumulate(d_scores.begin(), d_scores.end(), 0.0f) <
-                   d_threshold * static_cast<float>(d_window);
+        return d_scores.size() >= d_patience && mean(d_scores.size()) < d_threshold;
     }
 
     int64_t last_good() const { return d_last_good; }
 
 private:
-    size_t d_window;
+    float mean(size_t last) const
+    {
+        return std::accumulate(
+                   d_scores.end() - static_cast<long>(last), d_scores.end(), 0.0f) /
+               static_cast<float>(last);
+    }
+
+    size_t d_patience, d_recent;
     float d_threshold;
     std::deque<float> d_scores;
     int64_t d_last_good = 0;

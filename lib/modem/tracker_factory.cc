@@ -19,6 +19,10 @@ std::unique_ptr<burst_tracker>
 make_tracker(const acquired& a, double lost_after_s, int effort)
 {
     const description& d = describe(a.m);
+    // Transmissions end with a block, so silence within a long one is a fade.
+    constexpr double share = 0.75, longest_s = 4.5;
+    const double block_s = static_cast<double>(d.block_symbols()) / d.symbol_rate;
+    lost_after_s = std::max(lost_after_s, std::min(share * block_s, longest_s));
     if (d.spread())
         return std::make_unique<walsh_tracker>(a, lost_after_s);
     std::unique_ptr<detector> det;

@@ -17,19 +17,22 @@ namespace {
 constexpr size_t early_taps = 48;
 constexpr size_t window_taps = early_taps + 76;
 constexpr double set_seconds = 32 / 2400.0;
+constexpr size_t recent_sets = 24; // a single good score may be chance
 // Energy of a path appears on several half-symbol taps, whose noise is correlated.
 constexpr float overlap = 1.77f;
 /* Two deviations of what learn() finds on a tap without a path, in units of the noise after
  * despreading: many such taps together would cost a dB. */
 constexpr float by_chance = 0.3f;
-// (best - mean of the others) / standard deviation on noise; noise gives about 1.
-constexpr float present_score = 1.8f;
+// (best - mean of the others) / standard deviation on noise; noise gives about 1, other
+// signals up to 2.
+constexpr float present_score = 2.4f;
 
 } // namespace
 
 walsh_tracker::walsh_tracker(const acquired& a, double lost_after_s)
     : d_d(describe(a.m)), d_a(a), d_stream(a.origin, -64, a.frequency_hz),
       d_presence(std::max<size_t>(8, static_cast<size_t>(lost_after_s / set_seconds)),
+                 recent_sets,
                  present_score),
       d_decoder(d_d), d_profile(a.profile), d_noise(a.noise), d_path_noise(a.noise)
 {
@@ -182,13 +185,18 @@ void walsh_tracker::track_frequency(size_t best)
     const auto& now = d_correlation[best];
     if (d_last.size() == now.size())
         for (size_t k = 0; k < now.size(); ++k)
-            if (d_profile[k] > d_noise / chips)
+            if (d_profile[k] > d_noise / chips) {
                 d_turn += now[k] * std::conj(d_last[k]);
+                d_turn_power += std::norm(now[k]);
+            }
     d_last = now;
     if (++d_turns < sets_per_update)
         return;
     const double hz = std::arg(d_turn) / (2 * M_PI * set_seconds);
-    if (std::abs(hz) > 0.2)
+    // Noise and fast fading turn phases too, but not in step.
+    const bool certain = std::abs(d_turn) > 0.5f * d_turn_power;
+    d_turn_power = 0;
+    if (certain && std::abs(hz) > 0.2)
         d_stream.set_frequency(d_stream.frequency() + 0.4 * hz);
     d_turn = 0;
     d_turns = 0;

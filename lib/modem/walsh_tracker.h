@@ -49,6 +49,7 @@ private:
     std::array<std::vector<std::complex<float>>, words> d_correlation; // per tap
     std::vector<std::complex<float>> d_last; // best of the last set
     std::complex<float> d_turn;
+    float d_turn_power = 0;
     size_t d_turns = 0;
     uint64_t d_set = 0;
     std::vector<float> d_soft;

@@ -181,6 +181,17 @@ std::vector<uint8_t> reinserted(mode_codes c)
     return { p.end() - reinserted_symbols, p.end() };
 }
 
+std::vector<std::complex<float>> preamble_tail()
+{
+    const auto numbers = preamble({ 1, 1 });
+    std::vector<std::complex<float>> tail;
+    for (size_t i = probe_plus_begin; i < preamble_symbols; ++i) {
+        const bool word = i >= words_begin && i < probe_minus_begin - 1;
+        tail.push_back(word ? 0.0f : psk8_points()[numbers[i]]);
+    }
+    return tail;
+}
+
 std::array<uint8_t, superframe_frames> probe_signs(mode_codes c)
 {
     std::array<uint8_t, superframe_frames> signs{};

@@ -7,6 +7,7 @@
 #include <hf/mode.h>
 
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -61,6 +62,11 @@ std::optional<mode_codes> codes_of_words(const std::array<uint8_t, 3>& d);
 std::vector<uint8_t> preamble(mode_codes c);
 //! The reinserted preamble: symbols 215 to 286 of the preamble.
 std::vector<uint8_t> reinserted(mode_codes c);
+
+/*! \brief Points of symbols 184 to 286 of the preamble, 0 for the three mode words.
+ *  \details Every reinserted preamble, with the mini-probe before it, repeats them.
+ */
+std::vector<std::complex<float>> preamble_tail();
 
 /*! \brief Signs of the mini-probes 1..72 after the preamble; 1 means "-".
  *

@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/loopback.h"
+#include "waveform/description.h"
 #include "waveform/serial_tone.h"
 #include "waveform/timing.h"
 
@@ -101,6 +102,120 @@ TEST(receiver_streaming, joins_a_long_preamble_anywhere)
         const double seen = 4.8 - join - 0.2; // at most a segment is lost
         EXPECT_LT(static_cast<double>(got[0].start_sample) / 9600,
                   4.8 - join - seen + 0.21);
+    }
+}
+
+TEST(receiver_streaming, joins_high_rates_at_a_reinserted_preamble)
+{
+    // 72 frames of 287 symbols and 72 more lie between the preambles
+    constexpr size_t superframe = 4 * (72 * 287 + 72);
+    for (const auto& [name, snr] : { std::pair{ "4539-3200S", 9 },
+                                     std::pair{ "4539-6400L", 16 },
+                                     std::pair{ "4539-9600VL", 21 } }) {
+        const mode m = mode::parse(name);
+        const size_t octets = timing_of(m).octets_in(72 / describe(m).frames_per_block);
+        const auto sent = loopback::random_octets(2 * octets, 4);
+        const auto whole = burst(name, sent);
+        loopback::samples x(whole.begin() + 20000, whole.end());
+        loopback::pause(x, 9600);
+        burst_receiver rx;
+        const auto got = loopback::receive(
+            rx,
+            loopback::through(
+                x, "offset=-60 snr=" + std::to_string(snr), 5, mean_power(m)));
+        ASSERT_EQ(got.size(), 1u) << name;
+        EXPECT_EQ(got[0].start->m, m);
+        EXPECT_NEAR(got[0].start->freq_offset_hz, -60, 1.5);
+        // 31 symbols of the mini-probe before it are seen as well
+        EXPECT_NEAR(static_cast<double>(got[0].start_sample),
+                    40 + 4 * 184 + superframe - 20000.0,
+                    4);
+        const size_t missed =
+            timing_of(m).bits_per_block / 8 * (72 / describe(m).frames_per_block);
+        ASSERT_EQ(got[0].octets.size(), sent.size() - missed) << name;
+        EXPECT_TRUE(std::equal(got[0].octets.begin(),
+                               got[0].octets.end(),
+                               sent.begin() + static_cast<long>(missed)))
+            << name;
+    }
+}
+
+TEST(receiver_streaming, a_new_preamble_takes_over)
+{
+    const auto first = loopback::random_octets(3500, 7),
+               next = loopback::random_octets(60, 8);
+    for (const char* name : { "4539-600L", "4539-3200L", "4539-2400S", "4539-75L" })
+        for (const char* then : { "4539-600S", "4539-6400S" }) {
+            loopback::samples x(2000);
+            auto t = burst(name, name[5] == '7' ? next : first);
+            const size_t cut = 9600 * 6;
+            t.resize(cut); // no end-of-message mark: another begins at once, louder
+            add(x, t);
+            for (auto s : burst(then, next))
+                x.push_back(1.5f * s);
+            loopback::pause(x, 20000);
+            burst_receiver rx;
+            const auto got = loopback::receive(rx, loopback::through(x, "snr=20", 9, 1));
+            ASSERT_EQ(got.size(), 2u) << name << then;
+            ASSERT_TRUE(got[0].end);
+            EXPECT_EQ(got[0].end->reason, rx_end_reason::preempted) << name << then;
+            EXPECT_NEAR(static_cast<double>(got[0].end_sample), 2040.0 + cut, 100);
+            EXPECT_TRUE(got[1].octets == next) << name << then;
+            EXPECT_EQ(rx.counters().ends_preempted, 1u);
+        }
+}
+
+TEST(receiver_streaming, a_preamble_of_somebody_weaker_does_not_disturb)
+{
+    const auto sent = loopback::random_octets(3000, 7);
+    for (const char* name : { "4539-1200S", "4539-3200S" }) {
+        loopback::samples x(2000);
+        add(x, burst(name, sent));
+        loopback::pause(x, 9600);
+        const auto other = burst("4539-600S", loopback::random_octets(30, 8));
+        for (size_t i = 0; i < other.size(); ++i)
+            x[30000 + i] += 0.25f * other[i];
+        burst_receiver rx;
+        const auto got = loopback::receive(rx, loopback::through(x, "snr=20", 9, 1));
+        ASSERT_GE(got.size(), 1u);
+        ASSERT_TRUE(got[0].end);
+        EXPECT_EQ(got[0].end->reason, rx_end_reason::eom) << name;
+        EXPECT_TRUE(got[0].octets == sent) << name;
+    }
+}
+
+TEST(receiver_streaming, a_fade_of_seconds_does_not_lose_the_count)
+{
+    struct row {
+        const char* name;
+        size_t octets;
+        double fade_s;
+        size_t lost; // octets at most
+    };
+    // blocks of 4.8 s; 1.08, 8.64 and 4.8 s
+    for (const row& r : { row{ "4539-600L", 1400, 3.0, 720 },
+                          row{ "4539-3200S", 8000, 0.6, 1296 },
+                          row{ "4539-3200VL", 13000, 4.0, 6912 },
+                          row{ "4539-75L", 220, 3.0, 90 } }) {
+        const auto sent = loopback::random_octets(r.octets, 3);
+        loopback::samples x(2000);
+        add(x, burst(r.name, sent));
+        loopback::pause(x, 9600);
+        const auto begin = static_cast<size_t>(9.7 * 9600);
+        for (size_t i = begin; i < begin + static_cast<size_t>(r.fade_s * 9600); ++i)
+            x[i] *= 0.003f;
+        burst_receiver rx;
+        const auto got =
+            loopback::receive(rx, loopback::through(x, "offset=30 snr=18", 4, 1));
+        ASSERT_EQ(got.size(), 1u) << r.name;
+        ASSERT_TRUE(got[0].end);
+        EXPECT_EQ(got[0].end->reason, rx_end_reason::eom) << r.name;
+        ASSERT_EQ(got[0].octets.size(), sent.size()) << r.name;
+        size_t wrong = 0;
+        for (size_t i = 0; i < sent.size(); ++i)
+            wrong += sent[i] != got[0].octets[i];
+        EXPECT_LE(wrong, r.lost) << r.name;
+        EXPECT_TRUE(std::equal(sent.end() - 20, sent.end(), got[0].octets.end() - 20));
     }
 }
 
