@@ -24,7 +24,8 @@ make_tracker(const acquired& a, double lost_after_s, int effort)
     const double block_s = static_cast<double>(d.block_symbols()) / d.symbol_rate;
     lost_after_s = std::max(lost_after_s, std::min(share * block_s, longest_s));
     if (d.spread())
-        return std::make_unique<walsh_tracker>(a, lost_after_s);
+        return std::make_unique<walsh_tracker>(
+            a, lost_after_s, effort > 1 ? 4 : 2 * effort);
     std::unique_ptr<detector> det;
     // Without a code there is nobody to iterate with, and feedback of decisions is best.
     if (effort > 0 && d.code.coded)

@@ -29,12 +29,13 @@ constexpr float present_score = 2.4f;
 
 } // namespace
 
-walsh_tracker::walsh_tracker(const acquired& a, double lost_after_s)
+walsh_tracker::walsh_tracker(const acquired& a, double lost_after_s, size_t rounds)
     : d_d(describe(a.m)), d_a(a), d_stream(a.origin, -64, a.frequency_hz),
       d_presence(std::max<size_t>(8, static_cast<size_t>(lost_after_s / set_seconds)),
                  recent_sets,
                  present_score),
-      d_decoder(d_d), d_profile(a.profile), d_noise(a.noise), d_path_noise(a.noise)
+      d_decoder(d_d), d_profile(a.profile), d_noise(a.noise), d_path_noise(a.noise),
+      d_coherent(d_d), d_rounds(rounds)
 {
     d_profile.insert(d_profile.begin(), early_taps, 0);
     d_profile.resize(window_taps, 0);
@@ -62,6 +63,11 @@ std::optional<received_block> walsh_tracker::advance(const sample_buffer& in)
         ++d_set;
         if (last) {
             received_block b;
+            for (size_t round = 0; round < d_rounds; ++round) {
+                d_decoder.soft_output(d_soft, d_posterior);
+                d_coherent.refine(d_posterior, overlap, d_soft);
+            }
+            d_coherent.clear();
             b.decoded = d_decoder.decode(d_soft);
             b.snr_db = snr_in_3_khz(d_snr_sum / static_cast<double>(sets));
             d_soft.clear();
@@ -83,11 +89,12 @@ void walsh_tracker::set(int64_t begin, bool exceptional)
         }
     const auto* y = d_stream.at(2 * begin - static_cast<int64_t>(early_taps));
     std::array<float, window_taps> weight{};
+    std::vector<float> rho(window_taps);
     for (size_t k = 0; k < window_taps; ++k) {
-        const float rho = std::max(
-            d_profile[k] - by_chance * d_noise / static_cast<float>(chips), 0.0f);
+        rho[k] = std::max(d_profile[k] - by_chance * d_noise / static_cast<float>(chips),
+                          0.0f);
         weight[k] =
-            rho / (d_noise * (static_cast<float>(chips) * rho + d_noise)) / overlap;
+            rho[k] / (d_noise * (static_cast<float>(chips) * rho[k] + d_noise)) / overlap;
     }
     word_values metric{};
     for (size_t w = 0; w < words; ++w) {
@@ -100,15 +107,9 @@ void walsh_tracker::set(int64_t begin, bool exceptional)
             metric[w] += weight[k] * std::norm(sum);
         }
     }
-    const constellation& c = d_d.alphabet;
-    for (unsigned b = 0; b < c.bits; ++b) {
-        float zero = -1e30f, one = -1e30f;
-        for (uint8_t label = 0; label < words; ++label) {
-            float& best = label >> (c.bits - 1 - b) & 1 ? one : zero;
-            best = std::max(best, metric[c.label_to_number[label]]);
-        }
-        d_soft.push_back(std::clamp(zero - one, -200.0f, 200.0f));
-    }
+    word_soft_bits(d_d.alphabet, metric, d_soft);
+    if (d_rounds > 0)
+        d_coherent.add(d_correlation, rho, d_noise);
     watch(begin + static_cast<int64_t>(chips));
     learn(metric);
 }

@@ -4,6 +4,7 @@
 
 #include "modem/block_decoder.h"
 #include "modem/burst_tracker.h"
+#include "modem/coherent_walsh.h"
 #include "modem/half_symbol_stream.h"
 #include "modem/presence.h"
 
@@ -16,11 +17,13 @@ namespace gr::hf::kernel {
  * Each set is correlated with its four words at every delay of the window; the energies
  * are added with the weights that are right for independent Rayleigh paths (a RAKE without
  * phases). So it needs no channel phase and survives fading of tens of Hz (STANAG 4415).
+ * Where the channel is steady enough, rounds with the phases follow once a block is decoded.
  */
 class walsh_tracker : public burst_tracker
 {
 public:
-    walsh_tracker(const acquired& a, double lost_after_s);
+    //! \param rounds with phases at the end of each block
+    walsh_tracker(const acquired& a, double lost_after_s, size_t rounds);
 
     std::optional<received_block> advance(const sample_buffer& in) override;
     bool lost() const override { return d_presence.lost(); }
@@ -29,7 +32,7 @@ public:
     double sample_of(int64_t symbol) const override;
 
 private:
-    static constexpr size_t words = 4, chips = 32;
+    static constexpr size_t words = coherent_walsh::words, chips = 32;
     using word_values = std::array<float, words>;
 
     void set(int64_t begin, bool exceptional);
@@ -46,13 +49,15 @@ private:
     float d_noise;                // per row, self-interference of all delays included
     float d_path_noise;           // at the delays of the paths
     float d_level = 0;            // energy of wrong words
-    std::array<std::vector<std::complex<float>>, words> d_correlation; // per tap
+    coherent_walsh::correlations d_correlation; // per tap
+    coherent_walsh d_coherent;
+    size_t d_rounds;
     std::vector<std::complex<float>> d_last; // best of the last set
     std::complex<float> d_turn;
     float d_turn_power = 0;
     size_t d_turns = 0;
     uint64_t d_set = 0;
-    std::vector<float> d_soft;
+    std::vector<float> d_soft, d_posterior;
     double d_snr_sum = 0;
 };
 

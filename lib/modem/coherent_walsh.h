@@ -1,0 +1,73 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "waveform/description.h"
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief Soft bits of 75 bit/s with the phases of the paths, once it is roughly known which
+ *         words were sent.
+ *
+ * With beliefs about the words of a block, each delay is a sequence of complex gains, one per
+ * set of 32 chips. Each is predicted from those around it, the set itself left out, with the
+ * width of averaging that predicts best: wide on a steady channel, where phases are worth
+ * nearly 2 dB, none at all where fading is fast. The metric of a word then takes the gain as
+ * Gaussian around the prediction; without any prediction it is the non-coherent one.
+ */
+class coherent_walsh
+{
+public:
+    static constexpr size_t words = 4;
+    //! Correlation of a set with each word, at each delay.
+    using correlations = std::array<std::vector<std::complex<float>>, words>;
+
+    //! The description must outlive it.
+    explicit coherent_walsh(const description& d) : d_d(d) {}
+
+    /*! \brief The next set of the block.
+     *  \param power  mean power of each delay, 0: not used
+     *  \param noise  variance of a half-symbol row
+     */
+    void add(const correlations& c, const std::vector<float>& power, float noise);
+
+    /*! \brief Soft bits of all sets anew.
+     *  \param posterior ratios of the bits from the decoder, positive for 0
+     *  \param overlap   sum of a path's power over the delays it appears on
+     */
+    void
+    refine(const std::vector<float>& posterior, float overlap, std::vector<float>& soft);
+
+    //! The block is done.
+    void clear();
+
+    //! Sets averaged by the last refine(), to each side; 0: none.
+    double width() const { return d_width; }
+
+private:
+    using value = std::complex<float>;
+
+    void form_gains(const std::vector<float>& posterior);
+    double predict(double width, std::vector<std::vector<value>>& prediction) const;
+
+    const description& d_d;
+    std::vector<correlations> d_sets;
+    std::vector<float> d_power, d_noise;     // sums over sets per delay; per set
+    std::vector<size_t> d_delays;            // in use
+    std::vector<std::vector<value>> d_gains; // [delay in use][set]
+    std::vector<std::vector<value>> d_prediction, d_best;
+    double d_turn = 0; // of the phase from set to set, rad
+    double d_width = 0;
+};
+
+//! Metric of each word of a set to max-log ratios of its bits, appended to \p soft.
+void word_soft_bits(const constellation& alphabet,
+                    const std::array<float, coherent_walsh::words>& metric,
+                    std::vector<float>& soft);
+
+} // namespace gr::hf::kernel
