@@ -26,8 +26,8 @@ constexpr size_t taps = 54;
 constexpr int64_t lead = 26;        // taps before the first path
 constexpr int64_t search_taps = 48; // first path may be this far before the strongest
 constexpr int64_t margin_symbols = 28;
-constexpr size_t max_segments = 4; // of the serial tone, before giving up
-constexpr float clear_lead = 12;   // log-likelihood of the best hypothesis over the next
+constexpr size_t max_segments = 12; // of the serial tone, before giving up
+constexpr float clear_lead = 12;    // log-likelihood of the best hypothesis over the next
 
 std::vector<value> symbols_of(const std::vector<uint8_t>& numbers)
 {
@@ -299,9 +299,11 @@ acquisition::state acquisition::serial_tone_segment(const sample_buffer& in)
             best * best /
             (static_cast<float>(group_symbols) * s->noise * std::max(s->gain, 1e-20f));
     }
-    // Noise gives about 12 over the six groups.
-    constexpr float least_present = 24;
-    if (present < least_present && d_segment == 0 && d_candidate.score < 60)
+    // Noise gives about 12 over the six groups; at the start it may do so by chance.
+    d_present += present;
+    const float least_present =
+        d_segment == 0 ? 22.0f : 18.0f * static_cast<float>(d_segment + 1);
+    if (!(d_present >= least_present) && (d_segment > 0 || d_candidate.score < 60))
         return state::rejected;
 
     size_t best = 0;

@@ -248,12 +248,12 @@ void burst_receiver::impl::end(rx_end_reason reason, double air_end)
 void burst_receiver::impl::forget_preambles_before(int64_t sample)
 {
     // A following preamble may begin at once; the search's own filter reaches back.
-    sample = std::max(sample - 16, d_in.begin());
-    if (!d_found)
-        d_watch.forget_before(sample);
-    else if (d_found->sample < sample) {
+    sample -= 16;
+    if (d_found && d_found->sample < sample) {
         d_found.reset();
-        d_watch.restart(sample);
+        d_watch.restart(std::max(sample, d_in.begin()));
+    } else {
+        d_watch.forget_before(sample);
     }
 }
 

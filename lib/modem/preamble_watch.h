@@ -7,6 +7,7 @@
 #include "modem/sample_buffer.h"
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 
 namespace gr::hf::kernel {
@@ -17,8 +18,10 @@ struct found_preamble {
     int64_t sample = 0; //!< input sample at which the search saw it
 };
 
-/*! \brief Search and acquisition in turn: gives the confirmed preambles in the input, one
- *         after the other, whatever else is going on.
+/*! \brief Search and acquisition: gives the confirmed preambles in the input, one after the
+ *         other, whatever else is going on.
+ *  \details The search goes on while candidates are looked at, since one that is none may
+ *  take seconds to refuse.
  */
 class preamble_watch
 {
@@ -32,50 +35,16 @@ public:
     /*! \brief Go on; stops at a confirmed preamble, after which restart() says where to go
      *         on.
      */
-    std::optional<found_preamble> advance(const sample_buffer& in)
-    {
-        for (;;) {
-            if (!d_acquisition) {
-                d_candidate = d_search.advance(in);
-                if (!d_candidate)
-                    return std::nullopt;
-                ++d_candidates;
-                d_acquisition.emplace(*d_candidate, d_zero_interleaver);
-            }
-            switch (d_acquisition->advance(in)) {
-            case acquisition::state::pending:
-                return std::nullopt;
-            case acquisition::state::locked: {
-                const found_preamble f{ d_acquisition->result(), d_candidate->sample };
-                d_acquisition.reset();
-                return f;
-            }
-            case acquisition::state::rejected:
-                // On with what comes after this peak.
-                restart(std::max(d_candidate->sample + peak_width, in.begin()));
-            }
-        }
-    }
+    std::optional<found_preamble> advance(const sample_buffer& in);
 
     //! Go on at input sample \p from.
-    void restart(int64_t from)
-    {
-        d_acquisition.reset();
-        d_search.restart(from);
-    }
+    void restart(int64_t from);
 
-    //! Give up a candidate that lies before \p from, and the search there.
-    void forget_before(int64_t from)
-    {
-        if (!d_acquisition || d_candidate->sample < from)
-            restart(from);
-    }
+    //! Give up candidates that lie before \p from, also those still to come.
+    void forget_before(int64_t from);
 
     //! Oldest input sample still needed.
-    int64_t needs() const
-    {
-        return d_acquisition ? d_acquisition->needs() : d_search.needs() - 4096;
-    }
+    int64_t needs() const;
 
     //! Times the search fired.
     uint64_t candidates() const { return d_candidates; }
@@ -83,10 +52,16 @@ public:
     static constexpr int64_t peak_width = 32; //!< of a correlation peak, samples
 
 private:
+    struct trial {
+        preamble_candidate candidate;
+        acquisition confirmation;
+    };
+    bool known(const preamble_candidate& c) const;
+
     preamble_search d_search;
     bool d_zero_interleaver;
-    std::optional<preamble_candidate> d_candidate;
-    std::optional<acquisition> d_acquisition;
+    std::deque<trial> d_trials;
+    int64_t d_from = 0; // candidates before this do not count
     uint64_t d_candidates = 0;
 };
 
