@@ -3,11 +3,11 @@
 #include "blocks/dns_edge.h"
 #include "blocks/engine_block.h"
 #include "blocks/routes.h"
+#include "blocks/settings.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/dns_pep.h>
 
-#include <cmath>
 #include <mutex>
 
 namespace gr::hf {
@@ -65,77 +65,43 @@ private:
     dns::engine_stats d_stats;
 };
 
-//! One further setting: how it is read and set.
-struct setting {
-    std::function<double(const dns::engine_config&)> get;
-    std::function<void(dns::engine_config&, double)> set;
-    double most;
-};
-
-template <class T>
-setting number(T dns::engine_config::*member, double most)
-{
-    return { [member](const auto& c) { return static_cast<double>(c.*member); },
-             [member](auto& c, double v) { c.*member = static_cast<T>(v); },
-             most };
-}
-template <class T>
-setting limit(T dns::cache_limits::*member, double most)
-{
-    return { [member](const auto& c) { return static_cast<double>(c.limits.*member); },
-             [member](auto& c, double v) { c.limits.*member = static_cast<T>(v); },
-             most };
-}
-setting seconds(sim_time dns::engine_config::*member)
-{
-    return { [member](const auto& c) { return to_seconds(c.*member); },
-             [member](auto& c, double v) { c.*member = from_seconds(v); },
-             3600 };
-}
-
-const std::map<std::string, setting>& all_settings()
+const setting_table<dns::engine_config>& all_settings()
 {
     using config = dns::engine_config;
-    using limits = dns::cache_limits;
-    constexpr double month_s = 30 * 86400;
-    static const std::map<std::string, setting> all = {
-        { "sap",
-          { [](const config& c) { return double(c.slep.sap); },
-            [](config& c, double v) { c.slep.sap = static_cast<uint8_t>(v); },
-            15 } },
-        { "ipv6", number(&config::ipv6, 1) },
-        { "dnssec", number(&config::dnssec, 1) },
-        { "priority", number(&config::priority, 15) },
-        { "wait_s", seconds(&config::wait_max) },
-        { "stale_wait_s", seconds(&config::stale_wait) },
-        { "ttl_min_s", limit(&limits::ttl_min_s, month_s) },
-        { "ttl_max_s", limit(&limits::ttl_max_s, month_s) },
-        { "negative_min_s", limit(&limits::negative_min_s, month_s) },
-        { "negative_max_s", limit(&limits::negative_max_s, month_s) },
-        { "stale_s", limit(&limits::stale_s, month_s) },
-        { "cache_entries", limit(&limits::entries, 1e6) },
+    using table = setting_table<config>;
+    constexpr double month_s = 30 * 86400, hour_s = 3600;
+    const auto limit = [](auto member, double most) {
+        return table::number(
+            [member](config & c) -> auto& { return c.limits.*member; }, most);
     };
+    using limits = dns::cache_limits;
+    static const table all(
+        "DNS",
+        { { "sap",
+            table::number(
+                [](config & c) -> auto& { return c.slep.sap; }, 15) },
+          { "ipv6",
+            table::number(
+                [](config & c) -> auto& { return c.ipv6; }, 1) },
+          { "dnssec",
+            table::number(
+                [](config & c) -> auto& { return c.dnssec; }, 1) },
+          { "priority",
+            table::number(
+                [](config & c) -> auto& { return c.priority; }, 15) },
+          { "wait_s",
+            table::seconds(
+                [](config & c) -> auto& { return c.wait_max; }, hour_s) },
+          { "stale_wait_s",
+            table::seconds(
+                [](config & c) -> auto& { return c.stale_wait; }, hour_s) },
+          { "ttl_min_s", limit(&limits::ttl_min_s, month_s) },
+          { "ttl_max_s", limit(&limits::ttl_max_s, month_s) },
+          { "negative_min_s", limit(&limits::negative_min_s, month_s) },
+          { "negative_max_s", limit(&limits::negative_max_s, month_s) },
+          { "stale_s", limit(&limits::stale_s, month_s) },
+          { "cache_entries", limit(&limits::entries, 1e6) } });
     return all;
-}
-
-void apply(const std::map<std::string, double>& settings, dns::engine_config& c)
-{
-    for (const auto& [name, value] : settings) {
-        const auto it = all_settings().find(name);
-        if (it == all_settings().end()) {
-            std::string known;
-            for (const auto& s : all_settings())
-                known += (known.empty() ? "" : ", ") + s.first;
-            throw std::invalid_argument("DNS setting '" + name + "': allowed are " +
-                                        known);
-        }
-        if (!(value >= 0 && value <= it->second.most))
-            throw std::invalid_argument(
-                "DNS setting " + name + " " + std::to_string(value) +
-                ": allowed are 0 to " +
-                std::to_string(static_cast<long>(it->second.most)));
-        it->second.set(c, value);
-    }
 }
 
 s5066::address node_of(const std::string& text)
@@ -201,14 +167,7 @@ private:
 
 } // namespace
 
-std::map<std::string, double> dns_pep::settings()
-{
-    std::map<std::string, double> defaults;
-    const dns::engine_config c;
-    for (const auto& s : all_settings())
-        defaults[s.first] = s.second.get(c);
-    return defaults;
-}
+std::map<std::string, double> dns_pep::settings() { return all_settings().values({}); }
 
 dns_pep::sptr dns_pep::make(const std::vector<std::string>& listen,
                             const std::vector<std::string>& routes,
@@ -235,7 +194,7 @@ dns_pep::sptr dns_pep::make(const std::vector<std::string>& listen,
     for (const auto& text : local)
         c.local.push_back(local_of(text));
     c.blocked.insert(c.blocked.end(), blocked.begin(), blocked.end());
-    apply(settings, c);
+    all_settings().apply(settings, c);
     c.validate();
     return gnuradio::make_block_sptr<dns_pep_impl>(where, upstream, c, netns, real_time);
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks/engine_block.h"
 #include "blocks/routes.h"
+#include "blocks/settings.h"
 #include "blocks/tun_device.h"
 #include "ip/client.h"
 
@@ -31,7 +32,8 @@ public:
                     gr::io_signature::make(0, 0, 0),
                     gr::io_signature::make(0, 0, 0)),
           engine_block(netns, config), d_device_name(device), d_address(address),
-          d_mtu(static_cast<int>(config.mtu)), d_tun_events(io().context())
+          d_mtu(static_cast<int>(config.mtu)), d_rules(config.filter),
+          d_tun_events(io().context())
     {
         open_now();
     }
@@ -42,6 +44,9 @@ public:
         std::lock_guard<std::mutex> lock(d_stats_mutex);
         return d_stats;
     }
+
+    //! The filter, in the order of ip::client_stats::per_rule.
+    const std::vector<ip::filter_rule>& rules() const { return d_rules; }
 
 protected:
     bool engine_drain() override
@@ -99,6 +104,7 @@ private:
     const std::string d_device_name;
     const std::string d_address;
     const int d_mtu;
+    const std::vector<ip::filter_rule> d_rules;
     std::optional<tun_device> d_tun;
     boost::asio::posix::stream_descriptor d_tun_events;
     std::array<uint8_t, 4096> d_packet;
@@ -107,22 +113,104 @@ private:
     ip::client_stats d_stats;
 };
 
+const setting_table<ip::client_config>& all_settings()
+{
+    using config = ip::client_config;
+    using table = setting_table<config>;
+    constexpr double octets_max = 1 << 26, day_s = 86400;
+    static const table all = [] {
+        std::map<std::string, table::setting> m = {
+            { "sap",
+              table::number(
+                  [](config & c) -> auto& { return c.sap; }, 15) },
+            { "waiting_octets",
+              table::number(
+                  [](config & c) -> auto& { return c.queue.octets_max; }, octets_max) },
+            { "age_s",
+              table::seconds(
+                  [](config & c) -> auto& { return c.queue.age_max; }, day_s) },
+            { "interactive_age_s",
+              table::seconds(
+                  [](config & c) -> auto& { return c.interactive_age_max; }, day_s) },
+            { "delay_target_s",
+              table::seconds(
+                  [](config & c) -> auto& { return c.queue.delay_target; }, day_s) },
+            { "delay_interval_s",
+              table::seconds(
+                  [](config & c) -> auto& { return c.queue.delay_interval; }, day_s) },
+            { "thin_acks",
+              table::number(
+                  [](config & c) -> auto& { return c.queue.thin_acks; }, 1) },
+            { "drop_repeats",
+              table::number(
+                  [](config & c) -> auto& { return c.queue.drop_repeats; }, 1) },
+            { "rate",
+              table::number(
+                  [](config & c) -> auto& { return c.rate; }, 1e9) },
+            { "use_dscp",
+              table::number(
+                  [](config & c) -> auto& { return c.use_dscp; }, 1) },
+            { "use_tos",
+              table::number(
+                  [](config & c) -> auto& { return c.use_tos; }, 1) },
+            { "multicast_repeats",
+              table::number(
+                  [](config & c) -> auto& { return c.multicast_repeats; }, 15) },
+            { "fragment",
+              table::number(
+                  [](config & c) -> auto& { return c.fragment; }, 1) },
+            { "discard_on_failure",
+              table::number(
+                  [](config & c) -> auto& { return c.discard_on_failure; }, 1) },
+            { "decrement_ttl",
+              table::number(
+                  [](config & c) -> auto& { return c.decrement_ttl; }, 1) },
+            { "clamp_mss",
+              table::number(
+                  [](config & c) -> auto& { return c.clamp_mss; }, 1) },
+            { "anti_spoof",
+              table::number(
+                  [](config & c) -> auto& { return c.anti_spoof; }, 1) },
+            { "icmp_per_second",
+              table::number(
+                  [](config & c) -> auto& { return c.icmp_per_second; }, 1000) },
+        };
+        for (size_t dscp = 0; dscp < 64; ++dscp)
+            m["dscp_" + std::to_string(dscp)] = table::number(
+                [dscp](config & c) -> auto& { return c.dscp[dscp]; }, 15);
+        return table("IP client", std::move(m));
+    }();
+    return all;
+}
+
 ip::client_config make_config(const std::string& address,
                               const std::vector<std::string>& table,
                               int mtu,
-                              size_t queue_octets)
+                              size_t queue_octets,
+                              const std::vector<std::string>& filter,
+                              const std::string& queue,
+                              const std::map<std::string, double>& settings)
 {
     ip::client_config c;
     if (mtu < 576 || mtu > 2048)
         throw std::invalid_argument("mtu " + std::to_string(mtu) +
                                     ": allowed are 576 to 2048 octets");
+    if (queue != "fair" && queue != "whole")
+        throw std::invalid_argument("queue '" + queue + "': allowed are fair and whole");
     c.mtu = static_cast<size_t>(mtu);
     c.queue_octets = queue_octets;
+    c.queue.policy = queue == "fair" ? ip::queue_policy::fair : ip::queue_policy::whole;
     c.own = { ip::address(address.substr(0, address.find('/'))) };
     for (const auto& entry : table) {
         const auto [prefix, node] = parse_route(entry);
         c.table.push_back({ ip::prefix(prefix), node });
     }
+    // What the operator says comes ahead of the default list.
+    std::vector<ip::filter_rule> rules;
+    for (const auto& words : filter)
+        rules.push_back(ip::parse_filter_rule(words));
+    c.filter.insert(c.filter.begin(), rules.begin(), rules.end());
+    all_settings().apply(settings, c);
     c.validate();
     return c;
 }
@@ -136,14 +224,17 @@ public:
                    int mtu,
                    size_t queue_octets,
                    const std::string& netns,
-                   bool real_time)
+                   bool real_time,
+                   const std::vector<std::string>& filter,
+                   const std::string& queue,
+                   const std::map<std::string, double>& settings)
         : gr::hier_block2("hf_ip_client",
                           gr::io_signature::make(0, 0, 0),
                           gr::io_signature::make(0, 0, 0)),
           d_core(gnuradio::make_block_sptr<ip_client_core>(
               device,
               address,
-              make_config(address, table, mtu, queue_octets),
+              make_config(address, table, mtu, queue_octets, filter, queue, settings),
               netns))
     {
         d_ticker = put_inside(*this, d_core, real_time);
@@ -152,20 +243,39 @@ public:
     std::map<std::string, uint64_t> stats() const override
     {
         const auto s = d_core->stats();
-        return { { "from_host", s.from_host },
-                 { "sent", s.sent },
-                 { "sent_octets", s.sent_octets },
-                 { "confirmed", s.confirmed },
-                 { "rejected", s.rejected },
-                 { "received", s.received },
-                 { "received_octets", s.received_octets },
-                 { "bad_from_host", s.bad_from_host },
-                 { "bad_from_hf", s.bad_from_hf },
-                 { "spoofed", s.spoofed },
-                 { "no_route", s.no_route },
-                 { "too_big", s.too_big },
-                 { "flushed_packets", s.flushed_packets },
-                 { "icmp_sent", s.icmp_sent } };
+        std::map<std::string, uint64_t> all = {
+            { "from_host", s.from_host },
+            { "sent", s.sent },
+            { "sent_octets", s.sent_octets },
+            { "confirmed", s.confirmed },
+            { "rejected", s.rejected },
+            { "received", s.received },
+            { "received_octets", s.received_octets },
+            { "bad_from_host", s.bad_from_host },
+            { "bad_from_hf", s.bad_from_hf },
+            { "spoofed", s.spoofed },
+            { "no_route", s.no_route },
+            { "too_big", s.too_big },
+            { "fragmented", s.fragmented },
+            { "hops_exceeded", s.hops_exceeded },
+            { "unreachable", s.unreachable },
+            { "duplicates", s.queues.duplicates },
+            { "repeats_dropped", s.queues.repeats_dropped },
+            { "acks_thinned", s.queues.acks_thinned },
+            { "flushed_queues", s.queues.flushed_queues },
+            { "flushed_packets", s.queues.flushed_packets },
+            { "overflowed", s.queues.overflowed },
+            { "marked", s.queues.marked },
+            { "delay_dropped", s.queues.delay_dropped },
+            { "icmp_sent", s.icmp_sent },
+            { "icmp_suppressed", s.icmp_suppressed },
+            { "host_overflow", s.host_overflow },
+            { "invalid_primitives", s.invalid_primitives }
+        };
+        const auto& rules = d_core->rules();
+        for (size_t k = 0; k < rules.size() && k < s.per_rule.size(); ++k)
+            all["rule " + rules[k].name] += s.per_rule[k];
+        return all;
     }
 
 private:
@@ -181,10 +291,23 @@ ip_client::sptr ip_client::make(const std::string& device,
                                 int mtu,
                                 size_t queue_octets,
                                 const std::string& netns,
-                                bool real_time)
+                                bool real_time,
+                                const std::vector<std::string>& filter,
+                                const std::string& queue,
+                                const std::map<std::string, double>& settings)
 {
-    return gnuradio::make_block_sptr<ip_client_impl>(
-        device, address, table, mtu, queue_octets, netns, real_time);
+    return gnuradio::make_block_sptr<ip_client_impl>(device,
+                                                     address,
+                                                     table,
+                                                     mtu,
+                                                     queue_octets,
+                                                     netns,
+                                                     real_time,
+                                                     filter,
+                                                     queue,
+                                                     settings);
 }
+
+std::map<std::string, double> ip_client::settings() { return all_settings().values({}); }
 
 } // namespace gr::hf

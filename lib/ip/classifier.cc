@@ -139,9 +139,12 @@ std::vector<filter_rule> default_filter()
     return rules;
 }
 
-uint8_t priority_of_dscp(uint8_t traffic_class)
+dscp_table default_dscp()
 {
-    return static_cast<uint8_t>(2 * (traffic_class >> 5));
+    dscp_table t{};
+    for (size_t dscp = 0; dscp < t.size(); ++dscp)
+        t[dscp] = static_cast<uint8_t>(2 * (dscp >> 3));
+    return t;
 }
 
 } // namespace gr::hf::ip

@@ -4,6 +4,7 @@
 
 #include "ip/packet.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -58,7 +59,27 @@ struct filter_rule {
  */
 std::vector<filter_rule> default_filter();
 
-//! Priority from the three upper bits of DSCP or TOS: 2 x class (Annex F.12.4).
-uint8_t priority_of_dscp(uint8_t traffic_class);
+//! Priority of STANAG 5066 for each DSCP.
+using dscp_table = std::array<uint8_t, 64>;
+//! 2 x the three upper bits of DSCP or TOS (Annex F.12.4).
+dscp_table default_dscp();
+
+/*! \brief A rule from words, in any order and all optional:
+ *
+ *     name=WORD                      for the counters
+ *     version=4|6  proto=tcp|udp|icmp|icmp6|NUMBER
+ *     port=53  port=67-68            source or destination
+ *     from=PREFIX  to=PREFIX
+ *     icmp=8  icmp=133-137           type
+ *     length_max=600                 octets of the whole packet
+ *     action=send|drop|reject        reject: ICMP port unreachable
+ *     mode=arq|non-arq  order=in|any
+ *     priority=0...15  repeats=0...15
+ *     class=interactive|ordinary     interactive goes first and gets old faster
+ *     dedup=none|echo|payload
+ *
+ *  \throws std::invalid_argument that names the word and what is allowed.
+ */
+filter_rule parse_filter_rule(const std::string& words);
 
 } // namespace gr::hf::ip

@@ -32,11 +32,25 @@ void client_config::validate() const
     const auto octets_ok = [](size_t v) { return v >= 2048 && v <= (size_t(1) << 26); };
     const char* octets_text = "2048 to 2^26 octets";
     require(octets_ok(queue_octets), "queue_octets", queue_octets, octets_text);
-    require(octets_ok(waiting_octets), "waiting_octets", waiting_octets, octets_text);
+    require(octets_ok(queue.octets_max), "waiting_octets", queue.octets_max, octets_text);
     const auto age_ok = [](sim_time t) {
         return t >= std::chrono::seconds(1) && t <= std::chrono::hours(24);
     };
-    require(age_ok(age_max), "age_max", to_seconds(age_max), "1 s to 24 h");
+    require(age_ok(queue.age_max), "age_max", to_seconds(queue.age_max), "1 s to 24 h");
+    require(age_ok(queue.delay_target),
+            "delay_target",
+            to_seconds(queue.delay_target),
+            "1 s to 24 h");
+    require(age_ok(queue.delay_interval),
+            "delay_interval",
+            to_seconds(queue.delay_interval),
+            "1 s to 24 h");
+    require(multicast_repeats <= 15,
+            "multicast_repeats",
+            unsigned(multicast_repeats),
+            "0 to 15");
+    for (const uint8_t priority : dscp)
+        require(priority <= 15, "priority of a DSCP", unsigned(priority), "0 to 15");
     require(age_ok(interactive_age_max),
             "interactive_age_max",
             to_seconds(interactive_age_max),
@@ -176,27 +190,49 @@ void client::impl::on_packet(const uint8_t* p, size_t n)
         error(icmp_error::time_exceeded, *v);
         return;
     }
-    if (n > mtu()) {
+    if (n <= mtu()) {
+        queue_packet(*v, *rule);
+        return;
+    }
+    const auto pieces = d_config.fragment ? fragments(*v, mtu()) : std::vector<octets>();
+    if (pieces.empty()) {
         ++d_stats.too_big;
         if (v->dont_fragment)
             error(icmp_error::too_big, *v);
         return;
     }
+    ++d_stats.fragmented;
+    for (const octets& piece : pieces)
+        if (const auto part = read_packet(piece.data(), piece.size()))
+            queue_packet(*part, *rule);
+}
+
+void client::impl::queue_packet(const packet_view& v, const filter_rule& rule)
+{
+    const s5066::address& node = *route(v.dst);
     waiting_packet w;
-    w.packet.assign(p, p + n);
+    w.packet.assign(v.data, v.data + v.size);
     if (d_config.decrement_ttl)
         decrement_hops(w.packet);
-    clamp(w.packet, v->version);
+    clamp(w.packet, v.version);
     w.since = d_now;
-    w.arq = rule->arq.value_or(!v->dst.is_multicast()) && !node->is_group();
-    w.priority = rule->priority.value_or(
-        d_config.use_dscp ? priority_of_dscp(v->traffic_class) : uint8_t(0));
-    w.repeats = w.arq ? uint8_t(0) : rule->repeats;
-    w.in_order = rule->in_order && w.arq;
-    enqueue(d_hops[*node],
-            rule->interactive ? interactive : ordinary,
-            std::move(w),
-            rule->duplicates);
+    // RFC 1349: delay, throughput, reliability, cost.
+    const unsigned tos = d_config.use_tos ? v.traffic_class >> 1 & 15u : 0;
+    constexpr unsigned delay = 8, reliability = 2, cost = 1;
+    const bool multicast = v.dst.is_multicast();
+    w.arq =
+        rule.arq.value_or(!multicast && tos != delay && tos != cost) && !node.is_group();
+    w.priority = rule.priority.value_or(
+        d_config.use_dscp ? d_config.dscp[v.traffic_class >> 2] : uint8_t(0));
+    if (!w.arq) {
+        w.repeats =
+            std::max(rule.repeats, multicast ? d_config.multicast_repeats : uint8_t(0));
+        if (multicast && (tos & reliability) != 0)
+            w.repeats = std::max<uint8_t>(w.repeats, 1);
+    }
+    w.in_order = rule.in_order && w.arq;
+    const service s = rule.interactive ? interactive : ordinary;
+    hop_of(node).queue[s].put(d_now, std::move(w), rule.duplicates);
 }
 
 void client::impl::from_hf(const s5066::s_unidata_indication& u)
@@ -269,7 +305,8 @@ size_t client::waiting(const s5066::address& node) const
     const auto it = d_impl->d_hops.find(node);
     if (it == d_impl->d_hops.end())
         return 0;
-    return it->second.octets_waiting[interactive] + it->second.octets_waiting[ordinary];
+    return it->second.queue[interactive].octets_waiting() +
+           it->second.queue[ordinary].octets_waiting();
 }
 
 const client_stats& client::stats() const { return d_impl->d_stats; }

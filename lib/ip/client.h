@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ip/classifier.h"
+#include "ip/packet_queue.h"
 #include "s5066/address.h"
 #include <hf/time.h>
 
@@ -28,17 +29,25 @@ struct client_config {
     /*! \brief Unconfirmed octets that SIS may hold for one node, about 1.1 times a longest
      *  transmission. 2048 to 2^26. */
     size_t queue_octets = 168'000;
-    size_t waiting_octets =
-        360'000; //!< per node and class, then all are dropped; 2048 to 2^26
-    sim_time age_max = sim_time(300'000'000'000); //!< of the oldest that waits
+    queue_config queue; //!< per node and class; its octets 2048 to 2^26
     sim_time interactive_age_max =
-        sim_time(60'000'000'000); //!< the same, interactive class
-    double rate = 9600;           //!< bit/s: how fast datagrams without ARQ are fed
-    bool use_dscp = true;         //!< false: priority 0 unless a rule says otherwise
-    bool decrement_ttl = true;    //!< false: the kernel has already done it
-    bool clamp_mss = true;        //!< of TCP SYN, to the MTU less headers
-    bool anti_spoof = true;       //!< sources must be routed to the node they came from
-    double icmp_per_second = 1;   //!< ICMP errors, per destination of the error
+        sim_time(60'000'000'000);     //!< instead of queue.age_max, interactive class
+    double rate = 9600;               //!< bit/s: how fast datagrams without ARQ are fed
+    bool use_dscp = true;             //!< false: priority 0 unless a rule says otherwise
+    dscp_table dscp = default_dscp(); //!< priority by DSCP
+    /*! \brief Mode from the TOS bits (RFC 1349) where no rule says one, by the table of
+     *  Annex F.12.4: unicast with minimal delay or cost alone goes without ARQ, multicast
+     *  with reliability is repeated once.
+     */
+    bool use_tos = false;
+    uint8_t multicast_repeats = 0; //!< without ARQ: sent 1 + n times, 0 to 15
+    bool fragment = true;          //!< too big without DF: in fragments; false: dropped
+    bool discard_on_failure =
+        true;                   //!< a U_PDU was rejected: drop what waits for the node
+    bool decrement_ttl = true;  //!< false: the kernel has already done it
+    bool clamp_mss = true;      //!< of TCP SYN, to the MTU less headers
+    bool anti_spoof = true;     //!< sources must be routed to the node they came from
+    double icmp_per_second = 1; //!< ICMP errors, per destination of the error
     size_t icmp_burst = 5;
 
     //! \throws std::invalid_argument that names the value and what is allowed.
@@ -60,9 +69,8 @@ struct client_stats {
     uint64_t no_route = 0;
     uint64_t too_big = 0;
     uint64_t hops_exceeded = 0;
-    uint64_t duplicates = 0;      //!< an equal packet waited already
-    uint64_t flushed_queues = 0;  //!< whole queues dropped: full, old or link lost
-    uint64_t flushed_packets = 0; //!< packets in them
+    uint64_t fragmented = 0; //!< datagrams cut into fragments
+    queue_stats queues;
     uint64_t icmp_sent = 0;
     uint64_t icmp_suppressed = 0; //!< over the rate limit
     uint64_t unreachable = 0;     //!< rejected by a rule with an ICMP error
@@ -78,9 +86,9 @@ struct client_stats {
  * drain both polls. Unicast goes with ARQ, node confirmation, as they arrive; multicast
  * without ARQ.
  *
- * Packets are queued per next hop and class, SIS is fed only to a depth. A queue that is too
- * long or too old is dropped as a whole, so that all losses of a TCP connection fall
- * together; so is that of a node which a U_PDU could not be delivered to.
+ * Packets are queued per next hop and class, by one of two policies (queue_policy); SIS is
+ * fed only to a depth, the interactive class a sixteenth deeper. The queue of a node which a
+ * U_PDU could not be delivered to is dropped.
  */
 class client
 {

@@ -16,24 +16,16 @@
  */
 namespace gr::hf::ip {
 
-//! A packet that waits for SIS.
-struct waiting_packet {
-    octets packet;
-    sim_time since{};
-    uint8_t priority = 0;
-    bool arq = true;
-    uint8_t repeats = 0;
-    bool in_order = false;
-};
-
 //! Classes of a queue, in the order of service.
 enum service : size_t { interactive = 0, ordinary = 1 };
 
 //! What waits for one next hop.
 struct hop_state {
-    std::array<std::deque<waiting_packet>, 2> queue;
-    std::array<size_t, 2> octets_waiting{};
-    size_t outstanding = 0; // octets that SIS holds, with an allowance per U_PDU
+    hop_state(const client_config& c, queue_stats& stats);
+    std::array<packet_queue, 2> queue;
+    std::array<size_t, 2>
+        outstanding{}; // octets that SIS holds, with an allowance per U_PDU
+    size_t all_outstanding() const { return outstanding[0] + outstanding[1]; }
 };
 
 //! Token bucket of ICMP errors to one address.
@@ -74,12 +66,12 @@ private:
     void to_host(octets packet);
     size_t mtu() const;
     void clamp(octets& packet, int version) const;
+    void queue_packet(const packet_view& v, const filter_rule& rule);
 
     // client_queue.cc
-    void enqueue(hop_state& hop, service s, waiting_packet w, dedup d);
-    void flush(hop_state& hop, service s);
+    hop_state& hop_of(const s5066::address& node);
     sim_time age_limit(service s) const;
-    bool room(const hop_state& hop, const waiting_packet& w) const;
+    bool room(const hop_state& hop, service s, const waiting_packet& w) const;
     octets submit(const s5066::address& node, hop_state& hop, service s);
     void
     settled(const s5066::address& node, uint8_t sap, const octets& head, bool rejected);
@@ -87,7 +79,7 @@ private:
     prefix_table<s5066::address> d_table;
     std::map<address, bucket> d_buckets;
     size_t d_host_octets = 0;
-    s5066::u_pdu_ledger<int> d_in_sis;
+    s5066::u_pdu_ledger<service> d_in_sis;
     sim_time d_sent_until{}; // datagrams without ARQ: when SIS is through with them
     s5066::address d_last;   // served last, for taking turns
 

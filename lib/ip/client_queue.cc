@@ -3,7 +3,6 @@
 #include "ip/client_impl.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace gr::hf::ip {
 
@@ -18,69 +17,42 @@ double air_seconds(const waiting_packet& w, double rate)
     return static_cast<double>(w.packet.size() * 8 * (size_t(1) + w.repeats)) / rate;
 }
 
-//! What makes two packets equal for the purpose of \p d.
-bool is_duplicate(const packet_view& a, const packet_view& b, dedup d)
+queue_config config_of(const client_config& c, service s)
 {
-    if (a.version != b.version || a.protocol != b.protocol || a.src != b.src ||
-        a.dst != b.dst)
-        return false;
-    const size_t na = a.size - a.upper, nb = b.size - b.upper;
-    const uint8_t *pa = a.data + a.upper, *pb = b.data + b.upper;
-    if (d == dedup::echo_newest) // type, code; identifier
-        return na >= 8 && nb >= 8 && pa[0] == pb[0] &&
-               std::memcmp(pa + 4, pb + 4, 2) == 0;
-    // Ports, then the payload behind the UDP header.
-    return d == dedup::payload && a.has_ports && b.has_ports && na == nb && na >= 8 &&
-           a.src_port == b.src_port && a.dst_port == b.dst_port &&
-           std::memcmp(pa + 8, pb + 8, na - 8) == 0;
+    queue_config q = c.queue;
+    if (s == interactive)
+        q.age_max = c.interactive_age_max;
+    return q;
 }
 
 } // namespace
 
+hop_state::hop_state(const client_config& c, queue_stats& stats)
+    : queue{ packet_queue(config_of(c, interactive), stats),
+             packet_queue(config_of(c, ordinary), stats) }
+{
+}
+
+hop_state& client::impl::hop_of(const s5066::address& node)
+{
+    return d_hops.try_emplace(node, d_config, d_stats.queues).first->second;
+}
+
 sim_time client::impl::age_limit(service s) const
 {
-    return s == interactive ? d_config.interactive_age_max : d_config.age_max;
+    return s == interactive ? d_config.interactive_age_max : d_config.queue.age_max;
 }
 
-void client::impl::flush(hop_state& hop, service s)
+bool client::impl::room(const hop_state& hop, service s, const waiting_packet& w) const
 {
-    if (hop.queue[s].empty())
-        return;
-    ++d_stats.flushed_queues;
-    d_stats.flushed_packets += hop.queue[s].size();
-    hop.queue[s].clear();
-    hop.octets_waiting[s] = 0;
-}
-
-void client::impl::enqueue(hop_state& hop, service s, waiting_packet w, dedup d)
-{
-    auto& queue = hop.queue[s];
-    if (d != dedup::none) {
-        const auto fresh = read_packet(w.packet.data(), w.packet.size());
-        for (waiting_packet& old : queue) {
-            const auto v = read_packet(old.packet.data(), old.packet.size());
-            if (!fresh || !v || !is_duplicate(*fresh, *v, d))
-                continue;
-            ++d_stats.duplicates;
-            if (d == dedup::echo_newest) {
-                hop.octets_waiting[s] += w.packet.size() - old.packet.size();
-                old = std::move(w);
-            }
-            return;
-        }
+    const size_t size = w.packet.size(), depth = d_config.queue_octets;
+    if (w.arq) {
+        if (hop.all_outstanding() == 0 || hop.all_outstanding() + size <= depth)
+            return true;
+        // What SIS holds of the ordinary class may take a whole transmission.
+        return s == interactive &&
+               (hop.outstanding[s] == 0 || hop.outstanding[s] + size <= depth / 16);
     }
-    hop.octets_waiting[s] += w.packet.size();
-    queue.push_back(std::move(w));
-    // All losses at one point: a TCP that has to repeat anyway repeats once.
-    if (hop.octets_waiting[s] > d_config.waiting_octets)
-        flush(hop, s);
-}
-
-bool client::impl::room(const hop_state& hop, const waiting_packet& w) const
-{
-    if (w.arq)
-        return hop.outstanding == 0 ||
-               hop.outstanding + w.packet.size() <= d_config.queue_octets;
     // Nothing tells when a datagram without ARQ has left: go by the rate.
     const double depth_s = static_cast<double>(d_config.queue_octets) * 8 / d_config.rate;
     return d_sent_until - d_now <= from_seconds(depth_s);
@@ -98,10 +70,12 @@ std::optional<octets> client::impl::poll_sis()
         for (size_t left = d_hops.size(); left > 0; --left, ++it) {
             if (it == d_hops.end())
                 it = d_hops.begin();
-            auto& queue = it->second.queue[s];
-            if (!queue.empty() && queue.front().since + age_limit(s) <= d_now)
-                flush(it->second, s);
-            if (!queue.empty() && room(it->second, queue.front()))
+            packet_queue& queue = it->second.queue[s];
+            const waiting_packet* first_waiting = queue.peek();
+            if (first_waiting == nullptr || !room(it->second, s, *first_waiting))
+                continue;
+            const waiting_packet* w = queue.next(d_now);
+            if (w != nullptr && room(it->second, s, *w))
                 return submit(it->first, it->second, s);
         }
     }
@@ -111,9 +85,7 @@ std::optional<octets> client::impl::poll_sis()
 octets client::impl::submit(const s5066::address& node, hop_state& hop, service s)
 {
     d_last = node;
-    waiting_packet w = std::move(hop.queue[s].front());
-    hop.queue[s].pop_front();
-    hop.octets_waiting[s] -= w.packet.size();
+    waiting_packet w = hop.queue[s].take();
     ++d_stats.sent;
     d_stats.sent_octets += w.packet.size();
 
@@ -126,7 +98,7 @@ octets client::impl::submit(const s5066::address& node, hop_state& hop, service 
     if (w.arq) {
         q.mode.mode = s5066::transmission_mode::arq;
         q.mode.confirmation = s5066::delivery_confirmation::node;
-        hop.outstanding += d_in_sis.add(d_now, node, d_config.sap, w.packet, 0);
+        hop.outstanding[s] += d_in_sis.add(d_now, node, d_config.sap, w.packet, s);
     } else {
         q.mode.mode = s5066::transmission_mode::non_arq;
         q.mode.retransmissions = w.repeats;
@@ -167,19 +139,19 @@ void client::impl::settled(const s5066::address& node,
     if (hop == d_hops.end())
         return;
     if (const auto e = d_in_sis.settle(node, sap, head)) {
-        hop->second.outstanding -= e->cost();
+        hop->second.outstanding[e->tag] -= e->cost();
         ++(rejected ? d_stats.rejected : d_stats.confirmed);
     }
     // The link has failed: what waits would come too late to be of use.
-    if (rejected)
-        for (const service s : services)
-            flush(hop->second, s);
+    if (rejected && d_config.discard_on_failure)
+        for (packet_queue& queue : hop->second.queue)
+            queue.flush();
 }
 
 void client::impl::lost_sis()
 {
     while (const auto e = d_in_sis.pop())
-        d_hops[e->dst].outstanding -= e->cost();
+        hop_of(e->dst).outstanding[e->tag] -= e->cost();
     d_sent_until = d_now;
 }
 
@@ -192,11 +164,12 @@ std::optional<sim_time> client::impl::next_deadline() const
     };
     for (const auto& hop : d_hops)
         for (const service s : services) {
-            const auto& queue = hop.second.queue[s];
-            if (queue.empty())
+            const packet_queue& queue = hop.second.queue[s];
+            const waiting_packet* w = queue.peek();
+            if (w == nullptr)
                 continue;
-            at(queue.front().since + age_limit(s));
-            if (!queue.front().arq && d_sis.ready()) {
+            at(*queue.expires());
+            if (!w->arq && d_sis.ready()) {
                 const double depth_s =
                     static_cast<double>(d_config.queue_octets) * 8 / d_config.rate;
                 at(std::max(d_now, d_sent_until - from_seconds(depth_s)));
@@ -211,14 +184,12 @@ void client::impl::on_deadline()
 {
     d_sis.on_deadline(d_now);
     for (auto& hop : d_hops)
-        for (const service s : services)
-            if (!hop.second.queue[s].empty() &&
-                hop.second.queue[s].front().since + age_limit(s) <= d_now)
-                flush(hop.second, s);
+        for (packet_queue& queue : hop.second.queue)
+            queue.expire(d_now);
     for (auto t = d_in_sis.oldest(); t && *t + confirm_wait <= d_now;
          t = d_in_sis.oldest()) {
         const auto e = d_in_sis.pop();
-        d_hops[e->dst].outstanding -= e->cost();
+        hop_of(e->dst).outstanding[e->tag] -= e->cost();
     }
 }
 

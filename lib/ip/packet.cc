@@ -183,4 +183,52 @@ bool clamp_mss(octets& d, uint16_t mss)
     return false;
 }
 
+bool mark_congestion(octets& d)
+{
+    const bool v6 = d[0] >> 4 == 6;
+    const unsigned ecn = v6 ? d[1] >> 4 & 3u : d[1] & 3u;
+    if (ecn == 0)
+        return false;
+    if (v6) {
+        d[1] = static_cast<uint8_t>(d[1] | 0x30);
+        return true;
+    }
+    d[1] = static_cast<uint8_t>(d[1] | 3);
+    d[10] = d[11] = 0;
+    const uint16_t c = checksum_fold(checksum_add(0, d.data(), size_t(d[0] & 15) * 4));
+    d[10] = static_cast<uint8_t>(c >> 8);
+    d[11] = static_cast<uint8_t>(c);
+    return true;
+}
+
+std::vector<octets> fragments(const packet_view& v, size_t mtu)
+{
+    constexpr unsigned more = 0x2000, offset_mask = 0x1fff;
+    const size_t header = v.version == 4 ? size_t(v.data[0] & 15) * 4 : 0;
+    // Options may have to be in every fragment or in the first only: such are not cut.
+    if (v.version != 4 || v.dont_fragment || header != 20 || v.size <= mtu ||
+        mtu < header + 8)
+        return {};
+    const size_t piece = (mtu - header) / 8 * 8;
+    const unsigned flags = static_cast<unsigned>(v.data[6] << 8 | v.data[7]);
+    std::vector<octets> all;
+    for (size_t at = header; at < v.size; at += piece) {
+        const size_t n = std::min(piece, v.size - at);
+        octets d(v.data, v.data + header);
+        d.insert(d.end(), v.data + at, v.data + at + n);
+        const size_t offset = (flags & offset_mask) + (at - header) / 8;
+        const bool last = at + n == v.size;
+        const auto set = [&d](size_t where, size_t x) {
+            d[where] = static_cast<uint8_t>(x >> 8);
+            d[where + 1] = static_cast<uint8_t>(x);
+        };
+        set(2, d.size());
+        set(6, (offset & offset_mask) | (last ? flags & more : more));
+        set(10, 0);
+        set(10, checksum_fold(checksum_add(0, d.data(), header)));
+        all.push_back(std::move(d));
+    }
+    return all;
+}
+
 } // namespace gr::hf::ip

@@ -62,6 +62,15 @@ void decrement_hops(octets& datagram);
  */
 bool clamp_mss(octets& datagram, uint16_t mss);
 
+/*! \brief Mark "congestion experienced" (RFC 3168); the IPv4 checksum follows.
+ *  \return false: the sender does not understand marks
+ */
+bool mark_congestion(octets& datagram);
+/*! \brief Cut an IPv4 datagram without DF into fragments of at most \p mtu octets (RFC 791).
+ *  \return empty: it may not be cut, or needs not to be
+ */
+std::vector<octets> fragments(const packet_view& v, size_t mtu);
+
 //! What an ICMP error says, in both families.
 enum class icmp_error {
     net_unreachable,

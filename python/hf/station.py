@@ -16,18 +16,28 @@ class StationError(ValueError):
     """A station description is wrong; the text names the value and what is allowed."""
 
 
+def words_of(tables: List[Dict[str, Any]]) -> List[str]:
+    """Rules as the blocks take them: one string of KEY=VALUE words each."""
+    return [" ".join(f"{k}={v}" for k, v in table.items()) for table in tables]
+
+
 @dataclass
 class IpClient:
     """IP client of a station; needs CAP_NET_ADMIN.
 
     device: name of the TUN device; address: with prefix length; routes: "PREFIX=NODE";
-    mtu: octets, 576 to 2048.
+    mtu: octets, 576 to 2048. filter: tables ([[ip_client.filter]]) of the words of a rule, for
+    example proto = "udp", port = 123, action = "drop"; queue: "fair" or "whole"; settings:
+    further ones (hf.ip_client.settings()).
     """
 
     device: str = "hf0"
     address: str = "10.66.0.1/24"
     routes: List[str] = field(default_factory=list)
     mtu: int = 1500
+    filter: List[Dict[str, Any]] = field(default_factory=list)
+    queue: str = "fair"
+    settings: Dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -46,7 +56,7 @@ class Pep:
 
     def rule_words(self) -> List[str]:
         """The rules as hf.pep takes them."""
-        return [" ".join(f"{k}={v}" for k, v in rule.items()) for rule in self.rule]
+        return words_of(self.rule)
 
 
 @dataclass
@@ -271,7 +281,9 @@ class Station:
             self.add_client(tb, self.pep)
         if d.ip_client is not None:
             c = d.ip_client
-            self.ip_client = _hf.ip_client(c.device, c.address, c.routes, c.mtu, queue, d.netns)
+            self.ip_client = _hf.ip_client(c.device, c.address, c.routes, c.mtu, queue, d.netns,
+                                           filter=words_of(c.filter), queue=c.queue,
+                                           settings=c.settings)
             self.add_client(tb, self.ip_client)
         if d.dns is not None:
             # After the IP client: it may listen on the address of the TUN device.

@@ -127,7 +127,61 @@ TEST(ip_client, service_of_annex_f12)
     }
     EXPECT_EQ(found, 2);
     for (int p = 0; p < 8; ++p)
-        EXPECT_EQ(ip::priority_of_dscp(uint8_t(p << 5 | 3)), 2 * p);
+        EXPECT_EQ(ip::default_dscp().at(size_t(p << 3 | 5)), 2 * p);
+}
+
+TEST(ip_client, service_by_dscp_table_and_tos)
+{
+    auto c = base();
+    c.dscp[46] = 14;
+    c.use_tos = true;
+    c.multicast_repeats = 2;
+    lone x(c);
+    const auto sent = [&](uint8_t tos, const char* dst) {
+        made m = udp(1, 2);
+        m.tos = tos;
+        m.dst = dst;
+        x.packet(m.packet());
+        const auto all = x.drain();
+        EXPECT_EQ(all.size(), 1u);
+        return all.at(0);
+    };
+    EXPECT_EQ(sent(46 << 2, "10.66.0.2").priority, 14);
+    EXPECT_EQ(sent(40 << 2, "10.66.0.2").priority, 10);
+    using s5066::transmission_mode;
+    EXPECT_EQ(sent(0x10, "10.66.0.2").mode.mode, transmission_mode::non_arq); // delay
+    EXPECT_EQ(sent(0x02, "10.66.0.2").mode.mode, transmission_mode::non_arq); // cost
+    EXPECT_EQ(sent(0x08, "10.66.0.2").mode.mode, transmission_mode::arq);
+    EXPECT_EQ(sent(0x12, "10.66.0.2").mode.mode, transmission_mode::arq);
+    EXPECT_EQ(sent(0, "239.1.1.1").mode.retransmissions, 2);
+    EXPECT_EQ(sent(0x12, "239.1.1.1").mode.mode, transmission_mode::non_arq);
+}
+
+TEST(ip_client, cuts_what_is_too_big_and_may_be_cut)
+{
+    lone x;
+    x.packet(udp(1, 2, octets(1600)).packet());
+    const auto sent = x.drain();
+    ASSERT_EQ(sent.size(), 2u);
+    EXPECT_EQ(sent[0].u_pdu.size() + sent[1].u_pdu.size(), 20u + 20 + 8 + 1600);
+    EXPECT_EQ(x.ip.stats().fragmented, 1u);
+}
+
+TEST(ip_client, echo_passes_bulk_that_fills_sis)
+{
+    auto c = base();
+    c.queue_octets = 32'000;
+    lone x(c);
+    for (int k = 0; k < 40; ++k)
+        x.packet(udp(1, 2, octets(1400, uint8_t(k))).packet());
+    x.drain();
+    ASSERT_GT(x.ip.waiting(address("1.0.0.2")), 1000u);
+    made ping;
+    ping.protocol = ip::proto_icmp;
+    x.packet(ping.echo(8, 1, 1).packet());
+    const auto now = x.drain();
+    ASSERT_EQ(now.size(), 1u);
+    EXPECT_EQ(now[0].priority, 6);
 }
 
 TEST(ip_client, drops_what_a_fresh_host_sends_unasked)
@@ -174,7 +228,9 @@ TEST(ip_client, drops_what_a_fresh_host_sends_unasked)
 
 TEST(ip_client, errors_go_back_to_the_host)
 {
-    lone x;
+    auto c = base();
+    c.fragment = false;
+    lone x(c);
     const auto answer = [&](const made& m) -> std::pair<int, int> {
         x.now += 10s;
         x.packet(m.packet());
@@ -194,7 +250,7 @@ TEST(ip_client, errors_go_back_to_the_host)
     old.hops = 1;
     EXPECT_EQ(answer(old), pair(11, 0));
     made big = udp(1, 2, octets(1600));
-    EXPECT_EQ(answer(big), pair(-1, -1)); // the kernel should have cut it
+    EXPECT_EQ(answer(big), pair(-1, -1)); // dropped
     big.dont_fragment = true;
     EXPECT_EQ(answer(big), pair(3, 4));
     big.src = "fd00::1";
@@ -275,15 +331,16 @@ TEST(ip_client, a_queue_too_long_or_too_old_goes_as_a_whole)
 {
     auto c = base();
     c.queue_octets = 2048;
-    c.waiting_octets = 20'000;
+    c.queue.octets_max = 20'000;
+    c.queue.policy = ip::queue_policy::whole;
     lone x(c);
     for (int k = 0; k < 18; ++k)
         x.packet(udp(1, 2, octets(1072)).packet());
     EXPECT_EQ(x.drain().size(), 1u);
-    EXPECT_EQ(x.ip.stats().flushed_queues, 0u);
+    EXPECT_EQ(x.ip.stats().queues.flushed_queues, 0u);
     for (int k = 0; k < 2; ++k)
         x.packet(udp(1, 2, octets(1072)).packet());
-    EXPECT_EQ(x.ip.stats().flushed_queues, 1u);
+    EXPECT_EQ(x.ip.stats().queues.flushed_queues, 1u);
     EXPECT_EQ(x.ip.waiting(address("1.0.0.2")), 0u);
     x.packet(udp(1, 2).packet());
     x.now += 299s;
@@ -294,7 +351,7 @@ TEST(ip_client, a_queue_too_long_or_too_old_goes_as_a_whole)
     x.ip.on_deadline(x.now);
     EXPECT_EQ(x.now, 300s);
     EXPECT_EQ(x.ip.waiting(address("1.0.0.2")), 0u);
-    EXPECT_EQ(x.ip.stats().flushed_queues, 2u);
+    EXPECT_EQ(x.ip.stats().queues.flushed_queues, 2u);
 }
 
 TEST(ip_client, a_reject_empties_the_queue_of_that_node_only)
@@ -337,7 +394,7 @@ TEST(ip_client, echo_and_dns_repeats_do_not_pile_up)
         q.id = uint16_t(100 + k);
         x.packet(q.packet());
     }
-    EXPECT_EQ(x.ip.stats().duplicates, 19u + 4);
+    EXPECT_EQ(x.ip.stats().queues.duplicates, 19u + 4);
     // They overtake what waits, by class and by priority.
     x.in(s5066::s_unbind_indication{ 1 });
     x.now += 6s;
@@ -426,7 +483,7 @@ TEST(ip_client, fuzz)
     std::mt19937 rng(4);
     auto c = base();
     c.anti_spoof = false;
-    c.waiting_octets = 50'000;
+    c.queue.octets_max = 50'000;
     lone x(c);
     for (int k = 0; k < 50'000; ++k) {
         made m = udp(uint16_t(rng() % 200), uint16_t(rng() % 200), octets(rng() % 300));

@@ -35,6 +35,11 @@ public:
      *  \param netns network namespace of the device; empty: the present one
      *  \param real_time true if the data link is not driven by a modem of this flowgraph:
      *         time then comes from the host's clock
+     *  \param filter words of rules (lib/ip/classifier.h, parse_filter_rule) that come ahead
+     *         of the default list, which keeps a fresh Linux quiet; the first match counts
+     *  \param queue what happens to more than the link carries: "fair" (a queue for each
+     *         flow) or "whole" (one queue, dropped as a whole)
+     *  \param settings further ones by name; see settings()
      *  \throws std::invalid_argument for a value that is not allowed, std::runtime_error if
      *          the device cannot be made
      */
@@ -44,7 +49,20 @@ public:
                      int mtu = 1500,
                      size_t queue_octets = 168000,
                      const std::string& netns = "",
-                     bool real_time = false);
+                     bool real_time = false,
+                     const std::vector<std::string>& filter = {},
+                     const std::string& queue = "fair",
+                     const std::map<std::string, double>& settings = {});
+
+    /*! \brief Names and default values of the further settings.
+     *  \details waiting_octets and age_s bound a queue, interactive_age_s that of DNS and
+     *  echo; delay_target_s and delay_interval_s say when a fair queue marks or drops;
+     *  thin_acks and drop_repeats help TCP in a fair queue (1: on). use_dscp, dscp_N
+     *  (priority of STANAG 5066 for DSCP N), use_tos, multicast_repeats: service of a
+     *  packet. fragment: too big without DF is cut; discard_on_failure: a failed link
+     *  empties the queue; decrement_ttl, clamp_mss, anti_spoof, icmp_per_second, rate, sap.
+     */
+    static std::map<std::string, double> settings();
 
     //! Counters by name.
     virtual std::map<std::string, uint64_t> stats() const = 0;

@@ -94,7 +94,13 @@ void bind_network(py::module& m)
              py::arg("mtu") = 1500,
              py::arg("queue_octets") = 168000,
              py::arg("netns") = "",
-             py::arg("real_time") = false)
+             py::arg("real_time") = false,
+             py::arg("filter") = std::vector<std::string>(),
+             py::arg("queue") = "fair",
+             py::arg("settings") = std::map<std::string, double>())
+        .def_static("settings",
+                    &ip_client::settings,
+                    "Names and default values of the further settings.")
         .def("stats", &ip_client::stats);
 
     hier_class<dns_pep>(m, "dns_pep", "DNS-PEP: caching DNS forwarder across HF.")
