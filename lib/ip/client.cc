@@ -210,6 +210,12 @@ void client::impl::on_packet(const uint8_t* p, size_t n)
 void client::impl::queue_packet(const packet_view& v, const filter_rule& rule)
 {
     const s5066::address& node = *route(v.dst);
+    if (d_config.queue.policy == queue_policy::fair && d_config.queue.drop_repeats)
+        if (const auto segment = key_of_segment(v);
+            segment && d_segments_in_sis.count(*segment) != 0) {
+            ++d_stats.queues.repeats_dropped;
+            return;
+        }
     waiting_packet w;
     w.packet.assign(v.data, v.data + v.size);
     if (d_config.decrement_ttl)

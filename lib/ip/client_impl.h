@@ -79,7 +79,14 @@ private:
     prefix_table<s5066::address> d_table;
     std::map<address, bucket> d_buckets;
     size_t d_host_octets = 0;
-    s5066::u_pdu_ledger<service> d_in_sis;
+    //! What a U_PDU in SIS is.
+    struct held {
+        service s;
+        std::optional<segment_key> segment;
+    };
+    void release(const s5066::u_pdu_ledger<held>::entry& e);
+    s5066::u_pdu_ledger<held> d_in_sis;
+    std::map<segment_key, int> d_segments_in_sis;
     sim_time d_sent_until{}; // datagrams without ARQ: when SIS is through with them
     s5066::address d_last;   // served last, for taking turns
 

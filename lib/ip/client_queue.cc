@@ -98,7 +98,12 @@ octets client::impl::submit(const s5066::address& node, hop_state& hop, service 
     if (w.arq) {
         q.mode.mode = s5066::transmission_mode::arq;
         q.mode.confirmation = s5066::delivery_confirmation::node;
-        hop.outstanding[s] += d_in_sis.add(d_now, node, d_config.sap, w.packet, s);
+        const auto v = read_packet(w.packet.data(), w.packet.size());
+        const auto segment = v ? key_of_segment(*v) : std::nullopt;
+        if (segment)
+            ++d_segments_in_sis[*segment];
+        hop.outstanding[s] +=
+            d_in_sis.add(d_now, node, d_config.sap, w.packet, { s, segment });
     } else {
         q.mode.mode = s5066::transmission_mode::non_arq;
         q.mode.retransmissions = w.repeats;
@@ -139,7 +144,7 @@ void client::impl::settled(const s5066::address& node,
     if (hop == d_hops.end())
         return;
     if (const auto e = d_in_sis.settle(node, sap, head)) {
-        hop->second.outstanding[e->tag] -= e->cost();
+        release(*e);
         ++(rejected ? d_stats.rejected : d_stats.confirmed);
     }
     // The link has failed: what waits would come too late to be of use.
@@ -148,10 +153,20 @@ void client::impl::settled(const s5066::address& node,
             queue.flush();
 }
 
+void client::impl::release(const s5066::u_pdu_ledger<held>::entry& e)
+{
+    hop_of(e.dst).outstanding[e.tag.s] -= e.cost();
+    if (!e.tag.segment)
+        return;
+    const auto it = d_segments_in_sis.find(*e.tag.segment);
+    if (--it->second == 0)
+        d_segments_in_sis.erase(it);
+}
+
 void client::impl::lost_sis()
 {
     while (const auto e = d_in_sis.pop())
-        hop_of(e->dst).outstanding[e->tag] -= e->cost();
+        release(*e);
     d_sent_until = d_now;
 }
 
@@ -189,7 +204,7 @@ void client::impl::on_deadline()
     for (auto t = d_in_sis.oldest(); t && *t + confirm_wait <= d_now;
          t = d_in_sis.oldest()) {
         const auto e = d_in_sis.pop();
-        hop_of(e->dst).outstanding[e->tag] -= e->cost();
+        release(*e);
     }
 }
 

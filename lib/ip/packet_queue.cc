@@ -64,6 +64,15 @@ bool is_duplicate(const packet_view& a, const packet_view& b, dedup d)
 
 } // namespace
 
+std::optional<segment_key> key_of_segment(const packet_view& v)
+{
+    const auto s = tcp_of(v);
+    if (!s || (s->payload == 0 && (s->flags & (flag_syn | flag_fin)) == 0))
+        return std::nullopt;
+    const uint32_t ports = uint32_t(v.src_port) << 16 | v.dst_port;
+    return segment_key{ v.src, v.dst, ports, s->seq, s->payload, s->flags };
+}
+
 packet_queue::flow_key packet_queue::key_of(const packet_view& v) const
 {
     if (d_config.policy == queue_policy::whole)

@@ -33,9 +33,15 @@ struct queue_config {
     sim_time delay_interval = sim_time(300'000'000'000);
     //! Of the pure ACKs of a TCP connection only the newest waits.
     bool thin_acks = true;
-    //! A TCP segment (a SYN, too) that is already waiting does not wait twice.
+    //! A TCP segment (a SYN, too) that is already waiting does not wait twice, nor does one
+    //! that SIS holds unconfirmed: ARQ will deliver it.
     bool drop_repeats = true;
 };
+
+//! What makes two TCP segments the same: addresses, ports, sequence number, length, flags.
+using segment_key = std::tuple<address, address, uint32_t, uint32_t, size_t, uint8_t>;
+//! Empty: \p v is no segment with data, SYN or FIN.
+std::optional<segment_key> key_of_segment(const packet_view& v);
 
 //! A packet that waits for SIS.
 struct waiting_packet {

@@ -2,9 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/exchanges.h"
 
-#include "ip/client.h"
-#include "ip/packet.h"
-#include "sim/client_on_station.h"
+#include "sim/ip_hosts.h"
 
 #include <hf/mode.h>
 
@@ -25,76 +23,6 @@ std::vector<uint8_t> numbered(size_t n)
     std::vector<uint8_t> v(n);
     std::iota(v.begin(), v.end(), uint8_t(0));
     return v;
-}
-
-void put16(octets& v, size_t at, unsigned x)
-{
-    v[at] = static_cast<uint8_t>(x >> 8);
-    v[at + 1] = static_cast<uint8_t>(x);
-}
-
-octets echo_request(const ip::address& from, const ip::address& to, size_t size, int k)
-{
-    octets v(size);
-    v[0] = 0x45;
-    put16(v, 2, static_cast<unsigned>(size));
-    put16(v, 4, static_cast<unsigned>(k + 1));
-    v[8] = 64;
-    v[9] = ip::proto_icmp;
-    std::copy_n(from.data(), 4, v.begin() + 12);
-    std::copy_n(to.data(), 4, v.begin() + 16);
-    put16(v, 10, ip::checksum_fold(ip::checksum_add(0, v.data(), 20)));
-    v[20] = 8;
-    put16(v, 24, 0x4846);
-    put16(v, 26, static_cast<unsigned>(k));
-    put16(v, 22, ip::checksum_fold(ip::checksum_add(0, v.data() + 20, size - 20)));
-    return v;
-}
-
-//! What a host answers to an echo request; empty: \p v is none.
-octets echo_reply(octets v)
-{
-    const auto p = ip::read_packet(v.data(), v.size());
-    if (!p || p->icmp_type != 8)
-        return {};
-    std::swap_ranges(v.begin() + 12, v.begin() + 16, v.begin() + 16);
-    v[20] = 0;
-    put16(v, 22, 0);
-    put16(v, 22, ip::checksum_fold(ip::checksum_add(0, v.data() + 20, v.size() - 20)));
-    return v;
-}
-
-using ip_on_station = client_on_station<ip::client>;
-
-void send(ip_on_station& from, sim_time now, const octets& packet)
-{
-    from.engine.on_packet(now, packet.data(), packet.size());
-    from.drain();
-}
-
-//! What comes for the host of \p c goes to \p f.
-void to_host(ip_on_station& c, const std::function<void(octets)>& f)
-{
-    c.edge = [&c, f] {
-        bool any = false;
-        while (auto v = c.engine.poll_packet()) {
-            any = true;
-            f(std::move(*v));
-        }
-        return any;
-    };
-}
-
-ip::client_config ip_config(int n, const std::string& mode_text)
-{
-    ip::client_config c;
-    const std::string other = std::to_string(3 - n);
-    c.table = { { ip::prefix("10.66.0." + other),
-                  s5066::address("1." + other + ".0.0") } };
-    c.own = { ip::address("10.66.0." + std::to_string(n)) };
-    c.rate = mode::parse(mode_text).rate_bps;
-    c.queue_octets = std::max<size_t>(depth_for(c.rate), 2048);
-    return c;
 }
 
 struct two_stations {
@@ -119,42 +47,40 @@ struct two_stations {
 };
 
 //! Sends \p count requests; \p answered says how many answers have come.
-std::vector<double> run_series(two_stations& n,
+std::vector<double> run_series(scheduler& s,
                                const ping_series& p,
                                const std::function<void(int)>& request,
                                const int& answered)
 {
     std::vector<double> times;
     for (int k = 0; k < p.count; ++k) {
-        const sim_time begin = n.s.now();
+        const sim_time begin = s.now();
         const int before = answered;
         request(k);
-        const bool came = n.s.run_until([&] { return answered > before; },
-                                        begin + from_seconds(p.limit_s));
-        times.push_back(came ? to_seconds(n.s.now() - begin) : -1);
-        n.s.run_until(n.s.now() + from_seconds(p.gap_s));
+        const bool came = s.run_until([&] { return answered > before; },
+                                      begin + from_seconds(p.limit_s));
+        times.push_back(came ? to_seconds(s.now() - begin) : -1);
+        s.run_until(s.now() + from_seconds(p.gap_s));
     }
     return times;
 }
 
 std::vector<double> ping_icmp(const ping_series& p)
 {
-    two_stations n(p);
-    ip_on_station a(n.s, n.a, ip_config(1, p.mode)), b(n.s, n.b, ip_config(2, p.mode));
+    ip_hosts n(p.mode, p.ack_mode, p.on_path, p.seed);
     int answered = 0;
-    to_host(a, [&](const octets&) { ++answered; });
-    to_host(b, [&](octets v) {
+    n.to_host(n.a, [&](const octets&) { ++answered; });
+    n.to_host(n.b, [&](octets v) {
         // Not from within the poll of the same engine.
-        n.s.at(n.s.now(), [&n, &b, reply = echo_reply(std::move(v))] {
+        n.s.at(n.s.now(), [&n, reply = echo_reply(std::move(v))] {
             if (!reply.empty())
-                send(b, n.s.now(), reply);
+                n.send(n.b, reply);
         });
     });
-    const ip::address from("10.66.0.1"), to("10.66.0.2");
     return run_series(
-        n,
+        n.s,
         p,
-        [&](int k) { send(a, n.s.now(), echo_request(from, to, p.octets, k)); },
+        [&](int k) { n.send(n.a, echo_request(n.address_a, n.address_b, p.octets, k)); },
         answered);
 }
 
@@ -182,7 +108,7 @@ std::vector<double> ping_u_pdu(const ping_series& p)
     n.b.send(client_b, s5066::s_bind_request{ ping_sap, 0, {} });
     q.dst = n.b.address();
     return run_series(
-        n, p, [&](int) { n.a.send(client_a, q); }, answered);
+        n.s, p, [&](int) { n.a.send(client_a, q); }, answered);
 }
 
 //! One refused connection, and a wait until the soft link is broken again.

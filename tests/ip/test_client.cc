@@ -157,6 +157,31 @@ TEST(ip_client, service_by_dscp_table_and_tos)
     EXPECT_EQ(sent(0x12, "239.1.1.1").mode.mode, transmission_mode::non_arq);
 }
 
+TEST(ip_client, a_segment_that_arq_still_carries_is_not_sent_again)
+{
+    made m;
+    m.protocol = ip::proto_tcp;
+    m.upper.assign(120, 0);
+    put16(m.upper, 0, 4000);
+    put16(m.upper, 2, 80);
+    m.upper[12] = 5 << 4;
+    m.upper[13] = 16;
+    for (const bool fair : { true, false }) {
+        auto c = base();
+        c.queue.policy = fair ? ip::queue_policy::fair : ip::queue_policy::whole;
+        lone x(c);
+        x.packet(m.packet());
+        const auto first = x.drain();
+        ASSERT_EQ(first.size(), 1u);
+        x.packet(m.packet());
+        EXPECT_EQ(x.drain().size(), fair ? 0u : 1u);
+        x.confirm(first[0]);
+        // What the far node has may have been lost behind it.
+        x.packet(m.packet());
+        EXPECT_EQ(x.drain().size(), 1u);
+    }
+}
+
 TEST(ip_client, cuts_what_is_too_big_and_may_be_cut)
 {
     lone x;

@@ -17,6 +17,7 @@ NODES = {"A": "1.2.0.1", "B": "1.2.0.2"}
 SERVER = {4: "10.99.0.1", 6: "fd99::1"}
 PREFIXES = ["10.99.0.0/24", "fd99::/64"]
 LISTEN = ["tproxy:3129", "tproxy:[::]:3129", "redirect:3128", "redirect:[::1]:3128",
+          "redirect:10.1.0.1:3128", "redirect:[fd01::1]:3128",
           "socks5:1080", "connect:8080"]
 
 pytestmark = pytest.mark.skipif(netns.why_not() is not None,
@@ -134,6 +135,46 @@ def test_redirect_of_own_connections(network, rules, version):
     rules("redirect", 3128)
     result = network.curl("A", url(version))
     assert result.stdout == network.content, result.stderr
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_redirect_of_forwarded_connections(network, rules, version):
+    # The kernel redirects them to the address of the device they came in by.
+    rules("redirect", 3128)
+    result = network.curl("C", url(version))
+    assert result.stdout == network.content, result.stderr
+
+
+@pytest.mark.parametrize("way, port, at", [("redirect", 3128, "A"), ("tproxy", 3129, "C")])
+def test_hf_nft_adds_and_deletes(network, way, port, at):
+    a = network.spaces["A"]
+    rules = [x for prefix in PREFIXES for x in ("--to", prefix)]
+    options = ["--way", way, "--port", str(port), *rules]
+
+    def nft(action):
+        return subprocess.run(a.command("hf", "nft", action, *options), text=True,
+                              capture_output=True)
+
+    def tables():
+        return subprocess.run(a.command("nft", "list", "tables"), text=True,
+                              capture_output=True).stdout
+
+    def lookups():
+        return subprocess.run(a.command("ip", "rule"), text=True, capture_output=True).stdout
+
+    for _ in range(2):  # again after it was taken away
+        result = nft("add")
+        assert result.returncode == 0, result.stderr
+        assert "hf_pep" in tables()
+        assert ("5066" in lookups()) == (way == "tproxy")
+        result = network.curl(at, url(4))
+        assert result.stdout == network.content, result.stderr
+        result = nft("delete")
+        assert result.returncode == 0, result.stderr
+        assert "hf_pep" not in tables() and "5066" not in lookups()
+    # Nothing is there to delete: said, not passed over.
+    result = nft("delete")
+    assert result.returncode == 1 and "nft" in result.stderr
 
 
 @pytest.mark.parametrize("version", [4, 6])

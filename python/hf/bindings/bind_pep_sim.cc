@@ -3,6 +3,7 @@
 /* BINDTOOL_HEADER_FILE(sim.h) */
 /* BINDTOOL_HEADER_FILE_HASH(0) */
 #include "sim/exchanges.h"
+#include "sim/ip_load.h"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -100,6 +101,40 @@ py::dict simulate_dns(const std::string& mode,
     return py::dict("answer_s"_a = r.answer_s, "questions"_a = r.questions);
 }
 
+py::dict simulate_ip_load(const std::string& mode,
+                          const std::vector<size_t>& octets,
+                          const std::string& queue,
+                          bool help_tcp,
+                          double apart_s,
+                          double ping_every_s,
+                          double limit_s,
+                          double ber,
+                          uint64_t seed)
+{
+    using namespace pybind11::literals;
+    if (queue != "fair" && queue != "whole")
+        throw std::invalid_argument("queue '" + queue + "': allowed are fair and whole");
+    sim::ip_load l;
+    l.mode = mode;
+    l.octets = octets;
+    l.queue.policy = queue == "fair" ? ip::queue_policy::fair : ip::queue_policy::whole;
+    l.queue.thin_acks = l.queue.drop_repeats = help_tcp;
+    l.apart_s = apart_s;
+    l.ping_every_s = ping_every_s;
+    l.limit_s = limit_s;
+    l.on_path = path_of(ber, 0);
+    l.seed = seed;
+    const auto r = sim::measure(l);
+    return py::dict("transfer_s"_a = r.transfer_s,
+                    "ping_s"_a = r.ping_s,
+                    "pings_lost"_a = r.pings_lost,
+                    "segments"_a = r.segments,
+                    "repeats"_a = r.repeats,
+                    "timeouts"_a = r.timeouts,
+                    "utilisation"_a = r.utilisation,
+                    "fairness"_a = r.fairness);
+}
+
 } // namespace
 
 void bind_pep_sim(py::module& m)
@@ -152,4 +187,20 @@ void bind_pep_sim(py::module& m)
           "a dictionary: answer_s, times until both replies, negative if none came; "
           "questions "
           "sent over HF.");
+    m.def(
+        "simulate_ip_load",
+        &simulate_ip_load,
+        py::arg("mode"),
+        py::arg("octets"),
+        py::arg("queue") = "fair",
+        py::arg("help_tcp") = true,
+        py::arg("apart_s") = 20.0,
+        py::arg("ping_every_s") = 0.0,
+        py::arg("limit_s") = 7200.0,
+        py::arg("ber") = 0.0,
+        py::arg("seed") = 1,
+        "TCP transfers (octets of each) and pings through two IP clients over emulated "
+        "modems "
+        "in virtual time, TCP by a model of it. queue: fair or whole; help_tcp: ACKs are "
+        "thinned and repeats dropped in a fair queue.");
 }

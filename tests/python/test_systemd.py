@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The systemd unit: systemd accepts it, and it leaves little exposed."""
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+UNIT = os.path.join(os.path.dirname(__file__), "../../examples/systemd/hf-station.service")
+#: Of 10; what the two capabilities leave is 2.0.
+EXPOSURE_MAX = 2.5
+
+pytestmark = pytest.mark.skipif(shutil.which("systemd-analyze") is None,
+                                reason="systemd-analyze is not installed")
+
+
+def test_systemd_accepts_it(tmp_path):
+    with open(UNIT, encoding="ascii") as file:
+        text = file.read()
+    unit = tmp_path / "hf-station.service"
+    # Whether hf is installed is another matter.
+    unit.write_text(text.replace("/usr/bin/hf", "/bin/true"))
+    result = subprocess.run(["systemd-analyze", "verify", str(unit)], text=True,
+                            capture_output=True)
+    assert "hf-station" not in result.stderr, result.stderr
+
+
+def test_little_is_exposed():
+    result = subprocess.run(["systemd-analyze", "security", "--offline=true", UNIT], text=True,
+                            capture_output=True)
+    level = re.search(r"exposure level for hf-station.service: ([0-9.]+)", result.stdout)
+    if level is None:
+        pytest.skip(f"this systemd-analyze cannot: {result.stderr.strip()}")
+    assert float(level.group(1)) <= EXPOSURE_MAX
