@@ -199,7 +199,9 @@ void rate_estimator::on_share(const mode& m, double good, double blocks)
 {
     const double weight = std::min(blocks / 10, 1.0);
     double& o = offset(m);
-    o += 3.0 * weight * (block_success(m) - good);
+    // A share is a noisy measure on a fading channel: small surprises count for less.
+    const double surprise = block_success(m) - good;
+    o += std::min(2 + 2 * std::abs(surprise), 3.0) * weight * surprise;
     o -= good > 0.97 ? 0.15 * weight : 0; // what was learned in bad times is tried again
     o = std::clamp(o, -longest_offset_db, longest_offset_db);
     // The long interleaver never needs more than the short one.
@@ -367,7 +369,19 @@ double adaptive_rate_policy::longest_s(const tx_context& c) const
     // What changes quickly is looked at more often. The peer wants long interleavers then.
     const station& s = it->second;
     const bool changing = s.advised ? is_long(*s.advised) : s.out.fading();
-    return changing ? 40 : longest_transmission_s;
+    if (!changing) {
+        return longest_transmission_s;
+    }
+    // As long as the choice holds, a turn with its preambles may cost a fourteenth.
+    constexpr double often_s = 40;
+    constexpr unsigned steady = 4;
+    constexpr double answer_s = 2.5;
+    if (!s.advised || s.advised_again < steady) {
+        return often_s;
+    }
+    const double turn =
+        to_seconds(kernel::timing_of(*s.advised).block_begin(0)) + answer_s;
+    return std::clamp(14 * turn, often_s, longest_transmission_s);
 }
 
 void adaptive_rate_policy::on_reception(sim_time, address peer, const reception& r)
@@ -399,6 +413,7 @@ void adaptive_rate_policy::on_advice(sim_time, address peer, uint16_t eow)
 {
     if (const auto m = decode_rate_advice(eow)) {
         station& s = of(peer);
+        s.advised_again = s.advised && *s.advised == *m ? s.advised_again + 1 : 0;
         s.advised = *m;
         s.advises = true;
     }

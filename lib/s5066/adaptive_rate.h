@@ -101,6 +101,7 @@ private:
         rate_estimator in;           // from there to here
         rate_estimator out;          // from here to there, without advisories
         std::optional<mode> advised; // by its last advisory
+        unsigned advised_again = 0;  // how often in a row it was the same
         bool advises = false;        // it has ever sent one
         mode last;                   // data were sent in it
         bool sent = false;
