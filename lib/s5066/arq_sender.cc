@@ -375,13 +375,20 @@ void arq_sender::rewind(uint8_t lwe)
 std::vector<outgoing_ptr> arq_sender::take_all()
 {
     rewind(0);
+    return take_queued();
+}
+
+std::vector<outgoing_ptr> arq_sender::take_queued()
+{
     std::vector<outgoing_ptr> all;
     for (size_t p = 16; p-- > 0;) {
-        all.insert(all.end(), d_queue[p].begin(), d_queue[p].end());
+        for (auto& o : d_queue[p]) {
+            d_unsent -= o->c_pdu.size();
+            all.push_back(std::move(o));
+        }
         d_queue[p].clear();
     }
     d_queued = 0;
-    d_unsent = 0;
     return all;
 }
 

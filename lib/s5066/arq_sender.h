@@ -87,6 +87,8 @@ public:
      *  drops incomplete C_PDUs.
      */
     void rewind(uint8_t lwe);
+    //! Takes out the C_PDUs that are not begun; the window stays as it is.
+    std::vector<outgoing_ptr> take_queued();
     //! Takes everything out: queue and window are empty afterwards.
     std::vector<outgoing_ptr> take_all();
 

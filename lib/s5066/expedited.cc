@@ -102,6 +102,11 @@ void expedited_sender::restart()
 std::vector<outgoing_ptr> expedited_sender::take_all()
 {
     restart();
+    return take_queued();
+}
+
+std::vector<outgoing_ptr> expedited_sender::take_queued()
+{
     std::vector<outgoing_ptr> all(d_queue.begin(), d_queue.end());
     d_queue.clear();
     d_unsent = 0;

@@ -54,6 +54,8 @@ public:
     void expire(sim_time now, std::vector<outgoing_ptr>& expired);
     //! New link or full reset: identifications from 0, what is in flight starts again.
     void restart();
+    //! Takes out the C_PDUs that are not begun.
+    std::vector<outgoing_ptr> take_queued();
     //! Takes everything out.
     std::vector<outgoing_ptr> take_all();
 

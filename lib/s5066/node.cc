@@ -64,6 +64,8 @@ node::impl::impl(const node_config& config)
     d_expedited_id = static_cast<uint16_t>(d_random() & 0xfff);
     d_deframer.set_sync_errors(config.sync_errors);
     set_mode(config.mode);
+    d_broadcast = config.broadcast_only;
+    d_sis.set_broadcast(sim_time::zero(), d_broadcast);
 }
 
 void node::impl::set_mode(const std::string& m)
@@ -199,6 +201,63 @@ size_t node::impl::unsent_octets() const
     return n;
 }
 
+std::vector<outgoing_ptr> node::impl::withdraw()
+{
+    std::vector<outgoing_ptr> all;
+    const auto take = [&all](const std::vector<outgoing_ptr>& list) {
+        all.insert(all.end(), list.begin(), list.end());
+    };
+    for (auto& [raw, p] : d_peers) {
+        take(p->expedited_tx.take_queued());
+        take(p->tx.take_queued());
+        auto& list = p->non_arq;
+        for (auto it = list.begin(); it != list.end();) {
+            if (it->offset > 0 || it->window_end > sim_time::zero()) {
+                ++it;
+                continue;
+            }
+            p->non_arq_octets -= it->o->c_pdu.size();
+            all.push_back(it->o);
+            it = list.erase(it);
+        }
+    }
+    return all;
+}
+
+bool node::impl::takes_compact_confirm(address) const { return false; }
+
+void node::impl::set_broadcast(sim_time now, bool on)
+{
+    if (d_broadcast == on || d_config.broadcast_only) {
+        return;
+    }
+    d_broadcast = on;
+    trace(now, on ? "broadcast session begins" : "broadcast session ends");
+    d_sis.set_broadcast(now, on);
+    if (!on) {
+        return;
+    }
+    for (auto& [raw, p] : d_peers) {
+        begin_break(now, p->addr, link_break_reason::broadcast);
+        for (auto list : { p->expedited_tx.take_queued(), p->tx.take_queued() }) {
+            for (const auto& o : list) {
+                d_sis.on_failed(*o, unidata_reject_reason::not_responding);
+            }
+        }
+    }
+    tell_links(now);
+}
+
+void node::impl::set_emcon(sim_time now, bool on)
+{
+    if (d_emcon == on) {
+        return;
+    }
+    d_emcon = on;
+    trace(now, on ? "EMCON: no transmissions" : "EMCON ends");
+    d_sis.set_emcon(now, on);
+}
+
 node_state node::impl::state() const
 {
     node_state s;
@@ -211,13 +270,16 @@ node_state node::impl::state() const
     s.tx_mode = d_stats.transmissions ? d_tx.m.to_string() : d_config.mode;
     s.rx_mode = d_stats.receptions ? d_rx_mode.to_string() : "";
     s.rx_snr_db = d_rx_snr_db;
-    s.queued_octets = unsent_octets();
+    s.queued_octets = unsent_octets() + d_sis.held_octets();
     for (const auto& [raw, p] : d_peers) {
         s.unacknowledged += p->tx.unacknowledged() + p->expedited_tx.unacknowledged();
     }
     s.flow_on = d_sis.flow_on();
     s.links = links();
     s.clients = d_sis.bound_clients();
+    s.hard_link = d_sis.hard_link_established();
+    s.broadcast = d_broadcast;
+    s.emcon = d_emcon;
     return s;
 }
 
@@ -265,7 +327,7 @@ void node::sis_in(sim_time now, client_id c, const uint8_t* p, size_t n)
 {
     d_impl->d_sis.sis_in(now, c, p, n);
 }
-void node::client_gone(sim_time, client_id c) { d_impl->d_sis.client_gone(c); }
+void node::client_gone(sim_time now, client_id c) { d_impl->d_sis.client_gone(now, c); }
 std::optional<std::pair<client_id, std::vector<uint8_t>>> node::poll_sis()
 {
     return d_impl->d_sis.poll();
@@ -294,6 +356,8 @@ void node::set_rate_policy(std::unique_ptr<rate_policy> p)
 }
 void node::set_trace(bool on) { d_impl->d_config.trace = on; }
 void node::set_tap(bool on) { d_impl->d_config.tap = on; }
+void node::set_broadcast(sim_time now, bool on) { d_impl->set_broadcast(now, on); }
+void node::set_emcon(sim_time now, bool on) { d_impl->set_emcon(now, on); }
 size_t node::aligned_u_pdu_octets() const { return d_impl->aligned_u_pdu_octets(); }
 const node_stats& node::stats() const { return d_impl->d_stats; }
 node_state node::state() const { return d_impl->state(); }

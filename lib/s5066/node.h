@@ -4,6 +4,7 @@
 
 #include "s5066/node_config.h"
 #include "s5066/rate_policy.h"
+#include "s5066/sis.h"
 
 #include <hf/modem_user.h>
 #include <hf/time.h>
@@ -43,6 +44,8 @@ struct node_stats {
     uint64_t u_pdu_octets_delivered = 0;
     uint64_t u_pdus_rejected = 0;
     uint64_t u_pdus_expired = 0;
+    //! Sent by ARQ without confirmation, so that their clients could not be told (A.2.1.8).
+    uint64_t u_pdus_lost = 0;
     uint64_t u_pdus_overflowed = 0;   //!< submitted against flow control and dropped
     uint64_t indications_dropped = 0; //!< nobody bound to the SAP, or not polled
     uint64_t warnings_sent = 0;
@@ -70,8 +73,11 @@ struct node_state {
     size_t queued_octets = 0;    //!< U_PDU octets not yet sent once
     unsigned unacknowledged = 0; //!< data D_PDUs in flight, all peers
     bool flow_on = true;
-    unsigned links = 0;   //!< peers linked
-    unsigned clients = 0; //!< bound SAPs
+    unsigned links = 0;                        //!< peers linked
+    unsigned clients = 0;                      //!< bound SAPs
+    std::optional<s5066::hard_link> hard_link; //!< as the client here sees it
+    bool broadcast = false;                    //!< in a broadcast session
+    bool emcon = false;
 };
 
 //! One line of the log.
@@ -150,6 +156,14 @@ public:
     void set_mode(const std::string& m);
     //! Chooses modes from now on.
     void set_rate_policy(std::unique_ptr<rate_policy> p);
+    /*! \brief Enters or leaves a broadcast session (A.1.1.3): only non-ARQ data, no links. A
+     *         node with node_config::broadcast_only is always in one.
+     */
+    void set_broadcast(sim_time now, bool on);
+    /*! \brief Emission control: while on, nothing is transmitted; what is received is
+     *         delivered, and not acknowledged. Clients are told by S_SUBNET_AVAILABILITY.
+     */
+    void set_emcon(sim_time now, bool on);
     void set_trace(bool on);
     void set_tap(bool on);
 

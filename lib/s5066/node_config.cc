@@ -4,6 +4,7 @@
 
 #include "s5066/adaptive_rate.h"
 #include "s5066/d_pdu.h"
+#include "s5066/sis.h"
 #include "waveform/timing.h"
 
 #include <stdexcept>
@@ -61,10 +62,20 @@ void node_config::validate() const
     within("management_tries", management_tries, 1u, 100u);
     within("link_idle_s", link_idle_s, 0.0, 1e6);
     within("link_tries", link_tries, 1u, 100u);
+    within("break_tries", break_tries, 1u, 100u);
+    within("first_data_s", first_data_s, 0.0, 1e6);
+    within("hard_link_response_s", hard_link_response_s, 1.0, 1e6);
+    within("hard_link_client_s", hard_link_client_s, 1.0, 1e6);
+    within("hard_link_end_s", hard_link_end_s, 1.0, 1e6);
+    within("remote_rank", remote_rank, 0u, 15u);
+    within("max_bound", max_bound, 1u, 16u);
+    within("client_expedited", client_expedited, 1u, 1000000u);
+    within("client_expedited_per_minute", client_expedited_per_minute, 1u, 1000000u);
     within("max_links", max_links, 1u, 200u);
     within("link_alternate_s", link_alternate_s, 0.0, 1e6);
     within("lone_run_s", lone_run_s, 0.0, 1e6);
-    within<size_t>("mtu", mtu, 1, 4096);
+    within<size_t>("mtu", mtu, 1, broadcast_only ? 4096 : sis_mtu);
+    within<size_t>("response_fragment", response_fragment, 0, 4096);
     within<size_t>("queue_octets", queue_octets, 0, 1u << 30);
     within("default_ttl_s", default_ttl_s, 2.0, 1296000.0);
     within("client_confirm_s", client_confirm_s, 1.0, 1296000.0);

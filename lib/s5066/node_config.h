@@ -69,12 +69,22 @@ struct node_config {
     unsigned management_tries = 3; //!< of a message, until the peer counts as lost
 
     // Links
-    double link_idle_s = 30; //!< without data: the caller breaks the link
-    unsigned link_tries = 6; //!< link requests, and breaks, until giving up
-    unsigned max_links = 8;  //!< nonexclusive links at once
+    double link_idle_s = 30;  //!< without data: the caller breaks the link
+    unsigned link_tries = 6;  //!< link requests until giving up (N_REQ)
+    unsigned break_tries = 3; //!< break requests until the link counts as broken (N_BRK)
+    double first_data_s = 0;  //!< a called link without data ends (T_FIRST); 0: computed
+    unsigned max_links = 8;   //!< nonexclusive links at once
     double link_alternate_s =
         120;                  //!< longest run of turns with one peer while others wait
     double lone_run_s = 3600; //!< the same while no third station was heard
+
+    bool broadcast_only = false; //!< only non-ARQ; refuses links and ARQ clients
+
+    // Hard links
+    double hard_link_response_s = 120; //!< for the other node's answer (T_HL_RESPONSE)
+    double hard_link_client_s = 30;    //!< for the called client's answer (T_HL_CLIENT)
+    double hard_link_end_s = 60;       //!< for TERMINATE to be confirmed (T_HL_TERM)
+    unsigned remote_rank = 0;          //!< taken for clients of other nodes, 0 to 15
 
     // Clients
     size_t mtu = 2048;       //!< longest U_PDU taken, 1 to 4096
@@ -85,7 +95,10 @@ struct node_config {
     double keep_alive_answer_s = 10;
     unsigned max_invalid_primitives = 10; //!< from one client until it is unbound
     unsigned max_clients = 64;
-    size_t response_fragment = 4096; //!< octets of the U_PDU in confirmations
+    unsigned max_bound = 16; //!< bound SAPs; beyond, a higher rank displaces a lower one
+    unsigned client_expedited = 10;            //!< unconfirmed ones of a client
+    unsigned client_expedited_per_minute = 60; //!< beyond either, it is unbound
+    size_t response_fragment = 4096;           //!< octets of the U_PDU in confirmations
 
     //! Seconds since 1970 at station time 0; needed for time to die. Unknown: ignored.
     std::optional<int64_t> utc_at_zero_s;

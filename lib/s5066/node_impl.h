@@ -29,6 +29,11 @@ public:
     // sis_lower
     void submit(sim_time now, outgoing_ptr o) override;
     size_t unsent_octets() const override;
+    void make_link(sim_time now, address a) override;
+    void break_link(sim_time now, address a) override;
+    void break_nonexclusive(sim_time now) override;
+    std::vector<outgoing_ptr> withdraw() override;
+    bool takes_compact_confirm(address a) const override;
 
     // Modem
     void on_tick(sim_time now);
@@ -43,6 +48,8 @@ public:
     void set_mode(const std::string& m);
     void set_rate_policy(std::unique_ptr<rate_policy> p) { d_policy = std::move(p); }
     size_t aligned_u_pdu_octets() const;
+    void set_broadcast(sim_time now, bool on);
+    void set_emcon(sim_time now, bool on);
     node_state state() const;
 
     node_config d_config;
@@ -81,6 +88,11 @@ private:
     struct start {
         sim_time at{};
         peer* to = nullptr;
+    };
+    // Of exclusive links, for the sublayer above; told when no peer is being worked on.
+    struct link_event {
+        address addr;
+        bool made = false;
     };
 
     // Peers
@@ -169,7 +181,7 @@ private:
 
     // Links (node_link.cc)
     void call(sim_time now, peer& p);
-    void link_made(sim_time now, peer& p);
+    void link_made(sim_time now, peer& p, bool exclusive);
     void link_lost(sim_time now, peer& p, unidata_reject_reason reason);
     void link_closed(peer& p);
     void on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, uint16_t id);
@@ -177,6 +189,12 @@ private:
     void push_link_c_pdu(peer& p, c_pdu_type type, uint8_t low);
     uint16_t new_expedited_id();
     unsigned links() const;
+    unsigned exclusive_links() const;
+    bool exclusive_wanted() const;
+    bool excluded(const peer& p) const; // others have an exclusive link
+    std::optional<link_reject_reason> refusal(const peer& p, bool exclusive) const;
+    void begin_break(sim_time now, address a, link_break_reason why);
+    void tell_links(sim_time now);
     void check_links(sim_time now);
     bool idle(const peer& p) const;
 
@@ -192,6 +210,9 @@ private:
     std::map<uint32_t, std::unique_ptr<peer>> d_peers; // by raw address
     uint16_t d_non_arq_id = 0;
     uint16_t d_expedited_id = 0;
+    std::deque<link_event> d_link_events;
+    bool d_broadcast = false; // session: no ARQ
+    bool d_emcon = false;     // no transmission
     non_arq_receiver d_non_arq;
 
     // Channel

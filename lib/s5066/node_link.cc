@@ -10,6 +10,8 @@ namespace gr::hf::s5066 {
 namespace {
 constexpr double called_patience_s = 300;
 constexpr uint16_t link_window = 60; // half seconds
+// One in use, one just long enough to find out which of two hard links takes precedence.
+constexpr unsigned max_exclusive_links = 2;
 } // namespace
 
 uint16_t node::impl::new_expedited_id()
@@ -24,6 +26,26 @@ unsigned node::impl::links() const
         std::count_if(d_peers.begin(), d_peers.end(), [](const auto& e) {
             return e.second->link != link_state::none;
         }));
+}
+
+unsigned node::impl::exclusive_links() const
+{
+    return static_cast<unsigned>(
+        std::count_if(d_peers.begin(), d_peers.end(), [](const auto& e) {
+            return e.second->exclusive;
+        }));
+}
+
+bool node::impl::excluded(const peer& p) const
+{
+    return !p.exclusive && !p.wants_exclusive && exclusive_links() > 0;
+}
+
+bool node::impl::exclusive_wanted() const
+{
+    return std::any_of(d_peers.begin(), d_peers.end(), [](const auto& e) {
+        return e.second->wants_exclusive;
+    });
 }
 
 d_pdu node::impl::make_link_c_pdu(const peer& p,
@@ -55,11 +77,12 @@ void node::impl::push_link_c_pdu(peer& p, c_pdu_type type, uint8_t low)
 
 void node::impl::call(sim_time now, peer& p)
 {
-    if (links() >= d_config.max_links && p.link == link_state::none) {
+    if (links() >= d_config.max_links && p.link == link_state::none &&
+        !p.wants_exclusive) {
         // Make room: the link that was idle for longest is given up.
         peer* oldest = nullptr;
         for (auto& [raw, q] : d_peers) {
-            if (q->linked() && idle(*q) &&
+            if (q->linked() && !q->exclusive && idle(*q) &&
                 (!oldest || q->last_data < oldest->last_data)) {
                 oldest = q.get();
             }
@@ -69,6 +92,7 @@ void node::impl::call(sim_time now, peer& p)
         }
     }
     p.link = link_state::calling;
+    p.exclusive = false;
     p.caller = true;
     p.request_id = new_expedited_id();
     p.tries = 0;
@@ -81,21 +105,47 @@ void node::impl::call(sim_time now, peer& p)
     p.sync_failures = 0;
     p.new_connection();
     p.last_data = now;
-    trace(now, "calling " + p.addr.to_string());
+    trace(now,
+          "calling " + p.addr.to_string() +
+              (p.wants_exclusive ? " for an exclusive link" : ""));
 }
 
-void node::impl::link_made(sim_time now, peer& p)
+void node::impl::link_made(sim_time now, peer& p, bool exclusive)
 {
+    if (p.exclusive) {
+        d_link_events.push_back({ p.addr, false }); // the peer has started anew
+    }
     p.link = link_state::made;
+    p.exclusive = exclusive;
+    // What was said about the link before does not hold any more.
+    const auto stale = [](const d_pdu& d) {
+        return d.type == d_pdu_type::warning && d.warning.reason == 1;
+    };
+    p.control.erase(std::remove_if(p.control.begin(), p.control.end(), stale),
+                    p.control.end());
     p.tries = 0;
     p.silent = 0;
     p.last_data = now;
     ++d_stats.links_made;
-    trace(now, "link with " + p.addr.to_string() + " made");
+    trace(now,
+          std::string(exclusive ? "exclusive link" : "link") + " with " +
+              p.addr.to_string() + " made");
+    if (!exclusive) {
+        return;
+    }
+    p.wants_exclusive = false;
+    if (p.caller) {
+        d_link_events.push_back({ p.addr, true });
+        break_nonexclusive(now);
+    }
 }
 
 void node::impl::link_closed(peer& p)
 {
+    if (p.exclusive) {
+        p.exclusive = false;
+        d_link_events.push_back({ p.addr, false });
+    }
     p.link = link_state::none;
     p.accept_due = false;
     p.accept_now = false;
@@ -114,28 +164,127 @@ void node::impl::link_lost(sim_time now, peer& p, unidata_reject_reason reason)
 {
     trace(now, "link with " + p.addr.to_string() + " failed");
     ++d_stats.links_failed;
-    link_closed(p);
-    for (const auto& o : p.expedited_tx.take_all()) {
-        d_sis.on_failed(*o, reason);
+    if (p.wants_exclusive) {
+        p.wants_exclusive = false;
+        d_link_events.push_back({ p.addr, false });
     }
-    for (const auto& o : p.tx.take_all()) {
-        d_sis.on_failed(*o, reason);
+    link_closed(p);
+    size_t unheard = 0;
+    for (auto list : { p.expedited_tx.take_all(), p.tx.take_all() }) {
+        for (const auto& o : list) {
+            unheard += d_sis.on_failed(*o, reason) ? 0 : 1;
+        }
+    }
+    if (unheard > 0) {
+        d_stats.u_pdus_lost += unheard;
+        trace(now,
+              std::to_string(unheard) + " U_PDUs for " + p.addr.to_string() +
+                  " lost, which were sent without confirmation");
     }
     d_sis.update_flow();
+}
+
+void node::impl::make_link(sim_time now, address a)
+{
+    peer* p = get_peer(a);
+    if (!p) {
+        d_link_events.push_back({ a, false });
+        return;
+    }
+    if (p->linked() && p->exclusive) {
+        d_link_events.push_back({ a, true });
+        return;
+    }
+    p->wants_exclusive = true;
+    p->ready_at = std::min(p->ready_at, now);
+    if (p->link == link_state::calling) {
+        p->request_id = new_expedited_id(); // another request from now on
+        p->tries = 0;
+        p->restart_arq();
+    }
+}
+
+void node::impl::break_link(sim_time now, address a)
+{
+    begin_break(now, a, link_break_reason::higher_layer);
+}
+
+void node::impl::begin_break(sim_time now, address a, link_break_reason why)
+{
+    peer* p = find_peer(a);
+    if (!p) {
+        return;
+    }
+    p->wants_exclusive = false;
+    if (p->link == link_state::none || p->link == link_state::breaking) {
+        return;
+    }
+    if (p->link == link_state::calling && p->tries == 0) {
+        link_closed(*p); // nobody has heard of it
+        return;
+    }
+    if (p->exclusive) {
+        p->exclusive = false;
+        d_link_events.push_back({ a, false });
+    }
+    p->link = link_state::breaking;
+    p->break_reason = why;
+    p->tries = 0;
+    p->request_id = new_expedited_id();
+    p->ack_due = false;
+    p->ready_at = std::min(p->ready_at, now);
+}
+
+void node::impl::break_nonexclusive(sim_time now)
+{
+    for (auto& [raw, p] : d_peers) {
+        if (p->linked() && !p->exclusive) {
+            begin_break(now, p->addr, link_break_reason::higher_priority);
+        }
+    }
+}
+
+void node::impl::tell_links(sim_time now)
+{
+    while (!d_link_events.empty()) {
+        const link_event e = d_link_events.front();
+        d_link_events.pop_front();
+        if (e.made) {
+            d_sis.on_link_made(now, e.addr);
+        } else {
+            d_sis.on_link_down(now, e.addr);
+        }
+    }
+}
+
+std::optional<link_reject_reason> node::impl::refusal(const peer& p, bool exclusive) const
+{
+    if (d_broadcast) {
+        return link_reject_reason::broadcast_only;
+    }
+    if (exclusive) {
+        return !p.exclusive && exclusive_links() >= max_exclusive_links
+                   ? std::optional(link_reject_reason::exclusive_link)
+                   : std::nullopt;
+    }
+    const bool for_other = std::any_of(d_peers.begin(), d_peers.end(), [&p](auto& e) {
+        return e.second.get() != &p && (e.second->exclusive || e.second->wants_exclusive);
+    });
+    if (for_other) {
+        return link_reject_reason::exclusive_link;
+    }
+    if (p.link == link_state::none && links() >= d_config.max_links) {
+        return link_reject_reason::unknown;
+    }
+    return std::nullopt;
 }
 
 void node::impl::on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, uint16_t id)
 {
     switch (c.type) {
     case c_pdu_type::link_request:
-        if (c.low & 1) {
-            push_link_c_pdu(
-                p, c_pdu_type::link_rejected, uint8_t(link_reject_reason::unknown));
-            return;
-        }
-        if (p.link == link_state::none && links() >= d_config.max_links) {
-            push_link_c_pdu(
-                p, c_pdu_type::link_rejected, uint8_t(link_reject_reason::unknown));
+        if (const auto why = refusal(p, c.low & 1)) {
+            push_link_c_pdu(p, c_pdu_type::link_rejected, uint8_t(*why));
             return;
         }
         p.heard_request = true;
@@ -159,13 +308,16 @@ void node::impl::on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, uint16_t i
         }
         p.heard_request_id = id;
         p.heard_reset_id.reset();
-        link_made(now, p);
-        p.first_data_by = now + from_seconds(2 * (d_config.peer_turnaround_s + 10) + 30);
+        link_made(now, p, c.low & 1);
+        p.first_data_by =
+            now + from_seconds(d_config.first_data_s > 0
+                                   ? d_config.first_data_s
+                                   : 2 * (d_config.peer_turnaround_s + 10) + 30);
         break;
     case c_pdu_type::link_accepted:
         p.heard_accept = true;
         if (p.link == link_state::calling) {
-            link_made(now, p);
+            link_made(now, p, p.wants_exclusive);
         }
         break;
     case c_pdu_type::link_rejected:
@@ -204,6 +356,9 @@ void node::impl::check_links(sim_time now)
         if (!p.linked() || d_transmitting || d_receiving || d_waiting) {
             continue;
         }
+        if (p.exclusive && d_sis.hard_link_uses(p.addr)) {
+            continue;
+        }
         if (p.first_data_by > sim_time::zero() && now >= p.first_data_by) {
             trace(now, "no data on the link with " + p.addr.to_string());
             link_closed(p);
@@ -215,9 +370,7 @@ void node::impl::check_links(sim_time now)
                                       : 2 * d_config.link_idle_s + called_patience_s;
         if (idle(p) && now - p.last_data >= from_seconds(limit)) {
             trace(now, "idle link with " + p.addr.to_string());
-            p.link = link_state::breaking;
-            p.tries = 0;
-            p.request_id = new_expedited_id();
+            begin_break(now, p.addr, link_break_reason::no_more_data);
         }
     }
 }

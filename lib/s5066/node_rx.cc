@@ -104,6 +104,7 @@ void node::impl::on_rx_end(sim_time now, const rx_end& e)
     } else if (d_waiting) {
         on_silence(now, *d_waiting);
     }
+    tell_links(now);
 }
 
 void node::impl::after_reception(sim_time now)
@@ -200,6 +201,7 @@ void node::impl::on_received(sim_time now, const received_d_pdu& r)
         d_turn = p;
     }
     on_d_pdu(now, *p, d);
+    tell_links(now);
 }
 
 namespace {
@@ -384,8 +386,8 @@ void node::impl::on_warning(sim_time now, peer& p, const d_pdu& d)
         }
     }
     // Together with an accepted request it is about data sent ahead of the answer: those are
-    // simply not acknowledged and go out again.
-    if (!about_link || p.heard_accept ||
+    // simply not acknowledged and go out again. With a request the link is a new one already.
+    if (!about_link || p.heard_accept || p.heard_request ||
         (p.link != link_state::made && p.link != link_state::breaking)) {
         return;
     }

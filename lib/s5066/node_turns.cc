@@ -40,15 +40,19 @@ bool node::impl::control_waiting(const peer& p) const
 
 bool node::impl::may_call(const peer& p) const
 {
-    return !p.addr.is_group() &&
-           (p.link == link_state::none || p.link == link_state::breaking);
+    if (p.addr.is_group() || excluded(p) || d_broadcast) {
+        return false;
+    }
+    return p.link == link_state::none || p.link == link_state::breaking ||
+           (p.linked() && p.wants_exclusive);
 }
 
 bool node::impl::has_data(const peer& p) const
 {
     const bool data = !p.tx.idle() && (p.tx.unacknowledged() > 0 || p.tx.can_send_new());
     const bool expedited = !p.expedited_tx.idle();
-    return (!p.non_arq.empty() && !p.managing()) || p.link == link_state::calling ||
+    return (!p.non_arq.empty() && !p.managing() && !excluded(p)) ||
+           p.link == link_state::calling || (p.wants_exclusive && may_call(p)) ||
            (data && (p.data_allowed() || may_call(p))) ||
            (expedited && (p.expedited_allowed() || may_call(p)));
 }
@@ -60,7 +64,7 @@ bool node::impl::sendable(const peer& p) const
 
 std::optional<node::impl::start> node::impl::next_start() const
 {
-    if (d_transmitting) {
+    if (d_transmitting || d_emcon) {
         return std::nullopt;
     }
     if (d_config.full_duplex) {
@@ -72,7 +76,7 @@ std::optional<node::impl::start> node::impl::next_start() const
     sim_time from = d_free_at;
     if (d_turn) {
         const bool owes = d_turn->ack_owed() || control_waiting(*d_turn);
-        if (sendable(*d_turn) && (owes || !long_run())) {
+        if (sendable(*d_turn) && (owes || !(long_run() || exclusive_wanted()))) {
             return start{ d_turn_at, d_turn };
         }
         // After a long run the others on the channel come first: all of their slots pass.
@@ -244,7 +248,7 @@ void node::impl::on_silence(sim_time now, peer& p)
         }
         break;
     case link_state::breaking:
-        if (p.tries >= d_config.link_tries) {
+        if (p.tries >= d_config.break_tries) {
             link_closed(p);
         }
         break;
@@ -269,6 +273,7 @@ void node::impl::on_tick(sim_time now)
         d_housekeeping_at = now + housekeeping_period;
         housekeeping(now);
     }
+    tell_links(now);
 }
 
 void node::impl::housekeeping(sim_time now)

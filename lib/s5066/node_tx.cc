@@ -67,7 +67,7 @@ uint16_t node::impl::eow_for(const peer& p) const
 
 void node::impl::begin_transmission(sim_time now, peer& p)
 {
-    if (may_call(p) && !p.arq_idle()) {
+    if (may_call(p) && (p.wants_exclusive || !p.arq_idle())) {
         call(now, p);
     }
     tx_context c;
@@ -143,14 +143,12 @@ void node::impl::plan()
     }
     if (p.link == link_state::calling) {
         ++p.tries;
-        d_tx.control.push_back(
-            make_link_c_pdu(p, c_pdu_type::link_request, 0, p.request_id));
+        d_tx.control.push_back(make_link_c_pdu(
+            p, c_pdu_type::link_request, p.wants_exclusive, p.request_id));
     } else if (p.link == link_state::breaking) {
         ++p.tries;
-        d_tx.control.push_back(make_link_c_pdu(p,
-                                               c_pdu_type::link_break,
-                                               uint8_t(link_break_reason::no_more_data),
-                                               p.request_id));
+        d_tx.control.push_back(make_link_c_pdu(
+            p, c_pdu_type::link_break, uint8_t(p.break_reason), p.request_id));
     }
     if (p.reset.active && !p.managing()) {
         d_pdu d = make(p, d_pdu_type::reset);

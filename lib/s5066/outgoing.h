@@ -23,9 +23,11 @@ struct outgoing {
 
     std::optional<uint64_t> client; //!< empty: made by the node itself
     bool expedited = false;
+    bool sets_up_hard_link = false; //!< S_PDU of types 3 to 7
     uint8_t src_sap = 0;
     uint8_t dst_sap = 0;
-    size_t header = 0; //!< octets of the C_PDU before the U_PDU
+    size_t header = 0;          //!< octets of the C_PDU before the U_PDU
+    std::optional<uint32_t> id; //!< of its S_PDU, if that has one (S5066-EP9)
 
     // Progress of the ARQ machine
     size_t segment = 0; //!< length of its segments; 0: not yet begun

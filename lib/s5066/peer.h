@@ -55,7 +55,10 @@ struct peer {
 
     // Link
     link_state link = link_state::none;
-    bool caller = false;     //!< this side made the link
+    bool caller = false;          //!< this side made the link
+    bool exclusive = false;       //!< the link made is exclusive
+    bool wants_exclusive = false; //!< such a link is asked for, and not yet made
+    link_break_reason break_reason = link_break_reason::no_more_data;
     uint16_t request_id = 0; //!< C_PDU ID of our link request, same in repeats
     std::optional<uint16_t> heard_request_id; //!< of the request that made the link
     bool accept_due = false;    //!< until the peer shows that it has seen it
@@ -111,10 +114,13 @@ struct peer {
     double loss_bits = 0;
 
     bool linked() const { return link == link_state::made; }
-    //! D_PDUs of a connection may go out: linked, or together with the link request.
+    /*! \brief D_PDUs of a connection may go out: linked, or together with the link request,
+     *         but not with that of an exclusive link, which is for the hard link's data only.
+     */
     bool connected() const
     {
-        return link == link_state::made || link == link_state::calling;
+        return link == link_state::made ||
+               (link == link_state::calling && !wants_exclusive);
     }
     //! In MANAGEMENT state, in which only types 6, 8 and 15 are sent.
     bool managing() const { return management.active() || rates.active(); }
