@@ -248,7 +248,7 @@ fields d_pdu_fields(const d_pdu& d)
 
 } // namespace
 
-TEST(golden_pdus, s_primitives)
+TEST(Conformance, Row10_01_All27PrimitivesOctetExact)
 {
     const auto all = load_golden("sis");
     ASSERT_EQ(all.size(), 34u);
