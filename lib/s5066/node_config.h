@@ -56,7 +56,13 @@ struct node_config {
     unsigned max_silent_rounds =
         5; //!< unanswered transmissions until the peer counts as lost
     double contention_slot_s = 0.3; //!< unit of random waiting on a shared channel
-    unsigned ack_copies = 2;        //!< of an ACK in one transmission, 1 to 4
+    /*! \brief Number of the own slot (S5066-EP6, as far as it is known), from 1 on; no two
+     *         nodes have the same. What is no answer begins slot_s * (slot + 1) after the
+     *         channel has become free. 0: at random instead.
+     */
+    unsigned slot = 0;
+    double slot_s = 3; //!< longer than from one node's keying until all others notice it
+    unsigned ack_copies = 2; //!< of an ACK in one transmission, 1 to 4
     bool probe_after_silence =
         true; //!< after an unanswered transmission send a short one
 

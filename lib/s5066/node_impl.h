@@ -116,6 +116,7 @@ private:
     bool yield_due() const;
     unsigned contention_slots() const;
     sim_time contention_wait();
+    sim_time wait_of_others(); // from the end of a transmission to one that is no answer
     bool long_run() const;
     void on_silence(sim_time now, peer& p);
     void housekeeping(sim_time now);

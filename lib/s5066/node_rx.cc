@@ -87,7 +87,7 @@ void node::impl::on_rx_end(sim_time now, const rx_end& e)
     }
     // Who is addressed may answer first; all others, and new calls, wait for that.
     d_turn_at = end + from_seconds(d_config.turnaround_s);
-    d_free_at = end + guard_time() + contention_wait();
+    d_free_at = end + wait_of_others();
     after_reception(now);
     if (e.reason == rx_end_reason::preempted) {
         if (d_waiting) {

@@ -56,6 +56,8 @@ const std::vector<setting>& all_settings()
         field("ack_timeout_s", &node_config::ack_timeout_s),
         field("max_silent_rounds", &node_config::max_silent_rounds),
         field("contention_slot_s", &node_config::contention_slot_s),
+        field("slot", &node_config::slot),
+        field("slot_s", &node_config::slot_s),
         field("ack_copies", &node_config::ack_copies),
         field("drc", &node_config::drc),
         field("management_tries", &node_config::management_tries),

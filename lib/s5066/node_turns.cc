@@ -188,6 +188,14 @@ sim_time node::impl::contention_wait()
                     : random_wait(slots);
 }
 
+sim_time node::impl::wait_of_others()
+{
+    return d_config.slot > 0
+               ? std::max(from_seconds(d_config.slot_s * (d_config.slot + 1)),
+                          guard_time())
+               : guard_time() + contention_wait();
+}
+
 sim_time node::impl::random_wait(unsigned slots)
 {
     const double u = static_cast<double>(d_random() >> 11) / 9007199254740992.0;
@@ -207,7 +215,7 @@ void node::impl::on_tx_end(sim_time now)
             q->first_data_by += now - d_tx.begin; // nobody could send us anything
         }
     }
-    d_free_at = now + guard_time() + contention_wait();
+    d_free_at = now + wait_of_others();
     d_turn = nullptr;
     p.ack_due = p.ack_due && !d_tx.ack_sent;
     p.expedited_ack_due = p.expedited_ack_due && !p.expedited_allowed();

@@ -1,0 +1,99 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// Conformance list, row X.5: access to a channel that others use, too (Annex K, S5066-EP6).
+#include "scripted_peer.h"
+
+#include <gtest/gtest.h>
+
+using namespace gr::hf;
+using namespace gr::hf::s5066;
+
+namespace {
+
+//! From one other node to another one.
+d_pdu between_others(uint8_t eot = 1)
+{
+    auto d = scripted_peer::data(0);
+    d.src = address("1.3.0.0");
+    d.dst = address("1.4.0.0");
+    d.eot = eot;
+    return d;
+}
+
+//! Seconds from now until the node keys.
+double until_keyed(scripted_peer& p, double limit = 60)
+{
+    const sim_time begin = p.now;
+    EXPECT_TRUE(p.wait(limit));
+    return to_seconds(p.now - begin);
+}
+
+} // namespace
+
+TEST(Conformance, RowX_05_SilentWhileTheChannelIsBusy)
+{
+    scripted_peer p;
+    p.bind(1, 3);
+    rx_start s;
+    s.m = mode::parse(p.d_config.mode);
+    p.n.on_rx_start(p.now, s);
+    p.submit(1, 100);
+    EXPECT_FALSE(p.wait(100)); // however long it lasts
+    rx_end e;
+    e.air_end = p.now;
+    p.n.on_rx_end(p.now, e);
+    EXPECT_TRUE(p.wait(10));
+}
+
+TEST(Conformance, RowX_05_SilentUntilTheHeardEotRanOutAlsoOfOthers)
+{
+    scripted_peer p;
+    p.bind(1, 3);
+    p.submit(1, 100);
+    p.receive({ between_others(20) }, rx_end_reason::lost); // 10 s from its begin
+    EXPECT_GE(until_keyed(p), 9.0);
+}
+
+TEST(Conformance, RowX_05_SlotOrderIsKept)
+{
+    for (const unsigned slot : { 1u, 2u, 3u }) {
+        node_config c;
+        c.slot = slot;
+        scripted_peer p(c);
+        p.bind(1, 3);
+        p.submit(1, 100);
+        p.receive({ between_others() });
+        EXPECT_NEAR(until_keyed(p), 3.0 * (slot + 1), 0.02) << slot; // 6, 9, 12 s
+    }
+}
+
+TEST(Conformance, RowX_05_AnyActivityStartsTheSlotsAnew)
+{
+    node_config c;
+    c.slot = 2;
+    scripted_peer p(c);
+    p.bind(1, 3);
+    p.submit(1, 100);
+    p.receive({ between_others() });
+    EXPECT_FALSE(p.wait(8));
+    p.receive({ between_others() });
+    EXPECT_NEAR(until_keyed(p), 9.0, 0.02);
+}
+
+TEST(Conformance, RowX_05_ReplyRightIsHonoured)
+{
+    for (const unsigned slot : { 0u, 4u }) {
+        node_config c;
+        c.slot = slot;
+        // Addressed: answers at once, whatever its slot.
+        scripted_peer p(c);
+        p.receive({ scripted_peer::link(c_pdu_type::link_request) });
+        EXPECT_LE(until_keyed(p), 0.12);
+        // Not addressed: leaves the other its turnaround and preamble.
+        scripted_peer q(c);
+        q.bind(1, 3);
+        q.submit(1, 100);
+        q.receive({ between_others() });
+        EXPECT_GE(until_keyed(q), slot ? 15.0 - 0.02 : 0.2 + 0.6);
+    }
+}
