@@ -45,31 +45,39 @@ def speed(seconds: float) -> None:
 @command.command()
 @click.option("--table", "wanted", multiple=True, metavar="WORDS",
               help="Only tables whose name contains this; may be repeated.")
+@click.option("--rate", "rates", multiple=True, type=int, metavar="BIT/S",
+              help="Only this data rate; may be repeated.")
 @click.option("--quick", is_flag=True, help="Leave out transfers of more than 100 kB.")
-def papers(wanted: Tuple[str, ...], quick: bool) -> None:
-    """Every cell of the published tables that the waveforms can do, beside ours.
+@click.option("--real", is_flag=True,
+              help="Kernel TCP, XMPP library and browser in namespaces, in real time where it "
+              "matters: needs root, takes an hour.")
+@click.option("--long", "with_long", is_flag=True,
+              help="With --real: also cells of more than 20 minutes.")
+@click.option("--out", metavar="FOLDER",
+              help="Write the report (papers.md) with pictures; keeps what --real reached "
+              "(real.csv) and shows it again.")
+def papers(wanted: Tuple[str, ...], rates: Tuple[int, ...], quick: bool, real: bool,
+           with_long: bool, out: Optional[str]) -> None:
+    """Every cell of the published tables beside ours, misses first.
 
-    HF-PEP by size and speed and with bit errors, pings through the IP client and over the
-    data link: on the event simulator, hours of station time in seconds.
+    STANAG 5066, IP client, HF-PEP and DNS on the event simulator, hours of station time in
+    seconds. With --real TCP through the IP client, XMPP and web, and some of HF-PEP on
+    waveforms, with the kernel and programs of this host.
     """
     from ..measure import papers as measure
-    rows = []
-    left_out = 0
-    for cell in measure.cells():
-        if wanted and not any(w.lower() in cell.table.lower() for w in wanted):
-            continue
-        if not measure.possible(cell):
-            left_out += 1
-            continue
-        if quick and cell.octets > 100_000:
-            continue
-        rows.append(measure.measure(cell))
-    if not rows:
-        raise click.UsageError(f"no table matches {', '.join(wanted)}; there are "
+    from ..measure import papers_real
+    cells = [c for c in measure.cells()
+             if (not wanted or any(w.lower() in c.table.lower() for w in wanted))
+             and (not rates or c.bit_rate in rates) and not (quick and c.octets > 100_000)]
+    if not cells:
+        raise click.UsageError(f"no cell matches {', '.join(wanted)}; there are "
                                + ", ".join(measure.TITLES))
-    print(measure.report(rows))
-    if left_out:
-        print(f"{left_out} cells at data rates without a waveform here are left out.")
+    rows = [measure.measure(c) for c in cells if c.table in measure.MEASURES]
+    rows += papers_real.rows(cells, real, with_long, out, lambda t: click.echo(t, err=True))
+    text = measure.report(rows, papers_real.pictures(out))
+    print(text)
+    if out:
+        papers_real.write(out, text)
 
 
 @command.command()
