@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "slep/deflate.h"
 
+#include <algorithm>
 #include <new>
 #include <zlib.h>
 
@@ -13,9 +14,28 @@ constexpr int level = 6, memory_level = 8;
 constexpr size_t chunk = 16384;
 // When to decide whether compressing is worth it, compressing and not.
 constexpr size_t trial_octets = 65536, stored_octets = 1 << 20;
+// What the strategies are compared on, and how often.
+constexpr size_t sample_octets = 2048, strategy_octets = 16384;
+
+//! Size of \p data compressed alone.
+size_t size_with(int strategy, const std::vector<uint8_t>& data)
+{
+    z_stream z{};
+    if (deflateInit2(&z, level, Z_DEFLATED, raw_window, memory_level, strategy) != Z_OK)
+        return data.size();
+    std::vector<uint8_t> out(deflateBound(&z, static_cast<uLong>(data.size())));
+    z.next_in = const_cast<Bytef*>(data.data());
+    z.avail_in = static_cast<uInt>(data.size());
+    z.next_out = out.data();
+    z.avail_out = static_cast<uInt>(out.size());
+    ::deflate(&z, Z_FINISH);
+    const size_t size = z.total_out;
+    deflateEnd(&z);
+    return size;
+}
 } // namespace
 
-deflater::deflater() : d_z(new z_stream())
+deflater::deflater() : d_z(new z_stream()), d_until_trial(sample_octets)
 {
     if (deflateInit2(
             d_z.get(), level, Z_DEFLATED, raw_window, memory_level, Z_DEFAULT_STRATEGY) !=
@@ -30,6 +50,7 @@ void deflater::run(const uint8_t* p, size_t n, flush f, std::vector<uint8_t>& ou
     if (d_ended || (n == 0 && (f == flush::none || (f == flush::sync && !d_dirty))))
         return;
     const size_t before = out.size();
+    sample(p, n, out);
     d_z->next_in = const_cast<Bytef*>(p);
     d_z->avail_in = static_cast<uInt>(n);
     const int how = f == flush::none   ? Z_NO_FLUSH
@@ -59,17 +80,44 @@ void deflater::adapt(size_t in, size_t out, std::vector<uint8_t>& to)
     if (stored == d_stored)
         return;
     d_stored = stored;
-    // What waits inside comes out with the old level first.
+    set(stored ? 0 : level, d_strategy, to);
+}
+
+// Before new input: what it is made of decides how it is compressed.
+void deflater::sample(const uint8_t* p, size_t n, std::vector<uint8_t>& out)
+{
+    if (d_stored || n == 0)
+        return;
+    if (d_until_trial > sample_octets + n) {
+        d_until_trial -= n;
+        return;
+    }
+    const size_t take = std::min(n, sample_octets - d_sample.size());
+    d_sample.insert(d_sample.end(), p, p + take);
+    if (d_sample.size() < sample_octets)
+        return;
+    const size_t plain = size_with(Z_DEFAULT_STRATEGY, d_sample);
+    const size_t filtered = size_with(Z_FILTERED, d_sample);
+    const int better = filtered + filtered / 32 < plain ? Z_FILTERED : Z_DEFAULT_STRATEGY;
+    d_sample.clear();
+    d_until_trial = strategy_octets;
+    if (better != d_strategy)
+        set(level, d_strategy = better, out);
+}
+
+void deflater::set(int new_level, int strategy, std::vector<uint8_t>& out)
+{
+    // What waits inside comes out with the old parameters first.
     d_z->next_in = nullptr;
     d_z->avail_in = 0;
     int r = Z_OK;
     do {
-        const size_t at = to.size();
-        to.resize(at + chunk);
-        d_z->next_out = to.data() + at;
+        const size_t at = out.size();
+        out.resize(at + chunk);
+        d_z->next_out = out.data() + at;
         d_z->avail_out = chunk;
-        r = ::deflateParams(d_z.get(), stored ? 0 : level, Z_DEFAULT_STRATEGY);
-        to.resize(at + chunk - d_z->avail_out);
+        r = ::deflateParams(d_z.get(), new_level, strategy);
+        out.resize(at + chunk - d_z->avail_out);
     } while (r == Z_BUF_ERROR && d_z->avail_out == 0);
 }
 

@@ -18,7 +18,8 @@ namespace gr::hf::slep {
 /*! \brief Compresses one direction.
  *
  * After 64 kB that did not shrink by a twentieth it goes on with stored blocks, which cost
- * 5 octets in 64 kB, and tries again after each further megabyte.
+ * 5 octets in 64 kB, and tries again after each further megabyte. From time to time it looks
+ * whether short matches help: among the digits of hexadecimal or base64 text they cost a tenth.
  */
 class deflater
 {
@@ -38,9 +39,14 @@ public:
 
 private:
     void adapt(size_t in, size_t out, std::vector<uint8_t>& to);
+    void sample(const uint8_t* p, size_t n, std::vector<uint8_t>& out);
+    void set(int level, int strategy, std::vector<uint8_t>& out);
 
     std::unique_ptr<z_stream_s> d_z;
-    size_t d_in = 0, d_out = 0; // since the last decision
+    int d_strategy = 0;            // zlib's default
+    std::vector<uint8_t> d_sample; // of what was compressed last
+    size_t d_until_trial;          // octets of input
+    size_t d_in = 0, d_out = 0;    // since the last decision
     bool d_stored = false;
     bool d_dirty = false;
     bool d_ended = false;

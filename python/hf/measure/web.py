@@ -161,7 +161,7 @@ def load(page: str, way: str, setting: pair.Setting, limit_s: float = 3600) -> L
                                        flatten=True)["sessionId"]
         browser.call("Page.enable")
         browser.call("Network.enable")
-        kernel.rest(p, 20)
+        kernel.rest(p)
         browser.events.clear()
         before, begin = p.octets_over_hf(), p.now()
         browser.send("Page.navigate", url=URLS[page])
