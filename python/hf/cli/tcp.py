@@ -93,9 +93,11 @@ def serve(address: str, port: int, limit: float, bit_rate: Optional[float],
               help="Of the link: prints the use of it.")
 @click.option("--limit", default=3600.0, show_default=True, metavar="S",
               help="Of each step of a transfer.")
+@click.option("--congestion", default="", metavar="NAME",
+              help="Congestion control, as cubic or bbr; by default that of this host.")
 @click.option("--csv", "csv_path", metavar="FILE", help="The table as CSV.")
 def send(host: str, port: int, sizes: Tuple[float, ...], bit_rate: Optional[float],
-         limit: float, csv_path: Optional[str]) -> None:
+         limit: float, congestion: str, csv_path: Optional[str]) -> None:
     """Send transfers to hf tcp serve at HOST, one after the other; a Markdown table.
 
     In seconds from the SYN: connect (accept() at the far side), total (its last octet), confirmed
@@ -108,7 +110,7 @@ def send(host: str, port: int, sizes: Tuple[float, ...], bit_rate: Optional[floa
     for size in sizes:
         octets = int(round(size * 1000))
         try:
-            t = measure.send(host, port, octets, limit)
+            t = measure.send(host, port, octets, limit, congestion)
         except OSError as error:
             raise fail(f"{octets} octets to {host} port {port}: {error}") from None
         transfers.append(t)

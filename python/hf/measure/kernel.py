@@ -17,6 +17,8 @@ from .. import pair
 from . import tcp
 
 SERVER_PORT = 5050
+#: What Linux has by default; this host may have another one.
+CONGESTION = "cubic"
 #: Times real time while nothing is measured.
 REST_SPEED = 30.0
 #: The hf command of this package, whether installed or not.
@@ -66,7 +68,7 @@ def transfer(setting: pair.Setting, octets: int, limit_s: float = 3600,
         def run(size: int, path: str) -> str:
             client = p.start("A", [*HF, "tcp", "send", pair.ADDRESSES["B"], "--port",
                                    str(SERVER_PORT), "--size", str(size / 1000), "--limit",
-                                   str(limit_s), "--csv", path],
+                                   str(limit_s), "--congestion", CONGESTION, "--csv", path],
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             _, text = client.communicate()
             return "" if client.returncode == 0 else text.strip()

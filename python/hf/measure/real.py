@@ -47,13 +47,13 @@ def _ip_transfer(bit_rate: int, octets: int, ber: float) -> kernel.Transfer:
 
 def _speed(cell: Cell) -> float:
     # 2.6 hours otherwise; its round trips are long enough for the kernel's timers.
-    return 4 if cell.bit_rate * 1800 < 8 * cell.octets else 1
+    return 8 if cell.bit_rate * 1800 < 8 * cell.octets else 1
 
 
 def _ip_client(cell: Cell) -> Outcome:
     t = _ip_transfer(cell.bit_rate, cell.octets, cell.ber)
-    how = "kernel TCP, emulated modem, " + ("real time" if _speed(cell) == 1
-                                            else f"{_speed(cell):g} x real time")
+    how = "kernel TCP (CUBIC), emulated modem, "
+    how += "real time" if _speed(cell) == 1 else f"{_speed(cell):g} x real time"
     if t.times is None:
         return Outcome(None, f"{how}: {t.why}")
     value = {"connect time": t.times.connect_s, "total time": t.times.total_s,

@@ -91,12 +91,28 @@ def _block(octets: int, syn: float, sent: int) -> bytes:
     return (HEAD.pack(MARK, octets, syn, time.time()) + NOISE[at:at + BLOCK])[:size]
 
 
-def send(host: str, port: int, octets: int, limit_s: float) -> Times:
-    """Run one transfer; raises OSError if it does not complete. limit_s: of each step."""
+def _socket(host: str, port: int, limit_s: float, congestion: str) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port,
+                                                            type=socket.SOCK_STREAM)[0]
+    connection = socket.socket(family, kind, protocol)
+    try:
+        connection.settimeout(limit_s)
+        if congestion:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
+        connection.connect(address)
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def send(host: str, port: int, octets: int, limit_s: float, congestion: str = "") -> Times:
+    """Run one transfer; raises OSError if it does not complete. limit_s: of each step;
+    congestion: control algorithm of the kernel, empty: this host's default."""
     if not MIN_OCTETS <= octets <= MAX_OCTETS:
         raise ValueError(f"{octets} octets: allowed are {MIN_OCTETS} to {MAX_OCTETS}")
     syn = time.time()
-    with socket.create_connection((host, port), limit_s) as connection:
+    with _socket(host, port, limit_s, congestion) as connection:
         accepted = time.time() - syn
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sent = 0
