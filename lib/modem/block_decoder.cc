@@ -103,27 +103,32 @@ decoded_block block_decoder::decode(const std::vector<float>& soft)
         d_waiting.insert(d_waiting.end(), d_pairs.begin(), d_pairs.end());
         d_viterbi.decode_running(d_pairs.data(), n, out.bits);
     }
-    out.quality = agreement(out.bits);
+    compare(out);
     return out;
 }
 
 // Encode again and see how much of the soft bits agrees.
-double block_decoder::agreement(const std::vector<uint8_t>& bits)
+void block_decoder::compare(decoded_block& b)
 {
     std::vector<uint8_t> coded;
-    if (bits.size() >= 6)
-        d_encoder.encode(bits.data(), bits.size(), coded);
+    if (b.bits.size() >= 6)
+        d_encoder.encode(b.bits.data(), b.bits.size(), coded);
     double agree = 0, total = 1e-30;
+    size_t received = 0, wrong = 0; // punctured bits are not received
     for (size_t i = 0; i < coded.size(); ++i) {
         const float l = d_waiting[i];
         total += std::abs(l);
         agree += coded[i] ? -l : l;
+        received += l != 0;
+        wrong += l != 0 && (l < 0) != (coded[i] != 0);
     }
+    if (received > 0)
+        b.coded_ber = static_cast<double>(wrong) / static_cast<double>(received);
     d_waiting.erase(d_waiting.begin(),
                     d_waiting.begin() + static_cast<long>(coded.size()));
     // On noise the decoder still finds a word that agrees so well (measured).
     const double by_chance = d_d.code.puncture.empty() ? 0.855 : 0.963;
-    return std::clamp((agree / total - by_chance) / (1 - by_chance), 0.0, 1.0);
+    b.quality = std::clamp((agree / total - by_chance) / (1 - by_chance), 0.0, 1.0);
 }
 
 } // namespace gr::hf::kernel

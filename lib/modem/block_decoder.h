@@ -17,6 +17,7 @@ namespace gr::hf::kernel {
 struct decoded_block {
     std::vector<uint8_t> bits; //!< unpacked; running codes deliver some of them later
     double quality = 0;        //!< 0 = guesses, 1 = no soft bit contradicts the result
+    double coded_ber = 0;      //!< share of the coded bits that were decided otherwise
 };
 
 /*! \brief Soft bits of interleaver blocks to user bits: de-interleave, combine repetitions,
@@ -38,7 +39,7 @@ public:
 
 private:
     void to_pairs(const std::vector<float>& soft);
-    double agreement(const std::vector<uint8_t>& bits);
+    void compare(decoded_block& b);
 
     const description& d_d;
     std::vector<uint32_t> d_pair_index; // of each received bit, in the stream of pairs

@@ -119,7 +119,7 @@ void burst_receiver::impl::work()
 bool burst_receiver::impl::step()
 {
     if (d_ending && d_ending->sample <= d_in.end()) {
-        raise({ d_ending->what, d_ending->sample, 0 });
+        raise({ d_ending->what, d_ending->sample, 0, {} });
         d_ending.reset();
         return true;
     }
@@ -171,7 +171,7 @@ void burst_receiver::impl::begin(const acquired& a)
     d_watch.restart(static_cast<int64_t>(d_tracker->sample_of(0)));
     const auto first =
         static_cast<int64_t>(std::lround(d_tracker->sample_of(a.first_symbol)));
-    raise({ rx_start{ a.m, a.snr_db, a.frequency_hz }, first, 0 });
+    raise({ rx_start{ a.m, a.snr_db, a.frequency_hz }, first, 0, {} });
 }
 
 bool burst_receiver::impl::step_track()
@@ -194,7 +194,7 @@ void burst_receiver::impl::give_up(rx_end_reason reason, double air_end)
     if (!rest.octets.empty() && d_block > 0) {
         rest.snr_db = d_snr;
         rest.quality = 0;
-        raise({ rest, static_cast<int64_t>(std::lround(air_end)), 0 });
+        raise({ rest, static_cast<int64_t>(std::lround(air_end)), 0, {} });
     }
     ++(reason == rx_end_reason::lost ? d_counters.ends_lost : d_counters.ends_preempted);
     end(reason, air_end);
@@ -204,7 +204,7 @@ void burst_receiver::impl::block(const received_block& b)
 {
     const description& d = describe(d_mode);
     rx_octets e;
-    e.snr_db = d_snr = b.snr_db;
+    e.snr_db = d_snr = b.channel.snr_db;
     e.quality = b.decoded.quality;
     const auto marker = d_parser.push(b.decoded.bits, e.octets);
     const auto symbol_time = [this](uint64_t symbol) {
@@ -218,7 +218,7 @@ void burst_receiver::impl::block(const received_block& b)
     if (limit)
         d_parser.flush(e.octets);
     if (!e.octets.empty())
-        raise({ e, static_cast<int64_t>(std::lround(begin)), 0 });
+        raise({ e, static_cast<int64_t>(std::lround(begin)), 0, b.channel });
     if (marker) {
         // The transmission ends with the block that holds the last flush bit.
         const uint64_t bits = *marker + d.flush_bits;

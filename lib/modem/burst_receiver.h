@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/channel_report.h"
+
 #include <hf/modem_user.h>
 
 #include <complex>
@@ -46,6 +48,8 @@ struct rx_event {
     int64_t sample = 0;
     //! Samples pushed since construction when the event was raised.
     uint64_t raised_at = 0;
+    //! With rx_octets of a decoded block: the channel during it. Else the profile is empty.
+    channel_report channel = {};
 };
 
 //! Counters of a burst_receiver since construction.

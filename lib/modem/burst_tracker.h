@@ -3,6 +3,7 @@
 #pragma once
 
 #include "modem/block_decoder.h"
+#include "modem/channel_report.h"
 #include "modem/sample_buffer.h"
 #include "waveform/description.h"
 
@@ -34,7 +35,7 @@ struct acquired {
 //! One interleaver block of a transmission.
 struct received_block {
     decoded_block decoded;
-    double snr_db = 0; //!< in 3 kHz
+    channel_report channel;
 };
 
 //! Follows one transmission from its preamble on and gives its blocks.

@@ -78,7 +78,9 @@ frame_tracker::frame_tracker(const acquired& a,
       d_detector(std::move(det)), d_to_observe(d_d), d_to_process(d_d),
       d_observing(d_to_observe.next()), d_processing(d_to_process.next()),
       d_preamble_at(a.first_symbol), d_symbol_power(d_d.alphabet.mean_power()),
-      d_look_ahead(is_high_rate(d_d) ? 2 : 4)
+      d_look_ahead(is_high_rate(d_d) ? 2 : 4),
+      d_doppler(static_cast<double>(d_d.frame_symbols()) / d_d.symbol_rate),
+      d_doppler_hz(a.frequency_hz)
 {
 }
 
@@ -211,8 +213,12 @@ std::optional<received_block> frame_tracker::advance(const sample_buffer& in)
             received_block b;
             b.decoded = d_detector->end_block(*this);
             forget_block();
-            b.snr_db = snr_in_3_khz(d_gain_sum / static_cast<double>(d_gain_count) *
-                                    mean_power(d_d.m));
+            b.channel.snr_db = snr_in_3_khz(
+                d_gain_sum / static_cast<double>(d_gain_count) * mean_power(d_d.m));
+            b.channel.freq_offset_hz = d_loop.hz();
+            b.channel.doppler_hz = d_doppler.spread_hz();
+            b.channel.coded_ber = b.decoded.coded_ber;
+            describe_delays(d_estimator.profile(), b.channel);
             d_gain_sum = 0;
             d_gain_count = 0;
             return b;
@@ -228,6 +234,7 @@ void frame_tracker::process(const frame& f)
         begin + static_cast<int64_t>(d_d.unknown) + static_cast<int64_t>(d_d.known);
     d_presence.add(d_estimator.explained(), end);
 
+    measure_doppler(centre_of(f));
     prepare(f, d_estimator, d_frame);
     double gain = 0;
     for (size_t i = 0; i < d_d.unknown; ++i)
@@ -237,6 +244,25 @@ void frame_tracker::process(const frame& f)
     if (d_detector->iterates())
         d_block.push_back({ f, d_loop.hz(), d_loop.rate() });
     d_detector->frame(d_frame);
+}
+
+// The taps, referred to the carrier as the loop has followed it.
+void frame_tracker::measure_doppler(double centre)
+{
+    const double hz = d_loop.hz(), seconds = (centre - d_doppler_at) / d_d.symbol_rate;
+    d_carrier_turns += (hz + d_doppler_hz) / 2 * seconds;
+    d_carrier_turns -= std::floor(d_carrier_turns);
+    d_doppler_at = centre;
+    d_doppler_hz = hz;
+    const double turns = d_stream.phase(2 * centre) - d_carrier_turns;
+    const auto turn =
+        std::polar(1.0f, static_cast<float>(2 * M_PI * (turns - std::floor(turns))));
+    channel_taps g;
+    d_estimator.at(centre, g);
+    std::vector<std::complex<float>> taps(d_estimator.profile().size());
+    for (size_t a = 0; a < g.size(); ++a)
+        taps[d_estimator.selected()[a]] = g[a] * turn;
+    d_doppler.add(std::move(taps));
 }
 
 void frame_tracker::prepare(const frame& f,

@@ -39,6 +39,7 @@ private:
     void observe_again(const std::vector<symbol_belief>& beliefs,
                        std::vector<frame_observation>& frames) override;
     void forget_block();
+    void measure_doppler(double centre);
     double centre_of(const frame& f) const;
 
     const description& d_d;
@@ -61,6 +62,8 @@ private:
     size_t d_gain_count = 0;
     double d_symbol_power;
     size_t d_look_ahead;
+    doppler_meter d_doppler;
+    double d_doppler_at = 0, d_doppler_hz, d_carrier_turns = 0;
     frame_model d_model;
 
     // For detectors that iterate: the frames of the block and what is believed about them.

@@ -35,7 +35,7 @@ walsh_tracker::walsh_tracker(const acquired& a, double lost_after_s, size_t roun
                  recent_sets,
                  present_score),
       d_decoder(d_d), d_profile(a.profile), d_noise(a.noise), d_path_noise(a.noise),
-      d_coherent(d_d), d_rounds(rounds)
+      d_coherent(d_d), d_doppler(set_seconds), d_rounds(rounds)
 {
     d_profile.insert(d_profile.begin(), early_taps, 0);
     d_profile.resize(window_taps, 0);
@@ -69,7 +69,14 @@ std::optional<received_block> walsh_tracker::advance(const sample_buffer& in)
             }
             d_coherent.clear();
             b.decoded = d_decoder.decode(d_soft);
-            b.snr_db = snr_in_3_khz(d_snr_sum / static_cast<double>(sets));
+            b.channel.snr_db = snr_in_3_khz(d_snr_sum / static_cast<double>(sets));
+            b.channel.freq_offset_hz = d_stream.frequency();
+            b.channel.doppler_hz = d_doppler.spread_hz();
+            b.channel.coded_ber = b.decoded.coded_ber;
+            std::vector<float> above(d_profile);
+            for (float& p : above)
+                p = std::max(p - by_chance * d_noise / static_cast<float>(chips), 0.0f);
+            describe_delays(above, b.channel);
             d_soft.clear();
             d_snr_sum = 0;
             return b;
@@ -176,6 +183,11 @@ void walsh_tracker::learn(const word_values& metric)
         power += std::max(p, 0.0f);
     d_path_noise += slow * (on_path / on_path_weight / n - d_path_noise);
     d_snr_sum += power / overlap / std::max(d_path_noise, 1e-20f);
+    auto taps = d_correlation[best];
+    for (size_t k = 0; k < window_taps; ++k)
+        if (d_profile[k] < by_chance * d_noise / n)
+            taps[k] = 0; // noise alone
+    d_doppler.add(std::move(taps));
     track_frequency(best);
 }
 

@@ -51,6 +51,7 @@ private:
     float d_level = 0;            // energy of wrong words
     coherent_walsh::correlations d_correlation; // per tap
     coherent_walsh d_coherent;
+    doppler_meter d_doppler;
     size_t d_rounds;
     std::vector<std::complex<float>> d_last; // best of the last set
     std::complex<float> d_turn;

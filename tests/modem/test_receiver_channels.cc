@@ -189,6 +189,57 @@ TEST(receiver_channels, preambles_are_found_at_the_data_rates_own_threshold)
     }
 }
 
+TEST(receiver_channels, reports_the_channel_of_each_block)
+{
+    struct row {
+        const char* mode;
+        const char* channel;
+        size_t octets;
+        double doppler, doppler_within, delay, delay_within;
+    };
+    for (const row& r :
+         { row{
+               "4539-3200L", "paths=0:0:1,2:0:1 snr=20 offset=12", 5000, 1, 0.4, 2, 0.8 },
+           row{ "4539-3200L", "snr=25 offset=12", 5000, 0, 0.2, 0, 0.4 },
+           row{ "4539-600L", "paths=0:0:5,4:0:5 snr=20 offset=12", 1000, 5, 2, 4, 1 },
+           row{ "4539-600L", "snr=15 offset=12", 1000, 0, 0.4, 0, 0.4 },
+           row{ "4539-75L", "paths=0:0:20,5:0:20 snr=10 offset=12", 125, 20, 8, 5, 1.5 },
+           row{ "4539-75L",
+                "paths=0:0:1,5:0:1 snr=10 offset=12",
+                125,
+                1,
+                0.5,
+                5,
+                1.5 } }) {
+        const mode m = mode::parse(r.mode);
+        loopback::samples x(3000);
+        const auto t = loopback::transmit(m, loopback::random_octets(r.octets, 1));
+        x.insert(x.end(), t.begin(), t.end());
+        loopback::pause(x, 9600);
+        x = loopback::through(x, r.channel, 2, mean_power(m));
+        burst_receiver rx;
+        double doppler = 0, delay = 0;
+        size_t blocks = 0;
+        for (size_t i = 0; i < x.size(); i += 960) {
+            rx.push(&x[i], std::min<size_t>(960, x.size() - i));
+            while (const auto e = rx.poll()) {
+                if (e->channel.profile.empty())
+                    continue;
+                ++blocks;
+                doppler += e->channel.doppler_hz;
+                delay += e->channel.delay_spread_ms;
+                EXPECT_NEAR(e->channel.freq_offset_hz, 12, 2 + r.doppler / 2) << r.mode;
+                EXPECT_LT(e->channel.coded_ber, 0.25) << r.mode;
+            }
+        }
+        ASSERT_GT(blocks, 1u) << r.mode;
+        EXPECT_NEAR(doppler / static_cast<double>(blocks), r.doppler, r.doppler_within)
+            << r.mode << " " << r.channel;
+        EXPECT_NEAR(delay / static_cast<double>(blocks), r.delay, r.delay_within)
+            << r.mode << " " << r.channel;
+    }
+}
+
 TEST(receiver_channels, carrier_that_drifts)
 {
     // 110C C.6.4 sweeps at 3.5 Hz/s at 24 dB

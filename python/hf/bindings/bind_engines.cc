@@ -106,14 +106,22 @@ py::dict event_dict(const kernel::rx_event& e)
                         "mode"_a = s->m.to_string(),
                         "snr_db"_a = s->snr_db,
                         "freq_offset_hz"_a = s->freq_offset_hz);
-    if (const auto* o = std::get_if<rx_octets>(&e.what))
-        return py::dict("type"_a = "octets",
-                        "time"_a = time,
-                        "octets"_a =
-                            py::bytes(reinterpret_cast<const char*>(o->octets.data()),
-                                      o->octets.size()),
-                        "snr_db"_a = o->snr_db,
-                        "quality"_a = o->quality);
+    if (const auto* o = std::get_if<rx_octets>(&e.what)) {
+        py::dict d("type"_a = "octets",
+                   "time"_a = time,
+                   "octets"_a = py::bytes(reinterpret_cast<const char*>(o->octets.data()),
+                                          o->octets.size()),
+                   "snr_db"_a = o->snr_db,
+                   "quality"_a = o->quality);
+        if (!e.channel.profile.empty()) {
+            d["freq_offset_hz"] = e.channel.freq_offset_hz;
+            d["doppler_hz"] = e.channel.doppler_hz;
+            d["delay_spread_ms"] = e.channel.delay_spread_ms;
+            d["coded_ber"] = e.channel.coded_ber;
+            d["profile"] = e.channel.profile;
+        }
+        return d;
+    }
     return py::dict("type"_a = "end",
                     "time"_a = time,
                     "reason"_a = reason_name(std::get<rx_end>(e.what).reason));

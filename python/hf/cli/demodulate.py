@@ -12,7 +12,10 @@ from .. import hf_python as _hf
 from .. import passband, recording
 
 #: Silence after the end of the input, s: the receiver notices that a signal has gone.
-FLUSH_S = 4.0
+FLUSH_S = 8.0
+
+#: Of the channel, reported as the mean over the blocks: digits after the point.
+CHANNEL_DIGITS = {"doppler_hz": 2, "delay_spread_ms": 2, "coded_ber": 4}
 
 
 class Reporter:
@@ -22,6 +25,7 @@ class Reporter:
         self._json, self._quiet = as_json, quiet
         self._current: Optional[Dict[str, Any]] = None
         self._snrs: List[float] = []
+        self._channel: Dict[str, List[float]] = {}
         self.found = self.complete = 0
 
     def handle(self, events: Iterable[Dict[str, Any]]) -> None:
@@ -31,6 +35,7 @@ class Reporter:
             if kind == "start":
                 self.found += 1
                 self._snrs = []
+                self._channel = {key: [] for key in CHANNEL_DIGITS}
                 self._current = {
                     "mode": event["mode"],
                     "start_s": round(event["time"], 4),
@@ -43,6 +48,9 @@ class Reporter:
             elif kind == "octets" and self._current is not None:
                 self._current["octets"] += len(event["octets"])
                 self._snrs.append(event["snr_db"])
+                for key, values in self._channel.items():
+                    if key in event:
+                        values.append(event[key])
                 sys.stdout.buffer.write(event["octets"])
                 sys.stdout.buffer.flush()
             elif kind == "end":
@@ -58,6 +66,9 @@ class Reporter:
             return
         if self._snrs:
             report["snr_db"] = round(sum(self._snrs) / len(self._snrs), 1)
+        for key, values in self._channel.items():
+            report[key] = (round(sum(values) / len(values), CHANNEL_DIGITS[key])
+                           if values else None)
         report["end_s"], report["ended"] = round(time_s, 4), reason
         self.complete += reason == "eom"
         if self._json:
@@ -120,7 +131,8 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
     \b
     Keys of --json: mode, start_s, end_s (seconds of input), freq_offset_hz, snr_db (in
     3 kHz, mean over the blocks), octets, ended (eom; lost: no end-of-message mark came;
-    preempted: by a new preamble).
+    preempted: by a new preamble), doppler_hz (two-sigma spread), delay_spread_ms (two
+    standard deviations), coded_ber (share of coded bits that the decoder corrected).
 
     \b
     Examples:
