@@ -20,9 +20,9 @@ namespace {
 
 using value = std::complex<float>;
 
-// Window of delays, half symbols: 5.4 ms to either side of the first path seen, since an
-// earlier one may be in a fade.
-constexpr size_t taps = 54;
+// Window of delays, half symbols: from 5.4 ms before the first path seen, since an earlier
+// one may be in a fade, to 7 ms after it.
+constexpr size_t taps = 60;
 constexpr int64_t lead = 26;        // taps before the first path
 constexpr int64_t search_taps = 48; // first path may be this far before the strongest
 constexpr int64_t margin_symbols = 28;

@@ -32,10 +32,23 @@ float mean_diagonal(const frame_observation& f)
     return static_cast<float>(trace / static_cast<double>(f.z.size()));
 }
 
-// A + (noise / power) I, in place. Returns what was added.
-float add_load(frame_observation& f)
+/* The cut matrix of a channel with a deep notch may be indefinite; at a high SNR its factors
+ * then grow without limit. Whether the estimates show that. */
+bool diverged(const std::vector<symbol_estimate>& estimates)
 {
-    const float load = f.noise / f.symbol_power + model_error * mean_diagonal(f) + 1e-30f;
+    constexpr float largest = 100;
+    return std::any_of(estimates.begin(), estimates.end(), [](const symbol_estimate& e) {
+        return !(std::norm(e.value) < largest * (1 + e.error)); // also if not a number
+    });
+}
+
+// Then it is done again with a larger error of the model, at most up to this.
+constexpr float more_error = 8, largest_error = 0.2f;
+
+// A + (noise / power) I, in place. Returns what was added.
+float add_load(frame_observation& f, float error)
+{
+    const float load = f.noise / f.symbol_power + error * mean_diagonal(f) + 1e-30f;
     for (size_t i = 0; i < f.z.size(); ++i)
         f.a.at(i, 0) += load;
     return load;
@@ -46,11 +59,28 @@ float add_load(frame_observation& f)
 void decision_feedback_equaliser::equalise(frame_observation& f,
                                            std::vector<symbol_estimate>& out)
 {
+    d_matrix = f.a;
+    d_filtered = f.z;
+    attempt(f, model_error, out);
+    for (float error = more_error * model_error; error < largest_error && diverged(out);
+         error *= more_error) {
+        f.a = d_matrix;
+        f.z = d_filtered;
+        attempt(f, error, out);
+    }
+    if (diverged(out))
+        out.assign(out.size(), { 0, f.symbol_power });
+}
+
+void decision_feedback_equaliser::attempt(frame_observation& f,
+                                          float error,
+                                          std::vector<symbol_estimate>& out)
+{
     const size_t n = f.z.size(), band = f.a.band();
     out.assign(n, {});
     if (n == 0)
         return;
-    const float load = add_load(f);
+    const float load = add_load(f, error);
     f.a.factor(least_pivot);
     f.a.forward(f.z.data());
 
@@ -99,6 +129,24 @@ void linear_equaliser::equalise(frame_observation& f,
                                 const symbol_belief* beliefs,
                                 std::vector<symbol_estimate>& out)
 {
+    d_matrix = f.a;
+    d_filtered = f.z;
+    attempt(f, beliefs, model_error, out);
+    for (float error = more_error * model_error; error < largest_error && diverged(out);
+         error *= more_error) {
+        f.a = d_matrix;
+        f.z = d_filtered;
+        attempt(f, beliefs, error, out);
+    }
+    if (diverged(out))
+        out.assign(out.size(), { 0, f.symbol_power });
+}
+
+void linear_equaliser::attempt(frame_observation& f,
+                               const symbol_belief* beliefs,
+                               float error,
+                               std::vector<symbol_estimate>& out)
+{
     const size_t n = f.z.size(), band = f.a.band();
     out.assign(n, {});
     if (n == 0)
@@ -112,7 +160,7 @@ void linear_equaliser::equalise(frame_observation& f,
                 d_product[i - d] += std::conj(f.a.at(i, d)) * beliefs[i].mean;
         }
     const float diagonal = mean_diagonal(f) + 1e-30f;
-    const float noise = f.noise + model_error * f.symbol_power * diagonal;
+    const float noise = f.noise + error * f.symbol_power * diagonal;
     const float least = least_variance * noise / diagonal;
     d_load.resize(n);
     for (size_t i = 0; i < n; ++i) {

@@ -61,6 +61,10 @@ public:
     void equalise(frame_observation& f, std::vector<symbol_estimate>& out) override;
 
 private:
+    void attempt(frame_observation& f, float error, std::vector<symbol_estimate>& out);
+
+    banded_factors d_matrix; // for another attempt
+    std::vector<std::complex<float>> d_filtered;
 };
 
 /*! \brief Block linear MMSE with soft interference cancellation: with V the variances of
@@ -80,6 +84,13 @@ public:
                   std::vector<symbol_estimate>& out);
 
 private:
+    void attempt(frame_observation& f,
+                 const symbol_belief* beliefs,
+                 float error,
+                 std::vector<symbol_estimate>& out);
+
+    banded_factors d_matrix; // for another attempt
+    std::vector<std::complex<float>> d_filtered;
     std::vector<symbol_belief> d_nothing;
     std::vector<float> d_load;
     std::vector<std::complex<float>> d_product;

@@ -3,6 +3,8 @@
 #include "modem/equaliser.h"
 #include "waveform/constellation.h"
 
+#include "waveform/description.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -152,4 +154,39 @@ TEST(equaliser, soft_bits_have_sign_and_scale)
     EXPECT_NEAR(llr, 8, 1e-4); // (|1+1|^2 - 0) / 0.5
     soft_bits(c, 4, { cf(1), 0.5f }, &llr);
     EXPECT_NEAR(llr, -8, 1e-4);
+}
+
+TEST(equaliser, an_indefinite_matrix_gives_erasures_at_worst)
+{
+    // what a cut channel matrix becomes near a notch: its spectrum is negative there
+    const description& d = describe(gr::hf::mode::parse("4539-9600VL"));
+    frame_observation f;
+    constexpr size_t n = 256;
+    const auto make = [&] {
+        f.alphabet = &d.alphabet;
+        f.scrambling.assign(n, 0);
+        f.noise = 1e-5f;
+        f.symbol_power = 0.58f;
+        f.z.assign(n, { 0.5f, -0.5f });
+        f.a.resize(n, 2);
+        for (size_t i = 0; i < n; ++i) {
+            f.a.at(i, 0) = 1;
+            if (i > 0)
+                f.a.at(i, 1) = 0.6f;
+        }
+    };
+    linear_equaliser linear;
+    decision_feedback_equaliser feedback;
+    for (equaliser* e :
+         { static_cast<equaliser*>(&linear), static_cast<equaliser*>(&feedback) }) {
+        make();
+        std::vector<symbol_estimate> out;
+        e->equalise(f, out);
+        ASSERT_EQ(out.size(), n);
+        for (const auto& s : out) {
+            EXPECT_TRUE(std::isfinite(s.value.real()) && std::isfinite(s.value.imag()));
+            EXPECT_TRUE(std::isfinite(s.error) && s.error > 0);
+            EXPECT_LT(std::norm(s.value), 100 * (1 + s.error));
+        }
+    }
 }

@@ -58,6 +58,13 @@ TEST(receiver_channels, two_static_paths)
                               "4539-8000S",
                               "4539-9600S" })
         EXPECT_EQ(bit_errors(name, "paths=0:0:0,2:0:0:0:120 snr=40", 150, 3), 0u) << name;
+    for (const char* delay : { "1", "4", "6" })
+        EXPECT_EQ(bit_errors("4539-6400S",
+                             std::string("paths=0:0:0,") + delay + ":0:0:0:77 snr=25",
+                             150,
+                             3),
+                  0u)
+            << delay;
     // the later path may be the stronger one, and 5 ms away
     for (const char* name : { "4539-75S", "4539-600S", "4539-1200S", "4539-3200S" })
         EXPECT_EQ(bit_errors(name, "paths=0:-3:0,5:0:0 snr=30", 150, 4), 0u) << name;
