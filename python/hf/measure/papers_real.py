@@ -9,9 +9,10 @@ from .papers import Cell, Row
 
 
 def _name(cell: Cell) -> str:
-    words = [cell.table, cell.detail, str(cell.bit_rate)]
+    # A page looks the same at every data rate.
+    words = [cell.table, cell.detail]
     if cell.table.startswith("IP"):
-        words.append(f"{cell.octets // 1000}kB")
+        words += [str(cell.bit_rate), f"{cell.octets // 1000}kB"]
         words += [f"{cell.ber:g}"] if cell.ber else []
     return "-".join("-".join(words).replace(",", "").lower().split()).replace("--", "-")
 

@@ -12,10 +12,10 @@ from . import kernel, papers, tcp, web, xmpp
 from .papers import Cell, Row
 
 #: Times real time where no timer of a kernel or browser minds.
-XMPP_SPEED = {75: 20.0, 1200: 8.0, 9600: 4.0}
+XMPP_SPEED = {75: 10.0, 1200: 8.0, 9600: 4.0}
 WAVEFORM_SPEED = 4.0
 #: XMPP: octets of payload in a burst, by data rate.
-BURST_OCTETS = {75: 10_000, 1200: 100_000, 9600: 400_000}
+BURST_OCTETS = {75: 20_000, 1200: 100_000, 9600: 400_000}
 #: Cells that need more than this of a person's time are for --long.
 LONG_S = 20 * 60.0
 #: Octets of a site, HTTP and TLS included, to guess how long it takes.
