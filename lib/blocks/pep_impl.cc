@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks/engine_block.h"
 #include "blocks/routes.h"
+#include "blocks/settings.h"
 #include "blocks/tcp_edge.h"
 #include "pep/engine.h"
 #include "pep/rules.h"
@@ -41,6 +42,11 @@ public:
         std::lock_guard<std::mutex> lock(d_shown_mutex);
         return d_stats;
     }
+    uint64_t accept_errors() const
+    {
+        std::lock_guard<std::mutex> lock(d_shown_mutex);
+        return d_accept_errors;
+    }
     std::vector<pep_connection> connections() const
     {
         std::lock_guard<std::mutex> lock(d_shown_mutex);
@@ -68,6 +74,7 @@ private:
     {
         std::lock_guard<std::mutex> lock(d_shown_mutex);
         d_stats = engine().stats();
+        d_accept_errors = d_edge.accept_errors();
         if (now() < d_show_at)
             return;
         d_show_at = now() + std::chrono::milliseconds(100);
@@ -81,16 +88,45 @@ private:
     tcp_edge d_edge;
     mutable std::mutex d_shown_mutex;
     hfpep::engine_stats d_stats;
+    uint64_t d_accept_errors = 0;
     std::vector<pep_connection> d_shown;
     sim_time d_show_at{};
 };
+
+const setting_table<hfpep::engine_config>& all_settings()
+{
+    using config = hfpep::engine_config;
+    using table = setting_table<config>;
+    static const table all(
+        "HF-PEP",
+        { { "opens_per_s",
+            table::number(
+                [](config & c) -> auto& { return c.opens.per_second; }, 1e6) },
+          { "opens_per_s_peer",
+            table::number(
+                [](config & c) -> auto& { return c.opens.per_second_peer; }, 1e6) },
+          { "opens_burst",
+            table::number(
+                [](config & c) -> auto& { return c.opens.burst; }, 1e5) },
+          { "connections_per_peer",
+            table::number(
+                [](config & c) -> auto& { return c.opens.standing_peer; }, 4096) },
+          { "send_buffer_octets",
+            table::number(
+                [](config & c) -> auto& { return c.slep.send_buffer; }, 1 << 26) },
+          { "unread_octets",
+            table::number(
+                [](config & c) -> auto& { return c.slep.buffer_high; }, 1 << 26) } });
+    return all;
+}
 
 hfpep::engine_config make_config(const std::vector<std::string>& routes,
                                  size_t queue_octets,
                                  size_t segment_octets,
                                  size_t max_connections,
                                  const std::vector<std::string>& allow,
-                                 const std::vector<std::string>& rules)
+                                 const std::vector<std::string>& rules,
+                                 const std::map<std::string, double>& settings)
 {
     hfpep::engine_config c;
     for (const auto& text : allow)
@@ -113,6 +149,8 @@ hfpep::engine_config make_config(const std::vector<std::string>& routes,
     c.slep.segment_octets = segment_octets;
     c.max_connections = max_connections;
     c.slep.streams_max = max_connections;
+    all_settings().apply(settings, c);
+    c.slep.buffer_low = c.slep.buffer_high / 4;
     // The one thing that must differ between two runs: it tells a restart to the peers.
     c.slep.instance = static_cast<uint16_t>(std::random_device()() | 1);
     c.validate();
@@ -137,11 +175,20 @@ public:
     std::map<std::string, uint64_t> stats() const override
     {
         const auto s = d_core->stats();
-        return { { "accepted", s.accepted },     { "requested", s.requested },
-                 { "connected", s.connected },   { "failed", s.failed },
-                 { "rejected", s.rejected },     { "closed", s.closed },
-                 { "reset", s.reset },           { "bad_requests", s.bad_requests },
-                 { "octets_out", s.octets_out }, { "octets_in", s.octets_in } };
+        return { { "accepted", s.accepted },
+                 { "requested", s.requested },
+                 { "connected", s.connected },
+                 { "failed", s.failed },
+                 { "rejected", s.rejected },
+                 { "over_connections", s.over_connections },
+                 { "over_peer", s.over_peer },
+                 { "over_rate", s.over_rate },
+                 { "closed", s.closed },
+                 { "reset", s.reset },
+                 { "bad_requests", s.bad_requests },
+                 { "accept_errors", d_core->accept_errors() },
+                 { "octets_out", s.octets_out },
+                 { "octets_in", s.octets_in } };
     }
     std::vector<pep_connection> connections() const override
     {
@@ -155,6 +202,8 @@ private:
 
 } // namespace
 
+std::map<std::string, double> pep::settings() { return all_settings().values({}); }
+
 pep::sptr pep::make(const std::vector<std::string>& listeners,
                     const std::vector<std::string>& routes,
                     size_t queue_octets,
@@ -163,16 +212,22 @@ pep::sptr pep::make(const std::vector<std::string>& listeners,
                     const std::string& netns,
                     bool real_time,
                     const std::vector<std::string>& allow,
-                    const std::vector<std::string>& rules)
+                    const std::vector<std::string>& rules,
+                    const std::map<std::string, double>& settings)
 {
     std::vector<tcp_listener> parsed;
     for (const auto& text : listeners)
         parsed.push_back(tcp_listener::parse(text));
-    return gnuradio::make_block_sptr<pep_impl>(
-        parsed,
-        make_config(routes, queue_octets, segment_octets, max_connections, allow, rules),
-        netns,
-        real_time);
+    return gnuradio::make_block_sptr<pep_impl>(parsed,
+                                               make_config(routes,
+                                                           queue_octets,
+                                                           segment_octets,
+                                                           max_connections,
+                                                           allow,
+                                                           rules,
+                                                           settings),
+                                               netns,
+                                               real_time);
 }
 
 } // namespace gr::hf

@@ -132,7 +132,7 @@ void tcp_edge::connection::on_handshake(const error_code& error, size_t n)
         return;
     }
     d_known = false;
-    d_handshake->answer(hfpep::status::forbidden);
+    d_handshake->answer(d_edge.d_engine.refusal());
     say(d_handshake->poll_reply(), true);
 }
 

@@ -23,6 +23,7 @@ using hfpep::action;
 
 // Clients that have not said yet where they want to go.
 constexpr size_t asking_max = 256;
+constexpr auto accept_pause = std::chrono::milliseconds(100);
 
 // Where the client wanted to go before an nftables REDIRECT rule sent it here.
 std::optional<hfpep::endpoint_address> original_destination(tcp::socket& socket)
@@ -53,6 +54,7 @@ std::optional<hfpep::endpoint_address> original_destination(tcp::socket& socket)
 struct tcp_edge::listening {
     tcp_listener how;
     tcp::acceptor acceptor;
+    boost::asio::steady_timer retry;
 };
 
 tcp_edge::tcp_edge(boost::asio::io_context& io,
@@ -75,7 +77,8 @@ void tcp_edge::listen(const tcp_listener& l)
                                  std::to_string(l.port) + ": " + what);
     };
     error_code error;
-    auto item = std::make_shared<listening>(listening{ l, tcp::acceptor(d_io) });
+    auto item = std::make_shared<listening>(
+        listening{ l, tcp::acceptor(d_io), boost::asio::steady_timer(d_io) });
     item->acceptor.open(where.protocol(), error);
     if (!error)
         item->acceptor.set_option(tcp::acceptor::reuse_address(true), error);
@@ -103,9 +106,18 @@ void tcp_edge::accept(const std::shared_ptr<listening>& l)
     l->acceptor.async_accept([this, l](const error_code& error, tcp::socket socket) {
         if (error == boost::asio::error::operation_aborted || !l->acceptor.is_open())
             return;
-        if (!error)
+        if (!error) {
             accepted(l->how, std::move(socket));
-        accept(l);
+            accept(l);
+            return;
+        }
+        // Out of descriptors, for example: the next try would fail at once, again and again.
+        ++d_accept_errors;
+        l->retry.expires_after(accept_pause);
+        l->retry.async_wait([this, l](const error_code& stopped) {
+            if (!stopped && l->acceptor.is_open())
+                accept(l);
+        });
     });
 }
 
@@ -208,8 +220,10 @@ void tcp_edge::forget(hfpep::connection_id id)
 void tcp_edge::close()
 {
     error_code ignored;
-    for (const auto& l : d_listeners)
+    for (const auto& l : d_listeners) {
         l->acceptor.close(ignored);
+        l->retry.cancel(ignored);
+    }
     d_listeners.clear();
     for (const auto& c : d_connections)
         c.second->die();

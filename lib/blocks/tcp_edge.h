@@ -41,6 +41,8 @@ public:
     void close();
 
     size_t open_sockets() const { return d_connections.size(); }
+    //! Connections that the system would not hand over, mostly for want of descriptors.
+    uint64_t accept_errors() const { return d_accept_errors; }
 
 private:
     class connection;
@@ -58,6 +60,7 @@ private:
     std::vector<std::shared_ptr<listening>> d_listeners;
     std::unordered_map<hfpep::connection_id, std::shared_ptr<connection>> d_connections;
     hfpep::connection_id d_next_id = 1;
+    uint64_t d_accept_errors = 0;
 };
 
 } // namespace gr::hf

@@ -42,6 +42,8 @@ rule_action engine::on_accept(sim_time now,
     return d_impl->on_accept(conn, to, source, late);
 }
 
+status engine::refusal() const { return d_impl->d_refusal; }
+
 bool engine::may_reach(const destination& to) const
 {
     return permits(d_impl->d_config.allow, to);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pep/codec.h"
+#include "pep/open_limiter.h"
 #include "pep/reach.h"
 #include "slep/endpoint.h"
 
@@ -67,7 +68,8 @@ struct engine_config {
      *  more than one. The first should be 0, which saves an octet.
      */
     std::vector<uint8_t> extended = { 0, 16, 17, 18, 19, 20, 21, 22, 23 };
-    size_t max_connections = 256;              //!< both directions together, 1 to 4096
+    size_t max_connections = 256; //!< both directions together, 1 to 4096
+    open_limits opens;            //!< the rates hold for each direction by itself
     sim_time hold_max = sim_time(100'000'000); //!< end of the hold while data still comes
     sim_time hold_gap = sim_time(5'000'000);   //!< silence that ends the hold after data
     sim_time connect_limit = sim_time(30'000'000'000); //!< for the far TCP connect
@@ -123,6 +125,9 @@ struct engine_stats {
     uint64_t connected = 0;         //!< far connects that came through, either side
     uint64_t failed = 0;            //!< far connects that did not
     uint64_t rejected = 0;          //!< by rule, limit or missing route
+    uint64_t over_connections = 0;  //!< of these: max_connections was reached
+    uint64_t over_peer = 0;         //!< of these: open_limits::standing_peer was reached
+    uint64_t over_rate = 0;         //!< of these: they came too fast
     uint64_t closed = 0;            //!< ended cleanly
     uint64_t reset = 0;             //!< ended otherwise
     uint64_t bad_requests = 0;      //!< malformed
@@ -185,9 +190,12 @@ public:
                           const destination& to,
                           const endpoint_address& source,
                           std::optional<bool> late = {});
+    //! Why the last on_accept() was not rule_action::proxy, for the words of SOCKS and HTTP.
+    status refusal() const;
     //! Whether peers may have connections to \p to, by engine_config::allow.
     bool may_reach(const destination& to) const;
-    //! The verdict of on_accept() without a connection, for edges that see the SYN.
+    /*! \brief The verdict of on_accept() without a connection, for edges that see the SYN.
+     *  \details Without the rate of opens, which counts only what really begins. */
     rule_action judge(const destination& to, const endpoint_address& source) const;
     void on_tcp_data(sim_time now, connection_id conn, const uint8_t* p, size_t n);
     void on_tcp_eof(sim_time now, connection_id conn);   //!< FIN from the application

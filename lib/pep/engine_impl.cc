@@ -36,7 +36,8 @@ status status_of(uint8_t code)
 } // namespace
 
 engine::impl::impl(const engine_config& c)
-    : d_config(c), d_link((c.validate(), c.slep)), d_next_id(own_ids)
+    : d_config(c), d_link((c.validate(), c.slep)), d_local_opens(c.opens),
+      d_far_opens(c.opens), d_next_id(own_ids)
 {
     for (const uint8_t e : c.extended)
         d_link.listen(e);
@@ -81,8 +82,10 @@ engine::impl::judged engine::impl::judge(const destination& to,
                                          const endpoint_address& source) const
 {
     judged j{ d_config.no_route, find_route(d_config.routes, to), {} };
+    j.why = status::network_unreachable;
     if (j.via == nullptr)
         return j;
+    j.why = status::forbidden;
     j.rule_index = find_rule(d_config.rules, to, source, j.via->node, d_rate);
     const rule r = j.rule_index ? d_config.rules[*j.rule_index] : rule{};
     j.what = r.action;
@@ -91,9 +94,32 @@ engine::impl::judged engine::impl::judge(const destination& to,
     const bool full =
         r.max_connections > 0 && carried_by(*j.rule_index) >= r.max_connections;
     j.wait = full && r.over_waits;
-    if (d_connections.size() >= d_config.max_connections || (full && !j.wait))
+    j.over = over_limit(j.via->node);
+    if (j.over != nullptr || (full && !j.wait)) {
         j.what = rule_action::reject;
+        j.why = status::too_many_connections;
+    }
     return j;
+}
+
+uint64_t engine_stats::*engine::impl::over_limit(const s5066::address& node) const
+{
+    if (d_connections.size() >= d_config.max_connections)
+        return &engine_stats::over_connections;
+    const auto with = d_with_peer.find(node);
+    if (with != d_with_peer.end() && with->second >= d_config.opens.standing_peer)
+        return &engine_stats::over_peer;
+    return nullptr;
+}
+
+connection& engine::impl::add(connection_id id, const slep::peer& far)
+{
+    connection& c = d_connections[id];
+    c.id = id;
+    c.far = far;
+    c.since = c.last_use = d_now;
+    ++d_with_peer[far.node];
+    return c;
 }
 
 rule_action engine::impl::on_accept(connection_id id,
@@ -104,22 +130,28 @@ rule_action engine::impl::on_accept(connection_id id,
     judged j = judge(to, source);
     if (id >= own_ids || d_connections.count(id) != 0)
         j.what = rule_action::reject;
+    // The last question: what is refused anyway does not count.
+    if (j.what == rule_action::proxy && !d_local_opens.take(d_now, j.via->node)) {
+        j.what = rule_action::reject;
+        j.why = status::too_many_connections;
+        j.over = &engine_stats::over_rate;
+    }
+    d_refusal = j.what == rule_action::proxy ? status::connected : j.why;
     if (j.what != rule_action::proxy) {
         ++d_stats.rejected;
+        if (j.over != nullptr)
+            ++(d_stats.*j.over);
         return j.what;
     }
     ++d_stats.accepted;
-    connection& c = d_connections[id];
-    c.id = id;
+    connection& c = add(id, { j.via->node, j.via->sap, 0 });
     c.local = true;
     c.to = to;
     c.source = source;
-    c.far = { j.via->node, j.via->sap, 0 };
     c.rule_index = j.rule_index;
     if (j.rule_index)
         c.how = d_config.rules[*j.rule_index];
     c.how.late_accept = late.value_or(c.how.late_accept);
-    c.since = c.last_use = d_now;
     if (j.wait) {
         c.state = phase::waiting;
         ++d_waiting;
@@ -204,6 +236,9 @@ void engine::impl::forget(connection& c)
 {
     d_waiting -= c.state == phase::waiting;
     d_by_stream.erase(c.stream);
+    const auto with = d_with_peer.find(c.far.node);
+    if (--with->second == 0)
+        d_with_peer.erase(with);
     d_connections.erase(c.id);
 }
 
@@ -349,6 +384,7 @@ void engine::impl::on_request(const slep::event& e)
     const auto* q = std::get_if<connect_request>(&decoded);
     status why = q != nullptr ? status::connected : std::get<status>(decoded);
     std::optional<size_t> rule_index;
+    uint64_t engine_stats::*over = nullptr;
     if (q == nullptr) {
         ++d_stats.bad_requests;
     } else {
@@ -365,26 +401,29 @@ void engine::impl::on_request(const slep::event& e)
                        ? may_resolve(d_config.allow, q->to)
                        : permits(d_config.allow, q->to)))
             why = status::forbidden;
-        else if (d_connections.size() >= d_config.max_connections)
+        else if ((over = over_limit(e.from.node)) != nullptr)
             why = status::too_many_connections;
+    }
+    if (why == status::connected && !d_far_opens.take(d_now, e.from.node)) {
+        why = status::too_many_connections;
+        over = &engine_stats::over_rate;
     }
     if (why != status::connected) {
         ++d_stats.rejected;
+        if (over != nullptr)
+            ++(d_stats.*over);
         d_link.refuse(d_now, e.stream, uint8_t(why));
         return;
     }
-    connection& c = d_connections[d_next_id];
-    c.id = d_next_id++;
+    connection& c = add(d_next_id++, e.from);
     c.state = phase::connecting;
     c.to = q->to;
     c.source = q->source;
     c.by_name = std::holds_alternative<std::string>(q->to.host);
-    c.far = e.from;
     c.stream = e.stream;
     c.rule_index = rule_index;
     if (rule_index)
         c.how = d_config.rules[*rule_index];
-    c.since = c.last_use = d_now;
     d_by_stream[e.stream] = c.id;
     const auto limit = std::chrono::seconds(q->connect_limit_s.value_or(30));
     c.connect_by = d_now + limit + connect_grace;

@@ -71,7 +71,9 @@ public:
         rule_action what;
         const route* via = nullptr;
         std::optional<size_t> rule_index;
-        bool wait = false; // for room in the rule
+        bool wait = false;                      // for room in the rule
+        status why = status::connected;         // of a refusal
+        uint64_t engine_stats::*over = nullptr; // limit that refuses
     };
     judged judge(const destination& to, const endpoint_address& source) const;
     rule_action on_accept(connection_id id,
@@ -86,6 +88,9 @@ public:
     void start(connection& c);
     void forget(connection& c);
     void begin(connection& c);
+    // The limit that stands against one more connection with the node; none: null.
+    uint64_t engine_stats::*over_limit(const s5066::address& node) const;
+    connection& add(connection_id id, const slep::peer& far);
     size_t carried_by(size_t rule_index) const;
     void release_waiting();
     void drop(connection& c, uint8_t slep_code, status why);
@@ -98,8 +103,11 @@ public:
     sim_time d_now{};
     double d_rate = 0;
     engine_stats d_stats;
+    status d_refusal = status::connected; // of the last on_accept()
+    open_limiter d_local_opens, d_far_opens;
     std::map<connection_id, connection> d_connections;
     std::map<slep::stream_id, connection_id> d_by_stream;
+    std::map<s5066::address, size_t> d_with_peer; // connections, none of 0
     std::deque<action> d_actions;
 
 private:

@@ -106,6 +106,7 @@ std::optional<size_t> find_rule(const std::vector<rule>& rules,
 void engine_config::validate() const
 {
     slep.validate();
+    opens.validate();
     require(max_connections >= 1 && max_connections <= 4096,
             "max_connections",
             max_connections,

@@ -45,7 +45,8 @@ class Pep:
     """HF-PEP of a station: listeners, routes and what peers may reach as in hf.pep.
 
     allow: what peers may connect to here, "HOST:PORTS"; by default nothing. rule: tables
-    ([[pep.rule]]) of the words of a rule, for example port = 22, class = 1.
+    ([[pep.rule]]) of the words of a rule, for example port = 22, class = 1. settings: further
+    ones (hf.pep.settings()).
     """
 
     listen: List[str] = field(default_factory=list)
@@ -53,6 +54,7 @@ class Pep:
     max_connections: int = 256
     allow: List[str] = field(default_factory=list)
     rule: List[Dict[str, Any]] = field(default_factory=list)
+    settings: Dict[str, float] = field(default_factory=dict)
 
     def rule_words(self) -> List[str]:
         """The rules as hf.pep takes them."""
@@ -277,7 +279,8 @@ class Station:
         if d.pep is not None:
             self.pep = _hf.pep(d.pep.listen, d.pep.routes, queue,
                                max_connections=d.pep.max_connections, netns=d.netns,
-                               allow=d.pep.allow, rules=d.pep.rule_words())
+                               allow=d.pep.allow, rules=d.pep.rule_words(),
+                               settings=d.pep.settings)
             self.add_client(tb, self.pep)
         if d.ip_client is not None:
             c = d.ip_client

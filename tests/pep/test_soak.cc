@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // HF-PEP over the whole stack for a long time: broken links, restarts, noise, many
 // connections, and what is held while the link is slow.
+#include "pep/heap.h"
 #include "pep/rules.h"
 #include "sim/exchanges.h"
 #include "slep/slep_user.h"
@@ -18,7 +19,8 @@ struct transfer {
     sim::proxy_on_station* from = nullptr;
     hfpep::connection_id id = 0;
     octets content;
-    int starts = 0; // of the proxy that accepted it
+    uint16_t port = 0; // tells the server its reply
+    int starts = 0;    // of the proxy that accepted it
     bool complete = false, failed = false;
 };
 
@@ -31,8 +33,13 @@ octets numbered(uint32_t number, size_t size)
     return v;
 }
 
+//! What the server at \p port says once it has heard the first octets.
+octets reply_of(uint16_t port) { return pattern(size_t(port) * 7 % 5000 + 1, port); }
+
 TEST(soak, nothing_is_lost_or_altered_whatever_happens_to_the_link)
 {
+    const char* wanted = std::getenv("HF_SOAK_TRANSFERS");
+    const size_t transfers = wanted ? std::strtoul(wanted, nullptr, 10) : 1000;
     std::mt19937_64 rng(11);
     sim::proxy_pair n("4539-9600S", {}, 5, { {}, [](hfpep::engine_config& c) {
                                                 for (auto& r : c.rules)
@@ -41,10 +48,14 @@ TEST(soak, nothing_is_lost_or_altered_whatever_happens_to_the_link)
                                             } });
     std::vector<transfer> all;
     std::map<uint32_t, octets> arrived; // whole, as the server saw it
-    size_t altered = 0;
-    int starts[2] = { 1, 1 };
+    size_t altered = 0, missing = 0;
+    int starts[2] = { 1, 1 }, node_restarts = 0;
     const auto prepare = [&](sim::proxy_on_station& x) {
-        x.edge().on_server = [](auto& s) { s.eof_after_eof = true; };
+        x.edge().on_server = [](auto& s) {
+            s.eof_after_eof = true;
+            s.reply_after = 4;
+            s.reply = reply_of(s.to.port);
+        };
     };
     prepare(n.pa);
     prepare(n.pb);
@@ -80,11 +91,17 @@ TEST(soak, nothing_is_lost_or_altered_whatever_happens_to_the_link)
             // With its own proxy gone the application saw its connection break.
             t.failed = now != t.starts || s == sockets.end() || s->second.reset;
             t.complete = !t.failed && s->second.closed;
+            if (!t.failed) {
+                const octets reply = reply_of(t.port);
+                const octets& got = s->second.got;
+                altered += got.size() > reply.size() ||
+                           !std::equal(got.begin(), got.end(), reply.begin());
+                missing += t.complete && got.size() != reply.size();
+            }
             open += !t.complete && !t.failed;
         }
         return open;
     };
-    constexpr uint32_t transfers = 1500;
     while (all.size() < transfers) {
         const uint32_t number = uint32_t(all.size());
         transfer t;
@@ -93,7 +110,12 @@ TEST(soak, nothing_is_lost_or_altered_whatever_happens_to_the_link)
         t.content = numbered(number, 4 + rng() % (rng() % 8 ? 3000 : 60000));
         all.push_back(t);
         auto& edge = t.from->edge();
-        all.back().id = edge.accept(n.s.now(), "10.0.0.1", uint16_t(1000 + rng() % 50));
+        all.back().port = uint16_t(1000 + rng() % 50);
+        all.back().id = edge.accept(n.s.now(), "10.0.0.1", all.back().port);
+        if (edge.verdict != hfpep::rule_action::proxy) {
+            all.back().failed = true; // and its application knows
+            continue;
+        }
         auto& s = edge.sockets[all.back().id];
         s.to_send = t.content;
         s.then_eof = true;
@@ -102,11 +124,12 @@ TEST(soak, nothing_is_lost_or_altered_whatever_happens_to_the_link)
         p.ber = weather < 4 ? 0 : weather < 7 ? 1e-5 : 5e-5;
         p.loss = weather == 8 ? 0.3 : weather == 9 ? 1.0 : 0;
         n.air.set_default_path(p);
-        n.run_for(double(rng() % 60), [] { return false; });
+        n.run_for(double(rng() % 30), [] { return false; });
         collect(n.pa);
         collect(n.pb);
         settle();
         const auto event = rng() % 40;
+        node_restarts += event < 2;
         if (event == 0) {
             n.a.restart(rng());
             n.pa.reattach();
@@ -125,64 +148,119 @@ TEST(soak, nothing_is_lost_or_altered_whatever_happens_to_the_link)
     EXPECT_TRUE(n.run_for(7200, [&] { return settle() == 0; }));
     collect(n.pa);
     collect(n.pb);
-    size_t complete = 0, failed = 0, missing = 0;
+    size_t complete = 0, failed = 0;
     for (uint32_t k = 0; k < all.size(); ++k) {
         complete += all[k].complete;
         failed += all[k].failed;
-        // A server whose own proxy restarted cannot be asked any more.
-        missing += all[k].complete && arrived.count(k) == 0 &&
-                   starts[all[k].from == &n.pa ? 1 : 0] == 1;
+        missing += all[k].complete && arrived.count(k) == 0;
     }
-    std::printf("%u transfers: %zu complete, %zu reported failed, %zu altered, %.1f h\n",
-                transfers,
-                complete,
-                failed,
-                altered,
-                to_seconds(n.s.now()) / 3600);
+    std::printf(
+        "%zu transfers: %zu complete, %zu reported failed, %zu altered, %zu lost, "
+        "%d proxy restarts, %d node restarts, %.1f h\n",
+        transfers,
+        complete,
+        failed,
+        altered,
+        missing,
+        starts[0] + starts[1] - 2,
+        node_restarts,
+        to_seconds(n.s.now()) / 3600);
     EXPECT_EQ(altered, 0u);
     EXPECT_EQ(missing, 0u);
     EXPECT_EQ(complete + failed, transfers);
     EXPECT_GT(complete, transfers / 2);
 }
 
+//! What becomes of a connection; the port tells the server its part.
+enum fate : uint16_t {
+    used = 8000,
+    half_closed,   // the server sends and closes first, the client goes on
+    aborted_here,  // by the client, in the middle
+    aborted_there, // by the server
+    refused
+};
+
+//! The server's part.
+void play_servers(sim::tcp_host& x, std::vector<hfpep::connection_id>& doomed)
+{
+    x.on_connect = [](const hfpep::destination& to) {
+        return to.port == refused ? hfpep::status::refused : hfpep::status::connected;
+    };
+    x.on_server = [&x, &doomed](sim::tcp_host::socket& s) {
+        if (s.to.port == aborted_there)
+            doomed.push_back(x.connects.back());
+        if (s.to.port == half_closed)
+            s.to_send = pattern(100);
+        s.then_eof = s.to.port == half_closed;
+        s.eof_after_eof = s.to.port == used;
+    };
+}
+
 TEST(soak, nothing_is_left_of_thousands_of_connections)
 {
     // A number of a stream rests for ten minutes: that many connections at a time.
     const char* wanted = std::getenv("HF_SOAK_CONNECTIONS");
-    const size_t total = wanted ? std::strtoul(wanted, nullptr, 10) : 10'000;
+    const size_t total = wanted ? std::strtoul(wanted, nullptr, 10) : 5'000;
     sim::proxy_pair n("4539-9600S");
-    for (auto* x : { &n.pa, &n.pb }) {
-        x->edge().on_server = [](auto& s) { s.eof_after_eof = true; };
-        auto& sockets = x->edge().sockets;
-        x->edge().on_over = [&sockets](hfpep::connection_id, auto& s) {
-            s.got.clear();
-            s.to_send.clear();
-        };
-    }
-    size_t done = 0;
-    while (done < total) {
+    auto &a = n.pa.edge(), &b = n.pb.edge();
+    std::vector<hfpep::connection_id> doomed;
+    play_servers(b, doomed);
+    size_t begun[5] = {}, most = 0, heap_early = 0, whole = 0;
+    for (size_t done = 0; done < total;
+         most = std::max(most, a.pep.connections().size())) {
         const size_t batch = std::min<size_t>(200, total - done);
-        for (size_t k = 0; k < batch; ++k) {
-            const auto id = n.pa.edge().accept(n.s.now(), "10.0.0.1", 80);
-            ASSERT_EQ(n.pa.edge().verdict, hfpep::rule_action::proxy);
-            n.pa.edge().sockets[id].to_send = pattern(50, uint32_t(k));
-            n.pa.edge().sockets[id].then_eof = true;
+        std::vector<hfpep::connection_id> ids, to_abort;
+        for (size_t k = 0; k < batch; ++k, ++done) {
+            const auto what = fate(used + k % 5);
+            ids.push_back(a.accept(n.s.now(), "10.0.0.1", what));
+            ASSERT_EQ(a.verdict, hfpep::rule_action::proxy);
+            ++begun[what - used];
+            auto& s = a.sockets[ids.back()];
+            s.to_send = pattern(50, uint32_t(k));
+            s.then_eof = what == used;
+            // What was half closed by the server the client closes after it has all of it.
+            s.eof_after_eof = what == half_closed;
+            if (what == aborted_here)
+                to_abort.push_back(ids.back());
         }
-        done += batch;
-        ASSERT_TRUE(
-            n.run_for(1200, [&] { return n.pb.edge().pep.stats().closed >= done; }));
-        n.run_for(200, [&] { return n.pa.edge().pep.connections().empty(); });
-        for (auto* x : { &n.pa, &n.pb }) {
-            EXPECT_TRUE(x->edge().pep.connections().empty());
-            EXPECT_EQ(x->edge().pep.link().streams(), 0u);
-            x->edge().sockets.clear();
-            x->edge().connects.clear();
+        n.run_for(2 + double(done % 7), [] { return false; });
+        for (const auto id : to_abort)
+            a.abort(n.s.now(), id);
+        ASSERT_TRUE(n.run_for(1200, [&] {
+            for (const auto id : doomed)
+                if (b.sockets[id].got.size() == 50)
+                    b.abort(n.s.now(), id);
+            return a.pep.connections().empty() && b.pep.connections().empty();
+        })) << done;
+        n.s.run_until(n.s.now() + std::chrono::seconds(5));
+        for (const auto id : ids)
+            whole += a.sockets[id].closed;
+        for (auto* x : { &a, &b }) {
+            EXPECT_TRUE(x->pep.connections().empty());
+            EXPECT_EQ(x->pep.link().streams(), 0u);
+            x->sockets.clear();
+            x->connects.clear();
         }
-        n.s.run_until(n.s.now() + std::chrono::seconds(120));
+        doomed.clear();
+        n.s.run_until(n.s.now() + std::chrono::seconds(115));
+        if (heap_early == 0 && done >= total / 5)
+            heap_early = heap_in_use();
     }
-    EXPECT_EQ(n.pa.edge().pep.stats().closed, total);
-    EXPECT_EQ(n.pa.edge().pep.stats().reset, 0u);
+    const size_t heap_late = heap_in_use();
+    std::printf("%zu connections: heap %zu octets after a fifth, %zu at the end\n",
+                total,
+                heap_early,
+                heap_late);
+    EXPECT_LT(heap_late, heap_early + 65'536);
     EXPECT_LT(n.s.pending(), 1000u);
+    EXPECT_EQ(whole, begun[used - used] + begun[half_closed - used]);
+    const auto &sa = a.pep.stats(), &sb = b.pep.stats();
+    EXPECT_EQ(sa.closed, whole);
+    EXPECT_EQ(sa.accepted, sa.closed + sa.reset);
+    EXPECT_EQ(sa.failed, begun[refused - used]);
+    EXPECT_EQ(sa.rejected + sb.rejected, 0u);
+    EXPECT_EQ(sb.requested, sb.closed + sb.reset + sb.failed);
+    EXPECT_GE(sb.closed, whole);
 }
 
 TEST(soak, a_large_upload_over_a_slow_link_holds_only_a_set_amount)
@@ -191,19 +269,27 @@ TEST(soak, a_large_upload_over_a_slow_link_holds_only_a_set_amount)
     const auto id = n.pa.edge().accept(n.s.now(), "10.0.0.1", 8000);
     auto& client = n.pa.edge().sockets[id];
     client.to_send = octets(10'000'000, 'x');
-    size_t most = 0;
+    size_t most = 0, waiting = 0;
     n.run_for(4 * 3600, [&] {
         const auto& connects = n.pb.edge().connects;
         const size_t got =
             connects.empty() ? 0 : n.pb.edge().sockets[connects[0]].got.size();
         most = std::max(most, client.sent - got);
+        for (const auto& c : n.pa.edge().pep.connections())
+            waiting = std::max(waiting, c.waiting);
         return false;
     });
     const auto c = n.pep_config(1, 1).slep;
     EXPECT_GT(n.pb.edge().sockets[n.pb.edge().connects.at(0)].got.size(), 400'000u);
     // In the buffer of the stream, in SIS, and what one transmission has not confirmed yet.
     EXPECT_LE(most, c.send_buffer + 2 * c.queue_octets + 4096);
-    std::printf("10 MB at 300 bit/s: at most %zu octets held\n", most);
+    EXPECT_LE(waiting, c.send_buffer + c.queue_octets + 4096);
+    EXPECT_GT(waiting, c.send_buffer / 2); // it was filled
+    std::printf(
+        "10 MB at 300 bit/s: at most %zu octets outside the application, %zu of them "
+        "in the proxy\n",
+        most,
+        waiting);
 }
 
 TEST(soak, compressed_transfers_of_every_size_arrive)

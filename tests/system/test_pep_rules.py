@@ -39,15 +39,21 @@ max = 4
 over = "wait"
 [[pep.rule]]
 compress = "on"
+[pep.settings]
+opens_per_s_peer = 5
 """)
     assert d.pep.allow == []
     assert d.pep.rule_words() == ["port=22 class=1 max=4 over=wait", "compress=on"]
+    assert d.pep.settings == {"opens_per_s_peer": 5}
+    assert set(d.pep.settings) <= set(hf.pep.settings())
 
 
 @pytest.mark.parametrize("options, named", [
     ({"allow": ["10.0.0.1"]}, "10.0.0.1"), ({"rules": ["colour=red"]}, "colour"),
     ({"listeners": ["socks4:1080"]}, "socks4"), ({"listeners": ["redirect:0"]}, "0"),
-    ({"listeners": ["tproxy:host:1"]}, "host")])
+    ({"listeners": ["tproxy:host:1"]}, "host"), ({"settings": {"opens": 1}}, "opens_burst"),
+    ({"settings": {"opens_per_s": 0}}, "0.01"), ({"settings": {"opens_burst": 1e9}}, "1"),
+    ({"settings": {"connections_per_peer": 5000}}, "4096")])
 def test_wrong_settings_are_named(options, named):
     arguments = {"listeners": [], "routes": [], **options}
     with pytest.raises(ValueError, match=named):

@@ -59,6 +59,7 @@ public:
      *  \param allow what peers may connect to at this side; empty: nothing
      *  \param rules words of each rule (lib/pep/rules.h), the first that matches counts;
      *         empty: the default rules
+     *  \param settings further ones by name; see settings()
      *  \throws std::invalid_argument for a value that is not allowed, std::runtime_error if a
      *          listener cannot be opened
      */
@@ -70,7 +71,17 @@ public:
                      const std::string& netns = "",
                      bool real_time = false,
                      const std::vector<std::string>& allow = {},
-                     const std::vector<std::string>& rules = {});
+                     const std::vector<std::string>& rules = {},
+                     const std::map<std::string, double>& settings = {});
+
+    /*! \brief Names and default values of the further settings.
+     *  \details opens_per_s of all peers together and opens_per_s_peer of one, in each
+     *  direction by itself; opens_burst: that many at once after a pause;
+     *  connections_per_peer at a time; send_buffer_octets of a connection that wait for HF;
+     *  unread_octets of a connection from HF, not taken by the local application, that stop
+     *  the far side.
+     */
+    static std::map<std::string, double> settings();
 
     //! Counters by name.
     virtual std::map<std::string, uint64_t> stats() const = 0;

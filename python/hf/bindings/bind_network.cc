@@ -82,7 +82,11 @@ void bind_network(py::module& m)
              py::arg("netns") = "",
              py::arg("real_time") = false,
              py::arg("allow") = std::vector<std::string>(),
-             py::arg("rules") = std::vector<std::string>())
+             py::arg("rules") = std::vector<std::string>(),
+             py::arg("settings") = std::map<std::string, double>())
+        .def_static("settings",
+                    &pep::settings,
+                    "Names and default values of the further settings.")
         .def("stats", &pep::stats)
         .def("connections", &pep::connections);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf run: stations from their files, over a simulated air, until interrupted."""
 import os
+import resource
 import signal
 import sys
 import time
@@ -102,6 +103,9 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
     maker's modem.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # HF-PEP has a socket for each connection: the usual soft limit of 1024 is soon reached.
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65536)), hard))
     try:
         descriptions = [station.load(f) for f in files]
         for d in descriptions:

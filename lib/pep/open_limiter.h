@@ -1,0 +1,55 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/address.h"
+#include <hf/time.h>
+
+#include <cstddef>
+#include <map>
+
+namespace gr::hf::hfpep {
+
+//! How many connections may begin, and stand, at a time. Our choice; S5066-APP9 has none.
+struct open_limits {
+    double per_second = 100;     //!< of all peers together, 0.01 to 1e6
+    double per_second_peer = 20; //!< of one peer, 0.01 to 1e6
+    size_t burst = 256;          //!< of both, at once after a pause, 1 to 100000
+    size_t standing_peer = 200; //!< connections with one peer, both directions, 1 to 4096
+
+    //! \throws std::invalid_argument that names the value and what is allowed.
+    void validate() const;
+};
+
+/*! \brief Rates of open_limits for one direction, as token buckets.
+ *  \details A refused open costs nobody anything. Memory: one entry for each peer that opened
+ *  lately, at most peers_max.
+ */
+class open_limiter
+{
+public:
+    //! \throws std::invalid_argument as open_limits::validate()
+    explicit open_limiter(const open_limits& l);
+
+    //! Whether a connection with \p peer may begin now; if so it is counted.
+    bool take(sim_time now, const s5066::address& peer);
+    size_t peers() const { return d_peers.size(); } //!< remembered
+
+    static constexpr size_t peers_max = 4096;
+
+private:
+    struct bucket {
+        double tokens;
+        sim_time at;
+    };
+    void fill(bucket& b, double per_second, sim_time now) const;
+    void forget_full(sim_time now);
+
+    open_limits d_limits;
+    bucket d_all;
+    std::map<s5066::address, bucket> d_peers;
+    size_t d_tidy_at;    // so many peers
+    sim_time d_tidied{}; // last
+};
+
+} // namespace gr::hf::hfpep
