@@ -124,7 +124,7 @@ TEST(soak, nothing_is_lost_or_altered_whatever_happens_to_the_link)
         p.ber = weather < 4 ? 0 : weather < 7 ? 1e-5 : 5e-5;
         p.loss = weather == 8 ? 0.3 : weather == 9 ? 1.0 : 0;
         n.air.set_default_path(p);
-        n.run_for(double(rng() % 30), [] { return false; });
+        n.run_for(double(rng() % 60), [] { return false; });
         collect(n.pa);
         collect(n.pb);
         settle();
