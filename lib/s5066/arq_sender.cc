@@ -11,6 +11,8 @@ namespace {
 constexpr unsigned max_copies = 3;
 // Of a data D_PDU with the longest addresses.
 constexpr size_t header_octets = 22;
+// Shortest segment that is cut to fill room.
+constexpr size_t least_part = 64;
 } // namespace
 
 void arq_sender::submit(outgoing_ptr o)
@@ -92,7 +94,14 @@ size_t arq_sender::pending_octets(size_t overhead, size_t limit, bool with_new) 
     const auto add = [&](size_t octets, size_t segment) {
         do {
             const size_t n = std::min(octets, segment);
-            if (left == 0 || sum + n + overhead > limit) {
+            if (left == 0) {
+                return false;
+            }
+            if (sum + n + overhead > limit) {
+                if (d_variable && sum + least_part + overhead <= limit &&
+                    sum + n + overhead >= limit + least_part) {
+                    sum = limit;
+                }
                 return false;
             }
             sum += n + overhead;
@@ -142,12 +151,12 @@ size_t arq_sender::next_new_size() const
                : std::min(d_current->segment, d_current->c_pdu.size() - d_current->cut);
 }
 
-arq_sender::frame& arq_sender::cut_new()
+arq_sender::frame& arq_sender::cut_new(size_t octets)
 {
     frame f;
     f.o = d_current;
     f.offset = d_current->cut;
-    f.size = next_new_size();
+    f.size = octets;
     f.start = d_current->cut == 0;
     d_unsent -= d_current->dropped ? d_current->c_pdu.size() - d_current->cut : f.size;
     d_current->cut += f.size;
@@ -197,10 +206,19 @@ arq_sender::next(size_t room, size_t overhead, bool with_new)
         return std::nullopt;
     }
     take_current();
-    if (!d_current || next_new_size() + overhead > room) {
+    if (!d_current) {
         return std::nullopt;
     }
-    cut_new();
+    size_t octets = next_new_size();
+    if (octets + overhead > room) {
+        // Behind what the room takes there must remain something worth a D_PDU.
+        const size_t part = room - overhead;
+        if (!d_variable || part < least_part || octets - part < least_part) {
+            return std::nullopt;
+        }
+        octets = part;
+    }
+    cut_new(octets);
     return give(d_frames.size() - 1, false);
 }
 

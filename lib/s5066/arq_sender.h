@@ -46,6 +46,9 @@ public:
      */
     void set_segment(size_t octets, bool equal_parts);
 
+    //! New segments may be shorter to fill the room at the end of a transmission (EP11).
+    void set_variable(bool on) { d_variable = on; }
+
     //! From here on next() repeats everything that is not acknowledged, once.
     void begin_transmission();
     /*! \brief Octets of D_PDUs that next() would give, as many as fit into \p limit.
@@ -109,7 +112,7 @@ private:
     bool has_new() const { return d_current || d_queued > 0; }
     void take_current();
     size_t next_new_size() const;
-    frame& cut_new();
+    frame& cut_new(size_t octets);
     out give(size_t index, bool repeat);
     static void settle(const frame& f, std::vector<outgoing_ptr>& done);
     void mark_acked(frame& f, std::vector<outgoing_ptr>& done, unsigned& n);
@@ -118,6 +121,7 @@ private:
     unsigned d_window_limit;
     size_t d_segment = 200;
     bool d_equal_parts = true;
+    bool d_variable = false;
     uint8_t d_lwe = 0;
     std::deque<frame> d_frames; // d_frames[0] is TX LWE
     std::array<std::deque<outgoing_ptr>, 16> d_queue;

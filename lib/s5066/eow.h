@@ -40,6 +40,18 @@ enum capability_bit : unsigned {
     capability_full_duplex = 0x08,
 };
 
+//! Bits of EOW 15, S5066-EP7.
+enum extension_bit : unsigned {
+    extension_padding = 0x01,          //!< EP2
+    extension_pipelining = 0x02,       //!< EP3: data together with the link request
+    extension_rate_selection = 0x04,   //!< EP4
+    extension_large_windows = 0x08,    //!< EP5
+    extension_slotted_access = 0x10,   //!< EP6
+    extension_block_eot = 0x20,        //!< EP8: EOT counts to the end of the last block
+    extension_compact_confirm = 0x40,  //!< EP9
+    extension_variable_segment = 0x80, //!< EP11
+};
+
 //! "Other" of EOW 1.
 enum class rate_other : uint8_t {
     independent = 0, //!< request: the sender's transmitter alone

@@ -126,13 +126,18 @@ bool expedited_receiver::take(const expedited_header& h,
                               bool ok,
                               std::vector<std::vector<uint8_t>>& delivered)
 {
+    // The header is good in any case: with the new number begins a new C_PDU, or the ACK would
+    // still be that of the old one.
+    if (d_id != h.c_pdu_id) {
+        reset();
+        d_id = h.c_pdu_id;
+    }
     if (!ok) {
         return false;
     }
     const uint32_t crc = crc32(segment.data(), segment.size());
     const auto held = d_crcs.find(h.fsn);
-    const bool other = held == d_crcs.end() || held->second != crc;
-    if (d_id != h.c_pdu_id || (d_complete && other)) {
+    if (d_complete && (held == d_crcs.end() || held->second != crc)) {
         reset();
         d_id = h.c_pdu_id;
     }

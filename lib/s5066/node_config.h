@@ -66,6 +66,9 @@ struct node_config {
     bool probe_after_silence =
         true; //!< after an unanswered transmission send a short one
 
+    // Extensions of the S5066-EP series, each used only with a peer that has told that it has it
+    bool extensions = true; //!< tell ours by EOW 15 (EP7), use those of the peer
+
     // Management
     /*! \brief Data rate change by MANAGEMENT D_PDUs, for modems that are not autobaud: each
      *         connection starts at 300 bit/s with the short interleaver. Without it requests

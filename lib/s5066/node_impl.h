@@ -83,6 +83,7 @@ private:
         sim_time begin{};
         double longest_s = 0; // the policy's limit
         bool ask = false;     // for an ACK, without data
+        bool tell = false;    // our extensions
         bool no_data = false; // others wait for the channel, or ask
     };
     struct start {
@@ -143,6 +144,7 @@ private:
     size_t data_overhead() const;
     size_t non_arq_overhead() const;
     size_t ack_octets(const peer& p) const;
+    unsigned ack_copies(const peer& p, size_t octets) const;
     d_pdu make(const peer& p, d_pdu_type type) const;
     size_t max_blocks(const kernel::mode_timing& t, double longest_s) const;
     void fit_segments(sim_time now, peer& p);
@@ -170,6 +172,7 @@ private:
     void management_lost(sim_time now, peer& p);
     void send_empty_data(peer& p);
     uint8_t capabilities() const;
+    uint8_t extensions() const;
     void on_non_arq(sim_time now, peer* p, const d_pdu& d);
     void on_warning(sim_time now, peer& p, const d_pdu& d);
     void deliver(sim_time now, const non_arq_c_pdu& c);

@@ -127,6 +127,7 @@ void node::impl::link_made(sim_time now, peer& p, bool exclusive)
     p.silent = 0;
     p.last_data = now;
     ++d_stats.links_made;
+    p.extensions_told = 0;
     trace(now,
           std::string(exclusive ? "exclusive link" : "link") + " with " +
               p.addr.to_string() + " made");

@@ -33,6 +33,11 @@ uint8_t node::impl::capabilities() const
     return static_cast<uint8_t>(bits);
 }
 
+uint8_t node::impl::extensions() const
+{
+    return extension_pipelining | extension_block_eot | extension_variable_segment;
+}
+
 void node::impl::on_eow(sim_time now, peer& p, const d_pdu& d)
 {
     const unsigned kind = eow_kind(d.eow);
@@ -48,6 +53,9 @@ void node::impl::on_eow(sim_time now, peer& p, const d_pdu& d)
             }
             p.advised = m;
         }
+    }
+    if (kind == static_cast<unsigned>(eow_type::extensions) && !in_management) {
+        p.extensions = static_cast<uint8_t>(d.eow);
     }
     if (kind == static_cast<unsigned>(eow_type::capability)) {
         if (!p.capabilities && p.eow == 0) {

@@ -29,9 +29,14 @@ bool node::impl::emit_non_arq(sim_time now)
     }
     non_arq_out& n = p.non_arq.front();
     const size_t size = n.o->c_pdu.size();
-    const size_t segment = std::min(segment_length(p, d_tx.m), size - n.offset);
+    size_t segment = std::min(segment_length(p, d_tx.m), size - n.offset);
     if (segment + non_arq_overhead() > room()) {
-        return false;
+        // Any division is allowed here, but very short parts are not worth their headers.
+        constexpr size_t least_part = 64;
+        if (room() < non_arq_overhead() + least_part) {
+            return false;
+        }
+        segment = room() - non_arq_overhead();
     }
     d_pdu d = make(
         p, n.expedited ? d_pdu_type::expedited_non_arq_data : d_pdu_type::non_arq_data);

@@ -59,6 +59,7 @@ const std::vector<setting>& all_settings()
         field("slot", &node_config::slot),
         field("slot_s", &node_config::slot_s),
         field("ack_copies", &node_config::ack_copies),
+        field("extensions", &node_config::extensions),
         field("drc", &node_config::drc),
         field("management_tries", &node_config::management_tries),
         field("link_idle_s", &node_config::link_idle_s),

@@ -49,6 +49,17 @@ size_t node::impl::ack_octets(const peer& p) const
     return 9u + d_config.address_size + p.rx.ack().selective.size();
 }
 
+unsigned node::impl::ack_copies(const peer& p, size_t octets) const
+{
+    // A second copy helps against bit errors alone. Where it takes long, that is worth while only
+    // if there are some; in the last block it costs nothing and is sent anyway.
+    constexpr double cheap_s = 0.25;
+    constexpr double some = 0.5;
+    const bool worth = 8.0 * static_cast<double>(octets) / d_tx.m.rate_bps < cheap_s ||
+                       p.loss_events > some;
+    return worth ? d_config.ack_copies : 1;
+}
+
 d_pdu node::impl::make(const peer& p, d_pdu_type type) const
 {
     d_pdu d;
@@ -62,7 +73,13 @@ d_pdu node::impl::make(const peer& p, d_pdu_type type) const
 
 uint16_t node::impl::eow_for(const peer& p) const
 {
-    return p.eow != 0 ? p.eow : d_policy->advice(p.addr).value_or(0);
+    if (p.eow != 0) {
+        return p.eow;
+    }
+    if (d_tx.tell && d_tx.produced == 0 && &p == d_tx.to) {
+        return make_eow(eow_type::extensions, extensions());
+    }
+    return d_policy->advice(p.addr).value_or(0);
 }
 
 void node::impl::begin_transmission(sim_time now, peer& p)
@@ -119,7 +136,11 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     d_shown_peer = p.addr;
     const size_t segment = segment_length(p, d_tx.m);
     p.tx.set_segment(segment, d_config.segment_octets == 0);
+    p.tx.set_variable(d_config.extensions && p.has_extension(extension_variable_segment));
     p.tx.begin_transmission();
+    constexpr unsigned times_told = 3;
+    d_tx.tell = d_config.extensions && p.extensions_told < times_told;
+    p.extensions_told += d_tx.tell ? 1 : 0;
     p.expedited_tx.set_segment(segment, d_config.segment_octets == 0);
     p.expedited_tx.begin_transmission();
     ++d_stats.transmissions;
@@ -174,9 +195,10 @@ void node::impl::plan()
         cap = part;
     }
     if (p.expedited_ack_due && p.expedited_allowed()) {
-        d_tx.expedited_acks_due = d_config.ack_copies;
-        need += d_tx.expedited_acks_due *
-                (9u + d_config.address_size + p.expedited_rx.ack().selective.size());
+        const size_t octets =
+            9u + d_config.address_size + p.expedited_rx.ack().selective.size();
+        d_tx.expedited_acks_due = ack_copies(p, octets);
+        need += d_tx.expedited_acks_due * octets;
     }
     if (p.expedited_allowed() && !d_tx.no_data) {
         need += p.expedited_tx.pending_octets(data_overhead(), cap - std::min(cap, need));
@@ -189,7 +211,7 @@ void node::impl::plan()
         d_tx.data_acks = d_config.ack_copies;
         need += d_tx.data_acks * (1 + p.rx.ack().selective.size());
     } else if (ack) {
-        d_tx.acks_due = d_config.ack_copies;
+        d_tx.acks_due = ack_copies(p, ack_octets(p));
         need += d_tx.acks_due * ack_octets(p);
     }
     const size_t left = cap - std::min(cap, need);

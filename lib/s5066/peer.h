@@ -93,9 +93,12 @@ struct peer {
     // Management
     management_exchange management;
     rate_change rates;
-    std::optional<mode> advised;          //!< by the peer, for our transmissions
-    sim_time management_at{};             //!< last D_PDU of an exchange
-    std::optional<uint8_t> capabilities;  //!< EOW 4 of the peer
+    std::optional<mode> advised;         //!< by the peer, for our transmissions
+    sim_time management_at{};            //!< last D_PDU of an exchange
+    std::optional<uint8_t> capabilities; //!< EOW 4 of the peer
+    std::optional<uint8_t> extensions;   //!< EOW 15 of the peer
+    unsigned extensions_told = 0;        //!< transmissions that told ours
+    bool has_extension(unsigned bit) const { return extensions && *extensions & bit; }
     dts_state heard_in = dts_state::idle; //!< at the begin of the present reception
 
     // Turns

@@ -214,6 +214,21 @@ TEST(Conformance, Row2_05_LeavingTheStateDropsTheHalfReceivedCPdu)
     }
 }
 
+TEST(Expedited, DamagedBeginOfTheNextCPduIsNotAcknowledgedWithTheLastOne)
+{
+    linked p;
+    p.receive({ segment(0, 0, c_pdu_of(7), true, true) });
+    p.transmission();
+    p.primitives();
+    auto v = encode(segment(1, 0, c_pdu_of(8), true, true));
+    v.back() ^= 1;
+    p.receive_octets(v);
+    const auto d = of_type(p.transmission(), t::expedited_ack_only);
+    ASSERT_FALSE(d.empty());
+    EXPECT_EQ(d[0].ack.rx_lwe, 0);
+    EXPECT_TRUE(d[0].ack.selective.empty());
+}
+
 TEST(Expedited, LossyExchangeDeliversEachOnceInOrder)
 {
     std::mt19937 r(11);
