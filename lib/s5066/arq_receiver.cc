@@ -4,25 +4,15 @@
 
 #include "s5066/combine.h"
 
+#include <algorithm>
+
 namespace gr::hf::s5066 {
 
-namespace {
-
-// x lies between lo and hi, counted modulo 256 (dts 9.2)
-bool in(uint8_t lo, uint8_t x, uint8_t hi)
+void arq_receiver::reset(uint16_t lwe)
 {
-    return static_cast<uint8_t>(x - lo) <= static_cast<uint8_t>(hi - lo);
-}
-
-uint8_t u8(int v) { return static_cast<uint8_t>(v); }
-
-} // namespace
-
-void arq_receiver::reset(uint8_t lwe)
-{
-    d_slots.fill(slot());
+    d_slots.clear();
     d_lwe = lwe;
-    d_uwe = u8(lwe - 1);
+    d_uwe = d_space.add(lwe, -1);
     d_advanced = false;
     d_partial.clear();
     d_inside = false;
@@ -31,13 +21,16 @@ void arq_receiver::reset(uint8_t lwe)
 
 bool arq_receiver::in_sync(const arq_header& h) const
 {
-    if (h.uwe && !in(d_uwe, h.fsn, u8(d_lwe + 127))) {
+    const int reach = static_cast<int>(d_space.half()) - 1;
+    const auto lowest = d_space.add(d_uwe, -reach);
+    const auto highest = d_space.add(d_lwe, reach);
+    if (h.uwe && !d_space.in(d_uwe, h.fsn, highest)) {
         return false;
     }
-    if (h.lwe && !in(u8(d_uwe - 127), h.fsn, d_lwe)) {
+    if (h.lwe && !d_space.in(lowest, h.fsn, d_lwe)) {
         return false;
     }
-    return in(u8(d_uwe - 127), h.fsn, u8(d_lwe + 127));
+    return d_space.in(lowest, h.fsn, highest);
 }
 
 bool arq_receiver::take(const arq_header& h,
@@ -45,10 +38,14 @@ bool arq_receiver::take(const arq_header& h,
                         bool ok,
                         std::vector<std::vector<uint8_t>>& delivered)
 {
-    slot& s = d_slots[h.fsn];
-    if ((!ok && !h.drop) || u8(h.fsn - d_lwe) >= 128 || s.have) {
+    const size_t at = d_space.ahead(h.fsn, d_lwe);
+    if ((!ok && !h.drop) || at >= d_space.half() || have(at)) {
         return false;
     }
+    if (at >= d_slots.size()) {
+        d_slots.resize(at + 1);
+    }
+    slot& s = d_slots[at];
     s.have = true;
     s.damaged.clear();
     s.start = h.start;
@@ -60,13 +57,14 @@ bool arq_receiver::take(const arq_header& h,
         s.segment = segment;
     }
     d_advanced = true;
-    if (u8(h.fsn - d_lwe) > u8(d_uwe - d_lwe) || u8(d_uwe - d_lwe) >= 128) {
+    const unsigned furthest = d_space.ahead(d_uwe, d_lwe);
+    if (at > furthest || furthest >= d_space.half()) {
         d_uwe = h.fsn;
     }
-    if (h.fsn == d_lwe) {
+    if (at == 0) {
         move_lwe(delivered);
     } else if (!h.in_order) {
-        deliver_early(h.fsn, delivered);
+        deliver_early(at, delivered);
     }
     return true;
 }
@@ -74,10 +72,14 @@ bool arq_receiver::take(const arq_header& h,
 std::optional<std::vector<uint8_t>>
 arq_receiver::repair(const arq_header& h, const std::vector<uint8_t>& octets)
 {
-    slot& s = d_slots[h.fsn];
-    if (u8(h.fsn - d_lwe) >= 128 || s.have) {
+    const size_t at = d_space.ahead(h.fsn, d_lwe);
+    if (at >= d_space.half() || have(at)) {
         return std::nullopt;
     }
+    if (at >= d_slots.size()) {
+        d_slots.resize(at + 1);
+    }
+    slot& s = d_slots[at];
     auto good = combine_copies(s.damaged, octets);
     if (!good) {
         s.damaged = octets;
@@ -89,8 +91,8 @@ arq_receiver::repair(const arq_header& h, const std::vector<uint8_t>& octets)
 
 void arq_receiver::move_lwe(std::vector<std::vector<uint8_t>>& delivered)
 {
-    while (d_slots[d_lwe].have) {
-        slot& s = d_slots[d_lwe];
+    while (have(0)) {
+        slot& s = d_slots.front();
         if (s.start) {
             d_partial.clear();
             d_inside = true;
@@ -108,64 +110,59 @@ void arq_receiver::move_lwe(std::vector<std::vector<uint8_t>>& delivered)
             d_partial.clear();
             d_inside = false;
         }
-        s = slot();
-        ++d_lwe;
+        d_slots.pop_front();
+        d_lwe = d_space.add(d_lwe, 1);
     }
 }
 
-void arq_receiver::deliver_early(uint8_t fsn,
-                                 std::vector<std::vector<uint8_t>>& delivered)
+void arq_receiver::deliver_early(size_t at, std::vector<std::vector<uint8_t>>& delivered)
 {
-    uint8_t first = fsn;
+    size_t first = at;
     while (!d_slots[first].start) {
-        if (first == d_lwe || !d_slots[u8(first - 1)].have) {
+        if (first == 0 || !have(first - 1)) {
             return;
         }
         --first;
     }
-    uint8_t last = fsn;
+    size_t last = at;
     while (!d_slots[last].end) {
-        if (last == d_uwe || !d_slots[u8(last + 1)].have) {
+        if (!have(last + 1)) {
             return;
         }
         ++last;
     }
     std::vector<uint8_t> c_pdu;
-    for (uint8_t i = first;; ++i) {
-        slot& s = d_slots[i];
+    for (size_t i = first; i <= last; ++i) {
+        const slot& s = d_slots[i];
         if (s.drop || s.in_order) {
             return;
         }
         c_pdu.insert(c_pdu.end(), s.segment.begin(), s.segment.end());
-        if (i == last) {
-            break;
-        }
     }
-    for (uint8_t i = first;; ++i) {
+    for (size_t i = first; i <= last; ++i) {
         d_slots[i].delivered = true;
         d_slots[i].segment.clear();
-        if (i == last) {
-            break;
-        }
     }
     delivered.push_back(std::move(c_pdu));
 }
 
-ack_header arq_receiver::ack() const
+std::vector<uint8_t> arq_receiver::selective(unsigned from, size_t octets) const
 {
-    ack_header a;
-    a.rx_lwe = d_lwe;
-    const unsigned ahead = u8(d_uwe - d_lwe);
-    if (ahead >= 128) {
-        return a; // RX UWE is behind: nothing is missing
+    std::vector<uint8_t> bits;
+    const unsigned ahead = d_space.ahead(d_uwe, d_lwe);
+    if (ahead >= d_space.half() || from >= ahead) {
+        return bits; // RX UWE is behind: nothing is missing
     }
-    a.selective.assign((ahead + 7) / 8, 0);
-    for (unsigned i = 1; i <= ahead; ++i) {
-        if (d_slots[u8(static_cast<int>(d_lwe + i))].have) {
-            a.selective[(i - 1) / 8] |= u8(1 << ((i - 1) % 8));
+    const size_t n = std::min<size_t>(ahead - from, 8 * octets);
+    bits.assign((n + 7) / 8, 0);
+    for (size_t i = 0; i < n; ++i) {
+        if (have(from + i + 1)) {
+            bits[i / 8] = static_cast<uint8_t>(bits[i / 8] | 1u << (i % 8));
         }
     }
-    return a;
+    return bits;
 }
+
+ack_header arq_receiver::ack() const { return { d_lwe, selective(0, max_selective()) }; }
 
 } // namespace gr::hf::s5066

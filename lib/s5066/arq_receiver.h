@@ -3,8 +3,9 @@
 #pragma once
 
 #include "s5066/d_pdu.h"
+#include "s5066/fsn.h"
 
-#include <array>
+#include <deque>
 #include <optional>
 
 namespace gr::hf::s5066 {
@@ -15,8 +16,11 @@ namespace gr::hf::s5066 {
 class arq_receiver
 {
 public:
+    //! \param large frame sequence numbers modulo 65536
+    explicit arq_receiver(bool large = false) : d_space(large) { reset(); }
+
     //! Empties the window: RX LWE = \p lwe, incomplete C_PDUs are dropped.
-    void reset(uint8_t lwe = 0);
+    void reset(uint16_t lwe = 0);
     //! Synchronisation tests 1 to 3.
     bool in_sync(const arq_header& h) const;
     /*! \brief Takes a segment that is in sync.
@@ -36,15 +40,27 @@ public:
      */
     std::optional<std::vector<uint8_t>> repair(const arq_header& h,
                                                const std::vector<uint8_t>& octets);
-    //! What to send back, as of now.
+    //! Most octets of a selective acknowledgement.
+    size_t max_selective() const
+    {
+        return d_space.large() ? max_selective_large : max_selective_small;
+    }
+    //! What to send back, as of now; with large windows perhaps not up to RX UWE.
     ack_header ack() const;
-    uint8_t lwe() const { return d_lwe; }
+    /*! \brief The rest of it: whole octets of bits from number RX LWE + 1 + \p from on.
+     *  \return empty bits when there is nothing more
+     */
+    std::vector<uint8_t> selective(unsigned from, size_t octets) const;
+    uint16_t lwe() const { return d_lwe; }
     //! Something is missing, or a C_PDU is not complete.
     bool incomplete() const { return d_inside || !ack().selective.empty(); }
     //! Anything was received since reset().
     bool advanced() const { return d_advanced; }
 
 private:
+    static constexpr size_t max_selective_small = 16;
+    static constexpr size_t max_selective_large = 19; // that fits types 10 and 11
+
     struct slot {
         bool have = false;
         bool start = false;
@@ -59,11 +75,14 @@ private:
     static constexpr size_t max_c_pdu = 128 * max_segment;
 
     void move_lwe(std::vector<std::vector<uint8_t>>& delivered);
-    void deliver_early(uint8_t fsn, std::vector<std::vector<uint8_t>>& delivered);
+    void deliver_early(size_t at, std::vector<std::vector<uint8_t>>& delivered);
 
-    std::array<slot, 256> d_slots;
-    uint8_t d_lwe = 0;
-    uint8_t d_uwe = 255;
+    bool have(size_t at) const { return at < d_slots.size() && d_slots[at].have; }
+
+    fsn_space d_space;
+    std::deque<slot> d_slots; // d_slots[0] is RX LWE
+    uint16_t d_lwe = 0;
+    uint16_t d_uwe = 0;
     bool d_advanced = false;
     std::vector<uint8_t> d_partial; // C_PDU that RX LWE is inside of
     bool d_inside = false;

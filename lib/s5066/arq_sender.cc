@@ -182,7 +182,7 @@ arq_sender::out arq_sender::give(size_t index, bool repeat)
     o.header.end = f.end;
     o.header.in_order = f.o->mode.order == delivery_order::in_order;
     o.header.drop = f.o->dropped;
-    o.header.fsn = static_cast<uint8_t>(d_lwe + index);
+    o.header.fsn = d_space.add(d_lwe, static_cast<int>(index));
     o.header.lwe = index == 0;
     o.header.uwe = index + 1 == d_frames.size();
     o.segment = f.o->c_pdu.data() + f.offset;
@@ -240,13 +240,13 @@ std::optional<arq_sender::out> arq_sender::copy(size_t room, size_t overhead)
 
 bool arq_sender::in_sync(const ack_header& a) const
 {
-    const size_t ahead = static_cast<uint8_t>(a.rx_lwe - d_lwe);
+    const size_t ahead = d_space.ahead(a.rx_lwe, d_lwe);
     if (ahead > d_frames.size()) {
         return false;
     }
     for (size_t i = 0; i < 8 * a.selective.size(); ++i) {
         if (a.selective[i / 8] >> (i % 8) & 1) {
-            const size_t k = static_cast<uint8_t>(a.rx_lwe + 1 + i - d_lwe);
+            const size_t k = d_space.ahead(a.rx_lwe + 1 + i, d_lwe);
             if (k < 1 || k >= std::max<size_t>(d_frames.size(), 1)) {
                 return false;
             }
@@ -278,12 +278,12 @@ void arq_sender::mark_acked(frame& f, std::vector<outgoing_ptr>& done, unsigned&
 unsigned arq_sender::acknowledge(const ack_header& a, std::vector<outgoing_ptr>& done)
 {
     unsigned n = 0;
-    const size_t ahead = static_cast<uint8_t>(a.rx_lwe - d_lwe);
+    const size_t ahead = d_space.ahead(a.rx_lwe, d_lwe);
     for (size_t i = 0; i < ahead && i < d_frames.size(); ++i) {
         mark_acked(d_frames[i], done, n);
     }
     for (size_t i = 0; i < 8 * a.selective.size(); ++i) {
-        const size_t k = static_cast<uint8_t>(a.rx_lwe + 1 + i - d_lwe);
+        const size_t k = d_space.ahead(a.rx_lwe + 1 + i, d_lwe);
         if ((a.selective[i / 8] >> (i % 8) & 1) && k < d_frames.size()) {
             mark_acked(d_frames[k], done, n);
         }
@@ -296,7 +296,7 @@ unsigned arq_sender::acknowledge(const ack_header& a, std::vector<outgoing_ptr>&
             settle(d_frames.front(), done);
         }
         d_frames.pop_front();
-        ++d_lwe;
+        d_lwe = d_space.add(d_lwe, 1);
     }
     return n;
 }
@@ -359,7 +359,14 @@ void arq_sender::expire(sim_time now, std::vector<outgoing_ptr>& expired)
     }
 }
 
-void arq_sender::rewind(uint8_t lwe)
+void arq_sender::set_window(unsigned window, bool large)
+{
+    d_window_limit = window;
+    d_space = fsn_space(large);
+    rewind(0);
+}
+
+void arq_sender::rewind(uint16_t lwe)
 {
     std::vector<outgoing_ptr> again;
     const auto add = [&again](const outgoing_ptr& o) {

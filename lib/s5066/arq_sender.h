@@ -3,6 +3,7 @@
 #pragma once
 
 #include "s5066/d_pdu.h"
+#include "s5066/fsn.h"
 #include "s5066/outgoing.h"
 
 #include <array>
@@ -16,8 +17,12 @@ namespace gr::hf::s5066 {
 class arq_sender
 {
 public:
-    //! \param window most D_PDUs without ACK, 1 to 128
-    explicit arq_sender(unsigned window) : d_window_limit(window) {}
+    //! \param window most D_PDUs without ACK, 1 to 128; 1 to 32768 if \p large
+    //! \param large frame sequence numbers modulo 65536
+    explicit arq_sender(unsigned window, bool large = false)
+        : d_window_limit(window), d_space(large)
+    {
+    }
 
     //! A segment to send.
     struct out {
@@ -35,8 +40,9 @@ public:
     unsigned unacknowledged() const;
     //! C_PDU octets that were never sent.
     size_t unsent_octets() const { return d_unsent; }
-    uint8_t lwe() const { return d_lwe; }
-    uint8_t uwe() const { return static_cast<uint8_t>(d_lwe + d_frames.size() - 1); }
+    uint16_t lwe() const { return d_lwe; }
+    //! Another window and other numbers; everything starts again.
+    void set_window(unsigned window, bool large);
     //! Priority of what would be sent next as new.
     uint8_t next_priority() const;
 
@@ -89,7 +95,7 @@ public:
      *  (our choice). Same for windows moved by RESET RX WIN CMND, because their receiver
      *  drops incomplete C_PDUs.
      */
-    void rewind(uint8_t lwe);
+    void rewind(uint16_t lwe);
     //! Takes out the C_PDUs that are not begun; the window stays as it is.
     std::vector<outgoing_ptr> take_queued();
     //! Takes everything out: queue and window are empty afterwards.
@@ -119,10 +125,11 @@ private:
     size_t segment_for(size_t c_pdu) const;
 
     unsigned d_window_limit;
+    fsn_space d_space;
     size_t d_segment = 200;
     bool d_equal_parts = true;
     bool d_variable = false;
-    uint8_t d_lwe = 0;
+    uint16_t d_lwe = 0;
     std::deque<frame> d_frames; // d_frames[0] is TX LWE
     std::array<std::deque<outgoing_ptr>, 16> d_queue;
     size_t d_queued = 0;

@@ -15,6 +15,8 @@ constexpr uint8_t sync_0 = 0x90;
 constexpr uint8_t sync_1 = 0xeb;
 constexpr size_t max_selective = 16;
 constexpr size_t max_extended = 23;
+constexpr size_t max_large_selective = 19;
+constexpr size_t longest_unknown = 25; // h is at most 31
 
 using t = d_pdu_type;
 
@@ -26,6 +28,13 @@ size_t fixed_part(d_pdu_type type)
     case t::reset:
     case t::expedited_data_only:
         return 3;
+    case t::large_data_only:
+    case t::large_reset:
+        return 4;
+    case t::large_ack_only:
+        return 2;
+    case t::large_data_ack:
+        return 6;
     case t::ack_only:
     case t::expedited_ack_only:
     case t::warning:
@@ -50,29 +59,44 @@ size_t longest_part(d_pdu_type type)
     case t::expedited_ack_only:
     case t::data_ack:
         return fixed_part(type) + max_selective;
+    case t::large_ack_only:
+    case t::large_data_ack:
+        return fixed_part(type) + max_large_selective;
     case t::management:
         return fixed_part(type) + max_extended;
     case t::data_only:
     case t::reset:
+    case t::large_data_only:
+    case t::large_reset:
     case t::expedited_data_only:
     case t::non_arq_data:
     case t::expedited_non_arq_data:
     case t::warning:
         return fixed_part(type);
     default:
-        return 25; // h is at most 31
+        return longest_unknown;
     }
 }
 
+// Types 9 to 12 mean nothing but to those that have agreed on large windows.
+bool opaque(d_pdu_type type, bool large) { return is_large(type) && !large; }
+
 size_t part_octets(const d_pdu& d)
 {
+    if (opaque(d.type, d.large)) {
+        return d.other.size();
+    }
     switch (d.type) {
+    case t::large_ack_only:
+    case t::large_data_ack:
     case t::ack_only:
     case t::expedited_ack_only:
     case t::data_ack:
         return fixed_part(d.type) + d.ack.selective.size();
     case t::management:
         return fixed_part(d.type) + d.management.extended.size();
+    case t::large_data_only:
+    case t::large_reset:
     case t::data_only:
     case t::reset:
     case t::expedited_data_only:
@@ -101,30 +125,36 @@ void write_arq(octet_writer& w, const arq_header& a, size_t size)
     w.u8(bit(a.start, 7) | bit(a.end, 6) | bit(a.in_order, 5) | bit(a.drop, 4) |
          bit(a.uwe, 3) | bit(a.lwe, 2) | static_cast<unsigned>(size >> 8));
     w.u8(size & 0xff);
-    w.u8(a.fsn);
 }
 
 void write_part(octet_writer& w, const d_pdu& d)
 {
     const size_t size = d.segment.size();
-    switch (d.type) {
+    if (opaque(d.type, d.large)) {
+        w.bytes(d.other);
+        return;
+    }
+    const auto number = [&w, &d](uint16_t n) { is_large(d.type) ? w.u16(n) : w.u8(n); };
+    switch (is_large(d.type) ? small_type(d.type) : d.type) {
     case t::data_only:
         write_arq(w, d.arq, size);
+        number(d.arq.fsn);
         break;
     case t::data_ack:
         write_arq(w, d.arq, size);
-        w.u8(d.ack.rx_lwe);
+        number(d.arq.fsn);
+        number(d.ack.rx_lwe);
         w.bytes(d.ack.selective);
         break;
     case t::ack_only:
     case t::expedited_ack_only:
-        w.u8(d.ack.rx_lwe);
+        number(d.ack.rx_lwe);
         w.bytes(d.ack.selective);
         break;
     case t::reset:
         w.u8(bit(d.reset.full, 3) | bit(d.reset.tx_rqst, 2) | bit(d.reset.rx_cmnd, 1) |
              bit(d.reset.ack, 0));
-        w.u8(d.reset.new_rx_lwe);
+        number(d.reset.new_rx_lwe);
         w.u8(d.reset.frame_id);
         break;
     case t::expedited_data_only:
@@ -157,8 +187,7 @@ void write_part(octet_writer& w, const d_pdu& d)
     }
 }
 
-//! Returns the size of the segment.
-size_t read_arq(octet_reader& r, arq_header& a)
+void read_arq(octet_reader& r, arq_header& a)
 {
     const unsigned f = r.u8();
     a.start = f & 0x80;
@@ -167,26 +196,33 @@ size_t read_arq(octet_reader& r, arq_header& a)
     a.drop = f & 0x10;
     a.uwe = f & 0x08;
     a.lwe = f & 0x04;
-    const size_t size = (f & 3) << 8 | r.u8();
-    a.fsn = r.u8();
-    return size;
+    r.u8(); // rest of the size
 }
 
 void read_part(octet_reader& r, size_t part, d_pdu& d)
 {
     const size_t extra = part - std::min(part, fixed_part(d.type));
-    switch (d.type) {
+    if (opaque(d.type, d.large)) {
+        d.other = r.bytes(part);
+        return;
+    }
+    const auto number = [&r, &d]() -> uint16_t {
+        return is_large(d.type) ? r.u16() : r.u8();
+    };
+    switch (is_large(d.type) ? small_type(d.type) : d.type) {
     case t::data_only:
         read_arq(r, d.arq);
+        d.arq.fsn = number();
         break;
     case t::data_ack:
         read_arq(r, d.arq);
-        d.ack.rx_lwe = r.u8();
+        d.arq.fsn = number();
+        d.ack.rx_lwe = number();
         d.ack.selective = r.bytes(extra);
         break;
     case t::ack_only:
     case t::expedited_ack_only:
-        d.ack.rx_lwe = r.u8();
+        d.ack.rx_lwe = number();
         d.ack.selective = r.bytes(extra);
         break;
     case t::reset: {
@@ -195,7 +231,7 @@ void read_part(octet_reader& r, size_t part, d_pdu& d)
         d.reset.tx_rqst = f & 4;
         d.reset.rx_cmnd = f & 2;
         d.reset.ack = f & 1;
-        d.reset.new_rx_lwe = r.u8();
+        d.reset.new_rx_lwe = number();
         d.reset.frame_id = r.u8();
         break;
     }
@@ -259,19 +295,33 @@ const char* to_string(d_pdu_type type)
                                                "MANAGEMENT",
                                                "NON-ARQ-DATA",
                                                "EXPEDITED-NON-ARQ-DATA",
-                                               "TYPE-9",
-                                               "TYPE-10",
-                                               "TYPE-11",
-                                               "TYPE-12",
+                                               "LARGE-DATA-ONLY",
+                                               "LARGE-ACK-ONLY",
+                                               "LARGE-DATA-ACK",
+                                               "LARGE-RESET",
                                                "EXTENSION",
                                                "TYPE-14",
                                                "WARNING" };
     return names[static_cast<unsigned>(type) & 0xf];
 }
 
+d_pdu_type small_type(d_pdu_type type)
+{
+    return static_cast<t>(static_cast<unsigned>(type) -
+                          static_cast<unsigned>(t::large_data_only));
+}
+
+d_pdu_type large_type(d_pdu_type type)
+{
+    return static_cast<t>(static_cast<unsigned>(type) +
+                          static_cast<unsigned>(t::large_data_only));
+}
+
 bool has_segment(d_pdu_type type)
 {
     switch (type) {
+    case t::large_data_only:
+    case t::large_data_ack:
     case t::data_only:
     case t::data_ack:
     case t::expedited_data_only:
@@ -290,7 +340,8 @@ size_t d_pdu::header_octets() const
 
 size_t d_pdu::octets() const
 {
-    return header_octets() + (has_segment(type) ? segment.size() + 4 : 0);
+    const bool segmented = has_segment(type) && !opaque(type, large);
+    return header_octets() + (segmented ? segment.size() + 4 : 0);
 }
 
 std::vector<uint8_t> encode(const d_pdu& d)
@@ -298,8 +349,10 @@ std::vector<uint8_t> encode(const d_pdu& d)
     const unsigned m = d.address_size;
     const size_t part = part_octets(d);
     if (m < 1 || m > 7 || d.dst.half_octets() > static_cast<int>(m) ||
-        d.src.half_octets() > static_cast<int>(m) || part > longest_part(d.type) ||
-        d.segment.size() > max_segment || d.eow > 0xfff || d.non_arq.c_pdu_id > 0xfff) {
+        d.src.half_octets() > static_cast<int>(m) ||
+        part > (opaque(d.type, d.large) ? longest_unknown : longest_part(d.type)) ||
+        d.segment.size() > max_segment || d.eow > 0xfff || d.non_arq.c_pdu_id > 0xfff ||
+        (!d.large && std::max({ d.arq.fsn, d.ack.rx_lwe, d.reset.new_rx_lwe }) > 0xff)) {
         return {};
     }
     octet_writer w;
@@ -314,7 +367,7 @@ std::vector<uint8_t> encode(const d_pdu& d)
     const uint16_t c = crc16(w.out().data() + 2, w.out().size() - 2);
     w.u8(c & 0xff);
     w.u8(c >> 8);
-    if (has_segment(d.type)) {
+    if (has_segment(d.type) && !opaque(d.type, d.large)) {
         w.bytes(d.segment);
         const uint32_t s = crc32(d.segment.data(), d.segment.size());
         for (int i = 0; i < 4; ++i) {
@@ -324,7 +377,8 @@ std::vector<uint8_t> encode(const d_pdu& d)
     return std::move(w.out());
 }
 
-std::optional<d_pdu_extent> check_header(const uint8_t* p, size_t n, size_t& need)
+std::optional<d_pdu_extent>
+check_header(const uint8_t* p, size_t n, size_t& need, bool large)
 {
     need = 0;
     if (n < 6) {
@@ -334,8 +388,9 @@ std::optional<d_pdu_extent> check_header(const uint8_t* p, size_t n, size_t& nee
     const size_t m = p[5] >> 5;
     const size_t h = p[5] & 0x1f;
     const auto type = static_cast<d_pdu_type>(p[2] >> 4);
-    if (p[0] != sync_0 || p[1] != sync_1 || m == 0 || h < 6 + fixed_part(type) ||
-        h > 6 + longest_part(type)) {
+    const size_t least = opaque(type, large) ? 0 : fixed_part(type);
+    const size_t most = opaque(type, large) ? longest_unknown : longest_part(type);
+    if (p[0] != sync_0 || p[1] != sync_1 || m == 0 || h < 6 + least || h > 6 + most) {
         return std::nullopt;
     }
     d_pdu_extent e;
@@ -347,19 +402,21 @@ std::optional<d_pdu_extent> check_header(const uint8_t* p, size_t n, size_t& nee
     if (crc16(p + 2, e.header - 2) != 0) {
         return std::nullopt;
     }
-    e.total = e.header + (has_segment(type) ? segment_size(p, m) + 4 : 0);
+    const bool segmented = has_segment(type) && !opaque(type, large);
+    e.total = e.header + (segmented ? segment_size(p, m) + 4 : 0);
     return e;
 }
 
-std::optional<d_pdu> decode_d_pdu(const uint8_t* p, size_t n)
+std::optional<d_pdu> decode_d_pdu(const uint8_t* p, size_t n, bool large)
 {
     size_t need = 0;
-    const auto e = check_header(p, n, need);
+    const auto e = check_header(p, n, need, large);
     if (!e) {
         return std::nullopt;
     }
     d_pdu d;
     d.type = static_cast<d_pdu_type>(p[2] >> 4);
+    d.large = large && is_large(d.type);
     d.eow = static_cast<uint16_t>((p[2] & 0xfu) << 8 | p[3]);
     d.eot = p[4];
     const unsigned m = p[5] >> 5;
@@ -373,9 +430,9 @@ std::optional<d_pdu> decode_d_pdu(const uint8_t* p, size_t n)
     const auto dst = static_cast<uint32_t>(both >> (4 * m)) & mask;
     octet_reader r(p + 6 + m, e->header - 8 - m);
     read_part(r, e->header - 8 - m, d);
-    d.dst =
-        has_segment(d.type) && d.non_arq.group ? address::group(dst) : address::node(dst);
-    if (has_segment(d.type)) {
+    const bool segmented = has_segment(d.type) && !opaque(d.type, large);
+    d.dst = segmented && d.non_arq.group ? address::group(dst) : address::node(dst);
+    if (segmented) {
         const size_t size = segment_size(p, m);
         const size_t there = std::min(size, n - e->header);
         d.segment.assign(p + e->header, p + e->header + there);
@@ -393,7 +450,8 @@ std::optional<d_pdu> decode_d_pdu(const uint8_t* p, size_t n)
 std::string describe(const d_pdu& d)
 {
     std::string s = to_string(d.type);
-    if (d.type == t::data_only || d.type == t::data_ack) {
+    const auto kind = d.large ? small_type(d.type) : d.type;
+    if (kind == t::data_only || kind == t::data_ack) {
         s += " fsn " + std::to_string(d.arq.fsn);
         s += d.arq.start ? " START" : "";
         s += d.arq.end ? " END" : "";
@@ -403,14 +461,13 @@ std::string describe(const d_pdu& d)
         s += " id " + std::to_string(d.expedited.c_pdu_id) + " fsn " +
              std::to_string(d.expedited.fsn);
     }
-    if (d.type == t::ack_only || d.type == t::data_ack ||
-        d.type == t::expedited_ack_only) {
+    if (kind == t::ack_only || kind == t::data_ack || d.type == t::expedited_ack_only) {
         s += " rx_lwe " + std::to_string(d.ack.rx_lwe);
         s += d.ack.selective.empty()
                  ? ""
                  : " + " + std::to_string(8 * d.ack.selective.size()) + " bits";
     }
-    if (has_segment(d.type)) {
+    if (has_segment(d.type) && !opaque(d.type, d.large)) {
         s += " " + std::to_string(d.segment.size()) + " octets";
         s += d.segment_ok ? "" : " BAD CRC";
     }

@@ -25,6 +25,11 @@ enum class d_pdu_type : uint8_t {
     management = 6,
     non_arq_data = 7,
     expedited_non_arq_data = 8,
+    // S5066-EP5; the octets are a reconstruction, see d_pdu::large
+    large_data_only = 9,
+    large_ack_only = 10,
+    large_data_ack = 11,
+    large_reset = 12,
     extension = 13, //!< S5066-EP10
     warning = 15,
 };
@@ -42,8 +47,16 @@ constexpr double eot_unit_s = 0.5;
 const char* to_string(d_pdu_type t);
 //! True for the types that carry a segment (I frames).
 bool has_segment(d_pdu_type t);
+//! Types 9 to 12.
+constexpr bool is_large(d_pdu_type t)
+{
+    return t >= d_pdu_type::large_data_only && t <= d_pdu_type::large_reset;
+}
+//! Of the types 9 to 12 the one of 0 to 3 that does the same, and the other way round.
+d_pdu_type small_type(d_pdu_type t);
+d_pdu_type large_type(d_pdu_type t);
 
-//! Flags and number of types 0 and 2.
+//! Flags and number of types 0, 2, 9 and 11.
 struct arq_header {
     bool start = false;    //!< C_PDU START
     bool end = false;      //!< C_PDU END
@@ -51,23 +64,23 @@ struct arq_header {
     bool drop = false;     //!< DROP C_PDU
     bool uwe = false;      //!< FSN is the sender's TX UWE
     bool lwe = false;      //!< FSN is the sender's TX LWE
-    uint8_t fsn = 0;
+    uint16_t fsn = 0;      //!< more than 255 in types 9 and 11 alone
 };
 
-//! Acknowledgement of types 1, 2 and 5.
+//! Acknowledgement of types 1, 2, 5, 10 and 11.
 struct ack_header {
-    uint8_t rx_lwe = 0;
-    //! 0 to 16 octets; bit 0 of the first stands for RX LWE + 1.
+    uint16_t rx_lwe = 0; //!< more than 255 in types 10 and 11 alone
+    //! 0 to 16 octets, types 10 and 11 0 to 19; bit 0 of the first stands for RX LWE + 1.
     std::vector<uint8_t> selective;
 };
 
-//! Type 3.
+//! Types 3 and 12.
 struct reset_header {
-    bool full = false;    //!< FULL RESET CMD
-    bool tx_rqst = false; //!< RESET TX WIN RQST
-    bool rx_cmnd = false; //!< RESET RX WIN CMND
-    bool ack = false;     //!< RESET ACK
-    uint8_t new_rx_lwe = 0;
+    bool full = false;       //!< FULL RESET CMD
+    bool tx_rqst = false;    //!< RESET TX WIN RQST
+    bool rx_cmnd = false;    //!< RESET RX WIN CMND
+    bool ack = false;        //!< RESET ACK
+    uint16_t new_rx_lwe = 0; //!< more than 255 in type 12 alone
     uint8_t frame_id = 0;
 };
 
@@ -122,7 +135,11 @@ struct d_pdu {
     management_header management;
     non_arq_header non_arq;
     warning_header warning;
-    std::vector<uint8_t> other; //!< type-specific part of types 9 to 14
+    std::vector<uint8_t> other; //!< type-specific part of other types
+    /*! \brief Types 9 to 12 are those of large windows, with numbers of 16 bits; otherwise their
+     *         type-specific part is in \ref other.
+     */
+    bool large = false;
 
     std::vector<uint8_t> segment;
     //! False: the header was good but the segment was damaged or cut off.
@@ -150,15 +167,17 @@ struct d_pdu_extent {
 /*! \brief Checks a complete header (sync, sizes, CRC-16) and tells the length of the D_PDU.
  *  \param p at least max_d_pdu_header octets or all there are
  *  \param n number of octets at \p p
+ *  \param large types 9 to 12 are those of large windows
  *  \param need set to how many octets are needed to decide when the result is empty and more
  *         octets could change it; 0 when \p p is no D_PDU
  */
-std::optional<d_pdu_extent> check_header(const uint8_t* p, size_t n, size_t& need);
+std::optional<d_pdu_extent>
+check_header(const uint8_t* p, size_t n, size_t& need, bool large = false);
 
 /*! \brief Reads one D_PDU whose header is whole; the segment may be cut off or damaged.
  *  \return empty when the header is not good
  */
-std::optional<d_pdu> decode_d_pdu(const uint8_t* p, size_t n);
+std::optional<d_pdu> decode_d_pdu(const uint8_t* p, size_t n, bool large = false);
 inline std::optional<d_pdu> decode_d_pdu(const std::vector<uint8_t>& v)
 {
     return decode_d_pdu(v.data(), v.size());

@@ -77,7 +77,7 @@ std::optional<received_d_pdu> d_pdu_deframer::take(bool at_end)
         copy_octets(head, n);
         put_sync(head);
         size_t need = 0;
-        const auto e = check_header(head, n, need);
+        const auto e = check_header(head, n, need, d_large);
         if (!e && need > n && !at_end) {
             return std::nullopt;
         }
@@ -94,7 +94,7 @@ std::optional<received_d_pdu> d_pdu_deframer::take(bool at_end)
         copy_octets(r.octets.data(), r.octets.size());
         put_sync(r.octets.data());
         r.bit_offset = 8 * d_dropped + d_bit;
-        r.pdu = *decode_d_pdu(r.octets.data(), r.octets.size());
+        r.pdu = *decode_d_pdu(r.octets.data(), r.octets.size(), d_large);
         d_bit += 8 * r.octets.size();
         return r;
     }

@@ -27,6 +27,8 @@ class d_pdu_deframer
 public:
     //! Wrong bits allowed in a sync word, 0 to 3.
     void set_sync_errors(unsigned bits) { d_sync_errors = bits; }
+    //! Types 9 to 12 are those of large windows.
+    void set_large(bool on) { d_large = on; }
     //! Forgets everything; call at the begin of a transmission.
     void reset();
     //! Octets as the modem gives them; bit 0 of each came first.
@@ -50,6 +52,7 @@ private:
     uint64_t d_dropped = 0; // octets removed from the front of d_buf
     uint64_t d_false_syncs = 0;
     unsigned d_sync_errors = 0;
+    bool d_large = false;
 };
 
 } // namespace gr::hf::s5066
