@@ -186,3 +186,78 @@ TEST(arq_halves, lossy_exchange_delivers_everything_once)
     }
     EXPECT_GT(c_pdus, 4000u);
 }
+
+TEST(large_windows, lossy_exchange_across_the_wrap)
+{
+    std::mt19937 r(9);
+    for (const double loss : { 0.0, 0.01, 0.2 }) {
+        arq_sender s(2000, true);
+        s.rewind(65000);
+        arq_receiver q(true);
+        q.reset(65000);
+        s.set_segment(20, false);
+        std::vector<std::vector<uint8_t>> out;
+        std::vector<outgoing_ptr> done;
+        constexpr size_t count = 1000;
+        for (size_t i = 0; i < count; ++i) {
+            s.submit(c_pdu(100, static_cast<uint8_t>(i), delivery_order::in_order));
+        }
+        for (int turn = 0; turn < 500 && !s.idle(); ++turn) {
+            s.begin_transmission();
+            while (const auto o = s.next(1000, 23, true)) {
+                if (r() >= loss * 4294967296.0) {
+                    ASSERT_TRUE(q.in_sync(o->header));
+                    q.take(o->header, { o->segment, o->segment + o->size }, true, out);
+                }
+            }
+            ASSERT_LE(s.unacknowledged(), 2000u);
+            const auto a = q.ack();
+            ASSERT_LE(a.selective.size(), 19u);
+            ASSERT_TRUE(s.in_sync(a));
+            s.acknowledge(a, done);
+        }
+        ASSERT_TRUE(s.idle());
+        EXPECT_EQ(s.lwe(), static_cast<uint16_t>(65000 + 5 * count));
+        ASSERT_EQ(out.size(), count);
+        for (size_t i = 0; i < count; ++i) {
+            ASSERT_EQ(out[i], std::vector<uint8_t>(100, static_cast<uint8_t>(i)));
+        }
+    }
+}
+
+TEST(large_windows, d_pdus_with_numbers_of_16_bits)
+{
+    for (const auto type : { d_pdu_type::large_data_only,
+                             d_pdu_type::large_ack_only,
+                             d_pdu_type::large_data_ack,
+                             d_pdu_type::large_reset }) {
+        d_pdu d;
+        d.type = type;
+        d.large = true;
+        d.dst = address("1.1.0.0");
+        d.src = address("1.2.0.0");
+        if (type == d_pdu_type::large_reset) {
+            d.reset.rx_cmnd = true;
+            d.reset.new_rx_lwe = 0x1234;
+        } else {
+            d.arq.fsn = type == d_pdu_type::large_ack_only ? 0 : 0xabcd;
+            d.ack.rx_lwe = type == d_pdu_type::large_data_only ? 0 : 0x5678;
+            d.segment.assign(has_segment(type) ? 30 : 0, 7);
+        }
+        const auto v = encode(d);
+        ASSERT_FALSE(v.empty());
+        const auto r = decode_d_pdu(v.data(), v.size(), true);
+        ASSERT_TRUE(r);
+        EXPECT_EQ(encode(*r), v);
+        EXPECT_EQ(r->arq.fsn, d.arq.fsn);
+        EXPECT_EQ(r->ack.rx_lwe, d.ack.rx_lwe);
+        EXPECT_EQ(r->reset.new_rx_lwe, d.reset.new_rx_lwe);
+        EXPECT_EQ(r->segment, d.segment);
+        const auto other =
+            decode_d_pdu(v); // who has not agreed reads the common part only
+        ASSERT_TRUE(other);
+        EXPECT_FALSE(other->large);
+        EXPECT_TRUE(other->segment.empty());
+        EXPECT_FALSE(other->other.empty());
+    }
+}
