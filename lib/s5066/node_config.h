@@ -67,7 +67,7 @@ struct node_config {
         true; //!< after an unanswered transmission send a short one
 
     // Extensions of the S5066-EP series, each used only with a peer that has told that it has it
-    bool extensions = true; //!< tell ours by EOW 15 (EP7), use those of the peer
+    bool extensions = false; //!< tell ours by EOW 15 (EP7), use those of the peer
 
     // Management
     /*! \brief Data rate change by MANAGEMENT D_PDUs, for modems that are not autobaud: each
