@@ -271,6 +271,10 @@ void endpoint::impl::unknown_stream(peer_state& p, uint8_t sid, uint8_t priority
             return;
         }
         code = rest.answer;
+    } else if ((sid & sid_responder) != 0) {
+        // Of a stream that an earlier start of ours opened: there may be more of it to come.
+        rest.until = d_now + d_config.number_rest;
+        rest.answer = code;
     }
     if (p.notice == peer_state::notice::due) {
         // We started after the peer opened it: the notice ends all such streams at once.

@@ -42,6 +42,9 @@ peer_state* endpoint::impl::peer_of(const peer& who, bool make)
         return nullptr;
     peer_state& p = d_peers.emplace(who, d_config.datagram_octets).first->second;
     p.who = who;
+    // What the peer still has in SIS for streams of the start before must not meet new ones
+    // of the same number: each start begins somewhere else.
+    p.next_number = static_cast<uint8_t>(d_config.instance * 53u % stream_numbers);
     p.node = &d_nodes[who.node];
     p.used_at = d_now;
     return &p;

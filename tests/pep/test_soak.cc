@@ -50,6 +50,11 @@ TEST(soak, nothing_is_lost_or_altered_whatever_happens_to_the_link)
     std::map<uint32_t, octets> arrived; // whole, as the server saw it
     size_t altered = 0, missing = 0;
     int starts[2] = { 1, 1 }, node_restarts = 0;
+    // As hf.pep chooses it.
+    const auto fresh = [&](int which) {
+        ++starts[which];
+        return uint16_t(rng() | 1);
+    };
     const auto prepare = [&](sim::proxy_on_station& x) {
         x.edge().on_server = [](auto& s) {
             s.eof_after_eof = true;
@@ -137,10 +142,10 @@ TEST(soak, nothing_is_lost_or_altered_whatever_happens_to_the_link)
             n.b.restart(rng());
             n.pb.reattach();
         } else if (event == 2) {
-            n.pa.restart(n.pep_config(1, uint16_t(100 + ++starts[0])));
+            n.pa.restart(n.pep_config(1, fresh(0)));
             prepare(n.pa);
         } else if (event == 3) {
-            n.pb.restart(n.pep_config(2, uint16_t(100 + ++starts[1])));
+            n.pb.restart(n.pep_config(2, fresh(1)));
             prepare(n.pb);
         }
     }
