@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/channel_estimator.h"
 
+#include "modem/delay_window.h"
 #include "modem/pulse.h"
 #include "modem/vector_code.h"
 
@@ -103,9 +104,11 @@ gram_of(size_t s, size_t n, const float* re, const float* im, value* gram)
         }
 }
 
-// Weighted normal equations of the taps in \p which; u starts at row first - offset.
+/* Weighted normal equations of the taps in \p which; u starts at row first - offset. A tap
+ * that was outside the window before that moved is taken as having seen nothing. */
 void build(const std::vector<value>& u,
            size_t offset,
+           int moved,
            const value* y,
            const std::vector<float>& foreign,
            float noise,
@@ -125,9 +128,12 @@ void build(const std::vector<value>& u,
     rhs.assign(s, 0);
     for (size_t a = 0; a < s; ++a) {
         float *r = &re[a * n], *m = &im[a * n];
+        const auto tap = static_cast<size_t>(which[a] + moved); // below 0: very large
+        if (tap > offset)
+            continue;
         value sum = 0;
         for (size_t i = 0; i < n; ++i) {
-            const value x = u[i + offset - which[a]] * w[i];
+            const value x = u[i + offset - tap] * w[i];
             r[i] = x.real();
             m[i] = x.imag();
             sum += std::conj(x) * y[i] * w[i];
@@ -179,7 +185,7 @@ channel_taps estimate_static(const std::complex<float>* y,
     std::iota(all.begin(), all.end(), uint16_t{ 0 });
     std::vector<value> gram, rhs;
     float energy = 0;
-    build(u, taps, y + (first_row - y_begin), foreign, noise, all, gram, rhs, energy);
+    build(u, taps, 0, y + (first_row - y_begin), foreign, noise, all, gram, rhs, energy);
     hermitian_solver solver;
     solver.resize(taps);
     for (size_t a = 0; a < taps; ++a) {
@@ -270,10 +276,24 @@ void channel_estimator::set_statistics(const std::vector<float>& profile, float 
     d_noise = noise;
 }
 
+void channel_estimator::move(int rows)
+{
+    move_taps(d_profile, rows);
+    for (observation& o : d_observations) {
+        o.first_row -= rows;
+        o.last_row -= rows;
+        o.moved += rows;
+    }
+    ++d_version;
+    select();
+    d_theta.assign(d_o.terms * d_selected.size(), 0);
+}
+
 void channel_estimator::normal_equations(observation& o) const
 {
     build(o.signal,
           d_o.taps,
+          o.moved,
           o.y.data(),
           o.foreign,
           d_noise,
@@ -400,7 +420,9 @@ channel_estimator::turning_within(const observation& o, const half_symbol_stream
     for (size_t i = 0; i < rows; ++i) {
         value x = 0;
         for (size_t a = 0; a < s; ++a)
-            x += own.rhs(a) * o.signal[i + d_o.taps - d_selected[a]];
+            if (const auto tap = static_cast<size_t>(d_selected[a] + o.moved);
+                tap <= d_o.taps)
+                x += own.rhs(a) * o.signal[i + d_o.taps - tap];
         const float w = d_noise / (d_noise + o.foreign[i]);
         weight[i] = w * std::norm(x);
         quadrature[i] = w * (std::conj(x) * o.y[i]).imag();
@@ -474,7 +496,16 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
         const value rotate = reference(y, 2 * time_of(k));
         std::vector<value> gram, rhs;
         float energy = 0;
-        build(k.signal, taps, k.y.data(), k.foreign, d_noise, all, gram, rhs, energy);
+        build(k.signal,
+              taps,
+              k.moved,
+              k.y.data(),
+              k.foreign,
+              d_noise,
+              all,
+              gram,
+              rhs,
+              energy);
         for (size_t a = 0; a < taps; ++a) {
             for (size_t b = 0; b <= a; ++b)
                 full.add(a, b, gram[a * taps + b]);
@@ -484,15 +515,22 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     }
     const float floor = 1e-4f * power / static_cast<float>(taps);
     const float sigma = noise_colour * d_noise;
-    for (size_t a = 0; a < taps; ++a)
-        full.add(a, a, sigma / std::max(d_profile[a], floor));
+    // A path that drifts comes to the next tap, which must not be ruled out.
+    constexpr float next_tap = 1e-3f;
+    std::vector<float> prior(taps);
+    for (size_t a = 0; a < taps; ++a) {
+        const float before = a > 0 ? d_profile[a - 1] : 0;
+        const float after = a + 1 < taps ? d_profile[a + 1] : 0;
+        prior[a] = std::max({ d_profile[a], next_tap * std::max(before, after), floor });
+        full.add(a, a, sigma / prior[a]);
+    }
     if (!full.solve())
         return;
     const auto beta = static_cast<float>(std::clamp(since / 0.8, 0.1, 0.4));
     for (size_t a = 0; a < taps; ++a) {
-        const float rho = std::max(d_profile[a], floor);
-        const float posterior = 1 / (1 / rho + information[a] / sigma);
-        d_profile[a] = (1 - beta) * rho + beta * (std::norm(full.rhs(a)) + posterior);
+        const float posterior = 1 / (1 / prior[a] + information[a] / sigma);
+        d_profile[a] =
+            (1 - beta) * prior[a] + beta * (std::norm(full.rhs(a)) + posterior);
     }
 }
 

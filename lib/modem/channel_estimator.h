@@ -89,6 +89,11 @@ public:
     //! Take over what another estimator found out about delays and noise.
     void set_statistics(const std::vector<float>& profile, float noise);
 
+    /*! \brief Follow half_symbol_stream::move(): what was delay tap k + \p rows becomes k.
+     *  \details Needs a solve() before at().
+     */
+    void move(int rows);
+
     /*! \brief Estimate around symbol \p centre; evaluate with at().
      *  \param hz, drift the carrier expected at the centre, Hz, and its change, Hz/s: the
      *  estimate refers to it, whatever the oscillator of \p y did meanwhile.
@@ -135,6 +140,7 @@ private:
     struct observation {
         int64_t begin, end; // symbols
         int64_t first_row, last_row;
+        int moved = 0; // rows since: tap k is what tap k + moved was then
         std::vector<std::complex<float>> signal; // known signal from first_row - taps
         std::vector<float> foreign;              // power of unknown symbols per row
         std::vector<std::complex<float>> y;

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/delay_window.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -68,6 +70,13 @@ public:
         }
         if (d_taps.size() > lags.back())
             d_taps.pop_back();
+    }
+
+    //! Follow half_symbol_stream::move().
+    void move(int rows)
+    {
+        for (auto& t : d_taps)
+            move_taps(t, rows);
     }
 
     //! Two-sigma spread over what was added since the last call, Hz; 0 for too little.

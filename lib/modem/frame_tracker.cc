@@ -10,6 +10,7 @@ namespace gr::hf::kernel {
 namespace {
 
 constexpr int64_t preamble_piece = 40; // symbols of one observation in the preamble
+constexpr size_t window_margin = 12;   // delay taps, see window_error()
 constexpr double retune_hz = 0.2;      // how far the oscillator may be off the loop
 // Symbols of one observation of data: short against fading and a turn of the phase.
 constexpr int64_t data_piece = 32;
@@ -207,6 +208,7 @@ std::optional<received_block> frame_tracker::advance(const sample_buffer& in)
         d_processing = d_to_process.next();
         ++d_processed;
         process(f);
+        keep_paths_in_window();
         if (!d_detector->iterates())
             d_stream.drop_before(2 * static_cast<int64_t>(f.begin) - 64);
         if (f.last_of_block) {
@@ -244,6 +246,17 @@ void frame_tracker::process(const frame& f)
     if (d_detector->iterates())
         d_block.push_back({ f, d_loop.hz(), d_loop.rate() });
     d_detector->frame(d_frame);
+}
+
+void frame_tracker::keep_paths_in_window()
+{
+    const int rows = window_error(d_estimator.profile(), window_margin);
+    if (rows == 0)
+        return;
+    d_stream.move(rows);
+    d_estimator.move(rows);
+    d_refiner.move(rows);
+    d_doppler.move(rows);
 }
 
 // The taps, referred to the carrier as the loop has followed it.

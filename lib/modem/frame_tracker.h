@@ -35,6 +35,7 @@ private:
     bool observe_next(const sample_buffer& in);
     void follow(double centre);
     void process(const frame& f);
+    void keep_paths_in_window();
     void prepare(const frame& f, const channel_estimator& e, frame_observation& o);
     void observe_again(const std::vector<symbol_belief>& beliefs,
                        std::vector<frame_observation>& frames) override;

@@ -69,6 +69,13 @@ void half_symbol_stream::set_frequency(double hz)
         d_segments.erase(d_segments.begin(), d_segments.begin() + max_segments / 2);
 }
 
+void half_symbol_stream::move(int rows)
+{
+    d_start += 2 * rows;
+    d_base += 2 * rows;
+    d_out.renumber(-rows);
+}
+
 void half_symbol_stream::run(const sample_buffer& in, int64_t limit)
 {
     constexpr int64_t taps = 2 * half_span + 4;

@@ -39,6 +39,11 @@ public:
     const std::complex<float>* at(int64_t i) const { return d_out.at(i); }
     void drop_before(int64_t i) { d_out.drop_before(i); }
 
+    /*! \brief Renumber: what was output i + \p rows, past or to come, becomes output i.
+     *  \details Moves the receiver's window of delays; no output changes.
+     */
+    void move(int rows);
+
     //! Input sample on which output \p i is centred.
     double input_time(double i) const { return d_start + 2 * i; }
 

@@ -42,6 +42,9 @@ public:
         }
     }
 
+    //! What was sample i becomes sample i + \p by.
+    void renumber(int64_t by) { d_begin += by; }
+
     //! Empty, going on at index \p i.
     void restart(int64_t i)
     {

@@ -16,6 +16,7 @@ namespace {
  * before it, since in slow fading the first path may have been away at that moment. */
 constexpr size_t early_taps = 48;
 constexpr size_t window_taps = early_taps + 76;
+constexpr size_t window_margin = 8; // a long block at 100 parts per million drifts by 2.3
 constexpr double set_seconds = 32 / 2400.0;
 constexpr size_t recent_sets = 24; // a single good score may be chance
 // Energy of a path appears on several half-symbol taps, whose noise is correlated.
@@ -77,6 +78,13 @@ std::optional<received_block> walsh_tracker::advance(const sample_buffer& in)
             for (float& p : above)
                 p = std::max(p - by_chance * d_noise / static_cast<float>(chips), 0.0f);
             describe_delays(above, b.channel);
+            if (const int rows = window_error(above, window_margin)) {
+                d_stream.move(rows);
+                d_doppler.move(rows);
+                move_taps(d_profile, rows);
+                if (!d_last.empty())
+                    move_taps(d_last, rows);
+            }
             d_soft.clear();
             d_snr_sum = 0;
             return b;

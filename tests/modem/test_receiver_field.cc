@@ -1,0 +1,209 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What other senders, audio chains and neighbours on the band do to a signal. */
+#include "modem/loopback.h"
+#include "waveform/timing.h"
+#include "waveform/transmitter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+
+using namespace gr::hf;
+using namespace gr::hf::kernel;
+using loopback::samples;
+
+namespace {
+
+struct field_row {
+    const char* mode;
+    double snr; // well above the threshold
+};
+const field_row modes[] = { { "4539-600S", 12 },
+                            { "4539-2400S", 22 },
+                            { "4539-3200S", 20 },
+                            { "4539-9600VL", 32 } };
+
+// Octets that fill as many whole blocks as \p seconds hold, one at least.
+size_t octets_in(const mode& m, double seconds)
+{
+    const auto timing = timing_of(m);
+    const auto blocks = static_cast<size_t>(seconds * timing.symbol_rate /
+                                            static_cast<double>(timing.block_symbols));
+    return timing.octets_in(std::max<size_t>(1, blocks));
+}
+
+struct outcome {
+    size_t errors = 0, bits = 0;
+    bool marker = false; // the end was found
+    size_t transmissions = 0;
+};
+
+outcome received(const mode& m,
+                 const std::vector<uint8_t>& sent,
+                 const samples& on_air,
+                 const std::string& channel)
+{
+    samples x(3000);
+    x.insert(x.end(), on_air.begin(), on_air.end());
+    loopback::pause(x, 9600);
+    burst_receiver rx;
+    const auto got =
+        loopback::receive(rx, loopback::through(x, channel, 7, mean_power(m)));
+    outcome o;
+    o.bits = 8 * sent.size();
+    o.transmissions = got.size();
+    if (got.empty() || !(got[0].start->m == m)) {
+        o.errors = o.bits;
+        return o;
+    }
+    for (size_t i = 0; i < sent.size(); ++i)
+        o.errors +=
+            i < got[0].octets.size()
+                ? static_cast<size_t>(__builtin_popcount(sent[i] ^ got[0].octets[i]))
+                : 8;
+    o.marker = got[0].end && got[0].end->reason == rx_end_reason::eom;
+    return o;
+}
+
+using distortion = std::function<void(const mode&, samples&)>;
+
+outcome through_field(const field_row& r,
+                      double seconds,
+                      const std::string& impairment,
+                      const distortion& distort = nullptr)
+{
+    const mode m = mode::parse(r.mode);
+    const auto sent = loopback::random_octets(octets_in(m, seconds), 5);
+    auto x = loopback::transmit(m, sent);
+    if (distort)
+        distort(m, x);
+    return received(m, sent, x, "snr=" + std::to_string(r.snr) + " " + impairment);
+}
+
+void expect_perfect(const outcome& o, const std::string& what)
+{
+    EXPECT_EQ(o.transmissions, 1u) << what;
+    EXPECT_EQ(o.errors, 0u) << what << " of " << o.bits;
+    EXPECT_TRUE(o.marker) << what;
+}
+
+// The symbols of a transmission, four samples each, in a pulse with another roll-off.
+samples transmit_with_rolloff(const mode& m, const std::vector<uint8_t>& octets, double a)
+{
+    transmitter tx(m);
+    std::vector<std::complex<float>> symbols;
+    size_t at = 0;
+    std::vector<tx_symbol> piece(512);
+    while (!tx.done()) {
+        if (const size_t wanted = tx.octets_wanted()) {
+            const size_t n = std::min(wanted, octets.size() - at);
+            tx.give(octets.data() + at, n, at + n == octets.size());
+            at += n;
+        }
+        const size_t n = tx.produce(piece.data(), piece.size());
+        for (size_t i = 0; i < n; ++i)
+            symbols.push_back(piece[i].value);
+    }
+    constexpr int reach = 40; // samples
+    const auto pulse = [a](double t) {
+        if (std::abs(t) < 1e-9)
+            return 1 - a + 4 * a / M_PI;
+        if (std::abs(std::abs(4 * a * t) - 1) < 1e-9)
+            t += 1e-6;
+        const double x = 4 * a * t;
+        return (std::sin(M_PI * t * (1 - a)) + x * std::cos(M_PI * t * (1 + a))) /
+               (M_PI * t * (1 - x * x));
+    };
+    samples x(4 * symbols.size() + 2 * reach);
+    for (size_t n = 0; n < symbols.size(); ++n)
+        for (int k = -reach; k <= reach; ++k)
+            if (const size_t i = 4 * n + static_cast<size_t>(reach + k); i < x.size())
+                x[i] += symbols[n] * static_cast<float>(pulse(k / 4.0));
+    return x;
+}
+
+} // namespace
+
+TEST(receiver_field, sample_clock_off_over_the_longest_transmission)
+{
+    for (const char* clock : { "clock=100", "clock=-100" })
+        for (const field_row& r : { field_row{ "4539-9600VL", 30 },
+                                    field_row{ "4539-2400L", 16 },
+                                    field_row{ "4539-75L", 0 } })
+            expect_perfect(through_field(r, 126, clock), std::string(r.mode) + clock);
+}
+
+TEST(receiver_field, sample_clock_off_with_two_paths)
+{
+    for (const char* clock : { "clock=100", "clock=-100" })
+        for (const field_row& r :
+             { field_row{ "4539-3200L", 25 }, field_row{ "4539-600L", 15 } })
+            expect_perfect(
+                through_field(r, 60, std::string("paths=0:0:0,2:-3:0 ") + clock),
+                std::string(r.mode) + clock);
+}
+
+TEST(receiver_field, level_steps)
+{
+    for (const char* step : { "step=-20:1.7", "step=20:1.7" })
+        for (const field_row& r : modes)
+            if (r.snr < 30)
+                expect_perfect(through_field(r, 10, step),
+                               r.mode + (" " + std::string(step)));
+    // 64-QAM cannot be told from its level over the 0.4 s around a step
+    for (const char* step : { "step=-6:4", "step=6:4" })
+        expect_perfect(through_field(modes[3], 17, step), step);
+}
+
+TEST(receiver_field, clipping)
+{
+    const auto clip = [](const mode& m, samples& x) {
+        const auto most = static_cast<float>(1.5 * std::sqrt(mean_power(m)));
+        for (auto& s : x)
+            if (std::abs(s) > most)
+                s *= most / std::abs(s);
+    };
+    for (const field_row& r : modes)
+        expect_perfect(through_field(r, 10, "", clip), r.mode);
+}
+
+TEST(receiver_field, audio_tilt)
+{
+    // 1 + 0.48 z^-1 turned by 90 degrees: 6 dB between -1350 and 1350 Hz
+    const auto tilt = [](const mode&, samples& x) {
+        std::complex<float> last = 0;
+        for (auto& s : x) {
+            const auto now = s;
+            s = (now + std::complex<float>(0, 0.48f) * last) / 1.1f;
+            last = now;
+        }
+    };
+    for (const field_row& r : modes)
+        expect_perfect(through_field(r, 10, "", tilt), r.mode);
+}
+
+TEST(receiver_field, other_pulse)
+{
+    for (const double rolloff : { 0.2, 0.25, 0.5 })
+        for (const field_row& r : modes) {
+            const mode m = mode::parse(r.mode);
+            const auto sent = loopback::random_octets(octets_in(m, 10), 6);
+            expect_perfect(received(m,
+                                    sent,
+                                    transmit_with_rolloff(m, sent, rolloff),
+                                    "snr=" + std::to_string(r.snr)),
+                           r.mode + (" " + std::to_string(rolloff)));
+        }
+}
+
+TEST(receiver_field, carrier_in_the_channel)
+{
+    for (const field_row& r : modes)
+        expect_perfect(
+            through_field(r, 10, r.snr < 30 ? "carriers=700:-10" : "carriers=700:-20"),
+            r.mode);
+}
