@@ -118,6 +118,7 @@ void tcp_edge::accept(const std::shared_ptr<listening>& l)
             if (!stopped && l->acceptor.is_open())
                 accept(l);
         });
+        d_pump(); // displays see it
     });
 }
 

@@ -2,6 +2,8 @@
 """HF-PEP with kernel TCP between two stations on emulated modems: hundreds of connections at a
 time, storms of them, slow readers, and an application that is faster than the link."""
 import asyncio
+from contextlib import ExitStack
+import os
 import random
 import resource
 import socket
@@ -169,3 +171,31 @@ def test_a_fast_application_waits_for_a_slow_link():
                 queue = int(1.1 * station.longest_transmission_octets("4539-300S")) + 2048
                 assert 32768 <= read <= 32768 + 2 * queue
                 assert taken <= read + 2 * 16384 + 2 * 65536 + 65536
+
+
+def test_want_of_descriptors_is_waited_out():
+    count = 40
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with ExitStack() as held:
+        listener = held.enter_context(socket.create_server(("127.0.0.1", 0)))
+        port = free_port()
+        p = held.enter_context(make_pair(listener.getsockname()[1], port, 1))
+        pep = p.stations["A"].pep
+        clients = [held.enter_context(socket.socket()) for _ in range(count)]
+        lowest_free = os.dup(0)
+        os.close(lowest_free)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, hard))
+        try:
+            for s in clients:
+                s.connect(("127.0.0.1", port))
+            time.sleep(1)
+            stats = pep.stats()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        # It tries again now and then, not all the time.
+        assert 1 <= stats["accept_errors"] <= 30
+        assert stats["accepted"] < count
+        end = time.monotonic() + 20
+        while pep.stats()["accepted"] < count and time.monotonic() < end:
+            time.sleep(0.05)
+        assert pep.stats()["accepted"] == count
