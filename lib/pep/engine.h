@@ -31,6 +31,13 @@ enum class rule_action {
     drop       //!< no answer
 };
 
+//! Whether a rule lets the own direction be one DEFLATE stream.
+enum class compression {
+    automatic, //!< on, but off for ports whose protocols encrypt
+    on,
+    off
+};
+
 //! Port rule: the first that matches counts (S5066-APP9 asks for them, the form is ours).
 struct rule {
     // match
@@ -47,10 +54,10 @@ struct rule {
     uint8_t priority = 0;       //!< STANAG 5066 priority, 0 to 15
     //! More than max_connections: true: they wait, false: they are rejected.
     bool over_waits = false;
-    bool compress = false;                //!< DEFLATE of the own direction
-    bool late_accept = false;             //!< \see action::kind::connected
-    sim_time hold = sim_time(50'000'000); //!< for the first data
-    sim_time idle_max = sim_time(0);      //!< 0: none
+    compression compress = compression::automatic; //!< DEFLATE of the own direction
+    bool late_accept = false;                      //!< \see action::kind::connected
+    sim_time hold = sim_time(50'000'000);          //!< for the first data
+    sim_time idle_max = sim_time(0);               //!< 0: none
     sim_time outage_max = sim_time(1'800'000'000'000);
 };
 

@@ -68,7 +68,8 @@ slep::stream_options engine::impl::options_of(const connection& c) const
     slep::stream_options o;
     o.priority = c.how.priority;
     o.service_class = c.how.service_class;
-    o.compress = c.how.compress;
+    o.compress = compresses(c.how.compress, c.to.port);
+    o.dictionary = dictionary_for(c.to.port);
     o.outage_max = c.how.outage_max;
     return o;
 }

@@ -97,7 +97,11 @@ void set(rule& r, const std::string& word, const std::string& key, const std::st
     } else if (key == "priority") {
         r.priority = whole<uint8_t>(word, v, 15);
     } else if (key == "compress") {
-        r.compress = choice(word, v, "on", "off");
+        if (v != "auto" && v != "on" && v != "off")
+            fail(word, "compress=auto, on or off");
+        r.compress = v == "auto" ? compression::automatic
+                     : v == "on" ? compression::on
+                                 : compression::off;
     } else if (key == "accept") {
         r.late_accept = choice(word, v, "late", "early");
     } else if (key == "hold_ms") {

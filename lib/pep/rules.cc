@@ -3,6 +3,7 @@
 #include "pep/rules.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <stdexcept>
 
@@ -32,7 +33,35 @@ rule port_rule(uint16_t port, uint8_t service_class, uint8_t priority)
     return r;
 }
 
+// Ports of protocols that encrypt from the first message on (SSH, TLS, RDP): their octets look
+// like noise. What else does not shrink the compressor finds out by itself.
+constexpr std::array<uint16_t, 24> encrypting{ 22,   443,  465,  563,  636,  853,
+                                               989,  990,  992,  993,  994,  995,
+                                               3269, 3389, 5061, 5223, 5270, 5349,
+                                               5671, 6514, 6697, 8443, 8883, 9443 };
+constexpr std::array<uint16_t, 6> http{ 80, 3128, 8000, 8008, 8080, 8888 };
+constexpr std::array<uint16_t, 2> xmpp{ 5222, 5269 };
+
+template <typename A>
+bool holds(const A& ports, uint16_t port)
+{
+    return std::find(ports.begin(), ports.end(), port) != ports.end();
+}
+
 } // namespace
+
+bool compresses(compression how, uint16_t port)
+{
+    return how == compression::on ||
+           (how == compression::automatic && !holds(encrypting, port));
+}
+
+uint8_t dictionary_for(uint16_t port)
+{
+    return holds(http, port)   ? slep::preset_http
+           : holds(xmpp, port) ? slep::preset_xmpp
+                               : slep::preset_none;
+}
 
 long name_matches(const std::string& suffix, const std::string& name)
 {

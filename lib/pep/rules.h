@@ -19,7 +19,7 @@ namespace gr::hf::hfpep {
  *     over=wait|reject             what happens to more; reject unless said
  *     class=0...7                  lower goes strictly first
  *     priority=0...15              of STANAG 5066
- *     compress=on|off
+ *     compress=auto|on|off         auto: off for ports whose protocols encrypt
  *     accept=early|late
  *     hold_ms=50 idle_s=0 outage_s=1800
  *
@@ -42,5 +42,11 @@ std::optional<size_t> find_rule(const std::vector<rule>& rules,
                                 const std::optional<endpoint_address>& source,
                                 const s5066::address& node,
                                 double link_rate);
+
+//! Whether a connection to \p port is compressed under a rule.
+bool compresses(compression how, uint16_t port);
+
+//! Preset dictionary for what is usually spoken on \p port, slep::preset.
+uint8_t dictionary_for(uint16_t port);
 
 } // namespace gr::hf::hfpep

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "slep/deflate.h"
 
+#include "slep/dictionaries.h"
+
 #include <algorithm>
 #include <new>
 #include <zlib.h>
@@ -33,14 +35,23 @@ size_t size_with(int strategy, const std::vector<uint8_t>& data)
     deflateEnd(&z);
     return size;
 }
+
+const Bytef* octets_of(std::string_view v)
+{
+    return reinterpret_cast<const Bytef*>(v.data());
+}
 } // namespace
 
-deflater::deflater() : d_z(new z_stream()), d_until_trial(sample_octets)
+deflater::deflater(uint8_t dictionary) : d_z(new z_stream()), d_until_trial(sample_octets)
 {
     if (deflateInit2(
             d_z.get(), level, Z_DEFLATED, raw_window, memory_level, Z_DEFAULT_STRATEGY) !=
         Z_OK)
         throw std::bad_alloc();
+    const auto words = preset_dictionary(dictionary);
+    if (!words.empty())
+        deflateSetDictionary(
+            d_z.get(), octets_of(words), static_cast<uInt>(words.size()));
 }
 
 deflater::~deflater() { deflateEnd(d_z.get()); }
@@ -134,10 +145,14 @@ std::optional<std::vector<uint8_t>> deflate_whole(const std::vector<uint8_t>& da
     return out;
 }
 
-inflater::inflater() : d_z(new z_stream())
+inflater::inflater(uint8_t dictionary) : d_z(new z_stream())
 {
     if (inflateInit2(d_z.get(), raw_window) != Z_OK)
         throw std::bad_alloc();
+    const auto words = preset_dictionary(dictionary);
+    if (!words.empty())
+        inflateSetDictionary(
+            d_z.get(), octets_of(words), static_cast<uInt>(words.size()));
 }
 
 inflater::~inflater() { inflateEnd(d_z.get()); }

@@ -29,7 +29,8 @@ public:
         sync, //!< everything so far comes out; ends with 00 00 FF FF
         last  //!< final block; nothing may follow
     };
-    deflater();
+    //! \param dictionary number of a preset dictionary, \ref preset; 0: none
+    explicit deflater(uint8_t dictionary = 0);
     ~deflater();
     deflater(const deflater&) = delete;
     deflater& operator=(const deflater&) = delete;
@@ -59,7 +60,8 @@ std::optional<std::vector<uint8_t>> deflate_whole(const std::vector<uint8_t>& da
 class inflater
 {
 public:
-    inflater();
+    //! \param dictionary the one that the sender used
+    explicit inflater(uint8_t dictionary = 0);
     ~inflater();
     inflater(const inflater&) = delete;
     inflater& operator=(const inflater&) = delete;

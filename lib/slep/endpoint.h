@@ -4,6 +4,7 @@
 
 #include "s5066/address.h"
 #include "slep/codec.h"
+#include "slep/dictionaries.h"
 #include <hf/time.h>
 
 #include <array>
@@ -82,7 +83,10 @@ struct stream_options {
     uint8_t priority = 0;      //!< of its U_PDUs, 0 to 15, higher first
     uint8_t service_class = 4; //!< 0 to 7; a lower class goes strictly first
     bool compress = false;     //!< own direction is one DEFLATE stream
-    bool one_way = false;      //!< opener only: the responder sends no data
+    //! Preset dictionary of compressed directions, \ref preset. The opener chooses it for
+    //! both; that of accept() is not used.
+    uint8_t dictionary = 0;
+    bool one_way = false; //!< opener only: the responder sends no data
     //! 0: as configured. How long the link may be down before the stream is given up.
     sim_time outage_max = sim_time(0);
 };

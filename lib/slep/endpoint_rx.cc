@@ -300,8 +300,11 @@ void endpoint::impl::on_pdu(peer_state& p, stream_open d, uint8_t priority)
     }
     const uint8_t extended = p.who.extended;
     const bool full = d_streams.size() >= d_config.streams_max;
-    if (full || !d_listening.test(extended)) {
-        const uint8_t code = full ? reason_too_many_streams : reason_no_listener;
+    const bool foreign = d.compressed && !preset_known(d.par.dictionary);
+    if (full || foreign || !d_listening.test(extended)) {
+        const uint8_t code = full      ? reason_too_many_streams
+                             : foreign ? reason_not_supported
+                                       : reason_no_listener;
         const uint8_t sid = d.number | sid_responder;
         control(p, { extended, stream_refuse{ sid, code, {} } }, priority);
         rest = { d_now + d_config.number_rest, 0, d_now };
@@ -313,6 +316,8 @@ void endpoint::impl::on_pdu(peer_state& p, stream_open d, uint8_t priority)
     stream_options o;
     o.priority = priority;
     o.one_way = d.par.one_way;
+    if (preset_known(d.par.dictionary))
+        o.dictionary = d.par.dictionary;
     o.outage_max = d_config.outage_max;
     const stream_id id = d_next_id++;
     stream& s = d_streams
@@ -328,7 +333,7 @@ void endpoint::impl::on_pdu(peer_state& p, stream_open d, uint8_t priority)
     ++p.stream_count;
     ++d_stats.streams_received;
     if (d.compressed)
-        s.rx.set_compressed();
+        s.rx.set_compressed(o.dictionary);
     tell(event::type::open, s, std::move(d.open_data));
     receive(s, 0, std::move(d.data), d.fin);
     const auto early = p.orphans.find(d.number);
@@ -352,13 +357,17 @@ void endpoint::impl::on_pdu(peer_state& p, stream_accept d, uint8_t priority)
         ++d_stats.duplicates;
         return;
     }
+    if (d.compressed && !preset_known(d.par.dictionary)) {
+        fail(*s, reason_not_supported, true);
+        return;
+    }
     s->state = stream_state::open;
     s->answer_by.reset();
     s->probe_at.reset();
     if (d.par.window != window_unlimited)
         s->tx.window(0, d.par.window);
     if (d.compressed)
-        s->rx.set_compressed();
+        s->rx.set_compressed(d.par.dictionary);
     tell(event::type::opened, *s, std::move(d.open_data));
     receive(*s, 0, std::move(d.data), d.fin);
 }

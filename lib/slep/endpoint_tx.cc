@@ -281,6 +281,7 @@ octets endpoint::impl::build(stream& s, size_t size)
     s.accept_at.reset();
     stream_parameters par;
     par.one_way = s.opener && s.options.one_way;
+    par.dictionary = s.options.dictionary;
     if (s.opener) {
         stream_open d;
         d.number = s.number;

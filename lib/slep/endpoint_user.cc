@@ -22,7 +22,7 @@ size_t hard_limit(const endpoint_config& c)
 } // namespace
 
 stream::stream(const endpoint_config& c, const stream_options& o)
-    : options(o), tx(c.send_buffer, c.partial_hold, o.compress),
+    : options(o), tx(c.send_buffer, c.partial_hold, o.compress, o.dictionary),
       rx(c.buffer_high, hard_limit(c))
 {
 }
@@ -105,8 +105,8 @@ std::optional<stream_id> endpoint::impl::open(const peer& to,
                                               const stream_options& o)
 {
     if (to.node.is_group() || to.sap > 15 || open_data.size() > 255 || o.priority > 15 ||
-        o.service_class > 7 || d_streams.size() >= d_config.streams_max ||
-        data.size() > d_config.send_buffer)
+        o.service_class > 7 || !preset_known(o.dictionary) ||
+        d_streams.size() >= d_config.streams_max || data.size() > d_config.send_buffer)
         return std::nullopt;
     peer_state* p = peer_of(to, true);
     if (p == nullptr)
@@ -149,12 +149,14 @@ void endpoint::impl::accept(stream& s, const octets& open_data, const stream_opt
     if (s.state != stream_state::offered || open_data.size() > 255)
         return;
     const bool one_way = s.options.one_way;
+    const uint8_t dictionary = s.options.dictionary;
     s.options = o;
     s.options.one_way = one_way;
+    s.options.dictionary = dictionary;
     s.options.priority = std::min<uint8_t>(o.priority, 15);
     s.options.service_class = std::min<uint8_t>(o.service_class, 7);
     s.tx = stream_sender(
-        d_config.send_buffer, d_config.partial_hold, o.compress && !one_way);
+        d_config.send_buffer, d_config.partial_hold, o.compress && !one_way, dictionary);
     s.open_data = open_data;
     s.state = stream_state::open;
     if (one_way)

@@ -15,11 +15,14 @@ constexpr size_t inflated_max = 1 << 20;
 constexpr size_t trim_octets = 65536;
 } // namespace
 
-stream_sender::stream_sender(size_t buffer, sim_time hold, bool compress)
+stream_sender::stream_sender(size_t buffer,
+                             sim_time hold,
+                             bool compress,
+                             uint8_t dictionary)
     : d_limit_octets(buffer), d_hold(hold)
 {
     if (compress)
-        d_deflater = std::make_unique<deflater>();
+        d_deflater = std::make_unique<deflater>(dictionary);
 }
 
 size_t stream_sender::room() const
@@ -58,6 +61,7 @@ void stream_sender::finish()
     d_finish = true;
     d_hold_until.reset();
     flush_compressed(deflater::flush::last);
+    d_deflater.reset(); // a quarter of a megabyte
 }
 
 void stream_sender::flush_compressed(deflater::flush f)

@@ -26,7 +26,8 @@ class stream_sender
 {
 public:
     //! \param buffer octets that may wait; \param hold for a PDU that is not full
-    stream_sender(size_t buffer, sim_time hold, bool compress);
+    //! \param dictionary of the compressor, \ref preset
+    stream_sender(size_t buffer, sim_time hold, bool compress, uint8_t dictionary);
 
     //! Octets that write() takes.
     size_t room() const;
@@ -104,7 +105,10 @@ public:
     };
     verdict put(uint16_t seq, octets data, bool fin);
     //! All data from now on is one DEFLATE stream.
-    void set_compressed() { d_inflater = std::make_unique<inflater>(); }
+    void set_compressed(uint8_t dictionary)
+    {
+        d_inflater = std::make_unique<inflater>(dictionary);
+    }
 
     enum class step { none, data, fin, damaged };
     //! Next in order for the user.

@@ -68,7 +68,11 @@ TEST(hfpep_engine, request_answer_and_close)
 
 TEST(hfpep_engine, hold_time_collects_the_first_data)
 {
-    two_proxies n;
+    auto ca = to_node("1.0.0.2");
+    hfpep::rule plain; // so that octets can be counted
+    plain.compress = hfpep::compression::off;
+    ca.rules = { plain };
+    two_proxies n(ca);
     std::vector<sim_time> sent;
     std::vector<size_t> sizes;
     n.net.on_request = [&](const auto& u) {
@@ -414,7 +418,7 @@ TEST(hfpep_engine, compressed_connections)
 {
     auto ca = to_node("1.0.0.2"), cb = to_node("1.0.0.1");
     rule z;
-    z.compress = true;
+    z.compress = hfpep::compression::on;
     ca.rules = cb.rules = { z };
     ca.slep.send_buffer = cb.slep.send_buffer = 32'768;
     two_proxies n(ca, cb);
@@ -429,6 +433,34 @@ TEST(hfpep_engine, compressed_connections)
     EXPECT_EQ(n.server().got, pattern(300'000));
     EXPECT_EQ(n.a.sockets[c].got, octets(500'000, 'x'));
     EXPECT_EQ(n.a.pep.stats().credit_violations, 0u);
+}
+
+TEST(hfpep_engine, compression_by_port_unless_a_rule_says)
+{
+    using hfpep::compression;
+    for (const uint16_t port : { 25, 80, 8080, 5222, 5269, 40000 })
+        EXPECT_TRUE(hfpep::compresses(compression::automatic, port)) << port;
+    for (const uint16_t port : { 22, 443, 993, 8443 }) {
+        EXPECT_FALSE(hfpep::compresses(compression::automatic, port)) << port;
+        EXPECT_TRUE(hfpep::compresses(compression::on, port)) << port;
+    }
+    EXPECT_FALSE(hfpep::compresses(compression::off, 80));
+
+    // The same octets to a web server and to SSH.
+    const octets text(20'000, 'x');
+    const auto carried = [&](uint16_t port) {
+        two_proxies n(to_node("1.0.0.2"), to_node("1.0.0.1"));
+        size_t octets_in_sis = 0;
+        n.net.on_request = [&](const auto& u) { octets_in_sis += u.u_pdu.size(); };
+        const auto c = n.a.accept(n.net.now(), "10.1.2.3", port);
+        n.a.sockets[c].to_send = text;
+        EXPECT_TRUE(n.net.run_for(600, [&] {
+            return !n.b.connects.empty() && n.server().got.size() == text.size();
+        }));
+        return octets_in_sis;
+    };
+    EXPECT_LT(carried(80), text.size() / 20);
+    EXPECT_GT(carried(22), text.size());
 }
 
 TEST(hfpep_engine, idle_limit)

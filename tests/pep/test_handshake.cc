@@ -209,7 +209,7 @@ TEST(rule_words, every_word)
     EXPECT_EQ(r.rate_max, 9600);
     EXPECT_EQ(r.action, hfpep::rule_action::reject);
     EXPECT_EQ(r.max_connections, 4u);
-    EXPECT_TRUE(r.over_waits && r.compress && r.late_accept);
+    EXPECT_TRUE(r.over_waits && r.compress == hfpep::compression::on && r.late_accept);
     EXPECT_EQ(r.service_class, 2);
     EXPECT_EQ(r.priority, 9);
     EXPECT_EQ(to_seconds(r.hold), 0.02);

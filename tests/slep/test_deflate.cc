@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "slep/deflate.h"
+#include "slep/dictionaries.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <random>
 #include <string>
 #include <vector>
+#include <zlib.h>
 
 namespace gr::hf::test {
 namespace {
@@ -101,6 +103,62 @@ TEST(slep_deflate, text_changes_to_digits_and_back)
         messages.push_back(m);
     }
     EXPECT_LT(flushed(messages), 2 * all / 5);
+}
+
+uint32_t crc_of(std::string_view v)
+{
+    return uint32_t(
+        crc32(0, reinterpret_cast<const Bytef*>(v.data()), static_cast<uInt>(v.size())));
+}
+
+TEST(slep_deflate, preset_dictionaries_never_change)
+{
+    EXPECT_EQ(crc_of(slep::preset_dictionary(slep::preset_http)), 0xeaabc57eu);
+    EXPECT_EQ(crc_of(slep::preset_dictionary(slep::preset_xmpp)), 0x1fa1d4abu);
+    for (const uint8_t number : { slep::preset_http, slep::preset_xmpp }) {
+        // No more than the window of DEFLATE, and no octet that a source file could alter.
+        const auto words = slep::preset_dictionary(number);
+        EXPECT_LE(words.size(), 32'768u);
+        EXPECT_TRUE(std::all_of(words.begin(), words.end(), [](char c) {
+            return c == '\r' || c == '\n' || (c >= ' ' && c <= '~');
+        }));
+    }
+    EXPECT_TRUE(slep::preset_dictionary(slep::preset_none).empty());
+    EXPECT_TRUE(slep::preset_dictionary(3).empty());
+    EXPECT_FALSE(slep::preset_known(3));
+}
+
+TEST(slep_deflate, the_first_message_shrinks_with_its_dictionary)
+{
+    const std::string request =
+        "GET /weather/today HTTP/1.1\r\nHost: metoffice.example\r\n"
+        "User-Agent: lynx/2.9\r\nAccept: text/html, */*\r\n"
+        "Accept-Encoding: gzip\r\nConnection: keep-alive\r\n\r\n";
+    const std::string stanza =
+        "<message from='bridge@ship.example/pc' to='ops@shore.example' "
+        "id='a17' type='chat'><body>ETA 0600Z</body><request "
+        "xmlns='urn:xmpp:receipts'/></message>";
+    for (const auto& [text, number] : { std::pair(request, slep::preset_http),
+                                        std::pair(stanza, slep::preset_xmpp) }) {
+        const auto squeeze = [&text = text](uint8_t dictionary) {
+            octets out;
+            slep::deflater(dictionary)
+                .run(reinterpret_cast<const uint8_t*>(text.data()),
+                     text.size(),
+                     slep::deflater::flush::sync,
+                     out);
+            return out;
+        };
+        const auto small = squeeze(number);
+        EXPECT_LT(small.size(), squeeze(slep::preset_none).size() * 6 / 10) << text;
+        EXPECT_LT(small.size(), text.size() / 2) << text;
+        const auto back = slep::inflater(number).run(small.data(), small.size(), 1 << 20);
+        ASSERT_TRUE(back);
+        EXPECT_EQ(std::string(back->begin(), back->end()), text);
+        // With another dictionary it is damaged, or at least not the same.
+        const auto wrong = slep::inflater().run(small.data(), small.size(), 1 << 20);
+        EXPECT_TRUE(!wrong || std::string(wrong->begin(), wrong->end()) != text);
+    }
 }
 
 } // namespace

@@ -430,6 +430,24 @@ TEST(slep_faults, damaged_and_exploding_deflate_streams_end_the_stream)
     }
 }
 
+TEST(slep_faults, a_dictionary_that_is_not_here_is_refused)
+{
+    lone x;
+    slep::stream_open o;
+    o.number = 5;
+    o.compressed = true;
+    o.par.dictionary = 3;
+    x.in(from_a({ 0, o }));
+    EXPECT_TRUE(x.events().empty());
+    EXPECT_EQ(x.link.streams(), 0u);
+    EXPECT_EQ(x.link.stats().streams_refused, 1u);
+    // As long as nothing is compressed with it, it is only an offer.
+    o.number = 6;
+    o.compressed = false;
+    x.in(from_a({ 0, o }));
+    EXPECT_EQ(x.link.streams(), 1u);
+}
+
 TEST(slep_faults, many_small_pdus_ahead_of_a_gap_are_bounded)
 {
     lone x;

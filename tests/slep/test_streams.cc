@@ -378,6 +378,36 @@ TEST(slep_streams, compression_of_both_directions)
     EXPECT_LT(carried, 102'500u + n.b.reply.size());
 }
 
+TEST(slep_streams, the_opener_chooses_the_dictionary_of_both_directions)
+{
+    const std::string line = "Content-Type: text/html; charset=UTF-8\r\nCache-Control: ";
+    const octets text(line.begin(), line.end());
+    // Whether the opener compresses as well, what it chooses; octets of SO and SR together.
+    const auto carried = [&](bool both, uint8_t dictionary) {
+        two_users n;
+        slep::stream_options o;
+        o.compress = true;
+        n.b.accept_options = o;
+        n.b.reply = text;
+        n.b.finish_after_fin = true;
+        o.compress = both;
+        o.dictionary = dictionary;
+        size_t octets_in_sis = 0;
+        n.net.on_request = [&](const auto& u) { octets_in_sis += u.u_pdu.size(); };
+        const auto s = *n.a.link.open(n.net.now(), n.to_b(), { 1 }, text, true, o);
+        EXPECT_TRUE(n.net.run_for(600, [&] { return n.a.streams[s].closed; }));
+        EXPECT_EQ(n.a.streams[s].data, text);
+        EXPECT_EQ(n.b.streams[n.b.offered.at(0)].data, text);
+        return octets_in_sis;
+    };
+    EXPECT_LT(carried(true, slep::preset_http) + 60, carried(true, slep::preset_none));
+    EXPECT_LT(carried(false, slep::preset_http) + 30, carried(false, slep::preset_none));
+    two_users n;
+    slep::stream_options o;
+    o.dictionary = 3;
+    EXPECT_FALSE(n.a.link.open(n.net.now(), n.to_b(), {}, {}, false, o));
+}
+
 TEST(slep_streams, partial_pdu_waits_for_more_unless_pushed)
 {
     two_users n;
