@@ -14,9 +14,12 @@ namespace {
 constexpr unsigned max_control_copies = 4;
 constexpr unsigned probe_blocks = 4;
 // Share of the longest transmission that is sent to a peer whose losses are not yet known.
-constexpr size_t first_part = 4;
-// D_PDUs in it, at least, for a measure of their losses.
+constexpr size_t first_part = 8;
+// D_PDUs in it, at least, for a measure of their losses; the longest ones.
 constexpr size_t least_sample = 8;
+// A sample costs a turn, so it is sent only if more than this share of a longest transmission
+// waits: then it costs two percent if nothing is lost, and saves a fifth at BER 1e-4.
+constexpr double worth_a_sample = 0.5;
 
 } // namespace
 
@@ -192,12 +195,13 @@ void node::impl::plan()
                        ? d_config.broadcast_s
                        : std::min(d_tx.longest_s, d_config.max_transmission_s));
     size_t cap = t.octets_in(longest);
-    const size_t part = t.octets_in(std::max<size_t>(longest / first_part, 1));
-    if (!d_adaptive && p.loss_bits <= 0 && p.tx.unsent_octets() > cap &&
-        part >= least_sample * (max_segment + data_overhead())) {
-        // One transmission will not do anyway: what comes later shall have the right segments.
-        longest /= first_part;
-        cap = part;
+    const size_t sample = least_sample * (max_segment + data_overhead());
+    const size_t first = std::max(longest / first_part, t.blocks_for(sample));
+    if (!d_adaptive && p.loss_bits < 8 * double(sample) && 4 * first <= longest &&
+        double(p.tx.unsent_octets()) > worth_a_sample * double(cap)) {
+        // What comes later shall have the right segments.
+        longest = first;
+        cap = t.octets_in(first);
     }
     if (p.expedited_ack_due && p.expedited_allowed()) {
         const size_t octets =
