@@ -121,6 +121,19 @@ void make_acquainted(proxy_pair& n)
     n.s.run_until(n.s.now() + std::chrono::seconds(90));
 }
 
+//! A transfer that is only to have happened, and a wait until the soft link is broken again.
+bool transfer_before(proxy_pair& n, const tcp_transfer& t, double limit_s)
+{
+    const auto id = n.pa.edge().accept(n.s.now(), server_address, t.port);
+    auto& client = n.pa.edge().sockets[id];
+    client.to_send = t.content;
+    client.then_eof = true;
+    n.pa.drain();
+    const bool done = n.run_for(limit_s, [&] { return client.closed || client.reset; });
+    n.s.run_until(n.s.now() + std::chrono::seconds(90));
+    return done && client.closed;
+}
+
 } // namespace
 
 std::vector<double> measure(const ping_series& p)
@@ -139,7 +152,7 @@ tcp_times measure(const tcp_transfer& t)
     change.node = [&](s5066::node_config& c) { s5066::apply(t.settings, c); };
     change.pep = [&](hfpep::engine_config& c) {
         for (auto& r : c.rules)
-            r.compress = t.compress;
+            r.compress = t.compress ? hfpep::compression::on : hfpep::compression::off;
     };
     proxy_pair n(t.mode, t.on_path, t.seed, change);
     n.pb.edge().on_connect = [](const hfpep::destination& to) {
@@ -152,6 +165,12 @@ tcp_times measure(const tcp_transfer& t)
     };
     if (t.acquainted)
         make_acquainted(n);
+    tcp_times result;
+    const double rate = mode::parse(t.mode).rate_bps;
+    const double limit = 600 + 40 * 8.0 * static_cast<double>(t.content.size()) / rate;
+    for (unsigned k = 0; k < t.earlier; ++k)
+        if (!transfer_before(n, t, limit))
+            return result;
     const size_t connects_before = n.pb.edge().connects.size();
     const uint64_t transmissions_before = n.air.transmissions();
     const auto on_hf = [&] {
@@ -159,9 +178,6 @@ tcp_times measure(const tcp_transfer& t)
     };
     const uint64_t octets_before = on_hf();
 
-    tcp_times result;
-    const double rate = mode::parse(t.mode).rate_bps;
-    const double limit = 600 + 40 * 8.0 * static_cast<double>(t.content.size()) / rate;
     const sim_time begin = n.s.now();
     const auto id = n.pa.edge().accept(begin, server_address, t.port);
     auto& client = n.pa.edge().sockets[id];

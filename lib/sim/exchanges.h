@@ -25,6 +25,9 @@ struct tcp_transfer {
     //! The stations have spoken before, the soft link is broken again: only the first
     //! exchange ever costs the restart notices of SLEP.
     bool acquainted = true;
+    //! So many transfers of the same content before this one, the soft link broken after
+    //! each: what the stations remember of the channel is then in use.
+    unsigned earlier = 0;
     s5066::node_settings settings; //!< of both data links
 };
 
