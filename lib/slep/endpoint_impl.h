@@ -24,6 +24,7 @@ namespace gr::hf::slep {
 struct node_state {
     size_t outstanding = 0;                 // octets, with an allowance per U_PDU
     std::array<size_t, 8> outstanding_of{}; // the same by service class
+    size_t dead = 0;                        // of outstanding: its stream is gone
     sim_time retry_at{};                    // nothing is sent before it
     int rejects_in_a_row = 0;               // place in the list of back-off times
     sim_time alive_at{ -1 };                // last confirm, or last time it was heard
@@ -115,6 +116,7 @@ struct owner {
 struct in_sis {
     owner who;
     peer_state* p = nullptr;
+    bool dead = false; // its stream was given up
 };
 using ledger = s5066::u_pdu_ledger<in_sis>;
 

@@ -83,6 +83,7 @@ void endpoint::impl::settled(const s5066::address& node,
 void endpoint::impl::settle(const ledger::entry& o, std::optional<uint8_t> reject_reason)
 {
     o.tag.p->node->outstanding -= o.cost();
+    o.tag.p->node->dead -= o.tag.dead ? o.cost() : 0;
     o.tag.p->node->outstanding_of[o.tag.who.service_class] -= o.cost();
     ++(reject_reason ? d_stats.pdus_rejected : d_stats.pdus_confirmed);
     const bool never =

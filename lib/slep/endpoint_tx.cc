@@ -27,7 +27,10 @@ bool endpoint::impl::may_send(const node_state& n, uint8_t service_class) const
     if (!may_send(n))
         return false;
     const size_t full = u_pdu_octets(), depth = d_config.queue_octets;
-    if (n.outstanding == 0 || n.outstanding + full <= depth)
+    // What follows an aborted stream need not wait until SIS has got rid of its U_PDUs; an
+    // eighth still lies below the mark where SIS stops its clients.
+    const size_t passing = std::min(n.dead, depth / 8);
+    if (n.outstanding == 0 || n.outstanding + full <= depth + passing)
         return true;
     // What SIS holds of less urgent classes is confirmed after a whole transmission only.
     // So more urgent ones have a sixteenth of the depth on top of it, or one PDU at least.
@@ -78,7 +81,9 @@ endpoint::impl::send(peer_state& p, octets wire, uint8_t priority, owner who)
     ++d_stats.pdus_sent;
 
     s5066::s_unidata_request q;
-    q.priority = priority;
+    // SIS cannot be asked for U_PDUs of an aborted stream back, but what comes after them can
+    // overtake them.
+    q.priority = p.node->dead > 0 ? std::min<uint8_t>(priority + 1, 15) : priority;
     q.dst_sap = p.who.sap;
     q.dst = p.who.node;
     q.mode.mode = s5066::transmission_mode::arq;

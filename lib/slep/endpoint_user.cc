@@ -208,6 +208,13 @@ void endpoint::impl::end(stream& s, uint8_t rest_answer)
     p.streams[s.which()][s.number] = 0;
     p.rest[s.which()][s.number] = { d_now + d_config.number_rest, rest_answer, d_now };
     --p.stream_count;
+    if (!s.tx.done())
+        d_outstanding.for_each([&s](ledger::entry& o) {
+            if (o.tag.who.what != owner::kind::data || o.tag.who.id != s.id)
+                return;
+            o.tag.dead = true;
+            o.tag.p->node->dead += o.cost();
+        });
     d_streams.erase(s.id);
 }
 

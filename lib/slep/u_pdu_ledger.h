@@ -87,6 +87,13 @@ public:
             return std::nullopt;
         return d_entries.front().since;
     }
+    //! Calls \p f with every entry; it may change the tag.
+    template <typename F>
+    void for_each(F f)
+    {
+        for (entry& e : d_entries)
+            f(e);
+    }
     const std::deque<entry>& entries() const { return d_entries; }
 
 private:
