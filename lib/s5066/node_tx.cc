@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned max_control_copies = 4;
 constexpr unsigned probe_blocks = 4;
 // Share of the longest transmission that is sent to a peer whose losses are not yet known.
-constexpr size_t first_part = 8;
+constexpr size_t first_part = 12;
 // D_PDUs in it, at least, for a measure of their losses; the longest ones.
 constexpr size_t least_sample = 8;
 // A sample costs a turn, so it is sent only if more than this share of a longest transmission

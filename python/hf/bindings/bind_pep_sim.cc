@@ -32,6 +32,7 @@ py::dict simulate_tcp(const std::string& mode,
                       uint64_t seed,
                       bool compress,
                       uint16_t port,
+                      unsigned earlier,
                       const s5066::node_settings& settings)
 {
     using namespace pybind11::literals;
@@ -42,6 +43,7 @@ py::dict simulate_tcp(const std::string& mode,
     t.seed = seed;
     t.compress = compress;
     t.port = port;
+    t.earlier = earlier;
     t.settings = settings;
     const auto r = sim::measure(t);
     return py::dict("complete"_a = r.complete,
@@ -149,9 +151,12 @@ void bind_pep_sim(py::module& m)
         py::arg("seed") = 1,
         py::arg("compress") = false,
         py::arg("port") = 8000,
+        py::arg("earlier") = 0,
         py::arg("settings") = s5066::node_settings(),
         "One TCP transfer through HF-PEP over emulated modems in virtual time: connect, "
-        "content (bytes), short confirmation, close. Returns a dictionary; times in "
+        "content (bytes), short confirmation, close. port chooses the preset dictionary; "
+        "earlier transfers of the same go before this one. Returns a dictionary; times "
+        "in "
         "seconds from the SYN, close_s from close() to both FINs.");
     m.def(
         "simulate_ping",

@@ -74,7 +74,8 @@ def papers(wanted: Tuple[str, ...], rates: Tuple[int, ...], quick: bool, real: b
                                + ", ".join(measure.TITLES))
     rows = [measure.measure(c) for c in cells if c.table in measure.MEASURES]
     rows += papers_real.rows(cells, real, with_long, out, lambda t: click.echo(t, err=True))
-    text = measure.report(rows, papers_real.pictures(out))
+    below = {"HF-PEP BER": measure.following_transfers(cells), **papers_real.pictures(out)}
+    text = measure.report(rows, below)
     print(text)
     if out:
         papers_real.write(out, text)

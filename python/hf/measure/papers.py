@@ -100,8 +100,9 @@ def noise(octets: int, seed: int = 1) -> bytes:
 
 
 @lru_cache(maxsize=None)
-def _transfer(bit_rate: int, octets: int, ber: float, seed: int) -> Dict[str, float]:
-    return hf.simulate_tcp(MODES[bit_rate], noise(octets), ber=ber, seed=seed,
+def _transfer(bit_rate: int, octets: int, ber: float, seed: int,
+              earlier: int = 0) -> Dict[str, float]:
+    return hf.simulate_tcp(MODES[bit_rate], noise(octets), ber=ber, seed=seed, earlier=earlier,
                            settings=SETTINGS.get(bit_rate, {}))
 
 
@@ -111,14 +112,25 @@ def _tcp(cell: Cell) -> Optional[float]:
     return result[name[cell.metric]] if result["complete"] else None
 
 
-def _tcp_with_errors(cell: Cell) -> Optional[float]:
+def _tcp_with_errors(cell: Cell, earlier: int = 0) -> Optional[float]:
     # With errors one run says little: the mean of 20.
-    runs = [_transfer(cell.bit_rate, cell.octets, cell.ber, seed)
+    runs = [_transfer(cell.bit_rate, cell.octets, cell.ber, seed, earlier)
             for seed in range(1, 21 if cell.ber > 0 else 2)]
     if not all(r["complete"] for r in runs):
         return None
     mean = sum(r["total_s"] for r in runs) / len(runs)
     return 100 * 8 * cell.octets / cell.bit_rate / mean
+
+
+def following_transfers(chosen: Iterable[Cell]) -> str:
+    """A paragraph: the cells with bit errors once the stations know the losses of each other."""
+    reached = [(c.ber, _tcp_with_errors(c, earlier=2)) for c in chosen
+               if c.table == "HF-PEP BER" and c.ber > 0]
+    if not reached:
+        return ""
+    return ("The table has the first transfer between two stations that do not know the losses "
+            "of the channel. The third, the soft link broken after each: "
+            + ", ".join(f"BER {ber:g} {_show(value, '%')}" for ber, value in reached) + ".")
 
 
 @lru_cache(maxsize=None)
@@ -226,9 +238,9 @@ HEAD = ["| bit/s | | what | published | ours | goal | limit | of the limit | bea
         "|---|---|---|---|---|---|---|---|---|---|"]
 
 
-def report(rows: List[Row], pictures: Dict[str, str] = {}) -> str:
-    """Markdown: what was missed first, then every table. pictures: a Markdown image (or several)
-    under the table of that name."""
+def report(rows: List[Row], below: Dict[str, str] = {}) -> str:
+    """Markdown: what was missed first, then every table. below: Markdown under the table of that
+    name."""
     missed = [r for r in rows if not r.beaten]
     lines = [f"{len(rows) - len(missed)} of {len(rows)} published cells beaten; clear channel "
              "unless said otherwise.", ""]
@@ -238,6 +250,6 @@ def report(rows: List[Row], pictures: Dict[str, str] = {}) -> str:
         part = [r for r in rows if r.cell.table == table]
         if part:
             lines += [f"### {title}", "", *HEAD, *map(_line, part), ""]
-        if part and table in pictures:
-            lines += [pictures[table], ""]
+        if part and below.get(table):
+            lines += [below[table], ""]
     return "\n".join(lines)
