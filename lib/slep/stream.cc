@@ -19,10 +19,8 @@ stream_sender::stream_sender(size_t buffer,
                              sim_time hold,
                              bool compress,
                              uint8_t dictionary)
-    : d_limit_octets(buffer), d_hold(hold)
+    : d_limit_octets(buffer), d_hold(hold), d_compress(compress), d_dictionary(dictionary)
 {
-    if (compress)
-        d_deflater = std::make_unique<deflater>(dictionary);
 }
 
 size_t stream_sender::room() const
@@ -39,6 +37,9 @@ size_t stream_sender::write(sim_time now, const uint8_t* p, size_t n, bool push)
         d_buffer.erase(d_buffer.begin(), d_buffer.begin() + static_cast<long>(d_taken));
         d_taken = 0;
     }
+    // A quarter of a megabyte, which a direction without data never needs.
+    if (d_compress && !d_deflater)
+        d_deflater = std::make_unique<deflater>(d_dictionary);
     if (d_deflater)
         d_deflater->run(
             p, n, push ? deflater::flush::sync : deflater::flush::none, d_buffer);
@@ -61,7 +62,7 @@ void stream_sender::finish()
     d_finish = true;
     d_hold_until.reset();
     flush_compressed(deflater::flush::last);
-    d_deflater.reset(); // a quarter of a megabyte
+    d_deflater.reset();
 }
 
 void stream_sender::flush_compressed(deflater::flush f)

@@ -76,7 +76,9 @@ private:
 
     size_t d_limit_octets;
     sim_time d_hold;
-    std::unique_ptr<deflater> d_deflater;
+    bool d_compress;
+    uint8_t d_dictionary;
+    std::unique_ptr<deflater> d_deflater; // made when there is something to compress
     octets d_buffer;
     size_t d_taken = 0; // of d_buffer; it is shortened now and then
     bool d_push = false;

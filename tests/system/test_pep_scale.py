@@ -39,7 +39,7 @@ def make_pair(server_port, port, speed, mode="5069-48k-240000S", **settings):
             listen=[f"{port}=127.0.0.1:{server_port}"] if name == "A" else [],
             routes=[f"0.0.0.0/0={pair.NODES[pair.OTHER[name]]}"],
             allow=[f"127.0.0.1:{server_port}"] if name == "B" else [],
-            max_connections=CONNECTIONS + 20, settings=settings)
+            rule=[{"compress": "off"}], max_connections=CONNECTIONS + 20, settings=settings)
     return pair.Pair(pair.Setting(mode=mode, speed=speed), namespaces=False,
                      on_description=describe)
 
