@@ -3,6 +3,7 @@
 #include "modem/burst_receiver.h"
 
 #include "modem/burst_tracker.h"
+#include "modem/impulse_blanker.h"
 #include "modem/message_parser.h"
 #include "modem/preamble_watch.h"
 #include "modem/sample_buffer.h"
@@ -19,7 +20,7 @@ namespace {
 
 /* Work is done whenever the sample count reaches a multiple of this, so that the events,
  * with the count at which they are raised, do not depend on the chunks. 5 ms. */
-constexpr int64_t quantum = 48;
+constexpr uint64_t quantum = 48;
 
 // A sample beyond this is damage, not level; its square must stay a finite float.
 constexpr float largest_sample = 1e12f;
@@ -75,7 +76,7 @@ private:
 
     rx_options d_options;
     sample_buffer d_in;
-    std::vector<std::complex<float>> d_clean;
+    impulse_blanker d_blanker;
     preamble_watch d_watch;
     std::optional<found_preamble> d_found;
     std::unique_ptr<burst_tracker> d_tracker;
@@ -89,21 +90,16 @@ private:
 
 void burst_receiver::impl::push(const std::complex<float>* x, size_t n)
 {
-    while (n > 0) {
-        const auto room = static_cast<size_t>(quantum - d_in.end() % quantum);
-        const size_t k = std::min(n, room);
-        d_clean.assign(x, x + k);
-        for (auto& s : d_clean)
-            if (!(std::abs(s.real()) <= largest_sample &&
-                  std::abs(s.imag()) <= largest_sample)) {
-                s = 0;
-                ++d_counters.bad_samples;
-            }
-        d_in.append(d_clean.data(), k);
-        d_counters.samples += k;
-        x += k;
-        n -= k;
-        if (d_in.end() % quantum == 0)
+    for (size_t i = 0; i < n; ++i) {
+        std::complex<float> s = x[i];
+        if (!(std::abs(s.real()) <= largest_sample &&
+              std::abs(s.imag()) <= largest_sample)) {
+            s = 0;
+            ++d_counters.bad_samples;
+        }
+        if (const auto y = d_blanker.push(s, d_tracker != nullptr))
+            d_in.append(&*y, 1);
+        if (++d_counters.samples % quantum == 0)
             work();
     }
 }
@@ -259,7 +255,7 @@ void burst_receiver::impl::forget_preambles_before(int64_t sample)
 
 void burst_receiver::impl::raise(rx_event e)
 {
-    e.raised_at = static_cast<uint64_t>(d_in.end());
+    e.raised_at = d_counters.samples;
     d_events.push_back(std::move(e));
     if (d_events.size() > max_events)
         d_events.pop_front();
@@ -290,9 +286,10 @@ void burst_receiver::impl::reset(uint64_t skipped)
     d_found.reset();
     d_ending.reset();
     d_events.clear();
-    d_in.restart(d_in.end() + static_cast<int64_t>(skipped));
-    d_watch.restart(d_in.end());
+    d_blanker.restart();
     d_counters.samples += skipped;
+    d_in.restart(static_cast<int64_t>(d_counters.samples));
+    d_watch.restart(d_in.end());
 }
 
 burst_receiver::burst_receiver(const rx_options& o)

@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What other senders, audio chains and neighbours on the band do to a signal. */
+#include "modem/impulse_blanker.h"
 #include "modem/loopback.h"
 #include "waveform/timing.h"
 #include "waveform/transmitter.h"
@@ -206,4 +207,38 @@ TEST(receiver_field, carrier_in_the_channel)
         expect_perfect(
             through_field(r, 10, r.snr < 30 ? "carriers=700:-10" : "carriers=700:-20"),
             r.mode);
+}
+
+TEST(receiver_field, impulses)
+{
+    for (const field_row& r : modes)
+        for (const char* level : { ":20", ":30" })
+            expect_perfect(
+                through_field(
+                    r, 10, std::string("impulses=") + (r.snr < 30 ? "5" : "0.5") + level),
+                r.mode + std::string(level));
+}
+
+TEST(receiver_field, the_blanker_keeps_signals_and_their_steps)
+{
+    impulse_blanker blanker;
+    size_t zeroed = 0, given = 0;
+    const auto push = [&](float amplitude, size_t n) {
+        for (size_t i = 0; i < n; ++i)
+            if (const auto y =
+                    blanker.push(std::polar(amplitude, static_cast<float>(i)), true)) {
+                ++given;
+                zeroed += *y == std::complex<float>{};
+            }
+    };
+    push(0.01f, 2000); // from silence
+    push(1, 2000);     // 40 dB up
+    EXPECT_EQ(zeroed, 0u);
+    push(10, 10); // an impulse, with what is held after it
+    push(1, 2000);
+    EXPECT_EQ(zeroed, 10 + impulse_blanker::hold);
+    push(0.1f, 4800);
+    push(1, 100 + impulse_blanker::longest);
+    EXPECT_EQ(zeroed, 10 + impulse_blanker::hold);
+    EXPECT_EQ(given, 2000u + 2000 + 10 + 2000 + 4800 + 100);
 }
