@@ -224,7 +224,12 @@ std::vector<outgoing_ptr> node::impl::withdraw()
     return all;
 }
 
-bool node::impl::takes_compact_confirm(address) const { return false; }
+bool node::impl::takes_compact_confirm(address a) const
+{
+    const auto it = d_peers.find(a.raw());
+    return d_config.extensions && it != d_peers.end() &&
+           it->second->has_extension(extension_compact_confirm);
+}
 
 void node::impl::set_broadcast(sim_time now, bool on)
 {

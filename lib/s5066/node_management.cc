@@ -35,7 +35,8 @@ uint8_t node::impl::capabilities() const
 
 uint8_t node::impl::extensions() const
 {
-    return extension_pipelining | extension_block_eot | extension_variable_segment;
+    return extension_pipelining | extension_block_eot | extension_compact_confirm |
+           extension_variable_segment;
 }
 
 void node::impl::on_eow(sim_time now, peer& p, const d_pdu& d)

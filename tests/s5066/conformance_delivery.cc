@@ -4,6 +4,7 @@
 #include "scripted_peer.h"
 #include "vectors.h"
 
+#include "s5066/eow.h"
 #include "sim/station.h"
 
 #include <gtest/gtest.h>
@@ -214,6 +215,48 @@ TEST(Conformance, Row7_04_CompactConfirmOnlyForDataWithAnId)
     const auto confirm = golden_octets("spdu", "spdu9-ep9");
     expected.insert(expected.end(), confirm.begin(), confirm.end());
     EXPECT_EQ(to_hex(list[0].segment), to_hex(expected));
+}
+
+TEST(Conformance, Row7_04_CompactConfirmOnlyWithAPeerThatOffersIt)
+{
+    for (const bool ours : { false, true })
+        for (const bool theirs : { false, true }) {
+            node_config c;
+            c.extensions = ours;
+            scripted_peer p(c);
+            p.bind(1, 3);
+            p.make_link();
+            auto d = scripted_peer::data(0);
+            d.eow = make_eow(eow_type::extensions,
+                             theirs * unsigned{ extension_compact_confirm });
+            p.receive({ d });
+            p.primitives();
+            p.submit(1, 50, with(delivery_confirmation::client));
+            std::vector<d_pdu> list;
+            for (int i = 0; i < 3; ++i) // the acknowledgement may go first
+                for (const auto& sent : p.transmission())
+                    if (!sent.segment.empty())
+                        list.push_back(sent);
+            ASSERT_FALSE(list.empty()) << ours << theirs;
+            const auto s =
+                decode_s_pdu(list[0].segment.data() + 1, list[0].segment.size() - 1);
+            ASSERT_TRUE(s) << ours << theirs;
+            EXPECT_EQ(s->type,
+                      ours && theirs ? s_pdu_type::data_with_id : s_pdu_type::data);
+            EXPECT_EQ(s->u_pdu.size(), 50u);
+            if (s->type != s_pdu_type::data_with_id)
+                continue;
+            s_pdu answer;
+            answer.type = s_pdu_type::compact_confirm;
+            answer.src_sap = answer.dst_sap = 3;
+            answer.id = s->id;
+            auto q = scripted_peer::data(1);
+            q.segment = encode(c_pdu{ c_pdu_type::data, 0, encode(answer) });
+            p.receive({ scripted_peer::ack(1), q });
+            const auto confirm = p.answer<s_unidata_request_confirm>();
+            ASSERT_TRUE(confirm);
+            EXPECT_EQ(confirm->u_pdu.size(), 50u);
+        }
 }
 
 TEST(Conformance, Row7_05_ExpeditedIndication)
