@@ -114,7 +114,7 @@ def test_what_is_found_in_noise_is_counted():
 
 
 def test_trials_run_on_a_dask_cluster():
-    distributed = pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed", reason="python3-distributed is not installed")
     with distributed.LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=None,
                                   host="127.0.0.1") as cluster:
         done = CliRunner(mix_stderr=False).invoke(command, [
