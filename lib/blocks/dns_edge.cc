@@ -65,11 +65,6 @@ struct dns_edge::udp_listener {
     std::array<uint8_t, query_max> buffer;
 };
 
-struct dns_edge::tcp_listener {
-    explicit tcp_listener(boost::asio::io_context& io) : acceptor(io) {}
-    tcp::acceptor acceptor;
-};
-
 //! One query after the other, each answered before the next is read.
 class dns_edge::tcp_client : public std::enable_shared_from_this<tcp_client>
 {
@@ -169,29 +164,19 @@ void dns_edge::listen(const udp::endpoint& where)
 {
     error_code error;
     auto u = std::make_shared<udp_listener>(d_io);
-    auto t = std::make_shared<tcp_listener>(d_io);
-    const tcp::endpoint same(where.address(), where.port());
     u->socket.open(where.protocol(), error);
     if (!error && where.address().is_v6())
         u->socket.set_option(boost::asio::ip::v6_only(true), error);
     if (!error)
         u->socket.bind(where, error);
-    if (!error)
-        t->acceptor.open(same.protocol(), error);
-    if (!error)
-        t->acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error && where.address().is_v6())
-        t->acceptor.set_option(boost::asio::ip::v6_only(true), error);
-    if (!error)
-        t->acceptor.bind(same, error);
-    if (!error)
-        t->acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
     if (error)
         cannot_listen(where, error);
+    auto t = std::make_unique<tcp_acceptor>(d_io, "DNS-PEP");
+    t->on_accepted = [this](tcp::socket s) { accepted(std::move(s)); };
+    t->listen({ where.address(), where.port() });
     d_udp.push_back(u);
-    d_tcp.push_back(t);
+    d_tcp.push_back(std::move(t));
     receive(u);
-    accept(t);
 }
 
 void dns_edge::receive(const std::shared_ptr<udp_listener>& l)
@@ -214,18 +199,13 @@ void dns_edge::receive(const std::shared_ptr<udp_listener>& l)
         });
 }
 
-void dns_edge::accept(const std::shared_ptr<tcp_listener>& l)
+void dns_edge::accepted(tcp::socket socket)
 {
-    l->acceptor.async_accept([this, l](const error_code& error, tcp::socket socket) {
-        if (error == boost::asio::error::operation_aborted || !l->acceptor.is_open())
-            return;
-        if (!error && d_clients.size() < clients_max) {
-            auto c = std::make_shared<tcp_client>(*this, std::move(socket));
-            d_clients.insert(c);
-            c->read();
-        }
-        accept(l);
-    });
+    if (d_clients.size() >= clients_max)
+        return; // the socket closes
+    auto c = std::make_shared<tcp_client>(*this, std::move(socket));
+    d_clients.insert(c);
+    c->read();
 }
 
 dns_edge::repeat_key dns_edge::key_of(const waiting& w)
@@ -308,8 +288,6 @@ void dns_edge::close()
     error_code ignored;
     for (const auto& l : d_udp)
         l->socket.close(ignored);
-    for (const auto& l : d_tcp)
-        l->acceptor.close(ignored);
     for (const auto& c : d_clients)
         c->close();
     for (const auto& q : d_questions)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "blocks/tcp_acceptor.h"
 #include "dns/engine.h"
 
 #include <boost/asio/io_context.hpp>
@@ -48,7 +49,6 @@ public:
 
 private:
     struct udp_listener;
-    struct tcp_listener;
     class tcp_client;
     class question; // dns_question.h
     //! Who waits for a reply: by UDP a socket and an address, by TCP a connection.
@@ -61,7 +61,7 @@ private:
     using repeat_key = std::tuple<int, boost::asio::ip::udp::endpoint, unsigned>;
 
     void receive(const std::shared_ptr<udp_listener>& l);
-    void accept(const std::shared_ptr<tcp_listener>& l);
+    void accepted(boost::asio::ip::tcp::socket socket);
     void query(waiting w);
     void reply(uint64_t client, dns::octets message);
     static repeat_key key_of(const waiting& w);
@@ -72,7 +72,7 @@ private:
     std::function<void()> d_pump;
     boost::asio::ip::udp::endpoint d_resolver;
     std::vector<std::shared_ptr<udp_listener>> d_udp;
-    std::vector<std::shared_ptr<tcp_listener>> d_tcp;
+    std::vector<std::unique_ptr<tcp_acceptor>> d_tcp;
     std::set<std::shared_ptr<tcp_client>> d_clients;
     std::set<std::shared_ptr<question>> d_questions;
     std::map<uint64_t, waiting> d_waiting;

@@ -3,6 +3,7 @@
 #include "blocks/io_thread.h"
 #include "blocks/modem_messages.h"
 #include "blocks/pdu.h"
+#include "blocks/tcp_acceptor.h"
 #include "blocks/wire_edge.h"
 #include "modem_interface/tcp_modem.h"
 #include "modem_interface/udp_modem.h"
@@ -42,22 +43,25 @@ class modem_server_impl : public modem_server
 public:
     modem_server_impl(const modem_settings& settings,
                       const std::string& form,
-                      const boost::asio::ip::address& address,
-                      uint16_t port,
+                      const tcp::endpoint& where,
                       const std::string& netns)
         : gr::block("hf_modem_server",
                     gr::io_signature::make(0, 0, 0),
                     gr::io_signature::make(0, 0, 0)),
-          d_modem(pmt::mp("modem")), d_udp(udp_form(form)), d_where(address, port),
+          d_modem(pmt::mp("modem")), d_udp(udp_form(form)), d_where(where),
           d_begin(std::chrono::steady_clock::now()),
           d_session(make_session(form, settings)), d_io(netns),
-          d_acceptor(d_io.context()), d_retry(d_io.context())
+          d_acceptor(d_io.context(), "modem server")
     {
         message_port_register_in(d_modem);
         message_port_register_out(d_modem);
         set_msg_handler(d_modem, [this](const pmt::pmt_t& m) { on_modem(m); });
+        d_acceptor.on_accepted = [this](tcp::socket s) { accepted(std::move(s)); };
         // Now, so that a port in use is told by the constructor: the scheduler only logs it.
-        d_io.run_and_wait([this] { listen(); });
+        d_io.run_and_wait([this] {
+            d_acceptor.listen(d_where);
+            d_port = d_acceptor.port();
+        });
     }
 
     ~modem_server_impl() override { d_io.stop(); }
@@ -66,7 +70,7 @@ public:
     {
         d_io.run_and_wait([this] {
             if (!d_acceptor.is_open())
-                listen();
+                d_acceptor.listen({ d_where.address(), static_cast<uint16_t>(d_port) });
             d_running = true;
         });
         return true;
@@ -75,10 +79,8 @@ public:
     bool stop() override
     {
         d_io.run_and_wait([this] {
-            error_code ignored;
             d_running = false;
-            d_acceptor.close(ignored);
-            d_retry.cancel();
+            d_acceptor.close();
             if (d_edge) {
                 const auto edge = d_edge;
                 edge->close("the modem stops");
@@ -105,46 +107,6 @@ public:
 
 private:
     sim_time clock() const { return std::chrono::steady_clock::now() - d_begin; }
-
-    void listen()
-    {
-        error_code error;
-        d_acceptor.open(d_where.protocol(), error);
-        if (!error)
-            d_acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-        if (!error)
-            d_acceptor.bind(d_where, error);
-        if (!error)
-            d_acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
-        if (error) {
-            error_code ignored;
-            d_acceptor.close(ignored);
-            throw std::runtime_error(
-                "modem server cannot listen on " + d_where.address().to_string() + ":" +
-                std::to_string(d_where.port()) + ": " + error.message());
-        }
-        d_port = d_acceptor.local_endpoint().port();
-        accept();
-    }
-
-    void accept()
-    {
-        d_acceptor.async_accept([this](const error_code& error, tcp::socket socket) {
-            if (!d_acceptor.is_open())
-                return;
-            if (!error) {
-                accepted(std::move(socket));
-                accept();
-                return;
-            }
-            // No descriptors left, for example: it will not be better at once.
-            d_retry.expires_after(std::chrono::milliseconds(200));
-            d_retry.async_wait([this](const error_code& e) {
-                if (!e)
-                    accept();
-            });
-        });
-    }
 
     // A.4.1: one terminal at a time.
     bool take_place(std::shared_ptr<wire_edge>& edge)
@@ -288,8 +250,7 @@ private:
     mutable std::mutex d_mutex; // of the session
     const std::unique_ptr<modem_session> d_session;
     io_thread d_io; // what follows lives on it
-    tcp::acceptor d_acceptor;
-    boost::asio::steady_timer d_retry;
+    tcp_acceptor d_acceptor;
     std::shared_ptr<wire_edge> d_edge;
     int d_asking = 0;
     bool d_running = false;
@@ -308,16 +269,8 @@ modem_server::sptr modem_server::make(const std::string& mode,
     settings.tx_mode = hf::mode::parse(mode);
     settings.receiver_master = receiver_master;
     udp_form(form); // complains of others
-    error_code error;
-    const auto parsed = boost::asio::ip::make_address(address, error);
-    if (error)
-        throw std::invalid_argument("address '" + address +
-                                    "': allowed is an IPv4 or IPv6 address");
-    if (port < 0 || port > 65535)
-        throw std::invalid_argument("port " + std::to_string(port) +
-                                    ": allowed are 0 to 65535");
-    return gnuradio::make_block_sptr<modem_server_impl>(
-        settings, form, parsed, static_cast<uint16_t>(port), netns);
+    const auto where = listen_endpoint(address, port);
+    return gnuradio::make_block_sptr<modem_server_impl>(settings, form, where, netns);
 }
 
 } // namespace gr::hf

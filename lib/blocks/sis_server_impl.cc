@@ -3,11 +3,10 @@
 #include "blocks/io_thread.h"
 #include "blocks/pdu.h"
 #include "blocks/sis_connection.h"
+#include "blocks/tcp_acceptor.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/sis_server.h>
-
-#include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -17,7 +16,6 @@ namespace gr::hf {
 namespace {
 
 using boost::asio::ip::tcp;
-using boost::system::error_code;
 
 // Of one client, taken from one tick (10 ms of station time) to the next: far more than any
 // modem sends, so few that all clients together cannot flood the data link.
@@ -36,23 +34,25 @@ uint8_t type_of(const std::vector<uint8_t>& primitive)
 class sis_server_impl : public sis_server
 {
 public:
-    sis_server_impl(const boost::asio::ip::address& address,
-                    uint16_t port,
+    sis_server_impl(const tcp::endpoint& where,
                     size_t max_clients,
                     size_t max_out,
                     const std::string& netns)
         : gr::block("hf_sis_server",
                     gr::io_signature::make(0, 0, 0),
                     gr::io_signature::make(0, 0, 0)),
-          d_sis(pmt::mp("sis")), d_where(address, port), d_max_clients(max_clients),
-          d_max_out(max_out), d_io(netns), d_acceptor(d_io.context()),
-          d_retry(d_io.context())
+          d_sis(pmt::mp("sis")), d_where(where), d_max_clients(max_clients),
+          d_max_out(max_out), d_io(netns), d_acceptor(d_io.context(), "SIS server")
     {
         message_port_register_in(d_sis);
         message_port_register_out(d_sis);
         set_msg_handler(d_sis, [this](const pmt::pmt_t& m) { on_message(m); });
+        d_acceptor.on_accepted = [this](tcp::socket s) { accepted(std::move(s)); };
         // Now, so that a port in use is told by the constructor: the scheduler only logs it.
-        d_io.run_and_wait([this] { listen(); });
+        d_io.run_and_wait([this] {
+            d_acceptor.listen(d_where);
+            d_port = d_acceptor.port();
+        });
     }
 
     ~sis_server_impl() override { d_io.stop(); }
@@ -61,7 +61,7 @@ public:
     {
         d_io.run_and_wait([this] {
             if (!d_acceptor.is_open())
-                listen();
+                d_acceptor.listen({ d_where.address(), static_cast<uint16_t>(d_port) });
             d_tick = sim_time(-1);
             d_running = true;
             for (auto& c : d_clients)
@@ -73,10 +73,8 @@ public:
     bool stop() override
     {
         d_io.run_and_wait([this] {
-            error_code ignored;
             d_running = false;
-            d_acceptor.close(ignored);
-            d_retry.cancel();
+            d_acceptor.close();
             while (!d_clients.empty())
                 drop(d_clients.begin()->first);
         });
@@ -103,46 +101,6 @@ private:
         size_t octets = octets_per_tick;
         std::optional<std::vector<uint8_t>> held; // data that waits for the flow
     };
-
-    void listen()
-    {
-        error_code error;
-        d_acceptor.open(d_where.protocol(), error);
-        if (!error)
-            d_acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-        if (!error)
-            d_acceptor.bind(d_where, error);
-        if (!error)
-            d_acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
-        if (error) {
-            error_code ignored;
-            d_acceptor.close(ignored);
-            throw std::runtime_error(
-                "SIS server cannot listen on " + d_where.address().to_string() + ":" +
-                std::to_string(d_where.port()) + ": " + error.message());
-        }
-        d_port = d_acceptor.local_endpoint().port();
-        accept();
-    }
-
-    void accept()
-    {
-        d_acceptor.async_accept([this](const error_code& error, tcp::socket socket) {
-            if (!d_acceptor.is_open())
-                return;
-            if (!error) {
-                accepted(std::move(socket));
-                accept();
-                return;
-            }
-            // No descriptors left, for example: it will not be better at once.
-            d_retry.expires_after(std::chrono::milliseconds(200));
-            d_retry.async_wait([this](const error_code& e) {
-                if (!e)
-                    accept();
-            });
-        });
-    }
 
     void accepted(tcp::socket socket)
     {
@@ -283,8 +241,7 @@ private:
         d_disconnected{ 0 }, d_from_client{ 0 }, d_to_client{ 0 };
     sim_time d_tick{ -1 };
     io_thread d_io; // what follows lives on it
-    tcp::acceptor d_acceptor;
-    boost::asio::steady_timer d_retry;
+    tcp_acceptor d_acceptor;
     std::map<uint64_t, client> d_clients;
     bool d_running = false; // before, nobody would hear what clients say
 };
@@ -297,25 +254,15 @@ sis_server::sptr sis_server::make(const std::string& address,
                                   size_t max_out,
                                   const std::string& netns)
 {
-    error_code error;
-    const auto parsed = boost::asio::ip::make_address(address, error);
-    if (error)
-        throw std::invalid_argument("address '" + address +
-                                    "': allowed is an IPv4 or IPv6 address");
-    if (port < 0 || port > 65535)
-        throw std::invalid_argument("port " + std::to_string(port) +
-                                    ": allowed are 0 to 65535");
+    const auto where = listen_endpoint(address, port);
     if (max_clients < 5 || max_clients > 60)
         throw std::invalid_argument("max_clients " + std::to_string(max_clients) +
                                     ": allowed are 5 to 60");
     if (max_out < 65540 || max_out > (size_t(1) << 30))
         throw std::invalid_argument("max_out " + std::to_string(max_out) +
                                     ": allowed are 65540 to 2^30 octets");
-    return gnuradio::make_block_sptr<sis_server_impl>(parsed,
-                                                      static_cast<uint16_t>(port),
-                                                      static_cast<size_t>(max_clients),
-                                                      max_out,
-                                                      netns);
+    return gnuradio::make_block_sptr<sis_server_impl>(
+        where, static_cast<size_t>(max_clients), max_out, netns);
 }
 
 } // namespace gr::hf

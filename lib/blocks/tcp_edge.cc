@@ -3,8 +3,6 @@
 #include "blocks/tcp_edge.h"
 #include "blocks/tcp_connection.h"
 
-#include <boost/asio/ip/v6_only.hpp>
-
 #include <linux/netfilter_ipv4.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -23,7 +21,6 @@ using hfpep::action;
 
 // Clients that have not said yet where they want to go.
 constexpr size_t asking_max = 256;
-constexpr auto accept_pause = std::chrono::milliseconds(100);
 
 // Where the client wanted to go before an nftables REDIRECT rule sent it here.
 std::optional<hfpep::endpoint_address> original_destination(tcp::socket& socket)
@@ -51,12 +48,6 @@ std::optional<hfpep::endpoint_address> original_destination(tcp::socket& socket)
 
 } // namespace
 
-struct tcp_edge::listening {
-    tcp_listener how;
-    tcp::acceptor acceptor;
-    boost::asio::steady_timer retry;
-};
-
 tcp_edge::tcp_edge(boost::asio::io_context& io,
                    hfpep::engine& engine,
                    std::function<sim_time()> clock,
@@ -69,57 +60,16 @@ tcp_edge::~tcp_edge() { close(); }
 
 void tcp_edge::listen(const tcp_listener& l)
 {
-    const bool transparent = l.how == tcp_listener::kind::tproxy;
-    const auto address = boost::asio::ip::make_address(l.bind_address);
-    const tcp::endpoint where(address, l.port);
-    const auto fail = [&](const std::string& what) {
-        throw std::runtime_error("HF-PEP cannot listen on " + address.to_string() + ":" +
-                                 std::to_string(l.port) + ": " + what);
-    };
-    error_code error;
-    auto item = std::make_shared<listening>(
-        listening{ l, tcp::acceptor(d_io), boost::asio::steady_timer(d_io) });
-    item->acceptor.open(where.protocol(), error);
-    if (!error)
-        item->acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error && address.is_v6())
-        item->acceptor.set_option(boost::asio::ip::v6_only(true), error);
-    const int on = 1;
-    const int level = address.is_v6() ? SOL_IPV6 : SOL_IP;
-    const int option = address.is_v6() ? IPV6_TRANSPARENT : IP_TRANSPARENT;
-    if (!error && transparent &&
-        ::setsockopt(item->acceptor.native_handle(), level, option, &on, sizeof(on)) != 0)
-        fail(std::string("transparent socket: ") + std::strerror(errno) +
-             " (needs CAP_NET_ADMIN)");
-    if (!error)
-        item->acceptor.bind(where, error);
-    if (!error)
-        item->acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
-    if (error)
-        fail(error.message());
-    d_listeners.push_back(item);
-    accept(item);
-}
-
-void tcp_edge::accept(const std::shared_ptr<listening>& l)
-{
-    l->acceptor.async_accept([this, l](const error_code& error, tcp::socket socket) {
-        if (error == boost::asio::error::operation_aborted || !l->acceptor.is_open())
-            return;
-        if (!error) {
-            accepted(l->how, std::move(socket));
-            accept(l);
-            return;
-        }
-        // Out of descriptors, for example: the next try would fail at once, again and again.
+    auto acceptor = std::make_unique<tcp_acceptor>(d_io, "HF-PEP");
+    acceptor->on_accepted = [this, l](tcp::socket s) { accepted(l, std::move(s)); };
+    acceptor->on_failed = [this] {
         ++d_accept_errors;
-        l->retry.expires_after(accept_pause);
-        l->retry.async_wait([this, l](const error_code& stopped) {
-            if (!stopped && l->acceptor.is_open())
-                accept(l);
-        });
         d_pump(); // displays see it
-    });
+    };
+    acceptor->listen({ boost::asio::ip::make_address(l.bind_address), l.port },
+                     l.how == tcp_listener::kind::tproxy ? listen_as::transparent
+                                                         : listen_as::ordinary);
+    d_acceptors.push_back(std::move(acceptor));
 }
 
 void tcp_edge::accepted(const tcp_listener& l, tcp::socket socket)
@@ -220,12 +170,7 @@ void tcp_edge::forget(hfpep::connection_id id)
 
 void tcp_edge::close()
 {
-    error_code ignored;
-    for (const auto& l : d_listeners) {
-        l->acceptor.close(ignored);
-        l->retry.cancel(ignored);
-    }
-    d_listeners.clear();
+    d_acceptors.clear();
     for (const auto& c : d_connections)
         c.second->die();
     d_connections.clear();

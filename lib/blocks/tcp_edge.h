@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "blocks/tcp_acceptor.h"
 #include "blocks/tcp_listener.h"
 #include "pep/engine.h"
 
@@ -46,9 +47,7 @@ public:
 
 private:
     class connection;
-    struct listening;
 
-    void accept(const std::shared_ptr<listening>& l);
     void accepted(const tcp_listener& l, boost::asio::ip::tcp::socket socket);
     void connect(const hfpep::action& a);
     void forget(hfpep::connection_id id);
@@ -57,7 +56,7 @@ private:
     hfpep::engine& d_engine;
     std::function<sim_time()> d_clock;
     std::function<void()> d_pump;
-    std::vector<std::shared_ptr<listening>> d_listeners;
+    std::vector<std::unique_ptr<tcp_acceptor>> d_acceptors;
     std::unordered_map<hfpep::connection_id, std::shared_ptr<connection>> d_connections;
     hfpep::connection_id d_next_id = 1;
     uint64_t d_accept_errors = 0;
