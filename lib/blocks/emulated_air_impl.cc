@@ -148,12 +148,12 @@ emulated_modem_impl::emulated_modem_impl(std::shared_ptr<emulated_air_impl> air)
     : gr::block("hf_emulated_modem",
                 gr::io_signature::make(0, 0, 0),
                 gr::io_signature::make(0, 0, 0)),
-      d_port(pmt::mp("modem")), d_status(pmt::mp("status")), d_air(std::move(air)),
+      d_port(pmt::mp("modem")), d_air(std::move(air)),
       d_modem(d_air->scheduler(), d_air->engine(), *this, {}, {})
 {
     message_port_register_in(d_port);
     message_port_register_out(d_port);
-    message_port_register_out(d_status);
+    message_port_register_out(pmt::mp("status"));
     set_msg_handler(d_port, [this](const pmt::pmt_t& m) {
         std::lock_guard<std::mutex> lock(d_answers_mutex);
         if (d_answers.size() < max_answers)
@@ -180,16 +180,9 @@ bool emulated_modem_impl::stop()
 
 modem_state emulated_modem_impl::state() const
 {
-    std::lock_guard<std::mutex> lock(d_state_mutex);
-    auto s = d_state;
+    auto s = d_reports.state();
     s.now = d_air->now();
     return s;
-}
-
-void emulated_modem_impl::report(const pmt::pmt_t& msg)
-{
-    message_port_pub(d_port, msg);
-    message_port_pub(d_status, msg);
 }
 
 // Takes messages until one parses; empty when the air has ended.
@@ -219,14 +212,8 @@ void emulated_modem_impl::on_tick(sim_time now)
 
 std::optional<mode> emulated_modem_impl::want_tx(sim_time now)
 {
-    if (d_key_up) {
-        message_port_pub(d_status, modem_messages::tx_start(now, *d_key_up));
-        std::lock_guard<std::mutex> lock(d_state_mutex);
-        d_state.tx_mode = d_key_up->to_string();
-        d_state.transmitting = true;
-        d_state.receiving = false;
-        ++d_state.transmissions;
-    }
+    if (d_key_up)
+        d_reports.tx_start(now, *d_key_up);
     return std::exchange(d_key_up, std::nullopt);
 }
 
@@ -238,41 +225,8 @@ tx_octets emulated_modem_impl::pull(sim_time now, sim_time air_time, size_t max_
         return { {}, true };
     if (answer->octets.size() > max_octets)
         answer->octets.resize(max_octets);
-    std::lock_guard<std::mutex> lock(d_state_mutex);
-    d_state.octets_sent += answer->octets.size();
+    d_reports.sent(answer->octets.size());
     return *answer;
-}
-
-void emulated_modem_impl::on_tx_end(sim_time now)
-{
-    report(modem_messages::tx_end(now));
-    std::lock_guard<std::mutex> lock(d_state_mutex);
-    d_state.transmitting = false;
-}
-
-void emulated_modem_impl::on_rx_start(sim_time now, const rx_start& e)
-{
-    report(modem_messages::start(now, e));
-    std::lock_guard<std::mutex> lock(d_state_mutex);
-    d_state.receiving = true;
-    d_state.rx_mode = e.m.to_string();
-    d_state.snr_db = e.snr_db;
-    d_state.freq_offset_hz = e.freq_offset_hz;
-    ++d_state.receptions;
-}
-
-void emulated_modem_impl::on_rx_octets(sim_time now, const rx_octets& e)
-{
-    report(modem_messages::octets(now, e));
-    std::lock_guard<std::mutex> lock(d_state_mutex);
-    d_state.octets_received += e.octets.size();
-}
-
-void emulated_modem_impl::on_rx_end(sim_time now, const rx_end& e)
-{
-    report(modem_messages::end(now, e));
-    std::lock_guard<std::mutex> lock(d_state_mutex);
-    d_state.receiving = false;
 }
 
 } // namespace gr::hf

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "blocks/modem_reporter.h"
 #include "sim/emulated_modem.h"
 
 #include <hf/emulated_air.h>
@@ -77,17 +78,21 @@ private:
     void on_tick(sim_time now) override;
     std::optional<mode> want_tx(sim_time now) override;
     tx_octets pull(sim_time now, sim_time air_time, size_t max_octets) override;
-    void on_tx_end(sim_time now) override;
-    void on_rx_start(sim_time now, const rx_start& e) override;
-    void on_rx_octets(sim_time now, const rx_octets& e) override;
-    void on_rx_end(sim_time now, const rx_end& e) override;
+    void on_tx_end(sim_time now) override { d_reports.tx_end(now); }
+    void on_rx_start(sim_time now, const rx_start& e) override
+    {
+        d_reports.rx_start(now, e);
+    }
+    void on_rx_octets(sim_time now, const rx_octets& e) override
+    {
+        d_reports.rx_octets(now, e);
+    }
+    void on_rx_end(sim_time now, const rx_end& e) override { d_reports.rx_end(now, e); }
 
     template <class Parse>
     auto await(Parse parse) -> decltype(parse(pmt::pmt_t()));
-    void report(const pmt::pmt_t& msg);
 
     const pmt::pmt_t d_port;
-    const pmt::pmt_t d_status;
     std::shared_ptr<emulated_air_impl> d_air;
     sim::emulated_modem d_modem;
     std::optional<mode> d_key_up;
@@ -97,8 +102,7 @@ private:
     std::condition_variable d_answered;
     std::deque<pmt::pmt_t> d_answers;
 
-    mutable std::mutex d_state_mutex;
-    modem_state d_state;
+    modem_reporter d_reports{ *this };
 };
 
 } // namespace gr::hf

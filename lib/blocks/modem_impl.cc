@@ -28,12 +28,12 @@ modem_impl::modem_impl(bool lock_step, bool zero_interleaver, int agc_blocks, in
     : gr::sync_block("hf_modem",
                      gr::io_signature::make(1, 1, sizeof(gr_complex)),
                      gr::io_signature::make(1, 1, sizeof(gr_complex))),
-      d_lock_step(lock_step), d_port(pmt::mp("modem")), d_status(pmt::mp("status")),
+      d_lock_step(lock_step), d_port(pmt::mp("modem")),
       d_modem(*this, { zero_interleaver, agc_blocks, effort })
 {
     message_port_register_in(d_port);
     message_port_register_out(d_port);
-    message_port_register_out(d_status);
+    message_port_register_out(pmt::mp("status"));
     set_output_multiple(static_cast<int>(d_modem.tick_samples()));
     // A few ticks are enough; anything more is delay between the link and the air.
     set_max_output_buffer(512);
@@ -57,9 +57,7 @@ int modem_impl::work(int noutput_items,
             add_item_tag(0, at + *span.last, pmt::mp("tx_eob"), pmt::PMT_T);
     }
 
-    std::lock_guard<std::mutex> lock(d_state_mutex);
-    d_state.now = to_seconds(d_modem.now());
-    d_state.transmitting = d_modem.transmitting();
+    d_reports.at(d_modem.now());
     return noutput_items;
 }
 
@@ -71,18 +69,7 @@ bool modem_impl::start()
     return true;
 }
 
-modem_state modem_impl::state() const
-{
-    std::lock_guard<std::mutex> lock(d_state_mutex);
-    return d_state;
-}
-
-// An event goes to the user of the modem and to whoever watches.
-void modem_impl::report(const pmt::pmt_t& msg)
-{
-    message_port_pub(d_port, msg);
-    message_port_pub(d_status, msg);
-}
+modem_state modem_impl::state() const { return d_reports.state(); }
 
 // The port has no handler: messages are taken here, in the middle of work(), because what
 // they say decides the next samples. The scheduler wakes this thread for every message.
@@ -146,13 +133,8 @@ std::optional<mode> modem_impl::want_tx(sim_time now)
             if (const auto a = modem_messages::parse_tick_done(msg))
                 take(*a);
     }
-    if (key_up) {
-        message_port_pub(d_status, modem_messages::tx_start(now, *key_up));
-        std::lock_guard<std::mutex> lock(d_state_mutex);
-        d_state.tx_mode = key_up->to_string();
-        d_state.receiving = false;
-        ++d_state.transmissions;
-    }
+    if (key_up)
+        d_reports.tx_start(now, *key_up);
     return key_up;
 }
 
@@ -160,41 +142,12 @@ tx_octets modem_impl::pull(sim_time now, sim_time air_time, size_t max_octets)
 {
     message_port_pub(d_port, modem_messages::pull(now, air_time, max_octets));
     const auto answer = await(modem_messages::parse_tx_octets, d_lock_step);
-    std::lock_guard<std::mutex> lock(d_state_mutex);
     if (!answer) {
-        ++d_state.late_answers;
+        d_reports.late_answer();
         return { {}, true };
     }
-    d_state.octets_sent += std::min(answer->octets.size(), max_octets);
+    d_reports.sent(std::min(answer->octets.size(), max_octets));
     return *answer;
-}
-
-void modem_impl::on_tx_end(sim_time now) { report(modem_messages::tx_end(now)); }
-
-void modem_impl::on_rx_start(sim_time now, const rx_start& e)
-{
-    report(modem_messages::start(now, e));
-    std::lock_guard<std::mutex> lock(d_state_mutex);
-    d_state.receiving = true;
-    d_state.rx_mode = e.m.to_string();
-    d_state.snr_db = e.snr_db;
-    d_state.freq_offset_hz = e.freq_offset_hz;
-    ++d_state.receptions;
-}
-
-void modem_impl::on_rx_octets(sim_time now, const rx_octets& e)
-{
-    report(modem_messages::octets(now, e));
-    std::lock_guard<std::mutex> lock(d_state_mutex);
-    d_state.snr_db = e.snr_db;
-    d_state.octets_received += e.octets.size();
-}
-
-void modem_impl::on_rx_end(sim_time now, const rx_end& e)
-{
-    report(modem_messages::end(now, e));
-    std::lock_guard<std::mutex> lock(d_state_mutex);
-    d_state.receiving = false;
 }
 
 } // namespace gr::hf

@@ -2,11 +2,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "blocks/modem_reporter.h"
 #include "modem/half_duplex_modem.h"
 
 #include <hf/modem.h>
-
-#include <mutex>
 
 namespace gr::hf {
 
@@ -27,25 +26,28 @@ private:
     void on_tick(sim_time now) override;
     std::optional<mode> want_tx(sim_time now) override;
     tx_octets pull(sim_time now, sim_time air_time, size_t max_octets) override;
-    void on_tx_end(sim_time now) override;
-    void on_rx_start(sim_time now, const rx_start& e) override;
-    void on_rx_octets(sim_time now, const rx_octets& e) override;
-    void on_rx_end(sim_time now, const rx_end& e) override;
+    void on_tx_end(sim_time now) override { d_reports.tx_end(now); }
+    void on_rx_start(sim_time now, const rx_start& e) override
+    {
+        d_reports.rx_start(now, e);
+    }
+    void on_rx_octets(sim_time now, const rx_octets& e) override
+    {
+        d_reports.rx_octets(now, e);
+    }
+    void on_rx_end(sim_time now, const rx_end& e) override { d_reports.rx_end(now, e); }
 
     pmt::pmt_t next_message(bool wait);
     template <class Parse>
     auto await(Parse parse, bool without_limit) -> decltype(parse(pmt::pmt_t()));
-    void report(const pmt::pmt_t& msg);
 
     const bool d_lock_step;
     const pmt::pmt_t d_port;
-    const pmt::pmt_t d_status;
     kernel::half_duplex_modem d_modem;
     bool d_connected = false; // somebody listens on the port and will answer
     size_t d_ticks_out = 0;   // ticks that were not yet answered
 
-    mutable std::mutex d_state_mutex;
-    modem_state d_state;
+    modem_reporter d_reports{ *this };
 };
 
 } // namespace gr::hf

@@ -29,9 +29,7 @@ std::vector<uint8_t> encode(const cftp_segment& s)
     if (s.connection > 15)
         return {};
     octet_writer w;
-    w.u8(s.connection << 4);
-    w.u8(s.id);
-    w.u16(s.segment);
+    write(w, s);
     w.bytes(s.data);
     return std::move(w.out());
 }
@@ -40,11 +38,7 @@ std::optional<cftp_segment> decode_cftp(const uint8_t* p, size_t n)
 {
     octet_reader r(p, n);
     cftp_segment s;
-    const uint8_t first = r.u8();
-    s.connection = first >> 4;
-    s.id = r.u8();
-    s.segment = r.u16();
-    if (!r.ok() || (first & 0x0f) != 0)
+    if (!read(r, s))
         return std::nullopt;
     s.data = r.rest();
     return s;

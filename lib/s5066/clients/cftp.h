@@ -3,6 +3,7 @@
 #pragma once
 
 #include "s5066/clients/bftp.h"
+#include "s5066/clients/segment.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,10 +22,7 @@ constexpr uint8_t sap_cftp = 12;
 constexpr size_t cftp_header_octets = 4;
 
 //! One segment of a message, as one U_PDU carries it.
-struct cftp_segment {
-    uint8_t connection = 0; //!< 0 to 15
-    uint8_t id = 0;         //!< U_PDU ID: consecutive in a connection
-    uint16_t segment = 0;   //!< from 0
+struct cftp_segment : segment_header {
     std::vector<uint8_t> data;
 };
 

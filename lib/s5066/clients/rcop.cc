@@ -15,9 +15,7 @@ std::vector<uint8_t> encode(const rcop_segment& s)
     if (s.connection > 15)
         return {};
     octet_writer w;
-    w.u8(s.connection << 4);
-    w.u8(s.id);
-    w.u16(s.segment);
+    write(w, s);
     w.u16(s.application);
     w.bytes(s.data);
     return std::move(w.out());
@@ -27,12 +25,9 @@ std::optional<rcop_segment> decode_rcop(const uint8_t* p, size_t n)
 {
     octet_reader r(p, n);
     rcop_segment s;
-    const uint8_t first = r.u8();
-    s.connection = first >> 4;
-    s.id = r.u8();
-    s.segment = r.u16();
+    const bool good = read(r, s);
     s.application = r.u16();
-    if (!r.ok() || (first & 0x0f) != 0)
+    if (!good || !r.ok())
         return std::nullopt;
     s.data = r.rest();
     return s;

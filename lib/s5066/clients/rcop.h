@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/clients/segment.h"
+
 #include "s5066/address.h"
 
 #include <hf/time.h>
@@ -37,10 +39,7 @@ enum rcop_application : uint16_t {
 };
 
 //! One segment of a message, as one U_PDU carries it.
-struct rcop_segment {
-    uint8_t connection = 0; //!< 0 to 15; 0: not multiplexed
-    uint8_t id = 0;         //!< U_PDU ID: consecutive in a connection
-    uint16_t segment = 0;   //!< from 0
+struct rcop_segment : segment_header {
     uint16_t application = 0;
     std::vector<uint8_t> data;
 };

@@ -1,0 +1,99 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/modem_reporter.h"
+
+#include "blocks/modem_messages.h"
+
+namespace gr::hf {
+
+namespace {
+
+const pmt::pmt_t& port()
+{
+    static const auto p = pmt::mp("modem");
+    return p;
+}
+
+const pmt::pmt_t& status()
+{
+    static const auto p = pmt::mp("status");
+    return p;
+}
+
+} // namespace
+
+void modem_reporter::tell(const pmt::pmt_t& msg)
+{
+    d_block.message_port_pub(port(), msg);
+    d_block.message_port_pub(status(), msg);
+}
+
+// The user of the modem has just asked for it, and need not be told.
+void modem_reporter::tx_start(sim_time now, const mode& m)
+{
+    d_block.message_port_pub(status(), modem_messages::tx_start(now, m));
+    std::lock_guard<std::mutex> lock(d_mutex);
+    d_state.tx_mode = m.to_string();
+    d_state.transmitting = true;
+    d_state.receiving = false;
+    ++d_state.transmissions;
+}
+
+void modem_reporter::tx_end(sim_time now)
+{
+    tell(modem_messages::tx_end(now));
+    std::lock_guard<std::mutex> lock(d_mutex);
+    d_state.transmitting = false;
+}
+
+void modem_reporter::rx_start(sim_time now, const hf::rx_start& e)
+{
+    tell(modem_messages::start(now, e));
+    std::lock_guard<std::mutex> lock(d_mutex);
+    d_state.receiving = true;
+    d_state.rx_mode = e.m.to_string();
+    d_state.snr_db = e.snr_db;
+    d_state.freq_offset_hz = e.freq_offset_hz;
+    ++d_state.receptions;
+}
+
+void modem_reporter::rx_octets(sim_time now, const hf::rx_octets& e)
+{
+    tell(modem_messages::octets(now, e));
+    std::lock_guard<std::mutex> lock(d_mutex);
+    d_state.snr_db = e.snr_db;
+    d_state.octets_received += e.octets.size();
+}
+
+void modem_reporter::rx_end(sim_time now, const hf::rx_end& e)
+{
+    tell(modem_messages::end(now, e));
+    std::lock_guard<std::mutex> lock(d_mutex);
+    d_state.receiving = false;
+}
+
+void modem_reporter::sent(size_t octets)
+{
+    std::lock_guard<std::mutex> lock(d_mutex);
+    d_state.octets_sent += octets;
+}
+
+void modem_reporter::late_answer()
+{
+    std::lock_guard<std::mutex> lock(d_mutex);
+    ++d_state.late_answers;
+}
+
+void modem_reporter::at(sim_time now)
+{
+    std::lock_guard<std::mutex> lock(d_mutex);
+    d_state.now = to_seconds(now);
+}
+
+modem_state modem_reporter::state() const
+{
+    std::lock_guard<std::mutex> lock(d_mutex);
+    return d_state;
+}
+
+} // namespace gr::hf

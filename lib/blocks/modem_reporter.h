@@ -1,0 +1,45 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <hf/modem.h>
+#include <hf/modem_user.h>
+
+#include <gnuradio/basic_block.h>
+
+#include <mutex>
+
+namespace gr::hf {
+
+/*! \brief What a modem block tells: events as messages to the user of the modem (port
+ *  "modem") and to whoever watches (port "status"), and the state that programs read.
+ *
+ * Events come from one thread; state() may be asked from any.
+ */
+class modem_reporter
+{
+public:
+    explicit modem_reporter(gr::basic_block& block) : d_block(block) {}
+
+    void tx_start(sim_time now, const mode& m);
+    void tx_end(sim_time now);
+    void rx_start(sim_time now, const hf::rx_start& e);
+    void rx_octets(sim_time now, const hf::rx_octets& e);
+    void rx_end(sim_time now, const hf::rx_end& e);
+    //! \p octets were taken for a transmission.
+    void sent(size_t octets);
+    //! The user of the modem did not answer in time.
+    void late_answer();
+    void at(sim_time now);
+
+    modem_state state() const;
+
+private:
+    void tell(const pmt::pmt_t& msg);
+
+    gr::basic_block& d_block;
+    mutable std::mutex d_mutex;
+    modem_state d_state;
+};
+
+} // namespace gr::hf
