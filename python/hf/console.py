@@ -80,6 +80,15 @@ class Ping:
     rtt: Optional[float] = None
     failure: str = ""
 
+    @property
+    def over(self) -> bool:
+        """Answered or failed."""
+        return self.rtt is not None or bool(self.failure)
+
+    def result(self) -> str:
+        """The round trip or why there is none, for people."""
+        return f"{self.rtt:.2f} s" if self.rtt is not None else self.failure or "..."
+
 
 @dataclass
 class Sample:
@@ -133,31 +142,26 @@ class Console:
     def ping(self, count: int, interval: float, size: int, timeout: float,
              immediate: bool = False, progress: Progress = lambda: None) -> List[Ping]:
         """Send count pings of size octets, each interval seconds after the last one, or
-        immediately after its answer; wait for the last answers."""
-        next_at, limit = self.clock.now(), 0.0
+        immediately after its answer; wait for the last answers. Interrupted, the pings so far
+        stay in self.pings."""
+        next_at = self.clock.now()
         while True:
             now = self.clock.now()
+            for p in self.pings:
+                if not p.over and now - p.sent >= timeout:
+                    p.failure = f"no answer within {timeout:g} s"
+            under_way = not all(p.over for p in self.pings)
             due = len(self.pings) < count and now >= next_at
-            if due and (not immediate or not self._open_pings(now, timeout)):
+            if due and not (immediate and under_way):
                 self.pings.append(Ping(len(self.pings), now))
                 if not self._send(Message(PING, self.session, self.pings[-1].sequence), size,
                                   timeout=self.clock.host(timeout)):
                     self.pings[-1].failure = "the node takes no data"
                 next_at = now if immediate else now + interval
-                limit = now + timeout
-            elif len(self.pings) >= count and \
-                    (not self._open_pings(now, timeout) or now > limit):
-                break
+            elif len(self.pings) >= count and not under_way:
+                return self.pings
             self._take_ping(self.client.next(timeout=0.02))
             progress()
-        for p in self.pings:
-            if p.rtt is None and not p.failure:
-                p.failure = f"no answer within {timeout:g} s"
-        return self.pings
-
-    def _open_pings(self, now: float, timeout: float) -> List[Ping]:
-        return [p for p in self.pings if p.rtt is None and not p.failure
-                and now - p.sent < timeout]
 
     def _take_ping(self, p: Any) -> None:
         rejected = isinstance(p, s5066.s_unidata_request_rejected)
@@ -167,7 +171,7 @@ class Console:
         if m is None or m.session != self.session or m.sequence >= len(self.pings):
             return
         ping = self.pings[m.sequence]
-        if ping.rtt is not None or ping.failure:
+        if ping.over:
             return
         if rejected:
             ping.failure = sis.reason(p)

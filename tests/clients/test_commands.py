@@ -4,6 +4,7 @@ opinion of what went over their SIS servers."""
 import csv
 import os
 import shutil
+import signal
 import subprocess
 
 from gnuradio.hf import sis
@@ -47,6 +48,16 @@ def test_ping(servers, responder, folder, more):
     # Two transmissions of a short interleaver; the host's own delays count SPEED times.
     assert all(1 < float(r["round_trip_s"]) < 60 for r in rows)
     assert (folder / "ping.txt").read_text() == result.stdout
+
+
+def test_interrupted_ping_tells_what_it_has(servers, responder):
+    process = waiting("console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count",
+                      "50", "--interval", "1000", *CLOCK)
+    assert process.stderr.readline().startswith("ping 0: ")
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=20)
+    assert process.returncode == 0, said
+    assert "1 sent, 1 answered" in said
 
 
 def test_ping_to_nobody_fails(servers, responder):

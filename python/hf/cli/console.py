@@ -69,11 +69,13 @@ def session(server: str, rank: int, sap: int) -> Iterator[sis.Client]:
 
 
 @contextmanager
-def display(make: Callable[[], Table]) -> Iterator[Callable[[], None]]:
-    """A live table on a terminal; gives what is to be called when something has changed."""
+def display(make: Callable[[], Table], otherwise: Callable[[], None] = lambda: None
+            ) -> Iterator[Callable[[], None]]:
+    """A live table on a terminal; gives what is to be called when something may have changed.
+    Without a terminal that is otherwise()."""
     terminal = Terminal(stderr=True)
     if not terminal.is_terminal:
-        yield lambda: None
+        yield otherwise
         return
     with Live(console=terminal, get_renderable=make, refresh_per_second=5):
         yield lambda: None
@@ -130,7 +132,7 @@ def ping(server: str, rank: int, sap: int, clock_speed: float, node: str,
          to_sap: Optional[int], priority: int, non_arq: bool, csv_path: Optional[str],
          report: Optional[str], count: int, interval: float, immediate: bool, size: int,
          timeout: float) -> None:
-    """Round-trip times to a far console."""
+    """Round-trip times to a far console. Ctrl-C ends it early, with the summary."""
     size = size_of(size)
     clock = console.Clock(clock_speed)
     with session(server, rank, sap) as client:
@@ -142,15 +144,26 @@ def ping(server: str, rank: int, sap: int, clock_speed: float, node: str,
             for column in ("sequence", "sent", "round trip"):
                 t.add_column(column, justify="right")
             for p in con.pings[-20:]:
-                t.add_row(str(p.sequence), f"{p.sent:.1f} s", p.failure or (
-                    f"{p.rtt:.2f} s" if p.rtt is not None else "..."))
+                t.add_row(str(p.sequence), f"{p.sent:.1f} s", p.result())
             return t
 
-        with display(table) as progress:
-            con.ping(count, interval, size, timeout, immediate, progress)
-    lines = [f"ping {p.sequence}: " + (f"{p.rtt:.2f} s" if p.rtt is not None else p.failure)
-             for p in con.pings]
-    finish(lines + ping_lines(node, con.pings), report)
+        said: List[str] = []
+
+        def say() -> None:
+            while len(said) < len(con.pings) and con.pings[len(said)].over:
+                p = con.pings[len(said)]
+                said.append(f"ping {p.sequence}: {p.result()}")
+                click.echo(said[-1], err=True)
+
+        try:
+            with display(table, say) as progress:
+                con.ping(count, interval, size, timeout, immediate, progress)
+        except KeyboardInterrupt:
+            for p in con.pings:
+                if not p.over:
+                    p.failure = "interrupted"
+    finish([f"ping {p.sequence}: {p.result()}" for p in con.pings] +
+           ping_lines(node, con.pings), report)
     write_csv(csv_path, [{"sequence": p.sequence, "sent_s": round(p.sent, 3),
                           "round_trip_s": "" if p.rtt is None else round(p.rtt, 3),
                           "failure": p.failure} for p in con.pings])
@@ -202,7 +215,7 @@ def throughput(server: str, rank: int, sap: int, clock_speed: float, node: str,
                to_sap: Optional[int], priority: int, non_arq: bool, csv_path: Optional[str],
                report: Optional[str], octets: int, size: int, send_only: bool, two_way: int,
                timeout: float, plot_path: Optional[str]) -> None:
-    """Goodput to a far node, and back."""
+    """Goodput to a far node, and back. Ctrl-C ends it early, with the summary."""
     size = size_of(size)
     clock = console.Clock(clock_speed)
     acknowledged = not (send_only or non_arq)
@@ -219,8 +232,21 @@ def throughput(server: str, rank: int, sap: int, clock_speed: float, node: str,
                       str(r.received), f"{r.out_bps():.0f} bit/s", f"{r.in_bps():.0f} bit/s")
             return t
 
-        with display(table) as progress:
-            r = con.throughput(octets, size, acknowledged, two_way, timeout, progress)
+        said = [0.0]
+
+        def say() -> None:
+            r = con.throughput_result
+            if r.seconds >= said[0] + 10:
+                said[0] = r.seconds
+                click.echo(f"{r.seconds:.0f} s: {r.submitted} octets submitted, {r.confirmed} "
+                           f"confirmed, {r.received} received here", err=True)
+
+        try:
+            with display(table, say) as progress:
+                con.throughput(octets, size, acknowledged, two_way, timeout, progress)
+        except KeyboardInterrupt:
+            click.echo("interrupted; so far:", err=True)
+        r = con.throughput_result
     lines = [f"{r.submitted} octets submitted, {r.confirmed} confirmed, {r.rejected} rejected "
              f"in {r.seconds:.1f} s"]
     if r.far_octets is not None:
