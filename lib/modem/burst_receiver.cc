@@ -97,8 +97,12 @@ void burst_receiver::impl::push(const std::complex<float>* x, size_t n)
             s = 0;
             ++d_counters.bad_samples;
         }
-        if (const auto y = d_blanker.push(s, d_tracker != nullptr))
-            d_in.append(&*y, 1);
+        if (const auto y = d_blanker.push(s, d_tracker != nullptr)) {
+            if (y->erased)
+                d_in.append_erased();
+            else
+                d_in.append(&y->value, 1);
+        }
         if (++d_counters.samples % quantum == 0)
             work();
     }

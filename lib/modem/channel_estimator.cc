@@ -251,6 +251,11 @@ void channel_estimator::observe(const half_symbol_stream& y,
     const local_beliefs b(o.first_row, o.last_row, d_o.taps, beliefs);
     o.signal = known_signal(b, o.first_row - taps, o.last_row);
     o.foreign = foreign_power(b, o.first_row, o.last_row, d_profile);
+    if (!y.erased().empty()) {
+        const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
+        for (size_t i = 0; i < o.foreign.size(); ++i)
+            o.foreign[i] += power * y.missing(o.first_row + static_cast<int64_t>(i));
+    }
     o.y.assign(y.at(o.first_row), y.at(o.last_row - 1) + 1);
     o.rows = static_cast<float>(o.y.size());
     normal_equations(o);

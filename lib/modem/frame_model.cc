@@ -5,6 +5,7 @@
 #include "modem/pulse.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace gr::hf::kernel {
 
@@ -102,6 +103,73 @@ void frame_model::make(const channel_estimator& estimator,
             }
         }
         f.z[i] = z;
+    }
+    if (!stream.erased().empty())
+        take_out_erased(estimator, stream, begin, g, blocks_before, belief, f);
+}
+
+/* Samples that were erased tell nothing: A is H^H H over the samples, so what the erased rows
+ * of H put into it comes out again. z holds nothing of them already. */
+void frame_model::take_out_erased(const channel_estimator& estimator,
+                                  const half_symbol_stream& stream,
+                                  int64_t begin,
+                                  const std::vector<channel_taps>& g,
+                                  int64_t blocks_before,
+                                  const belief_function& belief,
+                                  frame_observation& f)
+{
+    constexpr int64_t reach = half_symbol_stream::half_span / 4; // of a pulse, symbols
+    const auto& taps = estimator.selected();
+    const auto count = static_cast<int64_t>(f.z.size());
+    const auto band = static_cast<int64_t>(f.a.band());
+    const auto sub = static_cast<int64_t>(sub_block);
+    std::vector<std::complex<float>> h;
+    std::vector<float> pulse;
+    for (const int64_t sample : stream.erased()) {
+        // in symbols from the begin of the frame
+        const double t = (static_cast<double>(sample) -
+                          stream.input_time(2 * static_cast<double>(begin))) /
+                         4;
+        const auto first = std::max(
+            static_cast<int64_t>(std::ceil(t - taps.back() / 2.0)) - reach, -band);
+        const auto last =
+            std::min(static_cast<int64_t>(std::floor(t - taps.front() / 2.0)) + reach,
+                     count - 1 + band);
+        if (first >= count || last < 0)
+            continue;
+        // pulse[j] at t - (j + 2 first + taps.front()) / 2
+        const auto length =
+            static_cast<size_t>(2 * (last - first) + taps.back() - taps.front() + 1);
+        pulse.resize(length);
+        for (size_t j = 0; j < length; ++j) {
+            const double at = t - static_cast<double>(first) -
+                              (static_cast<double>(j) + taps.front()) / 2;
+            pulse[j] = std::abs(at) <= static_cast<double>(reach)
+                           ? static_cast<float>(root_raised_cosine(at))
+                           : 0.0f;
+        }
+        // What symbol first + n puts on this sample; the pulse has energy 4 there.
+        h.assign(static_cast<size_t>(last - first + 1), 0);
+        for (size_t n = 0; n < h.size(); ++n) {
+            const auto& gains = g[static_cast<size_t>(
+                (first + static_cast<int64_t>(n) + blocks_before * sub) / sub)];
+            for (size_t a = 0; a < taps.size(); ++a)
+                h[n] +=
+                    gains[a] *
+                    (0.5f * pulse[2 * n + static_cast<size_t>(taps[a] - taps.front())]);
+        }
+        for (int64_t n = std::max<int64_t>(first, 0); n <= std::min(last, count - 1);
+             ++n) {
+            const auto own = std::conj(h[static_cast<size_t>(n - first)]);
+            for (int64_t m = std::max(first, n - band); m <= std::min(last, n + band);
+                 ++m) {
+                const auto product = own * h[static_cast<size_t>(m - first)];
+                if (m < 0 || m >= count)
+                    f.z[static_cast<size_t>(n)] += product * belief(begin + m).mean;
+                else if (m <= n)
+                    f.a.at(static_cast<size_t>(n), static_cast<size_t>(n - m)) -= product;
+            }
+        }
     }
 }
 

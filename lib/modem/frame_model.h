@@ -29,6 +29,14 @@ public:
               frame_observation& f);
 
 private:
+    void take_out_erased(const channel_estimator& estimator,
+                         const half_symbol_stream& stream,
+                         int64_t begin,
+                         const std::vector<channel_taps>& g,
+                         int64_t blocks_before,
+                         const belief_function& belief,
+                         frame_observation& f);
+
     std::vector<std::complex<float>> d_correlation; // work space
     std::vector<uint8_t> d_correlation_made;
 };

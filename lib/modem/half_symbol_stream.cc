@@ -5,6 +5,7 @@
 #include "modem/pulse.h"
 #include "modem/vector_code.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gr::hf::kernel {
@@ -69,6 +70,30 @@ void half_symbol_stream::set_frequency(double hz)
         d_segments.erase(d_segments.begin(), d_segments.begin() + max_segments / 2);
 }
 
+void half_symbol_stream::drop_before(int64_t i)
+{
+    d_out.drop_before(i);
+    const int64_t oldest = d_base + 2 * d_out.begin() - half_span;
+    while (!d_erased.empty() && d_erased.front() < oldest)
+        d_erased.pop_front();
+}
+
+float half_symbol_stream::missing(int64_t i) const
+{
+    // Neighbours four times closer than symbols share most of what they carry.
+    constexpr float coherence = 3;
+    const int64_t first = d_base + 2 * i - half_span;
+    const auto taps = static_cast<int64_t>(d_taps.size() / 2);
+    float sum = 0;
+    for (auto e = std::lower_bound(d_erased.begin(), d_erased.end(), first);
+         e != d_erased.end() && *e < first + taps;
+         ++e) {
+        const float h = d_taps[static_cast<size_t>(2 * (*e - first))];
+        sum += h * h;
+    }
+    return coherence * sum;
+}
+
 void half_symbol_stream::move(int rows)
 {
     d_start += 2 * rows;
@@ -100,6 +125,11 @@ void half_symbol_stream::run(const sample_buffer& in, int64_t limit)
                 piece[k] = x * std::complex<float>(w);
                 w *= r;
             }
+            const auto& erased = in.erased();
+            for (auto e = std::lower_bound(erased.begin(), erased.end(), d_next_input);
+                 e != erased.end() && *e < d_next_input + n;
+                 ++e)
+                d_erased.push_back(*e);
             d_mixed.append(piece, static_cast<size_t>(n));
             d_next_input += n;
         }

@@ -7,6 +7,7 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 namespace gr::hf::kernel {
@@ -37,7 +38,15 @@ public:
     int64_t begin() const { return d_out.begin(); }
     int64_t end() const { return d_out.end(); }
     const std::complex<float>* at(int64_t i) const { return d_out.at(i); }
-    void drop_before(int64_t i) { d_out.drop_before(i); }
+    void drop_before(int64_t i);
+
+    //! Indices of the erased input samples that outputs from begin() on depend on, ascending.
+    const std::deque<int64_t>& erased() const { return d_erased; }
+
+    /*! \brief What the erased samples take away from output \p i: its expected power, if the
+     *         signal's own is 1.
+     */
+    float missing(int64_t i) const;
 
     /*! \brief Renumber: what was output i + \p rows, past or to come, becomes output i.
      *  \details Moves the receiver's window of delays; no output changes.
@@ -68,6 +77,7 @@ private:
     int64_t d_base;                                      // whole input sample of output 0
     std::array<float, 2 * (2 * half_span + 4)> d_taps{}; // each twice: real, imaginary
     sample_buffer d_mixed, d_out;
+    std::deque<int64_t> d_erased;
     int64_t d_next_input;
     std::vector<segment> d_segments;
 };

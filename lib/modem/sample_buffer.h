@@ -6,11 +6,14 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 namespace gr::hf::kernel {
 
-//! Samples by their absolute index; old ones are dropped when told.
+/*! \brief Samples by their absolute index; old ones are dropped when told. Some may be erased:
+ *         nothing is known of them, they are 0.
+ */
 class sample_buffer
 {
 public:
@@ -21,6 +24,16 @@ public:
     {
         d_data.insert(d_data.end(), x, x + n);
     }
+
+    //! One sample of which nothing is known.
+    void append_erased()
+    {
+        d_erased.push_back(end());
+        d_data.push_back(0);
+    }
+
+    //! Indices of the erased samples, ascending.
+    const std::deque<int64_t>& erased() const { return d_erased; }
 
     //! Sample \p i, which must lie in begin() .. end() - 1; the following ones come after.
     const std::complex<float>* at(int64_t i) const
@@ -36,6 +49,8 @@ public:
             return;
         d_head += static_cast<size_t>(i - d_begin);
         d_begin = i;
+        while (!d_erased.empty() && d_erased.front() < i)
+            d_erased.pop_front();
         if (d_head > 8192 && d_head > d_data.size() / 2) { // move rarely
             d_data.erase(d_data.begin(), d_data.begin() + static_cast<long>(d_head));
             d_head = 0;
@@ -43,18 +58,25 @@ public:
     }
 
     //! What was sample i becomes sample i + \p by.
-    void renumber(int64_t by) { d_begin += by; }
+    void renumber(int64_t by)
+    {
+        d_begin += by;
+        for (int64_t& i : d_erased)
+            i += by;
+    }
 
     //! Empty, going on at index \p i.
     void restart(int64_t i)
     {
         d_data.clear();
+        d_erased.clear();
         d_head = 0;
         d_begin = i;
     }
 
 private:
     std::vector<std::complex<float>> d_data;
+    std::deque<int64_t> d_erased;
     size_t d_head = 0; // where sample d_begin is
     int64_t d_begin = 0;
 };
