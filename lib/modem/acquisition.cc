@@ -28,6 +28,8 @@ constexpr int64_t search_taps = 48; // first path may be this far before the str
 constexpr int64_t margin_symbols = 28;
 constexpr size_t max_segments = 12; // of the serial tone, before giving up
 constexpr float clear_lead = 12;    // log-likelihood of the best hypothesis over the next
+// The same in the last segment of a preamble, and how much its words must explain in each.
+constexpr float last_lead = 3, last_present = 26;
 
 std::vector<value> symbols_of(const std::vector<uint8_t>& numbers)
 {
@@ -199,6 +201,16 @@ acquisition::synchronise(const sample_buffer& in,
         s.noise = std::max(residual * equations / std::max(equations - freedom, 8.0f),
                            1e-5f * power_in);
     }
+    /* Taps that noise alone may have given would cost the matched filter some dB where the
+     * signal is weak. */
+    constexpr float certain = 4;
+    float strongest = 0;
+    for (const value& g : s.taps)
+        strongest = std::max(strongest, std::norm(g));
+    const float chance = std::min(certain * s.noise / known, strongest);
+    for (value& g : s.taps)
+        if (std::norm(g) < chance)
+            g = 0;
     s.gain = composite_gain(s.taps);
     return s;
 }
@@ -328,8 +340,16 @@ acquisition::state acquisition::serial_tone_segment(const sample_buffer& in)
         if (k != best)
             second = std::max(second, d_scores[k]);
     const size_t segment = d_segment++;
-    if (d_scores[best] - second < clear_lead)
-        return d_segment < max_segments ? state::pending : state::rejected;
+    const float lead = d_scores[best] - second;
+    if (lead < clear_lead) {
+        // Waiting is of no use where the best hypothesis says that this was the last segment.
+        const bool last = best % 24 == segment;
+        const bool good_enough =
+            last && segment > 0 && lead >= last_lead &&
+            d_present >= last_present * static_cast<float>(d_segment);
+        if (!good_enough)
+            return d_segment < max_segments ? state::pending : state::rejected;
+    }
 
     const auto m = mode_of(static_cast<unsigned>(4 + best / 96),
                            static_cast<unsigned>(4 + best / 24 % 4),

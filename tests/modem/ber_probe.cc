@@ -61,6 +61,7 @@ int measure(int argc, char** argv)
         ended += r.end && r.end->reason == rx_end_reason::eom;
         snr += r.start->snr_db;
         hz += r.start->freq_offset_hz;
+        const size_t bad_before = bad;
         const size_t per_chunk = std::max<size_t>(1, timing.bits_per_block / 8);
         for (size_t i = 0; i < sent.size(); i += per_chunk) {
             size_t e = 0;
@@ -72,6 +73,16 @@ int measure(int argc, char** argv)
             ++chunks;
             bad += e > 0;
         }
+        if (bad > bad_before)
+            std::fprintf(stderr,
+                         "transmission %d: %zu bad blocks, %s, started at %.2f of %d, "
+                         "offset %.2f\n",
+                         b,
+                         bad - bad_before,
+                         r.start->m.to_string().c_str(),
+                         static_cast<double>(r.start_sample),
+                         4800 + 37 * (b % 7),
+                         r.start->freq_offset_hz);
     }
     std::printf(
         "%s %s: bursts %d started %zu right mode %zu eom %zu; bits %zu errors %zu ber "
