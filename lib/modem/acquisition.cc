@@ -139,6 +139,17 @@ acquisition::synchronise(const sample_buffer& in,
         power.push_back(std::norm(correlate(fine.at(k), fixed, 0, fixed.size())));
     const auto peak =
         static_cast<size_t>(std::max_element(power.begin(), power.end()) - power.begin());
+    // Mini-probes are periodic: half of them fits 16 symbols away.
+    const bool periodic = known < static_cast<float>(fixed.size());
+    if (periodic) {
+        // One probe amid data is half of the pattern, and comes in every frame.
+        constexpr float other_half = 0.1f;
+        const value* y = fine.at(static_cast<int64_t>(peak) - search_taps);
+        const float a = std::norm(correlate(y, fixed, 0, fixed.size() / 2));
+        const float b = std::norm(correlate(y, fixed, fixed.size() / 2, fixed.size()));
+        if (std::min(a, b) < other_half * std::max(a, b))
+            return std::nullopt;
+    }
     double mean = 0;
     for (int64_t i = 0; i < rows; ++i)
         mean += std::norm(*fine.at(i));
@@ -152,8 +163,6 @@ acquisition::synchronise(const sample_buffer& in,
         const double curve = l - 2 * c + r;
         shift = curve < 0 ? std::clamp(0.5 * (l - r) / curve, -0.5, 0.5) : 0;
     }
-    // Mini-probes are periodic: half of them fits 16 symbols away.
-    const bool periodic = known < static_cast<float>(fixed.size());
     const auto least = std::max((periodic ? 0.4f : 0.06f) * power[peak],
                                 8 * static_cast<float>(mean) * known);
     size_t first = peak;

@@ -7,6 +7,7 @@
 #include "modem/vector_code.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -57,19 +58,25 @@ std::vector<value> known_signal(const local_beliefs& b, int64_t from, int64_t to
     return u;
 }
 
+HF_VECTOR_CODE void add_scaled(float* to, const float* x, float scale, size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        to[i] += scale * x[i];
+}
+
 // Power that unknown symbols put on each row of [first, last).
 std::vector<float> foreign_power(const local_beliefs& b,
                                  int64_t first,
                                  int64_t last,
                                  const std::vector<float>& profile)
 {
-    const int taps = static_cast<int>(profile.size());
     std::vector<float> q(profile.size() + 2 * half_symbol_reach, 0); // q[j + reach]
-    for (int k = 0; k < taps; ++k)
-        for (int j = -half_symbol_reach; j <= half_symbol_reach; ++j)
-            q[static_cast<size_t>(k + j + half_symbol_reach)] +=
-                profile[static_cast<size_t>(k)] * half_symbol_pulse(j) *
-                half_symbol_pulse(j);
+    std::array<float, 2 * half_symbol_reach + 1> pulse;
+    for (int j = -half_symbol_reach; j <= half_symbol_reach; ++j)
+        pulse[static_cast<size_t>(j + half_symbol_reach)] =
+            half_symbol_pulse(j) * half_symbol_pulse(j);
+    for (size_t k = 0; k < profile.size(); ++k)
+        add_scaled(&q[k], pulse.data(), profile[k], pulse.size());
     std::vector<float> f(static_cast<size_t>(last - first), 0);
     for (size_t k = 0; k < b.list.size(); ++k) {
         const float v = b.list[k].variance;
@@ -77,11 +84,13 @@ std::vector<float> foreign_power(const local_beliefs& b,
             continue;
         const int64_t base =
             2 * (b.first + static_cast<int64_t>(k)) - half_symbol_reach - first;
-        for (size_t j = 0; j < q.size(); ++j) {
-            const int64_t at = base + static_cast<int64_t>(j);
-            if (at >= 0 && at < last - first)
-                f[static_cast<size_t>(at)] += v * q[j];
-        }
+        const int64_t begin = std::max<int64_t>(base, 0);
+        const int64_t end = std::min(base + static_cast<int64_t>(q.size()), last - first);
+        if (begin < end)
+            add_scaled(&f[static_cast<size_t>(begin)],
+                       &q[static_cast<size_t>(begin - base)],
+                       v,
+                       static_cast<size_t>(end - begin));
     }
     return f;
 }

@@ -15,6 +15,10 @@ constexpr float weight_posterior = 0.8f, weight_input = 0.2f;
 // Max-log ratios are too sure of themselves.
 constexpr float largest_ratio = 25;
 
+/* A block that will never decode shows it at once: many decisions change from round to round,
+ * but the decoder corrects as much of its input as before. Shares of the coded bits. */
+constexpr double restless = 0.06, no_better = 0.985;
+
 } // namespace
 
 iterative_detector::iterative_detector(const description& d, size_t rounds)
@@ -68,15 +72,30 @@ void iterative_detector::form_beliefs()
 decoded_block iterative_detector::end_block(frame_source& source)
 {
     const unsigned bits = d_d.alphabet.bits;
+    const size_t patience = d_rounds > 4 ? 2 : 1; // rounds without progress
+    size_t idle = 0;
+    double corrected_before = 1;
     d_decisions.clear();
     for (size_t round = 0; round < d_rounds; ++round) {
         d_decoder.soft_output(d_soft, d_posterior);
-        std::vector<uint8_t> decisions(d_posterior.size());
-        for (size_t i = 0; i < decisions.size(); ++i)
-            decisions[i] = d_posterior[i] < 0;
-        if (decisions == d_decisions)
+        size_t changed = 0, corrections = 0;
+        d_decisions.resize(d_posterior.size(), 2); // 2: not decided before
+        for (size_t i = 0; i < d_decisions.size(); ++i) {
+            const uint8_t decision = d_posterior[i] < 0;
+            changed += decision != d_decisions[i];
+            corrections += decision != (d_soft[i] < 0);
+            d_decisions[i] = decision;
+        }
+        const auto size = static_cast<double>(d_decisions.size());
+        const double corrected = static_cast<double>(corrections) / size;
+        if (static_cast<double>(changed) > restless * size &&
+            corrected > no_better * corrected_before)
+            ++idle;
+        else
+            idle = 0;
+        corrected_before = corrected;
+        if (changed == 0 || idle >= patience)
             break;
-        d_decisions = std::move(decisions);
         form_beliefs();
         source.observe_again(d_beliefs, d_frames);
         size_t symbol = 0;

@@ -41,6 +41,87 @@ HF_VECTOR_CODE bool cholesky(size_t n, float* re, float* im)
     return true;
 }
 
+/* L D L^H of a banded matrix whose columns, diagonal first, are band + 1 apart; right-looking
+ * as well. */
+HF_VECTOR_CODE void
+factor_banded(size_t n, size_t band, float* re, float* im, float floor)
+{
+    const size_t stride = band + 1;
+    std::vector<float> diagonal(n);
+    for (size_t k = 0; k < n; ++k)
+        diagonal[k] = re[k * stride];
+    for (size_t k = 0; k < n; ++k) {
+        float* kr = re + k * stride;
+        float* ki = im + k * stride;
+        const float least = floor * diagonal[k];
+        kr[0] = kr[0] > least ? kr[0] : least + 1e-30f;
+        ki[0] = 0;
+        const size_t reach = std::min(band, n - 1 - k);
+        const float inv = 1 / kr[0];
+        for (size_t j = 1; j <= reach; ++j) {
+            // minus L_ik D_k conj(L_jk)
+            const float cr = kr[j] * inv, ci = ki[j] * inv;
+            float* jr = re + (k + j) * stride;
+            float* ji = im + (k + j) * stride;
+            const float *pr = kr + j, *pi = ki + j;
+            for (size_t i = 0; i <= reach - j; ++i) {
+                jr[i] -= pr[i] * cr + pi[i] * ci;
+                ji[i] -= pi[i] * cr - pr[i] * ci;
+            }
+        }
+        for (size_t j = 1; j <= reach; ++j) {
+            kr[j] *= inv;
+            ki[j] *= inv;
+        }
+    }
+}
+
+/* Z = A^-1 within the band, from the last column back: Z = D^-1 L^-1 + (I - L^H) Z gives
+ * Z(j, i) = - sum_{k > i} Z(j, k) L(k, i) for j > i. Stored as the factors are. */
+HF_VECTOR_CODE void invert_banded(size_t n,
+                                  size_t band,
+                                  const float* re,
+                                  const float* im,
+                                  float* zr,
+                                  float* zi)
+{
+    const size_t stride = band + 1;
+    std::vector<float> tr(stride), ti(stride);
+    for (size_t i = n; i-- > 0;) {
+        const size_t reach = std::min(band, n - 1 - i);
+        const float *lr = re + i * stride, *li = im + i * stride;
+        std::fill(tr.begin(), tr.end(), 0.0f);
+        std::fill(ti.begin(), ti.end(), 0.0f);
+        for (size_t c = 1; c <= reach; ++c) {
+            // Column i + c of Z: below the diagonal, and as a row of the upper half.
+            const float* cr = zr + (i + c) * stride;
+            const float* ci = zi + (i + c) * stride;
+            const float br = lr[c], bi = li[c];
+            const float *pr = lr + c, *pi = li + c;
+            float *ur = tr.data() + c, *ui = ti.data() + c;
+            float sr = cr[0] * br, si = cr[0] * bi;
+            for (size_t k = 1; k <= reach - c; ++k) {
+                ur[k] += cr[k] * br - ci[k] * bi;
+                ui[k] += cr[k] * bi + ci[k] * br;
+                sr += cr[k] * pr[k] + ci[k] * pi[k];
+                si += cr[k] * pi[k] - ci[k] * pr[k];
+            }
+            ur[0] += sr;
+            ui[0] += si;
+        }
+        float* out_r = zr + i * stride;
+        float* out_i = zi + i * stride;
+        float sum = 1 / lr[0];
+        for (size_t j = 1; j <= reach; ++j) {
+            out_r[j] = -tr[j];
+            out_i[j] = -ti[j];
+            sum += lr[j] * tr[j] + li[j] * ti[j];
+        }
+        out_r[0] = sum;
+        out_i[0] = 0;
+    }
+}
+
 } // namespace
 
 void hermitian_solver::resize(size_t n)
@@ -84,69 +165,47 @@ void banded_factors::resize(size_t n, size_t band)
 
 void banded_factors::factor(float floor)
 {
-    for (size_t n = 0; n < d_n; ++n) {
-        const size_t reach = std::min(n, d_band);
-        // c_d = L(n, n-d) D(n-d), from the far end of the row
-        for (size_t d = reach; d > 0; --d) {
-            const size_t m = n - d;
-            value c = at(n, d);
-            for (size_t e = d + 1; e <= std::min(reach, d + d_band); ++e)
-                c -= at(n, e) * std::conj(at(m, e - d)); // at(n, e) holds c_e
-            at(n, d) = c;
-        }
-        const float diagonal = at(n, 0).real();
-        float pivot = diagonal;
-        for (size_t d = reach; d > 0; --d) {
-            const value c = at(n, d);
-            const value l = c / at(n - d, 0).real();
-            pivot -= std::norm(c) / at(n - d, 0).real();
-            at(n, d) = l;
-        }
-        at(n, 0) = pivot > floor * diagonal ? pivot : floor * diagonal + 1e-30f;
+    std::vector<float> re(d_a.size()), im(d_a.size());
+    for (size_t i = 0; i < d_a.size(); ++i) {
+        re[i] = d_a[i].real();
+        im[i] = d_a[i].imag();
     }
+    factor_banded(d_n, d_band, re.data(), im.data(), floor);
+    for (size_t i = 0; i < d_a.size(); ++i)
+        d_a[i] = { re[i], im[i] };
 }
 
 void banded_factors::forward(value* x) const
 {
     for (size_t n = 0; n < d_n; ++n) {
-        value sum = x[n];
-        for (size_t d = 1; d <= std::min(n, d_band); ++d)
-            sum -= at(n, d) * x[n - d];
-        x[n] = sum;
+        const value* column = &d_a[n * (d_band + 1)];
+        for (size_t d = 1; d <= std::min(d_band, d_n - 1 - n); ++d)
+            x[n + d] -= column[d] * x[n];
     }
 }
 
 void banded_factors::backward(value* x) const
 {
-    for (size_t n = d_n; n-- > 0;)
+    for (size_t n = d_n; n-- > 0;) {
+        const value* column = &d_a[n * (d_band + 1)];
+        value sum = x[n];
         for (size_t d = 1; d <= std::min(d_band, d_n - 1 - n); ++d)
-            x[n] -= std::conj(at(n + d, d)) * x[n + d];
+            sum -= std::conj(column[d]) * x[n + d];
+        x[n] = sum;
+    }
 }
 
 void banded_factors::inverse_diagonal(std::vector<float>& diagonal) const
 {
-    /* Z = A^-1 within the band, from the last row up: Z = D^-1 L^-1 + (I - L^H) Z gives
-     * Z(i, j) = - sum_{k > i} conj(L(k, i)) Z(k, j) for j > i. */
-    banded_factors z;
-    z.resize(d_n, d_band);
-    const auto get = [&z](size_t r, size_t c) {
-        return r >= c ? z.at(r, r - c) : std::conj(z.at(c, c - r));
-    };
-    diagonal.assign(d_n, 0);
-    for (size_t i = d_n; i-- > 0;) {
-        const size_t reach = std::min(d_band, d_n - 1 - i);
-        for (size_t dj = reach; dj > 0; --dj) {
-            value sum = 0;
-            for (size_t dk = 1; dk <= reach; ++dk)
-                sum -= std::conj(at(i + dk, dk)) * get(i + dk, i + dj);
-            z.at(i + dj, dj) = std::conj(sum);
-        }
-        float sum = 1 / at(i, 0).real();
-        for (size_t dk = 1; dk <= reach; ++dk)
-            sum -= (std::conj(at(i + dk, dk)) * get(i + dk, i)).real();
-        z.at(i, 0) = sum;
-        diagonal[i] = sum;
+    std::vector<float> re(d_a.size()), im(d_a.size()), zr(d_a.size()), zi(d_a.size());
+    for (size_t i = 0; i < d_a.size(); ++i) {
+        re[i] = d_a[i].real();
+        im[i] = d_a[i].imag();
     }
+    invert_banded(d_n, d_band, re.data(), im.data(), zr.data(), zi.data());
+    diagonal.resize(d_n);
+    for (size_t i = 0; i < d_n; ++i)
+        diagonal[i] = zr[i * (d_band + 1)];
 }
 
 } // namespace gr::hf::kernel

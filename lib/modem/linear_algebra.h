@@ -42,8 +42,8 @@ private:
 /*! \brief Factors A = L D L^H of a banded Hermitian positive definite matrix, L unit lower
  *         triangular.
  *
- * Storage: element (n, n - d), d = 0 .. band, at index n * (band + 1) + d. Elements left of
- * column 0 are ignored.
+ * Storage: element (n, n - d), d = 0 .. band, column by column; there are none left of
+ * column 0.
  */
 class banded_factors
 {
@@ -54,8 +54,9 @@ public:
     size_t size() const { return d_n; }
     size_t band() const { return d_band; }
 
-    value& at(size_t n, size_t d) { return d_a[n * (d_band + 1) + d]; }
-    const value& at(size_t n, size_t d) const { return d_a[n * (d_band + 1) + d]; }
+    //! Row \p n, \p d places left of the diagonal; d at most n.
+    value& at(size_t n, size_t d) { return d_a[(n - d) * (d_band + 1) + d]; }
+    const value& at(size_t n, size_t d) const { return d_a[(n - d) * (d_band + 1) + d]; }
 
     /*! \brief Replace the matrix by its factors: at(n, 0) becomes D_n, the others L.
      *  \details A pivot below \p floor times its diagonal element is raised to that: then

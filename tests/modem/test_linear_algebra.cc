@@ -95,7 +95,8 @@ TEST(linear_algebra, refuses_what_is_not_positive)
     b.resize(300, 1);
     for (size_t i = 0; i < 300; ++i) {
         b.at(i, 0) = 1;
-        b.at(i, 1) = 0.6f;
+        if (i > 0)
+            b.at(i, 1) = 0.6f;
     }
     b.factor(0.03f);
     for (size_t i = 0; i < 300; ++i)
