@@ -122,6 +122,8 @@ public:
             { "resets", s.resets },
             { "silent_rounds", s.silent_rounds },
             { "links_made", s.links_made },
+            { "links_large", s.links_large },
+            { "u_pdus_lost", s.u_pdus_lost },
             { "links_failed", s.links_failed },
             { "invalid_primitives", s.invalid_primitives },
             { "bad_messages", d_bad_messages },

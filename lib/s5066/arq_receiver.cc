@@ -11,6 +11,7 @@ namespace gr::hf::s5066 {
 void arq_receiver::reset(uint16_t lwe)
 {
     d_slots.clear();
+    d_held = 0;
     d_lwe = lwe;
     d_uwe = d_space.add(lwe, -1);
     d_advanced = false;
@@ -33,13 +34,19 @@ bool arq_receiver::in_sync(const arq_header& h) const
     return d_space.in(lowest, h.fsn, highest);
 }
 
+bool arq_receiver::room_for(size_t at, size_t octets) const
+{
+    return at == 0 || !d_space.large() || d_held + octets <= max_held_octets;
+}
+
 bool arq_receiver::take(const arq_header& h,
                         const std::vector<uint8_t>& segment,
                         bool ok,
                         std::vector<std::vector<uint8_t>>& delivered)
 {
     const size_t at = d_space.ahead(h.fsn, d_lwe);
-    if ((!ok && !h.drop) || at >= d_space.half() || have(at)) {
+    if ((!ok && !h.drop) || at >= d_space.half() || have(at) ||
+        !room_for(at, segment.size())) {
         return false;
     }
     if (at >= d_slots.size()) {
@@ -47,6 +54,7 @@ bool arq_receiver::take(const arq_header& h,
     }
     slot& s = d_slots[at];
     s.have = true;
+    d_held -= s.damaged.size();
     s.damaged.clear();
     s.start = h.start;
     s.end = h.end;
@@ -55,6 +63,7 @@ bool arq_receiver::take(const arq_header& h,
     s.delivered = false;
     if (!h.drop) {
         s.segment = segment;
+        d_held += segment.size();
     }
     d_advanced = true;
     const unsigned furthest = d_space.ahead(d_uwe, d_lwe);
@@ -73,7 +82,7 @@ std::optional<std::vector<uint8_t>>
 arq_receiver::repair(const arq_header& h, const std::vector<uint8_t>& octets)
 {
     const size_t at = d_space.ahead(h.fsn, d_lwe);
-    if (at >= d_space.half() || have(at)) {
+    if (at >= d_space.half() || have(at) || !room_for(at, octets.size())) {
         return std::nullopt;
     }
     if (at >= d_slots.size()) {
@@ -82,6 +91,7 @@ arq_receiver::repair(const arq_header& h, const std::vector<uint8_t>& octets)
     slot& s = d_slots[at];
     auto good = combine_copies(s.damaged, octets);
     if (!good) {
+        d_held += octets.size() - s.damaged.size();
         s.damaged = octets;
         return std::nullopt;
     }
@@ -110,6 +120,7 @@ void arq_receiver::move_lwe(std::vector<std::vector<uint8_t>>& delivered)
             d_partial.clear();
             d_inside = false;
         }
+        d_held -= s.segment.size() + s.damaged.size();
         d_slots.pop_front();
         d_lwe = d_space.add(d_lwe, 1);
     }
@@ -141,17 +152,24 @@ void arq_receiver::deliver_early(size_t at, std::vector<std::vector<uint8_t>>& d
     }
     for (size_t i = first; i <= last; ++i) {
         d_slots[i].delivered = true;
+        d_held -= d_slots[i].segment.size();
         d_slots[i].segment.clear();
     }
     delivered.push_back(std::move(c_pdu));
 }
 
+unsigned arq_receiver::missing() const
+{
+    const unsigned ahead = d_space.ahead(d_uwe, d_lwe);
+    return ahead >= d_space.half() ? 0 : ahead; // RX UWE is behind: nothing is missing
+}
+
 std::vector<uint8_t> arq_receiver::selective(unsigned from, size_t octets) const
 {
     std::vector<uint8_t> bits;
-    const unsigned ahead = d_space.ahead(d_uwe, d_lwe);
-    if (ahead >= d_space.half() || from >= ahead) {
-        return bits; // RX UWE is behind: nothing is missing
+    const unsigned ahead = missing();
+    if (from >= ahead) {
+        return bits;
     }
     const size_t n = std::min<size_t>(ahead - from, 8 * octets);
     bits.assign((n + 7) / 8, 0);
@@ -160,9 +178,34 @@ std::vector<uint8_t> arq_receiver::selective(unsigned from, size_t octets) const
             bits[i / 8] = static_cast<uint8_t>(bits[i / 8] | 1u << (i % 8));
         }
     }
+    while (!bits.empty() && bits.back() == 0) {
+        bits.pop_back(); // only where they are cut off before RX UWE
+    }
     return bits;
 }
 
-ack_header arq_receiver::ack() const { return { d_lwe, selective(0, max_selective()) }; }
+ack_header arq_receiver::ack() const
+{
+    return { d_lwe,
+             selective(0, d_space.large() ? max_selective_large : max_selective_small) };
+}
+
+std::vector<ack_header> arq_receiver::acks() const
+{
+    if (missing() <= 8 * (d_space.large() ? max_selective_large : max_selective_small)) {
+        return { ack() };
+    }
+    std::vector<ack_header> all = { { d_lwe, selective(0, max_selective_alone) } };
+    for (unsigned at = 8 * max_selective_alone; at < missing();
+         at += 8 * max_continuation) {
+        ack_header more{ d_lwe,
+                         selective(at, max_continuation),
+                         static_cast<uint16_t>(at) };
+        if (!more.selective.empty()) {
+            all.push_back(std::move(more));
+        }
+    }
+    return all;
+}
 
 } // namespace gr::hf::s5066

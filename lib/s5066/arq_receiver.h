@@ -40,26 +40,27 @@ public:
      */
     std::optional<std::vector<uint8_t>> repair(const arq_header& h,
                                                const std::vector<uint8_t>& octets);
-    //! Most octets of a selective acknowledgement.
-    size_t max_selective() const
-    {
-        return d_space.large() ? max_selective_large : max_selective_small;
-    }
     //! What to send back, as of now; with large windows perhaps not up to RX UWE.
     ack_header ack() const;
-    /*! \brief The rest of it: whole octets of bits from number RX LWE + 1 + \p from on.
-     *  \return empty bits when there is nothing more
+    /*! \brief All of it: one header, and with large windows as many continuations as it takes,
+     *         for ACK-ONLY D_PDUs. Each can be understood without the others.
      */
-    std::vector<uint8_t> selective(unsigned from, size_t octets) const;
+    std::vector<ack_header> acks() const;
     uint16_t lwe() const { return d_lwe; }
     //! Something is missing, or a C_PDU is not complete.
-    bool incomplete() const { return d_inside || !ack().selective.empty(); }
+    bool incomplete() const { return d_inside || missing() > 0; }
     //! Anything was received since reset().
     bool advanced() const { return d_advanced; }
 
+    /*! \brief Most segment octets kept beyond RX LWE with large windows. What comes when they are
+     *         used up is not taken, except at RX LWE, and so not acknowledged.
+     */
+    static constexpr size_t max_held_octets = size_t{ 1 } << 23;
+
 private:
-    static constexpr size_t max_selective_small = 16;
-    static constexpr size_t max_selective_large = 19; // that fits types 10 and 11
+    // Octets of selective acknowledgements: type 10 and its continuations; what fits type 11, too.
+    static constexpr size_t max_selective_small = 16, max_selective_large = 19;
+    static constexpr size_t max_selective_alone = 23, max_continuation = 20;
 
     struct slot {
         bool have = false;
@@ -78,9 +79,14 @@ private:
     void deliver_early(size_t at, std::vector<std::vector<uint8_t>>& delivered);
 
     bool have(size_t at) const { return at < d_slots.size() && d_slots[at].have; }
+    bool room_for(size_t at, size_t octets) const;
+    // Numbers between RX LWE and RX UWE.
+    unsigned missing() const;
+    std::vector<uint8_t> selective(unsigned from, size_t octets) const;
 
     fsn_space d_space;
     std::deque<slot> d_slots; // d_slots[0] is RX LWE
+    size_t d_held = 0;        // octets in them
     uint16_t d_lwe = 0;
     uint16_t d_uwe = 0;
     bool d_advanced = false;

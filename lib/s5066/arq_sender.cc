@@ -22,12 +22,6 @@ void arq_sender::submit(outgoing_ptr o)
     d_queue[o->priority & 15].push_back(std::move(o));
 }
 
-unsigned arq_sender::unacknowledged() const
-{
-    return static_cast<unsigned>(std::count_if(
-        d_frames.begin(), d_frames.end(), [](const frame& f) { return !f.acked; }));
-}
-
 uint8_t arq_sender::next_priority() const
 {
     if (d_current) {
@@ -77,6 +71,7 @@ void arq_sender::begin_transmission()
         f.copies = 0;
     }
     d_copy_at = 0;
+    d_due_at = 0;
     d_sent_in_tx = 0;
     d_octets_in_tx = 0;
 }
@@ -87,14 +82,13 @@ size_t arq_sender::pending_octets(size_t overhead, size_t limit, bool with_new) 
     for (const auto& f : d_frames) {
         sum += f.due && sum + f.size + overhead <= limit ? f.size + overhead : 0;
     }
-    size_t left = with_new && d_frames.size() < d_window_limit
-                      ? d_window_limit - d_frames.size()
-                      : 0;
+    size_t left = with_new && window_open() ? d_window_limit - d_frames.size() : 0;
+    size_t octets_left = with_new && window_open() ? d_window_octets - d_in_window : 0;
     // Counts the segments of one C_PDU; false when no more fit.
     const auto add = [&](size_t octets, size_t segment) {
         do {
             const size_t n = std::min(octets, segment);
-            if (left == 0) {
+            if (left == 0 || octets_left == 0) {
                 return false;
             }
             if (sum + n + overhead > limit) {
@@ -106,6 +100,7 @@ size_t arq_sender::pending_octets(size_t overhead, size_t limit, bool with_new) 
             }
             sum += n + overhead;
             octets -= n;
+            octets_left -= std::min(octets_left, n);
             --left;
         } while (octets > 0);
         return true;
@@ -166,6 +161,8 @@ arq_sender::frame& arq_sender::cut_new(size_t octets)
         d_current->fully_cut = true;
         d_current.reset();
     }
+    d_in_window += f.size;
+    ++d_unacknowledged;
     d_frames.push_back(std::move(f));
     return d_frames.back();
 }
@@ -197,12 +194,15 @@ arq_sender::next(size_t room, size_t overhead, bool with_new)
     if (room < overhead) {
         return std::nullopt;
     }
-    for (size_t i = 0; i < d_frames.size(); ++i) {
+    while (d_due_at < d_frames.size() && !d_frames[d_due_at].due) {
+        ++d_due_at;
+    }
+    for (size_t i = d_due_at; i < d_frames.size(); ++i) {
         if (d_frames[i].due && d_frames[i].size + overhead <= room) {
             return give(i, true);
         }
     }
-    if (!with_new || d_frames.size() >= d_window_limit) {
+    if (!with_new || !window_open()) {
         return std::nullopt;
     }
     take_current();
@@ -246,7 +246,7 @@ bool arq_sender::in_sync(const ack_header& a) const
     }
     for (size_t i = 0; i < 8 * a.selective.size(); ++i) {
         if (a.selective[i / 8] >> (i % 8) & 1) {
-            const size_t k = d_space.ahead(a.rx_lwe + 1 + i, d_lwe);
+            const size_t k = d_space.ahead(a.rx_lwe + 1 + a.from + i, d_lwe);
             if (k < 1 || k >= std::max<size_t>(d_frames.size(), 1)) {
                 return false;
             }
@@ -269,6 +269,7 @@ void arq_sender::mark_acked(frame& f, std::vector<outgoing_ptr>& done, unsigned&
     }
     f.acked = true;
     f.due = false;
+    --d_unacknowledged;
     ++n;
     if (f.o->mode.order == delivery_order::as_they_arrive) {
         settle(f, done);
@@ -283,7 +284,7 @@ unsigned arq_sender::acknowledge(const ack_header& a, std::vector<outgoing_ptr>&
         mark_acked(d_frames[i], done, n);
     }
     for (size_t i = 0; i < 8 * a.selective.size(); ++i) {
-        const size_t k = d_space.ahead(a.rx_lwe + 1 + i, d_lwe);
+        const size_t k = d_space.ahead(a.rx_lwe + 1 + a.from + i, d_lwe);
         if ((a.selective[i / 8] >> (i % 8) & 1) && k < d_frames.size()) {
             mark_acked(d_frames[k], done, n);
         }
@@ -295,9 +296,11 @@ unsigned arq_sender::acknowledge(const ack_header& a, std::vector<outgoing_ptr>&
         if (d_frames.front().o->mode.order == delivery_order::in_order) {
             settle(d_frames.front(), done);
         }
+        d_in_window -= d_frames.front().size;
         d_frames.pop_front();
         d_lwe = d_space.add(d_lwe, 1);
     }
+    d_due_at = 0;
     return n;
 }
 
@@ -384,6 +387,9 @@ void arq_sender::rewind(uint16_t lwe)
     }
     d_current.reset();
     d_frames.clear();
+    d_in_window = 0;
+    d_unacknowledged = 0;
+    d_due_at = 0;
     d_lwe = lwe;
     for (auto it = again.rbegin(); it != again.rend(); ++it) {
         outgoing& o = **it;

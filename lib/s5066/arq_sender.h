@@ -23,6 +23,10 @@ public:
         : d_window_limit(window), d_space(large)
     {
     }
+    /*! \brief Most octets of segments from TX LWE to TX UWE, so that both ends are bounded in
+     *         memory, too, with large windows.
+     */
+    void set_window_octets(size_t octets) { d_window_octets = octets; }
 
     //! A segment to send.
     struct out {
@@ -36,11 +40,15 @@ public:
     //! Nothing queued and nothing in flight.
     bool idle() const { return d_frames.empty() && !has_new(); }
     //! A segment that was never sent could be sent.
-    bool can_send_new() const { return has_new() && d_frames.size() < d_window_limit; }
-    unsigned unacknowledged() const;
+    bool can_send_new() const { return has_new() && window_open(); }
+    unsigned unacknowledged() const { return d_unacknowledged; }
     //! C_PDU octets that were never sent.
     size_t unsent_octets() const { return d_unsent; }
     uint16_t lwe() const { return d_lwe; }
+    //! The number before it: acknowledged, or never used.
+    uint16_t before_lwe() const { return d_space.add(d_lwe, -1); }
+    //! Most D_PDUs without ACK.
+    unsigned window() const { return d_window_limit; }
     //! Another window and other numbers; everything starts again.
     void set_window(unsigned window, bool large);
     //! Priority of what would be sent next as new.
@@ -115,6 +123,10 @@ private:
         unsigned copies = 0;   // in this transmission
     };
 
+    bool window_open() const
+    {
+        return d_frames.size() < d_window_limit && d_in_window < d_window_octets;
+    }
     bool has_new() const { return d_current || d_queued > 0; }
     void take_current();
     size_t next_new_size() const;
@@ -125,12 +137,16 @@ private:
     size_t segment_for(size_t c_pdu) const;
 
     unsigned d_window_limit;
+    size_t d_window_octets = SIZE_MAX;
     fsn_space d_space;
     size_t d_segment = 200;
     bool d_equal_parts = true;
     bool d_variable = false;
     uint16_t d_lwe = 0;
     std::deque<frame> d_frames; // d_frames[0] is TX LWE
+    size_t d_in_window = 0;     // octets in them
+    unsigned d_unacknowledged = 0;
+    size_t d_due_at = 0; // no frame before it is due
     std::array<std::deque<outgoing_ptr>, 16> d_queue;
     size_t d_queued = 0;
     outgoing_ptr d_current; // being cut

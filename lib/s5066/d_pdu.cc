@@ -15,7 +15,11 @@ constexpr uint8_t sync_0 = 0x90;
 constexpr uint8_t sync_1 = 0xeb;
 constexpr size_t max_selective = 16;
 constexpr size_t max_extended = 23;
-constexpr size_t max_large_selective = 19;
+// What h leaves: 31 octets of header at most, 6 of them common to all types.
+constexpr size_t max_large_ack = 23;
+constexpr size_t max_large_data_ack = 19;
+// Of a continuation: its distance and the octet of zero.
+constexpr size_t continuation_octets = 3;
 constexpr size_t longest_unknown = 25; // h is at most 31
 
 using t = d_pdu_type;
@@ -60,8 +64,9 @@ size_t longest_part(d_pdu_type type)
     case t::data_ack:
         return fixed_part(type) + max_selective;
     case t::large_ack_only:
+        return fixed_part(type) + max_large_ack;
     case t::large_data_ack:
-        return fixed_part(type) + max_large_selective;
+        return fixed_part(type) + max_large_data_ack;
     case t::management:
         return fixed_part(type) + max_extended;
     case t::data_only:
@@ -89,6 +94,8 @@ size_t part_octets(const d_pdu& d)
     switch (d.type) {
     case t::large_ack_only:
     case t::large_data_ack:
+        return fixed_part(d.type) + d.ack.selective.size() +
+               (d.ack.from > 0 ? continuation_octets : 0);
     case t::ack_only:
     case t::expedited_ack_only:
     case t::data_ack:
@@ -127,6 +134,17 @@ void write_arq(octet_writer& w, const arq_header& a, size_t size)
     w.u8(size & 0xff);
 }
 
+void write_selective(octet_writer& w, const ack_header& a)
+{
+    if (a.from > 0) {
+        w.u16(a.from);
+    }
+    w.bytes(a.selective);
+    if (a.from > 0) {
+        w.u8(0);
+    }
+}
+
 void write_part(octet_writer& w, const d_pdu& d)
 {
     const size_t size = d.segment.size();
@@ -144,12 +162,12 @@ void write_part(octet_writer& w, const d_pdu& d)
         write_arq(w, d.arq, size);
         number(d.arq.fsn);
         number(d.ack.rx_lwe);
-        w.bytes(d.ack.selective);
+        write_selective(w, d.ack);
         break;
     case t::ack_only:
     case t::expedited_ack_only:
         number(d.ack.rx_lwe);
-        w.bytes(d.ack.selective);
+        write_selective(w, d.ack);
         break;
     case t::reset:
         w.u8(bit(d.reset.full, 3) | bit(d.reset.tx_rqst, 2) | bit(d.reset.rx_cmnd, 1) |
@@ -199,6 +217,21 @@ void read_arq(octet_reader& r, arq_header& a)
     r.u8(); // rest of the size
 }
 
+void read_selective(octet_reader& r, size_t octets, bool large, ack_header& a)
+{
+    a.selective = r.bytes(octets);
+    auto& s = a.selective;
+    if (!large || s.size() <= continuation_octets || s.back() != 0) {
+        return;
+    }
+    const auto from = static_cast<uint16_t>(s[0] << 8 | s[1]);
+    if (from > 0) {
+        a.from = from;
+        s.pop_back();
+        s.erase(s.begin(), s.begin() + 2);
+    }
+}
+
 void read_part(octet_reader& r, size_t part, d_pdu& d)
 {
     const size_t extra = part - std::min(part, fixed_part(d.type));
@@ -218,12 +251,12 @@ void read_part(octet_reader& r, size_t part, d_pdu& d)
         read_arq(r, d.arq);
         d.arq.fsn = number();
         d.ack.rx_lwe = number();
-        d.ack.selective = r.bytes(extra);
+        read_selective(r, extra, d.large, d.ack);
         break;
     case t::ack_only:
     case t::expedited_ack_only:
         d.ack.rx_lwe = number();
-        d.ack.selective = r.bytes(extra);
+        read_selective(r, extra, d.large, d.ack);
         break;
     case t::reset: {
         const unsigned f = r.u8();
@@ -352,7 +385,8 @@ std::vector<uint8_t> encode(const d_pdu& d)
         d.src.half_octets() > static_cast<int>(m) ||
         part > (opaque(d.type, d.large) ? longest_unknown : longest_part(d.type)) ||
         d.segment.size() > max_segment || d.eow > 0xfff || d.non_arq.c_pdu_id > 0xfff ||
-        (!d.large && std::max({ d.arq.fsn, d.ack.rx_lwe, d.reset.new_rx_lwe }) > 0xff)) {
+        (!d.large && std::max({ d.arq.fsn, d.ack.rx_lwe, d.reset.new_rx_lwe }) > 0xff) ||
+        (!is_large(d.type) && d.ack.from > 0)) {
         return {};
     }
     octet_writer w;
@@ -463,6 +497,7 @@ std::string describe(const d_pdu& d)
     }
     if (kind == t::ack_only || kind == t::data_ack || d.type == t::expedited_ack_only) {
         s += " rx_lwe " + std::to_string(d.ack.rx_lwe);
+        s += d.ack.from > 0 ? " from " + std::to_string(d.ack.from) : "";
         s += d.ack.selective.empty()
                  ? ""
                  : " + " + std::to_string(8 * d.ack.selective.size()) + " bits";

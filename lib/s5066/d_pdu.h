@@ -70,8 +70,15 @@ struct arq_header {
 //! Acknowledgement of types 1, 2, 5, 10 and 11.
 struct ack_header {
     uint16_t rx_lwe = 0; //!< more than 255 in types 10 and 11 alone
-    //! 0 to 16 octets, types 10 and 11 0 to 19; bit 0 of the first stands for RX LWE + 1.
+    //! 0 to 16 octets, type 10 0 to 23, type 11 0 to 19; bit 0 of the first stands for number
+    //! RX LWE + 1 + from.
     std::vector<uint8_t> selective;
+    /*! \brief Types 10 and 11: more than 0 in a continuation, for windows that are longer than one
+     *         bitmap. Its selective octets are \ref from, the bitmap (3 octets shorter than
+     *         elsewhere) and one octet of zero, which is what tells it from others: no other bitmap
+     *         ends in one, because its last bit stands for a number that was received.
+     */
+    uint16_t from = 0;
 };
 
 //! Types 3 and 12.

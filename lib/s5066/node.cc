@@ -63,6 +63,7 @@ node::impl::impl(const node_config& config)
     d_non_arq_id = static_cast<uint16_t>(d_random() & 0xfff);
     d_expedited_id = static_cast<uint16_t>(d_random() & 0xfff);
     d_deframer.set_sync_errors(config.sync_errors);
+    d_deframer.set_large(large_windows());
     set_mode(config.mode);
     d_broadcast = config.broadcast_only;
     d_sis.set_broadcast(sim_time::zero(), d_broadcast);

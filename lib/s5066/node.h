@@ -55,6 +55,7 @@ struct node_stats {
     uint64_t silent_rounds = 0; //!< transmissions that got no answer
     uint64_t links_made = 0;
     uint64_t links_failed = 0;
+    uint64_t links_large = 0; //!< of those made, with large windows
     uint64_t invalid_primitives = 0;
     sim_time tx_time{}; //!< total time on the air
 };

@@ -47,6 +47,9 @@ void node_config::validate() const
     within<int>("address_size", address_size, own.half_octets(), 7);
     within<size_t>("segment_octets", segment_octets, 0, max_segment);
     within<unsigned>("window", window, 1, 128);
+    if (large_windows && !extensions) {
+        throw std::invalid_argument("large_windows 1: needs extensions 1 as well");
+    }
     within("max_expedited", max_expedited, 1u, 1000u);
     within("max_transmission_s", max_transmission_s, 1.0, 127.5);
     within("broadcast_s", broadcast_s, 1.0, 3600.0);

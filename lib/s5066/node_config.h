@@ -68,6 +68,12 @@ struct node_config {
 
     // Extensions of the S5066-EP series, each used only with a peer that has told that it has it
     bool extensions = false; //!< tell ours by EOW 15 (EP7), use those of the peer
+    /*! \brief Also numbers of 16 bits (EP5), agreed upon when a link is made; needs extensions. The
+     *         octets of EP5 are not published: these are ours and understood by nobody else.
+     *  \details \ref window then bounds links without them alone; theirs is bounded by the octets
+     *  of two longest transmissions. Not used in full duplex.
+     */
+    bool large_windows = false;
 
     // Management
     /*! \brief Data rate change by MANAGEMENT D_PDUs, for modems that are not autobaud: each

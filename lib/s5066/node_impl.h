@@ -22,6 +22,8 @@ class node::impl : public sis_lower
 {
     // Longest time that EOT can tell
     static constexpr double max_eot_s = 127.5;
+    // Turns in a row without data, after a long run.
+    static constexpr unsigned most_yields = 2;
 
 public:
     explicit impl(const node_config& config);
@@ -72,7 +74,10 @@ private:
         size_t taken = 0;           // of the buffer
         std::vector<d_pdu> control; // control D_PDUs, for copies
         size_t next_control = 0;
-        unsigned acks_due = 0;
+        std::optional<d_pdu> opening; // of them, without which nothing behind it counts
+        size_t opening_again = SIZE_MAX; // copy of it when so many octets are produced
+        std::vector<ack_header> acks;    // ACK-ONLY D_PDUs to send
+        size_t next_ack = 0;
         bool ack_sent = false; // of all that was received
         unsigned expedited_acks_due = 0;
         unsigned data_acks = 0; // data D_PDUs that still carry an ACK
@@ -143,19 +148,28 @@ private:
     size_t room() const { return d_tx.octets - d_tx.produced; }
     size_t data_overhead() const;
     size_t non_arq_overhead() const;
-    size_t ack_octets(const peer& p) const;
+    size_t ack_octets(const peer& p, const ack_header& a) const;
     unsigned ack_copies(const peer& p, size_t octets) const;
+    size_t plan_acks(const peer& p);
+    size_t plan_opening(size_t need);
+    bool emit_opening(sim_time now);
     d_pdu make(const peer& p, d_pdu_type type) const;
     size_t max_blocks(const kernel::mode_timing& t, double longest_s) const;
     void fit_segments(sim_time now, peer& p);
     bool emit_question(sim_time now);
     bool recut_needed(const peer& p, const gr::hf::mode& m) const;
+    d_pdu make_arq(const peer& p, d_pdu_type type) const;
+    void bound_window(peer& p);
     uint16_t eow_for(const peer& p) const;
 
     // Reception (node_rx.cc)
     void on_received(sim_time now, const received_d_pdu& r);
     void on_d_pdu(sim_time now, peer& p, const d_pdu& d);
     void on_eow(sim_time now, peer& p, const d_pdu& d);
+    void on_connected(sim_time now, peer& p, const d_pdu& d);
+    void hold_early(const d_pdu& d);
+    void take_early(sim_time now, peer& p);
+    void warn_of_early(sim_time now);
     void on_data(sim_time now, peer& p, const d_pdu& d);
     void on_ack(sim_time now, peer& p, const d_pdu& d);
     void on_expedited_data(sim_time now, peer& p, const d_pdu& d);
@@ -198,6 +212,10 @@ private:
     bool excluded(const peer& p) const; // others have an exclusive link
     std::optional<link_reject_reason> refusal(const peer& p, bool exclusive) const;
     void begin_break(sim_time now, address a, link_break_reason why);
+    bool large_windows() const;
+    bool offers_large(const peer& p) const;
+    bool upgrade_due(const peer& p) const;
+    uint8_t request_bits(const peer& p) const;
     void tell_links(sim_time now);
     void check_links(sim_time now);
     bool idle(const peer& p) const;
@@ -229,7 +247,11 @@ private:
     double d_rx_snr_db = 0;
     std::vector<double> d_rx_block_snr_db; // of the present reception
     size_t d_rx_octet_count = 0;           // of the present reception
-    sim_time d_rx_begin{};                 // estimate: first symbol of the preamble
+    // D_PDUs of it that need a link, from nodes that have none: the link request or the answer to
+    // it may come behind them, the first copy lost.
+    std::vector<d_pdu> d_early;
+    size_t d_early_octets = 0;
+    sim_time d_rx_begin{}; // estimate: first symbol of the preamble
     bool d_rx_begin_known = false;
     sim_time d_heard_end{}; // end of the transmission as its EOT says
     bool d_heard_eot = false;

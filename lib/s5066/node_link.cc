@@ -12,6 +12,8 @@ constexpr double called_patience_s = 300;
 constexpr uint16_t link_window = 60; // half seconds
 // One in use, one just long enough to find out which of two hard links takes precedence.
 constexpr unsigned max_exclusive_links = 2;
+// S5066-EP5, spare bits of link control C_PDUs as we use them (our reconstruction).
+constexpr unsigned request_large = 2, accept_large = 1;
 } // namespace
 
 uint16_t node::impl::new_expedited_id()
@@ -75,6 +77,39 @@ void node::impl::push_link_c_pdu(peer& p, c_pdu_type type, uint8_t low)
     }
 }
 
+bool node::impl::large_windows() const
+{
+    return d_config.large_windows && d_config.extensions && !d_config.full_duplex;
+}
+
+bool node::impl::offers_large(const peer& p) const
+{
+    return large_windows() && p.has_extension(extension_large_windows);
+}
+
+bool node::impl::upgrade_due(const peer& p) const
+{
+    // What the peer can do is learned on a link without large windows. A second request makes a
+    // new one, which repeats nothing that has arrived: the peer has just acknowledged all of ours
+    // that it has, and has sent no data in so many turns, as it would have if our
+    // acknowledgement of some had got lost.
+    const unsigned turns = p.rx.advanced() ? most_yields + 1 : 1;
+    const bool quiet = p.silent == 0 && p.acks_alone >= turns && !p.ack_due &&
+                       !p.rx.incomplete() && !p.managing() && !p.reset.active &&
+                       p.expedited_tx.idle() && !p.expedited_ack_due && p.control.empty();
+    const double in_window =
+        p.tx.window() * static_cast<double>(segment_length(p, d_tx.m));
+    return p.linked() && !p.large && !p.exclusive && !p.wants_exclusive &&
+           offers_large(p) && quiet &&
+           static_cast<double>(p.tx.unsent_octets()) > in_window;
+}
+
+uint8_t node::impl::request_bits(const peer& p) const
+{
+    return static_cast<uint8_t>((p.wants_exclusive ? 1u : 0u) |
+                                (p.large ? request_large : 0u));
+}
+
 void node::impl::call(sim_time now, peer& p)
 {
     if (links() >= d_config.max_links && p.link == link_state::none &&
@@ -104,10 +139,12 @@ void node::impl::call(sim_time now, peer& p)
     p.reset.active = false;
     p.sync_failures = 0;
     p.new_connection();
+    p.use_numbers(offers_large(p));
     p.last_data = now;
     trace(now,
           "calling " + p.addr.to_string() +
-              (p.wants_exclusive ? " for an exclusive link" : ""));
+              (p.wants_exclusive ? " for an exclusive link" : "") +
+              (p.large ? ", asking for large windows" : ""));
 }
 
 void node::impl::link_made(sim_time now, peer& p, bool exclusive)
@@ -127,10 +164,11 @@ void node::impl::link_made(sim_time now, peer& p, bool exclusive)
     p.silent = 0;
     p.last_data = now;
     ++d_stats.links_made;
+    d_stats.links_large += p.large ? 1 : 0;
     p.extensions_told = 0;
     trace(now,
           std::string(exclusive ? "exclusive link" : "link") + " with " +
-              p.addr.to_string() + " made");
+              p.addr.to_string() + " made" + (p.large ? ", large windows" : ""));
     if (!exclusive) {
         return;
     }
@@ -165,6 +203,7 @@ void node::impl::link_lost(sim_time now, peer& p, unidata_reject_reason reason)
 {
     trace(now, "link with " + p.addr.to_string() + " failed");
     ++d_stats.links_failed;
+    p.extensions.reset(); // perhaps it does not understand us any more
     if (p.wants_exclusive) {
         p.wants_exclusive = false;
         d_link_events.push_back({ p.addr, false });
@@ -307,6 +346,7 @@ void node::impl::on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, uint16_t i
             p.expedited_tx.restart();
             p.caller = false;
         }
+        p.use_numbers(large_windows() && (c.low & request_large));
         p.heard_request_id = id;
         p.heard_reset_id.reset();
         link_made(now, p, c.low & 1);
@@ -314,11 +354,14 @@ void node::impl::on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, uint16_t i
             now + from_seconds(d_config.first_data_s > 0
                                    ? d_config.first_data_s
                                    : 2 * (d_config.peer_turnaround_s + 10) + 30);
+        take_early(now, p);
         break;
     case c_pdu_type::link_accepted:
         p.heard_accept = true;
         if (p.link == link_state::calling) {
+            p.use_numbers(p.large && (c.low & accept_large));
             link_made(now, p, p.wants_exclusive);
+            take_early(now, p);
         }
         break;
     case c_pdu_type::link_rejected:

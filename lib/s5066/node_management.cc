@@ -35,8 +35,10 @@ uint8_t node::impl::capabilities() const
 
 uint8_t node::impl::extensions() const
 {
-    return extension_pipelining | extension_block_eot | extension_compact_confirm |
-           extension_variable_segment;
+    const unsigned bits = extension_pipelining | extension_block_eot |
+                          extension_compact_confirm | extension_variable_segment |
+                          (large_windows() ? extension_large_windows : 0u);
+    return static_cast<uint8_t>(bits);
 }
 
 void node::impl::on_eow(sim_time now, peer& p, const d_pdu& d)

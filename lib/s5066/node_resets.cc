@@ -35,10 +35,10 @@ void node::impl::on_reset(sim_time now, peer& p, const d_pdu& d)
     const auto& h = d.reset;
     const bool repeated = p.heard_reset_id == h.frame_id;
     const auto answer = [&](const reset_header& a) {
-        d_pdu r = make(p, d_pdu_type::reset);
+        d_pdu r = make_arq(p, d_pdu_type::reset);
         r.reset = a;
         for (const auto& q : p.control) {
-            if (q.type == d_pdu_type::reset && q.reset.ack) {
+            if (q.type == r.type && q.reset.ack) {
                 return; // the command came in several copies
             }
         }

@@ -26,6 +26,8 @@ void node::impl::on_rx_start(sim_time now, const rx_start& e)
     d_receiving = true;
     d_turn = nullptr;
     d_deframer.reset();
+    d_early.clear();
+    d_early_octets = 0;
     d_rx_begin_known = false;
     d_heard_eot = false;
     d_rx_mode = e.m;
@@ -40,7 +42,7 @@ void node::impl::on_rx_start(sim_time now, const rx_start& e)
     }
     ++d_stats.receptions;
     for (auto& [raw, p] : d_peers) {
-        p->heard = p->heard_arq = p->heard_ack = false;
+        p->heard = p->heard_arq = p->heard_ack = p->heard_data = false;
         p->heard_request = p->heard_accept = false;
         p->good_octets = 0;
         p->heard_in = p->state();
@@ -88,6 +90,7 @@ void node::impl::on_rx_end(sim_time now, const rx_end& e)
     // Who is addressed may answer first; all others, and new calls, wait for that.
     d_turn_at = end + from_seconds(d_config.turnaround_s);
     d_free_at = end + wait_of_others();
+    warn_of_early(now);
     after_reception(now);
     if (e.reason == rx_end_reason::preempted) {
         if (d_waiting) {
@@ -115,6 +118,7 @@ void node::impl::after_reception(sim_time now)
             continue;
         }
         p.silent = 0;
+        p.acks_alone = p.heard_ack && !p.heard_data ? p.acks_alone + 1 : 0;
         p.ready_at = std::min(p.ready_at, now);
         if (p.managing()) {
             repeat_management(now, p);
@@ -222,51 +226,27 @@ bool expected(const peer& p, d_pdu_type type)
     }
 }
 
+bool numbered(d_pdu_type type) { return type <= d_pdu_type::reset; }
+
 } // namespace
 
 void node::impl::on_d_pdu(sim_time now, peer& p, const d_pdu& d)
 {
     on_eow(now, p, d);
-    switch (d.type) {
+    const auto type = d.large ? small_type(d.type) : d.type;
+    switch (type) {
     case d_pdu_type::data_only:
     case d_pdu_type::ack_only:
     case d_pdu_type::data_ack:
     case d_pdu_type::reset:
     case d_pdu_type::expedited_data_only:
     case d_pdu_type::expedited_ack_only:
-        if (!p.linked()) {
-            // While our own link request waits for its answer, the request goes out again
-            // anyway and settles it.
-            if (p.link != link_state::calling) {
-                warn(now, p, d, warning_no_link);
-            }
+        if (!p.linked() || (d.large != p.large && numbered(type))) {
+            // Numbers of the other size belong to another link, which only one side has.
+            hold_early(d);
             return;
         }
-        p.first_data_by = sim_time::zero();
-        if (!expected(p, d.type)) {
-            warn(now, p, d, warning_state);
-            return;
-        }
-        if (d.type == d_pdu_type::reset) {
-            on_reset(now, p, d);
-            return;
-        }
-        p.heard_arq = true;
-        p.rates.on_data(p.management);
-        if (d.type == d_pdu_type::expedited_data_only) {
-            on_expedited_data(now, p, d);
-            return;
-        }
-        if (d.type == d_pdu_type::expedited_ack_only) {
-            on_expedited_ack(now, p, d);
-            return;
-        }
-        if (d.type != d_pdu_type::data_only) {
-            on_ack(now, p, d);
-        }
-        if (d.type != d_pdu_type::ack_only) {
-            on_data(now, p, d);
-        }
+        on_connected(now, p, d);
         break;
     case d_pdu_type::management:
         on_management(now, p, d);
@@ -283,6 +263,73 @@ void node::impl::on_d_pdu(sim_time now, peer& p, const d_pdu& d)
     }
 }
 
+void node::impl::hold_early(const d_pdu& d)
+{
+    constexpr size_t max_early_octets = size_t{ 1 } << 23;
+    const size_t octets = sizeof d + d.segment.size();
+    if (d.dst == d_config.own && d_early_octets + octets <= max_early_octets) {
+        d_early_octets += octets;
+        d_early.push_back(d);
+    }
+}
+
+void node::impl::take_early(sim_time now, peer& p)
+{
+    std::vector<d_pdu> rest;
+    rest.swap(d_early);
+    for (const auto& d : rest) {
+        if (d.src == p.addr) {
+            on_d_pdu(now, p, d);
+        } else {
+            d_early.push_back(d);
+        }
+    }
+}
+
+void node::impl::warn_of_early(sim_time now)
+{
+    for (const auto& d : d_early) {
+        // While our own link request waits for its answer, the request goes out again anyway and
+        // settles it.
+        peer* p = find_peer(d.src);
+        if (p && p->link != link_state::calling) {
+            warn(now, *p, d, warning_no_link);
+        }
+    }
+    d_early.clear();
+    d_early_octets = 0;
+}
+
+void node::impl::on_connected(sim_time now, peer& p, const d_pdu& d)
+{
+    const auto type = d.large ? small_type(d.type) : d.type;
+    p.first_data_by = sim_time::zero();
+    if (!expected(p, type)) {
+        warn(now, p, d, warning_state);
+        return;
+    }
+    if (type == d_pdu_type::reset) {
+        on_reset(now, p, d);
+        return;
+    }
+    p.heard_arq = true;
+    p.rates.on_data(p.management);
+    if (type == d_pdu_type::expedited_data_only) {
+        on_expedited_data(now, p, d);
+        return;
+    }
+    if (type == d_pdu_type::expedited_ack_only) {
+        on_expedited_ack(now, p, d);
+        return;
+    }
+    if (type != d_pdu_type::data_only) {
+        on_ack(now, p, d);
+    }
+    if (type != d_pdu_type::ack_only) {
+        on_data(now, p, d);
+    }
+}
+
 void node::impl::on_data(sim_time now, peer& p, const d_pdu& d)
 {
     if (p.reset.active) {
@@ -293,6 +340,7 @@ void node::impl::on_data(sim_time now, peer& p, const d_pdu& d)
         return;
     }
     p.sync_failures = 0;
+    p.heard_data = true;
     p.ack_due = true;
     d_tx.ack_sent = d_tx.ack_sent && d_tx.to != &p;
     p.last_data = now;
@@ -374,8 +422,8 @@ void node::impl::on_warning(sim_time now, peer& p, const d_pdu& d)
     trace(now,
           p.addr.to_string() + " warns of " + to_string(type) + ", reason " +
               std::to_string(d.warning.reason));
-    const bool about_link =
-        d.warning.reason == warning_no_link && d.warning.received_type <= 5;
+    const bool about_link = d.warning.reason == warning_no_link &&
+                            (d.warning.received_type <= 5 || (p.large && is_large(type)));
     if (!about_link && type == d_pdu_type::management) {
         p.management.withdraw();
         p.rates.give_up();

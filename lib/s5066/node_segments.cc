@@ -43,7 +43,7 @@ size_t node::impl::segment_length(const peer& p, const gr::hf::mode& m) const
         const double bits = 8 * (double(s) + header);
         const double sent = 2 - std::exp(-per_bit * bits);
         const double turn =
-            std::min(bits * d_config.window / m.rate_bps, d_config.max_transmission_s) *
+            std::min(bits * p.tx.window() / m.rate_bps, d_config.max_transmission_s) *
             sent;
         const double gain = double(s) / (bits * sent) * turn / (turn + round_cost_s);
         if (gain > best_gain) {
@@ -83,12 +83,12 @@ void node::impl::fit_segments(sim_time now, peer& p)
 bool node::impl::emit_question(sim_time now)
 {
     // A repeat of the last acknowledged number: every receiver must answer it with an ACK, and
-    // none takes anything from it. It passes synchronisation test 3 as long as fewer than 128
-    // numbers are in use.
+    // none takes anything from it. It passes synchronisation test 3 as long as fewer than half of
+    // the numbers are in use.
     const peer& p = *d_tx.to;
-    d_pdu d = make(p, d_pdu_type::data_only);
+    d_pdu d = make_arq(p, d_pdu_type::data_only);
     d.arq.start = d.arq.end = true;
-    d.arq.fsn = static_cast<uint8_t>(p.tx.lwe() - 1);
+    d.arq.fsn = p.tx.before_lwe();
     return emit(now, d);
 }
 

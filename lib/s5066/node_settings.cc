@@ -60,6 +60,7 @@ const std::vector<setting>& all_settings()
         field("slot_s", &node_config::slot_s),
         field("ack_copies", &node_config::ack_copies),
         field("extensions", &node_config::extensions),
+        field("large_windows", &node_config::large_windows),
         field("drc", &node_config::drc),
         field("management_tries", &node_config::management_tries),
         field("link_idle_s", &node_config::link_idle_s),

@@ -20,6 +20,11 @@ constexpr size_t least_sample = 8;
 // A sample costs a turn, so it is sent only if more than this share of a longest transmission
 // waits: then it costs two percent if nothing is lost, and saves a fifth at BER 1e-4.
 constexpr double worth_a_sample = 0.5;
+// Data behind a link request or its acceptance are lost with it, so to a peer that loses some it
+// is repeated: once at the begin, then whenever so many times its octets were sent.
+constexpr size_t opening_spacing = 200;
+// Losses that count (peer::loss_events).
+constexpr double some_losses = 0.5;
 
 } // namespace
 
@@ -45,11 +50,73 @@ size_t node::impl::max_blocks(const kernel::mode_timing& t, double s) const
     return b;
 }
 
-size_t node::impl::data_overhead() const { return 15u + d_config.address_size; }
-
-size_t node::impl::ack_octets(const peer& p) const
+size_t node::impl::data_overhead() const
 {
-    return 9u + d_config.address_size + p.rx.ack().selective.size();
+    return 15u + d_config.address_size + (d_tx.to && d_tx.to->large ? 1 : 0);
+}
+
+size_t node::impl::ack_octets(const peer& p, const ack_header& a) const
+{
+    d_pdu d = make_arq(p, d_pdu_type::ack_only);
+    d.ack = a;
+    return d.octets();
+}
+
+size_t node::impl::plan_acks(const peer& p)
+{
+    const auto all = p.rx.acks();
+    // The rounds of what one lost part leaves unacknowledged cost more than a copy of each.
+    const unsigned copies =
+        all.size() > 1 ? d_config.ack_copies : ack_copies(p, ack_octets(p, all.front()));
+    size_t octets = 0;
+    for (unsigned k = 0; k < copies; ++k) {
+        for (const auto& a : all) {
+            octets += ack_octets(p, a);
+            d_tx.acks.push_back(a);
+        }
+    }
+    return octets;
+}
+
+size_t node::impl::plan_opening(size_t need)
+{
+    if (!d_tx.opening || d_tx.to->loss_events <= some_losses) {
+        return 0;
+    }
+    const size_t octets = d_tx.opening->octets();
+    const size_t copies = need / (opening_spacing * octets);
+    if (copies == 0) {
+        return 0;
+    }
+    d_tx.opening_again = 0;
+    return (copies + 1) * octets;
+}
+
+bool node::impl::emit_opening(sim_time now)
+{
+    if (d_tx.produced < d_tx.opening_again) {
+        return false;
+    }
+    d_tx.opening_again = d_tx.produced + opening_spacing * d_tx.opening->octets();
+    return emit(now, *d_tx.opening);
+}
+
+d_pdu node::impl::make_arq(const peer& p, d_pdu_type type) const
+{
+    d_pdu d = make(p, p.large ? large_type(type) : type);
+    d.large = p.large;
+    return d;
+}
+
+void node::impl::bound_window(peer& p)
+{
+    if (!p.large) {
+        return;
+    }
+    // Two transmissions: one whose losses are still being repeated and the present one.
+    const size_t longest =
+        d_tx.timing.octets_in(max_blocks(d_tx.timing, d_config.max_transmission_s));
+    p.tx.set_window_octets(std::min(2 * longest, arq_receiver::max_held_octets));
 }
 
 unsigned node::impl::ack_copies(const peer& p, size_t octets) const
@@ -57,9 +124,8 @@ unsigned node::impl::ack_copies(const peer& p, size_t octets) const
     // A second copy helps against bit errors alone. Where it takes long, that is worth while only
     // if there are some; in the last block it costs nothing and is sent anyway.
     constexpr double cheap_s = 0.25;
-    constexpr double some = 0.5;
     const bool worth = 8.0 * static_cast<double>(octets) / d_tx.m.rate_bps < cheap_s ||
-                       p.loss_events > some;
+                       p.loss_events > some_losses;
     return worth ? d_config.ack_copies : 1;
 }
 
@@ -87,7 +153,7 @@ uint16_t node::impl::eow_for(const peer& p) const
 
 void node::impl::begin_transmission(sim_time now, peer& p)
 {
-    if (may_call(p) && (p.wants_exclusive || !p.arq_idle())) {
+    if ((may_call(p) && (p.wants_exclusive || !p.arq_idle())) || upgrade_due(p)) {
         call(now, p);
     }
     tx_context c;
@@ -99,7 +165,6 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     // After a long run only what is owed; then the others on the channel may begin. The peer's
     // run ends at most one of its transmissions later; if it goes on, it has begun a new one
     // and must not have the channel for all of it.
-    constexpr unsigned most_yields = 2;
     d_yields = in_turn && yield_due() ? d_yields + 1 : 0;
     if (d_yields > most_yields) {
         d_yields = 0;
@@ -127,6 +192,7 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     d_tx.longest_s = d_policy->longest_s(c);
     d_tx.begin = now;
     d_transmitting = true;
+    bound_window(p);
     fit_segments(now, p);
     d_turn = nullptr;
     if (!d_config.full_duplex) {
@@ -139,12 +205,12 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     d_shown_peer = p.addr;
     const size_t segment = segment_length(p, d_tx.m);
     // Where D_PDUs are lost, equal ones lose least; elsewhere fewer headers count.
-    constexpr double some = 0.5;
     const bool variable =
         d_config.extensions && p.has_extension(extension_variable_segment);
     p.tx.set_variable(variable);
     p.tx.set_segment(segment,
-                     d_config.segment_octets == 0 && !(variable && p.loss_events < some));
+                     d_config.segment_octets == 0 &&
+                         !(variable && p.loss_events < some_losses));
     p.tx.begin_transmission();
     constexpr unsigned times_told = 3;
     d_tx.tell = d_config.extensions && p.extensions_told < times_told;
@@ -168,19 +234,21 @@ void node::impl::plan()
     p.control.clear();
     if (p.accept_due) {
         d_tx.control.push_back(
-            make_link_c_pdu(p, c_pdu_type::link_accepted, 0, new_expedited_id()));
+            make_link_c_pdu(p, c_pdu_type::link_accepted, p.large, new_expedited_id()));
+        d_tx.opening = d_tx.control.back();
     }
     if (p.link == link_state::calling) {
         ++p.tries;
-        d_tx.control.push_back(make_link_c_pdu(
-            p, c_pdu_type::link_request, p.wants_exclusive, p.request_id));
+        d_tx.control.push_back(
+            make_link_c_pdu(p, c_pdu_type::link_request, request_bits(p), p.request_id));
+        d_tx.opening = d_tx.control.back();
     } else if (p.link == link_state::breaking) {
         ++p.tries;
         d_tx.control.push_back(make_link_c_pdu(
             p, c_pdu_type::link_break, uint8_t(p.break_reason), p.request_id));
     }
     if (p.reset.active && !p.managing()) {
-        d_pdu d = make(p, d_pdu_type::reset);
+        d_pdu d = make_arq(p, d_pdu_type::reset);
         d.reset = p.reset.header;
         d_tx.control.push_back(d);
     }
@@ -216,12 +284,11 @@ void node::impl::plan()
     const bool data = p.data_allowed() && !p.tx.idle() && !d_tx.no_data;
     const bool probe = !d_tx.no_data && p.probe && p.tx.unacknowledged() > 0;
     d_tx.with_new = !probe;
-    if (ack && data) {
+    if (ack && data && p.rx.acks().size() == 1) {
         d_tx.data_acks = d_config.ack_copies;
         need += d_tx.data_acks * (1 + p.rx.ack().selective.size());
     } else if (ack) {
-        d_tx.acks_due = ack_copies(p, ack_octets(p));
-        need += d_tx.acks_due * ack_octets(p);
+        need += plan_acks(p);
     }
     const size_t left = cap - std::min(cap, need);
     if (probe) {
@@ -244,6 +311,7 @@ void node::impl::plan()
         const size_t parts = (size + segment - 1) / segment;
         need += (size + parts * (non_arq_overhead())) * (n.rounds + 1);
     }
+    need += plan_opening(std::min(need, cap));
     d_tx.blocks = std::clamp<size_t>(t.blocks_for(std::min(need, cap)), 1, longest);
     d_tx.octets = t.octets_in(d_tx.blocks);
     p.probe = false;
@@ -291,7 +359,7 @@ bool node::impl::emit(sim_time now, d_pdu d)
     d_tx.produced += octets.size();
     ++d_stats.d_pdus_sent[static_cast<size_t>(d.type)];
     d_stats.octets_sent += octets.size();
-    switch (d.type) {
+    switch (d.large ? small_type(d.type) : d.type) {
     case d_pdu_type::ack_only:
         d_tx.ack_sent = true;
         break;
@@ -334,14 +402,15 @@ bool node::impl::emit_data(sim_time now, const arq_sender::out& o, bool fill)
 {
     peer& p = *d_tx.to;
     const bool with_ack = d_tx.data_acks > 0 || (fill && p.ack_due);
-    d_pdu d = make(p, with_ack ? d_pdu_type::data_ack : d_pdu_type::data_only);
+    d_pdu d = make_arq(p, with_ack ? d_pdu_type::data_ack : d_pdu_type::data_only);
     d.arq = o.header;
     d.segment.assign(o.segment, o.segment + o.size);
     if (with_ack) {
         d.ack = p.rx.ack();
     }
     if (with_ack && d.octets() > room()) {
-        d.type = d_pdu_type::data_only;
+        d.type = p.large ? d_pdu_type::large_data_only : d_pdu_type::data_only;
+        d.ack = {};
     } else if (d_tx.data_acks > 0) {
         --d_tx.data_acks;
     }
@@ -359,6 +428,9 @@ bool node::impl::build_next(sim_time now)
             return true;
         }
     }
+    if (emit_opening(now)) {
+        return true;
+    }
     if (d_tx.expedited_acks_due > 0) {
         --d_tx.expedited_acks_due;
         if (emit_expedited_ack(now)) {
@@ -371,10 +443,9 @@ bool node::impl::build_next(sim_time now)
     if (!p.non_arq.empty() && p.non_arq.front().expedited && emit_non_arq(now)) {
         return true;
     }
-    if (d_tx.acks_due > 0) {
-        d_pdu d = make(p, d_pdu_type::ack_only);
-        d.ack = p.rx.ack();
-        --d_tx.acks_due;
+    while (d_tx.next_ack < d_tx.acks.size()) {
+        d_pdu d = make_arq(p, d_pdu_type::ack_only);
+        d.ack = d_tx.acks[d_tx.next_ack++];
         if (emit(now, d)) {
             return true;
         }
@@ -428,7 +499,7 @@ bool node::impl::build_fill()
     }
     if (p.ack_due && d_tx.next_fill < limit + max_control_copies - d_config.ack_copies) {
         ++d_tx.next_fill;
-        d_pdu d = make(p, d_pdu_type::ack_only);
+        d_pdu d = make_arq(p, d_pdu_type::ack_only);
         d.ack = p.rx.ack();
         if (emit(now, d)) {
             ++d_stats.d_pdus_fill;

@@ -49,7 +49,10 @@ struct non_arq_out {
 
 //! Everything that a node knows about one other node, or about one group it sends to.
 struct peer {
-    peer(address a, unsigned window) : addr(a), tx(window) { rx.reset(); }
+    peer(address a, unsigned window) : addr(a), small_window(window), tx(window)
+    {
+        rx.reset();
+    }
 
     address addr;
 
@@ -73,6 +76,8 @@ struct peer {
     std::deque<d_pdu> control;
 
     // ARQ
+    bool large = false;    //!< numbers of 16 bits: on the link, or as our request asks
+    unsigned small_window; //!< with numbers of 8 bits
     arq_sender tx;
     arq_receiver rx;
     bool ack_due = false;
@@ -106,11 +111,13 @@ struct peer {
     bool probe = false;  //!< the next transmission is a short one
     sim_time ready_at{}; //!< not before
     sim_time last_warning{ -std::chrono::hours(1) };
-    bool heard = false;     //!< in the present reception
-    bool heard_arq = false; //!< data or an ACK, in the present reception
-    bool heard_ack = false; //!< in the present reception
-    size_t good_octets = 0; //!< in D_PDUs without errors, in the present reception
-    uint16_t eow = 0;       //!< for the next D_PDU
+    bool heard = false;      //!< in the present reception
+    bool heard_arq = false;  //!< data or an ACK, in the present reception
+    bool heard_ack = false;  //!< in the present reception
+    bool heard_data = false; //!< ARQ data, in the present reception
+    unsigned acks_alone = 0; //!< receptions in a row with an ACK and without ARQ data
+    size_t good_octets = 0;  //!< in D_PDUs without errors, in the present reception
+    uint16_t eow = 0;        //!< for the next D_PDU
 
     // Frame loss, for the length of segments; older transmissions count less
     double loss_events = 0;
@@ -152,9 +159,22 @@ struct peer {
     void new_connection()
     {
         restart_arq();
+        acks_alone = 0;
         management.reset();
         rates.reset();
         advised.reset();
+    }
+    //! Numbers of 16 or 8 bits from now on, for a connection that is new.
+    void use_numbers(bool of_16_bits)
+    {
+        if (large == of_16_bits) {
+            return;
+        }
+        large = of_16_bits;
+        // One number less than half of all leaves one for node::impl::emit_question().
+        tx.set_window(large ? fsn_space(true).half() - 1 : small_window, large);
+        tx.set_window_octets(SIZE_MAX);
+        rx = arq_receiver(large);
     }
     //! Both ARQ machines start anew.
     void restart_arq()

@@ -273,7 +273,7 @@ void experiment::on_tap(running& r, const s5066::tap_record& t)
         return;
     }
     const auto type = static_cast<s5066::d_pdu_type>(t.octets[2] >> 4);
-    switch (type) {
+    switch (is_large(type) ? small_type(type) : type) {
     case s5066::d_pdu_type::data_only:
     case s5066::d_pdu_type::data_ack:
         r.now.data += t.octets.size();

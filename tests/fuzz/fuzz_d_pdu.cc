@@ -11,7 +11,7 @@ using namespace gr::hf::fuzz;
 namespace {
 
 // Puts in what a sender that means harm would put in, too.
-void repair(octets& o)
+void repair(octets& o, bool large)
 {
     if (o.size() < 6)
         return;
@@ -24,7 +24,7 @@ void repair(octets& o)
     o[header - 2] = static_cast<uint8_t>(crc);
     o[header - 1] = static_cast<uint8_t>(crc >> 8);
     size_t need = 0;
-    const auto extent = s5066::check_header(o.data(), o.size(), need);
+    const auto extent = s5066::check_header(o.data(), o.size(), need, large);
     if (!extent || extent->total <= extent->header + 4)
         return;
     o.resize(extent->total);
@@ -34,14 +34,16 @@ void repair(octets& o)
         o[segment + k] = static_cast<uint8_t>(sum >> 8 * k);
 }
 
-void look(s5066::d_pdu_deframer& deframer, bool at_end)
+void look(s5066::d_pdu_deframer& deframer, bool at_end, bool large = false)
 {
     while (const auto found = at_end ? deframer.next_at_end() : deframer.next()) {
         s5066::describe(found->pdu);
         const auto again = s5066::encode(found->pdu);
         if (found->pdu.segment_ok && !again.empty()) {
-            const auto back = s5066::decode_d_pdu(again);
+            const auto back = s5066::decode_d_pdu(again.data(), again.size(), large);
             FUZZ_CHECK(back && back->segment == found->pdu.segment);
+            FUZZ_CHECK(back->ack.selective == found->pdu.ack.selective &&
+                       back->ack.from == found->pdu.ack.from);
         }
     }
 }
@@ -55,14 +57,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t n)
     look(raw, false);
     look(raw, true);
 
-    s5066::d_pdu_deframer repaired;
-    input in(p, n);
-    while (!in.empty()) {
-        octets o = in.record();
-        repair(o);
-        repaired.push(o);
-        look(repaired, false);
+    for (const bool large : { false, true }) {
+        s5066::d_pdu_deframer repaired;
+        repaired.set_large(large);
+        input in(p, n);
+        while (!in.empty()) {
+            octets o = in.record();
+            repair(o, large);
+            repaired.push(o);
+            look(repaired, false, large);
+        }
+        look(repaired, true, large);
     }
-    look(repaired, true);
     return 0;
 }

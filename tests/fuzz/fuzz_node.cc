@@ -18,17 +18,16 @@ const address own("1.1.0.0"), peer("1.2.0.0");
 const mode air_mode = mode::parse("4539-1200S");
 
 struct station {
-    node n{ [] {
-        node_config c;
-        c.own = own;
-        c.mode = "4539-1200S";
-        c.keep_alive_s = 60;
-        c.trace = c.tap = true;
-        return c;
-    }() };
-    sim_time now{ 1 };
-
-    station()
+    explicit station(bool large)
+        : n([large] {
+              node_config c;
+              c.own = own;
+              c.mode = "4539-1200S";
+              c.keep_alive_s = 60;
+              c.trace = c.tap = true;
+              c.extensions = c.large_windows = large;
+              return c;
+          }())
     {
         for (uint8_t k = 1; k <= 2; ++k)
             n.sis_in(now,
@@ -37,6 +36,9 @@ struct station {
                          uint8_t(2 + k), k == 1 ? uint8_t(15) : uint8_t(0), {} }));
         drain();
     }
+    node n;
+    sim_time now{ 1 };
+
     void drain()
     {
         for (int k = 0; auto p = n.poll_sis(); ++k) {
@@ -97,7 +99,7 @@ struct station {
 };
 
 // A D_PDU that is well formed and makes what sense it happens to make.
-octets some_d_pdu(input& in)
+octets some_d_pdu(input& in, bool large)
 {
     d_pdu d;
     d.type = static_cast<d_pdu_type>(in.u8() % 16);
@@ -137,6 +139,11 @@ octets some_d_pdu(input& in)
     d.warning.received_type = in.u8() & 15;
     d.warning.reason = in.u8() & 15;
     d.segment = in.record();
+    d.large = large && is_large(d.type);
+    if (d.large) {
+        d.arq.fsn = static_cast<uint16_t>(d.arq.fsn | (d.non_arq.offset & 0x300));
+        d.ack.from = d.ack.selective.empty() ? 0 : d.non_arq.window & 0x3ff;
+    }
     return encode(d);
 }
 
@@ -145,7 +152,9 @@ octets some_d_pdu(input& in)
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t size)
 {
     input in(p, size);
-    station s;
+    // Windows of both sizes.
+    const bool large = size % 2 == 1;
+    station s(large);
     for (int steps = 0; !in.empty() && steps < 200; ++steps) {
         const uint8_t what = in.u8();
         switch (what % 8) {
@@ -156,7 +165,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t size)
         case 2: {
             octets o;
             for (unsigned k = 1 + (what >> 3) % 4; k > 0; --k) {
-                const auto d = some_d_pdu(in);
+                const auto d = some_d_pdu(in, large);
                 o.insert(o.end(), d.begin(), d.end());
             }
             s.receive(o, in.u8());

@@ -198,6 +198,7 @@ TEST(large_windows, lossy_exchange_across_the_wrap)
         s.set_segment(20, false);
         std::vector<std::vector<uint8_t>> out;
         std::vector<outgoing_ptr> done;
+        size_t most_parts = 0;
         constexpr size_t count = 1000;
         for (size_t i = 0; i < count; ++i) {
             s.submit(c_pdu(100, static_cast<uint8_t>(i), delivery_order::in_order));
@@ -211,18 +212,74 @@ TEST(large_windows, lossy_exchange_across_the_wrap)
                 }
             }
             ASSERT_LE(s.unacknowledged(), 2000u);
-            const auto a = q.ack();
-            ASSERT_LE(a.selective.size(), 19u);
-            ASSERT_TRUE(s.in_sync(a));
-            s.acknowledge(a, done);
+            // In any order, some of them lost: each counts for itself.
+            auto all = q.acks();
+            ASSERT_LE(q.ack().selective.size(), 19u);
+            std::shuffle(all.begin(), all.end(), r);
+            for (const auto& a : all) {
+                d_pdu d;
+                d.type = d_pdu_type::large_ack_only;
+                d.large = true;
+                d.ack = a;
+                const auto v = encode(d);
+                ASSERT_FALSE(v.empty());
+                const auto back = decode_d_pdu(v.data(), v.size(), true);
+                ASSERT_TRUE(back);
+                ASSERT_EQ(back->ack.selective, a.selective);
+                ASSERT_EQ(back->ack.from, a.from);
+                if (r() >= loss * 4294967296.0) {
+                    ASSERT_TRUE(s.in_sync(back->ack));
+                    s.acknowledge(back->ack, done);
+                }
+            }
+            most_parts = std::max(most_parts, all.size());
         }
         ASSERT_TRUE(s.idle());
         EXPECT_EQ(s.lwe(), static_cast<uint16_t>(65000 + 5 * count));
+        EXPECT_EQ(most_parts, loss > 0 ? 13u : 1u) << "of a bitmap of 2000 numbers";
         ASSERT_EQ(out.size(), count);
         for (size_t i = 0; i < count; ++i) {
             ASSERT_EQ(out[i], std::vector<uint8_t>(100, static_cast<uint8_t>(i)));
         }
     }
+}
+
+TEST(large_windows, what_comes_beyond_the_memory_is_not_acknowledged)
+{
+    arq_receiver q(true);
+    std::vector<std::vector<uint8_t>> out;
+    const std::vector<uint8_t> segment(1000, 7);
+    arq_header h;
+    h.start = h.end = h.in_order = true;
+    size_t taken = 0;
+    for (h.fsn = 1; h.fsn < 20000; ++h.fsn) {
+        taken += q.take(h, segment, true, out) ? 1 : 0;
+    }
+    EXPECT_EQ(taken, arq_receiver::max_held_octets / 1000);
+    EXPECT_TRUE(out.empty());
+    h.fsn = 0; // what is missing is always taken
+    EXPECT_TRUE(q.take(h, segment, true, out));
+    EXPECT_EQ(q.lwe(), taken + 1);
+    EXPECT_EQ(out.size(), taken + 1);
+    h.fsn = 19999; // and makes room
+    EXPECT_TRUE(q.take(h, segment, true, out));
+}
+
+TEST(large_windows, a_sender_is_bounded_in_octets_too)
+{
+    arq_sender s(32767, true);
+    s.set_segment(100, false);
+    s.set_window_octets(10000);
+    for (int i = 0; i < 1000; ++i) {
+        s.submit(c_pdu(100, 1, delivery_order::in_order));
+    }
+    s.begin_transmission();
+    EXPECT_EQ(s.pending_octets(23, 1000000, true), 100u * 123);
+    unsigned n = 0;
+    while (s.next(1000000, 23, true)) {
+        ++n;
+    }
+    EXPECT_EQ(n, 100u);
 }
 
 TEST(large_windows, d_pdus_with_numbers_of_16_bits)

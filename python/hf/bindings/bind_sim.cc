@@ -94,7 +94,8 @@ py::dict simulate(const std::string& mode_text,
                     "time_s"_a = to_seconds(sink.last()),
                     "end_s"_a = to_seconds(scheduler.now()),
                     "transmissions"_a = sent.transmissions,
-                    "d_pdus_sent"_a = sent.d_pdus_sent[0] + sent.d_pdus_sent[2],
+                    "d_pdus_sent"_a = sent.d_pdus_sent[0] + sent.d_pdus_sent[2] +
+                                      sent.d_pdus_sent[9] + sent.d_pdus_sent[11],
                     "d_pdus_repeated"_a = sent.d_pdus_repeated,
                     "silent_rounds"_a = sent.silent_rounds,
                     "tx_time_s"_a = to_seconds(sent.tx_time));

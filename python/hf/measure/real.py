@@ -32,8 +32,7 @@ class Outcome(NamedTuple):
 
 def _setting(cell: Cell, speed: float = 1, emulated: bool = True) -> pair.Setting:
     return pair.Setting(mode=papers.MODES[cell.bit_rate], ber=cell.ber, speed=speed,
-                        emulated=emulated, allow=[f"{pair.ADDRESSES['B']}:*"],
-                        data_link=dict(papers.SETTINGS.get(cell.bit_rate, {})))
+                        emulated=emulated, allow=[f"{pair.ADDRESSES['B']}:*"])
 
 
 @lru_cache(maxsize=None)
