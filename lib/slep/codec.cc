@@ -27,9 +27,39 @@ enum type_number : unsigned {
 
 constexpr size_t open_data_max = 255;
 
-unsigned par_octet(const stream_parameters& p)
+// In PAR: the instance and what goes with it follow.
+constexpr unsigned par_instance = 8;
+// In the check octet of SD: other_ended.
+constexpr unsigned check_ended = 0x80;
+// In the field of SR that names the open: other_ended.
+constexpr unsigned answers_ended = 0x8000;
+
+unsigned par_octet(const stream_parameters& p, bool instance)
 {
-    return unsigned(p.window) << 4 | (p.one_way ? 4u : 0u) | p.dictionary;
+    return unsigned(p.window) << 4 | (instance ? par_instance : 0u) |
+           (p.one_way ? 4u : 0u) | p.dictionary;
+}
+
+//! 32 well mixed bits.
+uint32_t mix(uint32_t a, uint32_t b)
+{
+    uint32_t x = a * 0x9e3779b1u ^ b * 0x85ebca6bu;
+    for (int k = 0; k < 2; ++k) {
+        x ^= x >> 15;
+        x *= 0x2c1b3c6du;
+    }
+    return x ^ x >> 16;
+}
+
+incarnation incarnation_from(uint32_t x)
+{
+    incarnation i;
+    i.used = true;
+    i.base = static_cast<uint16_t>(x);
+    i.check = static_cast<uint8_t>(x >> 16 & 0x7f);
+    if (i.name() == 0)
+        i.base |= 1;
+    return i;
 }
 
 stream_parameters read_par(uint8_t v)
@@ -79,26 +109,37 @@ public:
         head(type_so,
              (d.compressed ? flag_z : 0) | (d.immediate ? flag_1 : 0) |
                  (d.fin ? flag_0 : 0));
-        return open_fields(d.number, d);
+        return open_fields(d.number, d, [&] { d_w.u8(d.use); });
     }
     bool operator()(const stream_accept& d)
     {
+        if (d.answers >= answers_ended)
+            return false;
         head(type_sr, (d.compressed ? flag_z : 0) | (d.fin ? flag_0 : 0));
-        return open_fields(d.sid, d);
+        return open_fields(
+            d.sid, d, [&] { d_w.u16((d.other_ended ? answers_ended : 0) | d.answers); });
     }
     bool operator()(const stream_refuse& d)
     {
-        head(type_sr, flag_1);
+        head(type_sr, flag_1 | (d.answers != 0 ? flag_z : 0));
         d_w.u8(d.sid);
         d_w.u8(d.reason);
+        if (d.answers != 0)
+            d_w.u16(d.answers);
         d_w.bytes(reinterpret_cast<const uint8_t*>(d.text.data()), d.text.size());
         return true;
     }
     bool operator()(const stream_data& d)
     {
-        head(type_sd, (d.control_wanted ? flag_1 : 0) | (d.fin ? flag_0 : 0));
+        if (d.check.value_or(0) >= check_ended)
+            return false;
+        head(type_sd,
+             (d.check ? flag_z : 0) | (d.control_wanted ? flag_1 : 0) |
+                 (d.fin ? flag_0 : 0));
         d_w.u8(d.sid);
         d_w.u16(d.seq);
+        if (d.check)
+            d_w.u8((d.other_ended ? check_ended : 0) | *d.check);
         d_w.bytes(d.data);
         return true;
     }
@@ -117,8 +158,8 @@ public:
         head(type_sx, 0);
         d_w.u8(d.sid);
         d_w.u8(d.reason);
-        if (d.instance != 0)
-            d_w.u16(d.instance);
+        if (d.mark != 0)
+            d_w.u16(d.mark);
         return true;
     }
 
@@ -130,13 +171,17 @@ private:
             d_w.u8(d_extended);
     }
 
-    template <typename T>
-    bool open_fields(uint8_t id, const T& d)
+    template <typename T, typename F>
+    bool open_fields(uint8_t id, const T& d, F after_instance)
     {
         if (d.open_data.size() > open_data_max || !par_fits(d.par))
             return false;
         d_w.u8(id);
-        d_w.u8(par_octet(d.par));
+        d_w.u8(par_octet(d.par, d.instance != 0));
+        if (d.instance != 0) {
+            d_w.u16(d.instance);
+            after_instance();
+        }
         d_w.u8(static_cast<unsigned>(d.open_data.size()));
         d_w.bytes(d.open_data);
         d_w.bytes(d.data);
@@ -147,16 +192,37 @@ private:
     octet_writer d_w;
 };
 
-template <typename T>
-void read_open_fields(octet_reader& r, T& d)
+template <typename T, typename F>
+void read_open_fields(octet_reader& r, T& d, F after_instance)
 {
-    d.par = read_par(r.u8());
+    const uint8_t par = r.u8();
+    d.par = read_par(par);
+    if (par & par_instance) {
+        d.instance = r.u16();
+        after_instance();
+    }
     const size_t n = r.u8();
     d.open_data = r.bytes(n);
     d.data = r.rest();
 }
 
 } // namespace
+
+incarnation incarnation::of_opener(uint16_t instance, uint8_t number, uint8_t use)
+{
+    if (instance == 0)
+        return {};
+    return incarnation_from(
+        mix(uint32_t(instance) << 16 | uint32_t(number) << 8 | use, 1));
+}
+
+incarnation incarnation::of_responder(uint16_t instance, const incarnation& open)
+{
+    if (instance == 0)
+        return {};
+    return incarnation_from(
+        mix(uint32_t(instance) << 16 | open.base, uint32_t(open.check) << 1));
+}
 
 octets encode(const pdu& p)
 {
@@ -210,7 +276,7 @@ std::optional<pdu> decode(const uint8_t* p, size_t n)
         d.immediate = f1;
         d.fin = f0;
         d.compressed = z;
-        read_open_fields(r, d);
+        read_open_fields(r, d, [&] { d.use = r.u8(); });
         out.body = std::move(d);
         break;
     }
@@ -219,6 +285,8 @@ std::optional<pdu> decode(const uint8_t* p, size_t n)
             stream_refuse d;
             d.sid = r.u8();
             d.reason = r.u8();
+            if (z)
+                d.answers = r.u16() & (answers_ended - 1);
             const auto text = r.rest();
             d.text.assign(text.begin(), text.end());
             out.body = std::move(d);
@@ -227,7 +295,11 @@ std::optional<pdu> decode(const uint8_t* p, size_t n)
             d.sid = r.u8();
             d.fin = f0;
             d.compressed = z;
-            read_open_fields(r, d);
+            read_open_fields(r, d, [&] {
+                const uint16_t v = r.u16();
+                d.answers = v & (answers_ended - 1);
+                d.other_ended = (v & answers_ended) != 0;
+            });
             out.body = std::move(d);
         }
         break;
@@ -237,6 +309,11 @@ std::optional<pdu> decode(const uint8_t* p, size_t n)
         d.seq = r.u16();
         d.control_wanted = f1;
         d.fin = f0;
+        if (z) {
+            const uint8_t v = r.u8();
+            d.check = v & (check_ended - 1);
+            d.other_ended = (v & check_ended) != 0;
+        }
         d.data = r.rest();
         out.body = std::move(d);
         break;
@@ -257,7 +334,7 @@ std::optional<pdu> decode(const uint8_t* p, size_t n)
         d.sid = r.u8();
         d.reason = r.u8();
         if (r.left() >= 2)
-            d.instance = r.u16();
+            d.mark = r.u16();
         out.body = d;
         break;
     }

@@ -45,7 +45,7 @@ constexpr uint32_t window_pdus(uint8_t win)
 //! Bit 7 of a SID: the PDU was sent by the responder.
 constexpr uint8_t sid_responder = 0x80;
 
-//! PAR of SO and SR.
+//! PAR of SO and SR. Its bit 3 says that the fields of \ref incarnation follow.
 struct stream_parameters {
     uint8_t window = window_unlimited; //!< towards the sender of the PDU, 0 to 15
     bool one_way = false;              //!< the responder will send no data
@@ -55,6 +55,25 @@ struct stream_parameters {
     {
         return window == o.window && one_way == o.one_way && dictionary == o.dictionary;
     }
+};
+
+/*! \brief Where a direction of a stream begins to count, and its mark in every SD.
+ *  \details A station that starts anew may use the numbers of streams of which PDUs are still
+ *  under way. So each start has an instance, and each open gives its two directions an
+ *  incarnation of their own: what an earlier one left behind has other numbers and marks.
+ *  Without instances both are 0, and the optional fields are left out.
+ */
+struct incarnation {
+    uint16_t base = 0; //!< SEQ of SO or SR, which are not numbered on the air
+    uint8_t check = 0; //!< of each SD, 7 bits
+    bool used = false; //!< false: SD has no check octet
+
+    //! Direction of the opener; \p use tells opens of the same number apart.
+    static incarnation of_opener(uint16_t instance, uint8_t number, uint8_t use);
+    //! Direction of the responder in answer to \p open.
+    static incarnation of_responder(uint16_t instance, const incarnation& open);
+    //! How SR, SX and the refusal name the open that they belong to, 15 bits, never 0.
+    uint16_t name() const { return base & 0x7fff; }
 };
 
 //! UD, type 0.
@@ -86,7 +105,9 @@ struct stream_open {
     bool fin = false;
     bool compressed = false; //!< direction of the opener is one DEFLATE stream
     stream_parameters par;
-    octets open_data; //!< at most 255 octets, never compressed
+    uint16_t instance = 0; //!< of the opener; 0: none, and no \c use
+    uint8_t use = 0;       //!< how often the instance has used \c number before
+    octets open_data;      //!< at most 255 octets, never compressed
     octets data;
 };
 //! SR, type 5, accepted.
@@ -95,7 +116,10 @@ struct stream_accept {
     bool fin = false;
     bool compressed = false; //!< direction of the responder is one DEFLATE stream
     stream_parameters par;
-    octets open_data; //!< at most 255 octets, never compressed
+    uint16_t instance = 0;    //!< of the responder; 0: none, and neither of the next two
+    uint16_t answers = 0;     //!< incarnation::name of the open
+    bool other_ended = false; //!< as in stream_data
+    octets open_data;         //!< at most 255 octets, never compressed
     octets data;
 };
 //! SR, type 5, refused.
@@ -103,6 +127,7 @@ struct stream_refuse {
     uint8_t sid = 0;
     uint8_t reason = 0;
     std::string text;
+    uint16_t answers = 0; //!< incarnation::name of the open; 0: none
 };
 //! SD, type 6.
 struct stream_data {
@@ -111,6 +136,9 @@ struct stream_data {
     bool control_wanted = false;
     bool fin = false;
     octets data;
+    std::optional<uint8_t> check = {}; //!< incarnation::check, 7 bits
+    //! With check: the other direction has ended and all of it has reached the user.
+    bool other_ended = false;
 };
 //! SC, type 7.
 struct stream_control {
@@ -121,13 +149,14 @@ struct stream_control {
 };
 /*! \brief SX, type 8.
  *  \details With SID 0 and reason_peer_restarted all streams of the peer at the extended
- *  address are gone; then \c instance, when not 0, tells one start of the peer from another,
- *  so that a repeated PDU does no harm.
+ *  address are gone; then \c mark, when not 0, is the instance that tells one start of the
+ *  peer from another, so that a repeated PDU does no harm. Else it is incarnation::name of
+ *  the stream's open or a SEQ that its receiver has used; 0: none.
  */
 struct stream_abort {
     uint8_t sid = 0;
     uint8_t reason = 0;
-    uint16_t instance = 0;
+    uint16_t mark = 0;
 };
 
 //! Any PDU with its extended address.
@@ -145,8 +174,16 @@ struct pdu {
         body;
 };
 
-//! Octets of SD before its data, without and with an extended address.
-constexpr size_t data_header_octets(uint8_t extended) { return extended != 0 ? 5 : 4; }
+//! Octets of SD before its data.
+constexpr size_t data_header_octets(uint8_t extended, bool check)
+{
+    return 4u + (extended != 0) + check;
+}
+//! Octets of SO before its open-data, or of SR; \p instance: with one.
+constexpr size_t open_header_octets(uint8_t extended, bool opener, bool instance)
+{
+    return 4u + (extended != 0) + (instance ? opener ? 3u : 4u : 0u);
+}
 
 /*! \brief Octets of a PDU.
  *  \return empty when a value does not fit its field (open-data over 255 octets, a number
@@ -155,7 +192,7 @@ constexpr size_t data_header_octets(uint8_t extended) { return extended != 0 ? 5
 octets encode(const pdu& p);
 
 /*! \brief Reads one PDU of \p n octets.
- *  \details Wrong PAR bits are ignored; too short PDUs and reserved types give empty.
+ *  \details Too short PDUs and reserved types give empty.
  */
 std::optional<pdu> decode(const uint8_t* p, size_t n);
 inline std::optional<pdu> decode(const octets& v) { return decode(v.data(), v.size()); }

@@ -41,8 +41,10 @@ struct peer {
 struct endpoint_config {
     uint8_t sap = 13; //!< own SAP, 0 to 15
     uint8_t rank = 0; //!< of the bind, 0 to 14
-    //! Tells one start of this endpoint from another at the peers. Give a fresh number at
-    //! every start; 0 sends the restart notice without a number.
+    /*! \brief Tells one start of this endpoint from another at the peers.
+     *  \details Give a fresh number at every start. With 0 the restart notice has no number,
+     *  and a stream can take PDUs of an earlier one of the same number for its own.
+     */
     uint16_t instance = 0;
     /*! \brief Unconfirmed octets that SIS may hold for one node.
      *  \details About 1.1 times a longest transmission: 21 kB at 1200 bit/s, 168 kB at
@@ -98,7 +100,7 @@ struct event {
         opened,   //!< the peer accepted; data: its open-data
         refused,  //!< the peer refused; code and text; the stream is gone
         data,     //!< stream octets, in order: hand them back with consumed()
-        fin,      //!< the peer sends no more
+        fin,      //!< the peer sends no more; after finish(), it also has all of ours
         writable, //!< write() takes octets again after it took fewer than offered
         closed,   //!< both directions ended cleanly; the stream is gone
         aborted,  //!< code; the stream is gone
@@ -128,6 +130,7 @@ struct endpoint_stats {
     uint64_t pdus_rejected = 0;
     uint64_t bad_pdus = 0;        //!< short, reserved, or against the procedures
     uint64_t duplicates = 0;      //!< PDUs received again and dropped
+    uint64_t stale = 0;           //!< PDUs of earlier streams of the same number, dropped
     uint64_t octets_sent = 0;     //!< of stream data taken from the users
     uint64_t octets_received = 0; //!< of stream data given to the users
     uint64_t datagrams_sent = 0;

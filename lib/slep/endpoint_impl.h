@@ -15,8 +15,8 @@
 
 /*! \file
  *  Inside of the endpoint. endpoint.cc is the public face, endpoint_user.cc has the calls of
- *  the user, endpoint_timers.cc the timers, endpoint_rx.cc what comes from SIS and
- *  endpoint_tx.cc what goes to it.
+ *  the user, endpoint_timers.cc the timers, endpoint_rx.cc what comes from SIS,
+ *  endpoint_streams.cc the stream PDUs in it and endpoint_tx.cc what goes to SIS.
  */
 namespace gr::hf::slep {
 
@@ -43,6 +43,7 @@ struct resting {
     sim_time until{};   // 0: the number is free
     uint8_t answer = 0; // reason to repeat if the peer still sends; 0: silence
     sim_time answered{ -1 };
+    uint16_t open = 0; // incarnation::name; 0: not known
 };
 
 constexpr size_t stream_numbers = 128;
@@ -61,6 +62,7 @@ struct peer_state {
     uint16_t next_datagram = 0;
     std::array<std::array<stream_id, stream_numbers>, 2> streams{}; // 0: none
     std::array<std::array<resting, stream_numbers>, 2> rest{};
+    std::array<uint8_t, stream_numbers> uses{}; // of the numbers opened here
     size_t stream_count = 0;
     std::map<uint8_t, orphan> orphans;
     datagram_assembler datagrams;
@@ -74,12 +76,21 @@ struct stream {
     stream_id id = 0;
     peer_state* p = nullptr;
     uint8_t number = 0;
+    uint8_t use = 0; // opener: of this number before
     bool opener = false;
     stream_state state = stream_state::opening;
     stream_options options;
     octets open_data; // of SO or SR, until it is built
     stream_sender tx;
     stream_receiver rx;
+    // Of the two directions. The opener learns the other one from SR; what comes before it
+    // waits in early.
+    incarnation out, in;
+    bool in_known = true;
+    orphan early;
+    bool end_confirmed = false; // the peer's user has all of our direction
+    bool end_shown = false;     // and the peer has said so with its own end
+    bool end_told = false;      // the peer knows that our user has all of the other
     bool in_ring = false;
     long deficit = 0; // of the round robin, octets
     bool want_writable = false;
@@ -101,6 +112,12 @@ struct stream {
         return static_cast<uint8_t>(number | (opener ? 0 : sid_responder));
     }
     side which() const { return opener ? opened_here : opened_there; }
+    uint16_t open_name() const { return opener ? out.name() : in.name(); }
+    // The peer's user has to be asked whether all of a direction arrived.
+    bool confirms_end() const { return in.used && out.used && !options.one_way; }
+    // The peer may hold our end back from its user until it hears this.
+    bool will_owe_end() const { return confirms_end() && !end_told && !end_shown; }
+    bool owes_end() const { return will_owe_end() && tx.fin_built() && rx.complete(); }
 };
 
 //! What a U_PDU in SIS belongs to.
@@ -180,7 +197,8 @@ private:
     void fail(stream& s, uint8_t code, bool tell_peer);
     void end_if_done(stream& s);
     void update_window(stream& s);
-    void send_abort(peer_state& p, uint8_t sid, uint8_t code, uint8_t priority);
+    void
+    send_abort(peer_state& p, uint8_t sid, uint8_t code, uint8_t priority, uint16_t mark);
     void control(peer_state& p, const pdu& body, uint8_t priority);
     void datagram_over(std::map<uint64_t, outgoing_datagram>::iterator it, uint8_t code);
     outgoing_datagram one_part(const peer& to, const octets& data, uint8_t priority);
@@ -191,7 +209,7 @@ private:
     void check_stream(stream& s);
     void check_peer(peer_state& p);
 
-    // endpoint_rx.cc
+    // endpoint_rx.cc, endpoint_streams.cc
     void indication(const s5066::s_unidata_indication& u);
     void settled(const s5066::address& node,
                  uint8_t sap,
@@ -209,8 +227,11 @@ private:
     void on_pdu(peer_state& p, stream_data d, uint8_t priority);
     void on_pdu(peer_state& p, const stream_control& d, uint8_t priority);
     void on_pdu(peer_state& p, const stream_abort& d);
-    void receive(stream& s, uint16_t seq, octets data, bool fin);
-    void unknown_stream(peer_state& p, uint8_t sid, uint8_t priority);
+    void receive(stream& s, stream_data d);
+    void receive_first(stream& s, octets data, bool fin);
+    void keep(orphan& o, stream_data d);
+    void refuse_open(peer_state& p, const stream_open& d, uint8_t code, uint8_t priority);
+    void unknown_stream(peer_state& p, uint8_t sid, uint8_t priority, uint16_t mark);
     void peer_restarted(peer_state& p, uint16_t instance);
     stream* by_sid(peer_state& p, uint8_t sid);
     static resting& rest_of(peer_state& p, uint8_t sid);

@@ -135,8 +135,9 @@ void endpoint::impl::check_peer(peer_state& p)
         if (at->second.since + orphan_wait > d_now)
             continue;
         const uint8_t sid = at->first;
+        const uint16_t mark = at->second.pdus.front().seq;
         p.orphans.erase(at);
-        unknown_stream(p, sid, 0);
+        unknown_stream(p, sid, 0, mark);
     }
     d_stats.datagrams_dropped += p.datagrams.drop_older(d_now - d_config.reliable_ttl);
 }

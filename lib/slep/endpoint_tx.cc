@@ -58,7 +58,7 @@ bool endpoint::impl::has_work(const stream& s) const
     if (s.tx.next_number() == 0)
         return open_due(s);
     return s.tx.to_resend() || (s.control_due && !s.control_in_sis) ||
-           s.tx.due(u_pdu_octets() - data_header_octets(s.p->who.extended));
+           s.tx.due(u_pdu_octets() - data_header_octets(s.p->who.extended, s.out.used));
 }
 
 void endpoint::impl::make_ready(stream& s)
@@ -236,7 +236,8 @@ std::optional<octets> endpoint::impl::next_of(stream& s)
         s.control_in_sis = true;
         stream_control c;
         c.sid = s.sid();
-        c.ack = s.rx.ack();
+        c.ack = static_cast<uint16_t>(s.rx.ack() + s.in.base);
+        s.end_told = s.end_told || s.owes_end();
         c.window = s.shut ? window_closed : window_unlimited;
         c.answer_wanted = s.control_ask;
         s.control_ask = false;
@@ -264,17 +265,22 @@ octets endpoint::impl::build(stream& s, size_t size)
     out.extended = s.p->who.extended;
     const uint64_t number = s.tx.next_number();
     if (number > 0) {
-        auto part = s.tx.take(size - data_header_octets(out.extended));
+        auto part = s.tx.take(size - data_header_octets(out.extended, s.out.used));
         stream_data d;
         d.sid = s.sid();
-        d.seq = static_cast<uint16_t>(number);
+        d.seq = static_cast<uint16_t>(number + s.out.base);
         d.fin = part.fin;
+        if (s.out.used)
+            d.check = s.out.check;
+        d.other_ended = s.owes_end();
+        s.end_told = s.end_told || d.other_ended;
         d.data = std::move(part.data);
         out.body = std::move(d);
         return encode(out);
     }
     // At most one segment, so that the far side can act on the first D_PDU.
-    const size_t head = data_header_octets(out.extended) + s.open_data.size();
+    const size_t head =
+        open_header_octets(out.extended, s.opener, s.out.used) + s.open_data.size();
     const size_t first = std::min(size,
                                   d_config.segment_octets > below_u_pdu
                                       ? d_config.segment_octets - below_u_pdu
@@ -293,6 +299,8 @@ octets endpoint::impl::build(stream& s, size_t size)
         d.fin = part.fin;
         d.compressed = s.options.compress;
         d.par = par;
+        d.instance = d_config.instance;
+        d.use = s.use;
         d.open_data = std::move(s.open_data);
         d.data = std::move(part.data);
         out.body = std::move(d);
@@ -302,6 +310,12 @@ octets endpoint::impl::build(stream& s, size_t size)
         d.fin = part.fin;
         d.compressed = s.options.compress && !s.options.one_way;
         d.par = par;
+        if (s.out.used) {
+            d.instance = d_config.instance;
+            d.answers = s.open_name();
+            d.other_ended = s.owes_end();
+            s.end_told = s.end_told || d.other_ended;
+        }
         d.open_data = std::move(s.open_data);
         d.data = std::move(part.data);
         out.body = std::move(d);

@@ -127,7 +127,10 @@ std::optional<stream_id> endpoint::impl::open(const peer& to,
         s.id = id;
         s.p = p;
         s.number = static_cast<uint8_t>(number);
+        s.use = p->uses[number]++;
         s.opener = true;
+        s.out = incarnation::of_opener(d_config.instance, s.number, s.use);
+        s.in_known = !s.out.used;
         s.open_data = open_data;
         p->streams[opened_here][number] = id;
         ++p->stream_count;
@@ -176,6 +179,7 @@ void endpoint::impl::refuse(stream& s, uint8_t code, const std::string& text)
     stream_refuse r;
     r.sid = s.sid();
     r.reason = code;
+    r.answers = s.open_name();
     r.text = text.substr(0, 128);
     control(*s.p, { s.p->who.extended, std::move(r) }, s.options.priority);
     ++d_stats.streams_refused;
@@ -187,7 +191,7 @@ void endpoint::impl::abort(stream& s, uint8_t code)
     ++d_stats.streams_aborted;
     // A peer that never heard of the stream need not hear of its end.
     if (!s.opener || s.tx.next_number() > 0)
-        send_abort(*s.p, s.sid(), code, s.options.priority);
+        send_abort(*s.p, s.sid(), code, s.options.priority, s.open_name());
     end(s, code);
 }
 
@@ -206,7 +210,9 @@ void endpoint::impl::end(stream& s, uint8_t rest_answer)
 {
     peer_state& p = *s.p;
     p.streams[s.which()][s.number] = 0;
-    p.rest[s.which()][s.number] = { d_now + d_config.number_rest, rest_answer, d_now };
+    p.rest[s.which()][s.number] = {
+        d_now + d_config.number_rest, rest_answer, d_now, s.open_name()
+    };
     --p.stream_count;
     if (!s.tx.done())
         d_outstanding.for_each([&s](ledger::entry& o) {
@@ -220,7 +226,8 @@ void endpoint::impl::end(stream& s, uint8_t rest_answer)
 
 void endpoint::impl::end_if_done(stream& s)
 {
-    if (!s.tx.done() || !s.rx.fin_delivered())
+    // The peer may be waiting to hear that all of its direction arrived.
+    if (!s.tx.done() || !s.rx.fin_delivered() || s.will_owe_end() || s.control_in_sis)
         return;
     tell(event::type::closed, s);
     ++d_stats.streams_closed;
@@ -233,7 +240,10 @@ void endpoint::impl::deliver(stream& s)
         return;
     for (;;) {
         octets data;
-        const auto step = s.rx.next(data);
+        // With our end already under way, the peer's end is shown when it is certain that
+        // its user has all of ours: until then the stream can still fail.
+        const bool hold_fin = s.confirms_end() && s.tx.fin_built() && !s.end_confirmed;
+        const auto step = s.rx.next(data, hold_fin);
         if (step == stream_receiver::step::none)
             break;
         if (step == stream_receiver::step::damaged) {
@@ -249,6 +259,10 @@ void endpoint::impl::deliver(stream& s)
         tell(event::type::data, s, std::move(data));
     }
     update_window(s);
+    if (s.owes_end() && s.tx.next_number() > 0) {
+        s.control_due = true;
+        make_ready(s);
+    }
     end_if_done(s);
 }
 
@@ -267,9 +281,10 @@ void endpoint::impl::update_window(stream& s)
 void endpoint::impl::send_abort(peer_state& p,
                                 uint8_t sid,
                                 uint8_t code,
-                                uint8_t priority)
+                                uint8_t priority,
+                                uint16_t mark)
 {
-    control(p, { p.who.extended, stream_abort{ sid, code, 0 } }, priority);
+    control(p, { p.who.extended, stream_abort{ sid, code, mark } }, priority);
 }
 
 void endpoint::impl::control(peer_state& p, const pdu& body, uint8_t priority)

@@ -132,19 +132,14 @@ void stream_sender::rejected(uint64_t number)
         d_resend.insert(number);
 }
 
-void stream_sender::reject_all()
-{
-    for (const auto& k : d_kept)
-        d_resend.insert(k.first);
-}
-
-void stream_sender::window(uint16_t ack, uint8_t win)
+bool stream_sender::window(uint16_t ack, uint8_t win)
 {
     // Unwrapped: the peer cannot expect a number that was not built yet.
     const uint64_t behind = static_cast<uint16_t>(static_cast<uint16_t>(d_next) - ack);
     if (behind > d_next)
-        return;
+        return false;
     d_limit = win >= window_unlimited ? UINT64_MAX : d_next - behind + window_pdus(win);
+    return true;
 }
 
 size_t stream_sender::unconfirmed() const
@@ -163,8 +158,9 @@ stream_receiver::verdict stream_receiver::put(uint16_t seq, octets data, bool fi
     if (ahead < 0 || d_held.count(number) != 0)
         return verdict::duplicate;
     const size_t cost = data.size() + held_allowance;
-    if (static_cast<uint64_t>(ahead) >= stream_span || d_held_octets + cost > d_hard ||
-        (d_fin && (number > *d_fin || fin)) ||
+    if (static_cast<uint64_t>(ahead) >= stream_span)
+        return verdict::beyond;
+    if (d_held_octets + cost > d_hard || (d_fin && (number > *d_fin || fin)) ||
         (fin && !d_held.empty() && d_held.rbegin()->first > number))
         return verdict::violation;
     if (fin)
@@ -176,7 +172,7 @@ stream_receiver::verdict stream_receiver::put(uint16_t seq, octets data, bool fi
     return verdict::taken;
 }
 
-stream_receiver::step stream_receiver::next(octets& out)
+stream_receiver::step stream_receiver::next(octets& out, bool hold_fin)
 {
     while (!d_fin_ready) {
         const auto it = d_held.begin();
@@ -199,7 +195,7 @@ stream_receiver::step stream_receiver::next(octets& out)
             return step::data;
         }
     }
-    if (d_fin_delivered)
+    if (d_fin_delivered || hold_fin)
         return step::none;
     d_fin_delivered = true;
     return step::fin;

@@ -58,11 +58,16 @@ public:
     const octets& resend(uint64_t number);
     void confirmed(uint64_t number);
     void rejected(uint64_t number);
-    //! All that was given to SIS has to be sent again.
-    void reject_all();
 
-    //! ACK and WIN of the peer.
-    void window(uint16_t ack, uint8_t win);
+    //! ACK and WIN of the peer; false: it cannot be for this direction, nothing changes.
+    bool window(uint16_t ack, uint8_t win);
+    //! \p ack, as in window(), covers FIN.
+    bool ends_at(uint16_t ack) const
+    {
+        return d_fin_built && ack == static_cast<uint16_t>(d_next);
+    }
+    //! FIN was put into a PDU.
+    bool fin_built() const { return d_fin_built; }
     bool window_shut() const { return d_next >= d_limit; }
     //! FIN and all before it are confirmed.
     bool done() const { return d_fin_built && d_kept.empty(); }
@@ -103,7 +108,8 @@ public:
     enum class verdict {
         taken,
         duplicate, //!< drop it
-        violation  //!< too far ahead, too much, or data after FIN: give the stream up
+        beyond,    //!< too far ahead
+        violation  //!< too much, or data after FIN: give the stream up
     };
     verdict put(uint16_t seq, octets data, bool fin);
     //! All data from now on is one DEFLATE stream.
@@ -113,16 +119,21 @@ public:
     }
 
     enum class step { none, data, fin, damaged };
-    //! Next in order for the user.
-    step next(octets& out);
+    //! Next in order for the user; \p hold_fin keeps the end back.
+    step next(octets& out, bool hold_fin = false);
     void consumed(size_t n) { d_unread -= n < d_unread ? n : d_unread; }
 
-    //! Next number expected in an SC: all lower ones were handed over.
-    uint16_t ack() const { return static_cast<uint16_t>(d_deliver); }
+    //! Next number expected in an SC: all lower ones were handed over, and FIN only when the
+    //! user has consumed everything.
+    uint16_t ack() const
+    {
+        return static_cast<uint16_t>(d_deliver - (d_fin_ready && d_unread > 0));
+    }
+    //! FIN is here, and the user has consumed all before it.
+    bool complete() const { return d_fin_ready && d_unread == 0; }
     bool fin_delivered() const { return d_fin_delivered; }
     //! The peer will send nothing: one-way stream.
     void set_ended() { d_fin_delivered = true; }
-    size_t unread() const { return d_unread; }
     //! Unread octets and those held back.
     size_t backlog() const { return d_unread + d_held_octets; }
     //! A PDU is missing before one that is here.

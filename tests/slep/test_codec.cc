@@ -4,6 +4,7 @@
 #include "slep/vectors.h"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <random>
 
 namespace gr::hf::slep {
@@ -97,8 +98,62 @@ TEST(slep_codec, drops_short_and_reserved)
                                                   { 0x42, 1, 0xf0, 5, 1, 2 },
                                                   { 0x42, 0x81, 0xf0, 0 } })
         EXPECT_FALSE(decode(bad)) << bad.size();
-    // Wrong PAR bits are ignored.
-    EXPECT_TRUE(decode(octets{ 0x42, 1, 0xf8, 0 }));
+    // An instance is announced, but not there.
+    EXPECT_FALSE(decode(octets{ 0x42, 1, 0xf8, 0 }));
+    EXPECT_TRUE(decode(octets{ 0x42, 1, 0xf8, 0, 9, 1, 0 }));
+}
+
+TEST(slep_codec, fields_of_an_incarnation_are_there_only_with_an_instance)
+{
+    stream_open so;
+    so.number = 3;
+    so.instance = 0x1234;
+    so.use = 2;
+    so.data = text("x");
+    EXPECT_EQ(encode({ 0, so }), (octets{ 0x42, 3, 0xf8, 0x12, 0x34, 2, 0, 'x' }));
+    stream_accept sr;
+    sr.sid = 0x83;
+    sr.instance = 0x0506;
+    sr.answers = 0x1234;
+    sr.other_ended = true;
+    EXPECT_EQ(encode({ 0, sr }), (octets{ 0x50, 0x83, 0xf8, 5, 6, 0x92, 0x34, 0 }));
+    stream_data sd{ 3, 1, false, true, text("x"), 5, true };
+    EXPECT_EQ(encode({ 0, sd }), (octets{ 0x65, 3, 0, 1, 0x85, 'x' }));
+    const stream_refuse no{ 0x83, 136, {}, 0x1234 };
+    EXPECT_EQ(encode({ 0, no }), (octets{ 0x56, 0x83, 136, 0x12, 0x34 }));
+    for (const pdu& p : { pdu{ 0, so }, pdu{ 7, sr }, pdu{ 0, sd }, pdu{ 7, no } }) {
+        const auto back = decode(encode(p));
+        ASSERT_TRUE(back);
+        EXPECT_EQ(encode(*back), encode(p));
+    }
+    EXPECT_EQ(open_header_octets(0, true, true), encode({ 0, so }).size() - 1);
+    EXPECT_EQ(open_header_octets(7, false, true), encode({ 7, sr }).size());
+    EXPECT_EQ(data_header_octets(0, true), encode({ 0, sd }).size() - 1);
+    sr.answers = 0x8000;
+    EXPECT_TRUE(encode({ 0, sr }).empty());
+    sd.check = 0x80;
+    EXPECT_TRUE(encode({ 0, sd }).empty());
+}
+
+TEST(slep_codec, incarnations_differ_from_open_to_open)
+{
+    std::map<std::pair<unsigned, unsigned>, unsigned> seen;
+    unsigned close = 0;
+    const auto first = incarnation::of_opener(77, 5, 0);
+    for (unsigned instance = 1; instance < 4000; ++instance)
+        for (const uint8_t use : { 0, 1 }) {
+            const auto i = incarnation::of_opener(uint16_t(instance), 5, use);
+            ASSERT_TRUE(i.used && i.name() != 0 && i.check < 0x80);
+            ++seen[{ i.base, i.check }];
+            close += i.check == first.check && uint16_t(i.base - first.base) < 512;
+            const auto back = incarnation::of_responder(uint16_t(instance), first);
+            close += back.check == first.check && uint16_t(back.base - first.base) < 512;
+        }
+    // 8000 of 2^23: some four pairs by chance. Of 16,000, one in 2^14 is near the first one.
+    EXPECT_GT(seen.size(), 7980u);
+    EXPECT_LE(close, 6u); // itself included
+    EXPECT_FALSE(incarnation::of_opener(0, 5, 0).used);
+    EXPECT_FALSE(incarnation::of_responder(0, first).used);
 }
 
 TEST(slep_codec, fuzz)
