@@ -3,6 +3,7 @@
 #include "modem/burst_receiver.h"
 
 #include "modem/burst_tracker.h"
+#include "modem/carrier_canceller.h"
 #include "modem/impulse_blanker.h"
 #include "modem/message_parser.h"
 #include "modem/preamble_watch.h"
@@ -77,6 +78,7 @@ private:
     rx_options d_options;
     sample_buffer d_in;
     impulse_blanker d_blanker;
+    carrier_canceller d_canceller;
     preamble_watch d_watch;
     std::optional<found_preamble> d_found;
     std::unique_ptr<burst_tracker> d_tracker;
@@ -98,10 +100,11 @@ void burst_receiver::impl::push(const std::complex<float>* x, size_t n)
             ++d_counters.bad_samples;
         }
         if (const auto y = d_blanker.push(s, d_tracker != nullptr)) {
+            const auto clean = d_canceller.push(y->value, y->erased);
             if (y->erased)
                 d_in.append_erased();
             else
-                d_in.append(&y->value, 1);
+                d_in.append(&clean, 1);
         }
         if (++d_counters.samples % quantum == 0)
             work();
@@ -291,6 +294,7 @@ void burst_receiver::impl::reset(uint64_t skipped)
     d_ending.reset();
     d_events.clear();
     d_blanker.restart();
+    d_canceller.restart();
     d_counters.samples += skipped;
     d_in.restart(static_cast<int64_t>(d_counters.samples));
     d_watch.restart(d_in.end());

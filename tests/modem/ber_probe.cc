@@ -1,8 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bit errors of the receiver: ber_probe MODE CHANNEL SECONDS [SEED [BURSTS [EFFORT]]]
+/* Bit errors of the receiver: ber_probe MODE CHANNEL SECONDS [SEED [BURSTS [EFFORT [LEAD]]]]
  * CHANNEL is a channel_spec in quotes, for example "poor snr=20 offset=30".
- * SECONDS is the length of one transmission. */
+ * SECONDS is the length of one transmission; LEAD, s, what comes before it. */
 #include "modem/loopback.h"
 #include "waveform/timing.h"
 
@@ -35,12 +35,14 @@ int measure(int argc, char** argv)
     kernel::rx_options options;
     options.effort = argc > 6 ? std::atoi(argv[6]) : 1;
 
+    const double lead = argc > 7 ? std::atof(argv[7]) : 0.5;
     size_t bits = 0, errors = 0, started = 0, right_mode = 0, ended = 0, chunks = 0,
            bad = 0;
     double snr = 0, hz = 0, cpu = 0, air = 0;
     for (int b = 0; b < bursts; ++b) {
         const auto sent = loopback::random_octets(octets, seed * 1000 + b);
-        loopback::samples x(4800 + 37 * (b % 7));
+        const size_t begin = static_cast<size_t>(9600 * lead) + 37 * (b % 7);
+        loopback::samples x(begin);
         const auto t = loopback::transmit(m, sent);
         x.insert(x.end(), t.begin(), t.end());
         loopback::pause(x, 24000);
@@ -75,13 +77,13 @@ int measure(int argc, char** argv)
         }
         if (bad > bad_before)
             std::fprintf(stderr,
-                         "transmission %d: %zu bad blocks, %s, started at %.2f of %d, "
+                         "transmission %d: %zu bad blocks, %s, started at %.2f of %zu, "
                          "offset %.2f\n",
                          b,
                          bad - bad_before,
                          r.start->m.to_string().c_str(),
                          static_cast<double>(r.start_sample),
-                         4800 + 37 * (b % 7),
+                         begin,
                          r.start->freq_offset_hz);
     }
     std::printf(
@@ -110,7 +112,8 @@ int main(int argc, char** argv)
 {
     if (argc < 4) {
         std::fprintf(stderr,
-                     "usage: ber_probe MODE CHANNEL SECONDS [SEED [BURSTS [EFFORT]]]\n");
+                     "usage: ber_probe MODE CHANNEL SECONDS [SEED [BURSTS [EFFORT "
+                     "[LEAD]]]]\n");
         return 2;
     }
     try {
