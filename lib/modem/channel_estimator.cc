@@ -260,15 +260,32 @@ void channel_estimator::observe(const half_symbol_stream& y,
     const local_beliefs b(o.first_row, o.last_row, d_o.taps, beliefs);
     o.signal = known_signal(b, o.first_row - taps, o.last_row);
     o.foreign = foreign_power(b, o.first_row, o.last_row, d_profile);
-    if (!y.erased().empty()) {
-        const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
-        for (size_t i = 0; i < o.foreign.size(); ++i)
-            o.foreign[i] += power * y.missing(o.first_row + static_cast<int64_t>(i));
-    }
+    add_missing(y, o);
     o.y.assign(y.at(o.first_row), y.at(o.last_row - 1) + 1);
     o.rows = static_cast<float>(o.y.size());
     normal_equations(o);
     d_observations.push_back(std::move(o));
+}
+
+// Erased samples are one more unknown on the rows around them.
+void channel_estimator::add_missing(const half_symbol_stream& y, observation& o) const
+{
+    if (y.erased().empty())
+        return;
+    const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
+    for (size_t i = 0; i < o.foreign.size(); ++i)
+        o.foreign[i] += power * y.missing(o.first_row + static_cast<int64_t>(i));
+}
+
+void channel_estimator::refresh(const half_symbol_stream& y, int64_t row)
+{
+    for (observation& o : d_observations) {
+        if (o.last_row <= row || o.first_row < y.begin())
+            continue;
+        o.y.assign(y.at(o.first_row), y.at(o.last_row - 1) + 1);
+        add_missing(y, o); // of what is near the change; more of what was erased before
+        normal_equations(o);
+    }
 }
 
 void channel_estimator::forget_from(int64_t n)

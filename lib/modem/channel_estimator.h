@@ -82,6 +82,9 @@ public:
                  const belief_function& beliefs,
                  bool exact_rows);
 
+    //! Outputs of \p y from \p row on are others than they were: take them over.
+    void refresh(const half_symbol_stream& y, int64_t row);
+
     //! Forget observations that begin at symbol \p n or later: they are to come again.
     void forget_from(int64_t n);
     //! Forget observations that end before symbol \p n.
@@ -151,6 +154,7 @@ private:
     };
 
     void normal_equations(observation& o) const;
+    void add_missing(const half_symbol_stream& y, observation& o) const;
     void select();
     void update_statistics(const half_symbol_stream& y);
     slope turning_within(const observation& o, const half_symbol_stream& y) const;

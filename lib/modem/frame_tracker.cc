@@ -72,7 +72,7 @@ frame_tracker::frame_tracker(const acquired& a,
       d_stream(a.origin, 2 * a.first_symbol - 32, a.frequency_hz),
       d_estimator(estimator_options(d_d, a.profile.size()), a.profile, a.noise),
       d_refiner(refiner_options(d_d, a.profile.size()), a.profile, a.noise),
-      d_loop(a.frequency_hz),
+      d_loop(a.frequency_hz), d_level_begin(d_stream.needs()), d_level_at(d_level_begin),
       d_presence(std::max<size_t>(3, frames_in(d_d, lost_after_s)),
                  std::max<size_t>(2, frames_in(d_d, 0.2)),
                  presence_threshold(d_d)),
@@ -116,6 +116,7 @@ bool frame_tracker::observe(const sample_buffer& in,
     // Echoes of the last symbol; as much again of the pulse is not needed for rows.
     const int64_t last_row = 2 * end + static_cast<int64_t>(d_a.profile.size());
     d_stream.run(in, last_row);
+    follow_level(in);
     if (d_stream.end() < last_row)
         return false;
     const double memory = (2 * d_estimator.window_s() + 1) * d_d.symbol_rate;
@@ -133,6 +134,24 @@ bool frame_tracker::observe(const sample_buffer& in,
         },
         exact);
     return true;
+}
+
+/* Steps of the level, taken back: 64-QAM cannot be told from its level, and the channel is
+ * interpolated over a time much longer than a step. */
+void frame_tracker::follow_level(const sample_buffer& in)
+{
+    if (!is_high_rate(d_d))
+        return; // the serial tone follows by itself
+    for (; d_level_at < d_stream.needs(); ++d_level_at) {
+        const float power = d_level_at < in.begin() ? 0 : std::norm(*in.at(d_level_at));
+        const auto step = d_steps.push(power);
+        if (!step)
+            continue;
+        const int64_t row =
+            d_stream.rescale(d_level_begin + step->sample, 1 / std::sqrt(step->ratio));
+        d_estimator.refresh(d_stream, row);
+        d_refiner.refresh(d_stream, row);
+    }
 }
 
 // Estimate around \p centre and keep the oscillator on the carrier.

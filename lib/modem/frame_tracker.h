@@ -8,6 +8,7 @@
 #include "modem/frame_model.h"
 #include "modem/frequency_loop.h"
 #include "modem/half_symbol_stream.h"
+#include "modem/level_steps.h"
 #include "modem/presence.h"
 
 namespace gr::hf::kernel {
@@ -33,6 +34,7 @@ private:
     symbol_belief belief(int64_t symbol) const;
     bool observe(const sample_buffer& in, int64_t begin, int64_t end, bool exact);
     bool observe_next(const sample_buffer& in);
+    void follow_level(const sample_buffer& in);
     void follow(double centre);
     void process(const frame& f);
     void keep_paths_in_window();
@@ -49,6 +51,8 @@ private:
     channel_estimator d_estimator; // from known symbols alone
     channel_estimator d_refiner;   // from data too
     frequency_loop d_loop;
+    level_steps d_steps;
+    int64_t d_level_begin, d_level_at; // first sample of d_steps, next one
     presence d_presence;
     std::unique_ptr<detector> d_detector;
     frame_cursor d_to_observe, d_to_process;

@@ -122,7 +122,7 @@ void half_symbol_stream::run(const sample_buffer& in, int64_t limit)
             for (int64_t k = 0; k < n; ++k) {
                 const int64_t i = d_next_input + k;
                 const std::complex<float> x = i >= in.begin() ? *in.at(i) : 0.0f;
-                piece[k] = x * std::complex<float>(w);
+                piece[k] = x * d_gain * std::complex<float>(w);
                 w *= r;
             }
             const auto& erased = in.erased();
@@ -133,12 +133,40 @@ void half_symbol_stream::run(const sample_buffer& in, int64_t limit)
             d_mixed.append(piece, static_cast<size_t>(n));
             d_next_input += n;
         }
-        const auto y = dot(reinterpret_cast<const float*>(d_mixed.at(first)),
-                           d_taps.data(),
-                           d_taps.size());
-        d_out.append(&y, 1);
-        d_mixed.drop_before(first + 2);
+        make_output();
+        d_mixed.drop_before(first + 2 - rescalable);
     }
+}
+
+void half_symbol_stream::make_output()
+{
+    const int64_t first = d_base + 2 * d_out.end() - half_span;
+    const auto y = dot(
+        reinterpret_cast<const float*>(d_mixed.at(first)), d_taps.data(), d_taps.size());
+    d_out.append(&y, 1);
+}
+
+int64_t half_symbol_stream::rescale(int64_t i, float factor)
+{
+    constexpr int64_t uncertain = 2; // samples
+    constexpr int64_t taps = 2 * half_span + 4;
+    d_gain *= factor;
+    d_mixed.scale_from(i, factor);
+    for (int64_t k = i - uncertain; k < i + uncertain; ++k) {
+        const auto place = std::lower_bound(d_erased.begin(), d_erased.end(), k);
+        if (k < d_mixed.begin() || (place != d_erased.end() && *place == k))
+            continue;
+        d_erased.insert(place, k);
+        d_mixed.erase(k);
+    }
+    // The first output whose filter reaches the change, and whose samples are still there.
+    const int64_t oldest = std::max(i - uncertain - taps, d_mixed.begin());
+    const int64_t output = (oldest - d_base + half_span + 1) / 2;
+    const int64_t changed = std::max(output, d_out.begin()), end = d_out.end();
+    d_out.drop_from(changed);
+    while (d_out.end() < end)
+        make_output();
+    return changed;
 }
 
 } // namespace gr::hf::kernel

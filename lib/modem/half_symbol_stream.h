@@ -53,6 +53,15 @@ public:
      */
     void move(int rows);
 
+    /*! \brief The level changed at input sample \p i: multiply what comes from there on by
+     *         \p factor, what has been made already included.
+     *  \details The moment itself is known to some samples only; these count as erased.
+     *  \returns the first output that is another now
+     */
+    int64_t rescale(int64_t i, float factor);
+    //! How far back rescale() may reach, input samples.
+    static constexpr int64_t rescalable = 640;
+
     //! Input sample on which output \p i is centred.
     double input_time(double i) const { return d_start + 2 * i; }
 
@@ -72,6 +81,7 @@ private:
         double hz;
     };
     const segment& segment_at(double input) const;
+    void make_output();
 
     double d_start;
     int64_t d_base;                                      // whole input sample of output 0
@@ -79,6 +89,7 @@ private:
     sample_buffer d_mixed, d_out;
     std::deque<int64_t> d_erased;
     int64_t d_next_input;
+    float d_gain = 1;
     std::vector<segment> d_segments;
 };
 

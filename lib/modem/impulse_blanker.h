@@ -62,6 +62,9 @@ private:
     {
         if (blank && power > limit * d_mean)
             d_hold = hold + 1;
+        // Bursts count as far as they are not exceptional: after a step up the mean must rise.
+        if (d_hold > 0 && d_mean > 0)
+            d_mean += memory * (std::min(power, limit * d_mean) - d_mean);
         if (d_hold == 0) {
             if (d_run > 0)
                 for (size_t k = std::min({ d_run + guard, longest, d_count }); k > 0; --k)

@@ -65,6 +65,27 @@ public:
             i += by;
     }
 
+    //! Set sample \p i to 0.
+    void erase(int64_t i)
+    {
+        if (i >= d_begin && i < end())
+            d_data[d_head + static_cast<size_t>(i - d_begin)] = 0;
+    }
+
+    //! Multiply sample \p i and those after it.
+    void scale_from(int64_t i, float factor)
+    {
+        for (auto k = std::max(i, d_begin); k < end(); ++k)
+            d_data[d_head + static_cast<size_t>(k - d_begin)] *= factor;
+    }
+
+    //! Forget sample \p i and those after it.
+    void drop_from(int64_t i)
+    {
+        if (i < end())
+            d_data.resize(d_head + static_cast<size_t>(std::max(i, d_begin) - d_begin));
+    }
+
     //! Empty, going on at index \p i.
     void restart(int64_t i)
     {

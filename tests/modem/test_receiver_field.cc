@@ -157,8 +157,12 @@ TEST(receiver_field, level_steps)
             if (r.snr < 30)
                 expect_perfect(through_field(r, 10, step),
                                r.mode + (" " + std::string(step)));
-    // 64-QAM cannot be told from its level over the 0.4 s around a step
-    for (const char* step : { "step=-6:4", "step=6:4" })
+    for (const char* step : { "step=-6:4",
+                              "step=6:4",
+                              "step=-10:4",
+                              "step=10:4",
+                              "step=-20:4",
+                              "step=20:4" })
         expect_perfect(through_field(modes[3], 17, step), step);
 }
 

@@ -1,0 +1,48 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/level_steps.h"
+#include "modem/loopback.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+using namespace gr::hf;
+using namespace gr::hf::kernel;
+
+namespace {
+
+std::vector<level_steps::step> steps_in(const std::string& channel)
+{
+    const auto sent =
+        loopback::transmit(mode::parse("4539-9600VL"), loopback::random_octets(60000, 1));
+    level_steps detector;
+    std::vector<level_steps::step> found;
+    for (const auto& x : loopback::through(sent, channel, 3, 1))
+        if (const auto s = detector.push(std::norm(x)))
+            found.push_back(*s);
+    return found;
+}
+
+} // namespace
+
+TEST(level_steps, finds_when_and_how_much)
+{
+    for (const double db : { -20.0, -10.0, 10.0, 20.0 }) {
+        const auto found = steps_in("snr=30 step=" + std::to_string(db) + ":4");
+        ASSERT_EQ(found.size(), 12u) << db;
+        for (size_t i = 0; i < found.size(); ++i) {
+            EXPECT_NEAR(static_cast<double>(found[i].sample), 38400.0 * (i + 1.0), 30)
+                << db << " step " << i;
+            EXPECT_NEAR(10 * std::log10(found[i].ratio), i % 2 ? -db : db, 2.2)
+                << db << " step " << i;
+        }
+    }
+}
+
+TEST(level_steps, takes_neither_noise_nor_fading_for_steps)
+{
+    for (const char* channel : { "snr=10", "poor snr=20", "paths=0:0:1,2:0:1 snr=30" })
+        EXPECT_TRUE(steps_in(channel).empty()) << channel;
+}
