@@ -3,6 +3,7 @@
 #include "s5066/arq_receiver.h"
 
 #include "s5066/combine.h"
+#include "s5066/crc.h"
 
 #include <algorithm>
 
@@ -11,6 +12,7 @@ namespace gr::hf::s5066 {
 void arq_receiver::reset(uint16_t lwe)
 {
     d_slots.clear();
+    d_past.clear();
     d_held = 0;
     d_lwe = lwe;
     d_uwe = d_space.add(lwe, -1);
@@ -18,6 +20,30 @@ void arq_receiver::reset(uint16_t lwe)
     d_partial.clear();
     d_inside = false;
     d_discard = false;
+}
+
+uint32_t arq_receiver::digest(const arq_header& h, const std::vector<uint8_t>& segment)
+{
+    if (h.drop || segment.empty()) {
+        return 0; // dropped, or only a question
+    }
+    const uint32_t crc = crc32(segment.data(), segment.size());
+    return (crc ^ (h.start ? 1u : 0u) ^ (h.end ? 2u : 0u)) | 4u;
+}
+
+bool arq_receiver::contradicts(const arq_header& h,
+                               const std::vector<uint8_t>& segment) const
+{
+    const size_t ahead = d_space.ahead(h.fsn, d_lwe);
+    const size_t behind = d_space.ahead(d_lwe, h.fsn); // 1: the last one before RX LWE
+    uint32_t before = 0;
+    if (ahead < d_space.half()) {
+        before = have(ahead) ? d_slots[ahead].digest : 0;
+    } else if (behind <= d_past.size()) {
+        before = d_past[behind - 1];
+    }
+    const uint32_t now = digest(h, segment);
+    return before != 0 && now != 0 && before != now;
 }
 
 bool arq_receiver::in_sync(const arq_header& h) const
@@ -61,6 +87,7 @@ bool arq_receiver::take(const arq_header& h,
     s.in_order = h.in_order;
     s.drop = h.drop;
     s.delivered = false;
+    s.digest = digest(h, segment);
     if (!h.drop) {
         s.segment = segment;
         d_held += segment.size();
@@ -121,6 +148,10 @@ void arq_receiver::move_lwe(std::vector<std::vector<uint8_t>>& delivered)
             d_inside = false;
         }
         d_held -= s.segment.size() + s.damaged.size();
+        d_past.push_front(s.digest);
+        if (d_past.size() > std::min<size_t>(max_past, d_space.half() - 1)) {
+            d_past.pop_back();
+        }
         d_slots.pop_front();
         d_lwe = d_space.add(d_lwe, 1);
     }

@@ -21,6 +21,12 @@ public:
 
     //! Empties the window: RX LWE = \p lwe, incomplete C_PDUs are dropped.
     void reset(uint16_t lwe = 0);
+    /*! \brief A good segment that cannot be of the same numbering as those before it: another
+     *         content came under its number.
+     *  \details A peer that started anew counts from 0 again and sends data together with its
+     *  link request. If the request is lost, this tells its data from those of the link before.
+     */
+    bool contradicts(const arq_header& h, const std::vector<uint8_t>& segment) const;
     //! Synchronisation tests 1 to 3.
     bool in_sync(const arq_header& h) const;
     /*! \brief Takes a segment that is in sync.
@@ -69,9 +75,13 @@ private:
         bool in_order = false;
         bool drop = false;
         bool delivered = false;
+        uint32_t digest = 0;
         std::vector<uint8_t> segment;
         std::vector<uint8_t> damaged; // last damaged copy, with its CRC
     };
+    // Numbers below RX LWE whose content is remembered.
+    static constexpr size_t max_past = 1024;
+    static uint32_t digest(const arq_header& h, const std::vector<uint8_t>& segment);
     // Longest C_PDU that is put together; longer ones are dropped.
     static constexpr size_t max_c_pdu = 128 * max_segment;
 
@@ -86,7 +96,9 @@ private:
 
     fsn_space d_space;
     std::deque<slot> d_slots; // d_slots[0] is RX LWE
-    size_t d_held = 0;        // octets in them
+    std::deque<uint32_t>
+        d_past;        // digests, d_past[0] is RX LWE - 1; 0: nothing to compare
+    size_t d_held = 0; // octets in them
     uint16_t d_lwe = 0;
     uint16_t d_uwe = 0;
     bool d_advanced = false;

@@ -202,7 +202,7 @@ private:
     void link_made(sim_time now, peer& p, bool exclusive);
     void link_lost(sim_time now, peer& p, unidata_reject_reason reason);
     void link_closed(peer& p);
-    void on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, uint16_t id);
+    void on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, const non_arq_header& h);
     d_pdu make_link_c_pdu(const peer& p, c_pdu_type type, uint8_t low, uint16_t id) const;
     void push_link_c_pdu(peer& p, c_pdu_type type, uint8_t low);
     uint16_t new_expedited_id();

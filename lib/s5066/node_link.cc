@@ -10,6 +10,9 @@ namespace gr::hf::s5066 {
 namespace {
 constexpr double called_patience_s = 300;
 constexpr uint16_t link_window = 60; // half seconds
+// Of an acceptance whose C_PDU ID is that of the request which it answers. The standard leaves
+// both numbers to the sender; this value says that the ID has a meaning (our choice).
+constexpr uint16_t naming_window = 61;
 // One in use, one just long enough to find out which of two hard links takes precedence.
 constexpr unsigned max_exclusive_links = 2;
 // S5066-EP5, spare bits of link control C_PDUs as we use them (our reconstruction).
@@ -58,7 +61,7 @@ d_pdu node::impl::make_link_c_pdu(const peer& p,
     d_pdu d = make(p, d_pdu_type::expedited_non_arq_data);
     d.non_arq.c_pdu_id = id;
     d.non_arq.c_pdu_size = 1;
-    d.non_arq.window = link_window;
+    d.non_arq.window = type == c_pdu_type::link_accepted ? naming_window : link_window;
     d.segment = encode(c_pdu{ type, low, {} });
     return d;
 }
@@ -319,8 +322,12 @@ std::optional<link_reject_reason> node::impl::refusal(const peer& p, bool exclus
     return std::nullopt;
 }
 
-void node::impl::on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, uint16_t id)
+void node::impl::on_link_c_pdu(sim_time now,
+                               peer& p,
+                               const c_pdu& c,
+                               const non_arq_header& h)
 {
+    const uint16_t id = h.c_pdu_id;
     switch (c.type) {
     case c_pdu_type::link_request:
         if (const auto why = refusal(p, c.low & 1)) {
@@ -357,6 +364,11 @@ void node::impl::on_link_c_pdu(sim_time now, peer& p, const c_pdu& c, uint16_t i
         take_early(now, p);
         break;
     case c_pdu_type::link_accepted:
+        if (h.window == naming_window && id != p.request_id) {
+            // The peer still repeats it for a link that this node knew before it started.
+            trace(now, "acceptance of an earlier request");
+            break;
+        }
         p.heard_accept = true;
         if (p.link == link_state::calling) {
             p.use_numbers(p.large && (c.low & accept_large));

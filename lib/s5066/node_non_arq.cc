@@ -88,7 +88,7 @@ void node::impl::on_non_arq(sim_time now, peer* p, const d_pdu& d)
         d.non_arq.c_pdu_size == 1 && d.segment_ok && d.dst == d_config.own) {
         const auto c = decode_c_pdu(d.segment.data(), 1);
         if (c && c->type != c_pdu_type::data) {
-            on_link_c_pdu(now, *p, *c, d.non_arq.c_pdu_id);
+            on_link_c_pdu(now, *p, *c, d.non_arq);
             return;
         }
     }

@@ -339,6 +339,13 @@ void node::impl::on_data(sim_time now, peer& p, const d_pdu& d)
         out_of_sync(now, p, false);
         return;
     }
+    if (d.segment_ok && p.rx.contradicts(d.arq, d.segment)) {
+        // Its link request, if there was one, may still come in another copy.
+        trace(now, p.addr.to_string() + " has started anew");
+        link_closed(p);
+        hold_early(d);
+        return;
+    }
     p.sync_failures = 0;
     p.heard_data = true;
     p.ack_due = true;

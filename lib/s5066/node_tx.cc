@@ -234,7 +234,7 @@ void node::impl::plan()
     p.control.clear();
     if (p.accept_due) {
         d_tx.control.push_back(
-            make_link_c_pdu(p, c_pdu_type::link_accepted, p.large, new_expedited_id()));
+            make_link_c_pdu(p, c_pdu_type::link_accepted, p.large, *p.heard_request_id));
         d_tx.opening = d_tx.control.back();
     }
     if (p.link == link_state::calling) {

@@ -310,3 +310,50 @@ TEST(links, made_again_when_the_peer_has_none_any_more)
     p.receive({ scripted_peer::link(c_pdu_type::link_accepted), scripted_peer::ack(1) });
     EXPECT_TRUE(p.answer<s_unidata_request_confirm>());
 }
+
+TEST(links, an_acceptance_of_another_request_makes_no_link)
+{
+    scripted_peer called; // what an acceptance of ours looks like
+    called.receive({ scripted_peer::link(request, 0x123) });
+    auto accept = called.transmission().at(0);
+    EXPECT_EQ(accept.non_arq.c_pdu_id, 0x123);
+    std::swap(accept.src, accept.dst);
+
+    scripted_peer p;
+    p.bind(1, 3);
+    p.submit(1, 10, confirmed());
+    const uint16_t id = p.transmission().at(0).non_arq.c_pdu_id;
+    accept.non_arq.c_pdu_id = static_cast<uint16_t>(id ^ 1);
+    p.receive({ accept, scripted_peer::ack(1) });
+    EXPECT_FALSE(p.answer<s_unidata_request_confirm>());
+    accept.non_arq.c_pdu_id = p.transmission(40).at(0).non_arq.c_pdu_id;
+    EXPECT_EQ(accept.non_arq.c_pdu_id, id);
+    p.receive({ accept, scripted_peer::ack(1) });
+    EXPECT_TRUE(p.answer<s_unidata_request_confirm>());
+}
+
+TEST(links, data_of_a_peer_that_started_anew_are_not_mixed_with_those_before)
+{
+    scripted_peer p;
+    p.bind(1, 3);
+    p.receive({ scripted_peer::link(request, 1), scripted_peer::data(0) });
+    ASSERT_TRUE(p.answer<s_unidata_indication>());
+    p.transmission();
+    // The first copy of its request is lost, a later one is not.
+    auto other = scripted_peer::data(0, 30);
+    p.receive({ other, scripted_peer::link(request, 2), scripted_peer::data(1) });
+    const auto got = p.primitives();
+    ASSERT_EQ(got.size(), 2u);
+    EXPECT_EQ(std::get<s_unidata_indication>(got[0].second).u_pdu.size(), 30u);
+    // Without any copy nothing is delivered, and the peer hears that there is no link.
+    p.transmission();
+    p.receive({ scripted_peer::data(0, 20), scripted_peer::data(2) });
+    EXPECT_FALSE(p.answer<s_unidata_indication>());
+    EXPECT_EQ(of_type(p.transmission(), t::warning).size(), 1u);
+    // A repeat is no contradiction.
+    p.receive({ scripted_peer::link(request, 3), scripted_peer::data(0) });
+    EXPECT_TRUE(p.answer<s_unidata_indication>());
+    p.receive({ scripted_peer::data(0), scripted_peer::data(1) });
+    EXPECT_TRUE(p.answer<s_unidata_indication>());
+    EXPECT_EQ(p.n.state().links, 1u);
+}
