@@ -88,6 +88,10 @@ private:
         d_reports.rx_octets(now, e);
     }
     void on_rx_end(sim_time now, const rx_end& e) override { d_reports.rx_end(now, e); }
+    void on_carrier(sim_time now, bool present) override
+    {
+        d_reports.carrier(now, present);
+    }
 
     template <class Parse>
     auto await(Parse parse) -> decltype(parse(pmt::pmt_t()));

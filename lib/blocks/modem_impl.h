@@ -36,6 +36,10 @@ private:
         d_reports.rx_octets(now, e);
     }
     void on_rx_end(sim_time now, const rx_end& e) override { d_reports.rx_end(now, e); }
+    void on_carrier(sim_time now, bool present) override
+    {
+        d_reports.carrier(now, present);
+    }
 
     pmt::pmt_t next_message(bool wait);
     template <class Parse>

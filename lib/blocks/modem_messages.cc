@@ -108,6 +108,14 @@ pmt::pmt_t end(sim_time now, const rx_end& e)
         .make();
 }
 
+pmt::pmt_t carrier(sim_time now, bool present)
+{
+    return pdu::builder("carrier")
+        .set(keys::now(), now)
+        .set(keys::present(), present)
+        .make();
+}
+
 bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply)
 {
     reply = pmt::pmt_t();
@@ -146,6 +154,8 @@ bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply)
             }
         }
         return false;
+    } else if (type == "carrier") {
+        user.on_carrier(*now, r.flag(keys::present()));
     } else {
         return false;
     }

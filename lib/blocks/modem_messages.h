@@ -17,6 +17,7 @@
  *  rx_start   now, mode, snr_db, freq_offset_hz
  *  rx_octets  now, snr_db, quality; octets
  *  rx_end     now, reason, air_time
+ *  carrier    now, present
  *
  * Every tick and every pull is answered by exactly one message; nothing else is.
  */
@@ -32,6 +33,7 @@ pmt::pmt_t tx_start(sim_time now, const mode& m);
 pmt::pmt_t start(sim_time now, const rx_start& e);
 pmt::pmt_t octets(sim_time now, const rx_octets& e);
 pmt::pmt_t end(sim_time now, const rx_end& e);
+pmt::pmt_t carrier(sim_time now, bool present);
 
 /*! \brief Hand a message of the modem to \p user; the answer, if the message wants one.
  *  \details A tick only calls on_tick(): when to ask want_tx() and answer is the caller's

@@ -35,7 +35,7 @@ void modem_reporter::tx_start(sim_time now, const mode& m)
     std::lock_guard<std::mutex> lock(d_mutex);
     d_state.tx_mode = m.to_string();
     d_state.transmitting = true;
-    d_state.receiving = false;
+    d_state.receiving = d_state.carrier = false;
     ++d_state.transmissions;
 }
 
@@ -51,6 +51,7 @@ void modem_reporter::rx_start(sim_time now, const hf::rx_start& e)
     tell(modem_messages::start(now, e));
     std::lock_guard<std::mutex> lock(d_mutex);
     d_state.receiving = true;
+    d_state.carrier = false;
     d_state.rx_mode = e.m.to_string();
     d_state.snr_db = e.snr_db;
     d_state.freq_offset_hz = e.freq_offset_hz;
@@ -70,6 +71,13 @@ void modem_reporter::rx_end(sim_time now, const hf::rx_end& e)
     tell(modem_messages::end(now, e));
     std::lock_guard<std::mutex> lock(d_mutex);
     d_state.receiving = false;
+}
+
+void modem_reporter::carrier(sim_time now, bool present)
+{
+    tell(modem_messages::carrier(now, present));
+    std::lock_guard<std::mutex> lock(d_mutex);
+    d_state.carrier = present;
 }
 
 void modem_reporter::sent(size_t octets)

@@ -26,6 +26,7 @@ public:
     void rx_start(sim_time now, const hf::rx_start& e);
     void rx_octets(sim_time now, const hf::rx_octets& e);
     void rx_end(sim_time now, const hf::rx_end& e);
+    void carrier(sim_time now, bool present);
     //! \p octets were taken for a transmission.
     void sent(size_t octets);
     //! The user of the modem did not answer in time.

@@ -42,6 +42,7 @@ half_duplex_modem::tx_span half_duplex_modem::run(const std::complex<float>* rx,
         d_receiver.skip(tick_samples());
     else
         receive(rx);
+    sense(was_transmitting ? nullptr : rx);
     d_user.on_tick(now());
 
     tx_span span;
@@ -60,6 +61,21 @@ half_duplex_modem::tx_span half_duplex_modem::run(const std::complex<float>* rx,
     }
     std::fill(tx + sent, tx + tick_samples(), std::complex<float>());
     return span;
+}
+
+// What is sent or received here is no news, nor what was before.
+void half_duplex_modem::sense(const std::complex<float>* rx)
+{
+    if (!rx || d_receiving) {
+        d_carrier.reset();
+        d_carrier_told = false;
+        return;
+    }
+    d_carrier.push(rx, tick_samples());
+    if (d_carrier_told != d_carrier.present()) {
+        d_carrier_told = d_carrier.present();
+        d_user.on_carrier(now(), *d_carrier_told);
+    }
 }
 
 void half_duplex_modem::receive(const std::complex<float>* rx)

@@ -4,6 +4,7 @@
 
 #include "modem/burst_modulator.h"
 #include "modem/burst_receiver.h"
+#include "modem/carrier_detector.h"
 
 #include <hf/modem_user.h>
 
@@ -53,6 +54,7 @@ public:
 
 private:
     void receive(const std::complex<float>* rx);
+    void sense(const std::complex<float>* rx);
     void key_up(const mode& m);
 
     modem_user& d_user;
@@ -60,6 +62,8 @@ private:
     burst_modulator d_modulator;
     burst_receiver d_receiver;
     bool d_receiving = false;
+    carrier_detector d_carrier;
+    std::optional<bool> d_carrier_told;
     uint64_t d_samples = 0;   // received so far
     uint64_t d_tx_origin = 0; // station sample of the first sample of the transmission
 };

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/d_pdu.h"
 
+#include "s5066/eow.h"
+
 #include "s5066/crc.h"
 #include "s5066/octets.h"
 
@@ -509,6 +511,11 @@ std::string describe(const d_pdu& d)
     if (d.type == t::warning) {
         s += " type " + std::to_string(d.warning.received_type) + " reason " +
              std::to_string(d.warning.reason);
+    }
+    if (d.type == t::management) {
+        s += " id " + std::to_string(d.management.frame_id);
+        s += d.management.valid ? " EOW " + std::to_string(eow_kind(d.eow)) : "";
+        s += d.management.ack ? " ACK" : "";
     }
     return s + " eot " + std::to_string(d.eot / 2) + (d.eot & 1 ? ".5" : ".0");
 }

@@ -141,6 +141,7 @@ public:
     void on_rx_start(sim_time now, const rx_start& e) override;
     void on_rx_octets(sim_time now, const rx_octets& e) override;
     void on_rx_end(sim_time now, const rx_end& e) override;
+    void on_carrier(sim_time now, bool present) override;
 
     /*! \brief When on_tick() and want_tx() should be called next, if nothing else happens.
      *  \details May lie in the past: then call at once. Empty: nothing to do. For simulators

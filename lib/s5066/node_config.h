@@ -52,6 +52,10 @@ struct node_config {
     double hold_s = 0.1; //!< collecting data before a transmission that is no answer
     double peer_turnaround_s = 2.0; //!< longest time that others may take to key
     double rx_latency_s = 0.5;      //!< longest delay of the own receiver, for time-outs
+    /*! \brief Until a modem with a carrier detector (modem_user::on_carrier) notices another's
+     *         transmission; without one its preamble must be over.
+     */
+    double carrier_detect_s = 0.6;
     double ack_timeout_s = 0; //!< from own end to the start of the answer; 0: computed
     unsigned max_silent_rounds =
         5; //!< unanswered transmissions until the peer counts as lost

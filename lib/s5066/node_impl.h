@@ -45,6 +45,7 @@ public:
     void on_rx_start(sim_time now, const rx_start& e);
     void on_rx_octets(sim_time now, const rx_octets& e);
     void on_rx_end(sim_time now, const rx_end& e);
+    void on_carrier(sim_time now, bool present);
     std::optional<sim_time> next_deadline() const;
 
     void set_mode(const std::string& m);
@@ -86,10 +87,11 @@ private:
         bool ended = false;
         size_t next_fill = 0;
         sim_time begin{};
-        double longest_s = 0; // the policy's limit
-        bool ask = false;     // for an ACK, without data
-        bool tell = false;    // our extensions
-        bool no_data = false; // others wait for the channel, or ask
+        double longest_s = 0;   // the policy's limit
+        bool ask = false;       // for an ACK, without data
+        bool tell = false;      // our extensions
+        bool contended = false; // others may have begun at the same time
+        bool no_data = false;   // others wait for the channel, or ask
     };
     struct start {
         sim_time at{};
@@ -113,6 +115,7 @@ private:
     bool sendable(const peer& p) const;
     bool control_waiting(const peer& p) const;
     bool may_call(const peer& p) const;
+    sim_time noticed_after() const; // another's transmission, from its begin
     sim_time guard_time() const;
     sim_time random_wait(unsigned slots);
     void note_station(sim_time now, address a);
@@ -240,6 +243,8 @@ private:
     // Channel
     bool d_transmitting = false;
     bool d_receiving = false;
+    bool d_senses = false;                   // the modem has a carrier detector
+    std::optional<sim_time> d_carrier_since; // a transmission that we do not receive
     transmission d_tx;
     d_pdu_deframer d_deframer;
     gr::hf::mode d_rx_mode;

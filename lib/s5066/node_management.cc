@@ -73,7 +73,7 @@ void node::impl::on_management(sim_time now, peer& p, const d_pdu& d)
     if (d.dst != d_config.own) {
         return;
     }
-    if (p.rates.outdated(d_rx_mode)) {
+    if (p.rates.outdated(d_rx_mode, p.management)) {
         return;
     }
     p.management_at = now;
@@ -86,6 +86,8 @@ void node::impl::on_management(sim_time now, peer& p, const d_pdu& d)
         if (understood(kind, true)) {
             rate_change::limits l;
             l.offered = d_config.drc && p.linked();
+            // Any rule will do that gives the two sides different answers.
+            l.first_of_crossed = d_config.own.raw() > p.addr.raw();
             if (const auto advice = d_policy->advice(p.addr)) {
                 l.advised = decode_rate_advice(*advice);
             }

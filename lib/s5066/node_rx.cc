@@ -24,6 +24,7 @@ constexpr size_t max_block_snrs = 2048;
 void node::impl::on_rx_start(sim_time now, const rx_start& e)
 {
     d_receiving = true;
+    d_carrier_since.reset();
     d_turn = nullptr;
     d_deframer.reset();
     d_early.clear();

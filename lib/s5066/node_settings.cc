@@ -55,6 +55,7 @@ const std::vector<setting>& all_settings()
         field("rx_latency_s", &node_config::rx_latency_s),
         field("ack_timeout_s", &node_config::ack_timeout_s),
         field("max_silent_rounds", &node_config::max_silent_rounds),
+        field("carrier_detect_s", &node_config::carrier_detect_s),
         field("contention_slot_s", &node_config::contention_slot_s),
         field("slot", &node_config::slot),
         field("slot_s", &node_config::slot_s),

@@ -4,6 +4,7 @@
 #include "s5066/node_impl.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace gr::hf::s5066 {
@@ -16,18 +17,22 @@ constexpr sim_time management_pause = std::chrono::seconds(40);
 // A station that was not heard for so long does not count as sharing the channel.
 constexpr sim_time station_memory = std::chrono::minutes(15);
 constexpr size_t max_stations = 64;
+// What lasts longer than any transmission is interference, and does not silence us.
+constexpr sim_time longest_carrier = std::chrono::seconds(180);
 
 // The first two repeats come at once, for what was merely lost. Then the peer may be inside a
 // transmission whose begin we have missed, so the pauses grow: before the peer counts as lost,
-// the tries together span more than the longest one.
-sim_time retry_pause(unsigned silent, bool breaking)
+// the tries together span more than the longest one. A modem that senses such a transmission
+// leaves fades to wait for.
+sim_time retry_pause(unsigned silent, bool breaking, bool senses)
 {
     if (breaking) {
         return silent < 3 ? sim_time::zero() : from_seconds(10); // nothing depends on it
     }
-    constexpr double pauses_s[] = { 0, 0, 0, 30, 100, 200 };
-    const double s = pauses_s[std::min<size_t>(silent, std::size(pauses_s) - 1)];
-    return from_seconds(s);
+    constexpr double blind_s[] = { 0, 0, 0, 30, 100, 200 };
+    constexpr double sensing_s[] = { 0, 0, 0, 10, 30, 100 };
+    const size_t i = std::min<size_t>(silent, std::size(blind_s) - 1);
+    return from_seconds(senses ? sensing_s[i] : blind_s[i]);
 }
 
 } // namespace
@@ -82,6 +87,9 @@ std::optional<node::impl::start> node::impl::next_start() const
         // After a long run the others on the channel come first: all of their slots pass.
         from = yield_due() ? d_free_at + yield_time() : d_turn_at;
     }
+    if (d_carrier_since) {
+        return std::nullopt; // until it has gone
+    }
     // The earliest; of several that could start together the one after the last served.
     std::optional<start> best;
     const auto consider = [&](peer& p) {
@@ -131,11 +139,16 @@ std::optional<gr::hf::mode> node::impl::want_tx(sim_time now)
     return d_tx.m;
 }
 
+sim_time node::impl::noticed_after() const
+{
+    return d_senses ? from_seconds(d_config.carrier_detect_s)
+                    : d_longest_preamble + from_seconds(d_config.rx_latency_s);
+}
+
 sim_time node::impl::guard_time() const
 {
     // Another station may answer: its turnaround, its preamble, our delay in noticing it.
-    return from_seconds(2 * d_config.turnaround_s + d_config.rx_latency_s) +
-           d_longest_preamble;
+    return from_seconds(2 * d_config.turnaround_s) + noticed_after();
 }
 
 bool node::impl::long_run() const
@@ -163,9 +176,9 @@ bool node::impl::yield_due() const
 sim_time node::impl::shared_slot() const
 {
     // Whoever keys first must have been noticed before the next slot begins.
-    const double noticed_s = d_config.turnaround_s + d_config.rx_latency_s / 2;
+    const double margin_s = d_senses ? 0 : d_config.rx_latency_s / 2;
     return std::max(from_seconds(d_config.contention_slot_s),
-                    d_longest_preamble + from_seconds(noticed_s));
+                    from_seconds(d_config.turnaround_s - margin_s) + noticed_after());
 }
 
 sim_time node::impl::yield_time() const
@@ -183,9 +196,7 @@ unsigned node::impl::contention_slots() const
 
 sim_time node::impl::contention_wait()
 {
-    const unsigned slots = contention_slots();
-    return shared() ? static_cast<int>(d_random() % slots) * shared_slot()
-                    : random_wait(slots);
+    return static_cast<int>(d_random() % contention_slots()) * shared_slot();
 }
 
 sim_time node::impl::wait_of_others()
@@ -198,6 +209,10 @@ sim_time node::impl::wait_of_others()
 
 sim_time node::impl::random_wait(unsigned slots)
 {
+    // In whole slots, if others may do the same: those that choose different ones notice.
+    if (d_senses) {
+        return static_cast<int>(d_random() % slots) * shared_slot();
+    }
     const double u = static_cast<double>(d_random() >> 11) / 9007199254740992.0;
     return from_seconds(u * slots * d_config.contention_slot_s);
 }
@@ -208,6 +223,7 @@ void node::impl::on_tx_end(sim_time now)
         return;
     }
     d_transmitting = false;
+    d_carrier_since.reset();
     peer& p = *d_tx.to;
     d_stats.tx_time += now - d_tx.begin;
     for (auto& [raw, q] : d_peers) {
@@ -234,6 +250,26 @@ void node::impl::on_tx_end(sim_time now)
     d_sis.update_flow();
 }
 
+void node::impl::on_carrier(sim_time now, bool present)
+{
+    d_senses = true;
+    if (d_transmitting || d_receiving || present == d_carrier_since.has_value()) {
+        return;
+    }
+    if (present) {
+        d_carrier_since = now; // most often a preamble that is not over yet
+        return;
+    }
+    trace(now,
+          "channel free after " +
+              std::to_string(std::lround(to_seconds(now - *d_carrier_since))) +
+              " s of what was not received");
+    // Whoever was addressed may answer first. The answer that we wait for, if it was that, is
+    // lost.
+    d_carrier_since.reset();
+    d_free_at = std::max(d_free_at, now + wait_of_others());
+}
+
 void node::impl::on_silence(sim_time now, peer& p)
 {
     d_waiting = nullptr;
@@ -242,7 +278,7 @@ void node::impl::on_silence(sim_time now, peer& p)
     d_policy->on_silence(now, p.addr);
     p.probe = d_config.probe_after_silence;
     p.ready_at = now + random_wait(std::min(1u << std::min(p.silent, 4u), max_slots)) +
-                 retry_pause(p.silent, p.link == link_state::breaking);
+                 retry_pause(p.silent, p.link == link_state::breaking, d_senses);
     trace(now,
           "no answer from " + p.addr.to_string() + ", round " + std::to_string(p.silent));
     if (p.managing()) {
@@ -269,8 +305,12 @@ void node::impl::on_silence(sim_time now, peer& p)
 
 void node::impl::on_tick(sim_time now)
 {
+    if (d_carrier_since && now - *d_carrier_since >= longest_carrier) {
+        d_carrier_since.reset();
+        trace(now, "interference, not heeded");
+    }
     if (!d_transmitting && !d_receiving) {
-        if (d_waiting && now >= d_answer_by) {
+        if (d_waiting && now >= d_answer_by && !d_carrier_since) {
             on_silence(now, *d_waiting);
         }
         if (d_turn && now >= d_free_at && !sendable(*d_turn)) {
@@ -335,7 +375,9 @@ std::optional<sim_time> node::impl::next_deadline() const
         *t = std::max(*t, d_housekeeping_at);
     }
     if (!d_transmitting && (!d_receiving || d_config.full_duplex)) {
-        if (d_waiting && !d_receiving) {
+        if (d_carrier_since) {
+            add(*d_carrier_since + longest_carrier);
+        } else if (d_waiting && !d_receiving) {
             add(d_answer_by);
         }
         if (const auto s = next_start()) {

@@ -13,6 +13,9 @@ namespace {
 
 constexpr unsigned max_control_copies = 4;
 constexpr unsigned probe_blocks = 4;
+// First transmission of a run on a shared channel: two stations that begin together lose no
+// more than this. The answer shows that the channel is ours for a longer one.
+constexpr double contended_s = 5;
 // Share of the longest transmission that is sent to a peer whose losses are not yet known.
 constexpr size_t first_part = 12;
 // D_PDUs in it, at least, for a measure of their losses; the longest ones.
@@ -178,6 +181,7 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     d_tx = transmission();
     d_tx.to = &p;
     d_tx.no_data = no_data;
+    d_tx.contended = !in_turn && shared() && !p.addr.is_group();
     d_tx.m = d_policy->choose(now, c);
     if (d_config.drc && p.link != link_state::none) {
         begin_rate_change(now, p, d_tx.m);
@@ -262,6 +266,9 @@ void node::impl::plan()
                    p.addr.is_group() && d_tx.longest_s >= max_eot_s
                        ? d_config.broadcast_s
                        : std::min(d_tx.longest_s, d_config.max_transmission_s));
+    if (d_tx.contended && p.non_arq.empty()) {
+        longest = std::min(longest, max_blocks(t, contended_s));
+    }
     size_t cap = t.octets_in(longest);
     const size_t sample = least_sample * (max_segment + data_overhead());
     const size_t first = std::max(longest / first_part, t.blocks_for(sample));

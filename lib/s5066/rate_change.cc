@@ -6,6 +6,11 @@
 
 namespace gr::hf::s5066 {
 
+namespace {
+// A transmission repeats a message up to four times.
+constexpr unsigned most_outdated = 20;
+} // namespace
+
 mode rate_change::initial()
 {
     mode m;
@@ -69,6 +74,9 @@ void rate_change::on_request(const rate_parameters& p,
                              const limits& l,
                              management_exchange& x)
 {
+    if (d_state == state::requested && l.first_of_crossed) {
+        return; // the peer becomes the slave
+    }
     uint8_t why = rate_reason_none;
     const auto m = find_mode(p, why);
     // Only what is less robust than the present mode can be too much for the channel.
@@ -95,6 +103,7 @@ void rate_change::on_answer(uint16_t eow, management_exchange& x)
     const uint8_t reason = eow & 0x1f;
     switch (d_state) {
     case state::requested:
+        x.withdraw(); // the answer acknowledges the request, if its acknowledgement was lost
         if (answer == rate_answer::accept) {
             d_equal = d_equal || reason == rate_reason_equal;
             d_state = state::wait_confirm;
@@ -125,6 +134,8 @@ void rate_change::on_acked(management_exchange& x)
     switch (d_state) {
     case state::accepted: // DT_ACK: now both change
         d_old = d_rx;
+        d_old_tx = d_tx;
+        d_outdated = 0;
         d_rx = d_new;
         d_tx = d_equal ? d_new : d_tx;
         d_state = state::confirmed;
@@ -157,6 +168,20 @@ void rate_change::on_data(management_exchange& x)
     default:
         break; // it has not heard our request yet
     }
+}
+
+bool rate_change::outdated(const mode& received_in, management_exchange& x)
+{
+    if (d_state != state::confirmed || d_old == d_rx || received_in != d_old) {
+        return false;
+    }
+    if (++d_outdated >= most_outdated) {
+        x.withdraw();
+        d_rx = d_old;
+        d_tx = d_old_tx;
+        d_state = state::idle;
+    }
+    return true;
 }
 
 void rate_change::change_as_master()

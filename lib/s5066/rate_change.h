@@ -20,6 +20,8 @@ public:
     struct limits {
         bool offered = true;         //!< false: every request is refused, reason 4
         std::optional<mode> advised; //!< what the receiver has advised lately
+        //! Of two requests that cross this side's goes on; the other side's is then asked again.
+        bool first_of_crossed = false;
     };
 
     //! New connection.
@@ -59,11 +61,10 @@ public:
     void on_data(management_exchange& x);
     /*! \brief As slave that has confirmed: what comes in the old mode repeats the DT_ACK before
      *         the change, which does not name what it acknowledges.
+     *  \details If nothing else comes for long, the master has not changed: it has given the
+     *  exchange up, and we go back, too.
      */
-    bool outdated(const mode& received_in) const
-    {
-        return d_state == state::confirmed && d_old != d_rx && received_in == d_old;
-    }
+    bool outdated(const mode& received_in, management_exchange& x);
     /*! \brief The slave's last step is over: it now has to send something, if need be an empty
      *         data D_PDU.
      */
@@ -94,7 +95,8 @@ private:
     mode d_tx = initial();
     mode d_rx = initial();
     mode d_new;
-    mode d_old; // of the receiver, before the change
+    mode d_old, d_old_tx;    // of receiver and transmitter, before the change
+    unsigned d_outdated = 0; // D_PDUs in the old mode since the change
     bool d_equal = false;
     bool d_unknown = false;
     bool d_slave_finished = false;

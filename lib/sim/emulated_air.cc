@@ -9,6 +9,10 @@
 
 namespace gr::hf::sim {
 
+namespace {
+constexpr double least_carrier_db = -4; // in 3 kHz
+} // namespace
+
 size_t emulated_air::join(emulated_modem* m, std::optional<size_t> id)
 {
     d_modems.push_back(m);
@@ -45,6 +49,8 @@ void emulated_air::leave(emulated_modem* m)
                 d_scheduler.at(
                     now + std::chrono::milliseconds(500),
                     to->guarded([s, to, now] { to->signal_over(s, now, false); }));
+                d_scheduler.at(now + to->d_config.carrier_release,
+                               to->guarded([to] { to->sense(); }));
             }
         }
     }
@@ -83,7 +89,11 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
         const path& p = path_between(from->id(), to->id());
         const uint64_t n = d_numbers[{ from->id(), to->id() }]++;
         const sim_time over = s->begin + s->timing.block_begin(0) + p.delay;
-        const bool lost = (p.drop && p.drop(n)) || (p.loss > 0 && uniform() < p.loss) ||
+        const bool dropped = p.drop && p.drop(n);
+        if (dropped) {
+            s->dropped_at.push_back(to->id());
+        }
+        const bool lost = dropped || (p.loss > 0 && uniform() < p.loss) ||
                           (p.blocks && uniform() < p.blocks->at(m, p.snr_db).lost) ||
                           (p.fading && !p.fading->preamble_heard(s->begin, over, m));
         const double snr_db = p.fading ? p.fading->mean_db(s->begin, over) : p.snr_db;
@@ -92,8 +102,34 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
                            const bool clear = !disturbed(*s, to->id(), s->begin, over);
                            to->preamble_over(s, !lost && clear, snr_db);
                        }));
+        if (to->d_config.carrier_delay) {
+            d_scheduler.at(s->begin + p.delay + *to->d_config.carrier_delay,
+                           to->guarded([to] { to->sense(); }));
+        }
     }
     return s;
+}
+
+bool emulated_air::audible(const emulated_modem& m) const
+{
+    const sim_time now = d_scheduler.now();
+    const sim_time delay = *m.d_config.carrier_delay;
+    return std::any_of(d_signals.begin(), d_signals.end(), [&](const signal_ptr& s) {
+        const path& p = path_between(s->from, m.id());
+        const sim_time from = std::max(s->begin + p.delay, m.d_listening_since);
+        const sim_time end = s->end ? std::min(*s->end + p.delay, now) : now;
+        const auto missing = [&](size_t at) { return at == m.id(); };
+        const double snr_db = p.fading ? p.fading->mean_db(now - delay, now) : p.snr_db;
+        const auto deaf = [&](const disturbance& d) {
+            return (!d.from || *d.from == s->from) && (!d.to || *d.to == m.id()) &&
+                   d.begin < now && d.end > now - delay;
+        };
+        return s->from != m.id() && end - from >= delay &&
+               end + m.d_config.carrier_release > now && snr_db > least_carrier_db &&
+               p.loss < 1 &&
+               std::none_of(s->dropped_at.begin(), s->dropped_at.end(), missing) &&
+               std::none_of(d_disturbances.begin(), d_disturbances.end(), deaf);
+    });
 }
 
 bool emulated_air::disturbed(const signal& s, size_t at, sim_time a, sim_time b) const
@@ -166,6 +202,10 @@ void emulated_air::block(const signal_ptr& s,
                 to->signal_over(s, end + p.delay, eom);
             }
         }));
+        if (last) {
+            d_scheduler.at(end + p.delay + to->d_config.carrier_release,
+                           to->guarded([to] { to->sense(); }));
+        }
     }
     if (last) {
         over(*s, false);

@@ -34,7 +34,7 @@ struct path {
     double duplicate =
         0;              //!< probability that the octets of a block are handed over twice
     double reorder = 0; //!< probability that a block comes after its successor
-    //! Not noticed if this says so; called once per transmission with 0, 1, 2 ...
+    //! Not heard at all if this says so; called once per transmission with 0, 1, 2 ...
     std::function<bool(uint64_t)> drop;
 };
 
@@ -95,6 +95,7 @@ private:
         std::optional<sim_time> end;
         size_t sent_octets = 0;
         std::vector<uint8_t> octets;
+        std::vector<size_t> dropped_at; // stations that do not hear it at all
     };
     using signal_ptr = std::shared_ptr<signal>;
 
@@ -111,6 +112,8 @@ private:
     //! Block \p k of \p s is on the air now until its end.
     void block(const signal_ptr& s, size_t k, std::vector<uint8_t> octets, bool last);
     void over(const signal& s, bool cut);
+    //! Whether \p m hears that there is a transmission, from which it receives nothing.
+    bool audible(const emulated_modem& m) const;
     bool disturbed(const signal& s, size_t at, sim_time a, sim_time b) const;
     //! Whether errors of a coded block, and how many: bit error rate.
     double block_ber(const path& p, const signal& s, sim_time a, sim_time b);

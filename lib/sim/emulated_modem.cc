@@ -15,6 +15,7 @@ emulated_modem::emulated_modem(scheduler& s,
 {
     d_id = d_air.join(this, config.id);
     d_config.id = d_id;
+    listen();
 }
 
 emulated_modem::~emulated_modem()
@@ -84,6 +85,7 @@ void emulated_modem::schedule()
 void emulated_modem::start(const mode& m)
 {
     d_sending = d_air.begin(this, m);
+    d_carrier = false;
     d_bits = 0;
     d_scheduler.at(d_sending->begin + d_sending->timing.block_begin(0),
                    guarded([this] { send_block(0); }));
@@ -123,9 +125,37 @@ void emulated_modem::send_block(size_t k)
     }
 }
 
+// From now on, until something is sent or received.
+void emulated_modem::listen()
+{
+    d_listening_since = d_scheduler.now();
+    if (d_config.carrier_delay) {
+        d_scheduler.at(d_listening_since + *d_config.carrier_delay,
+                       guarded([this] { sense(); }));
+    }
+}
+
+void emulated_modem::sense()
+{
+    if (d_sending || d_hearing || !d_config.carrier_delay) {
+        return;
+    }
+    const bool present = d_air.audible(*this);
+    if (d_carrier == present) {
+        return;
+    }
+    d_carrier = present;
+    d_user.on_carrier(clock(), present);
+    if (d_after) {
+        d_after();
+    }
+    schedule();
+}
+
 void emulated_modem::end_transmission()
 {
     d_sending.reset();
+    listen();
     d_user.on_tx_end(clock());
     if (d_after) {
         d_after();
@@ -141,6 +171,7 @@ void emulated_modem::preamble_over(const emulated_air::signal_ptr& s,
         return;
     }
     d_hearing = s;
+    d_carrier = false;
     rx_start e;
     e.m = s->m;
     e.snr_db = snr_db;
@@ -191,6 +222,7 @@ void emulated_modem::signal_over(const emulated_air::signal_ptr& s,
     }
     d_hearing.reset();
     d_late.reset();
+    listen();
     rx_end e;
     e.reason = eom ? rx_end_reason::eom : rx_end_reason::lost;
     e.air_end = air_end + d_config.clock;

@@ -14,6 +14,10 @@ struct modem_config {
     //! Of the station on the air; a restarted station keeps it. Empty: a new one.
     std::optional<size_t> id;
     sim_time clock{}; //!< what the user's clock is ahead of virtual time
+    //! Carrier detector: until a transmission under way is noticed, and until its end is, as
+    //! kernel::carrier_detector has them at a usual SNR. Empty: there is none.
+    std::optional<sim_time> carrier_delay = std::chrono::milliseconds(300);
+    sim_time carrier_release = std::chrono::milliseconds(900);
 };
 
 /*! \brief Half-duplex modem without samples: the exact times of preambles and blocks of each
@@ -66,6 +70,8 @@ private:
                     double snr_db,
                     bool late);
     void hand_over(std::vector<uint8_t> o, double snr_db);
+    void listen();
+    void sense();
     void signal_over(const emulated_air::signal_ptr& s, sim_time air_end, bool eom);
     std::function<void()> guarded(std::function<void()> f);
 
@@ -79,6 +85,8 @@ private:
     emulated_air::signal_ptr d_hearing;
     size_t d_bits = 0; // accepted from the user in this transmission
     size_t d_id = 0;
+    sim_time d_listening_since{}; // for what is not received
+    std::optional<bool> d_carrier;
     std::optional<std::pair<std::vector<uint8_t>, double>> d_late; // block and its SNR
     std::shared_ptr<bool> d_alive = std::make_shared<bool>(true);
     std::optional<sim_time> d_scheduled;

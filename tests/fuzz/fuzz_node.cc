@@ -194,6 +194,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t size)
             s.move(some_time(in));
             break;
         case 6:
+            if (what >> 3 < 4)
+                s.n.on_carrier(s.now, what & 8);
             s.n.on_tick(s.now);
             s.transmit();
             break;

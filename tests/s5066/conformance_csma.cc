@@ -97,3 +97,58 @@ TEST(Conformance, RowX_05_ReplyRightIsHonoured)
         EXPECT_GE(until_keyed(q), slot ? 15.0 - 0.02 : 0.2 + 0.6);
     }
 }
+
+TEST(Conformance, RowX_05_SilentWhileATransmissionIsSensedThatIsNotReceived)
+{
+    scripted_peer p;
+    p.bind(1, 3);
+    p.n.on_carrier(p.now, false);
+    p.submit(1, 100);
+    p.n.on_carrier(p.now, true);
+    EXPECT_FALSE(p.wait(127.5));
+    p.n.on_carrier(p.now, false);
+    // Whoever was addressed answers first: two turnarounds, and noticing that it does.
+    const double s = until_keyed(p);
+    EXPECT_GE(s, 0.2 + 0.6);
+    EXPECT_LE(s, 5);
+}
+
+TEST(Conformance, RowX_05_InterferenceDoesNotSilenceForEver)
+{
+    scripted_peer p;
+    p.bind(1, 3);
+    p.submit(1, 100);
+    p.n.on_carrier(p.now, true);
+    EXPECT_NEAR(until_keyed(p, 300), 180, 1);
+}
+
+TEST(Conformance, RowX_05_ReplyRightDoesNotWaitForACarrier)
+{
+    scripted_peer p;
+    p.receive({ scripted_peer::link(c_pdu_type::link_request) });
+    p.n.on_carrier(p.now, true);
+    EXPECT_LE(until_keyed(p), 0.12);
+}
+
+TEST(Conformance, RowX_05_AnAnswerThatIsSensedIsWaitedFor)
+{
+    for (const bool sensed : { false, true }) {
+        scripted_peer p;
+        p.n.on_carrier(p.now, false);
+        p.bind(1, 3);
+        p.make_link();
+        p.submit(1, 100);
+        ASSERT_FALSE(p.transmission().empty());
+        EXPECT_FALSE(p.wait(1));
+        if (sensed) {
+            p.n.on_carrier(p.now, true);
+        }
+        p.wait(20); // a long one, whose preamble we have missed
+        EXPECT_EQ(p.n.stats().silent_rounds, sensed ? 0u : 1u);
+        if (sensed) {
+            p.n.on_carrier(p.now, false);
+            EXPECT_TRUE(p.wait(10));
+            EXPECT_EQ(p.n.stats().silent_rounds, 1u);
+        }
+    }
+}

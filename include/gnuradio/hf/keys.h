@@ -34,6 +34,8 @@ HF_API const pmt::pmt_t& reason();
 HF_API const pmt::pmt_t& max_octets();
 //! bool: the transmission ends after these octets.
 HF_API const pmt::pmt_t& last();
+//! bool: a transmission that is not received is on the channel.
+HF_API const pmt::pmt_t& present();
 //! bool: the tick must be answered before time goes on.
 HF_API const pmt::pmt_t& lock_step();
 //! uint64: which client of a sis port a primitive belongs to; see new_client_id().

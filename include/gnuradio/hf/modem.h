@@ -15,6 +15,7 @@ namespace gr::hf {
 struct modem_state {
     bool transmitting = false;
     bool receiving = false;    //!< between a preamble and the end of its transmission
+    bool carrier = false;      //!< a transmission is on the channel that is not received
     std::string tx_mode;       //!< mode of the last or present transmission
     std::string rx_mode;       //!< mode of the last or present reception
     double snr_db = 0;         //!< in 3 kHz, last measured

@@ -83,6 +83,18 @@ public:
     virtual void on_rx_start(sim_time now, const rx_start& e) = 0;
     virtual void on_rx_octets(sim_time now, const rx_octets& e) = 0;
     virtual void on_rx_end(sim_time now, const rx_end& e) = 0;
+
+    /*! \brief A transmission that this modem does not receive is on the channel (\p present),
+     *  or has left it: one whose begin was missed, or spoilt by another.
+     *  \details A modem with such a carrier detector says so by a first call with false before
+     *  anything else. Its own transmission and on_rx_start() end what was present without a
+     *  further call.
+     */
+    virtual void on_carrier(sim_time now, bool present)
+    {
+        static_cast<void>(now);
+        static_cast<void>(present);
+    }
 };
 
 } // namespace gr::hf
