@@ -53,10 +53,10 @@ TEST_P(sharing, without_collapse_or_starvation)
 INSTANTIATE_TEST_SUITE_P(stations,
                          sharing,
                          testing::Values(sharing_case{ 2, 0, 0.93, 0.99 },
-                                         sharing_case{ 3, 0, 0.60, 0.85 },
-                                         sharing_case{ 8, 0, 0.50, 0.35 },
-                                         sharing_case{ 3, 0.5, 0.43, 0.95 },
-                                         sharing_case{ 8, 0.5, 0.38, 0.95 }));
+                                         sharing_case{ 3, 0, 0.85, 0.95 },
+                                         sharing_case{ 8, 0, 0.80, 0.85 },
+                                         sharing_case{ 3, 0.5, 0.46, 0.95 },
+                                         sharing_case{ 8, 0.5, 0.44, 0.95 }));
 
 TEST(sharing_trial, refuses_what_makes_no_sense)
 {

@@ -1,0 +1,92 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/half_duplex_modem.h"
+#include "modem/loopback.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+using namespace gr::hf;
+using kernel::half_duplex_modem;
+
+namespace {
+
+//! Writes down what the modem tells, and keys it when asked to.
+struct listener : modem_user {
+    void on_tick(sim_time) override {}
+    std::optional<mode> want_tx(sim_time) override
+    {
+        if (!key)
+            return std::nullopt;
+        key = false;
+        return mode::parse("4539-2400S");
+    }
+    tx_octets pull(sim_time, sim_time, size_t) override { return { {}, true }; }
+    void on_tx_end(sim_time) override { told += "tx_end "; }
+    void on_rx_start(sim_time, const rx_start&) override { told += "start "; }
+    void on_rx_octets(sim_time, const rx_octets&) override {}
+    void on_rx_end(sim_time, const rx_end&) override { told += "end "; }
+    void on_carrier(sim_time now, bool present) override
+    {
+        told += present ? "carrier " : "free ";
+        at = to_seconds(now);
+    }
+    bool key = false;
+    std::string told;
+    double at = 0;
+};
+
+void run(half_duplex_modem& modem, const loopback::samples& x)
+{
+    loopback::samples out(half_duplex_modem::tick_samples());
+    for (size_t i = 0; i + out.size() <= x.size(); i += out.size())
+        modem.run(&x[i], out.data());
+}
+
+loopback::samples transmission(const char* m)
+{
+    auto x = loopback::transmit(mode::parse(m), loopback::random_octets(1500, 1));
+    x.insert(x.begin(), 9600, {});
+    loopback::pause(x, 3 * 9600);
+    return loopback::through(x, "awgn snr=15", 1, 1);
+}
+
+} // namespace
+
+TEST(HalfDuplexModem, tells_of_a_transmission_joined_in_its_middle)
+{
+    auto x = transmission("4539-2400S");
+    x.erase(x.begin(), x.begin() + 3 * 9600); // the preamble is over
+    const double end = static_cast<double>(x.size()) / 9600 - 3;
+    listener user;
+    half_duplex_modem modem(user, {});
+    run(modem, x);
+    EXPECT_EQ(user.told, "free carrier free ");
+    EXPECT_NEAR(user.at, end + 0.9, 0.2);
+}
+
+TEST(HalfDuplexModem, what_is_received_ends_what_was_sensed)
+{
+    for (const char* m : { "4539-2400S", "4539-3200S" }) {
+        listener user;
+        half_duplex_modem modem(user, {});
+        run(modem, transmission(m));
+        // The preamble may be sensed before it is recognised.
+        EXPECT_TRUE(user.told == "free carrier start end " ||
+                    user.told == "free start end ")
+            << m << ": " << user.told;
+    }
+}
+
+TEST(HalfDuplexModem, senses_only_while_its_transmitter_is_off)
+{
+    listener user;
+    half_duplex_modem modem(user, {});
+    user.key = true;
+    // What is on the channel meanwhile is another station, which goes on longer.
+    run(modem, transmission("4539-2400L"));
+    EXPECT_EQ(user.told.substr(0, 5), "free ");
+    EXPECT_NE(user.told.find("tx_end"), std::string::npos);
+    EXPECT_EQ(user.told.find("carrier"), user.told.find("tx_end") + 7) << user.told;
+}
