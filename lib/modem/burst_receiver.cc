@@ -37,6 +37,10 @@ int64_t judged_after(const mode& m)
     return m.family == waveform_family::high_rate ? 6720 : 4800;
 }
 
+/* How far behind the block with a damaged end-of-message marker the signal must be seen to
+ * tell that the message goes on; trackers need a moment to see that it does not. Symbols. */
+constexpr int64_t signal_went_on = 1440;
+
 // A signal that ends so long before the next one was lost, not preempted. Samples.
 constexpr double gap = 2400;
 
@@ -71,6 +75,7 @@ private:
     void give_up(rx_end_reason reason, double air_end);
     void block(const received_block& b);
     void end(rx_end_reason reason, double air_end);
+    void end_with_marker(uint64_t marker);
     void forget_preambles_before(int64_t sample);
     void raise(rx_event e);
     void forget();
@@ -86,6 +91,7 @@ private:
     mode d_mode;
     message_parser d_parser;
     uint64_t d_block = 0;
+    int64_t d_suspected_end = 0; // of the block in which the parser began to suspect
     double d_snr = 0;
     std::deque<rx_event> d_events;
 };
@@ -193,7 +199,11 @@ bool burst_receiver::impl::step_track()
 void burst_receiver::impl::give_up(rx_end_reason reason, double air_end)
 {
     rx_octets rest;
-    d_parser.flush(rest.octets);
+    if (const auto marker = d_parser.finish(rest.octets)) {
+        // A damaged marker, and nothing after it: the end of its block.
+        end_with_marker(*marker);
+        return;
+    }
     if (!rest.octets.empty() && d_block > 0) {
         rest.snr_db = d_snr;
         rest.quality = 0;
@@ -209,7 +219,13 @@ void burst_receiver::impl::block(const received_block& b)
     rx_octets e;
     e.snr_db = d_snr = b.channel.snr_db;
     e.quality = b.decoded.quality;
-    const auto marker = d_parser.push(b.decoded.bits, e.octets);
+    const auto block_end = static_cast<int64_t>(d.block_end(d_block));
+    const bool suspicious = d_parser.suspicious();
+    const bool sound =
+        !suspicious || d_tracker->last_good_symbol() > d_suspected_end + signal_went_on;
+    const auto marker = d_parser.push(b.decoded.bits, e.octets, sound);
+    if (!suspicious || sound)
+        d_suspected_end = block_end;
     const auto symbol_time = [this](uint64_t symbol) {
         return d_tracker->sample_of(static_cast<int64_t>(symbol));
     };
@@ -223,20 +239,27 @@ void burst_receiver::impl::block(const received_block& b)
     if (!e.octets.empty())
         raise({ e, static_cast<int64_t>(std::lround(begin)), 0, b.channel });
     if (marker) {
-        // The transmission ends with the block that holds the last flush bit.
-        const uint64_t bits = *marker + d.flush_bits;
-        const uint64_t blocks =
-            std::max<uint64_t>(d_block, (bits + d.input_bits - 1) / d.input_bits);
-        ++d_counters.ends_eom;
-        const double air_end = symbol_time(d.block_end(blocks - 1)) - 2;
-        end(rx_end_reason::eom, air_end);
-        forget_preambles_before(static_cast<int64_t>(air_end));
+        end_with_marker(*marker);
     } else if (limit) {
         ++d_counters.ends_limit;
         const double air_end = symbol_time(d.block_end(d_block - 1)) - 2;
         end(rx_end_reason::limit, air_end);
         forget_preambles_before(static_cast<int64_t>(air_end));
     }
+}
+
+// \p marker: bits of the message up to and with it.
+void burst_receiver::impl::end_with_marker(uint64_t marker)
+{
+    // The transmission ends with the block that holds the last flush bit.
+    const description& d = describe(d_mode);
+    const uint64_t bits = marker + d.flush_bits;
+    const uint64_t last = std::max<uint64_t>(1, (bits + d.input_bits - 1) / d.input_bits);
+    const double air_end =
+        d_tracker->sample_of(static_cast<int64_t>(d.block_end(last - 1))) - 2;
+    ++d_counters.ends_eom;
+    end(rx_end_reason::eom, air_end);
+    forget_preambles_before(static_cast<int64_t>(air_end));
 }
 
 // \p air_end: input sample at which the last symbol ends, half a symbol after its centre.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <utility>
 #include <vector>
 
 using namespace gr::hf::kernel;
@@ -75,6 +76,70 @@ TEST(message_parser, marker_alone_and_flush)
     EXPECT_EQ(octets, (std::vector<uint8_t>{ 1, 2 }));
 }
 
+namespace {
+
+std::vector<uint8_t> with_damaged_marker(unsigned errors, size_t fill)
+{
+    std::vector<uint8_t> bits;
+    append(bits, { 'H', 'F', 1, 2, 3, 4, 5, 6 });
+    append_marker(bits);
+    for (unsigned i = 0; i < errors; ++i)
+        bits[bits.size() - 2 - 5 * i] ^= 1;
+    bits.insert(bits.end(), fill, 0);
+    return bits;
+}
+
+const std::vector<uint8_t> message{ 'H', 'F', 1, 2, 3, 4, 5, 6 };
+
+} // namespace
+
+TEST(message_parser, marker_with_bit_errors_before_the_fill_ends_at_once)
+{
+    for (unsigned errors = 1; errors <= 3; ++errors) {
+        message_parser p;
+        std::vector<uint8_t> octets;
+        auto bits = with_damaged_marker(errors, 144);
+        bits[110] = bits[150] = 1; // the fill has errors too
+        EXPECT_EQ(p.push(bits, octets), 96u) << errors;
+        EXPECT_EQ(octets, message);
+    }
+}
+
+TEST(message_parser, badly_damaged_marker_counts_when_nothing_follows)
+{
+    for (const auto& [errors, fill] :
+         { std::pair{ 6u, 144 }, std::pair{ 4u, 40 }, std::pair{ 3u, 5 } }) {
+        message_parser p;
+        std::vector<uint8_t> octets;
+        const auto bits = with_damaged_marker(errors, static_cast<size_t>(fill));
+        EXPECT_FALSE(p.push(bits, octets)) << errors;
+        p.push(std::vector<uint8_t>(200, 1), octets, false); // noise after the signal
+        EXPECT_EQ(p.finish(octets), 96u) << errors;
+        EXPECT_EQ(octets, message) << errors;
+    }
+}
+
+TEST(message_parser, message_that_goes_on_is_complete)
+{
+    for (unsigned errors = 3; errors <= 6; ++errors) {
+        auto bits = with_damaged_marker(errors, 40);
+        std::vector<uint8_t> more, octets, expected;
+        append(more, { 255, 254, 253, 252, 251, 250, 249, 248, 247 });
+        message_parser p;
+        EXPECT_FALSE(p.push(bits, octets));
+        EXPECT_FALSE(p.push(more, octets));
+        EXPECT_FALSE(p.finish(octets));
+        bits.insert(bits.end(), more.begin(), more.end());
+        for (size_t i = 0; i + 8 <= bits.size(); i += 8) {
+            uint8_t o = 0;
+            for (size_t b = 0; b < 8; ++b)
+                o = static_cast<uint8_t>(o | bits[i + b] << b);
+            expected.push_back(o);
+        }
+        EXPECT_EQ(octets, expected) << errors;
+    }
+}
+
 TEST(message_parser, random_bits_never_upset_it)
 {
     std::mt19937 rng(4);
@@ -87,7 +152,7 @@ TEST(message_parser, random_bits_never_upset_it)
             for (auto& b : bits)
                 b = rng() & 1;
             total += bits.size();
-            ASSERT_FALSE(p.push(bits, octets));
+            ASSERT_FALSE(p.push(bits, octets, rng() % 8 > 0));
         }
         p.flush(octets);
         EXPECT_EQ(octets.size(), total / 8);

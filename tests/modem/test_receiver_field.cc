@@ -259,3 +259,40 @@ TEST(receiver_field, the_blanker_keeps_signals_and_their_steps)
     EXPECT_EQ(erased, impulse_blanker::guard + 10 + impulse_blanker::hold);
     EXPECT_EQ(given, 2000u + 2000 + 10 + 2000 + 4800 + 100);
 }
+
+TEST(receiver_field, end_of_message_with_bit_errors)
+{
+    // Sent as the last octets of a message without a marker of its own; fill follows.
+    for (const unsigned errors : { 2u, 3u, 5u })
+        for (const char* name : { "4539-3200S", "4539-9600S", "4539-6400US" }) {
+            const mode m = mode::parse(name);
+            const auto message = loopback::random_octets(octets_in(m, 3), 8);
+            auto sent = message;
+            sent.resize(sent.size() -
+                        8); // so that the marker is not the end of its block
+            const auto told = sent;
+            for (int i = 31; i >= 0; i -= 8) {
+                uint8_t octet = 0;
+                for (int b = 0; b < 8; ++b)
+                    octet =
+                        static_cast<uint8_t>(octet | (eom_marker >> (i - b) & 1) << b);
+                sent.push_back(octet);
+            }
+            for (unsigned e = 0; e < errors; ++e)
+                sent[told.size() + e % 4] ^= static_cast<uint8_t>(1 << (e + 1));
+            tx_options without;
+            without.eom = false;
+            samples x(5000);
+            const auto t = loopback::transmit(m, sent, without);
+            x.insert(x.end(), t.begin(), t.end());
+            loopback::pause(x, 20000);
+            burst_receiver rx;
+            const auto got =
+                loopback::receive(rx, loopback::through(x, "snr=32", 7, mean_power(m)));
+            ASSERT_EQ(got.size(), 1u) << name;
+            EXPECT_EQ(got[0].octets, told) << name << errors;
+            ASSERT_TRUE(got[0].end) << name << errors;
+            EXPECT_EQ(got[0].end->reason, rx_end_reason::eom) << name << errors;
+            EXPECT_NEAR(got[0].end_sample, 5000 + t.size(), 100) << name << errors;
+        }
+}
