@@ -68,9 +68,9 @@ channel::channel(const channel_spec& spec,
 
 // Integral of the frequency up to a sample, in turns; closed forms, so that an hour later
 // nothing has accumulated.
-double channel::offset_turns(uint64_t sample) const
+double channel::carrier_turns(double sample) const
 {
-    const double t = static_cast<double>(sample) / d_rate;
+    const double t = sample / d_rate;
     const double f0 = d_spec.offset_hz;
     if (d_spec.sweep_hz_per_s > 0 && f0 != 0) {
         // +f0 down to -f0 and up again; the integral over a period is zero
@@ -89,7 +89,7 @@ void channel::shift_frequency(std::complex<float>* x, size_t n)
     if (d_spec.offset_hz == 0 && d_spec.drift_hz_per_s == 0)
         return;
     for (size_t i = 0; i < n; ++i) {
-        const double turns = offset_turns(d_count + i);
+        const double turns = carrier_turns(static_cast<double>(d_count + i));
         const auto phase = static_cast<float>(2 * M_PI * (turns - std::floor(turns)));
         x[i] *= std::complex<float>(std::cos(phase), std::sin(phase));
     }

@@ -59,9 +59,14 @@ public:
 
     const channel_spec& spec() const { return d_spec; }
 
+    //! The paths, for what their gains and delays are; without what a clock that is off adds.
+    const std::vector<path>& paths() const { return d_paths; }
+
+    //! Phase that offset, drift and sweep have turned the signal by at a sample, turns.
+    double carrier_turns(double sample) const;
+
 private:
     void shift_frequency(std::complex<float>* x, size_t n);
-    double offset_turns(uint64_t sample) const;
 
     channel_spec d_spec;
     double d_rate;

@@ -4,6 +4,8 @@
 
 #include "channel/counter_random.h"
 
+#include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +40,15 @@ public:
 
     //! The generated value number \p index, the one at sample index * step(). No state.
     std::complex<float> value(uint64_t index) const;
+
+    //! The gain at any sample, as produce() gives it. No state; takes its time.
+    std::complex<float> at(double sample) const
+    {
+        const double place = std::max(sample, 0.0) / static_cast<double>(d_step);
+        const auto index = static_cast<uint64_t>(place);
+        const auto from = value(index), to = value(index + 1);
+        return from + (to - from) * static_cast<float>(place - std::floor(place));
+    }
 
 private:
     std::vector<float> d_h; // filter, unit energy

@@ -83,7 +83,8 @@ path::path(const path_spec& spec,
            double extra_delay,
            double amplitude,
            counter_random random)
-    : d_delay(spec.delay_ms * 1e-3 * sample_rate + extra_delay),
+    : d_delay_samples(spec.delay_ms * 1e-3 * sample_rate + extra_delay),
+      d_delay(d_delay_samples),
       d_gain(std::polar(
           static_cast<float>(amplitude),
           static_cast<float>(spec.spread_hz > 0 ? 0 : spec.phase_deg * M_PI / 180))),
@@ -110,6 +111,13 @@ void path::add(const std::complex<float>* in, std::complex<float>* out, size_t n
         out[i] += d_delayed[i] * g;
     }
     d_count += n;
+}
+
+std::complex<double> path::gain(double sample) const
+{
+    const std::complex<double> g = d_gain;
+    return g * (d_fading ? std::complex<double>(d_fading->at(sample)) : 1.0) *
+           std::polar(1.0, 2 * M_PI * std::fmod(d_turns_per_sample * sample, 1.0));
 }
 
 } // namespace gr::hf::kernel

@@ -51,7 +51,13 @@ public:
 
     void add(const std::complex<float>* in, std::complex<float>* out, size_t n);
 
+    //! Delay in samples, the extra one included.
+    double delay() const { return d_delay_samples; }
+    //! Gain at output sample \p sample. No state; takes its time.
+    std::complex<double> gain(double sample) const;
+
 private:
+    double d_delay_samples;
     delay_line d_delay;
     std::optional<fading_tap> d_fading;
     std::complex<float> d_gain;

@@ -28,8 +28,9 @@ constexpr int64_t search_taps = 48; // first path may be this far before the str
 constexpr int64_t margin_symbols = 28;
 constexpr size_t max_segments = 12; // of the serial tone, before giving up
 constexpr float clear_lead = 12;    // log-likelihood of the best hypothesis over the next
-// The same in the last segment of a preamble, and how much its words must explain in each.
-constexpr float last_lead = 3, last_present = 26;
+// The same in the last segment of a preamble, how much the words of each must explain there,
+// and what those of none explain at most.
+constexpr float last_lead = 3, last_present = 26, ended_present = 22;
 
 std::vector<value> symbols_of(const std::vector<uint8_t>& numbers)
 {
@@ -320,12 +321,28 @@ acquisition::state acquisition::serial_tone_segment(const sample_buffer& in)
             best * best /
             (static_cast<float>(group_symbols) * s->noise * std::max(s->gain, 1e-20f));
     }
+    if (d_last_at > 0 && d_last_at == d_segment && present < ended_present)
+        return state::locked;
     // Noise gives about 12 over the six groups; at the start it may do so by chance.
     d_present += present;
     const float least_present =
         d_segment == 0 ? 22.0f : 18.0f * static_cast<float>(d_segment + 1);
     if (!(d_present >= least_present) && (d_segment > 0 || d_candidate.score < 60))
         return state::rejected;
+
+    /* Where fading is fast the channel is no longer what the fixed part showed: what the words
+     * do not explain counts as noise. */
+    constexpr float by_chance = 1.5f; // of a group's explained power
+    constexpr float enough = 4;       // Es / N0 at which there is no doubt anyway
+    const float es_n0 = std::max(s->gain / std::max(s->noise, 1e-20f), 1e-6f);
+    const float coherent = std::clamp((present / 6 - by_chance) /
+                                          (static_cast<float>(group_symbols) * es_n0),
+                                      0.0f,
+                                      1.0f);
+    const float trust = 1 / (1 + (1 - coherent) * std::min(es_n0, enough));
+    for (auto& words : score)
+        for (float& x : words)
+            x *= trust;
 
     size_t best = 0;
     for (unsigned a = 0; a < 4; ++a)
@@ -348,27 +365,28 @@ acquisition::state acquisition::serial_tone_segment(const sample_buffer& in)
     for (size_t k = 0; k < d_scores.size(); ++k)
         if (k != best)
             second = std::max(second, d_scores[k]);
-    const size_t segment = d_segment++;
     const float lead = d_scores[best] - second;
-    if (lead < clear_lead) {
-        // Waiting is of no use where the best hypothesis says that this was the last segment.
-        const bool last = best % 24 == segment;
-        const bool good_enough =
-            last && segment > 0 && lead >= last_lead &&
-            d_present >= last_present * static_cast<float>(d_segment);
-        if (!good_enough)
-            return d_segment < max_segments ? state::pending : state::rejected;
-    }
-
+    const size_t segment = d_segment++;
     const auto m = mode_of(static_cast<unsigned>(4 + best / 96),
                            static_cast<unsigned>(4 + best / 24 % 4),
                            d_zero_interleaver);
-    if (!m)
-        return state::rejected;                                      // reserved words
     const auto left = static_cast<int64_t>(best % 24 - segment + 1); // with this segment
     const auto length = static_cast<int64_t>(segment_symbols);
-    lock(*m, *s, left * length, (left + static_cast<int64_t>(segment)) * length);
-    return state::locked;
+    const auto seen = left + static_cast<int64_t>(segment);
+    if (lead >= clear_lead) {
+        if (!m)
+            return state::rejected; // reserved words
+        lock(*m, *s, left * length, seen * length);
+        return state::locked;
+    }
+    // Perhaps this was the last segment: then the next one will not look like one.
+    d_last_at = 0;
+    if (m && left == 1 && segment > 0 && lead >= last_lead &&
+        d_present >= last_present * static_cast<float>(d_segment)) {
+        lock(*m, *s, length, seen * length);
+        d_last_at = d_segment;
+    }
+    return d_segment < max_segments ? state::pending : state::rejected;
 }
 
 acquisition::state acquisition::high_rate_preamble(const sample_buffer& in)

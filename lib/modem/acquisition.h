@@ -66,7 +66,9 @@ private:
     acquired d_result;
     // serial tone, over the segments
     size_t d_segment = 0;
-    float d_present = 0;         // how much the words explain, over the segments
+    size_t d_last_at =
+        0;               // segments after which d_result is right if the preamble is over
+    float d_present = 0; // how much the words explain, over the segments
     std::vector<float> d_scores; // [d1][d2][count at the first segment]
     std::optional<synchronised> d_first;
 };

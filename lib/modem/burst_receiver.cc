@@ -170,7 +170,8 @@ bool burst_receiver::impl::step_watch()
 
 void burst_receiver::impl::begin(const acquired& a)
 {
-    d_tracker = make_tracker(a, d_options.lost_after_s, d_options.effort);
+    d_tracker =
+        make_tracker(a, d_options.lost_after_s, d_options.effort, d_options.known);
     d_mode = a.m;
     d_parser = {};
     d_block = 0;

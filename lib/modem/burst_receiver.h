@@ -3,6 +3,7 @@
 #pragma once
 
 #include "modem/channel_report.h"
+#include "modem/known_channel.h"
 
 #include <hf/modem_user.h>
 
@@ -34,6 +35,10 @@ struct rx_options {
      *  \details Iterating stops when nothing changes any more, mostly after 1 or 2 rounds.
      */
     int effort = 1;
+    /*! \brief For measuring alone: the simulated channel itself takes the place of estimates
+     *         of it, except in acquisition and at 75 bit/s.
+     */
+    std::shared_ptr<const known_channel> known = nullptr;
 };
 
 //! What a burst_receiver found, in the order in which it happened on the air.

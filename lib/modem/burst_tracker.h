@@ -4,6 +4,7 @@
 
 #include "modem/block_decoder.h"
 #include "modem/channel_report.h"
+#include "modem/known_channel.h"
 #include "modem/sample_buffer.h"
 #include "waveform/description.h"
 
@@ -57,11 +58,14 @@ public:
 };
 
 /*! \param a what was acquired
- *  \param lost_after_s, effort see rx_options
+ *  \param lost_after_s, effort, known see rx_options
  *  \throws std::invalid_argument for an unknown mode
  */
 std::unique_ptr<burst_tracker>
-make_tracker(const acquired& a, double lost_after_s, int effort);
+make_tracker(const acquired& a,
+             double lost_after_s,
+             int effort,
+             std::shared_ptr<const known_channel> known = nullptr);
 
 //! dB in 3 kHz for a ratio Es/N0: the noise bandwidth of a symbol is 2400 Hz.
 double snr_in_3_khz(double es_over_n0);

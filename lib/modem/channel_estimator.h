@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "modem/equaliser.h"
+#include "modem/channel_equations.h"
+#include "modem/channel_view.h"
 #include "modem/half_symbol_stream.h"
 #include "modem/linear_algebra.h"
 
@@ -10,41 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <vector>
 
 namespace gr::hf::kernel {
-
-/*! \brief The model of the received signal, here and in the equaliser.
- *
- * With symbol n at half-symbol index 2 n, the matched filter gives
- *
- *     y(i) = sum_n s_n sum_k g_k p(i - 2 n - k) + noise,   k = 0 .. taps - 1
- *
- * where p is the raised cosine on the half-symbol grid (half_symbol_pulse) and g_k the gain
- * of the propagation path at a delay of k half symbols. Estimating g rather than the
- * composite response needs fewer numbers and lets the equaliser know the noise's
- * correlation, which is sigma^2 p.
- */
-using channel_taps = std::vector<std::complex<float>>;
-
-//! Known or guessed symbols, by their number.
-using belief_function = std::function<symbol_belief(int64_t symbol)>;
-
-/*! \brief Least squares of the taps on rows \p first_row .. \p last_row - 1 of \p y, all
- *         symbols around given by \p beliefs.
- *  \details Rows are weighted down by what unknown symbols put on them. \p profile is the
- *  prior power of each tap.
- *  \param noise variance per row \param[out] residual weighted error power per row
- */
-channel_taps estimate_static(const std::complex<float>* y,
-                             int64_t y_begin,
-                             int64_t first_row,
-                             int64_t last_row,
-                             const belief_function& beliefs,
-                             const std::vector<float>& profile,
-                             float noise,
-                             float* residual);
 
 /*! \brief Follows a fading channel through the known symbols of a transmission.
  *
@@ -58,7 +27,7 @@ channel_taps estimate_static(const std::complex<float>* y,
  * window are solved for theta jointly (MMSE). That is Wiener interpolation in time and
  * delay at once, whatever the known symbols are.
  */
-class channel_estimator
+class channel_estimator : public channel_view
 {
 public:
     struct options {
@@ -68,6 +37,9 @@ public:
         double spread_hz = 1;      //!< d
         double window_s = 0.12;    //!< observations this far from the target count
         double symbol_rate = 2400; //!< symbols/s
+        //! Look for paths that were not there before. Where known symbols are dense, the profile
+        //! finds them by itself, and what data leaves would be taken for paths.
+        bool finds_paths = false;
     };
 
     channel_estimator(const options& o, std::vector<float> profile, float noise);
@@ -104,10 +76,10 @@ public:
     void solve(const half_symbol_stream& y, double centre, double hz, double drift);
 
     //! Factor that refers row \p row of \p y to that carrier.
-    std::complex<float> reference(const half_symbol_stream& y, double row) const;
+    std::complex<float> reference(const half_symbol_stream& y, double row) const override;
 
     //! The taps at symbol \p n, near the centre of the last solve().
-    void at(double n, channel_taps& g) const;
+    void at(double n, channel_taps& g) const override;
 
     //! Hz by which the carrier seen by the last solve() is off the one expected.
     double frequency() const { return d_frequency; }
@@ -126,10 +98,10 @@ public:
     double power() const { return d_power; }
 
     //! Noise variance per half-symbol sample.
-    float noise() const { return d_noise; }
+    float noise() const override { return d_noise; }
     const std::vector<float>& profile() const { return d_profile; }
     //! Indices of the taps that are solved for, ascending.
-    const std::vector<uint16_t>& selected() const { return d_selected; }
+    const std::vector<uint16_t>& selected() const override { return d_selected; }
 
     //! Share of the newest observation's power that the last estimate explains, 0..1.
     float explained() const { return d_explained; }
@@ -148,15 +120,19 @@ private:
         std::vector<float> foreign;              // power of unknown symbols per row
         std::vector<std::complex<float>> y;
         // normal equations on the selected taps
-        std::vector<std::complex<float>> gram, rhs;
-        float energy = 0, rows = 0;
+        tap_equations equations;
+        float rows = 0;
         unsigned version = 0; // of the selection
     };
 
     void normal_equations(observation& o) const;
     void add_missing(const half_symbol_stream& y, observation& o) const;
     void select();
+    float fitting_noise() const;
     void update_statistics(const half_symbol_stream& y);
+    void look_at_all_delays(const half_symbol_stream& y,
+                            const observation& around,
+                            double since);
     slope turning_within(const observation& o, const half_symbol_stream& y) const;
     double time_of(const observation& o) const
     {
@@ -167,6 +143,8 @@ private:
     std::vector<float> d_profile;
     float d_noise;
     float d_first_noise;
+    float d_lowest_noise; // of late
+    double d_lowest_at = 0;
     std::vector<uint16_t> d_selected;
     unsigned d_version = 0;
     std::deque<observation> d_observations;

@@ -17,14 +17,14 @@ constexpr size_t sub_block = 16; // symbols over which the channel is taken as c
 
 /* The channel's matched filter and A(n, m) = sum_{k,l} conj(g_k(n)) g_l(m) p(2(n-m)+k-l),
  * the channel constant within sub-blocks. Known neighbours are subtracted. */
-void frame_model::make(const channel_estimator& estimator,
+void frame_model::make(const channel_view& channel,
                        const half_symbol_stream& stream,
                        int64_t begin,
                        size_t count,
                        const belief_function& belief,
                        frame_observation& f)
 {
-    const auto& taps = estimator.selected();
+    const auto& taps = channel.selected();
     const size_t s = taps.size();
     const int span = taps.back() - taps.front();
     const size_t band =
@@ -51,7 +51,7 @@ void frame_model::make(const channel_estimator& estimator,
             (static_cast<double>(b) - static_cast<double>(blocks_before) + 0.5) *
                 static_cast<double>(sub_block) -
             0.5;
-        estimator.at(n, g[b]);
+        channel.at(n, g[b]);
         h[b].assign(length, 0);
         for (size_t a = 0; a < s; ++a)
             for (int j = -half_symbol_reach; j <= half_symbol_reach; ++j)
@@ -84,7 +84,7 @@ void frame_model::make(const channel_estimator& estimator,
         const auto n = static_cast<int64_t>(i);
         const size_t u = block_of(n);
         const int64_t row = 2 * (begin + n);
-        const auto turn = estimator.reference(stream, static_cast<double>(row));
+        const auto turn = channel.reference(stream, static_cast<double>(row));
         std::complex<float> z = 0;
         const auto* y = stream.at(row);
         for (size_t a = 0; a < s; ++a)
@@ -105,12 +105,12 @@ void frame_model::make(const channel_estimator& estimator,
         f.z[i] = z;
     }
     if (!stream.erased().empty())
-        take_out_erased(estimator, stream, begin, g, blocks_before, belief, f);
+        take_out_erased(channel, stream, begin, g, blocks_before, belief, f);
 }
 
 /* Samples that were erased tell nothing: A is H^H H over the samples, so what the erased rows
  * of H put into it comes out again. z holds nothing of them already. */
-void frame_model::take_out_erased(const channel_estimator& estimator,
+void frame_model::take_out_erased(const channel_view& channel,
                                   const half_symbol_stream& stream,
                                   int64_t begin,
                                   const std::vector<channel_taps>& g,
@@ -119,7 +119,7 @@ void frame_model::take_out_erased(const channel_estimator& estimator,
                                   frame_observation& f)
 {
     constexpr int64_t reach = half_symbol_stream::half_span / 4; // of a pulse, symbols
-    const auto& taps = estimator.selected();
+    const auto& taps = channel.selected();
     const auto count = static_cast<int64_t>(f.z.size());
     const auto band = static_cast<int64_t>(f.a.band());
     const auto sub = static_cast<int64_t>(sub_block);

@@ -18,10 +18,10 @@ class frame_model
 {
 public:
     /*! \brief Fill z and A of \p f for \p count unknown symbols from symbol \p begin on.
-     *  \param estimator solved around this frame
+     *  \param channel known around this frame
      *  \param belief about the symbols on both sides, which are subtracted
      */
-    void make(const channel_estimator& estimator,
+    void make(const channel_view& channel,
               const half_symbol_stream& stream,
               int64_t begin,
               size_t count,
@@ -29,7 +29,7 @@ public:
               frame_observation& f);
 
 private:
-    void take_out_erased(const channel_estimator& estimator,
+    void take_out_erased(const channel_view& channel,
                          const half_symbol_stream& stream,
                          int64_t begin,
                          const std::vector<channel_taps>& g,

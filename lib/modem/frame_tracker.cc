@@ -29,6 +29,7 @@ channel_estimator::options estimator_options(const description& d, size_t taps)
         o.terms = 6;
         o.spread_hz = 1;
         o.window_s = 0.42;
+        o.finds_paths = true;
     } else { // 17 or 20 ms: follows 5 Hz and loses nothing where there is none
         o.terms = 3;
         o.spread_hz = 2;
@@ -67,12 +68,13 @@ float presence_threshold(const description& d)
 
 frame_tracker::frame_tracker(const acquired& a,
                              double lost_after_s,
-                             std::unique_ptr<detector> det)
+                             std::unique_ptr<detector> det,
+                             std::shared_ptr<const known_channel> known)
     : d_d(describe(a.m)), d_a(a),
       d_stream(a.origin, 2 * a.first_symbol - 32, a.frequency_hz),
       d_estimator(estimator_options(d_d, a.profile.size()), a.profile, a.noise),
       d_refiner(refiner_options(d_d, a.profile.size()), a.profile, a.noise),
-      d_loop(a.frequency_hz), d_level_begin(d_stream.needs()), d_level_at(d_level_begin),
+      d_loop(a.frequency_hz), d_level_begin(0), d_level_at(0),
       d_presence(std::max<size_t>(3, frames_in(d_d, lost_after_s)),
                  std::max<size_t>(2, frames_in(d_d, 0.2)),
                  presence_threshold(d_d)),
@@ -83,6 +85,12 @@ frame_tracker::frame_tracker(const acquired& a,
       d_doppler(static_cast<double>(d_d.frame_symbols()) / d_d.symbol_rate),
       d_doppler_hz(a.frequency_hz)
 {
+    // The beginning of the signal is no step.
+    constexpr double settled = 40; // symbols
+    d_level_begin = d_level_at = static_cast<int64_t>(
+        d_stream.input_time(2 * (static_cast<double>(a.first_symbol) + settled)));
+    if (known)
+        d_true.emplace(std::move(known), a.profile.size());
 }
 
 double frame_tracker::sample_of(int64_t symbol) const
@@ -140,7 +148,7 @@ bool frame_tracker::observe(const sample_buffer& in,
  * interpolated over a time much longer than a step. */
 void frame_tracker::follow_level(const sample_buffer& in)
 {
-    if (!is_high_rate(d_d))
+    if (d_true || !is_high_rate(d_d))
         return; // the serial tone follows by itself
     for (; d_level_at < d_stream.needs(); ++d_level_at) {
         const float power = d_level_at < in.begin() ? 0 : std::norm(*in.at(d_level_at));
@@ -298,17 +306,20 @@ void frame_tracker::measure_doppler(double centre)
 }
 
 void frame_tracker::prepare(const frame& f,
-                            const channel_estimator& estimator,
+                            const channel_view& estimated,
                             frame_observation& o)
 {
+    if (d_true)
+        d_true->look(d_stream, centre_of(f));
+    const channel_view& channel = d_true ? *d_true : estimated;
     o.alphabet = &d_d.alphabet;
     o.scrambling.resize(d_d.unknown);
     for (size_t i = 0; i < d_d.unknown; ++i)
         o.scrambling[i] = f.data[i].value;
-    o.noise = estimator.noise();
+    o.noise = channel.noise();
     o.symbol_power = static_cast<float>(d_symbol_power);
     d_model.make(
-        estimator,
+        channel,
         d_stream,
         static_cast<int64_t>(f.begin),
         d_d.unknown,

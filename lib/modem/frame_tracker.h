@@ -10,6 +10,7 @@
 #include "modem/half_symbol_stream.h"
 #include "modem/level_steps.h"
 #include "modem/presence.h"
+#include "modem/true_channel.h"
 
 namespace gr::hf::kernel {
 
@@ -22,7 +23,11 @@ namespace gr::hf::kernel {
 class frame_tracker : public burst_tracker, private frame_source
 {
 public:
-    frame_tracker(const acquired& a, double lost_after_s, std::unique_ptr<detector> det);
+    //! \param known the true channel if it is to be used, else empty
+    frame_tracker(const acquired& a,
+                  double lost_after_s,
+                  std::unique_ptr<detector> det,
+                  std::shared_ptr<const known_channel> known = nullptr);
 
     std::optional<received_block> advance(const sample_buffer& in) override;
     bool lost() const override { return d_presence.lost(); }
@@ -38,7 +43,7 @@ private:
     void follow(double centre);
     void process(const frame& f);
     void keep_paths_in_window();
-    void prepare(const frame& f, const channel_estimator& e, frame_observation& o);
+    void prepare(const frame& f, const channel_view& c, frame_observation& o);
     void observe_again(const std::vector<symbol_belief>& beliefs,
                        std::vector<frame_observation>& frames) override;
     void forget_block();
@@ -50,6 +55,7 @@ private:
     half_symbol_stream d_stream;
     channel_estimator d_estimator; // from known symbols alone
     channel_estimator d_refiner;   // from data too
+    std::optional<true_channel> d_true;
     frequency_loop d_loop;
     level_steps d_steps;
     int64_t d_level_begin, d_level_at; // first sample of d_steps, next one

@@ -15,8 +15,10 @@ double snr_in_3_khz(double es_over_n0)
     return 10 * std::log10(std::max(es_over_n0, 1e-9) * 2400 / 3000);
 }
 
-std::unique_ptr<burst_tracker>
-make_tracker(const acquired& a, double lost_after_s, int effort)
+std::unique_ptr<burst_tracker> make_tracker(const acquired& a,
+                                            double lost_after_s,
+                                            int effort,
+                                            std::shared_ptr<const known_channel> known)
 {
     const description& d = describe(a.m);
     // Transmissions end with a block, so silence within a long one is a fade.
@@ -33,7 +35,8 @@ make_tracker(const acquired& a, double lost_after_s, int effort)
     else
         det = std::make_unique<single_pass_detector>(
             d, std::make_unique<decision_feedback_equaliser>());
-    return std::make_unique<frame_tracker>(a, lost_after_s, std::move(det));
+    return std::make_unique<frame_tracker>(
+        a, lost_after_s, std::move(det), std::move(known));
 }
 
 } // namespace gr::hf::kernel

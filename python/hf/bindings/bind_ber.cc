@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <complex>
 #include <ctime>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -41,7 +43,37 @@ double cpu_seconds()
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-samples modulate(const mode& m, const std::vector<uint8_t>& octets)
+// What the receiver would know of a simulated channel if it knew everything.
+class simulated : public kernel::known_channel
+{
+public:
+    simulated(const kernel::channel& c, double first_symbol)
+        : d_channel(c), d_first_symbol(first_symbol)
+    {
+        const auto& s = c.spec();
+        if (s.clock_ppm != 0 || s.step || s.agc_s != 0 || s.gain_db != 0)
+            throw std::invalid_argument(
+                "a known channel may not have clock=, step=, agc= or gain=");
+    }
+    void paths(double sample, std::vector<path>& p) const override
+    {
+        p.clear();
+        for (const auto& one : d_channel.paths())
+            p.push_back({ one.delay(), one.gain(sample + one.delay()) });
+    }
+    double carrier_turns(double sample) const override
+    {
+        return d_channel.carrier_turns(sample);
+    }
+    double first_symbol() const override { return d_first_symbol; }
+    double noise_power() const override { return d_channel.noise_power(); }
+
+private:
+    const kernel::channel& d_channel;
+    double d_first_symbol;
+};
+
+samples modulate(const mode& m, const std::vector<uint8_t>& octets, double& first_symbol)
 {
     kernel::burst_modulator mod(kernel::burst_receiver::sample_rate);
     size_t at = 0;
@@ -54,6 +86,8 @@ samples modulate(const mode& m, const std::vector<uint8_t>& octets)
         t.last = at == octets.size();
         return t;
     });
+    first_symbol =
+        static_cast<double>(mod.sample_of_symbol(kernel::describe(m).preamble.size()));
     samples all, piece(4096);
     while (mod.active()) {
         const size_t n = mod.produce(piece.data(), piece.size());
@@ -97,7 +131,8 @@ trial run_trial(const std::string& mode_text,
                 const std::string& channel,
                 double seconds,
                 uint64_t seed,
-                int effort)
+                int effort,
+                bool genie)
 {
     const mode m = mode::parse(mode_text);
     const auto timing = kernel::timing_of(m);
@@ -113,7 +148,8 @@ trial run_trial(const std::string& mode_text,
     // Somewhere on the sample grid, after time for the receiver to hear noise alone.
     const size_t lead = 4800 + random.bits(octets) % 480;
     samples x(lead);
-    const samples t = modulate(m, sent);
+    double first_symbol = 0;
+    const samples t = modulate(m, sent, first_symbol);
     x.insert(x.end(), t.begin(), t.end());
     x.resize(x.size() + 24000);
 
@@ -123,6 +159,9 @@ trial run_trial(const std::string& mode_text,
                        kernel::mean_power(m));
     kernel::rx_options options;
     options.effort = effort;
+    if (genie)
+        options.known =
+            std::make_shared<simulated>(ch, static_cast<double>(lead) + first_symbol);
     kernel::burst_receiver rx(options);
     trial r;
     const double begin = cpu_seconds();
@@ -204,11 +243,12 @@ void bind_ber(py::module& m)
            const std::string& channel,
            double seconds,
            uint64_t seed,
-           int effort) {
+           int effort,
+           bool genie) {
             trial r;
             {
                 py::gil_scoped_release release;
-                r = run_trial(mode_text, channel, seconds, seed, effort);
+                r = run_trial(mode_text, channel, seconds, seed, effort, genie);
             }
             py::dict d;
             d["bits"] = r.bits;
@@ -229,7 +269,10 @@ void bind_ber(py::module& m)
         py::arg("seconds") = 30.0,
         py::arg("seed") = 1,
         py::arg("effort") = 1,
+        py::arg("genie") = false,
         "One transmission of random octets, about so many seconds, through a simulated "
         "channel, with noise before and after it; what the receiver made of it, as a "
-        "dictionary. Releases the interpreter lock: runs in threads.");
+        "dictionary. genie: the receiver is told the channel, as a bound on what it can "
+        "do "
+        "by itself. Releases the interpreter lock: runs in threads.");
 }

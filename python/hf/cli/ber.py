@@ -88,6 +88,9 @@ def _acquire(finding: Any, trials: int, executor: Executor, width: int, store: A
               help="Of the first transmission; the others follow.")
 @click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
               help="Of the receiver.")
+@click.option("--genie", is_flag=True,
+              help="With --mode: also with the channel known, which no receiver can beat by "
+                   "estimating it.")
 @click.option("--csv", "csv_path", type=click.Path(dir_okay=False),
               help="Keep every transmission here, and go on where an earlier run stopped.")
 @click.option("--plot", type=click.Path(dir_okay=False), help="Curves as PNG, SVG or PDF.")
@@ -97,12 +100,14 @@ def _acquire(finding: Any, trials: int, executor: Executor, width: int, store: A
 def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str],
             standard: bool, wanted: Tuple[str, ...], scale: float, search: bool,
             acquisition: bool, trials: int, silence: Optional[float], seconds: float,
-            max_bad: int, max_time: float, seed: int, effort: int, csv_path: Optional[str],
+            max_bad: int, max_time: float, seed: int, effort: int, genie: bool,
+            csv_path: Optional[str],
             plot: Optional[str], jobs: int, scheduler: Optional[str]) -> None:
     """Measure bit error rates.
 
     \b
     hf ber --mode 4539-9600VL --channel poor --snr 20:26:1 --plot poor.png
+    hf ber --mode 4539-9600VL --channel poor --snr 20:24:1 --genie
     hf ber --standard --scale 0.02
     hf ber --acquisition --trials 1000
     hf ber --silence 24 --channel awgn --channel "carriers=300:10 impulses=1:20"
@@ -115,10 +120,13 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
     if standard + bool(modes) + acquisition + (silence is not None) != 1:
         raise click.UsageError("either --standard, or --acquisition, or --silence, or at least "
                                "one --mode with --snr")
+    if genie and not modes:
+        raise click.UsageError("--genie needs --mode")
     if modes and snr is None:
         raise click.UsageError("--mode needs --snr")
-    points = [ber.Point(m, f"{c} snr={s:g}", seconds, effort)
-              for c in channels for m in modes for s in _range(snr or "0")]
+    points = [ber.Point(m, f"{c} snr={s:g}", seconds, effort, known)
+              for c in channels for m in modes for known in ([False, True] if genie else [False])
+              for s in _range(snr or "0")]
     for point in points:
         _check(point.mode, point.channel)
     for channel in channels:
@@ -135,7 +143,7 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
 
     def run(point: ber.Point, stop: ber.Stop) -> ber.Result:
         result = ber.measure(point, stop, executor, width, store, seed)
-        click.echo(f"{point.mode} {point.channel}: {result.bad_blocks} bad of {result.blocks} "
+        click.echo(f"{point.name} {point.channel}: {result.bad_blocks} bad of {result.blocks} "
                    f"blocks, BER {result.ber:.1e}, lost {result.lost} of {result.trials}",
                    err=True)
         results.append(result)

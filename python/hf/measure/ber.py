@@ -13,7 +13,7 @@ from scipy.stats import beta
 
 from .. import hf_python as hf
 
-KEYS = ["mode", "channel", "seconds", "effort", "seed"]
+KEYS = ["mode", "channel", "seconds", "effort", "genie", "seed"]
 COUNTS = ["bits", "errors", "blocks", "bad_blocks", "receptions", "found", "ended"]
 MEASURED = ["snr_db", "offset_hz", "air_s", "cpu_s"]
 
@@ -25,6 +25,12 @@ class Point(NamedTuple):
     channel: str
     seconds: float = 30.0
     effort: int = 1
+    genie: bool = False  # the receiver is told the simulated channel
+
+    @property
+    def name(self) -> str:
+        """The mode, and whether the channel was known."""
+        return self.mode + (" (channel known)" if self.genie else "")
 
 
 class Stop(NamedTuple):
@@ -78,7 +84,7 @@ def interval(events: int, of: int, confidence: float) -> Tuple[float, float]:
 def trial(point: Point, seed: int) -> Dict[str, float]:
     """One trial, here and now; at module level so that it can be sent elsewhere."""
     result: Dict[str, float] = hf.ber_trial(point.mode, point.channel, point.seconds, seed,
-                                            point.effort)
+                                            point.effort, point.genie)
     return result
 
 
@@ -115,7 +121,7 @@ class Store:
     @staticmethod
     def _key(point: Point, seed: int) -> Tuple[str, ...]:
         return (point.mode, point.channel, repr(float(point.seconds)), str(point.effort),
-                str(seed))
+                str(int(point.genie)), str(seed))
 
     def get(self, point: Point, seed: int) -> Optional[Dict[str, float]]:
         """The trial, if it was done before."""
@@ -182,7 +188,7 @@ def table(results: List[Result]) -> str:
              "| x real time |", "|---|---|---|---|---|---|---|---|---|---|"]
     for r in results:
         low, high = r.ber_interval()
-        lines.append(f"| {r.point.mode} | {r.point.channel} | {r.ber:.2e} | {low:.1e} to "
+        lines.append(f"| {r.point.name} | {r.point.channel} | {r.ber:.2e} | {low:.1e} to "
                      f"{high:.1e} | {r.bad_blocks} of {r.blocks} | {r.lost} of {r.trials} | "
                      f"{r.cut} | {r.false} | {r.air_s:.0f} s | {r.air_s / r.cpu_s:.0f} |")
     return "\n".join(lines)

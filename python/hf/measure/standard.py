@@ -4,7 +4,7 @@ performance.csv beside what the receiver does, and the SNR that it needs."""
 import csv
 import math
 from pathlib import Path
-from typing import Callable, Dict, List, NamedTuple, Optional
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from .ber import Point, Result, Stop
 
@@ -57,14 +57,17 @@ def rows() -> List[Row]:
     return result
 
 
+def ideal_awgn(rate_bps: int) -> List[Tuple[float, float]]:
+    """SNR and bit error rate of the ideal receiver, where it made errors."""
+    with open(DATA / "performance_ideal_awgn.csv", newline="", encoding="utf-8") as file:
+        return sorted((float(r["snr_db_in_3khz"]), float(r["ber"]))
+                      for r in csv.DictReader(file)
+                      if int(r["rate_bps"]) == rate_bps and float(r["ber"]) > 0)
+
+
 def ideal_awgn_db(rate_bps: int, ber: float = 1e-5) -> Optional[float]:
     """SNR at which the ideal receiver reaches \\p ber: interpolated between its points."""
-    points = []
-    with open(DATA / "performance_ideal_awgn.csv", newline="", encoding="utf-8") as file:
-        for r in csv.DictReader(file):
-            if int(r["rate_bps"]) == rate_bps and float(r["ber"]) > 0:
-                points.append((float(r["snr_db_in_3khz"]), math.log10(float(r["ber"]))))
-    points.sort()
+    points = [(snr, math.log10(b)) for snr, b in ideal_awgn(rate_bps)]
     target = math.log10(ber)
     for (s0, b0), (s1, b1) in zip(points, points[1:]):
         if b0 >= target >= b1:
