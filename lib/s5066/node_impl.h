@@ -126,6 +126,8 @@ private:
     unsigned contention_slots() const;
     sim_time contention_wait();
     sim_time wait_of_others(); // from the end of a transmission to one that is no answer
+    sim_time wait_after_own(const peer& p);
+    sim_time wait_of_heard();
     bool long_run() const;
     void on_silence(sim_time now, peer& p);
     void housekeeping(sim_time now);
@@ -260,6 +262,8 @@ private:
     bool d_rx_begin_known = false;
     sim_time d_heard_end{}; // end of the transmission as its EOT says
     bool d_heard_eot = false;
+    bool d_heard_non_arq = false; // data to one node, in the present reception
+    bool d_heard_other = false;   // anything else
     uint64_t d_seen_false_syncs = 0;
     peer* d_turn = nullptr; // has just addressed us: we may answer at once
     sim_time d_turn_at{};

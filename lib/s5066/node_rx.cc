@@ -31,6 +31,7 @@ void node::impl::on_rx_start(sim_time now, const rx_start& e)
     d_early_octets = 0;
     d_rx_begin_known = false;
     d_heard_eot = false;
+    d_heard_non_arq = d_heard_other = false;
     d_rx_mode = e.m;
     d_rx_snr_db = e.snr_db;
     d_rx_block_snr_db.clear();
@@ -90,7 +91,7 @@ void node::impl::on_rx_end(sim_time now, const rx_end& e)
     }
     // Who is addressed may answer first; all others, and new calls, wait for that.
     d_turn_at = end + from_seconds(d_config.turnaround_s);
-    d_free_at = end + wait_of_others();
+    d_free_at = end + wait_of_heard();
     warn_of_early(now);
     after_reception(now);
     if (e.reason == rx_end_reason::preempted) {
@@ -182,6 +183,8 @@ void node::impl::on_received(sim_time now, const received_d_pdu& r)
     note_eot(r);
     d_stats.octets_received += r.octets.size();
     note_station(now, d.src);
+    const bool non_arq = d.type == d_pdu_type::non_arq_data && !d.dst.is_group();
+    (non_arq ? d_heard_non_arq : d_heard_other) = true;
     const bool group = d.dst.is_group() && (d.dst.is_broadcast() ||
                                             std::find(d_config.groups.begin(),
                                                       d_config.groups.end(),

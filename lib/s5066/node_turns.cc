@@ -147,8 +147,9 @@ sim_time node::impl::noticed_after() const
 
 sim_time node::impl::guard_time() const
 {
-    // Another station may answer: its turnaround, its preamble, our delay in noticing it.
-    return from_seconds(2 * d_config.turnaround_s) + noticed_after();
+    // Another station may answer: its turnaround (ours goes on at the same time), our delay in
+    // noticing it.
+    return from_seconds(d_config.turnaround_s) + noticed_after();
 }
 
 bool node::impl::long_run() const
@@ -207,6 +208,23 @@ sim_time node::impl::wait_of_others()
                : guard_time() + contention_wait();
 }
 
+sim_time node::impl::wait_after_own(const peer& p)
+{
+    // While there is no third station, the other one may begin before us, even if it was not
+    // addressed (wait_of_heard()): nothing is left to chance.
+    const bool last = !shared() && d_config.slot == 0 && !p.addr.is_group();
+    return last ? guard_time() : wait_of_others();
+}
+
+sim_time node::impl::wait_of_heard()
+{
+    // After data without ARQ nobody owes an answer, and who has sent them waits until all others
+    // could have begun.
+    const bool free =
+        d_heard_non_arq && !d_heard_other && !shared() && d_config.slot == 0;
+    return free ? from_seconds(d_config.turnaround_s) : wait_of_others();
+}
+
 sim_time node::impl::random_wait(unsigned slots)
 {
     // In whole slots, if others may do the same: those that choose different ones notice.
@@ -231,7 +249,7 @@ void node::impl::on_tx_end(sim_time now)
             q->first_data_by += now - d_tx.begin; // nobody could send us anything
         }
     }
-    d_free_at = now + wait_of_others();
+    d_free_at = now + wait_after_own(p);
     d_turn = nullptr;
     p.ack_due = p.ack_due && !d_tx.ack_sent;
     p.expedited_ack_due = p.expedited_ack_due && !p.expedited_allowed();

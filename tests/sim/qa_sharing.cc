@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Several stations on one channel: no collapse, no starvation.
+#include "sim/scenario.h"
 #include "sim/sharing.h"
 
 #include <algorithm>
@@ -57,6 +58,33 @@ INSTANTIATE_TEST_SUITE_P(stations,
                                          sharing_case{ 8, 0, 0.80, 0.85 },
                                          sharing_case{ 3, 0.5, 0.46, 0.95 },
                                          sharing_case{ 8, 0.5, 0.44, 0.95 }));
+
+TEST(sharing, whoever_sends_without_arq_goes_last)
+{
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+        scenario s;
+        s.seed = seed;
+        s.duration_s = 4 * 3600;
+        for (const char* name : { "A", "B", "C" }) {
+            s.stations.emplace_back().name = name;
+        }
+        auto& endless = s.traffic.emplace_back();
+        endless.from = "A";
+        endless.to = "B";
+        endless.arq = false;
+        auto& message = s.traffic.emplace_back();
+        message.kind = traffic_kind::interactive;
+        message.from = "C";
+        message.to = "B";
+        message.u_pdu = 500;
+        message.count = 3;
+        message.interval_s = 1200;
+        const auto r = run(s);
+        EXPECT_EQ(r.flows[1].u_pdus_delivered, 3u) << seed;
+        EXPECT_EQ(r.flows[1].rejected, 0u) << seed;
+        EXPECT_GT(r.flows[0].goodput_bps, 0.8 * 9600) << seed;
+    }
+}
 
 TEST(sharing_trial, refuses_what_makes_no_sense)
 {
