@@ -508,14 +508,16 @@ std::string describe(const d_pdu& d)
         s += " " + std::to_string(d.segment.size()) + " octets";
         s += d.segment_ok ? "" : " BAD CRC";
     }
+    if (d.type == t::management) {
+        s += " id " + std::to_string(d.management.frame_id);
+        s += d.management.ack ? " ACK" : "";
+        s += d.management.valid ? " EOW " + std::to_string(eow_kind(d.eow)) +
+                                      " contents " + std::to_string(d.eow & 0xff)
+                                : "";
+    }
     if (d.type == t::warning) {
         s += " type " + std::to_string(d.warning.received_type) + " reason " +
              std::to_string(d.warning.reason);
-    }
-    if (d.type == t::management) {
-        s += " id " + std::to_string(d.management.frame_id);
-        s += d.management.valid ? " EOW " + std::to_string(eow_kind(d.eow)) : "";
-        s += d.management.ack ? " ACK" : "";
     }
     return s + " eot " + std::to_string(d.eot / 2) + (d.eot & 1 ? ".5" : ".0");
 }

@@ -35,7 +35,7 @@ management_exchange::in management_exchange::on_received(uint16_t eow,
 {
     in r;
     if (h.ack && d_sent) {
-        r.acked = true;
+        r.acked = d_queue.front().eow;
         d_queue.pop_front();
         d_sent = false;
         d_tries = 0;

@@ -35,7 +35,7 @@ public:
 
     //! What a received one brings.
     struct in {
-        bool acked = false; //!< our message was acknowledged
+        std::optional<uint16_t> acked; //!< our message with this EOW was acknowledged
         bool repeated = false;
         std::optional<management_message> message; //!< a new one
     };

@@ -61,6 +61,7 @@ void node_config::validate() const
     within("ack_timeout_s", ack_timeout_s, 0.0, 600.0);
     within("max_silent_rounds", max_silent_rounds, 1u, 100u);
     within("carrier_detect_s", carrier_detect_s, 0.0, 60.0);
+    within("reset_tries", reset_tries, 1u, 100u);
     within("contention_slot_s", contention_slot_s, 0.0, 60.0);
     within("slot", slot, 0u, 100u);
     within("slot_s", slot_s, 0.1, 60.0);

@@ -58,7 +58,8 @@ struct node_config {
     double carrier_detect_s = 0.6;
     double ack_timeout_s = 0; //!< from own end to the start of the answer; 0: computed
     unsigned max_silent_rounds =
-        5; //!< unanswered transmissions until the peer counts as lost
+        8;                    //!< unanswered transmissions until the peer counts as lost
+    unsigned reset_tries = 3; //!< the same with a reset command in them (C.6.3)
     double contention_slot_s = 0.3; //!< unit of random waiting on a shared channel
     /*! \brief Number of the own slot (S5066-EP6, as far as it is known), from 1 on; no two
      *         nodes have the same. What is no answer begins slot_s * (slot + 1) after the
@@ -89,7 +90,7 @@ struct node_config {
 
     // Links
     double link_idle_s = 30;  //!< without data: the caller breaks the link
-    unsigned link_tries = 6;  //!< link requests until giving up (N_REQ)
+    unsigned link_tries = 8;  //!< link requests until giving up (N_REQ)
     unsigned break_tries = 3; //!< break requests until the link counts as broken (N_BRK)
     double first_data_s = 0;  //!< a called link without data ends (T_FIRST); 0: computed
     unsigned max_links = 8;   //!< nonexclusive links at once

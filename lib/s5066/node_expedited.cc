@@ -34,7 +34,7 @@ bool node::impl::emit_expedited_ack(sim_time now)
 
 void node::impl::on_expedited_data(sim_time now, peer& p, const d_pdu& d)
 {
-    p.expedited_ack_due = true;
+    p.expedited_ack_due = p.expedited_last = p.heard_expedited = true;
     p.last_data = now;
     std::vector<std::vector<uint8_t>> delivered;
     const bool taken =

@@ -117,7 +117,7 @@ private:
     bool may_call(const peer& p) const;
     sim_time noticed_after() const; // another's transmission, from its begin
     sim_time guard_time() const;
-    sim_time random_wait(unsigned slots);
+    sim_time back_off(const peer& p);
     void note_station(sim_time now, address a);
     bool shared() const { return d_stations_heard > 1; }
     sim_time shared_slot() const;
@@ -175,6 +175,8 @@ private:
     void hold_early(const d_pdu& d);
     void take_early(sim_time now, peer& p);
     void warn_of_early(sim_time now);
+    std::vector<d_pdu> last_acks(const peer& p) const;
+    void push_last_acks(peer& p);
     void on_data(sim_time now, peer& p, const d_pdu& d);
     void on_ack(sim_time now, peer& p, const d_pdu& d);
     void on_expedited_data(sim_time now, peer& p, const d_pdu& d);

@@ -199,7 +199,7 @@ void node::impl::link_closed(peer& p)
     p.probe = false;
     p.heard_request_id.reset();
     p.heard_reset_id.reset();
-    p.new_connection();
+    p.end_connection();
 }
 
 void node::impl::link_lost(sim_time now, peer& p, unidata_reject_reason reason)
@@ -284,6 +284,35 @@ void node::impl::break_nonexclusive(sim_time now)
         if (p->linked() && !p->exclusive) {
             begin_break(now, p->addr, link_break_reason::higher_priority);
         }
+    }
+}
+
+// At the end of a link the peer may not have heard that its last data arrived, and would send them
+// again on the next one.
+std::vector<d_pdu> node::impl::last_acks(const peer& p) const
+{
+    std::vector<d_pdu> list;
+    if (!p.data_last || !p.rx.advanced()) {
+        return list;
+    }
+    for (const auto& a : p.rx.acks()) {
+        d_pdu d = make_arq(p, d_pdu_type::ack_only);
+        d.ack = a;
+        list.push_back(d);
+    }
+    list.resize(std::min(list.size(), max_control / 4));
+    return list;
+}
+
+void node::impl::push_last_acks(peer& p)
+{
+    const bool there =
+        std::any_of(p.control.begin(), p.control.end(), [](const d_pdu& d) {
+            return d.type == d_pdu_type::ack_only || d.type == d_pdu_type::large_ack_only;
+        });
+    const auto list = last_acks(p);
+    if (!there && p.control.size() + list.size() < max_control) {
+        p.control.insert(p.control.end(), list.begin(), list.end());
     }
 }
 
@@ -382,6 +411,7 @@ void node::impl::on_link_c_pdu(sim_time now,
         }
         break;
     case c_pdu_type::link_break:
+        push_last_acks(p);
         if (p.link != link_state::none) {
             trace(now, "link with " + p.addr.to_string() + " ended by the peer");
             link_closed(p);
@@ -424,7 +454,10 @@ void node::impl::check_links(sim_time now)
         // longer than losing one or two of its longest transmissions.
         const double limit = p.caller ? d_config.link_idle_s
                                       : 2 * d_config.link_idle_s + called_patience_s;
-        if (idle(p) && now - p.last_data >= from_seconds(limit)) {
+        // An acknowledgement of expedited data does not say what it acknowledges, so none can go
+        // with the break. If ours got lost, the peer has to have had time for repeats.
+        const double late = p.caller && p.expedited_last ? called_patience_s : 0;
+        if (idle(p) && now - p.last_data >= from_seconds(limit + late)) {
             trace(now, "idle link with " + p.addr.to_string());
             begin_break(now, p.addr, link_break_reason::no_more_data);
         }

@@ -79,7 +79,7 @@ void node::impl::on_management(sim_time now, peer& p, const d_pdu& d)
     p.management_at = now;
     const auto in = p.management.on_received(d.eow, d.management);
     if (in.acked && (!in.message || p.rates.ends_with_ack())) {
-        p.rates.on_acked(p.management);
+        p.rates.on_acked(*in.acked, p.management);
     }
     if (in.message) {
         const unsigned kind = eow_kind(in.message->eow);

@@ -27,6 +27,7 @@ void node::impl::begin_reset(peer& p, const reset_header& h)
     p.reset.header = h;
     p.reset.header.frame_id = ++p.reset_id;
     p.reset.active = true;
+    p.reset.silent = 0;
     ++d_stats.resets;
 }
 

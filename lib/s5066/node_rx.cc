@@ -45,6 +45,7 @@ void node::impl::on_rx_start(sim_time now, const rx_start& e)
     ++d_stats.receptions;
     for (auto& [raw, p] : d_peers) {
         p->heard = p->heard_arq = p->heard_ack = p->heard_data = false;
+        p->heard_expedited = false;
         p->heard_request = p->heard_accept = false;
         p->good_octets = 0;
         p->heard_in = p->state();
@@ -120,6 +121,8 @@ void node::impl::after_reception(sim_time now)
             continue;
         }
         p.silent = 0;
+        p.data_last = p.data_last && (p.heard_data || !p.heard_arq);
+        p.expedited_last = p.expedited_last && (p.heard_expedited || !p.heard_arq);
         p.acks_alone = p.heard_ack && !p.heard_data ? p.acks_alone + 1 : 0;
         p.ready_at = std::min(p.ready_at, now);
         if (p.managing()) {
@@ -246,6 +249,10 @@ void node::impl::on_d_pdu(sim_time now, peer& p, const d_pdu& d)
     case d_pdu_type::expedited_data_only:
     case d_pdu_type::expedited_ack_only:
         if (!p.linked() || (d.large != p.large && numbered(type))) {
+            if (p.link == link_state::breaking && type == d_pdu_type::ack_only) {
+                on_ack(now, p, d);
+                return;
+            }
             // Numbers of the other size belong to another link, which only one side has.
             hold_early(d);
             return;
@@ -253,6 +260,10 @@ void node::impl::on_d_pdu(sim_time now, peer& p, const d_pdu& d)
         on_connected(now, p, d);
         break;
     case d_pdu_type::management:
+        if (p.link == link_state::calling) {
+            hold_early(d); // about the link, if our request is accepted behind it
+            return;
+        }
         on_management(now, p, d);
         break;
     case d_pdu_type::non_arq_data:
@@ -297,6 +308,7 @@ void node::impl::warn_of_early(sim_time now)
         // settles it.
         peer* p = find_peer(d.src);
         if (p && p->link != link_state::calling) {
+            push_last_acks(*p);
             warn(now, *p, d, warning_no_link);
         }
     }
@@ -308,6 +320,9 @@ void node::impl::on_connected(sim_time now, peer& p, const d_pdu& d)
 {
     const auto type = d.large ? small_type(d.type) : d.type;
     p.first_data_by = sim_time::zero();
+    if (p.heard_in == dts_state::management && !p.managing()) {
+        p.heard_in = p.state(); // the exchange has ended in this reception
+    }
     if (!expected(p, type)) {
         warn(now, p, d, warning_state);
         return;
@@ -351,7 +366,7 @@ void node::impl::on_data(sim_time now, peer& p, const d_pdu& d)
         return;
     }
     p.sync_failures = 0;
-    p.heard_data = true;
+    p.heard_data = p.data_last = true;
     p.ack_due = true;
     d_tx.ack_sent = d_tx.ack_sent && d_tx.to != &p;
     p.last_data = now;

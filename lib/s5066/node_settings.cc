@@ -56,6 +56,7 @@ const std::vector<setting>& all_settings()
         field("ack_timeout_s", &node_config::ack_timeout_s),
         field("max_silent_rounds", &node_config::max_silent_rounds),
         field("carrier_detect_s", &node_config::carrier_detect_s),
+        field("reset_tries", &node_config::reset_tries),
         field("contention_slot_s", &node_config::contention_slot_s),
         field("slot", &node_config::slot),
         field("slot_s", &node_config::slot_s),

@@ -4,6 +4,7 @@
 #include "s5066/node_impl.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -20,19 +21,19 @@ constexpr size_t max_stations = 64;
 // What lasts longer than any transmission is interference, and does not silence us.
 constexpr sim_time longest_carrier = std::chrono::seconds(180);
 
-// The first two repeats come at once, for what was merely lost. Then the peer may be inside a
+// The first repeat comes at once, for what was merely lost. Then the peer may be inside a
 // transmission whose begin we have missed, so the pauses grow: before the peer counts as lost,
-// the tries together span more than the longest one. A modem that senses such a transmission
-// leaves fades to wait for.
-sim_time retry_pause(unsigned silent, bool breaking, bool senses)
+// the tries together span more than the longest one. Where others transmit as well and are not
+// sensed, they have to get out of the way for longer.
+sim_time retry_pause(unsigned silent, bool breaking, bool blind)
 {
     if (breaking) {
         return silent < 3 ? sim_time::zero() : from_seconds(10); // nothing depends on it
     }
-    constexpr double blind_s[] = { 0, 0, 0, 30, 100, 200 };
-    constexpr double sensing_s[] = { 0, 0, 0, 10, 30, 100 };
-    const size_t i = std::min<size_t>(silent, std::size(blind_s) - 1);
-    return from_seconds(senses ? sensing_s[i] : blind_s[i]);
+    constexpr std::array<double, 7> short_s = { 0, 0, 5, 10, 20, 40, 60 };
+    constexpr std::array<double, 7> long_s = { 0, 0, 0, 30, 100, 200, 200 };
+    const auto& pauses_s = blind ? long_s : short_s;
+    return from_seconds(pauses_s[std::min<size_t>(silent, pauses_s.size() - 1)]);
 }
 
 } // namespace
@@ -225,14 +226,17 @@ sim_time node::impl::wait_of_heard()
     return free ? from_seconds(d_config.turnaround_s) : wait_of_others();
 }
 
-sim_time node::impl::random_wait(unsigned slots)
+sim_time node::impl::back_off(const peer& p)
 {
-    // In whole slots, if others may do the same: those that choose different ones notice.
-    if (d_senses) {
-        return static_cast<int>(d_random() % slots) * shared_slot();
+    if (d_config.full_duplex) {
+        return sim_time::zero();
     }
-    const double u = static_cast<double>(d_random() >> 11) / 9007199254740992.0;
-    return from_seconds(u * slots * d_config.contention_slot_s);
+    // The silence may be that of two that called each other: they never choose the same slot.
+    // Others that collided with us draw among more slots each time.
+    const unsigned pairs = std::min(1u << std::min(p.silent - 1, 3u), max_slots / 2);
+    const auto k = static_cast<unsigned>(d_random() % pairs);
+    const unsigned later = d_config.own.raw() > p.addr.raw() ? 1 : 0;
+    return (2 * k + later) * shared_slot();
 }
 
 void node::impl::on_tx_end(sim_time now)
@@ -295,8 +299,9 @@ void node::impl::on_silence(sim_time now, peer& p)
     ++d_stats.silent_rounds;
     d_policy->on_silence(now, p.addr);
     p.probe = d_config.probe_after_silence;
-    p.ready_at = now + random_wait(std::min(1u << std::min(p.silent, 4u), max_slots)) +
-                 retry_pause(p.silent, p.link == link_state::breaking, d_senses);
+    p.ready_at =
+        now + back_off(p) +
+        retry_pause(p.silent, p.link == link_state::breaking, shared() && !d_senses);
     trace(now,
           "no answer from " + p.addr.to_string() + ", round " + std::to_string(p.silent));
     if (p.managing()) {
@@ -315,7 +320,9 @@ void node::impl::on_silence(sim_time now, peer& p)
         }
         break;
     default:
-        if (p.silent >= d_config.max_silent_rounds) {
+        p.reset.silent += p.reset.active ? 1 : 0;
+        if (p.silent >= d_config.max_silent_rounds ||
+            (p.reset.active && p.reset.silent >= d_config.reset_tries)) {
             link_lost(now, p, unidata_reject_reason::not_responding);
         }
     }

@@ -228,10 +228,7 @@ void node::impl::plan()
 {
     peer& p = *d_tx.to;
     d_tx.planned = true;
-    if (p.management.due()) {
-        d_tx.control.push_back(make_management(d_tx.begin, p));
-    }
-    // Link control first, so that the other side processes it before the data behind it.
+    // Link control first, so that the other side processes it before what is behind it.
     for (auto& d : p.control) {
         d_tx.control.push_back(std::move(d));
     }
@@ -248,8 +245,14 @@ void node::impl::plan()
         d_tx.opening = d_tx.control.back();
     } else if (p.link == link_state::breaking) {
         ++p.tries;
+        for (const auto& d : last_acks(p)) {
+            d_tx.control.push_back(d);
+        }
         d_tx.control.push_back(make_link_c_pdu(
             p, c_pdu_type::link_break, uint8_t(p.break_reason), p.request_id));
+    }
+    if (p.management.due()) {
+        d_tx.control.push_back(make_management(d_tx.begin, p));
     }
     if (p.reset.active && !p.managing()) {
         d_pdu d = make_arq(p, d_pdu_type::reset);

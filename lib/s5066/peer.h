@@ -30,6 +30,7 @@ enum class dts_state { idle, data, expedited, management };
 struct pending_reset {
     reset_header header;
     bool active = false;
+    unsigned silent = 0; //!< transmissions with it that were not answered
 };
 
 //! Non-ARQ C_PDU on its way out.
@@ -111,10 +112,13 @@ struct peer {
     bool probe = false;  //!< the next transmission is a short one
     sim_time ready_at{}; //!< not before
     sim_time last_warning{ -std::chrono::hours(1) };
-    bool heard = false;      //!< in the present reception
-    bool heard_arq = false;  //!< data or an ACK, in the present reception
-    bool heard_ack = false;  //!< in the present reception
-    bool heard_data = false; //!< ARQ data, in the present reception
+    bool heard = false;           //!< in the present reception
+    bool heard_arq = false;       //!< data or an ACK, in the present reception
+    bool heard_ack = false;       //!< in the present reception
+    bool heard_data = false;      //!< ARQ data, in the present reception
+    bool data_last = false;       //!< data, in the last reception with anything of it
+    bool expedited_last = false;  //!< the same for expedited data
+    bool heard_expedited = false; //!< in the present reception
     unsigned acks_alone = 0; //!< receptions in a row with an ACK and without ARQ data
     size_t good_octets = 0;  //!< in D_PDUs without errors, in the present reception
     uint16_t eow = 0;        //!< for the next D_PDU
@@ -155,10 +159,21 @@ struct peer {
     }
     //! No ARQ data wait or are in flight.
     bool arq_idle() const { return tx.idle() && expedited_tx.idle(); }
-    //! A new connection, or none any more.
+    //! A new connection.
     void new_connection()
     {
         restart_arq();
+        data_last = expedited_last = false;
+        end_connection();
+    }
+    /*! \brief None any more. What was received stays known until there is a new one: the peer may
+     *         still ask.
+     */
+    void end_connection()
+    {
+        tx.rewind(0);
+        expedited_tx.restart();
+        expedited_ack_due = false;
         acks_alone = 0;
         management.reset();
         rates.reset();

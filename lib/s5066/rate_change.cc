@@ -129,10 +129,17 @@ void rate_change::on_answer(uint16_t eow, management_exchange& x)
     }
 }
 
-void rate_change::on_acked(management_exchange& x)
+void rate_change::on_acked(uint16_t eow, management_exchange& x)
 {
+    // That of an earlier message, still under way, means nothing here.
+    const auto answer = eow_kind(eow) == static_cast<unsigned>(eow_type::rate_response)
+                            ? std::optional(static_cast<rate_answer>(eow >> 5 & 7))
+                            : std::nullopt;
     switch (d_state) {
     case state::accepted: // DT_ACK: now both change
+        if (answer != rate_answer::accept) {
+            break;
+        }
         d_old = d_rx;
         d_old_tx = d_tx;
         d_outdated = 0;
@@ -142,10 +149,14 @@ void rate_change::on_acked(management_exchange& x)
         x.send({ encode_rate_answer(rate_answer::confirm, rate_reason_none), {} });
         break;
     case state::confirmed:
-        finish_as_slave();
+        if (answer == rate_answer::confirm) {
+            finish_as_slave();
+        }
         break;
     case state::cancelled:
-        d_state = state::idle;
+        if (answer == rate_answer::cancel) {
+            d_state = state::idle;
+        }
         break;
     default:
         break;

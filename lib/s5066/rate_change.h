@@ -46,8 +46,8 @@ public:
     void start(const mode& m, rate_other other, management_exchange& x);
     //! A new message came.
     void on_message(const management_message& m, const limits& l, management_exchange& x);
-    //! Our message was acknowledged, and no message came with that.
-    void on_acked(management_exchange& x);
+    //! Our message with \p eow was acknowledged, and no message came with that.
+    void on_acked(uint16_t eow, management_exchange& x);
     //! As master: the peer has to confirm.
     bool wants_confirm() const { return d_state == state::wait_confirm; }
     //! An acknowledgement ends the exchange even if a message comes with it.

@@ -111,6 +111,73 @@ TEST(arq, every_second_answer_lost)
     EXPECT_LT(net.a.node().stats().d_pdus_repeated, 40u);
 }
 
+TEST(link, broken_while_the_acknowledgement_of_data_is_lost)
+{
+    for (const auto order :
+         { delivery_order::in_order, delivery_order::as_they_arrive }) {
+        two_stations net(
+            "4539-2400S", path(), 1, arq(delivery_confirmation::node, order));
+        net.goodput(2000, 1000, 60);
+        net.air.set_path(net.a.modem(), net.b.modem(), dropping([&net](uint64_t) {
+                             const double t = to_seconds(net.s.now());
+                             return t > 20 && t < 95;
+                         }));
+        net.s.run_until(seconds(20));
+        net.source_b.send(net.a.address(), 5000, 1000);
+        net.s.run_until(seconds(90));
+        EXPECT_EQ(net.sink_a.octets(), 5000u);
+        EXPECT_EQ(net.source_b.confirmed(), 0u);
+        EXPECT_GT(net.b.node().stats().silent_rounds, 3u);
+        // A breaks the link and says again what it has.
+        net.s.run_until(hours(1));
+        EXPECT_EQ(net.source_b.confirmed(), 5u);
+        EXPECT_EQ(net.sink_a.repeated(), 0u);
+        EXPECT_EQ(net.b.node().stats().links_made, 1u);
+    }
+}
+
+TEST(link, forgotten_by_one_side_after_the_break_was_not_heard)
+{
+    // The other side still has the link, and data whose acknowledgement it never heard.
+    two_stations net("4539-2400S", path(), 1, arq(delivery_confirmation::node));
+    net.goodput(2000, 1000, 60);
+    net.air.set_path(net.a.modem(), net.b.modem(), dropping([&net](uint64_t) {
+                         const double t = to_seconds(net.s.now());
+                         return t > 20 && t < 150;
+                     }));
+    net.s.run_until(seconds(20));
+    net.source_b.send(net.a.address(), 5000, 1000);
+    net.s.run_until([&] { return net.a.node().state().links == 0; }, seconds(149));
+    EXPECT_EQ(net.a.node().state().links, 0u);
+    EXPECT_EQ(net.b.node().state().links, 1u);
+    net.s.run_until(hours(1));
+    EXPECT_EQ(net.source_b.confirmed(), 5u);
+    EXPECT_EQ(net.sink_a.octets(), 5000u);
+    EXPECT_EQ(net.sink_a.repeated(), 0u);
+}
+
+TEST(link, two_that_call_each_other_collide_once)
+{
+    for (const char* mode : { "4539-75S", "4539-2400S", "4539-9600S", "4539-600L" }) {
+        for (uint64_t seed = 1; seed <= 10; ++seed) {
+            auto ca = test_config(1, mode), cb = test_config(2, mode);
+            ca.seed = seed;
+            cb.seed = seed + 100;
+            two_stations net(ca, cb);
+            net.source_a.send(net.b.address(), 3000, 1000);
+            net.source_b.send(net.a.address(), 3000, 1000);
+            net.s.run_until(
+                [&] {
+                    return net.sink_a.octets() >= 3000 && net.sink_b.octets() >= 3000;
+                },
+                hours(2));
+            expect_everything_once(net, 3000);
+            EXPECT_EQ(net.sink_a.octets(), 3000u);
+            EXPECT_EQ(net.air.collisions(), 1u) << mode << " " << seed;
+        }
+    }
+}
+
 TEST(arq, end_of_message_never_recognised)
 {
     path p;
