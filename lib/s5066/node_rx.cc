@@ -235,6 +235,12 @@ bool expected(const peer& p, d_pdu_type type)
 
 bool numbered(d_pdu_type type) { return type <= d_pdu_type::reset; }
 
+bool carries_arq_data(const d_pdu& d)
+{
+    const auto type = d.large ? small_type(d.type) : d.type;
+    return type == d_pdu_type::data_only || type == d_pdu_type::data_ack;
+}
+
 } // namespace
 
 void node::impl::on_d_pdu(sim_time now, peer& p, const d_pdu& d)
@@ -308,6 +314,10 @@ void node::impl::warn_of_early(sim_time now)
         // settles it.
         peer* p = find_peer(d.src);
         if (p && p->link != link_state::calling) {
+            if (d.segment_ok && carries_arq_data(d) &&
+                p->rx.contradicts(d.arq, d.segment)) {
+                p->new_connection();
+            }
             push_last_acks(*p);
             warn(now, *p, d, warning_no_link);
         }
@@ -362,6 +372,7 @@ void node::impl::on_data(sim_time now, peer& p, const d_pdu& d)
         // Its link request, if there was one, may still come in another copy.
         trace(now, p.addr.to_string() + " has started anew");
         link_closed(p);
+        p.new_connection(); // what it sent before means nothing to it
         hold_early(d);
         return;
     }
