@@ -107,9 +107,9 @@ TEST(Conformance, RowX_05_SilentWhileATransmissionIsSensedThatIsNotReceived)
     p.n.on_carrier(p.now, true);
     EXPECT_FALSE(p.wait(127.5));
     p.n.on_carrier(p.now, false);
-    // Whoever was addressed answers first: two turnarounds, and noticing that it does.
+    // Whoever was addressed answers first: its turnaround, and noticing that it does.
     const double s = until_keyed(p);
-    EXPECT_GE(s, 0.2 + 0.6);
+    EXPECT_GE(s, 0.1 + 0.6);
     EXPECT_LE(s, 5);
 }
 
