@@ -3,12 +3,15 @@
 /* BINDTOOL_HEADER_FILE(sim.h) */
 /* BINDTOOL_HEADER_FILE_HASH(0) */
 #include "s5066/adaptive_rate.h"
+#include "s5066/d_pdu.h"
 #include "s5066/node_settings.h"
+#include "sim/mixed_traffic.h"
 #include "sim/rate_trial.h"
 #include "sim/sharing.h"
 #include "sim/station.h"
 #include "sim/traffic.h"
 
+#include <fstream>
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -129,6 +132,44 @@ py::dict simulate_rates(const std::string& mode_text,
                     "altered"_a = r.altered);
 }
 
+//! Traffic of all kinds into two pcap files.
+py::dict simulate_mixed(const std::string& d_pdu_path,
+                        const std::string& sis_path,
+                        double hours,
+                        uint64_t seed)
+{
+    using namespace pybind11::literals;
+    std::ofstream files[2];
+    for (size_t k = 0; k < 2; ++k) {
+        const auto& path = k == 0 ? d_pdu_path : sis_path;
+        files[k].open(path, std::ios::binary | std::ios::trunc);
+        if (!files[k])
+            throw std::invalid_argument("capture file '" + path + "' cannot be made");
+    }
+    const auto into = [](std::ofstream& f) {
+        return [&f](const std::vector<uint8_t>& v) {
+            f.write(reinterpret_cast<const char*>(v.data()),
+                    static_cast<std::streamsize>(v.size()));
+        };
+    };
+    sim::mixed_traffic t;
+    t.duration_s = 3600 * hours;
+    t.seed = seed;
+    const auto r = sim::run(t, into(files[0]), into(files[1]));
+    py::dict d_pdus, primitives;
+    for (size_t k = 0; k < r.d_pdus.size(); ++k)
+        if (r.d_pdus[k] > 0)
+            d_pdus[s5066::to_string(static_cast<s5066::d_pdu_type>(k))] = r.d_pdus[k];
+    for (size_t k = 0; k < r.primitives.size(); ++k)
+        if (r.primitives[k] > 0)
+            primitives[py::str(std::to_string(k))] = r.primitives[k];
+    return py::dict("d_pdus"_a = d_pdus,
+                    "primitives"_a = primitives,
+                    "restarts"_a = r.restarts,
+                    "resets"_a = r.resets,
+                    "hard_links"_a = r.hard_links);
+}
+
 //! Stations that share one channel.
 py::dict simulate_sharing(const std::string& mode_text,
                           unsigned stations,
@@ -197,6 +238,15 @@ void bind_sim(py::module& m)
           "Bulk ARQ between two stations over a channel whose SNR swings by day and "
           "night and "
           "fades, with the goodput of the best fixed mode of each minute beside it.");
+    m.def("simulate_mixed",
+          &simulate_mixed,
+          py::arg("d_pdu_path"),
+          py::arg("sis_path"),
+          py::arg("hours") = 1.0,
+          py::arg("seed") = 1,
+          "Five stations with traffic of all kinds, captured into two pcap files. "
+          "Returns a "
+          "dictionary of how much there was of what.");
     m.def("simulate_sharing",
           &simulate_sharing,
           py::arg("mode") = "4539-2400S",

@@ -31,6 +31,30 @@ def link(quick: bool) -> None:
 
 
 @command.command()
+@click.option("--hours", default=1.0, show_default=True, help="Of station time.")
+@click.option("--seed", default=1, show_default=True)
+@click.option("--out", type=click.Path(exists=True, file_okay=False), metavar="FOLDER",
+              help="Keep d_pdus.pcap and sis.pcap here.")
+def tshark(hours: float, seed: int, out: Optional[str]) -> None:
+    """Traffic of all kinds between simulated stations, judged by tshark.
+
+    Fails if tshark finds a malformed frame or a wrong CRC.
+    """
+    import tempfile
+    from ..measure import dissect
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            result = dissect.run(out or folder, hours, seed)
+    except FileNotFoundError:
+        raise fail("tshark is not there: install it (Debian: tshark)") from None
+    except ValueError as error:
+        raise fail(str(error)) from None
+    print(dissect.report(result))
+    if not result.clean:
+        raise fail("tshark found errors")
+
+
+@command.command()
 @click.option("--seconds", default=60.0, show_default=True, help="Of signal for each mode.")
 def speed(seconds: float) -> None:
     """Times real time of modulator, receiver and of two whole stations in lock step."""
