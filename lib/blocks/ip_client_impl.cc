@@ -168,6 +168,9 @@ const setting_table<ip::client_config>& all_settings()
             { "clamp_mss",
               table::number(
                   [](config & c) -> auto& { return c.clamp_mss; }, 1) },
+            { "clamp_window",
+              table::number(
+                  [](config & c) -> auto& { return c.clamp_window; }, 1) },
             { "anti_spoof",
               table::number(
                   [](config & c) -> auto& { return c.anti_spoof; }, 1) },
@@ -257,6 +260,7 @@ public:
             { "no_route", s.no_route },
             { "too_big", s.too_big },
             { "fragmented", s.fragmented },
+            { "windows_lowered", s.windows_lowered },
             { "hops_exceeded", s.hops_exceeded },
             { "unreachable", s.unreachable },
             { "duplicates", s.queues.duplicates },

@@ -13,6 +13,15 @@ namespace {
 // What the host has not read yet.
 constexpr size_t host_octets_max = 1 << 22;
 constexpr size_t buckets_max = 256;
+// A TCP segment that was delivered is not sent again so soon.
+constexpr sim_time repeat_wait = std::chrono::minutes(1);
+
+//! Octets of TCP that may be under way to a node: what is on the air, and enough behind it.
+size_t window_for(const client_config& c)
+{
+    const bool clamp = c.clamp_window && c.queue.policy == queue_policy::fair;
+    return clamp ? c.queue_octets + c.queue_octets / 2 : size_t(1) << 30;
+}
 
 template <typename T>
 void require(bool ok, const char* name, T value, const char* allowed)
@@ -72,7 +81,8 @@ void client_config::validate() const
 
 client::impl::impl(const client_config& c)
     : d_config((c.validate(), c)),
-      d_sis(s5066::sis_client::config::confirmed(c.sap, c.rank))
+      d_sis(s5066::sis_client::config::confirmed(c.sap, c.rank)),
+      d_tcp(window_for(c), repeat_wait)
 {
     for (const table_entry& e : c.table)
         d_table.add(e.to, e.node);
@@ -212,10 +222,11 @@ void client::impl::queue_packet(const packet_view& v, const filter_rule& rule)
     const s5066::address& node = *route(v.dst);
     if (d_config.queue.policy == queue_policy::fair && d_config.queue.drop_repeats)
         if (const auto segment = key_of_segment(v);
-            segment && d_segments_in_sis.count(*segment) != 0) {
+            segment && d_tcp.under_way(d_now, *segment)) {
             ++d_stats.queues.repeats_dropped;
             return;
         }
+    d_tcp.from_host(d_now, v);
     waiting_packet w;
     w.packet.assign(v.data, v.data + v.size);
     if (d_config.decrement_ttl)
@@ -259,6 +270,7 @@ void client::impl::from_hf(const s5066::s_unidata_indication& u)
     d_stats.received_octets += v->size;
     octets packet = u.u_pdu;
     clamp(packet, v->version);
+    d_stats.windows_lowered += d_tcp.from_hf(d_now, packet) ? 1 : 0;
     to_host(std::move(packet));
 }
 

@@ -43,9 +43,12 @@ struct client_config {
     uint8_t multicast_repeats = 0; //!< without ARQ: sent 1 + n times, 0 to 15
     bool fragment = true;          //!< too big without DF: in fragments; false: dropped
     bool discard_on_failure =
-        true;                   //!< a U_PDU was rejected: drop what waits for the node
-    bool decrement_ttl = true;  //!< false: the kernel has already done it
-    bool clamp_mss = true;      //!< of TCP SYN, to the MTU less headers
+        true;                  //!< a U_PDU was rejected: drop what waits for the node
+    bool decrement_ttl = true; //!< false: the kernel has already done it
+    bool clamp_mss = true;     //!< of TCP SYN, to the MTU less headers
+    /*! \brief Lower the windows that far hosts offer to the TCP senders of this side, to one
+     *  and a half times queue_octets for all connections together; with the fair queue only. */
+    bool clamp_window = true;
     bool anti_spoof = true;     //!< sources must be routed to the node they came from
     double icmp_per_second = 1; //!< ICMP errors, per destination of the error
     size_t icmp_burst = 5;
@@ -69,7 +72,8 @@ struct client_stats {
     uint64_t no_route = 0;
     uint64_t too_big = 0;
     uint64_t hops_exceeded = 0;
-    uint64_t fragmented = 0; //!< datagrams cut into fragments
+    uint64_t fragmented = 0;      //!< datagrams cut into fragments
+    uint64_t windows_lowered = 0; //!< TCP segments from HF, by clamp_window
     queue_stats queues;
     uint64_t icmp_sent = 0;
     uint64_t icmp_suppressed = 0; //!< over the rate limit

@@ -73,8 +73,10 @@ private:
     sim_time age_limit(service s) const;
     bool room(const hop_state& hop, service s, const waiting_packet& w) const;
     octets submit(const s5066::address& node, hop_state& hop, service s);
-    void
-    settled(const s5066::address& node, uint8_t sap, const octets& head, bool rejected);
+    void settled(const s5066::address& node,
+                 uint8_t sap,
+                 const octets& head,
+                 std::optional<uint8_t> reject_reason);
 
     prefix_table<s5066::address> d_table;
     std::map<address, bucket> d_buckets;
@@ -84,9 +86,9 @@ private:
         service s;
         std::optional<segment_key> segment;
     };
-    void release(const s5066::u_pdu_ledger<held>::entry& e);
+    void release(const s5066::u_pdu_ledger<held>::entry& e, bool delivered = false);
     s5066::u_pdu_ledger<held> d_in_sis;
-    std::map<segment_key, int> d_segments_in_sis;
+    tcp_flows d_tcp;
     sim_time d_sent_until{}; // datagrams without ARQ: when SIS is through with them
     s5066::address d_last;   // served last, for taking turns
 

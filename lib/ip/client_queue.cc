@@ -17,6 +17,12 @@ double air_seconds(const waiting_packet& w, double rate)
     return static_cast<double>(w.packet.size() * 8 * (size_t(1) + w.repeats)) / rate;
 }
 
+bool is_tcp(const waiting_packet& w)
+{
+    const auto v = read_packet(w.packet.data(), w.packet.size());
+    return v && v->protocol == proto_tcp;
+}
+
 queue_config config_of(const client_config& c, service s)
 {
     queue_config q = c.queue;
@@ -101,7 +107,7 @@ octets client::impl::submit(const s5066::address& node, hop_state& hop, service 
         const auto v = read_packet(w.packet.data(), w.packet.size());
         const auto segment = v ? key_of_segment(*v) : std::nullopt;
         if (segment)
-            ++d_segments_in_sis[*segment];
+            d_tcp.sent(*segment);
         hop.outstanding[s] +=
             d_in_sis.add(d_now, node, d_config.sap, w.packet, { s, segment });
     } else {
@@ -110,7 +116,12 @@ octets client::impl::submit(const s5066::address& node, hop_state& hop, service 
         d_sent_until =
             std::max(d_sent_until, d_now) + from_seconds(air_seconds(w, d_config.rate));
     }
-    const double left_s = to_seconds(w.since + age_limit(s) - d_now);
+    // A TCP segment that is late is still worth more than its repeat, so what it has waited
+    // does not count; the sender's window bounds that.
+    const bool late_is_good =
+        w.arq && d_config.queue.policy == queue_policy::fair && is_tcp(w);
+    const sim_time begin = late_is_good ? d_now : w.since;
+    const double left_s = to_seconds(begin + age_limit(s) - d_now);
     q.ttl = std::clamp<uint32_t>(static_cast<uint32_t>(std::max(left_s, 0.0)) /
                                      s5066::sis_ttl_unit_s,
                                  1,
@@ -130,37 +141,37 @@ void client::impl::sis_in(const uint8_t* p, size_t n)
     if (const auto* u = std::get_if<s5066::s_unidata_indication>(&*r.data))
         from_hf(*u);
     else if (const auto* c = std::get_if<s5066::s_unidata_request_confirm>(&*r.data))
-        settled(c->dst, c->dst_sap, c->u_pdu, false);
+        settled(c->dst, c->dst_sap, c->u_pdu, std::nullopt);
     else if (const auto* j = std::get_if<s5066::s_unidata_request_rejected>(&*r.data))
-        settled(j->dst, j->dst_sap, j->u_pdu, true);
+        settled(j->dst, j->dst_sap, j->u_pdu, j->reason);
 }
 
 void client::impl::settled(const s5066::address& node,
                            uint8_t sap,
                            const octets& head,
-                           bool rejected)
+                           std::optional<uint8_t> reject_reason)
 {
     const auto hop = d_hops.find(node);
     if (hop == d_hops.end())
         return;
     if (const auto e = d_in_sis.settle(node, sap, head)) {
-        release(*e);
-        ++(rejected ? d_stats.rejected : d_stats.confirmed);
+        release(*e, !reject_reason);
+        ++(reject_reason ? d_stats.rejected : d_stats.confirmed);
     }
-    // The link has failed: what waits would come too late to be of use.
-    if (rejected && d_config.discard_on_failure)
+    // The link has failed: what waits would come too late to be of use. One that has only
+    // become too old says nothing about the others.
+    using reason = s5066::unidata_reject_reason;
+    const bool failed = reject_reason && *reject_reason != uint8_t(reason::ttl_expired);
+    if (failed && d_config.discard_on_failure)
         for (packet_queue& queue : hop->second.queue)
             queue.flush();
 }
 
-void client::impl::release(const s5066::u_pdu_ledger<held>::entry& e)
+void client::impl::release(const s5066::u_pdu_ledger<held>::entry& e, bool delivered)
 {
     hop_of(e.dst).outstanding[e.tag.s] -= e.cost();
-    if (!e.tag.segment)
-        return;
-    const auto it = d_segments_in_sis.find(*e.tag.segment);
-    if (--it->second == 0)
-        d_segments_in_sis.erase(it);
+    if (e.tag.segment)
+        d_tcp.settled(d_now, *e.tag.segment, delivered);
 }
 
 void client::impl::lost_sis()

@@ -183,6 +183,14 @@ bool clamp_mss(octets& d, uint16_t mss)
     return false;
 }
 
+void set_tcp_window(octets& d, size_t upper, uint16_t window)
+{
+    uint8_t* tcp = &d[upper];
+    const uint16_t before = get16(tcp + 14);
+    put16(tcp + 14, window);
+    put16(tcp + 16, checksum_update(get16(tcp + 16), before, window));
+}
+
 bool mark_congestion(octets& d)
 {
     const bool v6 = d[0] >> 4 == 6;

@@ -62,6 +62,9 @@ void decrement_hops(octets& datagram);
  */
 bool clamp_mss(octets& datagram, uint16_t mss);
 
+//! Set the window field of the TCP header at offset \p upper; its checksum follows.
+void set_tcp_window(octets& datagram, size_t upper, uint16_t window);
+
 /*! \brief Mark "congestion experienced" (RFC 3168); the IPv4 checksum follows.
  *  \return false: the sender does not understand marks
  */

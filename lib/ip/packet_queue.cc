@@ -14,37 +14,6 @@ constexpr long quantum = 1500;
 // More flows than this share one.
 constexpr size_t flows_max = 1024;
 
-//! TCP fields of a packet that is neither a fragment nor cut short.
-struct segment {
-    uint32_t seq = 0, ack = 0;
-    uint8_t flags = 0;
-    size_t payload = 0;
-};
-constexpr uint8_t flag_fin = 1, flag_syn = 2, flag_rst = 4, flag_ack = 16, flag_ece = 64,
-                  flag_cwr = 128;
-
-uint32_t at32(const uint8_t* p)
-{
-    return uint32_t(p[0]) << 24 | uint32_t(p[1]) << 16 | uint32_t(p[2]) << 8 | p[3];
-}
-
-std::optional<segment> tcp_of(const packet_view& v)
-{
-    if (v.protocol != proto_tcp || !v.has_ports || v.size < v.upper + 20)
-        return std::nullopt;
-    const uint8_t* p = v.data + v.upper;
-    const size_t header = size_t(p[12] >> 4) * 4;
-    if (header < 20 || v.upper + header > v.size)
-        return std::nullopt;
-    return segment{ at32(p + 4), at32(p + 8), p[13], v.size - v.upper - header };
-}
-
-bool is_pure_ack(const segment& s)
-{
-    return s.payload == 0 && (s.flags & (flag_fin | flag_syn | flag_rst | flag_ack |
-                                         flag_ece | flag_cwr)) == flag_ack;
-}
-
 //! What makes two packets of one flow equal for the purpose of \p d.
 bool is_duplicate(const packet_view& a, const packet_view& b, dedup d)
 {
@@ -63,15 +32,6 @@ bool is_duplicate(const packet_view& a, const packet_view& b, dedup d)
 }
 
 } // namespace
-
-std::optional<segment_key> key_of_segment(const packet_view& v)
-{
-    const auto s = tcp_of(v);
-    if (!s || (s->payload == 0 && (s->flags & (flag_syn | flag_fin)) == 0))
-        return std::nullopt;
-    const uint32_t ports = uint32_t(v.src_port) << 16 | v.dst_port;
-    return segment_key{ v.src, v.dst, ports, s->seq, s->payload, s->flags };
-}
 
 packet_queue::flow_key packet_queue::key_of(const packet_view& v) const
 {
@@ -103,11 +63,11 @@ bool packet_queue::is_known(flow& f, waiting_packet& w, const packet_view& v, de
             if (!same_flow || !helped)
                 continue;
             const bool newer_ack = static_cast<int32_t>(tcp->ack - t->ack) > 0;
-            if (d_config.thin_acks && is_pure_ack(*tcp) && is_pure_ack(*t) && newer_ack)
+            if (d_config.thin_acks && tcp->pure_ack() && t->pure_ack() && newer_ack)
                 ++d_stats.acks_thinned;
             else if (d_config.drop_repeats && tcp->seq == t->seq &&
                      tcp->payload == t->payload && tcp->flags == t->flags &&
-                     (tcp->payload > 0 || (tcp->flags & (flag_syn | flag_fin)) != 0))
+                     (tcp->payload > 0 || tcp->has(tcp_fields::syn | tcp_fields::fin)))
                 ++d_stats.repeats_dropped;
             else
                 continue;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ip/classifier.h"
+#include "ip/tcp_help.h"
 #include <hf/time.h>
 
 #include <deque>
@@ -34,14 +35,10 @@ struct queue_config {
     //! Of the pure ACKs of a TCP connection only the newest waits.
     bool thin_acks = true;
     //! A TCP segment (a SYN, too) that is already waiting does not wait twice, nor does one
-    //! that SIS holds unconfirmed: ARQ will deliver it.
+    //! that SIS holds unconfirmed, since ARQ will deliver it, or that was delivered a minute
+    //! ago at most while the far side has not been heard since.
     bool drop_repeats = true;
 };
-
-//! What makes two TCP segments the same: addresses, ports, sequence number, length, flags.
-using segment_key = std::tuple<address, address, uint32_t, uint32_t, size_t, uint8_t>;
-//! Empty: \p v is no segment with data, SYN or FIN.
-std::optional<segment_key> key_of_segment(const packet_view& v);
 
 //! A packet that waits for SIS.
 struct waiting_packet {

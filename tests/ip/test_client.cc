@@ -176,7 +176,10 @@ TEST(ip_client, a_segment_that_arq_still_carries_is_not_sent_again)
         x.packet(m.packet());
         EXPECT_EQ(x.drain().size(), fair ? 0u : 1u);
         x.confirm(first[0]);
-        // What the far node has may have been lost behind it.
+        // The far host has it, too, as far as anybody knows.
+        x.packet(m.packet());
+        EXPECT_EQ(x.drain().size(), fair ? 0u : 1u);
+        x.now += 61s;
         x.packet(m.packet());
         EXPECT_EQ(x.drain().size(), 1u);
     }
@@ -377,6 +380,22 @@ TEST(ip_client, a_queue_too_long_or_too_old_goes_as_a_whole)
     EXPECT_EQ(x.now, 300s);
     EXPECT_EQ(x.ip.waiting(address("1.0.0.2")), 0u);
     EXPECT_EQ(x.ip.stats().queues.flushed_queues, 2u);
+}
+
+TEST(ip_client, one_that_became_too_old_does_not_empty_the_queue)
+{
+    auto c = base();
+    c.queue_octets = 2048;
+    lone x(c);
+    for (uint16_t k = 0; k < 10; ++k)
+        x.packet(udp(1, uint16_t(100 + k), octets(1000)).packet());
+    const auto old = x.drain().at(0);
+    const size_t waiting = x.ip.waiting(old.dst);
+    ASSERT_GT(waiting, 0u);
+    x.in(s5066::s_unidata_request_rejected{ false, 1, 9, old.dst, old.u_pdu });
+    EXPECT_EQ(x.ip.waiting(old.dst), waiting);
+    EXPECT_EQ(x.ip.stats().rejected, 1u);
+    EXPECT_FALSE(x.drain().empty());
 }
 
 TEST(ip_client, a_reject_empties_the_queue_of_that_node_only)

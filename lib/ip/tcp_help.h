@@ -1,0 +1,92 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "ip/packet.h"
+#include <hf/time.h>
+
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace gr::hf::ip {
+
+//! Fields of a TCP header.
+struct tcp_fields {
+    uint32_t seq = 0, ack = 0;
+    uint8_t flags = 0;
+    uint16_t window = 0; //!< as it stands there
+    size_t payload = 0;  //!< octets behind the header
+
+    static constexpr uint8_t fin = 1, syn = 2, rst = 4, ack_valid = 16, ece = 64,
+                             cwr = 128;
+    bool has(uint8_t f) const { return (flags & f) != 0; }
+    bool pure_ack() const
+    {
+        return payload == 0 &&
+               (flags & (fin | syn | rst | ack_valid | ece | cwr)) == ack_valid;
+    }
+};
+//! Empty: not TCP, a later fragment, or cut short.
+std::optional<tcp_fields> tcp_of(const packet_view& v);
+//! Octet offset of an option in the TCP header of \p v; empty: not there, or badly formed.
+std::optional<size_t> find_tcp_option(const packet_view& v, uint8_t kind, uint8_t length);
+
+//! What makes two TCP segments the same: addresses, ports, sequence number, length, flags.
+using segment_key = std::tuple<address, address, uint32_t, uint32_t, size_t, uint8_t>;
+//! Empty: \p v is no segment with data, SYN or FIN.
+std::optional<segment_key> key_of_segment(const packet_view& v);
+
+/*! \brief What an IP client knows of the TCP connections that pass it.
+ *
+ *  It sees both directions of a connection whose data are sent on this side. ARQ delivers every
+ *  segment, only late; so it keeps repeats of what is under way from the link, and the sender's
+ *  window to what the link takes in a transmission or two. More would wait for minutes, and a
+ *  timer would run out.
+ */
+class tcp_flows
+{
+public:
+    //! \param window_octets that all connections to one node together may have under way
+    //! \param repeat_wait so long a segment that was delivered is not sent again
+    tcp_flows(size_t window_octets, sim_time repeat_wait)
+        : d_window(window_octets), d_repeat_wait(repeat_wait)
+    {
+    }
+
+    //! A segment goes to SIS.
+    void sent(const segment_key& k) { ++d_in_sis[k]; }
+    //! SIS is through with it; \p delivered: the far node has it.
+    void settled(sim_time now, const segment_key& k, bool delivered);
+    //! \p k is in SIS, or was delivered and the far side has not been heard since.
+    bool under_way(sim_time now, const segment_key& k);
+
+    //! A packet of this host that goes to HF.
+    void from_host(sim_time now, const packet_view& v);
+    /*! \brief A packet from HF: notes it and lowers its window if it offers too much.
+     *  \details What was offered before is never taken back (RFC 9293 3.8.6).
+     *  \return whether the window was lowered
+     */
+    bool from_hf(sim_time now, octets& packet);
+
+private:
+    using flow_key = std::tuple<address, address, uint16_t, uint16_t>; // ours first
+    struct flow {
+        std::optional<unsigned> near_shift, far_shift; // of SYNs; empty: no option
+        bool near_syn = false, far_syn = false;
+        std::optional<uint32_t> edge; // first number beyond what was offered
+        sim_time heard_at{ -1 };      // from HF
+        sim_time used_at{};
+        bool sends = false; // this side has sent data
+    };
+    flow* flow_of(sim_time now, const flow_key& k, bool make);
+    size_t share(sim_time now) const;
+
+    size_t d_window;
+    sim_time d_repeat_wait;
+    std::map<segment_key, int> d_in_sis;
+    std::map<segment_key, sim_time> d_delivered;
+    std::map<flow_key, flow> d_flows;
+};
+
+} // namespace gr::hf::ip
