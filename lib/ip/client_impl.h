@@ -85,10 +85,22 @@ private:
     struct held {
         service s;
         std::optional<segment_key> segment;
+        std::optional<tcp_direction> ack; // one of those in d_acks
+        uint64_t number = 0;
     };
+    //! The newest pure ACK of a connection that SIS holds.
+    struct newest_ack {
+        uint64_t number = 0;
+        uint32_t ack = 0;
+        waiting_packet packet;
+    };
+    void outdated(const s5066::u_pdu_ledger<held>::entry& e);
+    sim_time ack_life() const;
     void release(const s5066::u_pdu_ledger<held>::entry& e, bool delivered = false);
     s5066::u_pdu_ledger<held> d_in_sis;
     tcp_flows d_tcp;
+    std::map<tcp_direction, newest_ack> d_acks;
+    uint64_t d_next_ack = 1;
     sim_time d_sent_until{}; // datagrams without ARQ: when SIS is through with them
     s5066::address d_last;   // served last, for taking turns
 

@@ -17,12 +17,6 @@ double air_seconds(const waiting_packet& w, double rate)
     return static_cast<double>(w.packet.size() * 8 * (size_t(1) + w.repeats)) / rate;
 }
 
-bool is_tcp(const waiting_packet& w)
-{
-    const auto v = read_packet(w.packet.data(), w.packet.size());
-    return v && v->protocol == proto_tcp;
-}
-
 queue_config config_of(const client_config& c, service s)
 {
     queue_config q = c.queue;
@@ -101,31 +95,42 @@ octets client::impl::submit(const s5066::address& node, hop_state& hop, service 
     q.dst = node;
     q.mode.order = w.in_order ? s5066::delivery_order::in_order
                               : s5066::delivery_order::as_they_arrive;
+    const auto v = read_packet(w.packet.data(), w.packet.size());
+    const auto maybe_tcp = v ? tcp_of(*v) : std::nullopt;
+    const tcp_fields tcp = maybe_tcp.value_or(tcp_fields());
+    sim_time left = w.since + age_limit(s) - d_now;
     if (w.arq) {
         q.mode.mode = s5066::transmission_mode::arq;
         q.mode.confirmation = s5066::delivery_confirmation::node;
-        const auto v = read_packet(w.packet.data(), w.packet.size());
-        const auto segment = v ? key_of_segment(*v) : std::nullopt;
-        if (segment)
-            d_tcp.sent(*segment);
-        hop.outstanding[s] +=
-            d_in_sis.add(d_now, node, d_config.sap, w.packet, { s, segment });
+        held h{ s, v ? key_of_segment(*v) : std::nullopt, std::nullopt, 0 };
+        if (h.segment)
+            d_tcp.sent(*h.segment);
+        const bool fair = d_config.queue.policy == queue_policy::fair;
+        // A segment that is late is still worth more than its repeat, so what it has waited
+        // does not count; the sender's window bounds that.
+        if (maybe_tcp && fair)
+            left = age_limit(s);
+        if (fair && d_config.queue.thin_acks && tcp.pure_ack() && !w.in_order) {
+            h.ack = direction_of(*v);
+            h.number = d_next_ack++;
+            newest_ack& newest = d_acks[*h.ack];
+            // Equal ones mean a loss to the sender.
+            const bool advances =
+                newest.number == 0 || static_cast<int32_t>(tcp.ack - newest.ack) > 0;
+            if (advances && !w.insist)
+                left = std::min(left, ack_life());
+            newest = { h.number, tcp.ack, w };
+        }
+        hop.outstanding[s] += d_in_sis.add(d_now, node, d_config.sap, w.packet, h);
     } else {
         q.mode.mode = s5066::transmission_mode::non_arq;
         q.mode.retransmissions = w.repeats;
         d_sent_until =
             std::max(d_sent_until, d_now) + from_seconds(air_seconds(w, d_config.rate));
     }
-    // A TCP segment that is late is still worth more than its repeat, so what it has waited
-    // does not count; the sender's window bounds that.
-    const bool late_is_good =
-        w.arq && d_config.queue.policy == queue_policy::fair && is_tcp(w);
-    const sim_time begin = late_is_good ? d_now : w.since;
-    const double left_s = to_seconds(begin + age_limit(s) - d_now);
-    q.ttl = std::clamp<uint32_t>(static_cast<uint32_t>(std::max(left_s, 0.0)) /
-                                     s5066::sis_ttl_unit_s,
-                                 1,
-                                 s5066::sis_ttl_max);
+    const double left_s = std::max(to_seconds(left), 0.0);
+    q.ttl = std::clamp<uint32_t>(
+        static_cast<uint32_t>(left_s) / s5066::sis_ttl_unit_s, 1, s5066::sis_ttl_max);
     q.u_pdu = std::move(w.packet);
     return s5066::encode(q);
 }
@@ -154,17 +159,44 @@ void client::impl::settled(const s5066::address& node,
     const auto hop = d_hops.find(node);
     if (hop == d_hops.end())
         return;
+    using reason = s5066::unidata_reject_reason;
+    const bool too_old = reject_reason && *reject_reason == uint8_t(reason::ttl_expired);
     if (const auto e = d_in_sis.settle(node, sap, head)) {
+        if (too_old)
+            outdated(*e);
         release(*e, !reject_reason);
         ++(reject_reason ? d_stats.rejected : d_stats.confirmed);
     }
     // The link has failed: what waits would come too late to be of use. One that has only
     // become too old says nothing about the others.
-    using reason = s5066::unidata_reject_reason;
-    const bool failed = reject_reason && *reject_reason != uint8_t(reason::ttl_expired);
-    if (failed && d_config.discard_on_failure)
+    if (reject_reason && !too_old && d_config.discard_on_failure)
         for (packet_queue& queue : hop->second.queue)
             queue.flush();
+}
+
+sim_time client::impl::ack_life() const
+{
+    // The next segment is there after its time on the air; queue_octets are about 140 s. A
+    // turn takes some seconds more.
+    const double segment_s =
+        140 * static_cast<double>(mtu()) / static_cast<double>(d_config.queue_octets);
+    return from_seconds(std::min(6 + 1.3 * segment_s, 60.0));
+}
+
+void client::impl::outdated(const s5066::u_pdu_ledger<held>::entry& e)
+{
+    if (!e.tag.ack)
+        return;
+    const auto it = d_acks.find(*e.tag.ack);
+    if (it == d_acks.end() || it->second.number != e.tag.number) {
+        ++d_stats.queues.acks_thinned;
+        return;
+    }
+    waiting_packet again = std::move(it->second.packet);
+    d_acks.erase(it);
+    again.insist = true;
+    again.since = d_now;
+    hop_of(e.dst).queue[e.tag.s].put(d_now, std::move(again), dedup::none);
 }
 
 void client::impl::release(const s5066::u_pdu_ledger<held>::entry& e, bool delivered)
@@ -172,6 +204,11 @@ void client::impl::release(const s5066::u_pdu_ledger<held>::entry& e, bool deliv
     hop_of(e.dst).outstanding[e.tag.s] -= e.cost();
     if (e.tag.segment)
         d_tcp.settled(d_now, *e.tag.segment, delivered);
+    if (!e.tag.ack)
+        return;
+    const auto newest = d_acks.find(*e.tag.ack);
+    if (newest != d_acks.end() && newest->second.number == e.tag.number)
+        d_acks.erase(newest);
 }
 
 void client::impl::lost_sis()

@@ -32,7 +32,8 @@ struct queue_config {
     //! contains two transmissions.
     sim_time delay_target = sim_time(30'000'000'000);
     sim_time delay_interval = sim_time(300'000'000'000);
-    //! Of the pure ACKs of a TCP connection only the newest waits.
+    //! Of the pure ACKs of a TCP connection only the newest waits. In SIS, too, where it
+    //! lives only until the next one should be there, and comes again if it is not.
     bool thin_acks = true;
     //! A TCP segment (a SYN, too) that is already waiting does not wait twice, nor does one
     //! that SIS holds unconfirmed, since ARQ will deliver it, or that was delivered a minute
@@ -48,13 +49,14 @@ struct waiting_packet {
     bool arq = true;
     uint8_t repeats = 0;
     bool in_order = false;
+    bool insist = false; //!< an ACK that became too old in SIS and is still the newest
 };
 
 //! Counters of queues.
 struct queue_stats {
     uint64_t duplicates = 0;      //!< an equal packet waited already
     uint64_t repeats_dropped = 0; //!< TCP segments that waited already
-    uint64_t acks_thinned = 0;
+    uint64_t acks_thinned = 0;    //!< waiting, or outlived in SIS
     uint64_t flushed_queues = 0;  //!< whole queues dropped: full, old or link lost
     uint64_t flushed_packets = 0; //!< packets in them
     uint64_t overflowed = 0;      //!< single packets dropped: full or old

@@ -76,6 +76,11 @@ std::optional<segment_key> key_of_segment(const packet_view& v)
     return segment_key{ v.src, v.dst, ports, s->seq, s->payload, s->flags };
 }
 
+tcp_direction direction_of(const packet_view& v)
+{
+    return { v.src, v.dst, uint32_t(v.src_port) << 16 | v.dst_port };
+}
+
 void tcp_flows::settled(sim_time now, const segment_key& k, bool delivered)
 {
     const auto it = d_in_sis.find(k);

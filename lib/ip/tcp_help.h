@@ -37,6 +37,11 @@ using segment_key = std::tuple<address, address, uint32_t, uint32_t, size_t, uin
 //! Empty: \p v is no segment with data, SYN or FIN.
 std::optional<segment_key> key_of_segment(const packet_view& v);
 
+//! One direction of a TCP connection: source, destination, both ports.
+using tcp_direction = std::tuple<address, address, uint32_t>;
+//! \p v is TCP with ports.
+tcp_direction direction_of(const packet_view& v);
+
 /*! \brief What an IP client knows of the TCP connections that pass it.
  *
  *  It sees both directions of a connection whose data are sent on this side. ARQ delivers every

@@ -382,6 +382,51 @@ TEST(ip_client, a_queue_too_long_or_too_old_goes_as_a_whole)
     EXPECT_EQ(x.ip.stats().queues.flushed_queues, 2u);
 }
 
+TEST(ip_client, acks_live_until_the_next_one_and_the_newest_comes_again)
+{
+    made m;
+    m.protocol = ip::proto_tcp;
+    m.upper.assign(20, 0);
+    put16(m.upper, 0, 4000);
+    put16(m.upper, 2, 80);
+    m.upper[12] = 5 << 4;
+    m.upper[13] = 16;
+    auto c = base();
+    c.queue_octets = 23'000; // of 1200 bit/s
+    lone x(c);
+    const auto ack = [&](unsigned number) {
+        m.id = uint16_t(100 + number);
+        put16(m.upper, 10, 1000 * number);
+        x.packet(m.packet());
+        return x.drain();
+    };
+    const auto expire = [&](const s5066::s_unidata_request& u) {
+        x.in(s5066::s_unidata_request_rejected{ false, 1, 9, u.dst, u.u_pdu });
+    };
+    const auto first = ack(1);
+    ASSERT_EQ(first.size(), 1u);
+    EXPECT_EQ(first[0].ttl, 8u); // 17.9 s: longer than a segment of 1500 octets takes
+    const auto second = ack(2);
+    ASSERT_EQ(second.size(), 1u);
+    expire(first[0]); // superseded
+    EXPECT_TRUE(x.drain().empty());
+    EXPECT_EQ(x.ip.stats().queues.acks_thinned, 1u);
+    expire(second[0]);
+    const auto again = x.drain();
+    ASSERT_EQ(again.size(), 1u);
+    EXPECT_EQ(again[0].u_pdu, second[0].u_pdu);
+    EXPECT_GT(again[0].ttl, 100u);
+    // The same number again means a loss: it lives.
+    m.id = 200;
+    x.packet(m.packet());
+    const auto equal = x.drain();
+    ASSERT_EQ(equal.size(), 1u);
+    EXPECT_GT(equal[0].ttl, 100u);
+    x.confirm(equal[0]);
+    x.confirm(again[0]);
+    EXPECT_EQ(ack(3).at(0).ttl, 8u);
+}
+
 TEST(ip_client, one_that_became_too_old_does_not_empty_the_queue)
 {
     auto c = base();

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf run: stations from their files, over a simulated air, until interrupted."""
 import os
+import pwd
 import resource
 import signal
 import sys
+import tempfile
 import time
 from typing import List, Optional, Tuple
 
@@ -28,6 +30,10 @@ class Stations:
         hf.channel_model(channel)  # complains of a wrong one before anything is set up
         self.tb = gr.top_block("hf run")
         on_air = [d for d in descriptions if d.modem_client is None]
+        if len(on_air) == 1:
+            raise ValueError(f"station {on_air[0].name} alone on a simulated air has nobody to "
+                             "hear it: give a second station file, or [modem_client] for a modem "
+                             "elsewhere")
         self.air = None
         if on_air:
             power = max(hf.mode(d.mode).mean_power for d in on_air)
@@ -79,6 +85,29 @@ def greeting(s: station.Station) -> str:
     return text
 
 
+def become(user: str) -> None:
+    """Go on as that user, without any right of root; raises ValueError or RuntimeError.
+
+    For all threads at once: those that sockets and devices have already, and those to come.
+    """
+    try:
+        account = pwd.getpwnam(user)
+    except KeyError:
+        raise ValueError(f"user {user}: there is none of that name") from None
+    if account.pw_uid == 0:
+        raise ValueError(f"user {user}: that is root, allowed is any other")
+    try:
+        os.setgroups([])
+        os.setresgid(account.pw_gid, account.pw_gid, account.pw_gid)
+        os.setresuid(account.pw_uid, account.pw_uid, account.pw_uid)
+    except PermissionError:
+        raise RuntimeError(f"cannot become user {user}: only root can, and {os.geteuid()} "
+                           "is not root") from None
+    # GNU Radio keeps its preferences there, and fails where it may not.
+    homes = [os.environ.get("HOME", ""), account.pw_dir, tempfile.gettempdir()]
+    os.environ["HOME"] = next((h for h in homes if os.access(h, os.W_OK | os.X_OK)), homes[-1])
+
+
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE.toml...")
 @click.option("--channel", default="awgn snr=30", show_default=True,
@@ -92,8 +121,11 @@ def greeting(s: station.Station) -> str:
               help="Capture D_PDUs and S_primitives of every station that has no [capture]: "
               "ADDRESS-d_pdu.pcap, ADDRESS-sis.pcap.")
 @click.option("--quiet", is_flag=True, help="No log lines.")
+@click.option("--user", metavar="NAME", help="When sockets, devices and captures are open, give "
+              "up the rights of root and go on as this user.")
 def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
-            duration: Optional[float], pcap: Optional[str], quiet: bool) -> None:
+            duration: Optional[float], pcap: Optional[str], quiet: bool,
+            user: Optional[str]) -> None:
     """Run one or more stations, each from its file, over a simulated air until Ctrl-C.
 
     Real waveforms in lock step. What the data links do is printed, each line with station
@@ -113,8 +145,12 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
                 d.capture = station.Capture(os.path.join(pcap, f"{d.address}-d_pdu.pcap"),
                                             os.path.join(pcap, f"{d.address}-sis.pcap"))
         stations = Stations(descriptions, channel, seed, speed)
+        if user:
+            become(user)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    except RuntimeError as error:
+        raise fail(str(error)) from None
     try:
         with stations:
             for s in stations.stations:

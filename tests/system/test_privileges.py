@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What rights hf run needs, and that it gives up the others."""
+import os
+import pwd
+import subprocess
+import sys
+import time
+
+from gnuradio import hf
+from gnuradio.hf import netns
+import pytest
+
+HF = [sys.executable, "-c", "from gnuradio.hf.cli import main; main()"]
+NET_ADMIN = 1 << 12
+
+pytestmark = pytest.mark.skipif(netns.why_not() is not None, reason=str(netns.why_not()))
+
+
+def station_file(folder, k):
+    """A station with an IP client, HF-PEP and an SIS server; 1 or 2."""
+    path = folder / f"{k}.toml"
+    path.write_text(f"""
+address = "1.2.0.{k}"
+mode = "4539-9600S"
+[sis_server]
+port = 0
+[pep]
+listen = ["socks5:{1080 + k}"]
+routes = [".=1.2.0.{3 - k}"]
+[ip_client]
+device = "hf{k}"
+address = "10.66.{k}.1/24"
+routes = ["10.66.{3 - k}.0/24=1.2.0.{3 - k}"]
+""", encoding="utf-8")
+    path.chmod(0o644)
+    return str(path)
+
+
+def nobody_may_read():
+    """Whether another user can load the program from where it is."""
+    here = [hf.__file__, sys.executable]
+    return all(subprocess.run(["setpriv", "--reuid=nobody", "--clear-groups", "test", "-r", path],
+                              capture_output=True).returncode == 0 for path in here)
+
+
+def threads(process):
+    """Of each thread: effective user, its effective and permitted capabilities."""
+    found = []
+    for task in os.listdir(f"/proc/{process.pid}/task"):
+        with open(f"/proc/{process.pid}/task/{task}/status", encoding="ascii") as file:
+            s = dict(line.split(":", 1) for line in file)
+        found.append((int(s["Uid"].split()[1]), int(s["CapEff"], 16), int(s["CapPrm"], 16),
+                      s["Groups"].split()))
+    return found
+
+
+def running(command, home):
+    """The program, and what it says of its two stations."""
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                               env={**os.environ, "HOME": str(home)}, text=True)
+    said = [process.stderr.readline() for _ in range(2)]
+    return process, "".join(said)
+
+
+@pytest.fixture(name="space")
+def a_namespace():
+    with netns.Namespace(f"hf-rights-{os.getpid()}") as ns:
+        yield ns
+
+
+@pytest.fixture(name="files")
+def two_files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stations")
+    for part in [folder, *folder.parents]:
+        if str(part).startswith("/tmp/"):
+            part.chmod(0o755)
+    # GNU Radio looks for its preferences below HOME.
+    (folder / "home").mkdir()
+    (folder / "home").chmod(0o777)
+    return [station_file(folder, k) for k in (1, 2)]
+
+
+@pytest.mark.skipif(not nobody_may_read(), reason="nobody cannot read the program")
+@pytest.mark.parametrize("way", ["started as root", "with CAP_NET_ADMIN only"])
+def test_no_right_is_left_but_what_was_given(way, space, files):
+    only = ["setpriv", "--clear-groups", "--inh-caps=-all,+net_admin",
+            "--bounding-set=-all,+net_admin", "--no-new-privs"]
+    command = [*HF, "run", "--quiet", *files]
+    if way == "started as root":
+        command += ["--user", "nobody"]
+    else:
+        command = only + command
+    process, said = running(space.command(*command), os.path.dirname(files[0]) + "/home")
+    try:
+        assert "station 1.2.0.1" in said and "station 1.2.0.2" in said
+        shown = subprocess.run(space.command("ip", "-o", "addr"), capture_output=True,
+                               text=True, check=True).stdout
+        assert "10.66.1.1/24" in shown and "10.66.2.1/24" in shown
+        time.sleep(1)
+        allowed, user = (0, pwd.getpwnam("nobody").pw_uid) if way == "started as root" else (
+            NET_ADMIN, 0)
+        found = threads(process)
+        assert len(found) > 5
+        assert set((uid, effective, permitted) for uid, effective, permitted, _ in found) == {
+            (user, allowed, allowed)}
+        assert all(groups == [] for *_, groups in found)
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+    assert process.returncode == 130
+    shown = subprocess.run(space.command("ip", "-o", "link"), capture_output=True, text=True,
+                           check=True).stdout
+    assert "hf1" not in shown and "hf2" not in shown
+
+
+def test_a_station_alone_is_told_what_it_needs(files):
+    result = subprocess.run([*HF, "run", files[0]], text=True, capture_output=True)
+    assert result.returncode == 2
+    assert "1.2.0.1 alone" in result.stderr and "[modem_client]" in result.stderr
+
+
+@pytest.mark.parametrize("user, named", [("no-such-user", "no-such-user"), ("root", "is root")])
+def test_wrong_users_are_named(user, named, files, space):
+    result = subprocess.run(space.command(*HF, "run", "--user", user, *files), text=True,
+                            capture_output=True)
+    assert result.returncode == 2
+    assert named in result.stderr
