@@ -203,7 +203,8 @@ ip::client_config make_config(const std::string& address,
     c.mtu = static_cast<size_t>(mtu);
     c.queue_octets = queue_octets;
     c.queue.policy = queue == "fair" ? ip::queue_policy::fair : ip::queue_policy::whole;
-    c.own = { ip::address(address.substr(0, address.find('/'))) };
+    for (const auto& own : tun_device::addresses(address))
+        c.own.push_back(own.address);
     for (const auto& entry : table) {
         const auto [prefix, node] = parse_route(entry);
         c.table.push_back({ ip::prefix(prefix), node });

@@ -11,9 +11,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 #include <stdexcept>
+#include <vector>
 
 namespace gr::hf {
 namespace {
@@ -39,30 +42,43 @@ struct descriptor {
     throw std::runtime_error(text);
 }
 
-struct ipv4_prefix {
-    in_addr address{};
-    int length = 0;
+//! What SIOCSIFADDR takes of IPv6; the header of the kernel does not go with those of libc.
+struct ipv6_request {
+    in6_addr address;
+    uint32_t length;
+    int index;
 };
 
-ipv4_prefix parse_prefix(const std::string& text)
-{
-    const auto slash = text.find('/');
-    ipv4_prefix p;
-    const bool ok =
-        slash != std::string::npos &&
-        ::inet_pton(AF_INET, text.substr(0, slash).c_str(), &p.address) == 1 &&
-        !text.substr(slash + 1).empty() && text.size() - slash <= 3 &&
-        text.find_first_not_of("0123456789", slash + 1) == std::string::npos;
-    if (ok)
-        p.length = std::stoi(text.substr(slash + 1));
-    if (!ok || p.length < 1 || p.length > 32)
-        throw std::invalid_argument("TUN address '" + text +
-                                    "': allowed is an IPv4 address with prefix length "
-                                    "1 to 32, for example 10.66.0.1/24");
-    return p;
-}
-
 } // namespace
+
+std::vector<tun_device::host_prefix> tun_device::addresses(const std::string& text)
+{
+    std::string words = text;
+    std::replace(words.begin(), words.end(), ',', ' ');
+    std::istringstream in(words);
+    std::vector<host_prefix> all;
+    bool ok = true;
+    for (std::string word; in >> word;) {
+        const auto slash = word.find('/');
+        const std::string length =
+            slash != std::string::npos ? word.substr(slash + 1) : "";
+        const auto a = ip::address::parse(word.substr(0, slash));
+        ok = ok && a && !length.empty() && length.size() <= 3 &&
+             length.find_first_not_of("0123456789") == std::string::npos;
+        if (!ok)
+            break;
+        all.push_back({ *a, static_cast<unsigned>(std::stoul(length)) });
+        ok = all.back().length >= 1 && all.back().length <= (a->is_v6() ? 128u : 32u);
+    }
+    const bool alike =
+        all.size() == 2 && all[0].address.is_v6() == all[1].address.is_v6();
+    if (!ok || all.empty() || all.size() > 2 || alike)
+        throw std::invalid_argument("TUN address '" + text +
+                                    "': allowed are an IPv4 address with prefix length "
+                                    "1 to 32, one of IPv6 with 1 to 128, or both, for "
+                                    "example 10.66.0.1/24, fd66::1/64");
+    return all;
+}
 
 tun_device::tun_device(const std::string& name, const std::string& address, int mtu)
 {
@@ -72,7 +88,12 @@ tun_device::tun_device(const std::string& name, const std::string& address, int 
     if (mtu < 576 || mtu > 2048)
         throw std::invalid_argument("TUN MTU " + std::to_string(mtu) +
                                     ": allowed are 576 to 2048 octets");
-    const ipv4_prefix prefix = parse_prefix(address);
+    const auto prefixes = addresses(address);
+    constexpr int mtu_v6 = 1280;
+    for (const host_prefix& p : prefixes)
+        if (p.address.is_v6() && mtu < mtu_v6)
+            throw std::invalid_argument("TUN MTU " + std::to_string(mtu) +
+                                        ": IPv6 needs 1280 octets at least");
 
     descriptor tun{ ::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC) };
     if (tun.fd < 0)
@@ -90,17 +111,33 @@ tun_device::tun_device(const std::string& name, const std::string& address, int 
     };
     ifr.ifr_mtu = mtu;
     set(SIOCSIFMTU, "MTU");
-    sockaddr_in sa{};
-    sa.sin_family = AF_INET;
-    sa.sin_addr = prefix.address;
-    std::memcpy(&ifr.ifr_addr, &sa, sizeof(sa));
-    set(SIOCSIFADDR, "address");
-    sa.sin_addr.s_addr = htonl(prefix.length == 0 ? 0 : ~0u << (32 - prefix.length));
-    std::memcpy(&ifr.ifr_netmask, &sa, sizeof(sa));
-    set(SIOCSIFNETMASK, "netmask");
+    for (const host_prefix& p : prefixes) {
+        if (p.address.is_v6())
+            continue;
+        sockaddr_in sa{};
+        sa.sin_family = AF_INET;
+        std::memcpy(&sa.sin_addr, p.address.data(), sizeof(sa.sin_addr));
+        std::memcpy(&ifr.ifr_addr, &sa, sizeof(sa));
+        set(SIOCSIFADDR, "address");
+        sa.sin_addr.s_addr = htonl(~0u << (32 - p.length));
+        std::memcpy(&ifr.ifr_netmask, &sa, sizeof(sa));
+        set(SIOCSIFNETMASK, "netmask");
+    }
     set(SIOCGIFFLAGS, "flags");
     ifr.ifr_flags |= IFF_UP | IFF_RUNNING;
     set(SIOCSIFFLAGS, "flags");
+    for (const host_prefix& p : prefixes) {
+        if (!p.address.is_v6())
+            continue;
+        descriptor v6{ ::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0) };
+        set(SIOCGIFINDEX, "index");
+        ipv6_request r{};
+        std::memcpy(&r.address, p.address.data(), sizeof(r.address));
+        r.length = p.length;
+        r.index = ifr.ifr_ifindex;
+        if (v6.fd < 0 || ::ioctl(v6.fd, SIOCSIFADDR, &r) != 0)
+            refused("IPv6 address of '" + name + "'");
+    }
 
     d_fd = tun.fd;
     tun.fd = -1;

@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "ip/address.h"
 #include <string>
+#include <vector>
 
 namespace gr::hf {
 
@@ -14,12 +16,21 @@ class tun_device
 {
 public:
     /*! \param name device name, 1 to 15 characters, for example hf0
-     *  \param address IPv4 address with prefix length, for example 10.66.0.1/24
-     *  \param mtu in octets, 576 to 2048
+     *  \param address see addresses()
+     *  \param mtu in octets, 576 to 2048, with IPv6 from 1280
      *  \throws std::invalid_argument for a value outside these limits
      *  \throws std::runtime_error if the system refuses, saying what and why
      */
     tun_device(const std::string& name, const std::string& address, int mtu);
+    struct host_prefix {
+        ip::address address;
+        unsigned length = 0;
+    };
+    /*! \brief The text of an address: one with prefix length, or one of IPv4 and one of IPv6
+     *         with a comma or blanks between them.
+     *  \throws std::invalid_argument that says what is allowed
+     */
+    static std::vector<host_prefix> addresses(const std::string& text);
     ~tun_device();
     tun_device(const tun_device&) = delete;
     tun_device& operator=(const tun_device&) = delete;

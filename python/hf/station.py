@@ -25,7 +25,8 @@ def words_of(tables: List[Dict[str, Any]]) -> List[str]:
 class IpClient:
     """IP client of a station; needs CAP_NET_ADMIN.
 
-    device: name of the TUN device; address: with prefix length; routes: "PREFIX=NODE";
+    device: name of the TUN device; address: with prefix length, for example "10.66.0.1/24" or
+    "10.66.0.1/24, fd66::1/64"; routes: "PREFIX=NODE";
     mtu: octets, 576 to 2048. filter: tables ([[ip_client.filter]]) of the words of a rule, for
     example proto = "udp", port = 123, action = "drop"; queue: "fair" or "whole"; settings:
     further ones (hf.ip_client.settings()).

@@ -27,7 +27,8 @@ public:
     typedef std::shared_ptr<ip_client> sptr;
 
     /*! \param device name of the TUN device, 1 to 15 characters
-     *  \param address IPv4 address with prefix length, for example 10.66.0.1/24
+     *  \param address IPv4 or IPv6 address with prefix length, or one of each, for example
+     *         "10.66.0.1/24, fd66::1/64"
      *  \param table next hops, each "PREFIX=NODE", for example "10.66.0.2/32=1.2.0.2"
      *  \param mtu of the device, 576 to 2048 octets
      *  \param queue_octets unconfirmed octets held in SIS for one node: about one longest
