@@ -17,7 +17,9 @@ constexpr float largest_ratio = 25;
 
 /* A block that will never decode shows it at once: many decisions change from round to round,
  * but the decoder corrects as much of its input as before. Shares of the coded bits. */
-constexpr double restless = 0.06, no_better = 0.985;
+constexpr double restless = 0.02, no_better = 0.985;
+// One that has settled changes hardly any and corrects no more.
+constexpr double still = 0.001, as_good = 0.997;
 
 } // namespace
 
@@ -93,8 +95,10 @@ decoded_block iterative_detector::end_block(frame_source& source)
             ++idle;
         else
             idle = 0;
+        const bool settled = static_cast<double>(changed) < still * size &&
+                             corrected > as_good * corrected_before;
         corrected_before = corrected;
-        if (changed == 0 || idle >= patience)
+        if (changed == 0 || settled || idle >= patience)
             break;
         form_beliefs();
         source.observe_again(d_beliefs, d_frames);
