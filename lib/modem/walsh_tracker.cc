@@ -28,6 +28,24 @@ constexpr float by_chance = 0.3f;
 // signals up to 2.
 constexpr float present_score = 2.4f;
 
+/* Es / N0 from what the wrong words show on the paths, which is noise and the signal itself:
+ * its half-symbol neighbours, and the other paths. Their shares are measured; above 15 dB
+ * there is nothing left to tell. */
+double without_own_noise(double seen, const std::vector<float>& profile)
+{
+    constexpr double of_itself = 0.26, of_other_paths = 0.36; // against the signal
+    constexpr double one_path = 0.39; // share of squares in the profile of a single path
+    constexpr double bias = 0.8, least_noise = 0.025;
+    double sum = 1e-30, squares = 0;
+    for (const float p : profile) {
+        sum += p;
+        squares += static_cast<double>(p) * p;
+    }
+    const double single = std::min(squares / (sum * sum) / one_path, 1.0);
+    const double own = of_itself + of_other_paths * (1 - single);
+    return bias / std::max(1 / std::max(seen, 1e-9) - own, least_noise);
+}
+
 } // namespace
 
 walsh_tracker::walsh_tracker(const acquired& a, double lost_after_s, size_t rounds)
@@ -70,7 +88,6 @@ std::optional<received_block> walsh_tracker::advance(const sample_buffer& in)
             }
             d_coherent.clear();
             b.decoded = d_decoder.decode(d_soft);
-            b.channel.snr_db = snr_in_3_khz(d_snr_sum / static_cast<double>(sets));
             b.channel.freq_offset_hz = d_stream.frequency();
             b.channel.doppler_hz = d_doppler.spread_hz();
             b.channel.coded_ber = b.decoded.coded_ber;
@@ -78,6 +95,8 @@ std::optional<received_block> walsh_tracker::advance(const sample_buffer& in)
             for (float& p : above)
                 p = std::max(p - by_chance * d_noise / static_cast<float>(chips), 0.0f);
             describe_delays(above, b.channel);
+            b.channel.snr_db = snr_in_3_khz(
+                without_own_noise(d_snr_sum / static_cast<double>(sets), above));
             if (const int rows = window_error(above, window_margin)) {
                 d_stream.move(rows);
                 d_doppler.move(rows);

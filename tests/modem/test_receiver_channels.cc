@@ -283,3 +283,24 @@ TEST(receiver_channels, short_preamble_at_75_bits_and_minus_9_db)
         found += bit_errors("4539-75S", "snr=-9 offset=20", 5, seed) == 0;
     EXPECT_GE(found, 33u); // 92 % in longer runs; it was a third
 }
+
+TEST(receiver_channels, reports_the_ratio_at_75_bits)
+{
+    for (const char* paths : { "", "paths=0:0:0,2:0:0:0:77 " })
+        for (const double snr : { -4.0, 0.0, 5.0, 10.0 }) {
+            const mode m = mode::parse("4539-75S");
+            loopback::samples x(3000);
+            const auto t = loopback::transmit(m, loopback::random_octets(80, 2));
+            x.insert(x.end(), t.begin(), t.end());
+            loopback::pause(x, 9600);
+            burst_receiver rx;
+            const auto got = loopback::receive(
+                rx, loopback::through(x, paths + ("snr=" + std::to_string(snr)), 1, 1));
+            ASSERT_EQ(got.size(), 1u);
+            double sum = 0;
+            for (const auto& b : got[0].blocks)
+                sum += b.snr_db;
+            EXPECT_NEAR(sum / static_cast<double>(got[0].blocks.size()), snr, 2)
+                << paths << snr;
+        }
+}
