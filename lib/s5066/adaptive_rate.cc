@@ -47,6 +47,9 @@ constexpr double longest_transmission_s = 127.5;
 constexpr double settle_s = 15;
 // A D_PDU is lost with any block that it touches.
 constexpr double blocks_per_d_pdu = 1.5;
+// Estimates of a fading channel are noisy: another rate must promise so much more, a slower one
+// most, since by the time it is used the fade that called for it is often over.
+constexpr double worth_slower = 1.4, worth_faster = 1.05;
 // Cost of an answer that is lost: the time-out, and asking again.
 constexpr double lost_answer_s = 10;
 constexpr size_t ack_octets = 60;
@@ -238,7 +241,8 @@ double rate_estimator::block_success(const mode& m) const
     return normal_cdf(margin / deviation_db(m));
 }
 
-mode rate_estimator::best(const std::vector<mode>& modes) const
+mode rate_estimator::best(const std::vector<mode>& modes,
+                          const std::optional<mode>& present) const
 {
     const mode* found = &modes.front();
     double most = 0;
@@ -247,7 +251,10 @@ mode rate_estimator::best(const std::vector<mode>& modes) const
         const double block_s = to_seconds(t.block_end(0) - t.block_begin(0));
         const double idle_s = turn_s + to_seconds(t.block_begin(0)) + block_s / 2;
         const double gain = m.rate_bps * std::pow(block_success(m), blocks_per_d_pdu) *
-                            (1 - idle_s / longest_transmission_s);
+                            (1 - idle_s / longest_transmission_s) /
+                            (!present || m.rate_bps == present->rate_bps ? 1
+                             : m.rate_bps < present->rate_bps            ? worth_slower
+                                                                         : worth_faster);
         if (gain > most) {
             most = gain;
             found = &m;
@@ -390,6 +397,7 @@ void adaptive_rate_policy::on_reception(sim_time, address peer, const reception&
     s.in.on_blocks(r.m, r.block_snr_db);
     s.in.on_share(r.m, r.good_share, static_cast<double>(r.block_snr_db.size()));
     s.out.copy_channel(s.in);
+    s.wanted = s.in.best(d_modes, s.wanted);
 }
 
 void adaptive_rate_policy::on_frames(sim_time, address peer, unsigned sent, unsigned lost)
@@ -425,7 +433,7 @@ std::optional<uint16_t> adaptive_rate_policy::advice(address peer) const
     if (it == d_stations.end() || !it->second.in.known()) {
         return std::nullopt;
     }
-    return encode_rate_advice(it->second.in.best(d_modes));
+    return encode_rate_advice(it->second.wanted.value_or(it->second.in.best(d_modes)));
 }
 
 } // namespace gr::hf::s5066

@@ -56,8 +56,12 @@ public:
     bool fading() const { return d_short_deviation_db > 1.5; }
     //! Probability that a block in mode \p m arrives.
     double block_success(const mode& m) const;
-    //! Of the modes, that with the most goodput for much data. \p modes must not be empty.
-    mode best(const std::vector<mode>& modes) const;
+    /*! \brief Of the modes, that with the most goodput for much data.
+     *  \param modes not empty
+     *  \param present the one in use, if any: other rates must promise somewhat more
+     */
+    mode best(const std::vector<mode>& modes,
+              const std::optional<mode>& present = std::nullopt) const;
     //! Of the modes, the one that gets \p octets across soonest on average.
     mode soonest(const std::vector<mode>& modes, size_t octets, double failure_s) const;
 
@@ -105,6 +109,7 @@ private:
         bool advises = false;        // it has ever sent one
         mode last;                   // data were sent in it
         bool sent = false;
+        std::optional<mode> wanted; // our advice to it
     };
 
     mode data_mode(const station& s, const tx_context& c) const;
