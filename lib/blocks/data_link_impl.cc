@@ -91,6 +91,8 @@ public:
                  s.unacknowledged,
                  s.links,
                  s.clients,
+                 s.emcon,
+                 s.broadcast,
                  to_seconds(d_now) };
     }
 
@@ -148,6 +150,18 @@ public:
     {
         std::lock_guard<std::mutex> lock(d_mutex);
         d_node.set_mode(mode);
+    }
+
+    void set_emcon(bool on) override
+    {
+        std::lock_guard<std::mutex> lock(d_mutex);
+        d_node.set_emcon(d_now, on);
+    }
+
+    void set_broadcast(bool on) override
+    {
+        std::lock_guard<std::mutex> lock(d_mutex);
+        d_node.set_broadcast(d_now, on);
     }
 
 private:

@@ -142,6 +142,17 @@ def test_set_mode():
         link.set_mode("4539-1S")
 
 
+def test_emission_control_and_broadcast_sessions():
+    link = hf.data_link("1.2.0.1")
+    assert not link.state().emcon and not link.state().broadcast
+    link.set_emcon(True)
+    link.set_broadcast(True)
+    assert link.state().emcon and link.state().broadcast
+    link.set_emcon(False)
+    link.set_broadcast(False)
+    assert not link.state().emcon and not link.state().broadcast
+
+
 def test_snapshots_of_idle_blocks():
     assert hf.modem().state().transmissions == 0
     assert hf.data_link("1.2.0.1").state().phase == "idle"

@@ -24,7 +24,9 @@ struct data_link_state {
     uint64_t unacknowledged = 0;
     uint64_t links = 0;
     uint64_t clients = 0;
-    double now = 0; //!< station time, s
+    bool emcon = false;     //!< nothing is transmitted
+    bool broadcast = false; //!< in a broadcast session
+    double now = 0;         //!< station time, s
 };
 
 /*! \brief STANAG 5066 data link of one station: SIS, CAS-1 and DTS (Annexes A, B, C).
@@ -67,6 +69,14 @@ public:
     virtual std::map<std::string, uint64_t> stats() const = 0;
     //! Another mode for data from the next transmission on. \throws std::invalid_argument
     virtual void set_mode(const std::string& mode) = 0;
+    /*! \brief Emission control: while on, nothing is transmitted; what is received is delivered,
+     *         and not acknowledged. Clients are told by S_SUBNET_AVAILABILITY.
+     */
+    virtual void set_emcon(bool on) = 0;
+    /*! \brief Enters or leaves a broadcast session (A.1.1.3): only data without ARQ, no links. With
+     *         the setting broadcast_only it never ends.
+     */
+    virtual void set_broadcast(bool on) = 0;
 };
 
 } // namespace gr::hf

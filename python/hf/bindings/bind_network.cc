@@ -39,6 +39,8 @@ void bind_data_link(py::module& m)
         .def_readonly("unacknowledged", &data_link_state::unacknowledged)
         .def_readonly("links", &data_link_state::links)
         .def_readonly("clients", &data_link_state::clients)
+        .def_readonly("emcon", &data_link_state::emcon)
+        .def_readonly("broadcast", &data_link_state::broadcast)
         .def_readonly("now", &data_link_state::now);
 
     message_class<data_link>(m, "data_link", "STANAG 5066 data link of one station.")
@@ -54,7 +56,15 @@ void bind_data_link(py::module& m)
                     "Names and default values of the further settings.")
         .def("state", &data_link::state)
         .def("stats", &data_link::stats)
-        .def("set_mode", &data_link::set_mode, py::arg("mode"));
+        .def("set_mode", &data_link::set_mode, py::arg("mode"))
+        .def("set_emcon",
+             &data_link::set_emcon,
+             py::arg("on"),
+             "Emission control: while on, nothing is transmitted.")
+        .def("set_broadcast",
+             &data_link::set_broadcast,
+             py::arg("on"),
+             "Broadcast session: only data without ARQ, no links.");
 
     m.def("new_client_id", &keys::new_client_id, "Identity of a client on a sis port.");
 }
