@@ -164,3 +164,15 @@ def test_a_known_channel_bounds_the_receiver():
         hf.ber_trial("4539-9600S", "poor snr=23 clock=10", 3, 1, genie=True)
     outcome = CliRunner().invoke(command, ["--standard", "--genie"])
     assert outcome.exit_code == 2 and "--genie needs --mode" in outcome.output
+
+
+def test_a_file_of_trials_is_drawn(tmp_path):
+    path, picture = str(tmp_path / "t.csv"), tmp_path / "t.png"
+    store = ber.Store(path)
+    result = measure(store)
+    store.close()
+    outcome = CliRunner().invoke(command, ["--csv", path, "--plot", str(picture)])
+    assert outcome.exit_code == 0 and picture.stat().st_size > 1000
+    assert f"{result.ber:.2e}" in outcome.output
+    outcome = CliRunner().invoke(command, ["--csv", path + "x", "--plot", str(picture)])
+    assert outcome.exit_code == 1 and "no such file" in outcome.output

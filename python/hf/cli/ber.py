@@ -59,6 +59,20 @@ def _acquire(finding: Any, trials: int, executor: Executor, width: int, store: A
     print(finding.table(outcomes))
 
 
+def _draw(ber: Any, csv_path: str, plot: str) -> None:
+    """The table and the curves of what is in a file."""
+    from ..measure import curves
+    if not os.path.exists(csv_path):
+        raise fail(f"{csv_path}: there is no such file")
+    store = ber.Store(csv_path)
+    results = store.results()
+    store.close()
+    if not results:
+        raise fail(f"{csv_path}: it holds no trials")
+    print(ber.table(results))
+    curves.draw(results, plot)
+
+
 @click.command()
 @click.option("--mode", "modes", multiple=True, metavar="MODE", help="May be repeated.")
 @click.option("--channel", "channels", multiple=True, metavar="SPEC", default=["awgn"],
@@ -117,9 +131,14 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
     standard output. Equal seeds give equal figures on any number of processors.
     """
     from ..measure import acquisition as finding, ber, standard as tables
-    if standard + bool(modes) + acquisition + (silence is not None) != 1:
+    kinds = standard + bool(modes) + acquisition + (silence is not None)
+    if kinds == 0 and csv_path and plot:
+        _draw(ber, csv_path, plot)
+        return
+    if kinds != 1:
         raise click.UsageError("either --standard, or --acquisition, or --silence, or at least "
-                               "one --mode with --snr")
+                               "one --mode with --snr; or --csv with --plot, to draw what it "
+                               "holds")
     if genie and not modes:
         raise click.UsageError("--genie needs --mode")
     if modes and snr is None:

@@ -134,6 +134,14 @@ class Store:
             self._known[key] = value
             self._write(key, value)
 
+    def results(self) -> List[Result]:
+        """Every point in the file, with all of its trials."""
+        points: Dict[Point, List[Dict[str, float]]] = {}
+        for (mode, channel, seconds, effort, genie, _), value in self._known.items():
+            point = Point(mode, channel, float(seconds), int(effort), genie == "1")
+            points.setdefault(point, []).append(value)
+        return [summed(point, values) for point, values in points.items()]
+
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:
@@ -165,21 +173,28 @@ def trials(point: Point, executor: Executor, width: int, store: Store,
 def measure(point: Point, stop: Stop, executor: Executor, width: int, store: Store,
             first_seed: int = 1) -> Result:
     """Trials until \\p stop is reached. \\p width: how many are under way at once."""
-    sums = dict.fromkeys(COUNTS + MEASURED, 0.0)
-    count = lost = cut = false = 0
+    values: List[Dict[str, float]] = []
+    bad_blocks = air_s = 0.0
     source = trials(point, executor, width, store, first_seed)
     for value in source:
-        count += 1
-        for key in sums:
-            sums[key] += value[key]
-        lost += not value["found"]
-        cut += bool(value["found"] and not value["ended"])
-        false += int(value["receptions"] - bool(value["found"]))
-        if sums["bad_blocks"] >= stop.bad_blocks or sums["air_s"] >= stop.air_s:
+        values.append(value)
+        bad_blocks += value["bad_blocks"]
+        air_s += value["air_s"]
+        if bad_blocks >= stop.bad_blocks or air_s >= stop.air_s:
             break
     source.close()  # type: ignore[attr-defined]
-    return Result(point, count, int(sums["bits"]), int(sums["errors"]), int(sums["blocks"]),
-                  int(sums["bad_blocks"]), lost, cut, false, sums["air_s"], sums["cpu_s"])
+    return summed(point, values)
+
+
+def summed(point: Point, values: List[Dict[str, float]]) -> Result:
+    """The sums over trials of a point."""
+    sums = {key: sum(v[key] for v in values) for key in COUNTS + MEASURED}
+    lost = sum(not v["found"] for v in values)
+    cut = sum(bool(v["found"] and not v["ended"]) for v in values)
+    false = sum(int(v["receptions"] - bool(v["found"])) for v in values)
+    return Result(point, len(values), int(sums["bits"]), int(sums["errors"]),
+                  int(sums["blocks"]), int(sums["bad_blocks"]), lost, cut, false,
+                  sums["air_s"], sums["cpu_s"])
 
 
 def table(results: List[Result]) -> str:
