@@ -92,11 +92,13 @@ class Ping:
 
 @dataclass
 class Sample:
-    """Octets that have arrived until a time: there (out) and here (in)."""
+    """Octets that have arrived until a time: there (out, confirmed) and here (in); and those
+    that the station here has taken."""
 
     time: float
     octets_out: int
     octets_in: int
+    submitted: int = 0
 
 
 @dataclass
@@ -206,9 +208,11 @@ class Console:
             now = self.clock.now()
             if before != (r.submitted, r.confirmed, r.rejected, r.received):
                 last = now
-            if before[1:] != (r.confirmed, r.rejected, r.received):
+            news = before[1:] != (r.confirmed, r.rejected, r.received)
+            if news:
                 r.seconds = now - begin
-                r.samples.append(Sample(r.seconds, r.confirmed, r.received))
+            if news or (not acknowledged and before[0] != r.submitted):
+                r.samples.append(Sample(now - begin, r.confirmed, r.received, r.submitted))
             progress()
             done = r.submitted >= octets and r.received >= two_way
             if done and acknowledged and r.confirmed + r.rejected >= r.submitted:

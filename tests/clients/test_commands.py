@@ -212,3 +212,24 @@ def test_lua_dissector_reads_what_wireshark_leaves(servers, folder):
         "-Y", "hf_s5066.rcop.application == 0x1002 && s5066dts.type != 7", "-T", "fields",
         "-e", "hf_s5066.rcop.segment").splitlines()]
     assert [int(r[0]) for r in rows] == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("confirmed, label", [(0, "submitted"), (500, "there")])
+def test_the_picture_of_send_only_shows_what_was_submitted(monkeypatch, tmp_path, confirmed,
+                                                           label):
+    from matplotlib import axes
+    from gnuradio.hf.cli import console as command
+    from gnuradio.hf.console import Sample
+    drawn = []
+    plain = axes.Axes.plot
+
+    def plot(self, *args, **kwargs):
+        drawn.append((kwargs.get("label"), list(args[1])))
+        return plain(self, *args, **kwargs)
+
+    monkeypatch.setattr(axes.Axes, "plot", plot)
+    path = tmp_path / "picture.png"
+    command.plot(str(path), "title", [Sample(1.0, confirmed, 0, 1000),
+                                      Sample(2.0, confirmed, 0, 2000)])
+    assert path.stat().st_size > 1000
+    assert [name for name, values in drawn if any(values)].count(label) >= 1
