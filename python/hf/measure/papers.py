@@ -253,7 +253,9 @@ def report(rows: List[Row], below: Dict[str, str] = {}) -> str:
     """Markdown: what was missed first, then every table. below: Markdown under the table of that
     name."""
     missed = [r for r in rows if not r.beaten]
-    lines = [f"{len(rows) - len(missed)} of {len(rows)} published cells beaten; clear channel "
+    # A cell may have been run in two ways.
+    count, lost = len({r.cell.number for r in rows}), len({r.cell.number for r in missed})
+    lines = [f"{count - lost} of {count} published cells beaten; clear channel "
              "unless said otherwise.", ""]
     if missed:
         lines += ["### Missed", "", *HEAD, *map(_line, missed), ""]
