@@ -341,23 +341,43 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c) cons
     return *found;
 }
 
+// The channel is much the same both ways, but the noise need not be: the peer's own advice counts
+// as well, with room for fades, which short blocks do not average.
+std::vector<mode> adaptive_rate_policy::robust_modes(const station& s) const
+{
+    constexpr double fade_db = 3;
+    std::vector<mode> list;
+    for (const mode& m : d_ack_modes) {
+        if (!s.advised || list.empty() ||
+            needed_db(m) <= needed_db(*s.advised) - fade_db) {
+            list.push_back(m);
+        }
+    }
+    return list;
+}
+
+// What is best for much data is slow for a message that leaves its long block all but empty.
+mode adaptive_rate_policy::message_mode(const station& s,
+                                        const tx_context& c,
+                                        const mode& bulk) const
+{
+    const size_t octets = c.backlog_octets + ack_octets;
+    if (!is_long(bulk) || !s.in.known() || c.silent_rounds > 0 || c.backlog_octets == 0 ||
+        octets > kernel::timing_of(bulk).octets_in(1)) {
+        return bulk;
+    }
+    auto list = robust_modes(s);
+    list.push_back(bulk);
+    return s.in.soonest(list, octets, lost_answer_s);
+}
+
 mode adaptive_rate_policy::choose(sim_time, const tx_context& c)
 {
     station& s = of(c.peer);
     if (c.ack_only && s.in.known() && c.silent_rounds == 0) {
-        // The channel is much the same both ways, but the noise need not be: the peer's own
-        // advice counts as well, with room for fades, which short blocks do not average.
-        constexpr double fade_db = 3;
-        std::vector<mode> list;
-        for (const mode& m : d_ack_modes) {
-            if (!s.advised || list.empty() ||
-                needed_db(m) <= needed_db(*s.advised) - fade_db) {
-                list.push_back(m);
-            }
-        }
-        return s.in.soonest(list, ack_octets, lost_answer_s);
+        return s.in.soonest(robust_modes(s), ack_octets, lost_answer_s);
     }
-    const mode m = data_mode(s, c);
+    const mode m = message_mode(s, c, data_mode(s, c));
     if (!c.ack_only) {
         s.last = m;
         s.sent = true;

@@ -113,6 +113,8 @@ private:
     };
 
     mode data_mode(const station& s, const tx_context& c) const;
+    mode message_mode(const station& s, const tx_context& c, const mode& bulk) const;
+    std::vector<mode> robust_modes(const station& s) const;
     mode below(const mode& m, double db) const;
     station& of(address peer);
 

@@ -113,6 +113,26 @@ TEST(adaptive_policy, follows_advice_within_its_range_and_falls_on_silence)
     EXPECT_EQ(p.choose({}, c).to_string(), "4539-300S");
 }
 
+TEST(adaptive_policy, short_messages_do_not_wait_for_a_long_block)
+{
+    adaptive_rate_policy p(*rate_range::parse("auto"));
+    const sim_time now{};
+    reception r = heard("4539-3200S", 18);
+    for (size_t i = 0; i < r.block_snr_db.size(); ++i) {
+        r.block_snr_db[i] += i % 2 ? 5 : -5; // it fades
+    }
+    p.on_reception(now, there, r);
+    p.on_advice(now, there, *encode_rate_advice(mode::parse("4539-6400L")));
+    EXPECT_EQ(p.choose(now, bulk()).to_string(), "4539-6400L");
+    tx_context c = bulk();
+    c.backlog_octets = 100;
+    const mode m = p.choose(now, c);
+    EXPECT_NE(m.il, interleaver::long_) << m.to_string();
+    EXPECT_LE(m.rate_bps, 3200) << m.to_string();
+    c.silent_rounds = 1; // no answer: robust first
+    EXPECT_LE(p.choose(now, c).rate_bps, m.rate_bps);
+}
+
 TEST(adaptive_policy, learns_from_acknowledgements_of_peers_that_do_not_advise)
 {
     adaptive_rate_policy p(*rate_range::parse("auto"));
