@@ -39,7 +39,7 @@ size_t node::impl::segment_length(const peer& p, const gr::hf::mode& m) const
     // keeps away from modes with errors inside blocks, so shorter segments would not help.
     const size_t part_of_block = kernel::timing_of(m).bits_per_block / 96;
     const size_t least = d_adaptive ? std::clamp<size_t>(part_of_block, 48, top) : 48;
-    for (size_t s = least; s <= top; s += s / 8) {
+    for (size_t s = least;; s = std::min(s + s / 8, top)) {
         const double bits = 8 * (double(s) + header);
         const double sent = 2 - std::exp(-per_bit * bits);
         const double turn =
@@ -49,6 +49,9 @@ size_t node::impl::segment_length(const peer& p, const gr::hf::mode& m) const
         if (gain > best_gain) {
             best_gain = gain;
             best = s;
+        }
+        if (s >= top) {
+            break;
         }
     }
     return best;
