@@ -84,7 +84,12 @@ bool stream_sender::due(size_t full) const
         return false;
     if (!d_kept.empty() && d_next - d_kept.begin()->first >= stream_span)
         return false;
-    return waiting() >= full || (d_push && waiting() > 0) || d_finish;
+    if (waiting() >= full)
+        return true;
+    // The headers of many small ones cost more than the wait for a confirm.
+    if (d_kept.size() >= small_pdus && d_kept_octets < d_kept.size() * full / 2)
+        return false;
+    return (d_push && waiting() > 0) || d_finish;
 }
 
 stream_sender::part stream_sender::take(size_t full)
@@ -120,9 +125,19 @@ const octets& stream_sender::resend(uint64_t number)
     return d_kept.at(number);
 }
 
+void stream_sender::keep(uint64_t number, octets wire)
+{
+    d_kept_octets += wire.size();
+    d_kept.emplace(number, std::move(wire));
+}
+
 void stream_sender::confirmed(uint64_t number)
 {
-    d_kept.erase(number);
+    const auto it = d_kept.find(number);
+    if (it == d_kept.end())
+        return;
+    d_kept_octets -= it->second.size();
+    d_kept.erase(it);
     d_resend.erase(number);
 }
 
@@ -140,14 +155,6 @@ bool stream_sender::window(uint16_t ack, uint8_t win)
         return false;
     d_limit = win >= window_unlimited ? UINT64_MAX : d_next - behind + window_pdus(win);
     return true;
-}
-
-size_t stream_sender::unconfirmed() const
-{
-    size_t n = 0;
-    for (const auto& k : d_kept)
-        n += k.second.size();
-    return n;
 }
 
 stream_receiver::verdict stream_receiver::put(uint16_t seq, octets data, bool fin)

@@ -18,8 +18,11 @@
  */
 namespace gr::hf::slep {
 
-//! At most so many PDUs of a direction are unconfirmed.
-constexpr uint64_t stream_span = 512;
+//! At most so many PDUs of a direction are unconfirmed: more than the 1871 full ones of a longest
+//! transmission at 240 kbit/s. The more, the easier a stray PDU of an earlier stream fits in.
+constexpr uint64_t stream_span = 2048;
+//! From so many unconfirmed PDUs on, less than half full on average, only full ones are built.
+constexpr size_t small_pdus = 512;
 
 //! Sending direction.
 class stream_sender
@@ -50,7 +53,7 @@ public:
     //! Data of the next PDU; its number is the present next_number().
     part take(size_t full);
     //! Keep PDU \p number, just built and given to SIS.
-    void keep(uint64_t number, octets wire) { d_kept.emplace(number, std::move(wire)); }
+    void keep(uint64_t number, octets wire);
 
     //! Number of the first PDU that must be sent again.
     std::optional<uint64_t> to_resend() const;
@@ -71,7 +74,7 @@ public:
     bool window_shut() const { return d_next >= d_limit; }
     //! FIN and all before it are confirmed.
     bool done() const { return d_fin_built && d_kept.empty(); }
-    size_t unconfirmed() const;
+    size_t unconfirmed() const { return d_kept_octets; }
 
     std::optional<sim_time> hold_until() const { return d_hold_until; }
     void hold_over();
@@ -93,6 +96,7 @@ private:
     uint64_t d_next = 0;
     uint64_t d_limit = UINT64_MAX; // first number that the peer's window forbids
     std::map<uint64_t, octets> d_kept;
+    size_t d_kept_octets = 0;
     std::set<uint64_t> d_resend;
 };
 

@@ -241,7 +241,7 @@ TEST(slep_faults, a_repeated_restart_notice_is_known_by_its_number)
 TEST(slep_faults, violations_end_the_stream)
 {
     const std::vector<std::vector<slep::pdu>> cases = {
-        { sd(600, { 1 }) },                   // beyond the 512
+        { sd(2100, { 1 }) },                  // beyond the 2048
         { sd(1, { 1 }, true), sd(2, { 2 }) }, // data after FIN
         { sd(3, { 1 }), sd(1, { 1 }, true) }, // FIN before data
     };
@@ -307,7 +307,7 @@ TEST(slep_faults, many_small_pdus_ahead_of_a_gap_are_bounded)
     lone x;
     x.in(from_a(so()));
     x.link.accept(x.now, x.events().at(0).stream, { 0 });
-    for (uint16_t k = 2; k < 2000 && x.link.streams() == 1; ++k)
+    for (uint16_t k = 2; k < 3000 && x.link.streams() == 1; ++k)
         x.in(from_a(sd(k, octets(100))));
     EXPECT_EQ(x.link.streams(), 0u);
 }

@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "slep/slep_user.h"
+#include "slep/stream.h"
 
 #include <gtest/gtest.h>
 
@@ -91,6 +92,32 @@ TEST(slep_streams, a_small_request_rides_in_the_open_as_a_whole)
     n.a.link.open(n.net.now(), n.to_b(), octets(7), pattern(160), true);
     n.net.settle();
     EXPECT_EQ(sizes, (std::vector<size_t>{ 3, 4 + 7 + 160 }));
+}
+
+TEST(slep_streams, full_pdus_run_far_ahead_and_small_ones_gather)
+{
+    // 1871 full U_PDUs are a longest transmission at 240 kbit/s.
+    constexpr size_t full = 2038;
+    slep::stream_sender tx(1 << 20, 20ms, false, 0);
+    const auto built = [&](size_t write) {
+        size_t n = 0;
+        for (; n < 10'000; ++n) {
+            const octets v(write, 0x55);
+            tx.write(sim_time(0), v.data(), v.size(), true);
+            if (!tx.due(full))
+                return n;
+            const uint64_t number = tx.next_number();
+            tx.keep(number, tx.take(full).data);
+        }
+        return n;
+    };
+    EXPECT_EQ(built(10), 512u);
+    // What has gathered by now is a full one in the end.
+    EXPECT_EQ(built(full), 2048u - 512u);
+    EXPECT_EQ(tx.unconfirmed(), 512 * 10 + (2048 - 512) * full);
+    tx.confirmed(0);
+    EXPECT_TRUE(tx.due(full));
+    EXPECT_EQ(tx.unconfirmed(), 511 * 10 + (2048 - 512) * full);
 }
 
 TEST(slep_streams, other_segment_sizes_stay_aligned)
