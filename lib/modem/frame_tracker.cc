@@ -43,8 +43,10 @@ channel_estimator::options refiner_options(const description& d, size_t taps)
 {
     channel_estimator::options o = estimator_options(d, taps);
     if (is_high_rate(d)) {
+        // Further away a series of so few terms no longer follows the fading it is made for,
+        // and a block in a fade has nothing to make up for that.
         o.terms = 4;
-        o.window_s = 0.3;
+        o.window_s = 0.2;
     }
     return o;
 }

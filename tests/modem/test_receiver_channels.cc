@@ -304,3 +304,11 @@ TEST(receiver_channels, reports_the_ratio_at_75_bits)
                 << paths << snr;
         }
 }
+
+// Transmissions with a fade as long as a block of the short interleaver: what the channel does
+// further away than it can be followed must not count.
+TEST(receiver_channels, fade_as_long_as_a_short_block)
+{
+    for (const uint64_t seed : { 67u, 86u })
+        EXPECT_EQ(bit_errors("4539-9600S", "poor snr=27", 10000, seed), 0u) << seed;
+}
