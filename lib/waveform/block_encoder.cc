@@ -12,17 +12,23 @@ const std::vector<uint8_t>& block_encoder::encode(const uint8_t* bits, uint64_t 
     d_encoder.encode(bits, d_d.input_bits, d_coded);
 
     d_fetched.clear();
-    for (const uint32_t from : d_d.interleave)
-        d_fetched.push_back(d_coded[from]);
+    for (size_t n = 0; n < d_d.interleave.size(); ++n)
+        d_fetched.push_back(d_coded[d_d.interleave[n]]);
 
     d_numbers.clear();
     const constellation& alphabet = d_d.alphabet;
     const size_t labels = d_d.labels_per_block();
     const uint8_t* bit = d_fetched.data();
-    const cell* place = &d_d.at(d_d.block_begin(block));
-    const auto next_scrambling = [&place] {
-        while (is_known(place->kind))
-            ++place;
+    frame_cursor frames(d_d);
+    frames.seek_block(block);
+    const cell* place = nullptr;
+    size_t left = 0;
+    const auto next_scrambling = [&] {
+        if (left == 0) {
+            place = frames.next().data;
+            left = d_d.unknown;
+        }
+        --left;
         return place++->value;
     };
     for (size_t i = 0; i < labels; ++i) {

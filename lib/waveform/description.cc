@@ -2,54 +2,77 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "waveform/description.h"
 
-#include "waveform/high_rate.h"
-#include "waveform/serial_tone.h"
+#include "waveform/families/registry.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 namespace gr::hf::kernel {
 
-namespace {
-
-description make(const mode& m)
-{
-    return m.family == waveform_family::serial_tone ? serial_tone::describe(m)
-                                                    : high_rate::describe(m);
-}
-
-} // namespace
-
 const description& describe(const mode& m)
 {
-    // A table of constants that is filled in as it is used: all of it would be 4 MB.
+    // A table of constants that is filled in as it is used: all of it would be 40 MB.
     static std::mutex mutex;
-    static std::vector<std::unique_ptr<const description>> table(mode::all().size());
+    static std::map<std::tuple<waveform_family, int, int, interleaver, int>,
+                    std::unique_ptr<const description>>
+        table;
 
+    const auto key =
+        std::tuple(m.family, m.bandwidth_hz, m.rate_bps, m.il, m.constraint_length);
+    const std::lock_guard<std::mutex> lock(mutex);
+    const auto made = table.find(key);
+    if (made != table.end())
+        return *made->second;
     const auto& all = mode::all();
-    const auto found = std::find(all.begin(), all.end(), m);
-    if (found == all.end())
+    if (std::find(all.begin(), all.end(), m) == all.end())
         throw std::invalid_argument("no waveform for mode " + m.to_string() + ", " +
                                     std::to_string(m.bandwidth_hz) +
                                     " Hz, K=" + std::to_string(m.constraint_length) +
                                     ": mode::all() lists what there is");
-    const std::lock_guard<std::mutex> lock(mutex);
-    auto& entry = table[static_cast<size_t>(found - all.begin())];
-    if (!entry)
-        entry = std::make_unique<const description>(make(m));
-    return *entry;
+    auto d = std::make_unique<const description>(family_of(m).describe(m));
+    return *table.emplace(key, std::move(d)).first->second;
 }
 
-double mean_power(const mode& m)
+double mean_power(const mode& m) { return mean_power(describe(m)); }
+
+double mean_power(const description& d)
 {
-    const description& d = describe(m);
     const double data = d.alphabet.mean_power();
     double sum = 0;
-    for (const cell& c : d.cycle)
-        sum += is_known(c.kind) ? 1.0 : data;
-    return sum / static_cast<double>(d.cycle.size());
+    for (size_t i = 0; i < d.cycle_symbols(); ++i)
+        sum += is_known(d.at(i).kind) ? 1.0 : data;
+    return sum / static_cast<double>(d.cycle_symbols());
+}
+
+void description::add_frame(const std::vector<cell>& cells)
+{
+    const auto same = [](const cell& a, const cell& b) {
+        return a.kind == b.kind && a.value == b.value;
+    };
+    const size_t n = cells.size(), known_patterns = patterns.size() / n;
+    size_t which = 0;
+    while (which < known_patterns &&
+           !std::equal(cells.begin(),
+                       cells.end(),
+                       patterns.begin() + static_cast<std::ptrdiff_t>(which * n),
+                       same))
+        ++which;
+    if (which == known_patterns)
+        patterns.insert(patterns.end(), cells.begin(), cells.end());
+    frame_patterns.push_back(static_cast<uint16_t>(which));
+}
+
+void description::set_preamble(preamble_plan p)
+{
+    agc = std::move(p.agc);
+    preamble = std::move(p.symbols);
+    preamble_probe = p.probe;
+    sections = std::move(p.sections);
 }
 
 frame frame_cursor::next()

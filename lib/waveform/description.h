@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "waveform/constellation.h"
-#include "waveform/convolutional_code.h"
-#include "waveform/interleave.h"
+#include "waveform/coding/constellation.h"
+#include "waveform/coding/convolutional_code.h"
+#include "waveform/coding/interleave.h"
 
 #include <hf/mode.h>
 
@@ -35,6 +35,45 @@ struct cell {
     uint8_t value = 0;
 };
 
+//! Where the sequence that scrambles the wideband preamble begins anew.
+enum class preamble_scrambling {
+    restart, //!< at every channel symbol
+    running  //!< at every part of the super-frame, on through its channel symbols
+};
+
+//! How long a channel symbol of the wideband preamble is above 24 kHz, where no table says it.
+enum class preamble_above_24_khz {
+    same_time, //!< 13.333 ms as in every narrower band: 320 to 512 chips
+    same_chips //!< 256 chips as at 24 kHz, in less time
+};
+
+//! What the operator may choose about the preamble; other families than wideband have no choice.
+struct preamble_options {
+    int superframes = 1; //!< M: how often the preamble is sent, 1 to 32
+    bool short_form =
+        false; //!< fixed part of one channel symbol, not nine: with M = 1 only
+    preamble_scrambling scrambling = preamble_scrambling::restart;
+    preamble_above_24_khz above_24_khz = preamble_above_24_khz::same_time;
+
+    bool operator==(const preamble_options& o) const
+    {
+        return superframes == o.superframes && short_form == o.short_form &&
+               scrambling == o.scrambling && above_24_khz == o.above_24_khz;
+    }
+};
+
+//! What the operator may choose about a transmission besides its mode.
+struct tx_options {
+    //! AGC (TLC) blocks before the preamble, 0 to description::max_agc_blocks (none in the
+    //! serial tone, 7 in the high-rate family, 255 in wideband).
+    int agc_blocks = 0;
+    //! Send the end-of-message marker; only families with eom_optional may switch it off.
+    bool eom = true;
+    preamble_options preamble = {};
+    //! Go on with the last mini-probe for description::eot_symbols, which ends reception early.
+    bool eot = false;
+};
+
 //! A piece of the preamble and what a receiver may expect there.
 struct preamble_section {
     enum class content {
@@ -45,6 +84,14 @@ struct preamble_section {
     content what = content::fixed;
     size_t begin = 0;  //!< first symbol, counted from the start of the preamble
     size_t length = 0; //!< symbols
+};
+
+//! What a transmission begins with. Numbers as sent, indices into description::known_points.
+struct preamble_plan {
+    std::vector<uint8_t> agc;     //!< one AGC (TLC) block; empty: the family has none
+    std::vector<uint8_t> symbols; //!< from the first symbol to the last before the data
+    size_t probe = 0;             //!< so many of them, at the end, are a mini-probe
+    std::vector<preamble_section> sections; //!< of the symbols, in order, without gaps
 };
 
 /*! \brief All that is on the air in one mode, as data.
@@ -67,18 +114,21 @@ struct preamble_section {
  */
 struct description {
     mode m;
-    double symbol_rate = 2400; //!< symbols/s
+    double symbol_rate_bd = 2400; //!< symbols/s
 
-    /*! \brief Points of the known symbols, by number. The first eight are 8PSK and all there
-     *         are in the 3 kHz families; wideband probes need more.
+    /*! \brief Points of the known symbols (AGC, preamble, probes), by the number that a cell
+     *         or the preamble has of them.
+     *  \details How many there are, and which, is the family's affair: a receiver takes them
+     *  from here. The 3 kHz families have the eight of 8PSK; wideband probes need more.
      */
     std::vector<std::complex<float>> known_points = psk8_points();
 
-    // Preamble: numbers as sent.
-    std::vector<uint8_t> agc;      //!< one AGC block; empty: the family has none
-    size_t max_agc_blocks = 0;     //!< allowed repetitions of agc
-    std::vector<uint8_t> preamble; //!< from the first to the last symbol before the data
-    std::vector<preamble_section> sections; //!< of the preamble, in order, without gaps
+    // Preamble, as sent with preamble_options{}: see preamble_plan.
+    std::vector<uint8_t> agc;
+    size_t max_agc_blocks = 0; //!< allowed repetitions of agc
+    std::vector<uint8_t> preamble;
+    size_t preamble_probe = 0;
+    std::vector<preamble_section> sections;
 
     // Frames.
     size_t unknown = 0;          //!< data symbols (chips) per frame, sent first
@@ -86,7 +136,11 @@ struct description {
     size_t frames_per_block = 0; //!< interleaver block
     size_t frames_per_cycle = 0; //!< multiple of frames_per_block
     size_t reinserted = 0;       //!< symbols of the reinserted preamble, end of the cycle
-    std::vector<cell> cycle; //!< every symbol of a cycle, reinserted preamble included
+    std::vector<cell> patterns;  //!< the different frames of a cycle, one by one
+    std::vector<uint16_t> frame_patterns; //!< which of them each frame of a cycle is
+    std::vector<cell> reinserted_cells;   //!< the reinserted preamble
+    size_t probe_period =
+        0; //!< probes repeat themselves after so many symbols; 0: do not
 
     // Data symbols.
     constellation alphabet;
@@ -105,6 +159,7 @@ struct description {
     // End of the message.
     size_t flush_bits = 0;     //!< zeros after the end-of-message marker
     bool eom_optional = false; //!< the family lets the operator switch the marker off
+    size_t eot_symbols = 0; //!< continuation of the last probe that ends reception early
 
     size_t frame_symbols() const { return unknown + known; }
     //! Symbols of a block; a reinserted preamble is not part of any block.
@@ -125,8 +180,25 @@ struct description {
     }
     //! The symbol after the last one of block \p k, counted as in block_begin().
     uint64_t block_end(uint64_t k) const { return block_begin(k) + block_symbols(); }
+    //! The point sent for a known cell.
+    std::complex<float> known_point(const cell& c) const { return known_points[c.value]; }
+    size_t cycle_symbols() const
+    {
+        return frames_per_cycle * frame_symbols() + reinserted;
+    }
     //! The cell of symbol \p i of the data phase (0 is the first after the preamble).
-    const cell& at(uint64_t i) const { return cycle[i % cycle.size()]; }
+    const cell& at(uint64_t i) const
+    {
+        const uint64_t place = i % cycle_symbols(), frame = place / frame_symbols();
+        if (frame >= frames_per_cycle)
+            return reinserted_cells[place - frames_per_cycle * frame_symbols()];
+        return patterns[frame_patterns[frame] * frame_symbols() +
+                        place % frame_symbols()];
+    }
+    //! Append a frame of frame_symbols() cells to the cycle that is being described.
+    void add_frame(const std::vector<cell>& cells);
+    //! Take over \p p as the preamble.
+    void set_preamble(preamble_plan p);
 };
 
 /*! \brief The description of a mode: constant, made when first asked for, kept for the
@@ -135,11 +207,14 @@ struct description {
  */
 const description& describe(const mode& m);
 
-/*! \brief Mean power of mode \p m's data phase for random bits, known symbols included.
+/*! \brief Mean power of a mode's data phase for random bits, known symbols included.
  *
  * Known symbols have power 1 and constellations peak at 1, so QAM modes are below 1
  * (6400: 0.808, 8000: 0.689, 9600 and 12800: 0.628). SNR is defined on this mean.
  */
+double mean_power(const description& d);
+
+//! The same of a mode that describe() knows.
 double mean_power(const mode& m);
 
 //! One frame of the data phase, as frame_cursor gives it.

@@ -1,53 +1,35 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "waveform/families/registry.h"
+
 #include <hf/mode.h>
 
+#include <algorithm>
+#include <set>
 #include <stdexcept>
-#include <utility>
+#include <tuple>
+#include <unordered_map>
 
 namespace gr::hf {
 
 namespace {
 
-constexpr const char* prefix = "4539-";
-constexpr const char* wideband_prefix = "5069-";
-constexpr const char* forms =
-    "4539-<rate><interleaver>: 75, 150, 300, 600, 1200 or 2400 with Z, S or L; 2400V; "
-    "4800N; 3200, 4800, 6400, 8000 or 9600 with US, VS, S, M, L or VL; 12800N; emulated "
-    "modems: "
-    "5069-18k-57600 and 5069-48k-240000 with US, S, M or L";
-
 std::vector<mode> make_all()
 {
-    using il = interleaver;
     std::vector<mode> all;
-    const auto add = [&all](waveform_family family, int rate, std::vector<il> ils) {
-        for (const il i : ils)
-            all.push_back({ family, rate, 3000, i, 7 });
+    for (const kernel::family& f : kernel::families())
+        all.insert(all.end(), f.modes().begin(), f.modes().end());
+    const auto order = [](const mode& m) {
+        return std::tuple(std::string(kernel::family_of(m).standard),
+                          m.bandwidth_hz,
+                          m.rate_bps,
+                          m.il,
+                          m.constraint_length);
     };
-    const std::vector<il> six{ il::ultra_short, il::very_short, il::short_,
-                               il::medium,      il::long_,      il::very_long };
-    for (const int rate : { 75, 150, 300, 600, 1200 })
-        add(waveform_family::serial_tone, rate, { il::zero, il::short_, il::long_ });
-    add(waveform_family::serial_tone,
-        2400,
-        { il::zero, il::short_, il::long_, il::voice });
-    add(waveform_family::high_rate, 3200, six);
-    add(waveform_family::serial_tone, 4800, { il::none });
-    for (const int rate : { 4800, 6400, 8000, 9600 })
-        add(waveform_family::high_rate, rate, six);
-    add(waveform_family::high_rate, 12800, { il::none });
+    std::stable_sort(all.begin(), all.end(), [&order](const mode& a, const mode& b) {
+        return order(a) < order(b);
+    });
     return all;
-}
-
-std::vector<mode> make_emulated()
-{
-    using il = interleaver;
-    std::vector<mode> emulated;
-    for (const auto& [bandwidth, rate] : { std::pair(18000, 57600), { 48000, 240000 } })
-        for (const il i : { il::ultra_short, il::short_, il::medium, il::long_ })
-            emulated.push_back({ waveform_family::wideband, rate, bandwidth, i, 7 });
-    return emulated;
 }
 
 // A user's text in a message: bounded and printable.
@@ -59,22 +41,85 @@ std::string quoted(const std::string& text)
     return s + (text.size() > 40 ? "...\"" : "\"");
 }
 
+// The name up to the data rate.
+std::string prefix(const mode& m)
+{
+    const kernel::family& f = kernel::family_of(m);
+    const std::string standard = std::string(f.standard) + "-";
+    return f.bandwidth_in_name ? standard + std::to_string(m.bandwidth_hz / 1000) + "k-"
+                               : standard;
+}
+
+bool begins_with(const std::string& text, const std::string& lead)
+{
+    return text.compare(0, lead.size(), lead) == 0;
+}
+
+//! The name of a mode, and how much of it says the bandwidth and the rate.
+struct spelling {
+    mode m;
+    std::string prefix, head, name;
+};
+
+// Made once: parsing is done for each message that names a mode.
+const std::vector<spelling>& spellings()
+{
+    static const auto all = [] {
+        std::vector<spelling> list;
+        for (const mode& m : mode::all())
+            list.push_back(
+                { m, prefix(m), prefix(m) + std::to_string(m.rate_bps), m.to_string() });
+        return list;
+    }();
+    return all;
+}
+
+/* What goes with the beginning of a refused name, if that is known: the interleavers of its
+ * rate, since most mistakes are there, or the rates of its bandwidth. */
+std::string what_goes_with(const std::string& text)
+{
+    std::set<int> rates;
+    std::string interleavers;
+    int rate_bps = 0;
+    for (const spelling& s : spellings()) {
+        if (s.m.constraint_length != 7 || !begins_with(text, s.prefix))
+            continue;
+        if (kernel::family_of(s.m).bandwidth_in_name)
+            rates.insert(s.m.rate_bps);
+        const char next = text.size() > s.head.size() ? text[s.head.size()] : ' ';
+        if (!begins_with(text, s.head) || (next >= '0' && next <= '9'))
+            continue;
+        rate_bps = s.m.rate_bps;
+        interleavers +=
+            (interleavers.empty() ? "" : ", ") + std::string(to_string(s.m.il));
+    }
+    if (!interleavers.empty())
+        return std::to_string(rate_bps) + " bit/s has the interleavers " + interleavers +
+               "; ";
+    std::string list;
+    for (const int rate : rates)
+        list += (list.empty() ? "" : ", ") + std::to_string(rate);
+    return list.empty() ? "" : "this bandwidth has " + list + " bit/s; ";
+}
+
 [[noreturn]] void refuse(const std::string& text)
 {
-    std::string why = "mode " + quoted(text) + ": ";
-    // If a known rate leads, say what goes with it: most mistakes are in the interleaver.
-    const size_t digits = std::string(prefix).size();
-    if (text.compare(0, digits, prefix) == 0) {
-        const size_t end = text.find_first_not_of("0123456789", digits);
-        const std::string rate = text.substr(digits, end - digits);
-        std::string allowed;
-        for (const mode& m : mode::all())
-            if (std::to_string(m.rate_bps) == rate)
-                allowed += (allowed.empty() ? "" : ", ") + std::string(to_string(m.il));
-        if (!allowed.empty())
-            why += rate + " bit/s has the interleavers " + allowed + "; ";
-    }
-    throw std::invalid_argument(why + "allowed is " + forms);
+    std::string forms;
+    for (const kernel::family& f : kernel::families())
+        forms += (forms.empty() ? "" : "; ") + std::string(f.forms);
+    throw std::invalid_argument("mode " + quoted(text) + ": " + what_goes_with(text) +
+                                "allowed is " + forms);
+}
+
+const std::unordered_map<std::string, mode>& names()
+{
+    static const auto all = [] {
+        std::unordered_map<std::string, mode> map;
+        for (const spelling& s : spellings())
+            map.emplace(s.name, s.m);
+        return map;
+    }();
+    return all;
 }
 
 } // namespace
@@ -106,30 +151,28 @@ const char* to_string(interleaver il)
 
 mode mode::parse(const std::string& text)
 {
-    for (const auto* modes : { &all(), &emulated() })
-        for (const mode& m : *modes)
-            if (m.to_string() == text)
-                return m;
-    refuse(text);
+    const auto found = names().find(text);
+    if (found == names().end())
+        refuse(text);
+    return found->second;
 }
 
 std::string mode::to_string() const
 {
-    const std::string tail = std::to_string(rate_bps) + hf::to_string(il);
-    if (family == waveform_family::wideband)
-        return wideband_prefix + std::to_string(bandwidth_hz / 1000) + "k-" + tail;
-    return prefix + tail;
+    const std::string name = prefix(*this) + std::to_string(rate_bps) + hf::to_string(il);
+    return constraint_length == 7 ? name
+                                  : name + "-k" + std::to_string(constraint_length);
+}
+
+bool mode::receivable() const
+{
+    const auto reception = kernel::family_of(*this).reception;
+    return reception != nullptr && reception(bandwidth_hz) != nullptr;
 }
 
 const std::vector<mode>& mode::all()
 {
     static const std::vector<mode> modes = make_all();
-    return modes;
-}
-
-const std::vector<mode>& mode::emulated()
-{
-    static const std::vector<mode> modes = make_emulated();
     return modes;
 }
 

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "waveform/description.h"
+
 #include <hf/mode.h>
 #include <hf/time.h>
 
@@ -15,13 +17,14 @@ namespace gr::hf::kernel {
  * contain reinserted preambles.
  */
 struct mode_timing {
-    double symbol_rate = 2400;   //!< symbols/s
-    size_t preamble_symbols = 0; //!< symbols before the first block
+    double symbol_rate_bd = 2400; //!< symbols/s
+    size_t preamble_symbols = 0;  //!< symbols before the first block
     size_t block_symbols = 0; //!< symbols of one interleaver block, reinserted excluded
     size_t blocks_per_superframe = 0; //!< reinserted preamble after so many; 0: never
     size_t reinserted_symbols = 0;    //!< length of the reinserted preamble
     size_t bits_per_block = 0;        //!< user bits, end of message and fill included
-    size_t tail_bits = 0; //!< end of message and flush bits after the last user bit
+    size_t tail_bits = 0;   //!< end of message and flush bits after the last user bit
+    size_t eot_symbols = 0; //!< end-of-transmission signal after the last block
 
     //! Blocks needed for \p octets user octets and the tail.
     size_t blocks_for(size_t octets) const;
@@ -36,9 +39,12 @@ struct mode_timing {
     sim_time duration(size_t octets) const;
 };
 
-/*! \brief Times of mode \p m.
- *  \throws std::invalid_argument for a mode that mode::all() and mode::emulated() lack.
+/*! \brief Times of mode \p m, by its description alone.
+ *  \param o preamble, end of message and end of transmission as the operator chose them; AGC
+ *  blocks do not count.
+ *  \throws std::invalid_argument for a mode that mode::all() lacks or a preamble that it does
+ *  not allow.
  */
-mode_timing timing_of(const mode& m);
+mode_timing timing_of(const mode& m, const tx_options& o = {});
 
 } // namespace gr::hf::kernel

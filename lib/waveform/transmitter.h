@@ -14,15 +14,6 @@
 
 namespace gr::hf::kernel {
 
-//! What the operator may choose about a transmission besides its mode.
-struct tx_options {
-    //! AGC blocks before the preamble, 0 to description::max_agc_blocks (7 in the
-    //! high-rate family, 0 in the serial tone).
-    int agc_blocks = 0;
-    //! Send the end-of-message marker; only families with eom_optional may switch it off.
-    bool eom = true;
-};
-
 //! One transmitted symbol.
 struct tx_symbol {
     std::complex<float> value;
@@ -46,7 +37,8 @@ struct tx_symbol {
  *
  * After the last octet come the end-of-message marker, the flush bits of the family and
  * zeros up to the end of the block that holds the last of them (in the uncoded and the
- * zero-interleaver modes too, which the standard permits). The first bit of an octet is
+ * zero-interleaver modes too, which the standard permits); then, if it is asked for, the
+ * end-of-transmission continuation of the last probe. The first bit of an octet is
  * its least significant.
  */
 class transmitter
@@ -55,6 +47,10 @@ public:
     //! \throws std::invalid_argument for an unknown mode or options that it does not
     //! allow.
     explicit transmitter(const mode& m, tx_options options = {});
+    /*! \brief The same from a description, which must outlive it.
+     *  \throws std::invalid_argument for options that it does not allow.
+     */
+    explicit transmitter(const description& d, tx_options options = {});
 
     //! Octets that must be given before produce() can go on; 0: none now.
     size_t octets_wanted() const;
@@ -78,16 +74,20 @@ public:
     const description& waveform() const { return d_d; }
 
 private:
-    enum class phase { head, want, block, done };
+    enum class phase { head, want, block, tail, done };
 
     void end_message();
     void next_block();
+    void begin_tail();
     tx_symbol head_symbol(uint64_t i) const;
     tx_symbol body_symbol(uint64_t i);
 
     const description& d_d;
     tx_options d_options;
     block_encoder d_encoder;
+    preamble_plan d_plan;
+    std::vector<uint8_t> d_tail; // continuation of the last probe
+    size_t d_next_tail = 0;
     phase d_phase = phase::head;
     bool d_ended = false;           // marker and flush are queued
     std::vector<uint8_t> d_bits;    // waiting input bits, unpacked

@@ -4,7 +4,7 @@
 #include "vector_file.h"
 
 #include "waveform/block_encoder.h"
-#include "waveform/scrambler.h"
+#include "waveform/coding/scrambler.h"
 #include "waveform/transmitter.h"
 
 #include <gtest/gtest.h>

@@ -123,7 +123,7 @@ TEST(modulator, matched_filter_gives_the_symbols_back_at_the_stated_samples)
 TEST(modulator, mean_power_is_that_of_the_symbols)
 {
     for (const char* m : { "4539-600S", "4539-2400S", "4539-6400S", "4539-9600S" }) {
-        burst_modulator mod;
+        burst_modulator mod(9600);
         source s(20000);
         const auto x = modulate(mod, m, s);
         EXPECT_NEAR(power(x), mean_power(mode::parse(m)), 0.01) << m;
@@ -132,7 +132,7 @@ TEST(modulator, mean_power_is_that_of_the_symbols)
 
 TEST(modulator, ninety_nine_percent_of_the_power_is_within_3_kHz)
 {
-    burst_modulator mod;
+    burst_modulator mod(9600);
     source s(4000);
     const auto x = modulate(mod, "4539-9600US", s);
     const size_t n = 1024;
@@ -160,7 +160,7 @@ TEST(modulator, ninety_nine_percent_of_the_power_is_within_3_kHz)
 
 TEST(modulator, asks_before_each_block_with_its_place_on_the_air)
 {
-    burst_modulator mod;
+    burst_modulator mod(9600);
     source s(72 * 48 + 10);
     const auto x = modulate(mod, "4539-3200US", s);
     ASSERT_EQ(s.asked_at.size(), 73u);
@@ -180,7 +180,7 @@ TEST(modulator, asks_before_each_block_with_its_place_on_the_air)
 
 TEST(modulator, chunks_do_not_matter)
 {
-    burst_modulator mod;
+    burst_modulator mod(9600);
     source a(200), b(200), c(200);
     const auto whole = modulate(mod, "4539-1200S", a, 1 << 20);
     EXPECT_EQ(modulate(mod, "4539-1200S", b, 1), whole);
@@ -189,7 +189,7 @@ TEST(modulator, chunks_do_not_matter)
 
 TEST(modulator, start_abort_and_nothing_to_send)
 {
-    burst_modulator mod;
+    burst_modulator mod(9600);
     std::complex<float> buffer[100];
     EXPECT_FALSE(mod.active());
     EXPECT_EQ(mod.produce(buffer, 100), 0u);
@@ -212,7 +212,7 @@ TEST(modulator, arguments_are_checked)
     EXPECT_THROW(burst_modulator(9600, 33), std::invalid_argument);
     burst_modulator odd(8000);
     EXPECT_THROW(odd.start(mode::parse("4539-600S"), {}), std::invalid_argument);
-    burst_modulator mod;
+    burst_modulator mod(9600);
     EXPECT_THROW(mod.start(mode::parse("4539-600S"), {}, { 1, true }),
                  std::invalid_argument);
     EXPECT_FALSE(mod.active());

@@ -21,7 +21,7 @@ struct row {
     size_t most;            // octets in the 127.5 s that an EOT field can name
 };
 
-// Computed apart from this code; block times contain the mean share of the reinserted
+// Computed apart from this code; wideband preambles end with a mini-probe; block times contain the mean share of the reinserted
 // preamble.
 constexpr row rows[] = {
     { "4539-75S", 0.6, 0.6, 45, 176, 6.60, 24.60, 1170 },
@@ -38,9 +38,42 @@ constexpr row rows[] = {
     { "4539-1200L", 4.8, 4.8, 5760, 176, 9.60, 9.60, 18698 },
     { "4539-9600US", 287 / 2400., 0.12, 1152, 32, 0.24, 0.36, 152924 },
     { "4539-9600VS", 287 / 2400., 0.36, 3456, 32, 0.48, 0.48, 152924 },
-    { "5069-18k-57600S", 0.24, 0.48, 27648, 32, 0.72, 0.72, 915836 },
-    { "5069-48k-240000S", 0.24, 0.64, 153600, 32, 0.88, 0.88, 3820796 },
-    { "5069-48k-240000US", 0.24, 0.16, 38400, 32, 0.40, 0.40, 3820796 },
+    { "5069-18k-57600US",
+      0.24 + 192 / 14400.,
+      0.12,
+      6912,
+      32,
+      0.36 + 192 / 14400.,
+      0.36 + 192 / 14400.,
+      917564 },
+    { "5069-18k-57600S",
+      0.24 + 192 / 14400.,
+      0.48,
+      27648,
+      32,
+      0.72 + 192 / 14400.,
+      0.72 + 192 / 14400.,
+      915836 },
+    { "5069-18k-57600M",
+      0.24 + 192 / 14400.,
+      1.92,
+      110592,
+      32,
+      2.16 + 192 / 14400.,
+      2.16 + 192 / 14400.,
+      912380 },
+    { "5069-18k-57600L",
+      0.24 + 192 / 14400.,
+      7.68,
+      442368,
+      32,
+      7.92 + 192 / 14400.,
+      7.92 + 192 / 14400.,
+      884732 },
+    { "5069-48k-240000US", 0.24 + 192 / 38400., 0.08, 19200, 32, 0.32, 0.32, 3823196 },
+    { "5069-48k-240000S", 0.24 + 192 / 38400., 0.48, 115200, 32, 0.72, 0.72, 3815996 },
+    { "5069-48k-240000M", 0.24 + 192 / 38400., 1.92, 460800, 32, 2.16, 2.16, 3801596 },
+    { "5069-48k-240000L", 0.24 + 192 / 38400., 7.68, 1843200, 32, 7.92, 7.92, 3686396 },
 };
 
 } // namespace
@@ -70,15 +103,63 @@ TEST(timing, agrees_with_the_table_of_limits)
     }
 }
 
-TEST(timing, wideband_modes_are_known_by_their_times_only)
+TEST(timing, wideband_options_count)
 {
-    for (const mode& m : mode::emulated()) {
-        EXPECT_GT(timing_of(m).bits_per_block, 0u) << m.to_string();
-        EXPECT_THROW(describe(m), std::invalid_argument) << m.to_string();
-    }
-    mode other = mode::emulated().front();
+    const mode m = mode::parse("5069-12k-19200M");
+    tx_options o;
+    const auto plain = timing_of(m);
+    EXPECT_EQ(plain.preamble_symbols, 18 * 128 + 128u);
+    o.preamble.superframes = 3;
+    o.eot = true;
+    o.eom = false;
+    const auto t = timing_of(m, o);
+    EXPECT_EQ(t.preamble_symbols, 3 * 18 * 128 + 128u);
+    EXPECT_EQ(t.tail_bits, 0u);
+    EXPECT_EQ(t.eot_symbols, 128u); // 13.333 ms at 9600 Bd
+    EXPECT_NEAR(to_seconds(t.duration(1)),
+                (3 * 18 * 128 + 128 + 16 * (1024 + 128) + 128) / 9600.,
+                1e-9);
+    o.preamble.superframes = 33;
+    EXPECT_THROW(timing_of(m, o), std::invalid_argument);
+    o = {};
+    o.preamble.superframes = 2;
+    EXPECT_THROW(timing_of(mode::parse("4539-600S"), o), std::invalid_argument);
+}
+
+TEST(timing, unknown_modes_have_none)
+{
+    mode other = mode::parse("5069-48k-240000S");
     other.bandwidth_hz = 24000;
     EXPECT_THROW(timing_of(other), std::invalid_argument);
+}
+
+// 110C D.5.3.3 and 110D: Long blocks last 7.68 s from 30 kHz on, and at 48 kHz the ladder of
+// the interleavers is 1:6:24:96 frames, not 1:4:16:64.
+TEST(timing, wideband_interleavers)
+{
+    size_t blocks = 0, ladders = 0;
+    for (const mode& m : mode::all()) {
+        if (m.family != waveform_family::wideband || m.constraint_length != 7)
+            continue;
+        const auto t = timing_of(m);
+        const double block_s = to_seconds(t.block_end(0) - t.block_begin(0));
+        EXPECT_NEAR(static_cast<double>(t.bits_per_block) / block_s, m.rate_bps, 1e-3)
+            << m.to_string();
+        ++blocks;
+        if (m.bandwidth_hz < 30000 || m.il != interleaver::long_)
+            continue;
+        EXPECT_NEAR(block_s, 7.68, 1e-9) << m.to_string();
+        mode us = m;
+        us.il = interleaver::ultra_short;
+        const auto& all = mode::all();
+        if (std::find(all.begin(), all.end(), us) == all.end())
+            continue; // waveform 0
+        const size_t ratio = m.bandwidth_hz == 48000 ? 96 : 64;
+        EXPECT_EQ(t.block_symbols, ratio * timing_of(us).block_symbols) << m.to_string();
+        ++ladders;
+    }
+    EXPECT_EQ(blocks, 608u);
+    EXPECT_EQ(ladders, 4 * 12u);
 }
 
 TEST(timing, octets_in_and_blocks_for_are_inverse)
@@ -99,14 +180,19 @@ TEST(timing, agrees_with_the_transmitter)
     for (const mode& m : mode::all()) {
         const auto t = timing_of(m);
         // Enough blocks to pass a reinserted preamble with the shorter interleavers.
-        const size_t blocks = std::min<size_t>(75, 1 + 400000 / t.bits_per_block);
+        const bool wideband = m.family == waveform_family::wideband;
+        if (wideband && (m.il == interleaver::long_ || m.constraint_length != 7))
+            continue; // the same blocks, only longer, and another code
+        const size_t blocks =
+            wideband ? 2 : std::min<size_t>(75, 1 + 400000 / t.bits_per_block);
         const size_t octets = t.octets_in(t.blocks_for(0) + blocks);
         transmitter tx(m);
         std::vector<tx_symbol> symbols(1 << 16);
         size_t given = 0, block = 0;
         while (!tx.done()) {
             if (const size_t wanted = tx.octets_wanted()) {
-                EXPECT_EQ(from_seconds(static_cast<double>(tx.block_symbol()) / 2400),
+                EXPECT_EQ(from_seconds(static_cast<double>(tx.block_symbol()) /
+                                       t.symbol_rate_bd),
                           t.block_begin(block++));
                 const size_t n = std::min(wanted, octets - given);
                 given += n;
@@ -115,7 +201,7 @@ TEST(timing, agrees_with_the_transmitter)
             }
             tx.produce(symbols.data(), symbols.size());
         }
-        EXPECT_EQ(from_seconds(static_cast<double>(tx.produced()) / 2400),
+        EXPECT_EQ(from_seconds(static_cast<double>(tx.produced()) / t.symbol_rate_bd),
                   t.duration(octets))
             << m.to_string();
     }

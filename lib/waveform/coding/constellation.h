@@ -27,7 +27,7 @@ enum class scrambling {
  * (see description::words) and each chip of the word is scrambled.
  */
 struct constellation {
-    unsigned bits = 0; //!< bits per channel symbol, 1 to 6 (8 in the wideband family)
+    unsigned bits = 0; //!< bits per channel symbol, 1 to 6, or 8
     scrambling rule = scrambling::add_mod_8;
     std::vector<std::complex<float>>
         points;                           //!< by number as sent; largest magnitude is 1
@@ -61,13 +61,15 @@ constellation serial_tone_psk(unsigned bits);
 //! (110C 5.3.2.3.7.2.2).
 constellation serial_tone_walsh();
 
-//! High rate, 3200 bit/s: QPSK transcoding on 8PSK points (110C C.5.1.2).
-constellation high_rate_qpsk();
-//! High rate, 4800 bit/s: 8PSK transcoding (110C C.5.1.2).
-constellation high_rate_8psk();
-/*! \brief High rate QAM (110C C.5.1.3): the label is the number; \p bits = 4, 5 or 6.
+/*! \brief High rate and wideband: BPSK, QPSK or 8PSK on 8PSK points, labels by the transcoding
+ *         tables (110C C.5.1.2, D.5.1.2).
+ *  \param bits 1, 2 or 3 per symbol.
+ */
+constellation transcoded_psk(unsigned bits);
+/*! \brief High rate and wideband: QAM, the label is the number (110C C.5.1.3, D.5.1.2).
+ *  \param bits 4, 5, 6 or 8 (wideband only) per symbol.
  *  \throws std::invalid_argument for other values.
  */
-constellation high_rate_qam(unsigned bits);
+constellation qam(unsigned bits);
 
 } // namespace gr::hf::kernel

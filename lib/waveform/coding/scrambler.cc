@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "waveform/scrambler.h"
+#include "waveform/coding/scrambler.h"
 
 #include <stdexcept>
 #include <string>

@@ -55,6 +55,9 @@ std::optional<unsigned> countdown_of(unsigned c1, unsigned c2, unsigned c3);
 //! Segments in the preamble: 24 with the long interleaver, else 3.
 size_t segments(const mode& m);
 
+//! Every mode of the family.
+const std::vector<mode>& modes();
+
 //! The description of a serial-tone mode. \throws std::invalid_argument for other modes.
 description describe(const mode& m);
 

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "waveform/convolutional_code.h"
+#include "waveform/coding/convolutional_code.h"
 
 #include <stdexcept>
 #include <string>
@@ -54,9 +54,9 @@ code_plan high_rate_code()
 
 convolutional_encoder::convolutional_encoder(code_plan plan) : d_plan(std::move(plan))
 {
-    if (d_plan.constraint < 2 || d_plan.constraint > 16)
+    if (d_plan.constraint_length < 2 || d_plan.constraint_length > 16)
         throw std::invalid_argument("convolutional code: constraint length " +
-                                    std::to_string(d_plan.constraint) +
+                                    std::to_string(d_plan.constraint_length) +
                                     ", allowed are 2 to 16");
     if (d_plan.repetition < 1)
         throw std::invalid_argument("convolutional code: repetition must be at least 1");
@@ -64,7 +64,7 @@ convolutional_encoder::convolutional_encoder(code_plan plan) : d_plan(std::move(
 
 void convolutional_encoder::pair(unsigned bit, std::vector<uint8_t>& out)
 {
-    d_state = d_state >> 1 | bit << (d_plan.constraint - 1);
+    d_state = d_state >> 1 | bit << (d_plan.constraint_length - 1);
     const uint8_t t[2] = { parity(d_state & d_plan.t1), parity(d_state & d_plan.t2) };
     for (unsigned r = 0; r < d_plan.repetition; ++r) {
         for (const uint8_t b : t) {
@@ -92,7 +92,7 @@ void convolutional_encoder::encode(const uint8_t* bits,
             pair(bits[i] & 1, out);
         return;
     }
-    const size_t preload = d_plan.constraint - 1;
+    const size_t preload = d_plan.constraint_length - 1;
     if (n < preload)
         throw std::invalid_argument("tail-biting block of " + std::to_string(n) +
                                     " bits, at least " + std::to_string(preload));

@@ -1,12 +1,30 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "waveform/interleave.h"
+#include "waveform/coding/interleave.h"
 
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace gr::hf::kernel {
+
+namespace {
+
+// x with x * a = 1 modulo n, by Euclid's algorithm; a and n share no factor.
+uint64_t inverse(size_t a, size_t n)
+{
+    auto r0 = static_cast<int64_t>(n), r1 = static_cast<int64_t>(a % n);
+    int64_t x0 = 0, x1 = 1;
+    while (r1 != 0) {
+        const int64_t q = r0 / r1;
+        x0 = std::exchange(x1, x0 - q * x1);
+        r0 = std::exchange(r1, r0 - q * r1);
+    }
+    return static_cast<uint64_t>(x0 < 0 ? x0 + static_cast<int64_t>(n) : x0);
+}
+
+} // namespace
 
 permutation matrix_interleaver(size_t rows, size_t cols, size_t row_step, size_t col_step)
 {
@@ -27,7 +45,7 @@ permutation matrix_interleaver(size_t rows, size_t cols, size_t row_step, size_t
         }
     }
     // Fetch: one diagonal after the other, starting in columns 0, 1, 2, ...
-    permutation p;
+    std::vector<uint32_t> p;
     p.reserve(matrix.size());
     for (size_t start = 0; start < cols; ++start) {
         size_t c = start;
@@ -36,7 +54,7 @@ permutation matrix_interleaver(size_t rows, size_t cols, size_t row_step, size_t
             c = (c + cols - col_step % cols) % cols;
         }
     }
-    return p;
+    return permutation(std::move(p));
 }
 
 permutation stride_interleaver(size_t size, size_t increment)
@@ -45,20 +63,9 @@ permutation stride_interleaver(size_t size, size_t increment)
         throw std::invalid_argument("stride interleaver of " + std::to_string(size) +
                                     " bits, increment " + std::to_string(increment) +
                                     ": they must share no factor");
-    permutation p(size);
-    uint64_t location = 0;
-    for (uint32_t n = 0; n < size; ++n) {
-        p[location] = n;
-        location = (location + increment) % size;
-    }
-    return p;
+    return { size, inverse(increment, size) };
 }
 
-permutation no_interleaver(size_t size)
-{
-    permutation p(size);
-    std::iota(p.begin(), p.end(), 0u);
-    return p;
-}
+permutation no_interleaver(size_t size) { return { size, 1 }; }
 
 } // namespace gr::hf::kernel

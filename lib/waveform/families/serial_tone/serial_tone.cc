@@ -1,8 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "waveform/serial_tone.h"
+#include "waveform/families/serial_tone/serial_tone.h"
 
-#include "waveform/scrambler.h"
+#include "waveform/coding/scrambler.h"
 
 #include <stdexcept>
 #include <string>
@@ -94,15 +94,16 @@ void fill_cycle(description& d, mode_words w)
             const auto mark = repeated(left == 2 ? w.d1 : w.d2, 16);
             std::copy(mark.begin(), mark.end(), probe.begin());
         }
+        std::vector<cell> cells;
         for (size_t i = 0; i < d.frame_symbols(); ++i) {
-            const uint8_t s = scrambler[d.cycle.size() % scrambler.size()];
+            const uint8_t s = scrambler[(f * d.frame_symbols() + i) % scrambler.size()];
             if (i < d.unknown)
-                d.cycle.push_back({ symbol_kind::data, s });
+                cells.push_back({ symbol_kind::data, s });
             else
-                d.cycle.push_back(
-                    { symbol_kind::probe,
-                      static_cast<uint8_t>((probe[i - d.unknown] + s) & 7) });
+                cells.push_back({ symbol_kind::probe,
+                                  static_cast<uint8_t>((probe[i - d.unknown] + s) & 7) });
         }
+        d.add_frame(cells);
     }
 }
 
@@ -168,9 +169,7 @@ mode_words words_of(const mode& m)
 
 std::optional<mode> mode_of(unsigned d1, unsigned d2, bool zero_for_short)
 {
-    for (const mode& m : mode::all()) {
-        if (m.family != waveform_family::serial_tone)
-            continue;
+    for (const mode& m : modes()) {
         if (m.il == (zero_for_short ? interleaver::short_ : interleaver::zero))
             continue;
         const mode_words w = words_of(m);
@@ -192,6 +191,28 @@ size_t segments(const mode& m)
 {
     plan_of(m);
     return m.il == interleaver::long_ ? 24 : 3;
+}
+
+const std::vector<mode>& modes()
+{
+    static const std::vector<mode> all = [] {
+        using il = interleaver;
+        std::vector<mode> list;
+        const auto add = [&list](int rate_bps, il i) {
+            list.push_back({ waveform_family::serial_tone, rate_bps, 3000, i, 7 });
+        };
+        for (const rate_plan& p : rate_plans) {
+            if (p.rows_short == 0) {
+                add(p.rate_bps, il::none);
+                continue;
+            }
+            for (const il i : { il::zero, il::short_, il::long_ })
+                add(p.rate_bps, i);
+        }
+        add(2400, il::voice);
+        return list;
+    }();
+    return all;
 }
 
 description describe(const mode& m)

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "waveform/constellation.h"
+#include "waveform/coding/constellation.h"
 
 #include <cmath>
 #include <stdexcept>
@@ -74,6 +74,42 @@ std::vector<point> qam64()
     return p;
 }
 
+// One quadrant is listed, eight points for each of the numbers' bits 4 to 6; bit 3 mirrors top
+// to bottom, bit 7 left to right (110C table D-X).
+std::vector<point> qam256()
+{
+    const point quadrant[64] = {
+        { 0.959366f, 0.056433f }, { 0.959366f, 0.169300f }, { 0.846499f, 0.507899f },
+        { 0.959366f, 0.282166f }, { 0.846499f, 0.056433f }, { 0.846499f, 0.169300f },
+        { 0.846499f, 0.395033f }, { 0.846499f, 0.282166f }, { 0.169300f, 0.959366f },
+        { 0.056433f, 0.998304f }, { 0.733632f, 0.507899f }, { 0.733632f, 0.620766f },
+        { 0.733632f, 0.056433f }, { 0.733632f, 0.169300f }, { 0.733632f, 0.395033f },
+        { 0.733632f, 0.282166f }, { 0.507899f, 0.846499f }, { 0.507899f, 0.733632f },
+        { 0.507899f, 0.507899f }, { 0.507899f, 0.620766f }, { 0.507899f, 0.056433f },
+        { 0.507899f, 0.169300f }, { 0.507899f, 0.395033f }, { 0.507899f, 0.282166f },
+        { 0.282166f, 0.959366f }, { 0.620766f, 0.733632f }, { 0.620766f, 0.507899f },
+        { 0.620766f, 0.620766f }, { 0.620766f, 0.056433f }, { 0.620766f, 0.169300f },
+        { 0.620766f, 0.395033f }, { 0.620766f, 0.282166f }, { 0.056433f, 0.846499f },
+        { 0.056433f, 0.733632f }, { 0.056433f, 0.507899f }, { 0.056433f, 0.620766f },
+        { 0.056433f, 0.056433f }, { 0.056433f, 0.169300f }, { 0.056433f, 0.395033f },
+        { 0.056433f, 0.282166f }, { 0.169300f, 0.846499f }, { 0.169300f, 0.733632f },
+        { 0.169300f, 0.507899f }, { 0.169300f, 0.620766f }, { 0.169300f, 0.056433f },
+        { 0.169300f, 0.169300f }, { 0.169300f, 0.395033f }, { 0.169300f, 0.282166f },
+        { 0.395033f, 0.846499f }, { 0.395033f, 0.733632f }, { 0.395033f, 0.507899f },
+        { 0.395033f, 0.620766f }, { 0.395033f, 0.056433f }, { 0.395033f, 0.169300f },
+        { 0.395033f, 0.395033f }, { 0.395033f, 0.282166f }, { 0.282166f, 0.846499f },
+        { 0.282166f, 0.733632f }, { 0.282166f, 0.507899f }, { 0.282166f, 0.620766f },
+        { 0.282166f, 0.056433f }, { 0.282166f, 0.169300f }, { 0.282166f, 0.395033f },
+        { 0.282166f, 0.282166f }
+    };
+    std::vector<point> p(256);
+    for (unsigned n = 0; n < 256; ++n) {
+        const point q = quadrant[(n >> 1 & 56) | (n & 7)];
+        p[n] = { n & 128 ? -q.real() : q.real(), n & 8 ? -q.imag() : q.imag() };
+    }
+    return p;
+}
+
 } // namespace
 
 double constellation::mean_power() const
@@ -116,17 +152,22 @@ constellation serial_tone_walsh()
     return { 2, scrambling::add_mod_8, psk8_points(), { 0, 1, 3, 2 } };
 }
 
-constellation high_rate_qpsk()
+constellation transcoded_psk(unsigned bits)
 {
-    return { 2, scrambling::add_mod_8, psk8_points(), { 0, 2, 6, 4 } };
+    constellation c{ bits, scrambling::add_mod_8, psk8_points(), {} };
+    if (bits == 1)
+        c.label_to_number = { 0, 4 };
+    else if (bits == 2)
+        c.label_to_number = { 0, 2, 6, 4 };
+    else if (bits == 3)
+        c.label_to_number = { 1, 0, 2, 3, 6, 7, 5, 4 };
+    else
+        throw std::invalid_argument("PSK: " + std::to_string(bits) +
+                                    " bits per symbol, allowed are 1, 2 and 3");
+    return c;
 }
 
-constellation high_rate_8psk()
-{
-    return { 3, scrambling::add_mod_8, psk8_points(), { 1, 0, 2, 3, 6, 7, 5, 4 } };
-}
-
-constellation high_rate_qam(unsigned bits)
+constellation qam(unsigned bits)
 {
     switch (bits) {
     case 4:
@@ -135,9 +176,11 @@ constellation high_rate_qam(unsigned bits)
         return { bits, scrambling::exclusive_or, qam32(), identity(32) };
     case 6:
         return { bits, scrambling::exclusive_or, qam64(), identity(64) };
+    case 8:
+        return { bits, scrambling::exclusive_or, qam256(), identity(256) };
     default:
-        throw std::invalid_argument("high-rate QAM: " + std::to_string(bits) +
-                                    " bits per symbol, allowed are 4, 5 and 6");
+        throw std::invalid_argument("QAM: " + std::to_string(bits) +
+                                    " bits per symbol, allowed are 4, 5, 6 and 8");
     }
 }
 

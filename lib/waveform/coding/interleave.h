@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace gr::hf::kernel {
@@ -12,8 +13,32 @@ namespace gr::hf::kernel {
  *         fetched as the nth.
  *
  * Transmitter: fetched[n] = coded[p[n]]. Receiver: coded[p[n]] = received[n].
+ *
+ * A wideband block has up to 2.2 million bits: what a formula gives is computed, not kept.
  */
-using permutation = std::vector<uint32_t>;
+class permutation
+{
+public:
+    permutation() = default;
+    //! Entry n is table[n].
+    explicit permutation(std::vector<uint32_t> table)
+        : d_table(std::move(table)), d_size(d_table.size())
+    {
+    }
+    //! Entry n is n * step mod size; \p step must share no factor with \p size.
+    permutation(size_t size, uint64_t step) : d_size(size), d_step(step) {}
+
+    size_t size() const { return d_size; }
+    //! Entry \p n < size().
+    uint32_t operator[](size_t n) const
+    {
+        return d_table.empty() ? static_cast<uint32_t>(n * d_step % d_size) : d_table[n];
+    }
+
+private:
+    std::vector<uint32_t> d_table; // empty: the formula holds
+    uint64_t d_size = 0, d_step = 1;
+};
 
 /*! \brief Serial tone: matrix of \p rows x \p cols (110C 5.3.2.3.3).
  *

@@ -75,6 +75,9 @@ std::vector<std::complex<float>> preamble_tail();
  */
 std::array<uint8_t, superframe_frames> probe_signs(mode_codes c);
 
+//! Every mode of the family.
+const std::vector<mode>& modes();
+
 //! The description of a high-rate mode. \throws std::invalid_argument for other modes.
 description describe(const mode& m);
 

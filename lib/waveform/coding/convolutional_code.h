@@ -15,10 +15,10 @@ namespace gr::hf::kernel {
  * state = (state >> 1) | (bit << (K-1)). Each input bit gives the pair T1, T2, T1 first.
  */
 struct code_plan {
-    bool coded = false;       //!< false: bits go to the symbols as they are
-    unsigned constraint = 7;  //!< K
-    uint32_t t1 = 0133;       //!< mask of T1: x^6+x^4+x^3+x+1 (110C 5.3.2.3.2)
-    uint32_t t2 = 0171;       //!< mask of T2: x^6+x^5+x^4+x^3+1
+    bool coded = false;             //!< false: bits go to the symbols as they are
+    unsigned constraint_length = 7; //!< K
+    uint32_t t1 = 0133;             //!< mask of T1: x^6+x^4+x^3+x+1 (110C 5.3.2.3.2)
+    uint32_t t2 = 0171;             //!< mask of T2: x^6+x^5+x^4+x^3+1
     bool tail_biting = false; //!< true: each block by itself; false: runs through blocks
     unsigned repetition = 1;  //!< each pair is sent so often: T1 T2 T1 T2 ...
     std::vector<uint8_t>

@@ -1,8 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "waveform/high_rate.h"
+#include "waveform/families/high_rate/high_rate.h"
 
-#include "waveform/scrambler.h"
+#include "waveform/coding/scrambler.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -55,15 +55,6 @@ size_t interleaver_index(const mode& m)
     throw std::invalid_argument(m.to_string() + " is not a high-rate mode");
 }
 
-constellation alphabet_of(unsigned bits)
-{
-    if (bits == 2)
-        return high_rate_qpsk();
-    if (bits == 3)
-        return high_rate_8psk();
-    return high_rate_qam(bits);
-}
-
 // \p symbols with \p offset added modulo 8.
 template <class Symbols>
 void append(std::vector<uint8_t>& out, const Symbols& symbols, unsigned offset = 0)
@@ -81,14 +72,16 @@ void fill_cycle(description& d, mode_codes codes, unsigned scrambling_bits)
     const auto scramble = frame_scrambler(scrambling_bits, data_symbols);
     const auto signs = probe_signs(codes);
     for (const uint8_t minus : signs) {
+        std::vector<cell> cells;
         for (const uint8_t s : scramble)
-            d.cycle.push_back({ symbol_kind::data, s });
+            cells.push_back({ symbol_kind::data, s });
         for (const uint8_t p : mini_probe())
-            d.cycle.push_back(
+            cells.push_back(
                 { symbol_kind::probe, static_cast<uint8_t>((p + (minus ? 4 : 0)) & 7) });
+        d.add_frame(cells);
     }
     for (const uint8_t p : reinserted(codes))
-        d.cycle.push_back({ symbol_kind::preamble, p });
+        d.reinserted_cells.push_back({ symbol_kind::preamble, p });
 }
 
 } // namespace
@@ -130,9 +123,7 @@ mode_codes codes_of(const mode& m)
 
 std::optional<mode> mode_of(mode_codes c)
 {
-    for (const mode& m : mode::all()) {
-        if (m.family != waveform_family::high_rate)
-            continue;
+    for (const mode& m : modes()) {
         const mode_codes mine = codes_of(m);
         if (mine.rate == c.rate && mine.interleaver == c.interleaver)
             return m;
@@ -211,6 +202,26 @@ std::array<uint8_t, superframe_frames> probe_signs(mode_codes c)
     return signs;
 }
 
+const std::vector<mode>& modes()
+{
+    static const std::vector<mode> all = [] {
+        std::vector<mode> list;
+        const auto add = [&list](int rate_bps, interleaver il) {
+            list.push_back({ waveform_family::high_rate, rate_bps, 3000, il, 7 });
+        };
+        for (const rate_plan& p : rate_plans) {
+            if (p.increments[0] == 0) {
+                add(p.rate_bps, interleaver::none);
+                continue;
+            }
+            for (const interleaver il : interleavers)
+                add(p.rate_bps, il);
+        }
+        return list;
+    }();
+    return all;
+}
+
 description describe(const mode& m)
 {
     using content = preamble_section::content;
@@ -236,7 +247,7 @@ description describe(const mode& m)
     d.reinserted = reinserted_symbols;
     fill_cycle(d, codes, p.scrambling_bits);
 
-    d.alphabet = alphabet_of(p.bits);
+    d.alphabet = p.bits <= 3 ? transcoded_psk(p.bits) : qam(p.bits);
     d.coded_bits = d.frames_per_block * d.unknown * p.bits;
     if (m.il == interleaver::none) {
         // The standard names no block for 12800: one frame is our choice.

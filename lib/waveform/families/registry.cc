@@ -1,0 +1,80 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "waveform/families/registry.h"
+
+#include "waveform/families/high_rate/high_rate.h"
+#include "waveform/families/high_rate/reception.h"
+#include "waveform/families/serial_tone/reception.h"
+#include "waveform/families/serial_tone/serial_tone.h"
+#include "waveform/families/wideband/preamble.h"
+#include "waveform/families/wideband/wideband.h"
+
+#include <stdexcept>
+
+namespace gr::hf::kernel {
+
+const std::vector<family>& families()
+{
+    static const std::vector<family> all{
+        { waveform_family::serial_tone,
+          "4539",
+          false,
+          "4539-<rate><interleaver>: 75, 150, 300, 600, 1200 or 2400 with Z, S or L; "
+          "2400V; 4800N",
+          serial_tone::modes,
+          serial_tone::describe,
+          nullptr,
+          serial_tone::reception },
+        { waveform_family::high_rate,
+          "4539",
+          false,
+          "3200, 4800, 6400, 8000 or 9600 with US, VS, S, M, L or VL; 12800N",
+          high_rate::modes,
+          high_rate::describe,
+          nullptr,
+          high_rate::reception },
+        { waveform_family::wideband,
+          "5069",
+          true,
+          "5069-<kHz>k-<rate><interleaver>, with -k9 after it for the longer code: 3, 6, "
+          "9, "
+          "12, 15, 18, 21, 24, 30, 36, 42 or 48 kHz, a rate of that bandwidth, US, S, M "
+          "or L",
+          wideband::modes,
+          wideband::describe,
+          wideband::preamble,
+          nullptr },
+    };
+    return all;
+}
+
+std::vector<const family_reception*> receptions(int bandwidth_hz)
+{
+    std::vector<const family_reception*> found;
+    for (const family& f : families())
+        if (const family_reception* r =
+                f.reception == nullptr ? nullptr : f.reception(bandwidth_hz))
+            found.push_back(r);
+    return found;
+}
+
+const family& family_of(const mode& m)
+{
+    for (const family& f : families())
+        if (f.id == m.family)
+            return f;
+    throw std::invalid_argument("waveform family " +
+                                std::to_string(static_cast<int>(m.family)) +
+                                " has no entry in the registry");
+}
+
+preamble_plan preamble_of(const mode& m, const preamble_options& o)
+{
+    const family& f = family_of(m);
+    if (f.preamble == nullptr)
+        throw std::invalid_argument("preamble options: mode " + m.to_string() +
+                                    " has one preamble only");
+    return f.preamble(m, o);
+}
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,55 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "waveform/description.h"
+#include "waveform/reception.h"
+
+#include <hf/mode.h>
+
+#include <string>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief A family of waveforms: all that the rest of the program must know to use it.
+ *
+ * A family is added by a folder beside this file and one entry in registry.cc; mode names,
+ * descriptions and times follow from it.
+ */
+struct family {
+    waveform_family id;
+    //! The standard that its mode names begin with: "4539".
+    const char* standard;
+    //! True if a mode name says the bandwidth: "5069-48k-240000S".
+    bool bandwidth_in_name;
+    //! Its mode names in words, for the message that refuses one.
+    const char* forms;
+    //! Every mode of it that can be modulated.
+    const std::vector<mode>& (*modes)();
+    //! What is on the air in one of its modes. \throws std::invalid_argument for others.
+    description (*describe)(const mode& m);
+    //! The preamble by the operator's choice; null: there is no choice.
+    //! \throws std::invalid_argument for options that are not allowed.
+    preamble_plan (*preamble)(const mode& m, const preamble_options& o);
+    /*! \brief How it is received in a bandwidth, Hz: null where it is not, or nowhere.
+     *  \details What it points to lives as long as the program.
+     */
+    const family_reception* (*reception)(int bandwidth_hz);
+};
+
+//! Every family there is.
+const std::vector<family>& families();
+
+//! What a receiver listens for in a bandwidth, Hz; empty if there is nothing.
+std::vector<const family_reception*> receptions(int bandwidth_hz);
+
+//! The family of mode \p m.
+const family& family_of(const mode& m);
+
+/*! \brief The preamble of mode \p m as the operator chose it; the description has the usual one.
+ *  \throws std::invalid_argument for options that the family does not allow.
+ */
+preamble_plan preamble_of(const mode& m, const preamble_options& o);
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,12 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "waveform/reception.h"
+
+namespace gr::hf::kernel::serial_tone {
+
+//! How transmissions of this family are found, read and followed; null outside of 3 kHz.
+const family_reception* reception(int bandwidth_hz);
+
+} // namespace gr::hf::kernel::serial_tone

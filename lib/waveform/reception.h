@@ -1,0 +1,120 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "waveform/description.h"
+#include "waveform/reception_plan.h"
+
+#include <complex>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief Known symbols by which a receiver finds a preamble, wherever it begins to listen. */
+struct search_pattern {
+    std::vector<std::complex<float>> symbols; //!< in a row; 0 where unknown
+    /*! \brief Score from which on it may be a preamble: power of the correlation over the number
+     *         of known symbols and the mean power in the window.
+     *  \details On noise of any level exponentially distributed with mean 1; at most the number
+     *  of known symbols. What follows must confirm it.
+     */
+    float threshold = 0;
+    //! Symbols behind a peak within which a higher one may follow: of its own side peaks.
+    size_t hold = 0;
+    //! Between the carrier offsets that are tried, Hz.
+    double step_hz = 0;
+    //! Symbols after which the same preamble repeats it; 0: it comes once.
+    size_t repeats_after = 0;
+    /*! \brief It resembles itself at other delays, as cyclic probes do: paths are then told from
+     *         side peaks with more care, and both halves of it must be there.
+     */
+    bool periodic = false;
+};
+
+/*! \brief A stretch of the preamble that is read as a whole: from a search pattern on.
+ *  \details The fixed symbols at its begin tell the channel; through it each word is matched
+ *  with all that it may be.
+ */
+struct preamble_stretch {
+    //! Symbols at one place, and what they may be.
+    struct word {
+        size_t begin = 0; //!< first symbol, counted from the begin of the stretch
+        std::vector<std::vector<std::complex<float>>> alternatives; //!< all of one length
+    };
+    size_t symbols = 0; //!< length; where it repeats, the next one follows
+    std::vector<std::complex<float>> fixed; //!< from its first symbol on; 0 where unknown
+    std::vector<word> words;
+};
+
+//! What was received of a preamble_stretch.
+struct preamble_evidence {
+    /*! \brief [word][alternative]: sum of the conjugated symbols times the received ones, after
+     *         the channel's matched filter. The right one gives gain * length, with a phase that
+     *         is the channel's change since the fixed symbols.
+     */
+    std::vector<std::vector<std::complex<float>>> match;
+    float noise = 1; //!< variance of a half-symbol row; of a match: length * noise * gain
+    float gain = 0;  //!< energy of a symbol through the channel: Es / N0 is gain / noise
+    float score = 0; //!< the search's, see search_pattern
+};
+
+//! What a preamble turned out to announce.
+struct preamble_meaning {
+    const description* waveform = nullptr; //!< what is on the air; outlives the receiver
+    const reception_plan* plan = nullptr;  //!< how to follow it; outlives the receiver
+    size_t symbols_to_data = 0;            //!< from the begin of the stretch last read
+    size_t symbols_seen = 0; //!< of the preamble, from the first stretch read on
+};
+
+/*! \brief Reads one preamble of a family, stretch by stretch.
+ *  \details The receiver finds the channel on the fixed symbols and hands in what it matched;
+ *  what that means is the family's.
+ */
+class preamble_reader
+{
+public:
+    enum class verdict {
+        more,      //!< cannot tell yet: the next stretch, please
+        maybe,     //!< meaning() if the next stretch turns out to be none
+        as_before, //!< it was none: what maybe said is right
+        found,     //!< meaning() is right
+        rejected   //!< this is no preamble of the family
+    };
+    virtual ~preamble_reader() = default;
+
+    //! What to receive, the same every time.
+    virtual const preamble_stretch& stretch() const = 0;
+    //! The next stretch was received.
+    virtual verdict read(const preamble_evidence& e) = 0;
+    //! What is announced; after maybe or found.
+    virtual preamble_meaning meaning() const = 0;
+};
+
+//! What both ends have to agree on beforehand since no preamble says it.
+struct reading_options {
+    bool zero_interleaver =
+        false; //!< a mode that stands for two means the zero interleaver
+};
+
+/*! \brief All that a receiver needs of a family to find and read its transmissions.
+ *
+ * A receiver listens for some of these at once, all of one symbol rate.
+ */
+struct family_reception {
+    double symbol_rate_bd = 2400;
+    std::vector<search_pattern> patterns;
+    synchroniser_plan synchroniser;
+    /*! \brief A reader of the preamble at which patterns[\p pattern] was found. */
+    std::function<std::unique_ptr<preamble_reader>(size_t pattern,
+                                                   const reading_options& options)>
+        reader;
+    /*! \brief Times after which its preamble or scrambler repeats itself, s: to whoever looks for
+     *         carriers such a signal consists of lines.
+     */
+    std::vector<double> periods_s;
+};
+
+} // namespace gr::hf::kernel
