@@ -76,13 +76,18 @@ void burst_modulator::design(size_t sps)
 
 void burst_modulator::start(const mode& m, pull source, tx_options options)
 {
-    auto tx = std::make_unique<transmitter>(m, options);
-    const double sps = d_sample_rate / tx->waveform().symbol_rate;
+    start(describe(m), std::move(source), options);
+}
+
+void burst_modulator::start(const description& d, pull source, tx_options options)
+{
+    auto tx = std::make_unique<transmitter>(d, options);
+    const double sps = d_sample_rate / tx->waveform().symbol_rate_bd;
     if (sps < 2 || sps != std::floor(sps))
         throw std::invalid_argument(
             "burst_modulator: sample rate " + std::to_string(d_sample_rate) + ", mode " +
-            m.to_string() + " needs a multiple, at least 2, of its symbol rate " +
-            std::to_string(tx->waveform().symbol_rate));
+            d.m.to_string() + " needs a multiple, at least 2, of its symbol rate " +
+            std::to_string(tx->waveform().symbol_rate_bd));
     design(static_cast<size_t>(sps));
     d_tx = std::move(tx);
     d_pull = std::move(source);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/grid.h"
 #include "waveform/transmitter.h"
 
 #include <hf/mode.h>
@@ -17,6 +18,12 @@
 #include <vector>
 
 namespace gr::hf::kernel {
+
+//! The grid on which mode \p m is sent. \throws std::invalid_argument for an unknown mode.
+inline symbol_grid grid_of(const mode& m)
+{
+    return symbol_grid(describe(m).symbol_rate_bd);
+}
 
 /*! \brief A transmission as complex baseband samples, centred at 0 Hz.
  *
@@ -51,16 +58,19 @@ public:
     using pull = std::function<tx_octets(uint64_t air_sample, size_t max_octets)>;
 
     /*! \brief \param sample_rate in samples/s: an integer multiple, at least 2, of the
-     * symbol rate of the modes that will be sent (9600 for 4 samples per symbol). \param
-     * span half length of the pulse in symbols, 2 to 32. \throws std::invalid_argument
+     * symbol rate of the modes that will be sent; symbol_grid::sample_rate() for 4 samples
+     * per symbol. \param span half length of the pulse in symbols, 2 to 32. \throws
+     * std::invalid_argument
      */
-    explicit burst_modulator(double sample_rate = 9600, size_t span = 10);
+    explicit burst_modulator(double sample_rate, size_t span = 10);
 
     /*! \brief Begin a transmission; one under way is dropped.
      *  \throws std::invalid_argument for an unknown mode, options it does not allow, or a
      *  symbol rate that does not divide the sample rate.
      */
     void start(const mode& m, pull source, tx_options options = {});
+    //! The same from a description, which must outlive the transmission.
+    void start(const description& d, pull source, tx_options options = {});
 
     //! Write the next at most \p n samples; fewer only if the transmission ends with
     //! them.

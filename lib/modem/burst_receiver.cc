@@ -2,12 +2,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/burst_receiver.h"
 
-#include "modem/burst_tracker.h"
-#include "modem/carrier_canceller.h"
-#include "modem/impulse_blanker.h"
-#include "modem/message_parser.h"
-#include "modem/preamble_watch.h"
-#include "modem/sample_buffer.h"
+#include "modem/decode/message_parser.h"
+#include "modem/find/preamble_watch.h"
+#include "modem/front/carrier_canceller.h"
+#include "modem/front/impulse_blanker.h"
+#include "modem/front/sample_buffer.h"
+#include "modem/track/burst_tracker.h"
+#include "waveform/families/registry.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,47 +20,81 @@ namespace gr::hf::kernel {
 
 namespace {
 
-/* Work is done whenever the sample count reaches a multiple of this, so that the events,
- * with the count at which they are raised, do not depend on the chunks. 5 ms. */
-constexpr uint64_t quantum = 48;
+/* Work is done whenever the sample count reaches a multiple of this, so that the events, with
+ * the count at which they are raised, do not depend on the chunks. */
+constexpr double quantum_s = 0.005;
 
 // A sample beyond this is damage, not level; its square must stay a finite float.
 constexpr float largest_sample = 1e12f;
 
+// More than this share of a sample missing: what is left of it is of no use to the canceller.
+constexpr float mostly = 0.5f;
+
 constexpr size_t max_events = 4096; // if nobody polls, the oldest go
 
-/* A preamble seen during a transmission takes over if that transmission was not there any
- * more when it came. Trackers need a moment to tell, the high rate's most: its probes are
- * 0.12 s apart. Samples. */
-constexpr int64_t present_within = 2400;
-int64_t judged_after(const mode& m)
-{
-    return m.family == waveform_family::high_rate ? 6720 : 4800;
-}
+/* A preamble seen during a transmission takes over if that transmission was not there any more
+ * when it came: the last symbol at which it was certainly there may lie so far behind. */
+constexpr double present_within_s = 0.25;
 
 /* How far behind the block with a damaged end-of-message marker the signal must be seen to
- * tell that the message goes on; trackers need a moment to see that it does not. Symbols. */
-constexpr int64_t signal_went_on = 1440;
+ * tell that the message goes on; trackers need a moment to see that it does not. */
+constexpr double signal_went_on_s = 0.6;
 
-// A signal that ends so long before the next one was lost, not preempted. Samples.
-constexpr double gap = 2400;
+// A signal that ends so long before the next one was lost, not preempted.
+constexpr double gap_s = 0.25;
+
+// A following preamble may begin at once; the search's own filter reaches back, samples.
+constexpr int64_t search_reach = 4 * symbol_grid::samples_per_symbol;
+
+// What a preamble that was found is read from begins so far before its first symbol at most.
+constexpr int64_t needed_before = 1024 * symbol_grid::samples_per_symbol;
+
+// A symbol ends half of one after its centre.
+constexpr double half_symbol = symbol_grid::samples_per_symbol / 2.0;
+
+symbol_grid grid_of(const listened_families& families)
+{
+    if (families.empty())
+        throw std::invalid_argument("burst_receiver: no family to listen for");
+    for (const family_reception* f : families)
+        if (f->symbol_rate_bd != families.front()->symbol_rate_bd)
+            throw std::invalid_argument("burst_receiver: families of " +
+                                        std::to_string(families.front()->symbol_rate_bd) +
+                                        " and " + std::to_string(f->symbol_rate_bd) +
+                                        " Bd, one bandwidth has one symbol rate");
+    return symbol_grid(families.front()->symbol_rate_bd);
+}
+
+std::vector<double> periods_of(const listened_families& families)
+{
+    std::vector<double> periods;
+    for (const family_reception* f : families)
+        periods.insert(periods.end(), f->periods_s.begin(), f->periods_s.end());
+    std::sort(periods.begin(), periods.end());
+    periods.erase(std::unique(periods.begin(), periods.end()), periods.end());
+    return periods;
+}
 
 } // namespace
 
 class burst_receiver::impl
 {
 public:
-    explicit impl(const rx_options& o)
-        : d_options(o), d_watch(o.max_freq_offset_hz, o.zero_interleaver)
+    impl(const rx_options& o, const listened_families& families)
+        : d_grid(grid_of(families)), d_options(o),
+          d_quantum(static_cast<uint64_t>(d_grid.samples(quantum_s))),
+          d_blanker(d_grid.sample_rate()), d_canceller(d_grid, periods_of(families)),
+          d_watch(d_grid, families, o.max_freq_offset_hz, { o.zero_interleaver })
     {
     }
 
-    void push(const std::complex<float>* x, size_t n);
+    void push(const std::complex<float>* x, size_t n, const float* erased);
     void reset(uint64_t skipped);
     std::optional<rx_event> poll();
     bool receiving() const { return d_tracker != nullptr || d_ending; }
 
     rx_counters d_counters;
+    const symbol_grid d_grid;
 
 private:
     struct ending { // an end event held back until it is past on the air
@@ -81,6 +116,7 @@ private:
     void forget();
 
     rx_options d_options;
+    uint64_t d_quantum; // samples
     sample_buffer d_in;
     impulse_blanker d_blanker;
     carrier_canceller d_canceller;
@@ -88,7 +124,8 @@ private:
     std::optional<found_preamble> d_found;
     std::unique_ptr<burst_tracker> d_tracker;
     std::optional<ending> d_ending;
-    mode d_mode;
+    const description* d_waveform = nullptr; // of the transmission
+    int64_t d_judged_after = 0;              // samples
     message_parser d_parser;
     uint64_t d_block = 0;
     int64_t d_suspected_end = 0; // of the block in which the parser began to suspect
@@ -96,7 +133,9 @@ private:
     std::deque<rx_event> d_events;
 };
 
-void burst_receiver::impl::push(const std::complex<float>* x, size_t n)
+void burst_receiver::impl::push(const std::complex<float>* x,
+                                size_t n,
+                                const float* erased)
 {
     for (size_t i = 0; i < n; ++i) {
         std::complex<float> s = x[i];
@@ -105,14 +144,11 @@ void burst_receiver::impl::push(const std::complex<float>* x, size_t n)
             s = 0;
             ++d_counters.bad_samples;
         }
-        if (const auto y = d_blanker.push(s, d_tracker != nullptr)) {
-            const auto clean = d_canceller.push(y->value, y->erased);
-            if (y->erased)
-                d_in.append_erased();
-            else
-                d_in.append(&clean, 1);
+        if (const auto y = d_blanker.push(s, erased ? erased[i] : 0)) {
+            const auto clean = d_canceller.push(y->value, y->erased > mostly);
+            d_in.append(y->erased > mostly ? y->value : clean, y->erased);
         }
-        if (++d_counters.samples % quantum == 0)
+        if (++d_counters.samples % d_quantum == 0)
             work();
     }
 }
@@ -149,14 +185,14 @@ bool burst_receiver::impl::step_watch()
     if (d_ending)
         return false;
     if (d_tracker) {
-        if (d_in.end() < d_found->sample + judged_after(d_mode))
+        if (d_in.end() < d_found->sample + d_judged_after)
             return false;
         const auto start = static_cast<double>(d_found->sample);
         const double last = d_tracker->sample_of(d_tracker->last_good_symbol());
-        if (last > start + present_within) {
+        if (last > start + static_cast<double>(d_grid.samples(present_within_s))) {
             d_watch.restart(d_found->sample + preamble_watch::peak_width);
             d_found.reset();
-        } else if (last < start - gap) {
+        } else if (last < start - static_cast<double>(d_grid.samples(gap_s))) {
             give_up(rx_end_reason::lost, last);
         } else {
             give_up(rx_end_reason::preempted, start);
@@ -172,7 +208,8 @@ void burst_receiver::impl::begin(const acquired& a)
 {
     d_tracker =
         make_tracker(a, d_options.lost_after_s, d_options.effort, d_options.known);
-    d_mode = a.m;
+    d_waveform = a.waveform;
+    d_judged_after = d_grid.samples(a.plan->judged_after_s);
     d_parser = {};
     d_block = 0;
     d_snr = a.snr_db;
@@ -181,7 +218,7 @@ void burst_receiver::impl::begin(const acquired& a)
     d_watch.restart(static_cast<int64_t>(d_tracker->sample_of(0)));
     const auto first =
         static_cast<int64_t>(std::lround(d_tracker->sample_of(a.first_symbol)));
-    raise({ rx_start{ a.m, a.snr_db, a.frequency_hz }, first, 0, {} });
+    raise({ rx_start{ a.waveform->m, a.snr_db, a.frequency_hz }, first, 0, {} });
 }
 
 bool burst_receiver::impl::step_track()
@@ -216,14 +253,15 @@ void burst_receiver::impl::give_up(rx_end_reason reason, double air_end)
 
 void burst_receiver::impl::block(const received_block& b)
 {
-    const description& d = describe(d_mode);
+    const description& d = *d_waveform;
     rx_octets e;
     e.snr_db = d_snr = b.channel.snr_db;
     e.quality = b.decoded.quality;
     const auto block_end = static_cast<int64_t>(d.block_end(d_block));
     const bool suspicious = d_parser.suspicious();
     const bool sound =
-        !suspicious || d_tracker->last_good_symbol() > d_suspected_end + signal_went_on;
+        !suspicious || d_tracker->last_good_symbol() >
+                           d_suspected_end + d_grid.symbols(signal_went_on_s);
     const auto marker = d_parser.push(b.decoded.bits, e.octets, sound);
     if (!suspicious || sound)
         d_suspected_end = block_end;
@@ -243,7 +281,7 @@ void burst_receiver::impl::block(const received_block& b)
         end_with_marker(*marker);
     } else if (limit) {
         ++d_counters.ends_limit;
-        const double air_end = symbol_time(d.block_end(d_block - 1)) - 2;
+        const double air_end = symbol_time(d.block_end(d_block - 1)) - half_symbol;
         end(rx_end_reason::limit, air_end);
         forget_preambles_before(static_cast<int64_t>(air_end));
     }
@@ -253,11 +291,11 @@ void burst_receiver::impl::block(const received_block& b)
 void burst_receiver::impl::end_with_marker(uint64_t marker)
 {
     // The transmission ends with the block that holds the last flush bit.
-    const description& d = describe(d_mode);
+    const description& d = *d_waveform;
     const uint64_t bits = marker + d.flush_bits;
     const uint64_t last = std::max<uint64_t>(1, (bits + d.input_bits - 1) / d.input_bits);
     const double air_end =
-        d_tracker->sample_of(static_cast<int64_t>(d.block_end(last - 1))) - 2;
+        d_tracker->sample_of(static_cast<int64_t>(d.block_end(last - 1))) - half_symbol;
     ++d_counters.ends_eom;
     end(rx_end_reason::eom, air_end);
     forget_preambles_before(static_cast<int64_t>(air_end));
@@ -266,7 +304,7 @@ void burst_receiver::impl::end_with_marker(uint64_t marker)
 // \p air_end: input sample at which the last symbol ends, half a symbol after its centre.
 void burst_receiver::impl::end(rx_end_reason reason, double air_end)
 {
-    const sim_time t = from_seconds(air_end / sample_rate);
+    const sim_time t = from_seconds(air_end / d_grid.sample_rate());
     d_tracker.reset();
     d_ending = ending{ rx_end{ reason, t }, static_cast<int64_t>(std::lround(air_end)) };
 }
@@ -274,8 +312,7 @@ void burst_receiver::impl::end(rx_end_reason reason, double air_end)
 // What was taken for a preamble in a transmission that has ended well was none.
 void burst_receiver::impl::forget_preambles_before(int64_t sample)
 {
-    // A following preamble may begin at once; the search's own filter reaches back.
-    sample -= 16;
+    sample -= search_reach;
     if (d_found && d_found->sample < sample) {
         d_found.reset();
         d_watch.restart(std::max(sample, d_in.begin()));
@@ -296,7 +333,7 @@ void burst_receiver::impl::forget()
 {
     int64_t keep = std::min(d_in.end(), d_watch.needs());
     if (d_found)
-        keep = std::min(keep, d_found->sample - 4096);
+        keep = std::min(keep, d_found->sample - needed_before);
     if (d_tracker)
         keep = std::min(keep, d_tracker->needs());
     d_in.drop_before(keep);
@@ -324,7 +361,12 @@ void burst_receiver::impl::reset(uint64_t skipped)
     d_watch.restart(d_in.end());
 }
 
-burst_receiver::burst_receiver(const rx_options& o)
+burst_receiver::burst_receiver(const rx_options& o) : burst_receiver(o, receptions(3000))
+{
+}
+
+burst_receiver::burst_receiver(const rx_options& o,
+                               const std::vector<const family_reception*>& families)
 {
     if (!(o.max_freq_offset_hz >= 0 && o.max_freq_offset_hz <= 100))
         throw std::invalid_argument("burst_receiver: max_freq_offset_hz = " +
@@ -337,14 +379,16 @@ burst_receiver::burst_receiver(const rx_options& o)
     if (o.effort < 0 || o.effort > 2)
         throw std::invalid_argument(
             "burst_receiver: effort = " + std::to_string(o.effort) + " is not in 0 to 2");
-    d_impl = std::make_unique<impl>(o);
+    d_impl = std::make_unique<impl>(o, families);
 }
 
 burst_receiver::~burst_receiver() = default;
 
-void burst_receiver::push(const std::complex<float>* samples, size_t n)
+void burst_receiver::push(const std::complex<float>* samples,
+                          size_t n,
+                          const float* erased)
 {
-    d_impl->push(samples, n);
+    d_impl->push(samples, n, erased);
 }
 
 std::optional<rx_event> burst_receiver::poll() { return d_impl->poll(); }
@@ -352,5 +396,6 @@ bool burst_receiver::receiving() const { return d_impl->receiving(); }
 void burst_receiver::reset() { d_impl->reset(0); }
 void burst_receiver::skip(uint64_t n) { d_impl->reset(n); }
 const rx_counters& burst_receiver::counters() const { return d_impl->d_counters; }
+const symbol_grid& burst_receiver::grid() const { return d_impl->d_grid; }
 
 } // namespace gr::hf::kernel

@@ -2,8 +2,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "modem/channel_report.h"
-#include "modem/known_channel.h"
+#include "modem/grid.h"
+#include "modem/track/channel_report.h"
+#include "modem/track/known_channel.h"
+#include "waveform/reception.h"
 
 #include <hf/modem_user.h>
 
@@ -13,12 +15,13 @@
 #include <memory>
 #include <optional>
 #include <variant>
+#include <vector>
 
 namespace gr::hf::kernel {
 
 //! Settings of a burst_receiver; the defaults receive everything that is signalled.
 struct rx_options {
-    //! Serial tone 75 to 2400 "S" announces also stands for the zero interleaver, which is
+    //! In 3 kHz 75 to 2400 bit/s "S" announces also stands for the zero interleaver, which is
     //! not signalled: true decodes those transmissions as Z.
     bool zero_interleaver = false;
     //! Return to acquisition after so many interleaver blocks; 0: no limit.
@@ -67,11 +70,11 @@ struct rx_counters {
     uint64_t ends_eom = 0, ends_lost = 0, ends_limit = 0, ends_preempted = 0;
 };
 
-/*! \brief Receiver of serial-tone and high-rate bursts (MIL-STD-188-110C 5.3.2 and
- *         Appendix C), told nothing: it finds the mode, level, frequency and timing itself.
+/*! \brief Receiver of all waveforms of one bandwidth, told nothing: it finds the mode, level,
+ *         frequency and timing itself.
  *
- * Input: complex baseband at sample_rate, the subcarrier (1800 Hz in the audio band) at
- * 0 Hz, any level. Streaming: the events do not depend on how the input is cut into calls.
+ * Input: complex baseband on the grid of these waveforms, four samples per symbol, the
+ * subcarrier at 0 Hz, any level. Streaming: the events do not depend on how the input is cut into calls.
  * It works as the samples come; what an event tells lies in the past by the decoding delay,
  * except that rx_end is never raised before its air_end has been pushed.
  *
@@ -84,17 +87,25 @@ struct rx_counters {
 class burst_receiver
 {
 public:
-    //! Samples per second of the input: 4 per symbol.
-    static constexpr double sample_rate = 9600;
-
-    //! \throws std::invalid_argument for an option out of its range.
+    //! Of what is sent in 3 kHz. \throws std::invalid_argument for an option out of its range.
     explicit burst_receiver(const rx_options& options = rx_options{});
+    /*! \brief Of the families that are given, of one symbol rate; each outlives the receiver.
+     *  \throws std::invalid_argument for an option out of its range, no family, or several
+     *  symbol rates.
+     */
+    burst_receiver(const rx_options& options,
+                   const std::vector<const family_reception*>& families);
     ~burst_receiver();
     burst_receiver(const burst_receiver&) = delete;
     burst_receiver& operator=(const burst_receiver&) = delete;
 
-    //! Take \p n samples. Never throws for their values; bad ones are counted and zeroed.
-    void push(const std::complex<float>* samples, size_t n);
+    /*! \brief Take \p n samples. Never throws for their values; bad ones are counted and
+     *         zeroed.
+     *  \param erased null, or for each sample the share, 0 to 1, that was blanked before,
+     *  ahead of a filter (audio_to_baseband): the equations know that it is missing
+     */
+    void
+    push(const std::complex<float>* samples, size_t n, const float* erased = nullptr);
 
     //! The next event, in order; empty when there is none. Drain after each push().
     std::optional<rx_event> poll();
@@ -115,6 +126,9 @@ public:
     void skip(uint64_t n);
 
     const rx_counters& counters() const;
+
+    //! Of the input.
+    const symbol_grid& grid() const;
 
 private:
     class impl;

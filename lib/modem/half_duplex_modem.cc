@@ -2,36 +2,55 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/half_duplex_modem.h"
 
+#include "waveform/families/registry.h"
+
 #include <algorithm>
+#include <cmath>
 
 namespace gr::hf::kernel {
 namespace {
 
 constexpr int64_t ns_per_second = 1000000000;
 
-sim_time time_of(int64_t sample)
+rx_options receiver_options(const half_duplex_options& o)
 {
-    // Whole seconds apart: the product would overflow after 11 days.
-    constexpr int64_t rate = static_cast<int64_t>(half_duplex_modem::sample_rate);
-    return sim_time(sample / rate * ns_per_second + sample % rate * ns_per_second / rate);
+    rx_options rx;
+    rx.zero_interleaver = o.zero_interleaver;
+    rx.effort = o.effort;
+    return rx;
+}
+
+std::vector<const family_reception*> listened_to(int bandwidth_hz)
+{
+    auto families = receptions(bandwidth_hz);
+    if (families.empty())
+        throw std::invalid_argument("bandwidth_hz " + std::to_string(bandwidth_hz) +
+                                    ": no waveform is received in it");
+    return families;
 }
 
 } // namespace
 
 half_duplex_modem::half_duplex_modem(modem_user& user, half_duplex_options options)
-    : d_user(user), d_options(options), d_modulator(sample_rate), d_receiver([&] {
-          rx_options rx;
-          rx.zero_interleaver = options.zero_interleaver;
-          rx.effort = options.effort;
-          return rx;
-      }())
+    : d_user(user), d_options(options),
+      d_receiver(receiver_options(options), listened_to(options.bandwidth_hz)),
+      d_modulator(grid().sample_rate()), d_tick(grid().tick_samples()), d_carrier(grid())
 {
     if (options.agc_blocks < 0 || options.agc_blocks > 7)
         throw std::invalid_argument("agc_blocks " + std::to_string(options.agc_blocks) +
                                     ": allowed are 0 to 7");
+    if (!(options.start_delay_s >= 0 && options.start_delay_s <= 60))
+        throw std::invalid_argument("start_delay_s " +
+                                    std::to_string(options.start_delay_s) +
+                                    ": allowed are 0 to 60");
 }
 
-sim_time half_duplex_modem::now() const { return time_of(d_samples); }
+sim_time half_duplex_modem::time_of(int64_t sample) const
+{
+    // Whole seconds apart: the product would overflow after 11 days.
+    const auto rate = std::llround(grid().sample_rate());
+    return sim_time(sample / rate * ns_per_second + sample % rate * ns_per_second / rate);
+}
 
 half_duplex_modem::tx_span half_duplex_modem::run(const std::complex<float>* rx,
                                                   std::complex<float>* tx)
@@ -43,10 +62,12 @@ half_duplex_modem::tx_span half_duplex_modem::run(const std::complex<float>* rx,
     else
         receive(rx);
     sense(was_transmitting ? nullptr : rx);
-    d_user.on_tick(now());
+    const bool started = now() >= from_seconds(d_options.start_delay_s);
+    if (started)
+        d_user.on_tick(now());
 
     tx_span span;
-    const auto wanted = d_user.want_tx(now());
+    const auto wanted = started ? d_user.want_tx(now()) : std::nullopt;
     if (!was_transmitting && wanted) {
         key_up(*wanted);
         span.first = 0;
@@ -96,14 +117,19 @@ void half_duplex_modem::receive(const std::complex<float>* rx)
 
 void half_duplex_modem::key_up(const mode& m)
 {
+    if (!(grid_of(m) == grid()))
+        throw std::invalid_argument("mode " + m.to_string() + " has " +
+                                    std::to_string(grid_of(m).symbol_rate_bd()) +
+                                    " Bd, this modem " +
+                                    std::to_string(grid().symbol_rate_bd()));
     d_receiver.reset();
     if (d_receiving) {
         d_receiving = false;
         d_user.on_rx_end(now(), { rx_end_reason::preempted, now() });
     }
     tx_options options;
-    if (m.family == waveform_family::high_rate)
-        options.agc_blocks = d_options.agc_blocks;
+    options.agc_blocks =
+        std::min(d_options.agc_blocks, static_cast<int>(describe(m).max_agc_blocks));
     // Output sample k of this tick is on the air together with input sample k.
     d_tx_origin = d_samples - tick_samples();
     d_modulator.start(

@@ -4,7 +4,7 @@
 
 #include "modem/burst_modulator.h"
 #include "modem/burst_receiver.h"
-#include "modem/carrier_detector.h"
+#include "modem/front/carrier_detector.h"
 
 #include <hf/modem_user.h>
 
@@ -17,15 +17,23 @@ namespace gr::hf::kernel {
 
 //! Settings of a half-duplex modem.
 struct half_duplex_options {
-    bool zero_interleaver = false; //!< receive the serial tone's "short" as zero
-    int agc_blocks = 0;            //!< ahead of high-rate preambles, 0 to 7
+    bool zero_interleaver = false; //!< see rx_options
+    int agc_blocks = 0;            //!< ahead of preambles that may have them, 0 to 7
     int effort = 1;                //!< of the receiver, see rx_options
+    /*! \brief Station time at which the user gets its first tick, and may transmit, 0 to 60 s:
+     *         sound cards and radios lose what comes while their buffers fill. It hears from
+     *         the first sample on.
+     */
+    double start_delay_s = 0;
+    //! Bandwidth in which the modem sends and listens, of those that receptions() has waveforms
+    //! for.
+    int bandwidth_hz = 3000;
 };
 
 /*! \brief Modulator and receiver of one station behind one antenna.
  *
- * One output sample for each input sample at 9600 samples/s, in ticks of 10 ms. The
- * receiver is off while transmitting. Station time is the number of received samples.
+ * One output sample for each input sample of the grid, in ticks of 10 ms. The receiver is off
+ * while transmitting. Station time is the number of received samples.
  */
 class half_duplex_modem
 {
@@ -41,26 +49,32 @@ public:
      */
     half_duplex_modem(modem_user& user, half_duplex_options options);
 
-    static constexpr double sample_rate = 9600;
-    //! Samples of a tick: 96.
-    static constexpr size_t tick_samples() { return 96; }
+    //! Of both streams.
+    const symbol_grid& grid() const { return d_receiver.grid(); }
+    //! Samples of a tick: 96 in 3 kHz.
+    size_t tick_samples() const { return d_tick; }
 
-    //! Take tick_samples() samples from \p rx, write as many to \p tx.
+    /*! \brief Take tick_samples() samples from \p rx, write as many to \p tx.
+     *  \throws std::invalid_argument if the user wants to transmit in a mode of another symbol
+     *  rate
+     */
     tx_span run(const std::complex<float>* rx, std::complex<float>* tx);
 
     //! Station time: received samples.
-    sim_time now() const;
+    sim_time now() const { return time_of(static_cast<int64_t>(d_samples)); }
     bool transmitting() const { return d_modulator.active(); }
 
 private:
+    sim_time time_of(int64_t sample) const;
     void receive(const std::complex<float>* rx);
     void sense(const std::complex<float>* rx);
     void key_up(const mode& m);
 
     modem_user& d_user;
     half_duplex_options d_options;
-    burst_modulator d_modulator;
     burst_receiver d_receiver;
+    burst_modulator d_modulator;
+    size_t d_tick; // samples
     bool d_receiving = false;
     carrier_detector d_carrier;
     std::optional<bool> d_carrier_told;

@@ -26,7 +26,7 @@ void bench(const mode& m)
 {
     const auto timing = kernel::timing_of(m);
     const size_t blocks =
-        1 + static_cast<size_t>(25 * timing.symbol_rate /
+        1 + static_cast<size_t>(25 * timing.symbol_rate_bd /
                                 static_cast<double>(timing.block_symbols));
     const auto t =
         loopback::transmit(m, loopback::random_octets(timing.octets_in(blocks), 1));

@@ -26,7 +26,7 @@ int measure(int argc, char** argv)
     const auto timing = kernel::timing_of(m);
     const size_t blocks =
         std::max<size_t>(1,
-                         static_cast<size_t>(seconds * timing.symbol_rate /
+                         static_cast<size_t>(seconds * timing.symbol_rate_bd /
                                              static_cast<double>(timing.block_symbols)));
     size_t octets = timing.octets_in(blocks);
     if (octets == 0)

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "modem/carrier_detector.h"
+#include "modem/front/carrier_detector.h"
 #include "modem/loopback.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(CarrierDetector, finds_the_middle_of_every_waveform)
                 const auto m = mode::parse(name);
                 const auto x = loopback::through(
                     middle_of(m, 4, seed), c.channel, seed, kernel::mean_power(m));
-                carrier_detector d;
+                carrier_detector d{ kernel::symbol_grid(2400) };
                 EXPECT_LE(seconds_until(true, d, x), c.within_s)
                     << name << ' ' << c.channel << " seed " << seed;
             }
@@ -73,7 +73,7 @@ TEST(CarrierDetector, finds_signals_weaker_than_any_mode_needs)
     for (uint64_t seed = 1; seed <= 8; ++seed) {
         const auto x = loopback::through(
             middle_of(mode::parse("4539-75S"), 10, seed), "awgn snr=-5", seed, 1);
-        carrier_detector d;
+        carrier_detector d{ kernel::symbol_grid(2400) };
         EXPECT_LE(seconds_until(true, d, x), 8) << seed;
     }
 }
@@ -84,7 +84,7 @@ TEST(CarrierDetector, lets_go_within_a_second)
     const size_t end = x.size();
     loopback::pause(x, 4 * 9600);
     x = loopback::through(x, "moderate snr=20", 1, 1);
-    carrier_detector d;
+    carrier_detector d{ kernel::symbol_grid(2400) };
     d.push(x.data(), end);
     ASSERT_TRUE(d.present());
     const loopback::samples after(x.begin() + static_cast<long>(end), x.end());
@@ -98,7 +98,7 @@ TEST(CarrierDetector, hears_nothing_in_noise_tones_and_impulses)
                                  "awgn snr=0 impulses=20:30" })
         for (uint64_t seed = 1; seed <= 3; ++seed) {
             const auto x = loopback::through(silence(300), channel, seed, 1);
-            carrier_detector d;
+            carrier_detector d{ kernel::symbol_grid(2400) };
             EXPECT_TRUE(std::isinf(seconds_until(true, d, x)))
                 << channel << " seed " << seed;
         }
@@ -107,7 +107,7 @@ TEST(CarrierDetector, hears_nothing_in_noise_tones_and_impulses)
 TEST(CarrierDetector, begins_anew_after_a_reset)
 {
     const auto x = middle_of(mode::parse("4539-600L"), 4, 1);
-    carrier_detector d;
+    carrier_detector d{ kernel::symbol_grid(2400) };
     d.push(x.data(), x.size());
     ASSERT_TRUE(d.present());
     d.reset();
@@ -121,6 +121,6 @@ TEST(CarrierDetector, survives_samples_that_are_no_numbers)
     auto x = middle_of(mode::parse("4539-600L"), 4, 1);
     x[100] = { std::numeric_limits<float>::quiet_NaN(), 0 };
     x[200] = { std::numeric_limits<float>::infinity(), 0 };
-    carrier_detector d;
+    carrier_detector d{ kernel::symbol_grid(2400) };
     EXPECT_LE(seconds_until(true, d, x), 0.3);
 }

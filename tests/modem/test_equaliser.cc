@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "modem/equaliser.h"
-#include "waveform/constellation.h"
+#include "modem/detect/equaliser.h"
+#include "waveform/coding/constellation.h"
 
 #include "waveform/description.h"
 
@@ -78,13 +78,13 @@ std::pair<double, double> error_of(equaliser& e, block& b)
 
 TEST(equaliser, error_is_what_it_says)
 {
-    const auto qam = high_rate_qam(4);
+    const auto qam16 = qam(4);
     const auto psk = serial_tone_psk(3);
     decision_feedback_equaliser dfe;
     linear_equaliser linear;
     double dfe_sum = 0, linear_sum = 0, dfe_claim = 0, linear_claim = 0;
     for (unsigned seed = 0; seed < 20; ++seed)
-        for (const constellation* c : { &qam, &psk }) {
+        for (const constellation* c : { &qam16, &psk }) {
             const std::vector<cf> h{ 0.8f, 0, cf(0.3f, 0.45f) };
             auto b = make_block(*c, h, 0.01, seed);
             auto d = error_of(dfe, b);
@@ -103,16 +103,16 @@ TEST(equaliser, error_is_what_it_says)
 TEST(equaliser, beliefs_take_interference_away)
 {
     // Nearly certain beliefs leave what a lone symbol would have: noise / energy of h.
-    const auto qam = high_rate_qam(4);
+    const auto qam16 = qam(4);
     const std::vector<cf> h{ 0.8f, 0, cf(0.3f, 0.45f) };
     linear_equaliser linear;
     double nothing = 0, certain = 0, claim = 0;
     size_t n = 0;
     std::vector<symbol_estimate> out;
     for (unsigned seed = 0; seed < 20; ++seed) {
-        auto b = make_block(qam, h, 0.01, seed);
+        auto b = make_block(qam16, h, 0.01, seed);
         nothing += error_of(linear, b).first;
-        b = make_block(qam, h, 0.01, seed);
+        b = make_block(qam16, h, 0.01, seed);
         std::vector<symbol_belief> beliefs;
         for (const cf s : b.sent)
             beliefs.push_back({ s, 1e-9f });

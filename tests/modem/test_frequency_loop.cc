@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "modem/frequency_loop.h"
+#include "modem/track/frequency_loop.h"
 
 #include <gtest/gtest.h>
 

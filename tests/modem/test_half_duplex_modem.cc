@@ -26,7 +26,11 @@ struct listener : modem_user {
     void on_tx_end(sim_time) override { told += "tx_end "; }
     void on_rx_start(sim_time, const rx_start&) override { told += "start "; }
     void on_rx_octets(sim_time, const rx_octets&) override {}
-    void on_rx_end(sim_time, const rx_end&) override { told += "end "; }
+    void on_rx_end(sim_time now, const rx_end& e) override
+    {
+        told += "end ";
+        delay_s = to_seconds(now - e.air_end);
+    }
     void on_carrier(sim_time now, bool present) override
     {
         told += present ? "carrier " : "free ";
@@ -35,11 +39,12 @@ struct listener : modem_user {
     bool key = false;
     std::string told;
     double at = 0;
+    double delay_s = 0; // from the end of a transmission until it is told
 };
 
 void run(half_duplex_modem& modem, const loopback::samples& x)
 {
-    loopback::samples out(half_duplex_modem::tick_samples());
+    loopback::samples out(modem.tick_samples());
     for (size_t i = 0; i + out.size() <= x.size(); i += out.size())
         modem.run(&x[i], out.data());
 }
@@ -89,4 +94,58 @@ TEST(HalfDuplexModem, senses_only_while_its_transmitter_is_off)
     EXPECT_EQ(user.told.substr(0, 5), "free ");
     EXPECT_NE(user.told.find("tx_end"), std::string::npos);
     EXPECT_EQ(user.told.find("carrier"), user.told.find("tx_end") + 7) << user.told;
+}
+
+TEST(HalfDuplexModem, transmits_nothing_before_the_start_delay)
+{
+    listener user;
+    kernel::half_duplex_options options;
+    options.start_delay_s = 1.5;
+    half_duplex_modem modem(user, options);
+    user.key = true;
+    const loopback::samples silence(modem.tick_samples());
+    loopback::samples out(silence.size());
+    size_t before = 0; // samples until the first that is sent
+    while (!modem.run(silence.data(), out.data()).first)
+        before += out.size();
+    // The tick that ends at 1.5 s is the first that may be answered.
+    EXPECT_EQ(before, 14400 - out.size());
+    EXPECT_THROW(half_duplex_modem(user, { false, 0, 1, -1 }), std::invalid_argument);
+    EXPECT_THROW(half_duplex_modem(user, { false, 0, 1, 61 }), std::invalid_argument);
+    EXPECT_THROW(half_duplex_modem(user, { false, 0, 1, 0, 3001 }),
+                 std::invalid_argument);
+}
+
+TEST(HalfDuplexModem, hears_during_the_start_delay)
+{
+    listener user;
+    kernel::half_duplex_options options;
+    options.start_delay_s = 60;
+    half_duplex_modem modem(user, options);
+    run(modem, transmission("4539-2400S"));
+    EXPECT_NE(user.told.find("start end"), std::string::npos) << user.told;
+}
+
+// What the guard times of the data link and the emulated modem are made of: 30 ms after the last
+// symbol its octets are there, whatever the interleaver. Half of them the blanker waits for the
+// end of a burst.
+TEST(HalfDuplexModem, tells_of_the_end_within_35_ms)
+{
+    for (const char* m : { "4539-600S",
+                           "4539-1200L",
+                           "4539-2400S",
+                           "4539-3200S",
+                           "4539-9600US",
+                           "4539-9600S" }) {
+        auto x = loopback::transmit(mode::parse(m), loopback::random_octets(200, 1));
+        x.insert(x.begin(), 9600, {});
+        loopback::pause(x, 9600);
+        x = loopback::through(x, "awgn snr=30", 1, 1);
+        listener user;
+        half_duplex_modem modem(user, {});
+        run(modem, x);
+        EXPECT_NE(user.told.find("start end"), std::string::npos) << m;
+        EXPECT_GT(user.delay_s, 0.005) << m;
+        EXPECT_LT(user.delay_s, 0.035) << m;
+    }
 }

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "modem/level_steps.h"
+#include "modem/front/level_steps.h"
 #include "modem/loopback.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ std::vector<level_steps::step> steps_in(const std::string& channel)
 {
     const auto sent =
         loopback::transmit(mode::parse("4539-9600VL"), loopback::random_octets(60000, 1));
-    level_steps detector;
+    level_steps detector{ symbol_grid(2400) };
     std::vector<level_steps::step> found;
     for (const auto& x : loopback::through(sent, channel, 3, 1))
         if (const auto s = detector.push(std::norm(x)))

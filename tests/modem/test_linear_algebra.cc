@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "modem/linear_algebra.h"
+#include "modem/detect/linear_algebra.h"
 
 #include <gtest/gtest.h>
 

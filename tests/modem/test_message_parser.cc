@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "modem/message_parser.h"
+#include "modem/decode/message_parser.h"
 
 #include <gtest/gtest.h>
 
@@ -116,6 +116,38 @@ TEST(message_parser, badly_damaged_marker_counts_when_nothing_follows)
         p.push(std::vector<uint8_t>(200, 1), octets, false); // noise after the signal
         EXPECT_EQ(p.finish(octets), 96u) << errors;
         EXPECT_EQ(octets, message) << errors;
+    }
+}
+
+// What looks like a badly damaged marker at the very end of what was received may be data: only
+// 32 zeros behind it make it one, while up to 3 errors need none.
+TEST(message_parser, badly_damaged_marker_needs_zeros_behind_it)
+{
+    struct row {
+        unsigned errors;
+        size_t fill;
+        bool marker;
+    };
+    for (const row& r : { row{ 4, 0, false },
+                          row{ 4, 31, false },
+                          row{ 4, 32, true },
+                          row{ 6, 31, false },
+                          row{ 6, 32, true },
+                          row{ 3, 0, true },
+                          row{ 3, 31, true } }) {
+        message_parser p;
+        std::vector<uint8_t> octets;
+        const auto bits = with_damaged_marker(r.errors, r.fill);
+        EXPECT_FALSE(p.push(bits, octets));
+        const auto marker = p.finish(octets);
+        EXPECT_EQ(marker.has_value(), r.marker) << r.errors << " " << r.fill;
+        if (r.marker) {
+            EXPECT_EQ(octets, message) << r.errors << " " << r.fill;
+        } else { // every octet that was received
+            EXPECT_EQ(octets.size(), bits.size() / 8) << r.errors << " " << r.fill;
+            octets.resize(message.size());
+            EXPECT_EQ(octets, message);
+        }
     }
 }
 

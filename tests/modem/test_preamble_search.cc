@@ -1,7 +1,10 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/find/preamble_search.h"
 #include "modem/loopback.h"
-#include "modem/preamble_search.h"
+#include "waveform/families/high_rate/reception.h"
+#include "waveform/families/registry.h"
+#include "waveform/families/serial_tone/reception.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +21,7 @@ std::optional<preamble_candidate> search(const loopback::samples& x)
 {
     sample_buffer in;
     in.append(x.data(), x.size());
-    preamble_search s(75);
+    preamble_search s(symbol_grid(2400), receptions(3000), 75);
     return s.advance(in);
 }
 
@@ -36,7 +39,11 @@ TEST(preamble_search, finds_both_families_at_any_offset)
                 x, "snr=6 gain=-40 offset=" + std::to_string(offset), 3, 1);
             const auto c = search(x);
             ASSERT_TRUE(c) << name << offset;
-            EXPECT_EQ(c->family, m.family);
+            const auto* expected = m.family == waveform_family::serial_tone
+                                       ? serial_tone::reception(3000)
+                                       : high_rate::reception(3000);
+            EXPECT_EQ(receptions(3000)[c->family], expected);
+            EXPECT_EQ(c->pattern, 0u);
             EXPECT_NEAR(static_cast<double>(c->sample), 3040, 3) << name << offset;
             EXPECT_NEAR(c->frequency_hz, offset, 5) << name;
             EXPECT_GT(c->score, 80);

@@ -140,6 +140,33 @@ TEST(receiver_channels, fast_fading_as_the_standard_wants_it)
     EXPECT_LT(bit_errors("4539-2400L", "paths=0:0:5,2:0:5 snr=30", 2800, 7), 22u);
 }
 
+// ITU-R F.1487, high latitudes and disturbed: known symbols every 17 or 20 ms suffice for 10 Hz at
+// every rate and for 30 Hz at 300 bit/s, and no receiver may do worse with less noise.
+TEST(receiver_channels, fading_of_disturbed_channels)
+{
+    struct row {
+        const char* mode;
+        const char* paths;
+        double snr;
+        size_t octets;
+    };
+    const char *moderate = "paths=0:0:10,3:0:10", *low = "paths=0:0:10,6:0:10",
+               *high = "paths=0:0:30,7:0:30";
+    for (const row& r : { row{ "4539-600L", moderate, 8, 600 },
+                          row{ "4539-1200L", moderate, 12, 1400 },
+                          row{ "4539-1200L", low, 12, 1400 },
+                          row{ "4539-1200L", low, 35, 1400 },
+                          row{ "4539-2400L", moderate, 15, 2800 },
+                          row{ "4539-2400L", moderate, 35, 2800 },
+                          row{ "4539-300L", high, 12, 320 } })
+        for (const uint64_t seed : { 1, 2 })
+            EXPECT_EQ(
+                bit_errors(
+                    r.mode, r.paths + (" snr=" + std::to_string(r.snr)), r.octets, seed),
+                0u)
+                << r.mode << " " << r.paths << " " << r.snr << " seed " << seed;
+}
+
 TEST(receiver_channels, fast_fading_at_75_bits)
 {
     EXPECT_EQ(bit_errors("4539-75L", "paths=0:0:5,5:0:5 snr=2", 80, 5), 0u);
@@ -150,7 +177,7 @@ TEST(receiver_channels, fast_fading_at_75_bits)
 TEST(receiver_channels, slow_fading_at_75_bits)
 {
     // STANAG 4415: the first of two paths 10 ms apart may be away when the other is found
-    for (uint64_t seed : { 1, 2, 4, 5, 6, 8 })
+    for (uint64_t seed = 1; seed <= 10; ++seed) // none of the first 40 has errors
         EXPECT_EQ(bit_errors("4539-75L", "paths=0:0:0.5,10:0:0.5 snr=-1", 125, seed), 0u)
             << seed;
     EXPECT_LT(bit_errors("4539-75L", "snr=-9", 500, 7), 10u);
@@ -282,27 +309,6 @@ TEST(receiver_channels, short_preamble_at_75_bits_and_minus_9_db)
     for (uint64_t seed = 1; seed <= 40; ++seed)
         found += bit_errors("4539-75S", "snr=-9 offset=20", 5, seed) == 0;
     EXPECT_GE(found, 33u); // 92 % in longer runs; it was a third
-}
-
-TEST(receiver_channels, reports_the_ratio_at_75_bits)
-{
-    for (const char* paths : { "", "paths=0:0:0,2:0:0:0:77 " })
-        for (const double snr : { -4.0, 0.0, 5.0, 10.0 }) {
-            const mode m = mode::parse("4539-75S");
-            loopback::samples x(3000);
-            const auto t = loopback::transmit(m, loopback::random_octets(80, 2));
-            x.insert(x.end(), t.begin(), t.end());
-            loopback::pause(x, 9600);
-            burst_receiver rx;
-            const auto got = loopback::receive(
-                rx, loopback::through(x, paths + ("snr=" + std::to_string(snr)), 1, 1));
-            ASSERT_EQ(got.size(), 1u);
-            double sum = 0;
-            for (const auto& b : got[0].blocks)
-                sum += b.snr_db;
-            EXPECT_NEAR(sum / static_cast<double>(got[0].blocks.size()), snr, 2)
-                << paths << snr;
-        }
 }
 
 // Transmissions with a fade as long as a block of the short interleaver: what the channel does

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What other senders, audio chains and neighbours on the band do to a signal. */
-#include "modem/impulse_blanker.h"
+#include "modem/front/impulse_blanker.h"
 #include "modem/loopback.h"
 #include "waveform/timing.h"
 #include "waveform/transmitter.h"
@@ -32,7 +32,7 @@ const field_row modes[] = { { "4539-600S", 12 },
 size_t octets_in(const mode& m, double seconds)
 {
     const auto timing = timing_of(m);
-    const auto blocks = static_cast<size_t>(seconds * timing.symbol_rate /
+    const auto blocks = static_cast<size_t>(seconds * timing.symbol_rate_bd /
                                             static_cast<double>(timing.block_symbols));
     return timing.octets_in(std::max<size_t>(1, blocks));
 }
@@ -238,25 +238,27 @@ TEST(receiver_field, impulses)
 
 TEST(receiver_field, the_blanker_keeps_signals_and_their_steps)
 {
-    impulse_blanker blanker;
-    size_t erased = 0, given = 0;
+    impulse_blanker blanker(9600);
+    float erased = 0;
+    size_t given = 0;
     const auto push = [&](float amplitude, size_t n) {
         for (size_t i = 0; i < n; ++i)
             if (const auto y =
-                    blanker.push(std::polar(amplitude, static_cast<float>(i)), true)) {
+                    blanker.push(std::polar(amplitude, static_cast<float>(i)))) {
                 ++given;
                 erased += y->erased;
             }
     };
     push(0.01f, 2000); // from silence
     push(1, 2000);     // 40 dB up
-    EXPECT_EQ(erased, 0u);
-    push(10, 10); // an impulse, with what is held after it
+    EXPECT_EQ(erased, 0);
+    push(10, 10); // an impulse, with what a filter would leave of it on either side
     push(1, 2000);
-    EXPECT_EQ(erased, impulse_blanker::guard + 10 + impulse_blanker::hold);
+    constexpr float impulse = 10 + 2 * 26; // 20 dB above and below at 15 dB/ms
+    EXPECT_EQ(erased, impulse);
     push(0.1f, 4800);
-    push(1, 100 + impulse_blanker::longest);
-    EXPECT_EQ(erased, impulse_blanker::guard + 10 + impulse_blanker::hold);
+    push(1, 100 + blanker.delay());
+    EXPECT_EQ(erased, impulse);
     EXPECT_EQ(given, 2000u + 2000 + 10 + 2000 + 4800 + 100);
 }
 

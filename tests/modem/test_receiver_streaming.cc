@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/loopback.h"
 #include "waveform/description.h"
-#include "waveform/serial_tone.h"
+#include "waveform/families/serial_tone/serial_tone.h"
 #include "waveform/timing.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "modem/soft_decoder.h"
-#include "modem/viterbi.h"
-#include "waveform/convolutional_code.h"
+#include "modem/decode/soft_decoder.h"
+#include "modem/decode/viterbi.h"
+#include "waveform/coding/convolutional_code.h"
 
 #include <gtest/gtest.h>
 
@@ -19,9 +19,21 @@ struct noisy_word {
     std::vector<float> llr;
 };
 
-code_plan tail_biting_code()
+// Of constraint length 7 (110C 5.3.2.3.2) or 9 (table D-XLII).
+code_plan running_code(unsigned k)
 {
     code_plan p = serial_tone_code(1);
+    if (k == 9) {
+        p.constraint_length = 9;
+        p.t1 = 0561;
+        p.t2 = 0753;
+    }
+    return p;
+}
+
+code_plan tail_biting_code(unsigned k)
+{
+    code_plan p = running_code(k);
     p.tail_biting = true;
     return p;
 }
@@ -60,24 +72,30 @@ float best_metric(const std::vector<std::vector<uint8_t>>& words,
     return best;
 }
 
+class soft_decoder_of : public testing::TestWithParam<unsigned>
+{
+};
+INSTANTIATE_TEST_SUITE_P(K, soft_decoder_of, testing::Values(7u, 9u));
+
 } // namespace
 
-TEST(soft_decoder, equals_the_comparison_of_all_words)
+TEST_P(soft_decoder_of, equals_the_comparison_of_all_words)
 {
-    constexpr size_t n = 11;
+    constexpr size_t n = 11; // all 2048 words
     std::vector<std::vector<uint8_t>> words;
     for (unsigned v = 0; v < 1u << n; ++v) {
         std::vector<uint8_t> bits(n);
         for (size_t i = 0; i < n; ++i)
             bits[i] = v >> i & 1;
         words.emplace_back();
-        convolutional_encoder(serial_tone_code(1)).encode(bits.data(), n, words.back());
+        convolutional_encoder(running_code(GetParam()))
+            .encode(bits.data(), n, words.back());
     }
-    soft_decoder dec;
+    soft_decoder dec(running_code(GetParam()));
     std::vector<float> out;
     for (unsigned seed = 0; seed < 5; ++seed) {
-        const auto w = make_word(serial_tone_code(1), n, 1, seed);
-        dec.decode_running(w.llr.data(), n, soft_decoder::at_zero(), out);
+        const auto w = make_word(running_code(GetParam()), n, 1, seed);
+        dec.decode_running(w.llr.data(), n, dec.at_zero(), out);
         ASSERT_EQ(out.size(), 2 * n);
         for (size_t k = 0; k < 2 * n; ++k)
             EXPECT_NEAR(out[k],
@@ -87,13 +105,13 @@ TEST(soft_decoder, equals_the_comparison_of_all_words)
     }
 }
 
-TEST(soft_decoder, a_running_code_goes_on_over_blocks)
+TEST_P(soft_decoder_of, a_running_code_goes_on_over_blocks)
 {
-    const auto w = make_word(serial_tone_code(1), 3000, 0.7, 1);
-    soft_decoder dec;
+    const auto w = make_word(running_code(GetParam()), 3000, 0.7, 1);
+    soft_decoder dec(running_code(GetParam()));
     std::vector<float> whole, piece;
-    dec.decode_running(w.llr.data(), 3000, soft_decoder::at_zero(), whole);
-    auto m = soft_decoder::at_zero();
+    dec.decode_running(w.llr.data(), 3000, dec.at_zero(), whole);
+    auto m = dec.at_zero();
     size_t at = 0;
     for (const size_t n : { 700u, 45u, 1255u, 1000u }) {
         m = dec.decode_running(&w.llr[2 * at], n, m, piece);
@@ -104,17 +122,18 @@ TEST(soft_decoder, a_running_code_goes_on_over_blocks)
     }
 }
 
-TEST(soft_decoder, decides_tail_biting_words_as_viterbi_does)
+TEST_P(soft_decoder_of, decides_tail_biting_words_as_viterbi_does)
 {
     for (const size_t n : { 40u, 300u, 512u, 1500u, 20736u }) {
-        const auto w = make_word(tail_biting_code(), n, 0.75, static_cast<unsigned>(n));
-        soft_decoder dec;
+        const auto w =
+            make_word(tail_biting_code(GetParam()), n, 0.75, static_cast<unsigned>(n));
+        soft_decoder dec(running_code(GetParam()));
         std::vector<float> out;
         dec.decode_tail_biting(w.llr.data(), n, out);
-        viterbi_decoder viterbi;
+        viterbi_decoder viterbi(running_code(GetParam()));
         std::vector<uint8_t> bits, best;
         viterbi.decode_tail_biting(w.llr.data(), n, bits);
-        convolutional_encoder(tail_biting_code()).encode(bits.data(), n, best);
+        convolutional_encoder(tail_biting_code(GetParam())).encode(bits.data(), n, best);
         size_t differ = 0;
         for (size_t k = 0; k < 2 * n; ++k)
             differ += (out[k] < 0) != (best[k] != 0);
@@ -122,10 +141,10 @@ TEST(soft_decoder, decides_tail_biting_words_as_viterbi_does)
     }
 }
 
-TEST(soft_decoder, says_more_than_it_was_told)
+TEST_P(soft_decoder_of, says_more_than_it_was_told)
 {
-    const auto w = make_word(tail_biting_code(), 20000, 0.75, 3);
-    soft_decoder dec;
+    const auto w = make_word(tail_biting_code(GetParam()), 20000, 0.75, 3);
+    soft_decoder dec(running_code(GetParam()));
     std::vector<float> out;
     dec.decode_tail_biting(w.llr.data(), 20000, out);
     size_t before = 0, after = 0;

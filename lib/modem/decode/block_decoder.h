@@ -1,0 +1,58 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/decode/soft_decoder.h"
+#include "modem/decode/viterbi.h"
+#include "waveform/coding/convolutional_code.h"
+#include "waveform/description.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! Bits of a decoded block.
+struct decoded_block {
+    std::vector<uint8_t> bits; //!< unpacked; running codes deliver some of them later
+    double quality = 0;        //!< 0 = guesses, 1 = no soft bit contradicts the result
+    double coded_ber = 0;      //!< share of the coded bits that were decided otherwise
+};
+
+/*! \brief Soft bits of interleaver blocks to user bits: de-interleave, combine repetitions,
+ *         fill in what was punctured, Viterbi. The description must outlive it.
+ */
+class block_decoder
+{
+public:
+    explicit block_decoder(const description& d);
+
+    //! \p soft holds description::coded_bits values, positive for 0, in order of arrival.
+    decoded_block decode(const std::vector<float>& soft);
+
+    /*! \brief The a-posteriori ratio of each received bit, for iterating; any number of
+     *         times before decode() of the same block.
+     *  \details Uncoded modes give back what came in.
+     */
+    void soft_output(const std::vector<float>& soft, std::vector<float>& posterior);
+
+private:
+    void to_pairs(const std::vector<float>& soft);
+    void compare(decoded_block& b);
+
+    const description& d_d;
+    std::vector<uint32_t> d_pair_index; // of each received bit, in the stream of pairs
+    std::vector<float> d_pairs;
+    viterbi_decoder d_viterbi;
+    code_plan d_mother; // the code without repetition and puncturing
+    convolutional_encoder d_encoder;
+    std::vector<float> d_waiting; // pairs whose bits are not decided yet
+    soft_decoder d_soft;
+    std::vector<float> d_posterior;       // of pairs
+    soft_decoder::metrics d_begin, d_end; // of a running code, for this block
+    bool d_end_known = false;
+    double d_by_chance = 0; // agreement of noise with the word that is found in it
+};
+
+} // namespace gr::hf::kernel

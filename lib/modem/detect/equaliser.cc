@@ -1,0 +1,220 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/detect/equaliser.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+constexpr size_t max_labels = 256;
+constexpr float least_error = 1e-6f; // keeps soft bits finite on a clean channel
+constexpr float largest_ratio = 200; // of a soft bit: exp() of it is a finite double
+constexpr float least_gain = 1e-4f;  // of an estimate: -40 dB, nothing but noise
+
+/* Of the diagonal. The pivots of a real channel's matrix are about the geometric mean of
+ * its spectrum over the arithmetic one; smaller ones are rounding. */
+constexpr float least_pivot = 0.03f;
+
+// Error of the model itself: cut pulses, a channel constant in sub-blocks.
+constexpr float model_error = 3e-4f;
+
+/* A belief may not be more certain than this times what the frame itself would tell:
+ * extrinsic information is the difference of two numbers that become equal. */
+constexpr float least_variance = 0.02f;
+
+float mean_diagonal(const frame_observation& f)
+{
+    double trace = 0;
+    for (size_t i = 0; i < f.z.size(); ++i)
+        trace += f.a.at(i, 0).real();
+    return static_cast<float>(trace / static_cast<double>(f.z.size()));
+}
+
+/* The cut matrix of a channel with a deep notch may be indefinite; at a high SNR its factors
+ * then grow without limit. Whether the estimates show that. */
+bool diverged(const std::vector<symbol_estimate>& estimates)
+{
+    constexpr float largest = 100;
+    return std::any_of(estimates.begin(), estimates.end(), [](const symbol_estimate& e) {
+        return !(std::norm(e.value) < largest * (1 + e.error)); // also if not a number
+    });
+}
+
+// Then it is done again with a larger error of the model, at most up to this.
+constexpr float more_error = 8, largest_error = 0.2f;
+
+// A + (noise / power) I, in place. Returns what was added.
+float add_load(frame_observation& f, float error)
+{
+    const float load = f.noise / f.symbol_power + error * mean_diagonal(f) + 1e-30f;
+    for (size_t i = 0; i < f.z.size(); ++i)
+        f.a.at(i, 0) += load;
+    return load;
+}
+
+} // namespace
+
+void decision_feedback_equaliser::equalise(frame_observation& f,
+                                           std::vector<symbol_estimate>& out)
+{
+    d_matrix = f.a;
+    d_filtered = f.z;
+    attempt(f, model_error, out);
+    for (float error = more_error * model_error; error < largest_error && diverged(out);
+         error *= more_error) {
+        f.a = d_matrix;
+        f.z = d_filtered;
+        attempt(f, error, out);
+    }
+    if (diverged(out))
+        out.assign(out.size(), { 0, f.symbol_power });
+}
+
+void decision_feedback_equaliser::attempt(frame_observation& f,
+                                          float error,
+                                          std::vector<symbol_estimate>& out)
+{
+    const size_t n = f.z.size(), band = f.a.band();
+    out.assign(n, {});
+    if (n == 0)
+        return;
+    const float load = add_load(f, error);
+    f.a.factor(least_pivot);
+    f.a.forward(f.z.data());
+
+    // v = D^-1 L^-1 z = L^H a + e: symbol i sees the later ones through column i of L
+    const constellation& c = *f.alphabet;
+    const size_t labels = size_t{ 1 } << c.bits;
+    std::vector<std::complex<float>> fed_back(n);
+    std::array<float, max_labels> distance{};
+    for (size_t i = n; i-- > 0;) {
+        const float d = f.a.at(i, 0).real();
+        std::complex<float> v = f.z[i] / d;
+        for (size_t k = 1; k <= std::min(band, n - 1 - i); ++k)
+            v -= std::conj(f.a.at(i + k, k)) * fed_back[i + k];
+        const float gain = std::max(1 - load / d, least_gain); // of the biased estimate
+        symbol_estimate& e = out[i];
+        e.value = v / gain;
+        e.error = std::max(f.symbol_power * (1 - gain) / gain, least_error);
+        if (!f.interference.empty())
+            e.error += f.interference[i];
+
+        float best = 1e30f;
+        for (size_t l = 0; l < labels; ++l) {
+            distance[l] =
+                std::norm(e.value - c.point(static_cast<uint8_t>(l), f.scrambling[i]));
+            best = std::min(best, distance[l]);
+        }
+        std::complex<float> mean = 0;
+        float total = 0;
+        for (size_t l = 0; l < labels; ++l) {
+            const float x = (distance[l] - best) / e.error;
+            if (x > 12)
+                continue;
+            const float w = std::exp(-x);
+            mean += w * c.point(static_cast<uint8_t>(l), f.scrambling[i]);
+            total += w;
+        }
+        fed_back[i] = mean / total;
+    }
+}
+
+void linear_equaliser::equalise(frame_observation& f, std::vector<symbol_estimate>& out)
+{
+    d_nothing.assign(f.z.size(), { 0, f.symbol_power });
+    equalise(f, d_nothing.data(), out);
+}
+
+void linear_equaliser::equalise(frame_observation& f,
+                                const symbol_belief* beliefs,
+                                std::vector<symbol_estimate>& out)
+{
+    d_matrix = f.a;
+    d_filtered = f.z;
+    attempt(f, beliefs, model_error, out);
+    for (float error = more_error * model_error; error < largest_error && diverged(out);
+         error *= more_error) {
+        f.a = d_matrix;
+        f.z = d_filtered;
+        attempt(f, beliefs, error, out);
+    }
+    if (diverged(out))
+        out.assign(out.size(), { 0, f.symbol_power });
+}
+
+void linear_equaliser::attempt(frame_observation& f,
+                               const symbol_belief* beliefs,
+                               float error,
+                               std::vector<symbol_estimate>& out)
+{
+    const size_t n = f.z.size(), band = f.a.band();
+    out.assign(n, {});
+    if (n == 0)
+        return;
+    // z - A mean
+    d_product.assign(n, 0);
+    for (size_t i = 0; i < n; ++i)
+        for (size_t d = 0; d <= std::min(i, band); ++d) {
+            d_product[i] += f.a.at(i, d) * beliefs[i - d].mean;
+            if (d > 0)
+                d_product[i - d] += std::conj(f.a.at(i, d)) * beliefs[i].mean;
+        }
+    const float diagonal = mean_diagonal(f) + 1e-30f;
+    const float noise = f.noise + error * f.symbol_power * diagonal;
+    const float least = least_variance * noise / diagonal;
+    d_load.resize(n);
+    for (size_t i = 0; i < n; ++i) {
+        f.z[i] -= d_product[i];
+        d_load[i] = noise / std::max(beliefs[i].variance, least) + 1e-30f;
+        f.a.at(i, 0) += d_load[i];
+    }
+    f.a.factor(least_pivot);
+    f.a.forward(f.z.data());
+    for (size_t i = 0; i < n; ++i)
+        f.z[i] /= f.a.at(i, 0).real();
+    f.a.backward(f.z.data());
+    f.a.inverse_diagonal(d_diagonal);
+    for (size_t i = 0; i < n; ++i) {
+        const float gain = std::max(1 - d_load[i] * d_diagonal[i], least_gain);
+        const float variance = std::max(beliefs[i].variance, least);
+        out[i].value = beliefs[i].mean + f.z[i] / gain;
+        out[i].error = std::max(variance * (1 - gain) / gain, least_error);
+        if (!f.interference.empty())
+            out[i].error += f.interference[i];
+    }
+}
+
+void soft_bits(const constellation& alphabet,
+               uint8_t scrambling,
+               const symbol_estimate& e,
+               float* llr)
+{
+    std::array<float, max_labels> by_number, d;
+    const size_t points = alphabet.points.size();
+    const float re = e.value.real(), im = e.value.imag();
+    for (size_t k = 0; k < points; ++k) {
+        const float x = re - alphabet.points[k].real();
+        const float y = im - alphabet.points[k].imag();
+        by_number[k] = x * x + y * y;
+    }
+    size_t half = (size_t{ 1 } << alphabet.bits) / 2;
+    for (size_t l = 0; l < 2 * half; ++l)
+        d[l] = by_number[alphabet.scramble(static_cast<uint8_t>(l), scrambling)];
+    // The labels with the first bit 0 are the first half; fold it onto the other for the next.
+    const float scale = 1 / e.error;
+    for (unsigned b = 0; b < alphabet.bits; ++b, half /= 2) {
+        float zero = d[0], one = d[half];
+        for (size_t l = 0; l < half; ++l) {
+            zero = d[l] < zero ? d[l] : zero;
+            one = d[l + half] < one ? d[l + half] : one;
+            d[l] = d[l + half] < d[l] ? d[l + half] : d[l];
+        }
+        llr[b] = std::clamp((one - zero) * scale, -largest_ratio, largest_ratio);
+    }
+}
+
+} // namespace gr::hf::kernel

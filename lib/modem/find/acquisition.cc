@@ -1,0 +1,124 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/find/acquisition.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+using value = std::complex<float>;
+using verdict = preamble_reader::verdict;
+
+// Rows before a stretch at which its filter begins.
+constexpr int64_t room_before = 8;
+
+} // namespace
+
+acquisition::acquisition(const symbol_grid& grid,
+                         const family_reception& family,
+                         const preamble_candidate& c,
+                         const reading_options& options)
+    : d_grid(grid), d_family(&family), d_candidate(c),
+      d_reader(family.reader(c.pattern, options)),
+      d_synchroniser(grid, family.synchroniser)
+{
+}
+
+int64_t acquisition::needs() const
+{
+    return d_candidate.sample - d_synchroniser.reach_before();
+}
+
+// Every word with all that it may be, through the channel that was found.
+preamble_evidence acquisition::match(const sample_buffer& in, const synchronised& s) const
+{
+    const preamble_stretch& sought = d_reader->stretch();
+    const size_t taps = d_synchroniser.taps();
+    half_symbol_stream y(d_grid, s.origin, -room_before, s.hz);
+    y.run(in, static_cast<int64_t>(2 * sought.symbols + taps));
+    preamble_evidence e;
+    e.noise = s.noise;
+    e.gain = s.gain;
+    e.score = d_candidate.score;
+    std::vector<value> z;
+    for (const auto& word : sought.words) {
+        z.clear();
+        for (size_t i = 0; i < word.alternatives.front().size(); ++i) {
+            const value* row = y.at(static_cast<int64_t>(2 * (word.begin + i)));
+            value sum = 0;
+            for (size_t k = 0; k < taps; ++k)
+                sum += std::conj(s.taps[k]) * row[k];
+            z.push_back(sum);
+        }
+        e.match.emplace_back();
+        for (const auto& symbols : word.alternatives) {
+            value sum = 0;
+            for (size_t i = 0; i < symbols.size(); ++i)
+                sum += std::conj(symbols[i]) * z[i];
+            e.match.back().push_back(sum);
+        }
+    }
+    return e;
+}
+
+// Empty: more samples are needed.
+std::optional<verdict> acquisition::read_stretch(const sample_buffer& in)
+{
+    const preamble_stretch& sought = d_reader->stretch();
+    const search_pattern& pattern = d_family->patterns[d_candidate.pattern];
+    const int64_t start = d_candidate.sample + d_stretch *
+                                                   symbol_grid::samples_per_symbol *
+                                                   static_cast<int64_t>(sought.symbols);
+    if (in.end() < start + d_synchroniser.reach(sought.fixed.size(), sought.symbols))
+        return std::nullopt;
+    const auto s = d_synchroniser.run(in,
+                                      start,
+                                      d_hz.value_or(d_candidate.frequency_hz),
+                                      sought.fixed,
+                                      pattern.periodic);
+    if (!s)
+        return verdict::rejected;
+    if (!d_hz)
+        d_hz = s->hz;
+    const verdict v = d_reader->read(match(in, *s));
+    if (v == verdict::found || v == verdict::maybe)
+        take(d_reader->meaning(), *s);
+    ++d_stretch;
+    return v;
+}
+
+void acquisition::take(const preamble_meaning& m, const synchronised& s)
+{
+    d_result.waveform = m.waveform;
+    d_result.plan = m.plan;
+    d_result.origin = s.origin + static_cast<double>(symbol_grid::samples_per_symbol) *
+                                     static_cast<double>(m.symbols_to_data);
+    d_result.frequency_hz = s.hz;
+    d_result.first_symbol = -static_cast<int64_t>(m.symbols_seen);
+    d_result.profile = s.profile;
+    const float strongest = *std::max_element(s.profile.begin(), s.profile.end());
+    d_result.first_tap = 0;
+    while (s.profile[d_result.first_tap] < d_family->synchroniser.first_path * strongest)
+        ++d_result.first_tap;
+    d_result.noise = s.noise;
+    d_result.snr_db =
+        snr_in_bandwidth(s.gain / s.noise * mean_power(*m.waveform), *m.waveform);
+}
+
+acquisition::state acquisition::advance(const sample_buffer& in)
+{
+    for (;;) {
+        const auto v = read_stretch(in);
+        if (!v)
+            return state::pending;
+        if (*v == verdict::found || *v == verdict::as_before)
+            return state::locked;
+        if (*v == verdict::rejected)
+            return state::rejected;
+    }
+}
+
+} // namespace gr::hf::kernel

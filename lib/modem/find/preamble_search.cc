@@ -1,0 +1,210 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/find/preamble_search.h"
+
+#include "modem/vector_code.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+constexpr size_t width = 64; // positions side by side in all loops here
+
+/* One piece: out[q] = sum_s conj(symbol_s) y[q + 2 s]. */
+HF_VECTOR_CODE void correlate_piece(const float* re,
+                                    const float* im,
+                                    const std::complex<float>* symbols,
+                                    size_t count,
+                                    float* out_re,
+                                    float* out_im)
+{
+    float ar[width] = {}, ai[width] = {};
+    for (size_t s = 0; s < count; ++s) {
+        const float cr = symbols[s].real(), ci = symbols[s].imag();
+        const float *yr = re + 2 * s, *yi = im + 2 * s;
+        for (size_t q = 0; q < width; ++q) {
+            ar[q] += yr[q] * cr + yi[q] * ci;
+            ai[q] += yi[q] * cr - yr[q] * ci;
+        }
+    }
+    std::copy_n(ar, width, out_re);
+    std::copy_n(ai, width, out_im);
+}
+
+/* Power at +offset and -offset: with C = sum x cos, S = sum x sin the transforms are
+ * C -+ j S. */
+HF_VECTOR_CODE void transform(const float* re,
+                              const float* im,
+                              size_t pieces,
+                              const float* cosine,
+                              const float* sine,
+                              float* plus,
+                              float* minus)
+{
+    float cr[width] = {}, ci[width] = {}, sr[width] = {}, si[width] = {};
+    for (size_t p = 0; p < pieces; ++p) {
+        const float c = cosine[p], s = sine[p];
+        const float *xr = re + p * width, *xi = im + p * width;
+        for (size_t q = 0; q < width; ++q) {
+            cr[q] += xr[q] * c;
+            ci[q] += xi[q] * c;
+            sr[q] += xr[q] * s;
+            si[q] += xi[q] * s;
+        }
+    }
+    for (size_t q = 0; q < width; ++q) {
+        const float a = cr[q] + si[q], b = ci[q] - sr[q];
+        const float d = cr[q] - si[q], e = ci[q] + sr[q];
+        plus[q] = a * a + b * b;
+        minus[q] = d * d + e * e;
+    }
+}
+
+} // namespace
+
+preamble_search::preamble_search(const symbol_grid& grid,
+                                 const listened_families& families,
+                                 double max_offset_hz)
+    : d_grid(grid), d_stream(grid, 0, 0, 0)
+{
+    static_assert(batch == width);
+    for (size_t f = 0; f < families.size(); ++f)
+        for (size_t k = 0; k < families[f]->patterns.size(); ++k)
+            add(f, *families[f], k, max_offset_hz);
+    restart(0);
+}
+
+void preamble_search::add(size_t family,
+                          const family_reception& f,
+                          size_t number,
+                          double max_offset_hz)
+{
+    const search_pattern& sought = f.patterns[number];
+    pattern p;
+    p.family = family;
+    p.number = number;
+    auto symbols = sought.symbols;
+    p.known = static_cast<size_t>(
+        std::count_if(symbols.begin(), symbols.end(), [](auto s) { return s != 0.0f; }));
+    p.piece = static_cast<size_t>(d_grid.symbols(f.synchroniser.piece_s));
+    symbols.resize((symbols.size() + p.piece - 1) / p.piece * p.piece);
+    p.threshold = sought.threshold;
+    p.hold = 2 * static_cast<int64_t>(sought.hold);
+    p.step_hz = sought.step_hz;
+    p.offsets = static_cast<size_t>(std::ceil(max_offset_hz / p.step_hz)) + 1;
+    const size_t pieces = symbols.size() / p.piece;
+    for (size_t o = 0; o < p.offsets; ++o)
+        for (size_t k = 0; k < pieces; ++k) {
+            const double phase = 2 * M_PI * static_cast<double>(o) * p.step_hz *
+                                 static_cast<double>(k * p.piece) /
+                                 d_grid.symbol_rate_bd();
+            p.cosine.push_back(static_cast<float>(std::cos(phase)));
+            p.sine.push_back(static_cast<float>(std::sin(phase)));
+        }
+    d_longest = std::max(d_longest, symbols.size());
+    p.symbols = std::move(symbols);
+    d_patterns.push_back(std::move(p));
+}
+
+void preamble_search::restart(int64_t from)
+{
+    constexpr int row = symbol_grid::samples_per_row;
+    d_position = from >= 0 ? (from + row - 1) / row : 0;
+    d_stream = half_symbol_stream(d_grid, 0, d_position, 0);
+    for (pattern& p : d_patterns)
+        p.pending = false;
+}
+
+void preamble_search::score(pattern& p, int64_t position)
+{
+    const size_t n = p.symbols.size(), piece = p.piece, pieces = n / piece;
+    std::array<float, width> top{}, plus{}, minus{};
+    std::array<int, width> offset{};
+    auto &xr = d_piece_re, &xi = d_piece_im;
+    xr.resize(pieces * width);
+    xi.resize(pieces * width);
+    for (size_t k = 0; k < pieces; ++k)
+        correlate_piece(&d_re[2 * piece * k],
+                        &d_im[2 * piece * k],
+                        &p.symbols[piece * k],
+                        piece,
+                        &xr[k * width],
+                        &xi[k * width]);
+    for (size_t o = 0; o < p.offsets; ++o) {
+        transform(xr.data(),
+                  xi.data(),
+                  pieces,
+                  &p.cosine[o * pieces],
+                  &p.sine[o * pieces],
+                  plus.data(),
+                  minus.data());
+        for (size_t q = 0; q < width; ++q) {
+            if (plus[q] > top[q]) {
+                top[q] = plus[q];
+                offset[q] = static_cast<int>(o);
+            }
+            if (minus[q] > top[q]) {
+                top[q] = minus[q];
+                offset[q] = -static_cast<int>(o);
+            }
+        }
+    }
+    double energy = 0; // of the window 2 n half symbols long
+    for (size_t i = 0; i < 2 * n; ++i)
+        energy += static_cast<double>(d_re[i]) * d_re[i] +
+                  static_cast<double>(d_im[i]) * d_im[i];
+    for (size_t q = 0; q < width; ++q) {
+        const double mean = energy / static_cast<double>(2 * n);
+        const auto s =
+            mean > 1e-30
+                ? static_cast<float>(top[q] / (static_cast<double>(p.known) * mean))
+                : 0.0f;
+        if (s > p.threshold && (!p.pending || s > p.best.score)) {
+            p.pending = true;
+            p.best_position = position + static_cast<int64_t>(q);
+            p.best = { p.family,
+                       p.number,
+                       symbol_grid::samples_per_row * p.best_position,
+                       offset[q] * p.step_hz,
+                       s };
+        }
+        const size_t out = q, in = q + 2 * n;
+        energy += static_cast<double>(d_re[in]) * d_re[in] +
+                  static_cast<double>(d_im[in]) * d_im[in] -
+                  static_cast<double>(d_re[out]) * d_re[out] -
+                  static_cast<double>(d_im[out]) * d_im[out];
+        energy = std::max(energy, 0.0);
+    }
+}
+
+std::optional<preamble_candidate> preamble_search::advance(const sample_buffer& in)
+{
+    for (;;) {
+        const auto needed = static_cast<int64_t>(2 * d_longest + width);
+        d_stream.run(in, d_position + needed);
+        if (d_stream.end() < d_position + needed)
+            return std::nullopt;
+        d_re.resize(static_cast<size_t>(needed));
+        d_im.resize(static_cast<size_t>(needed));
+        const auto* y = d_stream.at(d_position);
+        for (size_t i = 0; i < static_cast<size_t>(needed); ++i) {
+            d_re[i] = y[i].real();
+            d_im[i] = y[i].imag();
+        }
+        for (pattern& p : d_patterns)
+            score(p, d_position);
+        d_position += static_cast<int64_t>(width);
+        d_stream.drop_before(d_position);
+        for (pattern& p : d_patterns)
+            if (p.pending && d_position - p.best_position > p.hold) {
+                p.pending = false;
+                return p.best;
+            }
+    }
+}
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,86 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/front/half_symbol_stream.h"
+#include "modem/front/sample_buffer.h"
+#include "modem/grid.h"
+#include "waveform/reception.h"
+
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! A place at which a preamble seems to be.
+struct preamble_candidate {
+    size_t family = 0;  //!< of those that are listened for
+    size_t pattern = 0; //!< of that family's
+    int64_t sample =
+        0; //!< input sample of the pattern's first symbol, on the strongest path
+    double frequency_hz = 0;
+    float score = 0; //!< see search_pattern
+};
+
+//! Families that a receiver listens for at once; each outlives it.
+using listened_families = std::vector<const family_reception*>;
+
+/*! \brief Looks for the patterns of all families at once.
+ *
+ * Short pieces are correlated and the piece outputs transformed over the offsets searched, which
+ * gives the full coherent gain of all known symbols of a pattern.
+ */
+class preamble_search
+{
+public:
+    /*! \param grid of the input
+     *  \param families what to look for
+     *  \param max_offset_hz largest carrier offset
+     */
+    preamble_search(const symbol_grid& grid,
+                    const listened_families& families,
+                    double max_offset_hz);
+
+    //! Search from input sample \p from on.
+    void restart(int64_t from);
+
+    //! Go on; stops at a candidate, after which restart() says where to go on.
+    std::optional<preamble_candidate> advance(const sample_buffer& in);
+
+    //! Oldest input sample still needed.
+    int64_t needs() const { return d_stream.needs(); }
+
+private:
+    static constexpr size_t batch = 64; // positions worked on at once
+
+    struct pattern {
+        size_t family, number;
+        std::vector<std::complex<float>> symbols; // 0 where unknown
+        size_t known;
+        size_t piece; // symbols
+        float threshold;
+        int64_t hold; // positions after which a peak counts
+        double step_hz;
+        std::vector<float> cosine, sine; // [offset][piece], offsets 0, step, 2 step, ...
+        size_t offsets = 0;
+        // the peak so far
+        bool pending = false;
+        preamble_candidate best;
+        int64_t best_position = 0;
+    };
+
+    void
+    add(size_t family, const family_reception& f, size_t number, double max_offset_hz);
+    void score(pattern& p, int64_t position);
+
+    symbol_grid d_grid;
+    std::vector<pattern> d_patterns;
+    size_t d_longest = 0;
+    half_symbol_stream d_stream;
+    int64_t d_position = 0;                                // half-symbol index
+    std::vector<float> d_re, d_im, d_piece_re, d_piece_im; // work space
+};
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,72 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/find/acquisition.h"
+#include "modem/find/preamble_search.h"
+#include "modem/front/sample_buffer.h"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+namespace gr::hf::kernel {
+
+//! A preamble that was confirmed.
+struct found_preamble {
+    acquired what;
+    int64_t sample = 0; //!< input sample at which the search saw it
+};
+
+/*! \brief Search and acquisition: gives the confirmed preambles in the input, one after the
+ *         other, whatever else is going on.
+ *  \details The search goes on while candidates are looked at, since one that is none may
+ *  take seconds to refuse.
+ */
+class preamble_watch
+{
+public:
+    //! \param max_offset_hz see rx_options
+    preamble_watch(const symbol_grid& grid,
+                   listened_families families,
+                   double max_offset_hz,
+                   const reading_options& reading);
+
+    /*! \brief Go on; stops at a confirmed preamble, after which restart() says where to go
+     *         on.
+     */
+    std::optional<found_preamble> advance(const sample_buffer& in);
+
+    //! Go on at input sample \p from.
+    void restart(int64_t from);
+
+    //! Give up candidates that lie before \p from, also those still to come.
+    void forget_before(int64_t from);
+
+    //! Oldest input sample still needed.
+    int64_t needs() const;
+
+    //! Times the search fired.
+    uint64_t candidates() const { return d_candidates; }
+
+    //! Of a correlation peak, samples: 8 symbols.
+    static constexpr int64_t peak_width = 8 * symbol_grid::samples_per_symbol;
+
+private:
+    struct trial {
+        preamble_candidate candidate;
+        acquisition confirmation;
+    };
+    bool known(const preamble_candidate& c) const;
+
+    symbol_grid d_grid;
+    listened_families d_families;
+    preamble_search d_search;
+    reading_options d_reading;
+    int64_t d_longest_hold = 0; // samples
+    std::deque<trial> d_trials;
+    int64_t d_from = 0; // candidates before this do not count
+    uint64_t d_candidates = 0;
+};
+
+} // namespace gr::hf::kernel

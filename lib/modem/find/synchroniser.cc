@@ -1,0 +1,250 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/find/synchroniser.h"
+
+#include "modem/front/pulse.h"
+#include "modem/track/channel_equations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+using value = std::complex<float>;
+
+constexpr int row_samples = symbol_grid::samples_per_row;
+// Rows to either side of those that are looked at, so that no filter begins within them.
+constexpr int64_t room = 80, room_before_fit = 64, room_behind_fit = 8;
+// Symbols that a matched filter at the end of a stretch may lie behind it besides its delays.
+constexpr int64_t filter_symbols =
+    2 * half_symbol_stream::half_span / symbol_grid::samples_per_symbol + 3;
+
+// Power of a tap before anything is known of it, of the mean one where a correlation is known.
+constexpr float empty_tap = 1e-3f;
+// What is left of the noise at least: of the power, and rows that tell it.
+constexpr float least_noise = 1e-5f, least_rows = 8;
+
+// sum conj(s_i) y[2 i] over symbols begin .. end - 1
+value correlate(const value* y, const std::vector<value>& s, size_t begin, size_t end)
+{
+    value sum = 0;
+    for (size_t i = begin; i < end; ++i)
+        sum += std::conj(s[i]) * y[2 * i];
+    return sum;
+}
+
+// Place of the top of a parabola through three values, the second being the largest.
+double top_of(double left, double centre, double right)
+{
+    const double curve = left - 2 * centre + right;
+    return curve < 0 ? 0.5 * (left - right) / curve : 0;
+}
+
+float composite_gain(const std::vector<value>& g)
+{
+    float e = 0;
+    for (size_t a = 0; a < g.size(); ++a)
+        for (size_t b = 0; b < g.size(); ++b)
+            e += (std::conj(g[a]) * g[b]).real() *
+                 half_symbol_pulse(static_cast<int>(a) - static_cast<int>(b));
+    return e;
+}
+
+} // namespace
+
+synchroniser::synchroniser(const symbol_grid& grid, const synchroniser_plan& plan)
+    : d_grid(grid), d_plan(&plan), d_taps(grid.half_symbols(plan.window_s)),
+      d_lead(grid.half_symbols(plan.lead_s)), d_search(grid.half_symbols(plan.search_s)),
+      d_piece(static_cast<size_t>(grid.symbols(plan.piece_s)))
+{
+}
+
+int64_t synchroniser::reach(size_t fixed, size_t symbols) const
+{
+    const int64_t looked_at =
+        row_samples * (2 * static_cast<int64_t>(fixed) + d_search + room);
+    const int64_t matched =
+        row_samples * (2 * static_cast<int64_t>(symbols) + d_search - d_lead + d_taps);
+    return std::max(looked_at, matched) +
+           filter_symbols * symbol_grid::samples_per_symbol;
+}
+
+int64_t synchroniser::reach_before() const
+{
+    return row_samples * (d_search + std::max(room, d_lead + room_before_fit)) +
+           half_symbol_stream::half_span;
+}
+
+/* Offset that gives the piece outputs of the strong delays the most power. */
+double synchroniser::fine_offset(const half_symbol_stream& y, const values& fixed) const
+{
+    const size_t pieces = fixed.size() / d_piece;
+    const double piece_rate = d_grid.symbol_rate_bd() / static_cast<double>(d_piece);
+    std::vector<std::pair<float, int64_t>> power;
+    float top = 0;
+    for (int64_t k = -d_search; k <= d_search; ++k) {
+        const float p = std::norm(correlate(y.at(k), fixed, 0, fixed.size()));
+        power.push_back({ p, k });
+        top = std::max(top, p);
+    }
+    std::vector<values> outputs;
+    for (const auto& [p, k] : power)
+        if (p >= d_plan->strong_delay * top) {
+            outputs.emplace_back();
+            for (size_t i = 0; i < pieces; ++i)
+                outputs.back().push_back(
+                    correlate(y.at(k), fixed, i * d_piece, (i + 1) * d_piece));
+        }
+    const auto objective = [&](double hz) {
+        double sum = 0;
+        for (const auto& x : outputs) {
+            std::complex<double> s = 0;
+            for (size_t i = 0; i < x.size(); ++i)
+                s +=
+                    std::complex<double>(x[i]) *
+                    std::polar(1.0, -2 * M_PI * hz * static_cast<double>(i) / piece_rate);
+            sum += std::norm(s);
+        }
+        return sum;
+    };
+    const double step = d_plan->fine_step_hz;
+    const auto steps = static_cast<int>(d_plan->fine_range_hz / step);
+    int best = 0;
+    std::vector<double> f(static_cast<size_t>(2 * steps + 1));
+    for (int i = -steps; i <= steps; ++i) {
+        f[static_cast<size_t>(i + steps)] = objective(i * step);
+        if (f[static_cast<size_t>(i + steps)] > f[static_cast<size_t>(best + steps)])
+            best = i;
+    }
+    if (best == -steps || best == steps)
+        return best * step;
+    const auto at = static_cast<size_t>(best + steps);
+    return (best + top_of(f[at - 1], f[at], f[at + 1])) * step;
+}
+
+// The first delay with more than \p least power, up to the strongest.
+size_t synchroniser::first_path(const std::vector<float>& power, float least) const
+{
+    const auto peak = std::max_element(power.begin(), power.end());
+    return static_cast<size_t>(
+        std::find_if(power.begin(), peak, [least](float p) { return p > least; }) -
+        power.begin());
+}
+
+std::optional<synchronised> synchroniser::run(const sample_buffer& in,
+                                              int64_t start,
+                                              double hz,
+                                              const values& fixed,
+                                              bool periodic) const
+{
+    const auto rows = static_cast<int64_t>(2 * fixed.size());
+    const int64_t from = -d_search - room, to = rows + d_search + room;
+    half_symbol_stream coarse(d_grid, static_cast<double>(start), from, hz);
+    coarse.run(in, to);
+    if (coarse.end() < to)
+        return std::nullopt;
+    synchronised s;
+    s.hz = hz + fine_offset(coarse, fixed);
+    const auto known = static_cast<float>(std::count_if(
+        fixed.begin(), fixed.end(), [](const value& v) { return v != value{}; }));
+
+    half_symbol_stream fine(d_grid, static_cast<double>(start), from, s.hz);
+    fine.run(in, to);
+    std::vector<float> power;
+    for (int64_t k = -d_search; k <= d_search; ++k)
+        power.push_back(std::norm(correlate(fine.at(k), fixed, 0, fixed.size())));
+    const auto peak =
+        static_cast<size_t>(std::max_element(power.begin(), power.end()) - power.begin());
+    if (periodic) {
+        const value* y = fine.at(static_cast<int64_t>(peak) - d_search);
+        const float a = std::norm(correlate(y, fixed, 0, fixed.size() / 2));
+        const float b = std::norm(correlate(y, fixed, fixed.size() / 2, fixed.size()));
+        if (std::min(a, b) < d_plan->other_half * std::max(a, b))
+            return std::nullopt;
+    }
+    double mean = 0;
+    for (int64_t i = 0; i < rows; ++i)
+        mean += std::norm(*fine.at(i));
+    mean /= static_cast<double>(rows);
+
+    // Put the strongest path on the grid of half symbols, so that few taps describe it.
+    double shift = 0; // half symbols
+    if (peak > 0 && peak + 1 < power.size())
+        shift = std::clamp(top_of(std::sqrt(power[peak - 1]),
+                                  std::sqrt(power[peak]),
+                                  std::sqrt(power[peak + 1])),
+                           -0.5,
+                           0.5);
+    const float share = periodic ? d_plan->least_path_periodic : d_plan->least_path;
+    const size_t first = first_path(
+        power,
+        std::max(share * power[peak],
+                 d_plan->least_path_over_noise * static_cast<float>(mean) * known));
+    const int64_t tap0 = static_cast<int64_t>(first) - d_search - d_lead;
+    s.origin =
+        static_cast<double>(start) + row_samples * (static_cast<double>(tap0) + shift);
+
+    const auto power_in = static_cast<float>(mean);
+    s.profile.assign(taps(), power_in / 4);
+    if (periodic) // begin with what the correlation over all of them shows
+        for (int64_t k = 0; k < d_taps; ++k) {
+            const auto at = static_cast<size_t>(tap0 + k + d_search);
+            const float p = at < power.size() ? power[at] / power[peak] : 0;
+            s.profile[static_cast<size_t>(k)] = power_in * (p * p + empty_tap);
+        }
+    estimate(s, in, fixed, known, power_in);
+    if (s.taps.empty())
+        return std::nullopt;
+    return s;
+}
+
+// Taps, profile, noise and gain, from a first profile. No taps: samples are missing.
+void synchroniser::estimate(synchronised& s,
+                            const sample_buffer& in,
+                            const values& fixed,
+                            float known,
+                            float power_in) const
+{
+    const auto rows = static_cast<int64_t>(2 * fixed.size());
+    half_symbol_stream y(d_grid, s.origin, -room_before_fit, s.hz);
+    y.run(in, rows + room_behind_fit);
+    if (y.end() < rows + room_behind_fit)
+        return;
+    const belief_function beliefs = [&fixed](int64_t n) {
+        const auto i = static_cast<size_t>(n); // a negative n becomes large
+        return i < fixed.size() && fixed[i] != value{} ? symbol_belief{ fixed[i], 0 }
+                                                       : symbol_belief{ 0, 1 };
+    };
+    s.noise = power_in / 4;
+    for (int round = 0; round < d_plan->rounds; ++round) {
+        float residual = 0;
+        s.taps =
+            estimate_static(y.at(0), 0, 0, rows, beliefs, s.profile, s.noise, &residual);
+        float freedom = 0;
+        for (size_t k = 0; k < taps(); ++k) {
+            const float information = known / std::max(s.noise, 1e-20f);
+            const float posterior =
+                1 / (1 / std::max(s.profile[k], 1e-20f) + information);
+            freedom += s.profile[k] / (s.profile[k] + 1 / information);
+            s.profile[k] = std::norm(s.taps[k]) + posterior;
+        }
+        const auto equations = d_plan->independent_rows * static_cast<float>(rows);
+        s.noise =
+            std::max(residual * equations / std::max(equations - freedom, least_rows),
+                     least_noise * power_in);
+    }
+    // Taps that noise alone may have given.
+    float strongest = 0;
+    for (const value& g : s.taps)
+        strongest = std::max(strongest, std::norm(g));
+    const float chance = std::min(d_plan->certain_tap * s.noise / known, strongest);
+    for (value& g : s.taps)
+        if (std::norm(g) < chance)
+            g = 0;
+    s.gain = composite_gain(s.taps);
+}
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,82 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/front/half_symbol_stream.h"
+#include "modem/front/sample_buffer.h"
+#include "modem/grid.h"
+#include "waveform/reception_plan.h"
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! The channel as a stretch of known symbols shows it.
+struct synchronised {
+    double origin =
+        0;         //!< input sample of half-symbol row 0 of the stretch, at delay tap 0
+    double hz = 0; //!< carrier offset
+    std::vector<float> profile;            //!< power of each delay tap
+    std::vector<std::complex<float>> taps; //!< those that are certain, else 0
+    float noise = 1;                       //!< variance of a half-symbol row
+    float gain = 0;                        //!< Es / N0 is gain / noise
+};
+
+/*! \brief Carrier offset, delays, channel and noise from known symbols whose place is roughly
+ *         known.
+ *
+ * Fine frequency from the piece phases, delays from the correlation profile, channel and noise
+ * by least squares in rounds, each of which takes the profile that the one before gives for its
+ * prior.
+ */
+class synchroniser
+{
+public:
+    //! \p plan outlives this.
+    synchroniser(const symbol_grid& grid, const synchroniser_plan& plan);
+
+    //! Delay taps of the window.
+    size_t taps() const { return static_cast<size_t>(d_taps); }
+
+    /*! \brief Input samples behind the first of a stretch that must be there: for run(), and to
+     *         match \p symbols symbols through the channel it finds.
+     */
+    int64_t reach(size_t fixed, size_t symbols) const;
+    //! Input samples before it that are looked at.
+    int64_t reach_before() const;
+
+    /*! \brief \param start input sample of the first symbol, on any path
+     *  \param hz carrier offset within the plan's fine range
+     *  \param fixed the symbols, 0 where unknown
+     *  \param periodic see search_pattern
+     *  \returns nothing if this is certainly no such stretch
+     */
+    std::optional<synchronised> run(const sample_buffer& in,
+                                    int64_t start,
+                                    double hz,
+                                    const std::vector<std::complex<float>>& fixed,
+                                    bool periodic) const;
+
+private:
+    using value = std::complex<float>;
+    using values = std::vector<value>;
+
+    double fine_offset(const half_symbol_stream& y, const values& fixed) const;
+    size_t first_path(const std::vector<float>& power, float least) const;
+    void estimate(synchronised& s,
+                  const sample_buffer& in,
+                  const values& fixed,
+                  float known,
+                  float power_in) const;
+
+    symbol_grid d_grid;
+    const synchroniser_plan* d_plan;
+    int64_t d_taps, d_lead, d_search; // half symbols
+    size_t d_piece;                   // symbols
+};
+
+} // namespace gr::hf::kernel

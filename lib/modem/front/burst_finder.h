@@ -1,0 +1,230 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief Tells which samples of a stream a short burst of noise has hit: atmospherics,
+ *         switching.
+ *
+ * A burst is where the power exceeds limit times the running mean, for 5 ms at most, and the
+ * level is back within 5 ms after it: the beginning of a signal some 10 dB above the noise looks
+ * like bursts. What lasts longer is a signal or a step of its level, which the mean follows at
+ * once. Neither the waveforms (at most 8 dB above their mean) nor noise reach the limit: of
+ * Gaussian noise 1 sample in 20000.
+ *
+ * A filter in the radio stretches a burst, and what it leaves on either side soon hides below
+ * the signal, where it still spoils dense constellations. So more is taken on both sides the
+ * stronger the burst is: down to 20 dB below the mean if the envelope falls by 15 dB/ms, which
+ * the steep filters of SSB receivers do (6-pole Butterworth of 3 kHz: 21 dB/ms).
+ */
+class burst_finder
+{
+public:
+    static constexpr float limit = 10; //!< of power, against the running mean
+    static constexpr double longest_ms = 5;
+    static constexpr double memory_ms = 50; //!< of the mean
+
+    struct options {
+        double sample_rate = 9600; //!< samples/s
+        //! The power is averaged over so long; for real samples half a period at least.
+        double average_ms = 0;
+    };
+
+    explicit burst_finder(const options& o)
+        : d_rate(o.sample_rate), d_average(std::max<size_t>(1, samples(o.average_ms))),
+          d_longest(samples(longest_ms)), d_hold(std::max<size_t>(3, samples(0.3))),
+          d_return(samples(5)), d_settling(samples(10)),
+          d_memory(static_cast<float>(1 / (memory_ms * 1e-3 * o.sample_rate))),
+          d_delay(d_longest + std::max(d_hold, d_return) + samples(most_skirt_ms)),
+          d_erased(ring_size()), d_powers(ring_size()), d_mask(ring_size() - 1)
+    {
+    }
+
+    //! Samples after which push() tells of one.
+    size_t delay() const { return d_delay; }
+
+    /*! \brief Take the power of the next sample; tells whether the sample delay() before it
+     *         was hit.
+     *  \param known false: the sample is erased already, its power says nothing
+     */
+    bool push(float power, bool known = true)
+    {
+        const size_t place = at(d_count);
+        d_erased[place] = d_count <= d_erase_to;
+        d_powers[place] = known ? power : d_mean;
+        judge(averaged(place));
+        ++d_count;
+        const int64_t told = d_count - 1 - static_cast<int64_t>(d_delay);
+        return told >= 0 && d_erased[at(told)];
+    }
+
+    //! Forget bursts, keep the level.
+    void restart()
+    {
+        std::fill(d_erased.begin(), d_erased.end(), uint8_t{ 0 });
+        d_erase_to = -1;
+        d_in = d_waiting = false;
+    }
+
+private:
+    static constexpr double most_skirt_ms = 4.5;
+
+    // A power of two, for the mask.
+    size_t ring_size() const
+    {
+        size_t n = 1;
+        while (n < d_delay + d_average + 1)
+            n *= 2;
+        return n;
+    }
+    size_t at(int64_t i) const { return static_cast<size_t>(i) & d_mask; }
+
+    size_t samples(double ms) const
+    {
+        return static_cast<size_t>(std::lround(ms * 1e-3 * d_rate));
+    }
+
+    float averaged(size_t place)
+    {
+        if (d_average == 1)
+            return d_powers[place];
+        if (d_count % 4096 == 0) { // rounding must not add up
+            d_sum_of_average = 0;
+            for (size_t k = 1; k < d_average; ++k)
+                d_sum_of_average += of(d_count - static_cast<int64_t>(k));
+        } else {
+            d_sum_of_average -= of(d_count - static_cast<int64_t>(d_average));
+        }
+        d_sum_of_average += d_powers[place];
+        return static_cast<float>(std::max(d_sum_of_average, 0.0) /
+                                  static_cast<double>(d_average));
+    }
+    float of(int64_t i) const { return i < 0 ? 0 : d_powers[at(i)]; }
+
+    void judge(float power)
+    {
+        if (power > limit * d_mean && settled()) {
+            if (!d_in) {
+                d_in = true;
+                d_first = d_count - static_cast<int64_t>(d_average) + 1;
+                d_peak = d_sum = 0;
+                d_before = d_mean;
+            }
+            d_last = d_count;
+            d_peak = std::max(d_peak, power);
+        }
+        if (!d_in) {
+            // At first the mean of what there was.
+            const auto all = 1 / static_cast<float>(d_count + 1);
+            d_mean += (settled() ? d_memory : std::max(d_memory, all)) * (power - d_mean);
+        } else {
+            d_sum += power;
+            // Bursts count as far as they are not exceptional: after a step up the mean must
+            // rise.
+            if (d_mean > 0)
+                d_mean += d_memory * (std::min(power, limit * d_mean) - d_mean);
+            if (d_last - d_first >= static_cast<int64_t>(d_longest + d_average)) {
+                d_mean = d_sum / static_cast<float>(d_count - d_first + 1);
+                d_in = d_waiting = false;
+            } else if (d_count - d_last >= static_cast<int64_t>(d_hold)) {
+                close();
+            }
+        }
+        if (!d_waiting || d_in || d_count < d_wait_to)
+            return;
+        if (returned(d_count + 1)) {
+            erase();
+        } else {
+            d_waiting = false;
+            follow(mean(d_burst_last + 1, d_count + 1));
+        }
+    }
+
+    bool settled() const { return d_count >= static_cast<int64_t>(d_settling); }
+
+    // The burst is over; whether it was one shows when the level is back.
+    void close()
+    {
+        d_in = false;
+        if (d_waiting && d_first - d_burst_last >= static_cast<int64_t>(samples(2)) &&
+            returned(d_first))
+            erase();
+        if (!d_waiting) {
+            d_waiting = true;
+            d_burst_first = d_first;
+            d_burst_peak = 0;
+            d_burst_before = d_before;
+        }
+        // One right after another shares its fate.
+        d_burst_last = d_last;
+        d_burst_peak = std::max(d_burst_peak, d_peak);
+        d_wait_to = d_last + static_cast<int64_t>(d_return);
+        if (d_burst_last - d_burst_first > static_cast<int64_t>(d_longest)) {
+            d_waiting = false;
+            follow(mean(d_burst_first, d_count + 1));
+        }
+    }
+
+    void erase()
+    {
+        d_waiting = false;
+        const double above = 10 * std::log10(d_burst_peak / (d_burst_before + 1e-30f));
+        const auto skirt = static_cast<int64_t>(
+            samples(std::clamp((above + 20) / 15, 0.0, most_skirt_ms)));
+        const int64_t oldest = d_count - static_cast<int64_t>(d_delay) + 1;
+        for (int64_t i = std::max({ d_burst_first - skirt, oldest, int64_t{ 0 } });
+             i <= std::min(d_burst_last + skirt, d_count);
+             ++i)
+            d_erased[at(i)] = 1;
+        d_erase_to = std::max(d_erase_to, d_burst_last + skirt);
+    }
+
+    float mean(int64_t from, int64_t to) const
+    {
+        float sum = 0;
+        for (int64_t i = from; i < to; ++i)
+            sum += of(i);
+        return sum / static_cast<float>(to - from);
+    }
+
+    void follow(float power) { d_mean = std::max(d_mean, power); }
+
+    /* Whether a millisecond is as weak as before, after the first that follows the burst and
+     * before sample \p end. */
+    bool returned(int64_t end) const
+    {
+        constexpr float as_before = 2.5f;
+        const auto piece = static_cast<int64_t>(samples(1));
+        for (int64_t at = d_burst_last + piece; at + piece <= end; at += piece)
+            if (mean(at, at + piece) <= as_before * d_burst_before)
+                return true;
+        return false;
+    }
+
+    double d_rate;
+    size_t d_average, d_longest, d_hold, d_return, d_settling;
+    float d_memory;
+    size_t d_delay;
+    std::vector<uint8_t> d_erased; // rings of the latest samples
+    std::vector<float> d_powers;
+    size_t d_mask;
+    int64_t d_count = 0;     // samples taken
+    int64_t d_erase_to = -1; // last sample of the skirt behind a burst
+    float d_mean = 0;
+    double d_sum_of_average = 0;
+    bool d_in = false; // in a burst
+    int64_t d_first = 0, d_last = 0;
+    float d_peak = 0, d_sum = 0, d_before = 0;
+    bool d_waiting = false; // for the level to return after a burst
+    int64_t d_wait_to = 0, d_burst_first = 0, d_burst_last = 0;
+    float d_burst_peak = 0, d_burst_before = 0;
+};
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,231 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/front/carrier_canceller.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+// after complex, so that the transform takes std::complex
+#include <fftw3.h>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+constexpr double bin_hz = 2.34375; // at most, of the spectra: 4096 samples in 3 kHz
+constexpr double memory_s = 0.25;  // of a line's amplitude and of the power
+constexpr double look_every_s = 0.05;
+constexpr double frequency_gain = 0.1;
+constexpr size_t weak_looks = 20;   // after which a line is left alone; 1 s
+constexpr float hysteresis = 0.3f;  // of the power at which one is taken
+constexpr size_t averaged = 8;      // spectra, half overlapping: 1.7 s
+constexpr size_t least_spectra = 3; // before the average tells anything
+// The channel's half width, and what filters let through, of the symbol rate: 1700 Hz in 3 kHz.
+constexpr double highest = 1700 / 2400.0;
+constexpr size_t background = 40; // bins to either side
+constexpr size_t lobe = 3;        // bins next to a line that are its own
+// Against the mean of the bins around, over so many spectra as there are at first and later.
+constexpr float stands_out_early = 12, stands_out = 8;
+
+fftwf_plan transform_plan(size_t n)
+{
+    static std::mutex mutex;
+    static std::map<size_t, fftwf_plan> plans;
+    const std::lock_guard<std::mutex> lock(mutex);
+    fftwf_plan& plan = plans[n];
+    if (!plan) {
+        // Others in the process plan transforms too, each under a lock of its own.
+        fftwf_make_planner_thread_safe();
+        std::vector<std::complex<float>> in(n), out(n);
+        plan = fftwf_plan_dft_1d(static_cast<int>(n),
+                                 reinterpret_cast<fftwf_complex*>(in.data()),
+                                 reinterpret_cast<fftwf_complex*>(out.data()),
+                                 FFTW_FORWARD,
+                                 FFTW_ESTIMATE | FFTW_UNALIGNED);
+    }
+    return plan;
+}
+
+// The power of two whose bins are just narrow enough.
+size_t spectrum_length(double sample_rate)
+{
+    size_t n = 1;
+    while (sample_rate / static_cast<double>(n) > bin_hz)
+        n *= 2;
+    return n;
+}
+
+} // namespace
+
+carrier_canceller::carrier_canceller(const symbol_grid& grid,
+                                     const std::vector<double>& periods_s)
+    : d_sample_rate(grid.sample_rate()), d_length(spectrum_length(d_sample_rate)),
+      d_look_every(static_cast<size_t>(grid.samples(look_every_s))),
+      d_agility(1 / static_cast<float>(grid.samples(memory_s))), d_recent(d_length),
+      d_window(d_length), d_average(d_length), d_work(d_length), d_spectrum(d_length)
+{
+    for (const double s : periods_s)
+        d_repetitions.emplace_back(static_cast<size_t>(grid.samples(s)));
+    const auto length = static_cast<double>(d_length);
+    // Hann, of unit energy per bin: noise of power 1 has bins of 1 / length.
+    for (size_t i = 0; i < d_length; ++i)
+        d_window[i] = static_cast<float>(
+            (1 - std::cos(2 * M_PI * (static_cast<double>(i) + 0.5) / length)) *
+            std::sqrt(2.0 / 3.0) / length);
+}
+
+void carrier_canceller::restart()
+{
+    d_count = d_spectra = 0;
+    d_power = 0;
+    for (repetition& r : d_repetitions)
+        r = repetition(r.sent.size());
+    d_lines.clear();
+}
+
+std::vector<double> carrier_canceller::frequencies() const
+{
+    std::vector<double> f;
+    for (const line& l : d_lines)
+        f.push_back(l.turns * d_sample_rate);
+    return f;
+}
+
+std::complex<float> carrier_canceller::push(std::complex<float> x, bool erased)
+{
+    d_recent[d_count++ & (d_length - 1)] = x; // a power of two
+    value y = x;
+    if (!erased && !d_lines.empty()) {
+        for (const line& l : d_lines)
+            y -= l.amplitude * value(l.phase);
+        const value step = d_agility * y;
+        for (line& l : d_lines)
+            l.amplitude += step * std::conj(value(l.phase));
+    }
+    for (line& l : d_lines)
+        l.phase *= l.step;
+    d_power += d_agility * (std::norm(y) - d_power);
+    for (repetition& r : d_repetitions) {
+        value& before = r.sent[r.at];
+        r.at = r.at + 1 < r.sent.size() ? r.at + 1 : 0;
+        r.correlation += y * std::conj(before);
+        r.added += std::norm(y) - std::norm(before);
+        before = y;
+    }
+    if (!d_lines.empty() && d_count % d_look_every == 0)
+        look();
+    if ((d_count & (d_length / 2 - 1)) == 0 && d_count >= d_length)
+        analyse();
+    return y;
+}
+
+void carrier_canceller::set(line& l, double turns)
+{
+    l.turns = turns;
+    l.step = std::polar(1.0, 2 * M_PI * turns);
+}
+
+// Keep each line on its frequency, and see whether it is still there.
+void carrier_canceller::look()
+{
+    for (line& l : d_lines) {
+        const float power = std::norm(l.amplitude);
+        if (const value turned = l.amplitude * std::conj(l.before); turned != value{})
+            set(l,
+                l.turns + frequency_gain * std::arg(turned) /
+                              (2 * M_PI * static_cast<double>(d_look_every)));
+        l.phase /= std::abs(l.phase);
+        l.before = l.amplitude;
+        l.weak = power < hysteresis * weakest * d_power ? l.weak + 1 : 0;
+    }
+    d_lines.erase(std::remove_if(d_lines.begin(),
+                                 d_lines.end(),
+                                 [](const line& l) { return l.weak > weak_looks; }),
+                  d_lines.end());
+}
+
+void carrier_canceller::analyse()
+{
+    const size_t length = d_length;
+    for (size_t i = 0; i < length; ++i)
+        d_work[i] = d_window[i] * d_recent[(d_count + i) % length];
+    fftwf_execute_dft(transform_plan(length),
+                      reinterpret_cast<fftwf_complex*>(d_work.data()),
+                      reinterpret_cast<fftwf_complex*>(d_spectrum.data()));
+    d_spectra = std::min(d_spectra + 1, averaged);
+    const float share = 1 / static_cast<float>(d_spectra);
+    // What has come within the last period may be a preamble that cannot have repeated itself.
+    const auto half = static_cast<float>(length / 2);
+    for (repetition& r : d_repetitions) {
+        const float repeating = std::max(std::abs(r.correlation), r.added) / half;
+        r.power += share * (repeating - r.power);
+        r.correlation = 0;
+        r.added = 0;
+    }
+    float total = 0;
+    for (size_t k = 0; k < length; ++k) {
+        d_average[k] += share * (std::norm(d_spectrum[k]) - d_average[k]);
+        total += d_average[k];
+    }
+    if (d_spectra < least_spectra || !(total > 0))
+        return;
+    const float clear = d_spectra < averaged ? stands_out_early : stands_out;
+    const auto at = [this, length](int k) -> float {
+        return d_average[static_cast<size_t>(k + static_cast<int>(length)) % length];
+    };
+    constexpr double highest_turns = highest / symbol_grid::samples_per_symbol;
+    const auto edge = static_cast<int>(highest_turns * static_cast<double>(length));
+    for (int k = -edge; k <= edge && d_lines.size() < most; ++k) {
+        if (at(k) < at(k - 1) || at(k) <= at(k + 1))
+            continue;
+        const float power = at(k - 1) + at(k) + at(k + 1); // the window's main lobe
+        if (power < weakest * (total - power) || is_of_a_signal(power))
+            continue;
+        float around = 0;
+        for (int j = lobe; j < static_cast<int>(background); ++j)
+            around += at(k + j) + at(k - j);
+        around /= 2 * static_cast<float>(background - lobe);
+        if (power < clear * 3 * around)
+            continue;
+        const bool known =
+            std::any_of(d_lines.begin(), d_lines.end(), [k, length](const line& l) {
+                return std::abs(l.turns * static_cast<double>(length) - k) < lobe + 1;
+            });
+        if (known)
+            continue;
+        const float l = std::sqrt(at(k - 1)), c = std::sqrt(at(k)),
+                    r = std::sqrt(at(k + 1));
+        adopt(k + (r - l) / (2 * c)); // close enough for the window's main lobe
+    }
+}
+
+// Whether a line of this power may be one of a signal that repeats itself.
+bool carrier_canceller::is_of_a_signal(float power) const
+{
+    return std::any_of(
+        d_repetitions.begin(), d_repetitions.end(), [power](const repetition& r) {
+            return power < of_what_repeats * r.power;
+        });
+}
+
+// A line at this bin, as it is in what came last.
+void carrier_canceller::adopt(double bin)
+{
+    line l;
+    const size_t length = d_length;
+    set(l, bin / static_cast<double>(length));
+    // Phase 1 at the next sample.
+    std::complex<double> sum = 0, phase = 1;
+    for (size_t i = 1; i <= length / 2; ++i) {
+        phase *= l.step; // l.step^i, i samples before
+        sum += std::complex<double>(d_recent[(d_count - i) % length]) * phase;
+    }
+    l.amplitude = l.before = value(sum / (static_cast<double>(length) / 2.0));
+    // The average remembers lines that have gone.
+    if (std::norm(l.amplitude) > hysteresis * weakest * d_power)
+        d_lines.push_back(l);
+}
+
+} // namespace gr::hf::kernel

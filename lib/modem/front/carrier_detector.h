@@ -1,0 +1,70 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/front/impulse_blanker.h"
+#include "modem/grid.h"
+
+#include <volk/volk_alloc.hh>
+
+#include <array>
+#include <complex>
+#include <cstddef>
+
+namespace gr::hf::kernel {
+
+/*! \brief Tells whether a transmission of the grid's symbol rate is on the channel, wherever in
+ *         it one begins to listen: the carrier detect of listen before transmit.
+ *
+ * Such a signal has the same symbols at both edges of its band, a symbol rate apart, whatever
+ * mode, data and frequency offset; noise, voice and tones have not. The edges are correlated in
+ * pieces of 20 ms, each against its own power, so that what is left of a burst of noise, which
+ * has everything at both edges, counts as one piece; the pieces add up with their phases over a
+ * second, in which those of noise cancel.
+ *
+ * Two equal paths an odd multiple of half a symbol (0.21 ms in 3 kHz) apart that do not fade against each other cancel
+ * as well, and hide a signal.
+ */
+class carrier_detector
+{
+public:
+    //! Input: complex baseband on this grid, the subcarrier at 0 Hz.
+    explicit carrier_detector(const symbol_grid& grid);
+
+    //! Take \p n samples.
+    void push(const std::complex<float>* x, size_t n);
+    //! A transmission is on the channel now.
+    bool present() const { return d_present; }
+    //! Forget what was heard: our own transmitter, or a transmission that has ended.
+    void reset();
+
+    //! Mean coherence of the edges over the last second, 0 to 1.
+    float coherence() const;
+
+private:
+    // The edges are half a symbol rate off: an eighth of the sample rate brings both to 0 Hz.
+    static constexpr size_t decimation = 2 * symbol_grid::samples_per_symbol;
+    static constexpr size_t taps = 96;   // of the filter around each edge, 24 symbols
+    static constexpr size_t pieces = 50; // that count, 1 s
+
+    void edge_values();
+    void end_piece();
+
+    impulse_blanker d_blanker;
+    // VOLK picks a kernel by alignment and kernels may round differently: always aligned.
+    volk::vector<float> d_filter;
+    std::array<std::complex<float>, decimation> d_turn; // half a symbol rate
+    volk::vector<std::complex<float>> d_upper, d_lower; // shifted, not yet filtered
+    size_t d_phase = 0;
+    size_t d_piece; // values of an edge
+    // The piece under way.
+    size_t d_count = 0;
+    std::complex<float> d_product;
+    float d_upper_power = 0, d_lower_power = 0;
+    // Ring of pieces, and their sum.
+    std::array<std::complex<float>, pieces> d_pieces{};
+    size_t d_at = 0;
+    bool d_present = false;
+};
+
+} // namespace gr::hf::kernel

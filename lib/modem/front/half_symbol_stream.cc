@@ -1,0 +1,215 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/front/half_symbol_stream.h"
+
+#include "modem/front/pulse.h"
+#include "modem/vector_code.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+constexpr size_t max_segments = 4096; // of the oscillator's history
+
+/* level_steps tells a step up to 40 ms after it and 3.3 ms off; the filter reaches 3.3 ms back.
+ * The rest is room. */
+constexpr double rescalable_s = 1 / 15.0;
+
+HF_VECTOR_CODE std::complex<float> dot(const float* x, const float* t, size_t n)
+{
+    float acc[8] = {};
+    for (size_t i = 0; i < n; i += 8)
+        for (size_t k = 0; k < 8; ++k)
+            acc[k] += x[i + k] * t[i + k];
+    return { acc[0] + acc[2] + acc[4] + acc[6], acc[1] + acc[3] + acc[5] + acc[7] };
+}
+
+} // namespace
+
+half_symbol_stream::half_symbol_stream(const symbol_grid& grid,
+                                       double start,
+                                       int64_t first,
+                                       double frequency_hz)
+    : d_input_rate(grid.sample_rate()), d_rescalable(grid.samples(rescalable_s)),
+      d_start(start), d_base(static_cast<int64_t>(std::floor(start))),
+      d_next_input(first_input(first))
+{
+    // Tap m stands for input sample d_base - half_span + m; four samples make a symbol. The
+    // pulse has unit energy per symbol, so a symbol of power 1 sampled four times has
+    // matched-filter output 4 h(0)...; the factor 1/4 makes it 1.
+    const double frac = start - std::floor(start);
+    // Nearly a sample more than the span: for fractions of one.
+    constexpr double reach =
+        static_cast<double>(half_span) / symbol_grid::samples_per_symbol + 0.2;
+    for (size_t m = 0; m < d_taps.size() / 2; ++m) {
+        const double t =
+            (static_cast<double>(m) - half_span - frac) / symbol_grid::samples_per_symbol;
+        const double h = std::abs(t) <= reach ? root_raised_cosine(t) : 0;
+        d_taps[2 * m] = d_taps[2 * m + 1] =
+            static_cast<float>(h / symbol_grid::samples_per_symbol);
+    }
+    d_mixed.restart(d_next_input);
+    d_out.restart(first);
+    d_segments.push_back({ static_cast<double>(d_next_input), 0, frequency_hz });
+}
+
+const half_symbol_stream::segment& half_symbol_stream::segment_at(double input) const
+{
+    size_t k = d_segments.size() - 1;
+    while (k > 0 && d_segments[k].from > input)
+        --k;
+    return d_segments[k];
+}
+
+double half_symbol_stream::phase(double i) const
+{
+    const double t = input_time(i);
+    const segment& s = segment_at(t);
+    return s.turns + s.hz * (t - s.from) / d_input_rate;
+}
+
+void half_symbol_stream::set_frequency(double hz)
+{
+    const segment& s = d_segments.back();
+    const auto from = static_cast<double>(d_next_input);
+    double turns = s.turns + s.hz * (from - s.from) / d_input_rate;
+    turns -=
+        std::floor(turns); // each segment keeps its own whole turns: only used as phase
+    d_segments.push_back({ from, turns, hz });
+    if (d_segments.size() > max_segments)
+        d_segments.erase(d_segments.begin(), d_segments.begin() + max_segments / 2);
+}
+
+void half_symbol_stream::drop_before(int64_t i)
+{
+    d_out.drop_before(i);
+    d_interference.erase(d_interference.begin(), d_interference.lower_bound(i));
+    const int64_t oldest = first_input(d_out.begin());
+    while (!d_erased.empty() && d_erased.front().sample < oldest)
+        d_erased.pop_front();
+}
+
+float half_symbol_stream::missing(int64_t i) const
+{
+    // Neighbours four times closer than symbols share most of what they carry.
+    constexpr float coherence = 3;
+    const int64_t first = first_input(i);
+    const auto taps = static_cast<int64_t>(d_taps.size() / 2);
+    float sum = 0;
+    for (auto e = std::lower_bound(d_erased.begin(), d_erased.end(), first);
+         e != d_erased.end() && e->sample < first + taps;
+         ++e) {
+        const float h = d_taps[static_cast<size_t>(2 * (e->sample - first))];
+        sum += e->share * h * h;
+    }
+    return coherence * sum;
+}
+
+void half_symbol_stream::move(int rows)
+{
+    d_start += symbol_grid::samples_per_row * rows;
+    d_base += symbol_grid::samples_per_row * rows;
+    d_out.renumber(-rows);
+    std::map<int64_t, float> moved;
+    for (const auto& [i, power] : d_interference)
+        moved.emplace(i - rows, power);
+    d_interference.swap(moved);
+}
+
+void half_symbol_stream::set_interference(int64_t i, float power)
+{
+    if (power > 0)
+        d_interference[i] = power;
+    else
+        d_interference.erase(i);
+}
+
+float half_symbol_stream::interference(int64_t i) const
+{
+    const auto found = d_interference.find(i);
+    return found == d_interference.end() ? 0 : found->second;
+}
+
+bool half_symbol_stream::interference_within(int64_t first, int64_t last) const
+{
+    const auto found = d_interference.lower_bound(first);
+    return found != d_interference.end() && found->first < last;
+}
+
+void half_symbol_stream::run(const sample_buffer& in, int64_t limit)
+{
+    constexpr int64_t taps = 2 * half_span + 4;
+    while (d_out.end() < limit) {
+        const int64_t first = first_input(d_out.end());
+        const int64_t last = first + taps; // one past
+        if (last > in.end())
+            return;
+        // Mix ahead in pieces: the phase is exact at each, rotated within.
+        while (d_next_input < last) {
+            std::complex<float> piece[64];
+            const int64_t n = std::min<int64_t>(64, last - d_next_input);
+            const segment& s = d_segments.back();
+            const double step = s.hz / d_input_rate;
+            double turns = s.turns + step * (static_cast<double>(d_next_input) - s.from);
+            turns -= std::floor(turns);
+            auto w = std::polar(1.0, -2 * M_PI * turns);
+            const auto r = std::polar(1.0, -2 * M_PI * step);
+            for (int64_t k = 0; k < n; ++k) {
+                const int64_t i = d_next_input + k;
+                const std::complex<float> x = i >= in.begin() ? *in.at(i) : 0.0f;
+                piece[k] = x * d_gain * std::complex<float>(w);
+                w *= r;
+            }
+            const auto& erased = in.erased();
+            for (auto e = std::lower_bound(erased.begin(), erased.end(), d_next_input);
+                 e != erased.end() && e->sample < d_next_input + n;
+                 ++e)
+                d_erased.push_back(*e);
+            d_mixed.append(piece, static_cast<size_t>(n));
+            d_next_input += n;
+        }
+        make_output();
+        d_mixed.drop_before(first + symbol_grid::samples_per_row - d_rescalable);
+    }
+}
+
+void half_symbol_stream::make_output()
+{
+    const int64_t first = first_input(d_out.end());
+    const auto y = dot(
+        reinterpret_cast<const float*>(d_mixed.at(first)), d_taps.data(), d_taps.size());
+    d_out.append(&y, 1);
+}
+
+int64_t half_symbol_stream::rescale(int64_t i, float factor)
+{
+    constexpr int64_t uncertain = 2; // samples
+    constexpr int64_t taps = 2 * half_span + 4;
+    d_gain *= factor;
+    d_mixed.scale_from(i, factor);
+    for (int64_t k = i - uncertain; k < i + uncertain; ++k) {
+        const auto place = std::lower_bound(d_erased.begin(), d_erased.end(), k);
+        if (k < d_mixed.begin())
+            continue;
+        if (place != d_erased.end() && place->sample == k)
+            place->share = 1;
+        else
+            d_erased.insert(place, { k, 1 });
+        d_mixed.erase(k);
+    }
+    // The first output whose filter reaches the change, and whose samples are still there.
+    const int64_t oldest = std::max(i - uncertain - taps, d_mixed.begin());
+    const int64_t output =
+        (oldest - d_base + half_span + symbol_grid::samples_per_row - 1) /
+        symbol_grid::samples_per_row;
+    const int64_t changed = std::max(output, d_out.begin()), end = d_out.end();
+    d_out.drop_from(changed);
+    while (d_out.end() < end)
+        make_output();
+    return changed;
+}
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,121 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/front/sample_buffer.h"
+#include "modem/grid.h"
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief Front end: mixes samples (4 per symbol) to zero offset, passes them through the
+ *         root-raised-cosine matched filter, gives 2 samples per symbol.
+ *
+ * Output i is centred at input sample start + 2 i, where start may be fractional.
+ */
+class half_symbol_stream
+{
+public:
+    //! Input samples, 8 symbols, to either side.
+    static constexpr int half_span = 8 * symbol_grid::samples_per_symbol;
+
+    /*! \param grid of the input
+     *  \param start input sample at which output 0 is centred
+     *  \param first index of the first output to make; may be negative
+     *  \param frequency_hz carrier offset to remove
+     */
+    half_symbol_stream(const symbol_grid& grid,
+                       double start,
+                       int64_t first,
+                       double frequency_hz);
+
+    //! Make every output below \p limit that \p in allows.
+    void run(const sample_buffer& in, int64_t limit = INT64_MAX);
+
+    //! Oldest input sample still needed.
+    int64_t needs() const { return d_next_input; }
+    //! Outputs made so far: indices begin() .. end() - 1.
+    int64_t begin() const { return d_out.begin(); }
+    int64_t end() const { return d_out.end(); }
+    const std::complex<float>* at(int64_t i) const { return d_out.at(i); }
+    void drop_before(int64_t i);
+
+    //! The erased input samples that outputs from begin() on depend on, ascending.
+    const std::deque<erasure>& erased() const { return d_erased; }
+
+    /*! \brief What the erased samples take away from output \p i: its expected power, if the
+     *         signal's own is 1.
+     */
+    float missing(int64_t i) const;
+
+    /*! \brief Interference found on output \p i: its power, on top of the noise's; 0 for none.
+     *  \details Of what a burst leaves where nobody can see it before the data are known.
+     */
+    void set_interference(int64_t i, float power);
+    float interference(int64_t i) const;
+    //! Whether there is any on outputs \p first .. \p last - 1.
+    bool interference_within(int64_t first, int64_t last) const;
+
+    /*! \brief Renumber: what was output i + \p rows, past or to come, becomes output i.
+     *  \details Moves the receiver's window of delays; no output changes.
+     */
+    void move(int rows);
+
+    /*! \brief The level changed at input sample \p i: multiply what comes from there on by
+     *         \p factor, what has been made already included.
+     *  \details The moment itself is known to some samples only; these count as erased.
+     *  \returns the first output that is another now
+     */
+    int64_t rescale(int64_t i, float factor);
+    //! How far back rescale() may reach, input samples: longer than level_steps takes to tell.
+    int64_t rescalable() const { return d_rescalable; }
+
+    //! Input sample on which output \p i is centred.
+    double input_time(double i) const
+    {
+        return d_start + symbol_grid::samples_per_row * i;
+    }
+
+    //! Remove \p hz from the next input samples on; the phase is continuous.
+    void set_frequency(double hz);
+    double frequency() const { return d_segments.back().hz; }
+    //! The frequency that was removed at output \p i.
+    double frequency_at(double i) const { return segment_at(input_time(i)).hz; }
+
+    //! Oscillator's phase at output \p i, turns, but for whole ones.
+    double phase(double i) const;
+
+private:
+    struct segment {  // of constant frequency
+        double from;  // input sample
+        double turns; // phase there
+        double hz;
+    };
+    const segment& segment_at(double input) const;
+    void make_output();
+    //! Of the filter for output \p i.
+    int64_t first_input(int64_t i) const
+    {
+        return d_base + symbol_grid::samples_per_row * i - half_span;
+    }
+
+    double d_input_rate;
+    int64_t d_rescalable;
+    double d_start;
+    int64_t d_base;                                      // whole input sample of output 0
+    std::array<float, 2 * (2 * half_span + 4)> d_taps{}; // each twice: real, imaginary
+    sample_buffer d_mixed, d_out;
+    std::deque<erasure> d_erased;
+    std::map<int64_t, float> d_interference; // by output
+    int64_t d_next_input;
+    float d_gain = 1;
+    std::vector<segment> d_segments;
+};
+
+} // namespace gr::hf::kernel

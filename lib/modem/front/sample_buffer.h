@@ -1,0 +1,114 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! A sample of which nothing is known, or only a part.
+struct erasure {
+    int64_t sample;
+    float share; //!< of the sample that is missing, above 0, to 1
+};
+
+inline bool operator<(const erasure& e, int64_t sample) { return e.sample < sample; }
+
+/*! \brief Samples by their absolute index; old ones are dropped when told. Some may be erased,
+ *         in part or as a whole: then that share of them has been replaced by 0.
+ */
+class sample_buffer
+{
+public:
+    int64_t begin() const { return d_begin; }
+    int64_t end() const { return d_begin + static_cast<int64_t>(d_data.size() - d_head); }
+
+    void append(const std::complex<float>* x, size_t n)
+    {
+        d_data.insert(d_data.end(), x, x + n);
+    }
+
+    //! One sample of which \p share is missing, 0 to 1.
+    void append(std::complex<float> x, float share)
+    {
+        if (share > 0)
+            d_erased.push_back({ end(), share });
+        d_data.push_back(x);
+    }
+
+    //! The erased samples, ascending.
+    const std::deque<erasure>& erased() const { return d_erased; }
+
+    //! Sample \p i, which must lie in begin() .. end() - 1; the following ones come after.
+    const std::complex<float>* at(int64_t i) const
+    {
+        return d_data.data() + d_head + (i - d_begin);
+    }
+
+    //! Forget what lies before \p i.
+    void drop_before(int64_t i)
+    {
+        i = std::min(i, end());
+        if (i <= d_begin)
+            return;
+        d_head += static_cast<size_t>(i - d_begin);
+        d_begin = i;
+        while (!d_erased.empty() && d_erased.front().sample < i)
+            d_erased.pop_front();
+        if (d_head > 8192 && d_head > d_data.size() / 2) { // move rarely
+            d_data.erase(d_data.begin(), d_data.begin() + static_cast<long>(d_head));
+            d_head = 0;
+        }
+    }
+
+    //! What was sample i becomes sample i + \p by.
+    void renumber(int64_t by)
+    {
+        d_begin += by;
+        for (erasure& e : d_erased)
+            e.sample += by;
+    }
+
+    //! Set sample \p i to 0.
+    void erase(int64_t i)
+    {
+        if (i >= d_begin && i < end())
+            d_data[d_head + static_cast<size_t>(i - d_begin)] = 0;
+    }
+
+    //! Multiply sample \p i and those after it.
+    void scale_from(int64_t i, float factor)
+    {
+        for (auto k = std::max(i, d_begin); k < end(); ++k)
+            d_data[d_head + static_cast<size_t>(k - d_begin)] *= factor;
+    }
+
+    //! Forget sample \p i and those after it.
+    void drop_from(int64_t i)
+    {
+        if (i < end())
+            d_data.resize(d_head + static_cast<size_t>(std::max(i, d_begin) - d_begin));
+    }
+
+    //! Empty, going on at index \p i.
+    void restart(int64_t i)
+    {
+        d_data.clear();
+        d_erased.clear();
+        d_head = 0;
+        d_begin = i;
+    }
+
+private:
+    std::vector<std::complex<float>> d_data;
+    std::deque<erasure> d_erased;
+    size_t d_head = 0; // where sample d_begin is
+    int64_t d_begin = 0;
+};
+
+} // namespace gr::hf::kernel

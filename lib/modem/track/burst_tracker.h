@@ -1,0 +1,73 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/decode/block_decoder.h"
+#include "modem/front/sample_buffer.h"
+#include "modem/grid.h"
+#include "modem/track/channel_report.h"
+#include "modem/track/known_channel.h"
+#include "waveform/description.h"
+#include "waveform/reception_plan.h"
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! What acquisition found out about a transmission.
+struct acquired {
+    const description* waveform = nullptr; //!< outlives the receiver, like its plan
+    const reception_plan* plan = nullptr;
+    /*! \brief Input sample of half-symbol row 0 of symbol 0 - the first after the preamble -
+     *         that is, where an echo at delay tap 0 of it would be centred.
+     */
+    double origin = 0;
+    double frequency_hz = 0;
+    int64_t first_symbol = 0;   //!< first preamble symbol seen; negative
+    std::vector<float> profile; //!< power of each delay tap
+    size_t first_tap = 0;       //!< delay tap of the first path
+    float noise = 1;            //!< variance of a half-symbol sample
+    double snr_db = 0;          //!< in the waveform's bandwidth
+};
+
+//! One interleaver block of a transmission.
+struct received_block {
+    decoded_block decoded;
+    channel_report channel;
+};
+
+//! Follows one transmission from its preamble on and gives its blocks.
+class burst_tracker
+{
+public:
+    virtual ~burst_tracker() = default;
+
+    //! Go on as far as \p in allows, at most to the end of a block, which is returned.
+    virtual std::optional<received_block> advance(const sample_buffer& in) = 0;
+    //! The signal has gone for as long as was allowed.
+    virtual bool lost() const = 0;
+    //! The symbol after the last one at which the signal was certainly there.
+    virtual int64_t last_good_symbol() const = 0;
+    //! Oldest input sample that advance() still needs.
+    virtual int64_t needs() const = 0;
+    //! Input sample on which symbol \p n arrives by the first path.
+    virtual double sample_of(int64_t symbol) const = 0;
+};
+
+/*! \param a what was acquired
+ *  \param lost_after_s, effort, known see rx_options
+ */
+std::unique_ptr<burst_tracker>
+make_tracker(const acquired& a,
+             double lost_after_s,
+             int effort,
+             std::shared_ptr<const known_channel> known = nullptr);
+
+//! Es/N0 to dB in the bandwidth of \p d: the noise bandwidth of a symbol is the symbol rate.
+double snr_in_bandwidth(double es_over_n0, const description& d);
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,196 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/track/channel_equations.h"
+
+#include "modem/detect/linear_algebra.h"
+#include "modem/front/pulse.h"
+#include "modem/vector_code.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+using value = std::complex<float>;
+
+int64_t floor_half(int64_t i) { return i >= 0 ? i / 2 : -((1 - i) / 2); }
+
+HF_VECTOR_CODE void add_scaled(float* to, const float* x, float scale, size_t n)
+{
+    for (size_t i = 0; i < n; ++i)
+        to[i] += scale * x[i];
+}
+
+HF_VECTOR_CODE void
+form_gram(size_t s, size_t n, const float* re, const float* im, value* gram)
+{
+    for (size_t a = 0; a < s; ++a)
+        for (size_t b = 0; b <= a; ++b) {
+            const float *ar = re + a * n, *ai = im + a * n;
+            const float *br = re + b * n, *bi = im + b * n;
+            float sr = 0, si = 0;
+            for (size_t i = 0; i < n; ++i) {
+                sr += ar[i] * br[i] + ai[i] * bi[i];
+                si += ar[i] * bi[i] - ai[i] * br[i];
+            }
+            gram[a * s + b] = { sr, si };
+        }
+}
+
+float quadratic_form(const std::vector<value>& gram, const value* g, size_t s)
+{
+    float q = 0;
+    for (size_t a = 0; a < s; ++a) {
+        q += std::norm(g[a]) * gram[a * s + a].real();
+        for (size_t b = 0; b < a; ++b)
+            q += 2 * (std::conj(g[a]) * gram[a * s + b] * g[b]).real();
+    }
+    return q;
+}
+
+} // namespace
+
+void gram_of(size_t s, size_t n, const float* re, const float* im, value* gram)
+{
+    form_gram(s, n, re, im, gram);
+}
+
+local_beliefs::local_beliefs(int64_t first_row,
+                             int64_t last_row,
+                             size_t taps,
+                             const belief_function& f)
+    : first(floor_half(first_row - static_cast<int64_t>(taps) - half_symbol_reach))
+{
+    const int64_t last = floor_half(last_row + half_symbol_reach) + 1;
+    for (int64_t n = first; n <= last; ++n)
+        list.push_back(f(n));
+}
+
+std::vector<value> known_signal(const local_beliefs& b, int64_t from, int64_t to)
+{
+    std::vector<value> u(static_cast<size_t>(to - from));
+    for (size_t k = 0; k < b.list.size(); ++k) {
+        const value s = b.list[k].mean;
+        if (s == value{})
+            continue;
+        const int64_t centre = 2 * (b.first + static_cast<int64_t>(k));
+        for (int j = -half_symbol_reach; j <= half_symbol_reach; ++j) {
+            const int64_t at = centre + j - from;
+            if (at >= 0 && at < to - from)
+                u[static_cast<size_t>(at)] += s * half_symbol_pulse(j);
+        }
+    }
+    return u;
+}
+
+std::vector<float> foreign_power(const local_beliefs& b,
+                                 int64_t first,
+                                 int64_t last,
+                                 const std::vector<float>& profile)
+{
+    std::vector<float> q(profile.size() + 2 * half_symbol_reach, 0); // q[j + reach]
+    std::array<float, 2 * half_symbol_reach + 1> pulse;
+    for (int j = -half_symbol_reach; j <= half_symbol_reach; ++j)
+        pulse[static_cast<size_t>(j + half_symbol_reach)] =
+            half_symbol_pulse(j) * half_symbol_pulse(j);
+    for (size_t k = 0; k < profile.size(); ++k)
+        add_scaled(&q[k], pulse.data(), profile[k], pulse.size());
+    std::vector<float> f(static_cast<size_t>(last - first), 0);
+    for (size_t k = 0; k < b.list.size(); ++k) {
+        const float v = b.list[k].variance;
+        if (v <= 0)
+            continue;
+        const int64_t base =
+            2 * (b.first + static_cast<int64_t>(k)) - half_symbol_reach - first;
+        const int64_t begin = std::max<int64_t>(base, 0);
+        const int64_t end = std::min(base + static_cast<int64_t>(q.size()), last - first);
+        if (begin < end)
+            add_scaled(&f[static_cast<size_t>(begin)],
+                       &q[static_cast<size_t>(begin - base)],
+                       v,
+                       static_cast<size_t>(end - begin));
+    }
+    return f;
+}
+
+void tap_equations::build(const std::vector<value>& u,
+                          size_t offset,
+                          int moved,
+                          const value* y,
+                          const std::vector<float>& foreign,
+                          float noise,
+                          const std::vector<uint16_t>& which)
+{
+    const size_t s = which.size(), n = foreign.size();
+    std::vector<float> re(s * n), im(s * n), w(n);
+    energy = 0;
+    for (size_t i = 0; i < n; ++i) {
+        w[i] = std::sqrt(noise / (noise + foreign[i]));
+        energy += w[i] * w[i] * std::norm(y[i]);
+    }
+    gram.assign(s * s, 0);
+    rhs.assign(s, 0);
+    for (size_t a = 0; a < s; ++a) {
+        float *r = &re[a * n], *m = &im[a * n];
+        const auto tap = static_cast<size_t>(which[a] + moved); // below 0: very large
+        if (tap > offset)
+            continue;
+        value sum = 0;
+        for (size_t i = 0; i < n; ++i) {
+            const value x = u[i + offset - tap] * w[i];
+            r[i] = x.real();
+            m[i] = x.imag();
+            sum += std::conj(x) * y[i] * w[i];
+        }
+        rhs[a] = sum;
+    }
+    gram_of(s, n, re.data(), im.data(), gram.data());
+}
+
+float tap_equations::squared_error(const value* g, value turn) const
+{
+    float cross = 0;
+    for (size_t a = 0; a < rhs.size(); ++a)
+        cross += (std::conj(g[a]) * rhs[a] * turn).real();
+    return std::max(0.0f, energy - 2 * cross + quadratic_form(gram, g, rhs.size()));
+}
+channel_taps estimate_static(const std::complex<float>* y,
+                             int64_t y_begin,
+                             int64_t first_row,
+                             int64_t last_row,
+                             const belief_function& beliefs,
+                             const std::vector<float>& profile,
+                             float noise,
+                             float* residual)
+{
+    const size_t taps = profile.size();
+    const local_beliefs b(first_row, last_row, taps, beliefs);
+    const auto u = known_signal(b, first_row - static_cast<int64_t>(taps), last_row);
+    const auto foreign = foreign_power(b, first_row, last_row, profile);
+    std::vector<uint16_t> all(taps);
+    std::iota(all.begin(), all.end(), uint16_t{ 0 });
+    tap_equations e;
+    e.build(u, taps, 0, y + (first_row - y_begin), foreign, noise, all);
+    hermitian_solver solver;
+    solver.resize(taps);
+    for (size_t a = 0; a < taps; ++a) {
+        for (size_t c = 0; c <= a; ++c)
+            solver.add(a, c, e.gram[a * taps + c]);
+        solver.add(a, a, noise_colour * noise / std::max(profile[a], 1e-12f));
+        solver.rhs(a) = e.rhs[a];
+    }
+    solver.solve();
+    channel_taps g(taps);
+    for (size_t a = 0; a < taps; ++a)
+        g[a] = solver.rhs(a);
+    if (residual)
+        *residual =
+            e.squared_error(g.data(), 1) / static_cast<float>(last_row - first_row);
+    return g;
+}
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,389 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/track/channel_estimator.h"
+
+#include "modem/track/delay_window.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+using value = std::complex<float>;
+
+} // namespace
+
+channel_estimator::channel_estimator(const options& o,
+                                     std::vector<float> profile,
+                                     float noise)
+    : d_o(o), d_profile(std::move(profile)), d_noise(noise), d_first_noise(noise),
+      d_lowest_noise(noise)
+{
+    d_profile.resize(d_o.taps, 0);
+    select();
+}
+
+void channel_estimator::observe(const half_symbol_stream& y,
+                                int64_t begin,
+                                int64_t end,
+                                const belief_function& beliefs,
+                                bool exact_rows)
+{
+    const int64_t first = std::max(2 * begin, y.begin());
+    const int64_t last =
+        std::min(exact_rows ? 2 * end : 2 * end + d_selected.back(), y.end());
+    if (last <= first)
+        return;
+    const auto taps = static_cast<int64_t>(d_o.taps);
+    const local_beliefs b(first, last, d_o.taps, beliefs);
+    const auto signal = known_signal(b, first - taps, last);
+    const auto foreign = foreign_power(b, first, last, d_profile);
+    const auto limit = static_cast<int64_t>(d_o.fading.rows);
+    const int64_t pieces = limit > 0 ? (last - first + limit - 1) / limit : 1;
+    for (int64_t k = 0; k < pieces; ++k) {
+        observation o;
+        o.begin = begin;
+        o.end = end;
+        o.first_row = first + k * (last - first) / pieces;
+        o.last_row = first + (k + 1) * (last - first) / pieces;
+        const auto from = signal.begin() + (o.first_row - first);
+        o.signal.assign(from, from + (taps + o.last_row - o.first_row));
+        o.foreign.assign(foreign.begin() + (o.first_row - first),
+                         foreign.begin() + (o.last_row - first));
+        add_missing(y, o);
+        o.y.assign(y.at(o.first_row), y.at(o.last_row - 1) + 1);
+        normal_equations(o);
+        d_observations.push_back(std::move(o));
+    }
+}
+
+void channel_estimator::set_pace(const fading_pace& p)
+{
+    d_o.fading = p;
+    select();
+    d_theta.assign(p.terms * d_selected.size(), 0);
+}
+
+// Erased samples are one more unknown on the rows around them, and so is interference.
+void channel_estimator::add_missing(const half_symbol_stream& y, observation& o) const
+{
+    if (y.interference_within(o.first_row, o.last_row))
+        for (size_t i = 0; i < o.foreign.size(); ++i)
+            o.foreign[i] += y.interference(o.first_row + static_cast<int64_t>(i));
+    if (y.erased().empty())
+        return;
+    const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
+    for (size_t i = 0; i < o.foreign.size(); ++i)
+        o.foreign[i] += power * y.missing(o.first_row + static_cast<int64_t>(i));
+}
+
+void channel_estimator::refresh(const half_symbol_stream& y, int64_t row)
+{
+    for (observation& o : d_observations) {
+        if (o.last_row <= row || o.first_row < y.begin())
+            continue;
+        o.y.assign(y.at(o.first_row), y.at(o.last_row - 1) + 1);
+        add_missing(y, o); // of what is near the change; more of what was erased before
+        normal_equations(o);
+    }
+}
+
+bool channel_estimator::find_interference(half_symbol_stream& y,
+                                          int64_t begin,
+                                          int64_t end)
+{
+    const auto span = static_cast<size_t>(rows(d_o.plan.burst_s));
+    const int64_t piece = rows(d_o.plan.burst_piece_s);
+    bool any = false;
+    channel_taps g;
+    std::vector<float> left, expected;
+    for (observation& o : d_observations) {
+        if (o.begin < begin || o.end > end)
+            continue;
+        const size_t count = o.y.size();
+        left.assign(count, 0);
+        expected.assign(count, 0);
+        for (size_t i = 0; i < count; ++i) {
+            const int64_t row = o.first_row + static_cast<int64_t>(i);
+            if (static_cast<int64_t>(i) % piece == 0)
+                at(static_cast<double>(row + piece / 2) / 2, g);
+            value x = 0;
+            for (size_t a = 0; a < g.size(); ++a)
+                if (const auto tap = static_cast<size_t>(d_selected[a] + o.moved);
+                    tap <= d_o.taps)
+                    x += g[a] * o.signal[i + d_o.taps - tap];
+            const float before = y.interference(row);
+            left[i] = std::norm(o.y[i] * reference(y, static_cast<double>(row)) - x);
+            expected[i] = d_noise + o.foreign[i] - before;
+        }
+        bool changed = false;
+        for (size_t i = 0; i < count; ++i) {
+            const size_t from = i < span / 2 ? 0 : i - span / 2;
+            const size_t to = std::min(i + span / 2 + 1, count);
+            const float l = std::accumulate(left.begin() + from, left.begin() + to, 0.0f);
+            const float e =
+                std::accumulate(expected.begin() + from, expected.begin() + to, 0.0f);
+            const int64_t row = o.first_row + static_cast<int64_t>(i);
+            const float before = y.interference(row);
+            const float limit = before > 0 ? d_o.plan.burst_known : d_o.plan.burst_found;
+            const float now = l > limit * e ? (l - e) / static_cast<float>(to - from) : 0;
+            if (now == 0 && before == 0)
+                continue;
+            changed = true;
+            any = any || before == 0;
+            y.set_interference(row, now);
+            o.foreign[i] += now - before;
+        }
+        if (changed)
+            normal_equations(o);
+    }
+    return any;
+}
+
+void channel_estimator::forget_from(int64_t n)
+{
+    while (!d_observations.empty() && d_observations.back().begin >= n)
+        d_observations.pop_back();
+}
+
+void channel_estimator::forget_before(int64_t n)
+{
+    while (!d_observations.empty() && d_observations.front().end < n)
+        d_observations.pop_front();
+}
+
+void channel_estimator::set_statistics(const std::vector<float>& profile, float noise)
+{
+    d_profile = profile;
+    d_profile.resize(d_o.taps, 0);
+    d_noise = noise;
+}
+
+void channel_estimator::move(int rows)
+{
+    move_taps(d_profile, rows);
+    for (observation& o : d_observations) {
+        o.first_row -= rows;
+        o.last_row -= rows;
+        o.moved += rows;
+    }
+    ++d_version;
+    select();
+    d_theta.assign(d_o.fading.terms * d_selected.size(), 0);
+}
+
+void channel_estimator::normal_equations(observation& o) const
+{
+    o.equations.build(
+        o.signal, d_o.taps, o.moved, o.y.data(), o.foreign, d_noise, d_selected);
+    o.version = d_version;
+}
+
+/* What a path that is not known yet puts on the rows looks like noise; taken as such it would
+ * keep that path from being found. Noise itself does not rise so quickly. */
+float channel_estimator::fitting_noise() const
+{
+    const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
+    return std::min(
+        d_noise,
+        std::max(d_o.plan.largest_rise * d_lowest_noise, d_o.plan.model_noise * power));
+}
+
+std::complex<float> channel_estimator::reference(const half_symbol_stream& y,
+                                                 double row) const
+{
+    const double t = (row / 2 - d_centre) / d_o.symbol_rate_bd;
+    const double turns = y.phase(row) - (d_hz + d_drift * t / 2) * t;
+    return std::polar(1.0f, static_cast<float>(2 * M_PI * (turns - std::floor(turns))));
+}
+
+void channel_estimator::solve(const half_symbol_stream& y,
+                              double centre,
+                              double hz,
+                              double drift)
+{
+    select(); // not later: the selection must stay that of d_theta until the next call
+    const size_t s = d_selected.size(), terms = d_o.fading.terms;
+    const double root_c = M_PI * d_o.fading.spread_hz / d_o.symbol_rate_bd; // per symbol
+    // On the air: a symbol arrives on the selected taps.
+    d_centre = centre + static_cast<double>(d_selected.front() + d_selected.back()) / 4;
+    d_hz = hz;
+    d_drift = drift;
+    d_solver.resize(s * terms);
+    std::vector<float> scale(s);
+    for (size_t a = 0; a < s; ++a)
+        scale[a] = std::sqrt(std::max(d_profile[d_selected[a]], 1e-12f));
+
+    std::vector<double> phi(terms);
+    const double window = d_o.fading.window_s * d_o.symbol_rate_bd;
+    const float noise = noise_colour * fitting_noise();
+    const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
+    std::vector<std::vector<value>> sum(terms * terms);
+    for (auto& m : sum)
+        m.assign(s * s, 0);
+    for (observation& o : d_observations) {
+        const double t = time_of(o) - d_centre;
+        if (std::abs(t) > window)
+            continue;
+        if (o.version != d_version)
+            normal_equations(o);
+        const double x = root_c * t;
+        // What the cut series does not follow is noise.
+        const float sure = noise / (noise + power * beyond_series(time_of(o)));
+        phi[0] = std::exp(-x * x / 2);
+        for (size_t m = 1; m < terms; ++m)
+            phi[m] = phi[m - 1] * x / std::sqrt(static_cast<double>(m));
+        const value turn = reference(y, 2 * time_of(o));
+        for (size_t m = 0; m < terms; ++m) {
+            for (size_t a = 0; a < s; ++a)
+                d_solver.rhs(m * s + a) += o.equations.rhs[a] * turn *
+                                           (sure * static_cast<float>(phi[m]) * scale[a]);
+            for (size_t l = 0; l <= m; ++l) {
+                const auto w = sure * static_cast<float>(phi[m] * phi[l]);
+                auto* into = sum[m * terms + l].data();
+                for (size_t k = 0; k < s * s; ++k)
+                    into[k] += w * o.equations.gram[k];
+            }
+        }
+    }
+    for (size_t m = 0; m < terms; ++m)
+        for (size_t l = 0; l <= m; ++l) {
+            const auto& g = sum[m * terms + l];
+            for (size_t a = 0; a < s; ++a)
+                for (size_t b = 0; b < (l == m ? a + 1 : s); ++b) {
+                    const value v = b <= a ? g[a * s + b] : std::conj(g[b * s + a]);
+                    d_solver.add(m * s + a, l * s + b, v * (scale[a] * scale[b]));
+                }
+        }
+    d_freedom = 0;
+    for (size_t m = 0; m < terms; ++m)
+        for (size_t a = 0; a < s; ++a) {
+            const float own = sum[m * terms + m][a * s + a].real() * scale[a] * scale[a];
+            d_freedom += own / (own + noise);
+            d_solver.add(m * s + a, m * s + a, noise);
+        }
+    d_solver.solve();
+    d_theta.assign(terms * s, 0);
+    for (size_t k = 0; k < s * terms; ++k)
+        d_theta[k] = d_solver.rhs(k) * scale[k % s];
+
+    if (terms > 1) {
+        double cross = 0, power = 1e-30; // of the derivative, of the taps
+        for (size_t a = 0; a < s; ++a) {
+            cross += (std::conj(d_theta[a]) * d_theta[s + a]).imag();
+            power += std::norm(d_theta[a]);
+        }
+        d_frequency = root_c * d_o.symbol_rate_bd * cross / power / (2 * M_PI);
+        d_power = power;
+    }
+    update_statistics(y);
+}
+
+/* Share of a tap's power at some time that the series does not hold: with independent terms of
+ * variance exp(-x^2) x^2m / m! the tail of a Poisson distribution. */
+float channel_estimator::beyond_series(double time) const
+{
+    const double x = M_PI * d_o.fading.spread_hz / d_o.symbol_rate_bd * (time - d_centre);
+    double term = std::exp(-x * x), held = 0;
+    for (size_t m = 0; m < d_o.fading.terms; ++m) {
+        held += term;
+        term *= x * x / static_cast<double>(m + 1);
+    }
+    return static_cast<float>(std::max(1 - held, 0.0));
+}
+
+void channel_estimator::at(double n, channel_taps& g) const
+{
+    const size_t s = d_selected.size();
+    const double root_c = M_PI * d_o.fading.spread_hz / d_o.symbol_rate_bd;
+    g.assign(s, 0);
+    for (size_t a = 0; a < s; ++a) {
+        const double x = root_c * (n + d_selected[a] / 2.0 - d_centre);
+        double phi = std::exp(-x * x / 2);
+        for (size_t m = 0; m < d_o.fading.terms; ++m) {
+            if (m > 0)
+                phi *= x / std::sqrt(static_cast<double>(m));
+            g[a] += d_theta[m * s + a] * static_cast<float>(phi);
+        }
+    }
+}
+
+// All taps at one time on the air.
+void channel_estimator::taps_at(double time, channel_taps& g) const
+{
+    const size_t s = d_selected.size();
+    const double x = M_PI * d_o.fading.spread_hz / d_o.symbol_rate_bd * (time - d_centre);
+    g.assign(s, 0);
+    double phi = std::exp(-x * x / 2);
+    for (size_t m = 0; m < d_o.fading.terms; ++m) {
+        if (m > 0)
+            phi *= x / std::sqrt(static_cast<double>(m));
+        for (size_t a = 0; a < s; ++a)
+            g[a] += d_theta[m * s + a] * static_cast<float>(phi);
+    }
+}
+
+/* The taps by this stretch alone, and the noise as it was at first: with a wrong carrier the
+ * common estimate means nothing. */
+void channel_estimator::look_at_stretch(const stretch& w, const half_symbol_stream& y)
+{
+    const float noise = std::min(d_noise, d_first_noise);
+    const size_t s = d_selected.size();
+    const observation &front = d_observations[w.first],
+                      &back = d_observations[w.second - 1];
+    hermitian_solver own;
+    own.resize(s);
+    for (size_t i = w.first; i < w.second; ++i) {
+        const auto& e = d_observations[i].equations;
+        for (size_t a = 0; a < s; ++a) {
+            for (size_t b = 0; b <= a; ++b)
+                own.add(a, b, e.gram[a * s + b]);
+            own.rhs(a) += e.rhs[a];
+        }
+    }
+    for (size_t a = 0; a < s; ++a)
+        own.add(a, a, noise_colour * noise / std::max(d_profile[d_selected[a]], 1e-12f));
+    d_slope = {};
+    d_momentary.clear();
+    if (!own.solve())
+        return;
+    std::vector<float> weight, quadrature;
+    float total = 1e-30f, middle = 0;
+    for (size_t k = w.first; k < w.second; ++k) {
+        const observation& o = d_observations[k];
+        for (size_t i = 0; i < o.y.size(); ++i) {
+            value x = 0;
+            for (size_t a = 0; a < s; ++a)
+                if (const auto tap = static_cast<size_t>(d_selected[a] + o.moved);
+                    tap <= d_o.taps)
+                    x += own.rhs(a) * o.signal[i + d_o.taps - tap];
+            const float v = d_noise / (d_noise + o.foreign[i]);
+            middle += v * std::norm(x) * static_cast<float>(weight.size());
+            weight.push_back(v * std::norm(x));
+            quadrature.push_back(v * (std::conj(x) * o.y[i]).imag());
+            total += weight.back();
+        }
+    }
+    middle /= total;
+    float cross = 0, square = 1e-30f;
+    for (size_t i = 0; i < weight.size(); ++i) {
+        const float t = static_cast<float>(i) - middle;
+        cross += t * quadrature[i];
+        square += t * t * weight[i];
+    }
+    const double rows_to_hz = 2 * d_o.symbol_rate_bd / (2 * M_PI);
+    const double at = (time_of(front) + time_of(back)) / 2;
+    const double expected = d_hz + d_drift * (at - d_centre) / d_o.symbol_rate_bd;
+    d_slope.hz = y.frequency_at(2 * at) + rows_to_hz * cross / square - expected;
+    d_slope.information = square / (noise_colour * noise) / (rows_to_hz * rows_to_hz);
+    const value turn = reference(y, 2 * at);
+    d_momentary.assign(d_o.taps, 0);
+    for (size_t a = 0; a < s; ++a)
+        d_momentary[d_selected[a]] = own.rhs(a) * turn;
+    d_momentary_at = at;
+}
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,281 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a channel_estimator finds out about noise and delays. */
+#include "modem/track/channel_estimator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+using value = std::complex<float>;
+
+} // namespace
+
+void channel_estimator::select()
+{
+    const float top = *std::max_element(d_profile.begin(), d_profile.end());
+    const float least =
+        std::max(d_o.plan.least_tap_over_noise * d_noise, d_o.plan.least_tap * top);
+    std::vector<uint16_t> order(d_profile.size());
+    std::iota(order.begin(), order.end(), uint16_t{ 0 });
+    std::stable_sort(order.begin(), order.end(), [this](uint16_t a, uint16_t b) {
+        return d_profile[a] > d_profile[b];
+    });
+    order.resize(std::min(order.size(), d_o.fading.max_selected));
+    while (order.size() > 1 && d_profile[order.back()] < least)
+        order.pop_back();
+    std::sort(order.begin(), order.end());
+    if (order != d_selected) {
+        d_selected = order;
+        ++d_version;
+    }
+}
+
+int channel_estimator::learn(const half_symbol_stream& y,
+                             int64_t begin,
+                             int64_t end,
+                             int64_t piece,
+                             const belief_function& beliefs)
+{
+    const estimator_plan& plan = d_o.plan;
+    const auto early = static_cast<size_t>(rows(plan.learn_early_s));
+    const auto margin = static_cast<size_t>(rows(plan.learn_empty_s));
+    const size_t taps = d_o.taps + early;
+    std::vector<uint16_t> all(taps);
+    std::iota(all.begin(), all.end(), uint16_t{ 0 });
+    std::vector<tap_equations> pieces;
+    float all_rows = 0, energy = 0;
+    for (int64_t n = begin; n + piece <= end; n += piece) {
+        const int64_t first = 2 * n, last = 2 * (n + piece);
+        if (first - static_cast<int64_t>(early) < y.begin() || last > y.end())
+            continue;
+        const local_beliefs b(first, last, taps, beliefs);
+        const auto u = known_signal(b, first - static_cast<int64_t>(taps), last);
+        const std::vector<float> foreign(static_cast<size_t>(last - first), 0);
+        pieces.emplace_back();
+        pieces.back().build(
+            u, taps, 0, y.at(first - static_cast<int64_t>(early)), foreign, 1, all);
+        all_rows += static_cast<float>(last - first);
+        energy += pieces.back().energy;
+    }
+    if (pieces.size() < 4 || !(energy > 0))
+        return 0;
+    const float power = energy / all_rows;
+    std::vector<float> profile(taps, power / 4);
+    float noise = power / 4;
+    std::vector<value> g(taps);
+    for (int round = 0; round < plan.learn_rounds; ++round) {
+        std::vector<float> next(taps, 0);
+        const float load = noise_colour * noise;
+        float left = 0, freedom = 0;
+        for (const tap_equations& e : pieces) {
+            hermitian_solver solver;
+            solver.resize(taps);
+            for (size_t a = 0; a < taps; ++a) {
+                for (size_t c = 0; c <= a; ++c)
+                    solver.add(a, c, e.gram[a * taps + c]);
+                solver.add(a, a, load / profile[a]);
+                solver.rhs(a) = e.rhs[a];
+            }
+            if (!solver.solve())
+                return 0;
+            for (size_t a = 0; a < taps; ++a) {
+                g[a] = solver.rhs(a);
+                const float own = e.gram[a * taps + a].real();
+                next[a] += std::norm(g[a]) + 1 / (1 / profile[a] + own / load);
+                freedom += own / (own + load / profile[a]);
+            }
+            left += e.squared_error(g.data(), 1);
+        }
+        for (size_t a = 0; a < taps; ++a)
+            profile[a] = std::max(next[a] / static_cast<float>(pieces.size()),
+                                  plan.learn_least_tap * power);
+        noise = left / all_rows / std::max(plan.least_freedom, 1 - freedom / all_rows);
+        noise = std::max(noise, plan.least_noise * power);
+    }
+    if (noise > plan.learn_better * d_noise)
+        return 0;
+    const float least =
+        plan.learn_path * *std::max_element(profile.begin(), profile.end());
+    size_t path = 0;
+    while (profile[path] < least)
+        ++path;
+    const size_t from = path < early + 2 ? path - std::min(path, margin) : early;
+    d_profile.assign(profile.begin() + static_cast<long>(from),
+                     profile.begin() + static_cast<long>(from + d_o.taps));
+    d_noise = d_first_noise = d_lowest_noise = noise;
+    select();
+    return static_cast<int>(from) - static_cast<int>(early);
+}
+
+// The stretch just before the centre has neighbours on both sides: a fair sample.
+channel_estimator::stretch channel_estimator::before_centre() const
+{
+    size_t end = 1;
+    for (size_t i = 0; i < d_observations.size(); ++i)
+        if (time_of(d_observations[i]) < d_centre)
+            end = i + 1;
+    end = std::min(end, d_observations.size());
+    if (end == 0)
+        return { 0, 0 };
+    const int64_t begin = d_observations[end - 1].begin;
+    // One that goes on behind the centre counts as a whole.
+    while (end < d_observations.size() && d_observations[end].begin == begin)
+        ++end;
+    size_t first = end;
+    while (first > 0 && d_observations[first - 1].begin == begin)
+        --first;
+    return { first, end };
+}
+
+void channel_estimator::update_statistics(const half_symbol_stream& y)
+{
+    const stretch w = before_centre();
+    int64_t last_begin = INT64_MIN;
+    size_t used = 0;    // stretches
+    float all_rows = 0; // without those of which unknown symbols leave nothing
+    const auto clean = [this](float foreign) { return d_noise / (d_noise + foreign); };
+    for (const observation& k : d_observations)
+        if (std::abs(time_of(k) - d_centre) <= d_o.fading.window_s * d_o.symbol_rate_bd) {
+            used += k.begin != last_begin;
+            last_begin = k.begin;
+            for (const float f : k.foreign)
+                all_rows += clean(f);
+        }
+    if (w.first == w.second || used == 0)
+        return;
+    float error = 0, energy = 0;
+    /* The power of unknown symbols is known on average alone and fades: the noise is what is
+     * left of the rows that hold little of them. */
+    float left = 0, rows = 1e-20f;
+    channel_taps g;
+    for (size_t i = w.first; i < w.second; ++i) {
+        const observation& o = d_observations[i];
+        if (o.version != d_version)
+            return;
+        taps_at(time_of(o), g);
+        const value turn = reference(y, 2 * time_of(o));
+        error += o.equations.squared_error(g.data(), turn);
+        energy += o.equations.energy;
+        for (size_t r = 0; r < o.y.size(); ++r) {
+            value e = o.y[r] * turn;
+            for (size_t a = 0; a < g.size(); ++a)
+                if (const auto tap = static_cast<size_t>(d_selected[a] + o.moved);
+                    tap <= d_o.taps)
+                    e -= g[a] * o.signal[r + d_o.taps - tap];
+            const float share = clean(o.foreign[r]);
+            left += share * share * std::norm(e);
+            rows += share;
+        }
+    }
+    look_at_stretch(w, y);
+    d_explained = energy > 0 ? std::max(0.0f, 1 - error / energy) : 0.0f;
+
+    // part of the noise was fitted
+    const float fitted = static_cast<float>(d_freedom) / std::max(1.0f, all_rows);
+    const float now = left / rows / std::max(d_o.plan.least_freedom, 1 - fitted);
+    const float alpha = 1.0f / static_cast<float>(std::max<size_t>(4, used));
+    const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
+    d_noise = std::max((1 - alpha) * d_noise + alpha * now,
+                       d_o.plan.least_noise * power + 1e-20f);
+    const double elapsed = std::max(d_centre - d_lowest_at, 0.0) / d_o.symbol_rate_bd;
+    d_lowest_at = d_centre;
+    d_lowest_noise = std::min(
+        d_noise,
+        d_lowest_noise * static_cast<float>(std::exp(elapsed / d_o.plan.noise_rises_s)));
+
+    const double since = (d_centre - d_profile_at) / d_o.symbol_rate_bd;
+    if (since < 0 || since >= d_o.plan.profile_every_s) {
+        d_profile_at = d_centre;
+        look_at_all_delays(y, time_of(d_observations[(w.first + w.second) / 2]), since);
+    }
+}
+
+/* Paths fade in and out and drift. One that was away during the preamble is not in the profile:
+ * what the known taps leave shows it. */
+void channel_estimator::look_at_all_delays(const half_symbol_stream& y,
+                                           double around,
+                                           double since)
+{
+    const estimator_plan& plan = d_o.plan;
+    const size_t taps = d_o.taps;
+    std::vector<uint16_t> all(taps);
+    std::iota(all.begin(), all.end(), uint16_t{ 0 });
+    std::vector<value> gram(taps * taps), rhs(taps);
+    // Short against the fading.
+    const double near =
+        std::min(plan.profile_near_s, plan.profile_near_periods / d_o.fading.spread_hz) *
+        d_o.symbol_rate_bd;
+    tap_equations e;
+    for (const observation& k : d_observations) {
+        if (std::abs(time_of(k) - around) > near)
+            continue;
+        const value rotate = reference(y, 2 * time_of(k));
+        e.build(k.signal, taps, k.moved, k.y.data(), k.foreign, d_noise, all);
+        for (size_t a = 0; a < taps; ++a) {
+            for (size_t b = 0; b <= a; ++b)
+                gram[a * taps + b] += e.gram[a * taps + b];
+            rhs[a] += e.rhs[a] * rotate;
+        }
+    }
+    const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
+    const float floor = plan.empty_tap * power / static_cast<float>(taps);
+    const float sigma = noise_colour * fitting_noise();
+    const float next_tap = d_o.finds_paths ? plan.next_tap_sparse : plan.next_tap_dense;
+    std::vector<float> prior(taps);
+    for (size_t a = 0; a < taps; ++a) {
+        const float before = a > 0 ? d_profile[a - 1] : 0;
+        const float after = a + 1 < taps ? d_profile[a + 1] : 0;
+        prior[a] = std::max({ d_profile[a], next_tap * std::max(before, after), floor });
+    }
+    std::vector<value> g(taps);
+    for (int found = 0;; ++found) {
+        hermitian_solver full;
+        full.resize(taps);
+        for (size_t a = 0; a < taps; ++a) {
+            for (size_t b = 0; b <= a; ++b)
+                full.add(a, b, gram[a * taps + b]);
+            full.add(a, a, sigma / prior[a]);
+            full.rhs(a) = rhs[a];
+        }
+        if (!full.solve())
+            return;
+        for (size_t a = 0; a < taps; ++a)
+            g[a] = full.rhs(a);
+        if (!d_o.finds_paths || found == plan.paths_at_once)
+            break;
+        // sigma g / prior is what the solution leaves of the right-hand side.
+        size_t best = 0;
+        float most = 0;
+        for (size_t a = 0; a < taps; ++a) {
+            const float own = gram[a * taps + a].real() + 1e-20f;
+            const float left = std::norm(sigma / prior[a] * g[a]) / (own * sigma);
+            if (left > most) {
+                most = left;
+                best = a;
+            }
+        }
+        if (most < plan.path_found)
+            break;
+        const float own = gram[best * taps + best].real();
+        const float found_power = most * sigma / own;
+        d_profile[best] = std::max(d_profile[best], found_power);
+        prior[best] = std::max(prior[best], found_power);
+        for (const size_t beside : { best - 1, best + 1 })
+            if (beside < taps)
+                prior[beside] = std::max(prior[beside], next_tap * found_power);
+    }
+    const auto beta = static_cast<float>(
+        std::clamp(since / plan.profile_memory_s, plan.least_share, plan.largest_share));
+    for (size_t a = 0; a < taps; ++a) {
+        const float posterior = 1 / (1 / prior[a] + gram[a * taps + a].real() / sigma);
+        d_profile[a] = (1 - beta) * std::max(d_profile[a], floor) +
+                       beta * (std::norm(g[a]) + posterior);
+    }
+}
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,97 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/detect/detector.h"
+#include "modem/detect/frame_model.h"
+#include "modem/front/half_symbol_stream.h"
+#include "modem/front/level_steps.h"
+#include "modem/track/burst_tracker.h"
+#include "modem/track/channel_estimator.h"
+#include "modem/track/frequency_loop.h"
+#include "modem/track/presence.h"
+#include "modem/track/true_channel.h"
+
+namespace gr::hf::kernel {
+
+/*! \brief Follows waveforms of data and probe symbols in frames: all but 75 bit/s.
+ *
+ * Every stretch of known symbols becomes an observation of the channel. A frame is worked
+ * on when a few more observations have come, or at once if its block ends with it: the
+ * transmission may end there, so no later one may ever come.
+ */
+class frame_tracker : public burst_tracker, private frame_source
+{
+public:
+    //! \param known the true channel if it is to be used, else empty
+    frame_tracker(const acquired& a,
+                  double lost_after_s,
+                  std::unique_ptr<detector> det,
+                  std::shared_ptr<const known_channel> known = nullptr);
+
+    std::optional<received_block> advance(const sample_buffer& in) override;
+    bool lost() const override { return d_presence.lost(); }
+    int64_t last_good_symbol() const override { return d_presence.last_good(); }
+    int64_t needs() const override { return d_stream.needs(); }
+    double sample_of(int64_t symbol) const override;
+
+private:
+    symbol_belief belief(int64_t symbol) const;
+    bool observe(const sample_buffer& in, int64_t begin, int64_t end, bool exact);
+    bool observe_next(const sample_buffer& in);
+    void follow_level(const sample_buffer& in);
+    void follow(double centre);
+    void process(const frame& f);
+    void keep_paths_in_window();
+    void count_gain(const frame_observation& o);
+    void prepare(const frame& f, const channel_view& c, frame_observation& o);
+    void observe_again(const std::vector<symbol_belief>& beliefs,
+                       std::vector<frame_observation>& frames) override;
+    void forget_block();
+    std::complex<float> carrier_turn(double centre);
+    void measure_doppler(double centre);
+    void choose_pace();
+    double centre_of(const frame& f) const;
+
+    const description& d_d;
+    const reception_plan& d_plan;
+    acquired d_a;
+    symbol_grid d_grid;
+    size_t d_window_margin; // delay taps
+    half_symbol_stream d_stream;
+    channel_estimator d_estimator; // from known symbols alone
+    channel_estimator d_refiner;   // from data too
+    std::optional<true_channel> d_true;
+    frequency_loop d_loop;
+    level_steps d_steps;
+    int64_t d_level_begin, d_level_at; // first sample of d_steps, next one
+    presence d_presence;
+    std::unique_ptr<detector> d_detector;
+    frame_cursor d_to_observe, d_to_process;
+    frame d_observing, d_processing;
+    bool d_reinserted_done = false;           // of d_observing
+    int64_t d_preamble_at;                    // next preamble symbol to observe
+    uint64_t d_observed = 0, d_processed = 0; // frames
+    frame_observation d_frame;
+    double d_centre = 0;
+    double d_mean_power = 0; // of the channel
+    double d_gain_sum = 0;
+    size_t d_gain_count = 0;
+    double d_symbol_power;
+    doppler_meter d_doppler, d_fast_doppler; // of estimates; of each stretch by itself
+    size_t d_pace = 0, d_since_look = 0;     // which of the plan's; stretches
+    double d_doppler_at = 0, d_doppler_hz, d_carrier_turns = 0;
+    frame_model d_model;
+
+    // For detectors that iterate: the frames of the block and what is believed about them.
+    struct kept_frame {
+        frame f;
+        double hz, drift; // of the carrier, Hz/s
+    };
+    std::vector<kept_frame> d_block;
+    bool d_again = false;                 // its data were observed before
+    std::vector<symbol_belief> d_beliefs; // of every symbol from d_beliefs_begin on
+    int64_t d_beliefs_begin = 0;
+};
+
+} // namespace gr::hf::kernel

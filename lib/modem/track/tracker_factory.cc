@@ -1,0 +1,46 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/detect/iterative_detector.h"
+#include "modem/track/burst_tracker.h"
+#include "modem/track/frame_tracker.h"
+#include "modem/track/walsh_tracker.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gr::hf::kernel {
+
+double snr_in_bandwidth(double es_over_n0, const description& d)
+{
+    return 10 *
+           std::log10(std::max(es_over_n0, 1e-9) * d.symbol_rate_bd / d.m.bandwidth_hz);
+}
+
+std::unique_ptr<burst_tracker> make_tracker(const acquired& a,
+                                            double lost_after_s,
+                                            int effort,
+                                            std::shared_ptr<const known_channel> known)
+{
+    const description& d = *a.waveform;
+    const reception_plan& p = *a.plan;
+    const double block_s = static_cast<double>(d.block_symbols()) / d.symbol_rate_bd;
+    lost_after_s =
+        std::max(lost_after_s, std::min(p.fade_of_block * block_s, p.longest_fade_s));
+    const auto rounds = [effort](size_t usual, size_t most) {
+        return effort > 1 ? most : effort > 0 ? usual : 0;
+    };
+    if (d.spread())
+        return std::make_unique<walsh_tracker>(
+            a, lost_after_s, rounds(p.walsh.rounds, p.walsh.most_rounds));
+    std::unique_ptr<detector> det;
+    // Without a code there is nobody to iterate with, and feedback of decisions is best.
+    if (effort > 0 && d.code.coded)
+        det = std::make_unique<iterative_detector>(d, rounds(p.rounds, p.most_rounds));
+    else
+        det = std::make_unique<single_pass_detector>(
+            d, std::make_unique<decision_feedback_equaliser>());
+    return std::make_unique<frame_tracker>(
+        a, lost_after_s, std::move(det), std::move(known));
+}
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,56 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/front/half_symbol_stream.h"
+#include "modem/track/channel_equations.h"
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief What a stretch of decided chips tells about noise and delays.
+ *
+ * Correlating with the chips alone sees, beside the noise, the other chips of each path, 15 dB
+ * below it at every delay. So the strongest delays are solved for together, each with a gain
+ * that may change linearly within the stretch, and what they leave of it is noise.
+ */
+class walsh_meter
+{
+public:
+    //! \param taps of the window of delays \param early the tap of delay 0
+    walsh_meter(size_t taps, size_t early);
+
+    /*! \brief Measure on symbols \p begin .. \p end - 1 of \p y, all chips around given by
+     *         \p chips.
+     *  \param strength of each tap, from which the strongest are taken
+     *  \param noise a first guess of the variance of a half-symbol row
+     */
+    void add(const half_symbol_stream& y,
+             int64_t begin,
+             int64_t end,
+             const belief_function& chips,
+             const std::vector<float>& strength,
+             float noise);
+
+    //! Es / N0 over what was added since the last call; 0: nothing was.
+    double es_over_n0();
+
+    //! Power of each tap.
+    const std::vector<float>& profile() const { return d_profile; }
+
+    //! Follow half_symbol_stream::move().
+    void move(int rows);
+
+private:
+    size_t d_taps, d_early;
+    std::vector<float> d_profile;
+    double d_noise = 0; // slow mean
+    double d_gain_sum = 0, d_noise_sum = 0;
+    size_t d_count = 0;
+};
+
+} // namespace gr::hf::kernel
