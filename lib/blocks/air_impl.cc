@@ -70,12 +70,6 @@ private:
     const int d_station;
 };
 
-// Numbers apart from each other, one for each ordered pair of stations.
-uint64_t pair_seed(uint64_t seed, int from, int to)
-{
-    return seed * 1000003 + static_cast<uint64_t>(from) * 64 + static_cast<uint64_t>(to);
-}
-
 } // namespace
 
 air::sptr air::make(int stations,
@@ -99,9 +93,14 @@ air_impl::air_impl(int stations,
                    double duration_s,
                    double delay_ms,
                    double sample_rate)
-    : d_delay(static_cast<uint64_t>(std::lround(delay_ms * 1e-3 * sample_rate))),
+    : d_air({ static_cast<size_t>(std::max(stations, 0)),
+              channel,
+              seed,
+              signal_power,
+              delay_ms,
+              sample_rate }),
       d_end(static_cast<uint64_t>(std::llround(duration_s * sample_rate))),
-      d_sample_rate(sample_rate), d_speed(speed)
+      d_sample_rate(sample_rate), d_speed(speed), d_halves(d_air.stations())
 {
     const auto check = [](bool ok, const char* what, double value, const char* allowed) {
         if (!ok)
@@ -109,41 +108,22 @@ air_impl::air_impl(int stations,
                                         std::to_string(value) + ": allowed are " +
                                         allowed);
     };
-    check(stations >= 2 && stations <= 64, "stations", stations, "2 to 64");
     check(speed >= 0, "speed", speed, "0 (no limit) and above");
     check(duration_s >= 0, "duration", duration_s, "0 (endless) and above, in seconds");
-    check(delay_ms >= 10 && delay_ms <= 1000, "delay", delay_ms, "10 to 1000 ms");
-
-    auto paths = kernel::channel_spec::parse(channel);
-    // Noise belongs to the receiver: it must not grow with the number of stations.
-    kernel::channel_spec noise = kernel::channel_spec::parse("clear");
-    std::swap(noise.snr_db, paths.snr_db);
-
-    d_stations.resize(static_cast<size_t>(stations));
-    for (int to = 0; to < stations; ++to) {
-        auto& s = d_stations[static_cast<size_t>(to)];
-        s.noise = std::make_unique<kernel::channel>(
-            noise, sample_rate, pair_seed(seed, to, to), signal_power);
-        for (int from = 0; from < stations; ++from)
-            s.from.push_back(from == to
-                                 ? nullptr
-                                 : std::make_unique<kernel::channel>(
-                                       paths, sample_rate, pair_seed(seed, from, to)));
-    }
 }
 
 void air_impl::check_station(int station) const
 {
-    if (station < 0 || static_cast<size_t>(station) >= d_stations.size())
+    if (station < 0 || static_cast<size_t>(station) >= d_halves.size())
         throw std::invalid_argument("air: station " + std::to_string(station) +
                                     ": allowed are 0 to " +
-                                    std::to_string(d_stations.size() - 1));
+                                    std::to_string(d_halves.size() - 1));
 }
 
 std::shared_ptr<gr::sync_block> air_impl::source(int station)
 {
     check_station(station);
-    auto& s = d_stations[static_cast<size_t>(station)];
+    auto& s = d_halves[static_cast<size_t>(station)];
     if (std::exchange(s.has_source, true))
         throw std::invalid_argument("air: station " + std::to_string(station) +
                                     " has its source already");
@@ -153,7 +133,7 @@ std::shared_ptr<gr::sync_block> air_impl::source(int station)
 std::shared_ptr<gr::sync_block> air_impl::sink(int station)
 {
     check_station(station);
-    auto& s = d_stations[static_cast<size_t>(station)];
+    auto& s = d_halves[static_cast<size_t>(station)];
     if (std::exchange(s.has_sink, true))
         throw std::invalid_argument("air: station " + std::to_string(station) +
                                     " has its sink already");
@@ -179,32 +159,23 @@ double air_impl::now() const
 {
     boost::lock_guard<boost::mutex> lock(d_mutex);
     uint64_t slowest = UINT64_MAX;
-    for (const auto& s : d_stations)
-        slowest = std::min(slowest, s.read);
+    for (size_t k = 0; k < d_air.stations(); ++k)
+        slowest = std::min(slowest, d_air.taken(k));
     return static_cast<double>(slowest) / d_sample_rate;
 }
 
 bool air_impl::write(int station, const gr_complex* samples, size_t n)
 {
     boost::lock_guard<boost::mutex> lock(d_mutex);
-    auto& s = d_stations[static_cast<size_t>(station)];
-    s.sent.insert(s.sent.end(), samples, samples + n);
-    s.written += n;
+    d_air.write(static_cast<size_t>(station), samples, n);
     d_changed.notify_all();
     return !d_ended;
 }
 
-// What all others sent, delayed, is what a station may hear.
-size_t air_impl::available(int station) const
+size_t air_impl::available(size_t station) const
 {
-    uint64_t upto = UINT64_MAX;
-    for (size_t k = 0; k < d_stations.size(); ++k)
-        if (k != static_cast<size_t>(station))
-            upto = std::min(upto, d_stations[k].written + d_delay);
-    const uint64_t read = d_stations[static_cast<size_t>(station)].read;
-    if (d_end > 0)
-        upto = std::min(upto, d_end);
-    return upto > read ? static_cast<size_t>(upto - read) : 0;
+    const uint64_t n = d_air.available(station), taken = d_air.taken(station);
+    return d_end > 0 ? std::min(n, d_end - std::min(d_end, taken)) : n;
 }
 
 // How many of n samples from position on are due by the clock.
@@ -232,69 +203,29 @@ size_t air_impl::paced(uint64_t position, size_t n)
 
 int air_impl::read(int station, gr_complex* out, size_t n)
 {
-    auto& s = d_stations[static_cast<size_t>(station)];
-    std::vector<std::vector<gr_complex>> heard(d_stations.size());
+    const auto k = static_cast<size_t>(station);
+    std::vector<kernel::shared_air::samples> heard;
     {
         boost::unique_lock<boost::mutex> lock(d_mutex);
-        n = std::min(n, available(station));
-        if (n == 0 && !d_ended && (d_end == 0 || s.read < d_end)) {
+        const uint64_t taken = d_air.taken(k);
+        n = std::min(n, available(k));
+        if (n == 0 && !d_ended && (d_end == 0 || taken < d_end)) {
             d_changed.wait_for(lock, boost::chrono::milliseconds(wait_ms));
             return d_ended ? -1 : 0;
         }
         if (d_ended || n == 0)
             return -1;
-        n = paced(s.read, n);
+        n = paced(taken, n);
         if (n == 0) {
             lock.unlock();
             boost::this_thread::sleep_for(boost::chrono::microseconds(500));
             return 0;
         }
-        for (size_t k = 0; k < d_stations.size(); ++k) {
-            if (k == static_cast<size_t>(station))
-                continue;
-            const auto& other = d_stations[k];
-            heard[k].assign(n, gr_complex());
-            // Before its first sample arrives a station is heard as silence.
-            const uint64_t skip =
-                s.read < d_delay ? std::min<uint64_t>(n, d_delay - s.read) : 0;
-            if (skip < n) {
-                const auto at =
-                    static_cast<ptrdiff_t>(s.read + skip - d_delay - other.sent_from);
-                std::copy_n(other.sent.begin() + at,
-                            n - skip,
-                            heard[k].begin() + static_cast<ptrdiff_t>(skip));
-            }
-        }
-        s.read += n;
-        forget_read_samples();
+        d_air.take(k, n, heard);
     }
     // The channel models of this receiver are used by its own thread only.
-    std::fill(out, out + n, gr_complex());
-    for (size_t k = 0; k < d_stations.size(); ++k) {
-        if (!s.from[k])
-            continue;
-        s.from[k]->process(heard[k].data(), heard[k].data(), n);
-        for (size_t i = 0; i < n; ++i)
-            out[i] += heard[k][i];
-    }
-    s.noise->process(out, out, n);
+    d_air.mix(k, heard, out, n);
     return static_cast<int>(n);
-}
-
-void air_impl::forget_read_samples()
-{
-    uint64_t slowest = UINT64_MAX;
-    for (const auto& s : d_stations)
-        slowest = std::min(slowest, s.read);
-    const uint64_t needed = slowest > d_delay ? slowest - d_delay : 0;
-    for (auto& s : d_stations) {
-        // In large pieces: every erase moves the rest.
-        if (needed < s.sent_from + 4096)
-            continue;
-        const uint64_t n = std::min<uint64_t>(needed - s.sent_from, s.sent.size());
-        s.sent.erase(s.sent.begin(), s.sent.begin() + static_cast<ptrdiff_t>(n));
-        s.sent_from += n;
-    }
 }
 
 } // namespace gr::hf

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "channel/channel.h"
+#include "channel/shared_air.h"
 
 #include <hf/air.h>
 
@@ -11,7 +11,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -45,28 +44,21 @@ public:
 private:
     using clock = std::chrono::steady_clock;
 
-    struct station_state {
-        std::vector<gr_complex> sent; // from sample sent_from on, until all have read it
-        uint64_t sent_from = 0;
-        uint64_t written = 0;
-        uint64_t read = 0;
-        std::vector<std::unique_ptr<kernel::channel>> from; // by transmitting station
-        std::unique_ptr<kernel::channel> noise;             // at this receiver
+    struct halves {
         bool has_source = false;
         bool has_sink = false;
     };
 
     void check_station(int station) const;
-    size_t available(int station) const;
+    size_t available(size_t station) const;
     size_t paced(uint64_t position, size_t n);
-    void forget_read_samples();
 
-    const uint64_t d_delay;
+    kernel::shared_air d_air;
     const uint64_t d_end; // in samples
     const double d_sample_rate;
     double d_speed;
     bool d_ended = false;
-    std::vector<station_state> d_stations;
+    std::vector<halves> d_halves;
     mutable boost::mutex d_mutex;
     boost::condition_variable d_changed;
     // Pace: sample d_pace_sample was due at d_pace_time.

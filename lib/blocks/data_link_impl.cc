@@ -1,9 +1,9 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks/modem_messages.h"
-#include "blocks/pcap_file.h"
 #include "blocks/pdu.h"
 #include "blocks/sis_client_block.h"
+#include "edges/pcap_file.h"
 #include "s5066/node.h"
 #include "s5066/node_settings.h"
 
@@ -12,6 +12,7 @@
 #include <hf/data_link.h>
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 
 namespace gr::hf {
@@ -21,6 +22,10 @@ using s5066::node_config;
 
 // Primitives that wait for the end of a tick; SIS gives no client that much credit.
 constexpr size_t max_held = 16384;
+// The mode is looked up once in so many ticks.
+constexpr uint64_t ticks_for_mode = 20;
+// Between looks at the computer's clock.
+constexpr sim_time utc_again = std::chrono::seconds(60);
 
 node_config make_config(const std::string& address,
                         const std::string& mode,
@@ -126,6 +131,7 @@ public:
             { "links_made", s.links_made },
             { "links_large", s.links_large },
             { "u_pdus_lost", s.u_pdus_lost },
+            { "u_pdus_expired", s.u_pdus_expired },
             { "links_failed", s.links_failed },
             { "invalid_primitives", s.invalid_primitives },
             { "bad_messages", d_bad_messages },
@@ -175,6 +181,7 @@ private:
             if (const auto now = r.time(keys::now());
                 now && *now >= d_now && !d_tick_open) {
                 d_now = *now;
+                set_utc(r);
                 understood = modem_messages::dispatch(msg, d_node, reply);
             }
         }
@@ -189,6 +196,20 @@ private:
             message_port_pub(d_modem, reply);
     }
 
+    // In lock step station time runs at its own speed, the same for all stations: once is enough.
+    // A sample clock drifts away from UTC by seconds in a day.
+    void set_utc(const pdu::reader& r)
+    {
+        if (!d_node.config().system_utc || r.type() != "tick" ||
+            (d_utc_set && (r.flag(keys::lock_step()) || d_now - *d_utc_set < utc_again)))
+            return;
+        d_utc_set = d_now;
+        d_node.set_utc(d_now,
+                       std::chrono::duration<double>(
+                           std::chrono::system_clock::now().time_since_epoch())
+                           .count());
+    }
+
     // Clients act on a tick before the modem is answered, so that what they have to send
     // may go into a transmission that begins now. In lock step all of them are waited for.
     void tick_clients(bool lock_step)
@@ -196,10 +217,19 @@ private:
         d_tick_open = true;
         d_answers_due = lock_step ? d_lock_step_clients : 0;
         d_hold = d_answers_due > 0;
+        if (++d_ticks % ticks_for_mode == 1) {
+            std::lock_guard<std::mutex> lock(d_mutex);
+            const auto s = d_node.state();
+            // Under a range of rates what carries data counts, not an acknowledgement.
+            if (s.phase == s5066::node_phase::transmitting ? s.unacknowledged > 0
+                                                           : d_data_mode.empty())
+                d_data_mode = s.tx_mode;
+        }
         message_port_pub(d_sis,
                          pdu::builder("tick")
                              .set(keys::now(), d_now)
                              .set(keys::lock_step(), lock_step)
+                             .set(keys::mode(), d_data_mode)
                              .make());
         if (d_answers_due == 0)
             end_tick();
@@ -280,6 +310,15 @@ private:
         std::lock_guard<std::mutex> lock(d_mutex);
         while (const auto t = d_node.poll_tap())
             d_d_pdus.write(*t);
+        for (pcap_file* capture : { &d_d_pdus, &d_primitives }) {
+            const std::string failure = capture->poll_failure();
+            if (failure.empty())
+                continue;
+            d_logger->error("{}", failure);
+            message_port_pub(
+                d_log, pmt::intern(std::to_string(to_seconds(d_now)) + " " + failure));
+        }
+        d_node.set_tap(d_d_pdus.wanted());
         while (const auto line = d_node.poll_trace())
             message_port_pub(
                 d_log,
@@ -299,9 +338,12 @@ private:
     mutable std::mutex d_mutex; // displays ask from other threads
     s5066::node d_node;
     sim_time d_now{};
+    std::optional<sim_time> d_utc_set;
     uint64_t d_bad_messages = 0;
     size_t d_lock_step_clients = 0;
     size_t d_answers_due = 0;
+    uint64_t d_ticks = 0;
+    std::string d_data_mode;  // of the last transmission with data, or as it is set
     bool d_tick_open = false; // between a tick and its answer to the modem
     // In lock step, and before it is known, primitives wait for the end of a tick: whether
     // they come just before or after the next message of the modem is up to the threads.
@@ -313,9 +355,16 @@ private:
 
 } // namespace
 
-std::vector<std::pair<std::string, double>> data_link::settings()
+std::map<std::string, double> data_link::settings()
 {
-    return s5066::default_settings();
+    std::map<std::string, double> values;
+    for (const auto& s : s5066::describe_settings())
+        values[s.name] = s.value;
+    return values;
+}
+std::vector<setting_info> data_link::describe_settings()
+{
+    return s5066::describe_settings();
 }
 
 data_link::sptr data_link::make(const std::string& address,

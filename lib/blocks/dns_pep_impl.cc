@@ -1,9 +1,9 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/dns_edge.h"
 #include "blocks/engine_block.h"
 #include "blocks/routes.h"
 #include "blocks/settings.h"
+#include "edges/dns_edge.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/dns_pep.h>
@@ -70,37 +70,84 @@ const setting_table<dns::engine_config>& all_settings()
     using config = dns::engine_config;
     using table = setting_table<config>;
     constexpr double month_s = 30 * 86400, hour_s = 3600;
-    const auto limit = [](auto member, double most) {
+    const auto limit = [](auto member,
+                          double most,
+                          const char* unit,
+                          const char* meaning,
+                          double least = 0) {
         return table::number(
-            [member](config & c) -> auto& { return c.limits.*member; }, most);
+            [member](config & c) -> auto& { return c.limits.*member; },
+            most,
+            unit,
+            meaning,
+            least);
     };
     using limits = dns::cache_limits;
     static const table all(
         "DNS",
         { { "sap",
             table::number(
-                [](config & c) -> auto& { return c.slep.sap; }, 15) },
+                [](config & c) -> auto& { return c.slep.sap; },
+                15,
+                "",
+                "of DNS-PEP, here and there") },
           { "ipv6",
             table::number(
-                [](config & c) -> auto& { return c.ipv6; }, 1) },
+                [](config & c) -> auto& { return c.ipv6; },
+                1,
+                "",
+                "1: AAAA is asked for along with A") },
           { "dnssec",
             table::number(
-                [](config & c) -> auto& { return c.dnssec; }, 1) },
+                [](config & c) -> auto& { return c.dnssec; },
+                1,
+                "",
+                "1: signatures are carried to clients that want them") },
           { "priority",
             table::number(
-                [](config & c) -> auto& { return c.priority; }, 15) },
+                [](config & c) -> auto& { return c.priority; },
+                15,
+                "",
+                "of STANAG 5066, of questions and answers") },
           { "wait_s",
             table::seconds(
-                [](config & c) -> auto& { return c.wait_max; }, hour_s) },
+                [](config & c) -> auto& { return c.wait_max; },
+                hour_s,
+                "s",
+                "longest wait for an answer; then clients hear of a failure",
+                0.01) },
           { "stale_wait_s",
             table::seconds(
-                [](config & c) -> auto& { return c.stale_wait; }, hour_s) },
-          { "ttl_min_s", limit(&limits::ttl_min_s, month_s) },
-          { "ttl_max_s", limit(&limits::ttl_max_s, month_s) },
-          { "negative_min_s", limit(&limits::negative_min_s, month_s) },
-          { "negative_max_s", limit(&limits::negative_max_s, month_s) },
-          { "stale_s", limit(&limits::stale_s, month_s) },
-          { "cache_entries", limit(&limits::entries, 1e6) } });
+                [](config & c) -> auto& { return c.stale_wait; },
+                hour_s,
+                "s",
+                "until a client gets a stale answer, if there is one",
+                0.01) },
+          { "ttl_min_s",
+            limit(
+                &limits::ttl_min_s, month_s, "s", "least time that an answer is kept") },
+          { "ttl_max_s",
+            limit(&limits::ttl_max_s,
+                  month_s,
+                  "s",
+                  "longest time that an answer is kept") },
+          { "negative_min_s",
+            limit(&limits::negative_min_s,
+                  month_s,
+                  "s",
+                  "least time that it is known that a name does not exist") },
+          { "negative_max_s",
+            limit(&limits::negative_max_s,
+                  month_s,
+                  "s",
+                  "longest time that it is known that a name does not exist") },
+          { "stale_s",
+            limit(&limits::stale_s,
+                  month_s,
+                  "s",
+                  "longest time beyond its TTL that an answer is kept as a stale one") },
+          { "cache_entries",
+            limit(&limits::entries, 1e6, "", "names and types in the cache", 1) } });
     return all;
 }
 
@@ -168,6 +215,10 @@ private:
 } // namespace
 
 std::map<std::string, double> dns_pep::settings() { return all_settings().values({}); }
+std::vector<setting_info> dns_pep::describe_settings()
+{
+    return all_settings().describe();
+}
 
 dns_pep::sptr dns_pep::make(const std::vector<std::string>& listen,
                             const std::vector<std::string>& routes,

@@ -43,7 +43,7 @@ private:
     Engine d_engine;
 };
 
-/*! \brief Makes \p core the inside of \p outer: its port sis, and with \p real_time a ticker
+/*! \brief Makes \p core the inside of \p outer: its ports sis and log, and with \p real_time a ticker
  *         that keeps it going without a modem in the flowgraph.
  *  \return the ticker, or none
  */
@@ -55,6 +55,9 @@ put_inside(gr::hier_block2& outer, const gr::block_sptr& core, bool real_time)
     outer.message_port_register_hier_out(sis);
     outer.msg_connect(outer.self(), sis, core, sis);
     outer.msg_connect(core, sis, outer.self(), sis);
+    const auto log = pmt::mp("log");
+    outer.message_port_register_hier_out(log);
+    outer.msg_connect(core, log, outer.self(), log);
     if (!real_time)
         return nullptr;
     auto ticks = ticker::make();

@@ -3,18 +3,12 @@
 #include "blocks/engine_block.h"
 #include "blocks/routes.h"
 #include "blocks/settings.h"
-#include "blocks/tun_device.h"
+#include "edges/ip_edge.h"
 #include "ip/client.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/ip_client.h>
 
-#include <boost/asio/posix/stream_descriptor.hpp>
-
-#include <unistd.h>
-
-#include <array>
-#include <atomic>
 #include <mutex>
 
 namespace gr::hf {
@@ -31,9 +25,18 @@ public:
         : gr::block("hf_ip_client_core",
                     gr::io_signature::make(0, 0, 0),
                     gr::io_signature::make(0, 0, 0)),
-          engine_block(netns, config), d_device_name(device), d_address(address),
-          d_mtu(static_cast<int>(config.mtu)), d_rules(config.filter),
-          d_tun_events(io().context())
+          engine_block(netns, config), d_rules(config.filter),
+          d_edge(io().context(),
+                 engine(),
+                 device,
+                 address,
+                 static_cast<int>(config.mtu),
+                 { [this] { return now(); },
+                   [this] { pump(); },
+                   [this](const std::string& line) {
+                       log("IP client: " + line);
+                       d_logger->error("{}", line);
+                   } })
     {
         open_now();
     }
@@ -51,64 +54,17 @@ public:
 protected:
     bool engine_drain() override
     {
-        bool any = false;
-        while (const auto packet = engine().poll_packet()) {
-            any = true;
-            // A full device drops, as any router would.
-            if (d_tun && ::write(d_tun->fd(), packet->data(), packet->size()) < 0)
-                ++d_write_failures;
-        }
+        const bool any = d_edge.drain();
         std::lock_guard<std::mutex> lock(d_stats_mutex);
         d_stats = engine().stats();
         return any;
     }
-
-    void open() override
-    {
-        d_tun.emplace(d_device_name, d_address, d_mtu);
-        d_tun_events.assign(d_tun->fd());
-        read();
-    }
-
-    void close() override
-    {
-        d_tun_events.cancel();
-        d_tun_events.release();
-        d_tun.reset();
-    }
+    void open() override { d_edge.open(); }
+    void close() override { d_edge.close(); }
 
 private:
-    void read()
-    {
-        d_tun_events.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                                [this](const boost::system::error_code& error) {
-                                    if (error || !d_tun)
-                                        return;
-                                    read_packets();
-                                    pump();
-                                    read();
-                                });
-    }
-
-    void read_packets()
-    {
-        // Leave the thread to others after some packets: the kernel queues the rest.
-        for (int k = 0; k < 64; ++k) {
-            const ssize_t n = ::read(d_tun->fd(), d_packet.data(), d_packet.size());
-            if (n <= 0)
-                return;
-            engine().on_packet(now(), d_packet.data(), static_cast<size_t>(n));
-        }
-    }
-
-    const std::string d_device_name;
-    const std::string d_address;
-    const int d_mtu;
     const std::vector<ip::filter_rule> d_rules;
-    std::optional<tun_device> d_tun;
-    boost::asio::posix::stream_descriptor d_tun_events;
-    std::array<uint8_t, 4096> d_packet;
-    std::atomic<uint64_t> d_write_failures{ 0 };
+    ip_edge d_edge;
     mutable std::mutex d_stats_mutex;
     ip::client_stats d_stats;
 };
@@ -122,65 +78,133 @@ const setting_table<ip::client_config>& all_settings()
         std::map<std::string, table::setting> m = {
             { "sap",
               table::number(
-                  [](config & c) -> auto& { return c.sap; }, 15) },
+                  [](config & c) -> auto& { return c.sap; },
+                  15,
+                  "",
+                  "of the IP client, here and there") },
             { "waiting_octets",
               table::number(
-                  [](config & c) -> auto& { return c.queue.octets_max; }, octets_max) },
+                  [](config & c) -> auto& { return c.queue.octets_max; },
+                  octets_max,
+                  "octets",
+                  "longest queue",
+                  2048) },
             { "age_s",
               table::seconds(
-                  [](config & c) -> auto& { return c.queue.age_max; }, day_s) },
+                  [](config & c) -> auto& { return c.queue.age_max; },
+                  day_s,
+                  "s",
+                  "older packets in the queue are dropped",
+                  1) },
             { "interactive_age_s",
               table::seconds(
-                  [](config & c) -> auto& { return c.interactive_age_max; }, day_s) },
+                  [](config & c) -> auto& { return c.interactive_age_max; },
+                  day_s,
+                  "s",
+                  "the same for DNS and echo",
+                  1) },
             { "delay_target_s",
               table::seconds(
-                  [](config & c) -> auto& { return c.queue.delay_target; }, day_s) },
+                  [](config & c) -> auto& { return c.queue.delay_target; },
+                  day_s,
+                  "s",
+                  "a fair queue that delays longer marks or drops packets",
+                  1) },
             { "delay_interval_s",
               table::seconds(
-                  [](config & c) -> auto& { return c.queue.delay_interval; }, day_s) },
+                  [](config & c) -> auto& { return c.queue.delay_interval; },
+                  day_s,
+                  "s",
+                  "when it does so for this long",
+                  1) },
             { "thin_acks",
               table::number(
-                  [](config & c) -> auto& { return c.queue.thin_acks; }, 1) },
+                  [](config & c) -> auto& { return c.queue.thin_acks; },
+                  1,
+                  "",
+                  "1: of the ACKs of a TCP connection that wait only the newest goes") },
             { "drop_repeats",
               table::number(
-                  [](config & c) -> auto& { return c.queue.drop_repeats; }, 1) },
+                  [](config & c) -> auto& { return c.queue.drop_repeats; },
+                  1,
+                  "",
+                  "1: a TCP segment that is under way already is not sent again") },
             { "rate",
               table::number(
-                  [](config & c) -> auto& { return c.rate; }, 1e9) },
+                  [](config & c) -> auto& { return c.rate; },
+                  1e9,
+                  "bit/s",
+                  "at which datagrams without ARQ are handed to the data link",
+                  1) },
             { "use_dscp",
               table::number(
-                  [](config & c) -> auto& { return c.use_dscp; }, 1) },
+                  [](config & c) -> auto& { return c.use_dscp; },
+                  1,
+                  "",
+                  "1: the priority of STANAG 5066 follows the DSCP of a packet, by "
+                  "dscp_N") },
             { "use_tos",
               table::number(
-                  [](config & c) -> auto& { return c.use_tos; }, 1) },
+                  [](config & c) -> auto& { return c.use_tos; },
+                  1,
+                  "",
+                  "1: bits of the TOS field choose the delivery mode") },
             { "multicast_repeats",
               table::number(
-                  [](config & c) -> auto& { return c.multicast_repeats; }, 15) },
+                  [](config & c) -> auto& { return c.multicast_repeats; },
+                  15,
+                  "",
+                  "so many times more each multicast packet is sent") },
             { "fragment",
               table::number(
-                  [](config & c) -> auto& { return c.fragment; }, 1) },
+                  [](config & c) -> auto& { return c.fragment; },
+                  1,
+                  "",
+                  "1: a packet that is too long and may be cut is cut") },
             { "discard_on_failure",
               table::number(
-                  [](config & c) -> auto& { return c.discard_on_failure; }, 1) },
+                  [](config & c) -> auto& { return c.discard_on_failure; },
+                  1,
+                  "",
+                  "1: what waits for a node goes when its link fails") },
             { "decrement_ttl",
               table::number(
-                  [](config & c) -> auto& { return c.decrement_ttl; }, 1) },
+                  [](config & c) -> auto& { return c.decrement_ttl; },
+                  1,
+                  "",
+                  "1: the station is a hop: TTL and hop limit go down by one") },
             { "clamp_mss",
               table::number(
-                  [](config & c) -> auto& { return c.clamp_mss; }, 1) },
+                  [](config & c) -> auto& { return c.clamp_mss; },
+                  1,
+                  "",
+                  "1: the segment size that TCP offers is lowered to the MTU") },
             { "clamp_window",
               table::number(
-                  [](config & c) -> auto& { return c.clamp_window; }, 1) },
+                  [](config & c) -> auto& { return c.clamp_window; },
+                  1,
+                  "",
+                  "1: the window that TCP offers is lowered to what the link takes") },
             { "anti_spoof",
               table::number(
-                  [](config & c) -> auto& { return c.anti_spoof; }, 1) },
+                  [](config & c) -> auto& { return c.anti_spoof; },
+                  1,
+                  "",
+                  "1: packets from a node with an address of another one are dropped") },
             { "icmp_per_second",
               table::number(
-                  [](config & c) -> auto& { return c.icmp_per_second; }, 1000) },
+                  [](config & c) -> auto& { return c.icmp_per_second; },
+                  1000,
+                  "1/s",
+                  "ICMP errors that are answered at most",
+                  0.01) },
         };
         for (size_t dscp = 0; dscp < 64; ++dscp)
             m["dscp_" + std::to_string(dscp)] = table::number(
-                [dscp](config & c) -> auto& { return c.dscp[dscp]; }, 15);
+                [dscp](config & c) -> auto& { return c.dscp[dscp]; },
+                15,
+                "",
+                "priority of STANAG 5066 of packets with this DSCP");
         return table("IP client", std::move(m));
     }();
     return all;
@@ -314,5 +338,9 @@ ip_client::sptr ip_client::make(const std::string& device,
 }
 
 std::map<std::string, double> ip_client::settings() { return all_settings().values({}); }
+std::vector<setting_info> ip_client::describe_settings()
+{
+    return all_settings().describe();
+}
 
 } // namespace gr::hf

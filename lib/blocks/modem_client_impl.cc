@@ -1,9 +1,9 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/io_thread.h"
 #include "blocks/modem_messages.h"
 #include "blocks/pdu.h"
-#include "blocks/wire_edge.h"
+#include "edges/io_thread.h"
+#include "edges/wire_edge.h"
 #include "modem_interface/tcp_dte.h"
 #include "modem_interface/udp_dte.h"
 

@@ -15,21 +15,38 @@ namespace {
 
 // A live transmitter cannot wait longer than its samples in the radio's buffers last.
 constexpr int live_wait_ms = 50;
+// Sound systems fill buffers of some tenths of a second before anything is heard.
+constexpr double live_start_delay_s = 1;
 
 } // namespace
 
-modem::sptr modem::make(bool lock_step, bool zero_interleaver, int agc_blocks, int effort)
+modem::sptr modem::make(bool lock_step,
+                        bool zero_interleaver,
+                        int agc_blocks,
+                        int effort,
+                        std::optional<double> start_delay_s,
+                        double level)
 {
     return gnuradio::make_block_sptr<modem_impl>(
-        lock_step, zero_interleaver, agc_blocks, effort);
+        lock_step,
+        zero_interleaver,
+        agc_blocks,
+        effort,
+        start_delay_s.value_or(lock_step ? 0 : live_start_delay_s),
+        level);
 }
 
-modem_impl::modem_impl(bool lock_step, bool zero_interleaver, int agc_blocks, int effort)
+modem_impl::modem_impl(bool lock_step,
+                       bool zero_interleaver,
+                       int agc_blocks,
+                       int effort,
+                       double start_delay_s,
+                       double level)
     : gr::sync_block("hf_modem",
                      gr::io_signature::make(1, 1, sizeof(gr_complex)),
                      gr::io_signature::make(1, 1, sizeof(gr_complex))),
-      d_lock_step(lock_step), d_port(pmt::mp("modem")),
-      d_modem(*this, { zero_interleaver, agc_blocks, effort })
+      d_lock_step(lock_step), d_port(pmt::mp("modem")), d_level(level),
+      d_modem(*this, { zero_interleaver, agc_blocks, effort, start_delay_s })
 {
     message_port_register_in(d_port);
     message_port_register_out(d_port);
@@ -55,6 +72,7 @@ int modem_impl::work(int noutput_items,
             add_item_tag(0, at + *span.first, pmt::mp("tx_sob"), pmt::PMT_T);
         if (span.last)
             add_item_tag(0, at + *span.last, pmt::mp("tx_eob"), pmt::PMT_T);
+        d_level.apply(out + k, static_cast<size_t>(tick));
     }
 
     d_reports.at(d_modem.now());

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "blocks/level.h"
 #include "blocks/modem_reporter.h"
 #include "modem/half_duplex_modem.h"
 
@@ -12,7 +13,12 @@ namespace gr::hf {
 class modem_impl : public modem, private modem_user
 {
 public:
-    modem_impl(bool lock_step, bool zero_interleaver, int agc_blocks, int effort);
+    modem_impl(bool lock_step,
+               bool zero_interleaver,
+               int agc_blocks,
+               int effort,
+               double start_delay_s,
+               double level);
 
     int work(int noutput_items,
              gr_vector_const_void_star& input_items,
@@ -47,6 +53,7 @@ private:
 
     const bool d_lock_step;
     const pmt::pmt_t d_port;
+    const hf::level d_level;
     kernel::half_duplex_modem d_modem;
     bool d_connected = false; // somebody listens on the port and will answer
     size_t d_ticks_out = 0;   // ticks that were not yet answered

@@ -1,10 +1,10 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/io_thread.h"
 #include "blocks/modem_messages.h"
 #include "blocks/pdu.h"
-#include "blocks/tcp_acceptor.h"
-#include "blocks/wire_edge.h"
+#include "edges/io_thread.h"
+#include "edges/tcp_acceptor.h"
+#include "edges/wire_edge.h"
 #include "modem_interface/tcp_modem.h"
 #include "modem_interface/udp_modem.h"
 

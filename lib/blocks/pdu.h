@@ -47,6 +47,16 @@ public:
         return set(key, pmt::intern(v));
     }
 
+    builder& set(const pmt::pmt_t& key, const std::vector<float>& v)
+    {
+        return set(key, pmt::init_f32vector(v.size(), v));
+    }
+    builder& unset(const pmt::pmt_t& key)
+    {
+        d_meta = pmt::dict_delete(d_meta, key);
+        return *this;
+    }
+
     pmt::pmt_t make(const std::vector<uint8_t>& octets = {}) const
     {
         return pmt::cons(d_meta, pmt::init_u8vector(octets.size(), octets));

@@ -3,7 +3,7 @@
 #include "blocks/engine_block.h"
 #include "blocks/routes.h"
 #include "blocks/settings.h"
-#include "blocks/tcp_edge.h"
+#include "edges/tcp_edge.h"
 #include "pep/engine.h"
 #include "pep/rules.h"
 
@@ -57,8 +57,15 @@ protected:
     bool engine_drain() override
     {
         const bool any = d_edge.drain();
+        while (const auto line = engine().poll_log())
+            log(*line);
         show();
         return any;
+    }
+
+    void engine_link_rate(double bits_per_second) override
+    {
+        engine().set_link_rate(bits_per_second);
     }
 
     void open() override
@@ -101,22 +108,54 @@ const setting_table<hfpep::engine_config>& all_settings()
         "HF-PEP",
         { { "opens_per_s",
             table::number(
-                [](config & c) -> auto& { return c.opens.per_second; }, 1e6) },
+                [](config & c) -> auto& { return c.opens.per_second; },
+                1e6,
+                "1/s",
+                "connections that may be opened, of all peers together, in each "
+                "direction",
+                0.01) },
           { "opens_per_s_peer",
             table::number(
-                [](config & c) -> auto& { return c.opens.per_second_peer; }, 1e6) },
+                [](config & c) -> auto& { return c.opens.per_second_peer; },
+                1e6,
+                "1/s",
+                "connections that may be opened with one peer, in each direction",
+                0.01) },
           { "opens_burst",
             table::number(
-                [](config & c) -> auto& { return c.opens.burst; }, 1e5) },
+                [](config & c) -> auto& { return c.opens.burst; },
+                1e5,
+                "",
+                "connections that may be opened at once after a pause",
+                1) },
+          { "default_rules",
+            table::number(
+                [](config & c) -> auto& { return c.with_default_rules; },
+                1,
+                "",
+                "1: the default list follows the rules of the station file") },
           { "connections_per_peer",
             table::number(
-                [](config & c) -> auto& { return c.opens.standing_peer; }, 4096) },
+                [](config & c) -> auto& { return c.opens.standing_peer; },
+                4096,
+                "",
+                "connections with one peer at a time, both directions together",
+                1) },
           { "send_buffer_octets",
             table::number(
-                [](config & c) -> auto& { return c.slep.send_buffer; }, 1 << 26) },
+                [](config & c) -> auto& { return c.slep.send_buffer; },
+                1 << 26,
+                "octets",
+                "of a connection, waiting for HF; then the application must wait",
+                2048) },
           { "unread_octets",
             table::number(
-                [](config & c) -> auto& { return c.slep.buffer_high; }, 1 << 26) } });
+                [](config & c) -> auto& { return c.slep.buffer_high; },
+                1 << 26,
+                "octets",
+                "of a connection, not taken by the application here; then the far side "
+                "stops",
+                2048) } });
     return all;
 }
 
@@ -131,10 +170,6 @@ hfpep::engine_config make_config(const std::vector<std::string>& routes,
     hfpep::engine_config c;
     for (const auto& text : allow)
         c.allow.push_back(hfpep::reach::parse(text));
-    if (!rules.empty())
-        c.rules.clear();
-    for (const auto& words : rules)
-        c.rules.push_back(hfpep::parse_rule(words));
     for (const auto& text : routes) {
         const auto [what, node] = parse_route(text);
         hfpep::route r;
@@ -151,6 +186,7 @@ hfpep::engine_config make_config(const std::vector<std::string>& routes,
     c.slep.streams_max = max_connections;
     all_settings().apply(settings, c);
     c.slep.buffer_low = c.slep.buffer_high / 4;
+    c.rules = hfpep::rules_from(rules, c.with_default_rules);
     // The one thing that must differ between two runs: it tells a restart to the peers.
     c.slep.instance = static_cast<uint16_t>(std::random_device()() | 1);
     c.validate();
@@ -181,6 +217,7 @@ public:
                  { "failed", s.failed },
                  { "rejected", s.rejected },
                  { "over_connections", s.over_connections },
+                 { "displaced", s.displaced },
                  { "over_peer", s.over_peer },
                  { "over_rate", s.over_rate },
                  { "closed", s.closed },
@@ -203,6 +240,7 @@ private:
 } // namespace
 
 std::map<std::string, double> pep::settings() { return all_settings().values({}); }
+std::vector<setting_info> pep::describe_settings() { return all_settings().describe(); }
 
 pep::sptr pep::make(const std::vector<std::string>& listeners,
                     const std::vector<std::string>& routes,

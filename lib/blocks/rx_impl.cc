@@ -43,7 +43,7 @@ public:
             if (const auto* s = std::get_if<rx_start>(&e->what))
                 begin(*s, e->sample);
             else if (const auto* o = std::get_if<rx_octets>(&e->what))
-                block(*o);
+                block(*o, e->channel);
             else
                 end(std::get<rx_end>(e->what).reason, e->sample);
         }
@@ -73,9 +73,23 @@ private:
         publish_event("rx_start", {});
     }
 
-    void block(const rx_octets& o)
+    void block(const rx_octets& o, const kernel::channel_report& c)
     {
         d_meta.set(keys::snr_db(), o.snr_db).set(keys::quality(), o.quality);
+        if (c.profile.empty()) {
+            // Of an earlier block nothing may be left that looks like this one's.
+            for (const auto* key : { &keys::doppler_hz(),
+                                     &keys::delay_spread_ms(),
+                                     &keys::coded_ber(),
+                                     &keys::profile() })
+                d_meta.unset(*key);
+        } else {
+            d_meta.set(keys::freq_offset_hz(), c.freq_offset_hz)
+                .set(keys::doppler_hz(), c.doppler_hz)
+                .set(keys::delay_spread_ms(), c.delay_spread_ms)
+                .set(keys::coded_ber(), c.coded_ber)
+                .set(keys::profile(), c.profile);
+        }
         publish_event("rx_octets", o.octets);
         d_octets.insert(d_octets.end(), o.octets.begin(), o.octets.end());
         if (d_octets.size() >= max_message_octets) {
@@ -90,6 +104,8 @@ private:
         d_meta.set(keys::reason(), std::string(modem_messages::to_string(reason)))
             .set(keys::end_sample(), static_cast<uint64_t>(std::max<int64_t>(sample, 0)));
         publish_event("rx_end", {});
+        // Of one block alone, and too long to be read at a glance.
+        d_meta.unset(keys::profile());
         message_port_pub(d_pdus, d_meta.make(d_octets));
         d_octets.clear();
     }

@@ -2,12 +2,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include <hf/setting_info.h>
 #include <hf/time.h>
 
+#include <cmath>
 #include <functional>
+#include <iomanip>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace gr::hf {
 
@@ -18,11 +25,15 @@ template <class Config>
 class setting_table
 {
 public:
-    //! One setting: how it is read and set, and its largest value; the smallest is 0.
+    //! One setting: how it is read and set, and what a user is told.
     struct setting {
         std::function<double(const Config&)> get;
         std::function<void(Config&, double)> set;
         double most;
+        bool whole;
+        const char* unit; //!< empty: a count, or 0 and 1
+        const char* meaning;
+        double least;
     };
     //! \param of whose settings they are, for messages
     setting_table(std::string of, std::map<std::string, setting> all)
@@ -32,26 +43,40 @@ public:
 
     //! \p member gives a reference to a number inside the configuration.
     template <class Member>
-    static setting number(Member member, double most)
+    static setting number(Member member,
+                          double most,
+                          const char* unit,
+                          const char* meaning,
+                          double least = 0)
     {
+        using type = std::decay_t<decltype(member(std::declval<Config&>()))>;
         return { [member](const Config& c) {
                     return static_cast<double>(member(const_cast<Config&>(c)));
                 },
-                 [member](Config& c, double v) {
-                     auto& x = member(c);
-                     x = static_cast<std::decay_t<decltype(x)>>(v);
-                 },
-                 most };
+                 [member](Config& c, double v) { member(c) = static_cast<type>(v); },
+                 most,
+                 std::is_integral_v<type>,
+                 unit,
+                 meaning,
+                 least };
     }
     //! The same for a time, in seconds.
     template <class Member>
-    static setting seconds(Member member, double most)
+    static setting seconds(Member member,
+                           double most,
+                           const char* unit,
+                           const char* meaning,
+                           double least = 0)
     {
         return { [member](const Config& c) {
                     return to_seconds(member(const_cast<Config&>(c)));
                 },
                  [member](Config& c, double v) { member(c) = from_seconds(v); },
-                 most };
+                 most,
+                 false,
+                 unit,
+                 meaning,
+                 least };
     }
 
     //! \throws std::invalid_argument that names the setting and what is allowed.
@@ -66,12 +91,17 @@ public:
                 throw std::invalid_argument(d_of + " setting '" + name +
                                             "': allowed are " + known);
             }
-            if (!(value >= 0 && value <= it->second.most))
-                throw std::invalid_argument(
-                    d_of + " setting " + name + " " + std::to_string(value) +
-                    ": allowed are 0 to " +
-                    std::to_string(static_cast<long long>(it->second.most)));
-            it->second.set(c, value);
+            const auto& [get, set, most, whole, unit, meaning, least] = it->second;
+            if (!(value >= least && value <= most &&
+                  (!whole || value == std::floor(value)))) {
+                std::ostringstream said;
+                said << std::setprecision(12) << d_of << " setting " << name << " = "
+                     << value << ": allowed are " << (whole ? "whole numbers from " : "")
+                     << least << " to " << most
+                     << (*unit != 0 ? std::string(" ") + unit : "");
+                throw std::invalid_argument(said.str());
+            }
+            set(c, value);
         }
     }
     std::map<std::string, double> values(const Config& c) const
@@ -80,6 +110,16 @@ public:
         for (const auto& s : d_all)
             v[s.first] = s.second.get(c);
         return v;
+    }
+
+    //! All settings, with what a user is told of them.
+    std::vector<setting_info> describe() const
+    {
+        std::vector<setting_info> list;
+        for (const auto& [name, s] : d_all)
+            list.push_back(
+                { name, s.get({}), s.least, s.most, s.whole, s.unit, s.meaning });
+        return list;
     }
 
 private:

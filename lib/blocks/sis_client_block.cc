@@ -4,15 +4,19 @@
 
 #include "blocks/pdu.h"
 
+#include <hf/mode.h>
+
 #include <algorithm>
 
 namespace gr::hf {
 
 sis_client_block::sis_client_block(const std::string& netns)
-    : d_port(pmt::mp("sis")), d_client(keys::new_client_id()), d_io(netns)
+    : d_port(pmt::mp("sis")), d_log(pmt::mp("log")), d_client(keys::new_client_id()),
+      d_io(netns)
 {
     message_port_register_in(d_port);
     message_port_register_out(d_port);
+    message_port_register_out(d_log);
     set_msg_handler(d_port, [this](const pmt::pmt_t& msg) { on_message(msg); });
 }
 
@@ -69,6 +73,14 @@ void sis_client_block::on_message(const pmt::pmt_t& msg)
             pump();
         });
     }
+    if (const auto text = r.symbol(keys::mode()); !text.empty() && text != d_mode) {
+        d_mode = text;
+        // A range of rates says nothing yet.
+        if (text.rfind("auto", 0) != 0)
+            d_io.post([this, rate_bps = mode::parse(text).rate_bps] {
+                engine_link_rate(rate_bps);
+            });
+    }
     if (r.type() == "tick" && r.flag(keys::lock_step())) {
         d_lock_step = true;
         d_io.post([this, t = *now] {
@@ -95,6 +107,11 @@ void sis_client_block::on_time(sim_time now)
         engine_on_deadline(now);
     }
     pump();
+}
+
+void sis_client_block::log(const std::string& line)
+{
+    message_port_pub(d_log, pmt::intern(std::to_string(to_seconds(d_now)) + " " + line));
 }
 
 void sis_client_block::pump()

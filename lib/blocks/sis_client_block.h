@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "blocks/io_thread.h"
+#include "edges/io_thread.h"
 
 #include <gnuradio/block.h>
 #include <hf/time.h>
@@ -18,7 +18,8 @@ namespace gr::hf {
  *
  * Its engine runs on an io_thread, together with what it opened, so it needs no lock of its
  * own; the sis port only posts to that thread. Time comes with the messages of the port. A
- * tick in lock step is answered when the engine has done all that is due.
+ * tick in lock step is answered when the engine has done all that is due. What an operator may
+ * want to know goes to the port log, as that of a data link does.
  */
 class sis_client_block : virtual public gr::block
 {
@@ -38,6 +39,8 @@ protected:
     virtual std::optional<std::vector<uint8_t>> engine_poll_sis() = 0;
     virtual std::optional<sim_time> engine_next_deadline() const = 0;
     virtual void engine_on_deadline(sim_time now) = 0;
+    //! Data rate of the link, bit/s; told when it changes.
+    virtual void engine_link_rate(double) {}
     //! Carry out what the engine wants besides SIS; false if there was nothing.
     virtual bool engine_drain() = 0;
     //! Open and close what belongs to the io_thread; open() may throw.
@@ -56,6 +59,8 @@ protected:
     //! After anything was told to the engine: do all that it wants. On the io_thread.
     void pump();
     io_thread& io() { return d_io; }
+    //! A line for the operator on the port log, with station time.
+    void log(const std::string& line);
     //! Station time of the last message that the engine was told of. On the io_thread.
     sim_time now() const { return d_now; }
 
@@ -63,10 +68,11 @@ private:
     void on_message(const pmt::pmt_t& msg);
     void on_time(sim_time now);
 
-    const pmt::pmt_t d_port;
+    const pmt::pmt_t d_port, d_log;
     const uint64_t d_client;
     io_thread d_io;
     bool d_lock_step = false; // of the block's own thread
+    std::string d_mode;       // too: of the last tick that had one
     bool d_open = false;
     bool d_running = false;
     sim_time d_now{}; // not io().now(), which other threads may have moved on already

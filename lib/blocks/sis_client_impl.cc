@@ -1,8 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/io_thread.h"
 #include "blocks/pdu.h"
-#include "blocks/sis_connection.h"
+#include "edges/io_thread.h"
+#include "edges/sis_connection.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/sis_client.h>

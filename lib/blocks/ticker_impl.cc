@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/io_thread.h"
 #include "blocks/pdu.h"
+#include "edges/io_thread.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/ticker.h>

@@ -1,5 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/level.h"
 #include "blocks/pdu.h"
 #include "modem/burst_modulator.h"
 
@@ -19,11 +20,16 @@ constexpr size_t max_waiting = 64;
 class tx_impl : public tx
 {
 public:
-    tx_impl(const std::string& mode_text, int agc_blocks, double gap_ms)
+    tx_impl(const std::string& mode_text,
+            int agc_blocks,
+            double gap_ms,
+            bool continuous,
+            double level)
         : gr::sync_block("hf_tx",
                          gr::io_signature::make(0, 0, 0),
                          gr::io_signature::make(1, 1, sizeof(gr_complex))),
           d_mode(mode::parse(mode_text)), d_agc_blocks(agc_blocks),
+          d_continuous(continuous), d_level(level),
           d_gap(
               static_cast<size_t>(std::lround(gap_ms * 1e-3 * d_modulator.sample_rate())))
     {
@@ -57,6 +63,7 @@ public:
                         0, nitems_written(0) + done, pmt::mp("tx_sob"), pmt::PMT_T);
                 const size_t k =
                     d_modulator.produce(out + done, static_cast<size_t>(n - done));
+                d_level.apply(out + done, k);
                 done += static_cast<int>(k);
                 if (!d_modulator.active()) {
                     ++d_transmissions;
@@ -67,6 +74,9 @@ public:
                 }
             } else if (!d_waiting.empty()) {
                 begin();
+            } else if (d_continuous) {
+                std::fill(out + done, out + n, gr_complex());
+                done = n;
             } else {
                 break; // a message wakes the scheduler
             }
@@ -91,7 +101,12 @@ private:
             drop(e.what());
             return;
         }
-        if (!r.valid())
+        const double rate = kernel::grid_of(next.m).sample_rate();
+        if (rate != d_modulator.sample_rate())
+            drop("pdus port: mode " + next.m.to_string() + " has " +
+                 std::to_string(std::lround(rate)) + " samples/s, this block " +
+                 std::to_string(std::lround(d_modulator.sample_rate())));
+        else if (!r.valid())
             drop("pdus port: expected a PDU (dictionary, u8vector)");
         else if (d_waiting.size() >= max_waiting)
             drop("pdus port: 64 messages wait already");
@@ -112,8 +127,8 @@ private:
         d_used = 0;
         d_silence = d_gap;
         kernel::tx_options options;
-        if (d_current.m.family == waveform_family::high_rate)
-            options.agc_blocks = d_agc_blocks;
+        options.agc_blocks = std::min(
+            d_agc_blocks, static_cast<int>(kernel::describe(d_current.m).max_agc_blocks));
         d_modulator.start(
             d_current.m,
             [this](uint64_t, size_t room) {
@@ -131,7 +146,9 @@ private:
 
     const mode d_mode;
     const int d_agc_blocks;
-    kernel::burst_modulator d_modulator;
+    const bool d_continuous;
+    const hf::level d_level;
+    kernel::burst_modulator d_modulator{ kernel::grid_of(d_mode).sample_rate() };
     const size_t d_gap;
     std::deque<message> d_waiting;
     message d_current;
@@ -143,9 +160,14 @@ private:
 
 } // namespace
 
-tx::sptr tx::make(const std::string& mode, int agc_blocks, double gap_ms)
+tx::sptr tx::make(const std::string& mode,
+                  int agc_blocks,
+                  double gap_ms,
+                  bool continuous,
+                  double level)
 {
-    return gnuradio::make_block_sptr<tx_impl>(mode, agc_blocks, gap_ms);
+    return gnuradio::make_block_sptr<tx_impl>(
+        mode, agc_blocks, gap_ms, continuous, level);
 }
 
 } // namespace gr::hf

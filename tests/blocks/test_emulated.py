@@ -82,13 +82,12 @@ def test_modems_without_data_links_only_tick():
     top.wait()
 
 
-def test_there_is_no_waveform_for_emulated_modes():
+def test_modes_that_are_not_received_are_for_emulated_modems():
     mode = "5069-48k-240000S"
-    assert mode in map(str, hf.mode.emulated()) and mode not in map(str, hf.mode.all())
+    assert mode in map(str, hf.mode.all()) and not hf.mode(mode).receivable
     with pytest.raises(StationError, match=mode):
         Station(gr.top_block(), Description(address="1.2.0.1", mode=mode))
-    with pytest.raises(ValueError, match="240000S"):
-        hf.modulate(hf.mode(mode), b"x", 0, True)
+    assert hf.mode("4539-9600S").receivable
 
 
 def test_each_modem_once():

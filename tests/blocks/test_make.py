@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every block by keyword, with good and with bad arguments."""
+import numpy as np
 import pytest
 
 from gnuradio import hf
 
 GOOD = [
-    (hf.modem, dict(lock_step=False, zero_interleaver=True, agc_blocks=7)),
-    (hf.tx, dict(mode="4539-9600VL", agc_blocks=3, gap_ms=0)),
+    (hf.modem, dict(lock_step=False, zero_interleaver=True, agc_blocks=7, level=0.9)),
+    (hf.tx, dict(mode="4539-9600VL", agc_blocks=3, gap_ms=0, level=0.9)),
     (hf.rx, dict(zero_interleaver=True, max_blocks=5)),
     (hf.channel, dict(spec="poor snr=10 offset=5", seed=7, signal_power=0.5, sample_rate=48000)),
     (hf.air, dict(stations=64, channel="good", seed=2, speed=1, signal_power=0.7, duration_s=9,
@@ -116,7 +117,7 @@ def test_bad_arguments_say_the_value_and_what_is_allowed(block, arguments, texts
 
 
 def test_wrong_types_are_refused_by_name():
-    with pytest.raises(TypeError, match="mode: str"):
+    with pytest.raises(TypeError, match=r"mode: Union\[.*mode, str\]"):
         hf.tx(mode=600)
 
 
@@ -168,3 +169,17 @@ def test_documentation_is_there():
                  "traffic", "ticker", "mode", "timing", "receiver", "modulate", "modulator",
                  "modem_server", "modem_client"):
         assert name in names and (getattr(hf, name).__doc__ or "").strip()
+
+
+def test_a_mode_and_its_name_are_taken_alike():
+    mode = hf.mode("4539-600S")
+    assert hf.mode(mode) == mode
+    assert np.array_equal(hf.modulate("4539-600S", b"hello"), hf.modulate(mode, b"hello"))
+    assert np.array_equal(hf.modulator("4539-600S", b"hello").read(500),
+                          hf.modulator(mode, b"hello").read(500))
+    assert hf.timing("4539-600S").duration(100) == hf.timing(mode).duration(100)
+    assert hf.tx(mode).transmissions() == hf.tx("4539-600S").transmissions() == 0
+    for make in (hf.mode, hf.timing, hf.tx, lambda m: hf.modulate(m, b""),
+                 lambda m: hf.modulator(m, b"")):
+        with pytest.raises(ValueError, match="4539-601S"):
+            make("4539-601S")

@@ -75,6 +75,24 @@ def test_a_station_delivers_in_spite_of_garbage(part, port):
         assert made[0][1].stats()["bad_messages"] > 10
 
 
+@pytest.mark.parametrize("live, delay_s, earliest_s", [(False, None, 0), (True, None, 1),
+                                                       (True, 0.0, 0), (True, 2.5, 2.5)])
+def test_the_first_transmission_waits_for_the_start_delay(live, delay_s, earliest_s):
+    top = gr.top_block()
+    air = hf.air(2, "clear", duration_s=8, speed=4 if live else 0)
+    modem, link = hf.modem(lock_step=not live, start_delay_s=delay_s), hf.data_link("1.2.0.1")
+    client = hf.traffic("1.2.0.2", 1000)
+    top.connect(air.source(0), modem, air.sink(0))
+    top.connect(air.source(1), air.sink(1))
+    for a, b, port in ((modem, link, "modem"), (client, link, "sis")):
+        top.msg_connect(a, port, b, port)
+        top.msg_connect(b, port, a, port)
+    status = Listener(top, modem, "status")
+    top.run()
+    first = min(m["now"] for m, _ in status.messages() if m.get("type") == "tx_start") / 1e9
+    assert earliest_s <= first < earliest_s + 1
+
+
 def test_random_primitives_on_the_sis_port():
     top = gr.top_block()
     air, made = stations(top, 2000)

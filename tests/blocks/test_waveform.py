@@ -45,6 +45,54 @@ def test_octets_go_through(mode, channel):
                     if m["type"] == "rx_octets") == b"".join(messages)
 
 
+def test_events_say_what_the_channel_was():
+    top = gr.top_block()
+    tx, rx = hf.tx("4539-2400S"), hf.rx()
+    model = hf.channel("paths=0:0:1,2:0:1 snr=20", seed=3)
+    top.connect(tx, model, rx)
+    pdus, events = Listener(top, rx, "pdus"), Listener(top, rx, "events")
+    top.start()
+    post(tx, "pdus", pdu(random.Random(1).randbytes(3000)))
+    assert wait_for(lambda: pdus.count() == 1)
+    top.stop()
+    top.wait()
+    found = events.messages()
+    keys = {"doppler_hz", "delay_spread_ms", "coded_ber", "profile", "quality"}
+    assert not keys & set(found[0][0]) and found[0][0]["type"] == "rx_start"
+    blocks_ = [m for m, o in found if m["type"] == "rx_octets" and o]
+    assert len(blocks_) >= 15
+    for m in blocks_:
+        assert keys <= set(m) and 0 <= m["coded_ber"] <= 0.5
+        assert len(m["profile"]) > 10 and sum(m["profile"]) == pytest.approx(1, abs=1e-3)
+    # Two paths of equal power 2 ms apart: two standard deviations are 2 ms.
+    assert np.mean([m["delay_spread_ms"] for m in blocks_]) == pytest.approx(2, abs=0.7)
+    assert 0.2 < np.mean([m["doppler_hz"] for m in blocks_]) < 3
+    (meta, _), = pdus.messages()
+    assert (keys - {"profile"}) <= set(meta) and "profile" not in meta
+
+
+def test_zeros_between_transmissions_if_asked_for():
+    top = gr.top_block()
+    tx = hf.tx("4539-600S", gap_ms=50, continuous=True)
+    sink = blocks.vector_sink_c()
+    top.connect(tx, blocks.throttle(gr.sizeof_gr_complex, 200000), sink)
+    top.start()
+    assert wait_for(lambda: len(sink.data()) > 20000)
+    assert not any(sink.data()) and tx.transmissions() == 0
+    post(tx, "pdus", pdu(b"hello"))
+    assert wait_for(lambda: tx.transmissions() == 1)
+    length = len(sink.data())
+    assert wait_for(lambda: len(sink.data()) > length + 100000)
+    top.stop()
+    top.wait()
+    assert [pmt.symbol_to_string(t.key) for t in sink.tags()] == ["tx_sob", "tx_eob"]
+    begin, end = [t.offset for t in sink.tags()]
+    data = np.array(sink.data())
+    np.testing.assert_allclose(data[begin:end + 1],
+                               hf.modulate(hf.mode("4539-600S"), b"hello"), atol=1e-6)
+    assert not data[:begin].any() and not data[end + 1:].any()
+
+
 def test_a_pdu_chooses_its_mode():
     top = gr.top_block()
     tx, rx = hf.tx("4539-600S", agc_blocks=2), hf.rx()
@@ -58,6 +106,19 @@ def test_a_pdu_chooses_its_mode():
     top.stop()
     top.wait()
     assert [(m["mode"], o.decode()) for m, o in pdus.messages()] == [(x, x) for x in modes]
+
+
+def test_a_mode_of_another_bandwidth_is_dropped():
+    top = gr.top_block()
+    tx, sink = hf.tx("4539-600S"), blocks.vector_sink_c()
+    top.connect(tx, sink)
+    for mode in ("5069-48k-240000L", "4539-600S"):
+        post(tx, "pdus", pdu(b"hello", mode=mode))
+    top.start()
+    assert wait_for(lambda: tx.transmissions() == 1)
+    assert tx.dropped() == 1
+    top.stop()
+    top.wait()
 
 
 def test_tags_and_silence():

@@ -29,6 +29,8 @@ namespace gr::hf {
  *     clock=PPM                 how much faster the sender's sample clock runs
  *     impulses=RATE:DB[:MS]     bursts of noise per second, against \p signal_power
  *     carriers=HZ:DB,HZ:DB      interferers, against \p signal_power
+ *     morse=HZ:DB[:WPM]         keyed interferer
+ *     filter=KIND:LOW:HIGH      the radio's filter: fir, butterworth, elliptic, edges in Hz
  *     gain=DB step=DB:S agc=S   level; level that steps every S seconds; gain control
  *
  * Equal seeds give equal samples.
@@ -37,7 +39,13 @@ class HF_API channel : virtual public gr::sync_block
 {
 public:
     typedef std::shared_ptr<channel> sptr;
-    //! \throws std::invalid_argument that names the word that is wrong and what is allowed
+    /*! \param spec the words above
+     *  \param seed of noise and fading
+     *  \param signal_power mean power of the signal, to which snr= and others refer: 1 for PSK
+     *         modes, mode.mean_power for others
+     *  \param sample_rate samples/s
+     *  \throws std::invalid_argument that names the word that is wrong and what is allowed
+     */
     static sptr make(const std::string& spec,
                      uint64_t seed = 1,
                      double signal_power = 1,

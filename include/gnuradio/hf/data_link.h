@@ -4,6 +4,7 @@
 
 #include <gnuradio/block.h>
 #include <hf/api.h>
+#include <hf/setting_info.h>
 
 #include <cstdint>
 #include <map>
@@ -61,8 +62,10 @@ public:
                      const std::string& d_pdu_pcap = "",
                      const std::string& sis_pcap = "");
 
-    //! Names, default values and meanings of the further settings.
-    static std::vector<std::pair<std::string, double>> settings();
+    //! Names and default values of the further settings.
+    static std::map<std::string, double> settings();
+    //! The same with meanings, units and ranges.
+    static std::vector<setting_info> describe_settings();
 
     virtual data_link_state state() const = 0;
     //! Counters by name; those of D_PDUs as sent_0, received_1 and so on, by type.

@@ -4,6 +4,7 @@
 
 #include <gnuradio/hier_block2.h>
 #include <hf/api.h>
+#include <hf/setting_info.h>
 
 #include <cstdint>
 #include <map>
@@ -51,13 +52,10 @@ public:
                      const std::string& netns = "",
                      bool real_time = false);
 
-    /*! \brief Names and default values of the further settings.
-     *  \details sap; ipv6 (1: AAAA is asked for along with A), dnssec (1: signatures are
-     *  carried to clients that want them); ttl_min_s, ttl_max_s, negative_min_s,
-     *  negative_max_s, stale_s of the cache and its size cache_entries; wait_s for an
-     *  answer, stale_wait_s until a stale one is given; priority of STANAG 5066.
-     */
+    //! Names and default values of the further settings.
     static std::map<std::string, double> settings();
+    //! The same with meanings, units and ranges.
+    static std::vector<setting_info> describe_settings();
 
     //! Counters by name.
     virtual std::map<std::string, uint64_t> stats() const = 0;

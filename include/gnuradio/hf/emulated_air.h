@@ -15,7 +15,7 @@ namespace gr::hf {
  *  \ingroup hf
  *
  * Message ports \c modem and \c status as those of hf.modem. It has the exact times of the
- * preambles and interleaver blocks of each mode, those of mode::emulated() included, and
+ * preambles and interleaver blocks of each mode, wideband ones included, and
  * answers in lock step.
  */
 class HF_API emulated_modem : virtual public gr::block

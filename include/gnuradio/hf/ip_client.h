@@ -4,6 +4,7 @@
 
 #include <gnuradio/hier_block2.h>
 #include <hf/api.h>
+#include <hf/setting_info.h>
 
 #include <cstdint>
 #include <map>
@@ -55,15 +56,10 @@ public:
                      const std::string& queue = "fair",
                      const std::map<std::string, double>& settings = {});
 
-    /*! \brief Names and default values of the further settings.
-     *  \details waiting_octets and age_s bound a queue, interactive_age_s that of DNS and
-     *  echo; delay_target_s and delay_interval_s say when a fair queue marks or drops;
-     *  thin_acks and drop_repeats help TCP in a fair queue (1: on). use_dscp, dscp_N
-     *  (priority of STANAG 5066 for DSCP N), use_tos, multicast_repeats: service of a
-     *  packet. fragment: too big without DF is cut; discard_on_failure: a failed link
-     *  empties the queue; decrement_ttl, clamp_mss, anti_spoof, icmp_per_second, rate, sap.
-     */
+    //! Names and default values of the further settings.
     static std::map<std::string, double> settings();
+    //! The same with meanings, units and ranges.
+    static std::vector<setting_info> describe_settings();
 
     //! Counters by name.
     virtual std::map<std::string, uint64_t> stats() const = 0;

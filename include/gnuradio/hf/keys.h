@@ -26,6 +26,14 @@ HF_API const pmt::pmt_t& mode();
 HF_API const pmt::pmt_t& snr_db();
 //! double: frequency offset of the received carrier, Hz.
 HF_API const pmt::pmt_t& freq_offset_hz();
+//! double: Doppler spread during a block, two sigma, Hz.
+HF_API const pmt::pmt_t& doppler_hz();
+//! double: delay spread during a block, two standard deviations, ms.
+HF_API const pmt::pmt_t& delay_spread_ms();
+//! double: share of the coded bits of a block that the decoder corrected, 0 to 0.5.
+HF_API const pmt::pmt_t& coded_ber();
+//! f32vector: share of the power at each delay during a block, in steps of 1/4800 s; sums to 1.
+HF_API const pmt::pmt_t& profile();
 //! double: decoder's confidence in a block, 0 to 1.
 HF_API const pmt::pmt_t& quality();
 //! symbol: how a reception ended: eom, lost, preempted or limit.

@@ -36,7 +36,8 @@ enum class interleaver {
  *
  *     4539-<rate><interleaver>      4539-75L  4539-600S  4539-2400Z  4539-9600VL
  *     4539-4800N  4539-12800N       uncoded serial tone, uncoded high rate
- *     5069-<kHz>k-<rate><interleaver>   5069-48k-240000S  5069-18k-57600US: emulated only
+ *     5069-<kHz>k-<rate><interleaver>   5069-48k-240000S  5069-18k-57600US
+ *     5069-12k-1200L-k9             the code of constraint length 9, not 7
  *
  * 4539-4800N is the uncoded serial tone, 4539-4800S and the like are the 8PSK high rate.
  */
@@ -55,15 +56,14 @@ struct HF_API mode {
     //! The string form; parse(to_string()) gives the same mode.
     std::string to_string() const;
 
-    //! Every mode that this version can modulate, ordered by rate, then interleaver.
+    //! Every mode that can be modulated, ordered by standard, bandwidth, rate, interleaver and
+    //! constraint length.
     static const std::vector<mode>& all();
 
-    /*! \brief Modes without a waveform in this version, of which the exact times are known:
-     *         for emulated modems (hf.emulated_air, the event simulator), not for the air.
-     *  \details 57600 bit/s in 18 kHz and 240000 bit/s in 48 kHz (MIL-STD-188-110D App. D;
-     *  48 kHz is derived from the narrower ones).
+    /*! \brief False if the receiver of this version does not know the family: then the mode is
+     *         for modulators and for emulated modems (hf.emulated_air, the event simulator).
      */
-    static const std::vector<mode>& emulated();
+    bool receivable() const;
 
     bool operator==(const mode& o) const;
     bool operator!=(const mode& o) const { return !(*this == o); }

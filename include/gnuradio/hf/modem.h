@@ -7,6 +7,7 @@
 #include <hf/modem_user.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace gr::hf {
@@ -58,12 +59,20 @@ public:
      *         as zero interleaver; the waveform does not signal which of them is used
      *  \param agc_blocks AGC training blocks sent ahead of a high-rate preamble, 0 to 7
      *  \param effort of the receiver: 0 equalises and decodes once, 1 iterates, 2 longer
+     *  \param start_delay_s nothing is transmitted, and the data link gets no tick, before so
+     *         many seconds of samples have been received, 0 to 60: sound cards and radios lose
+     *         what comes while their buffers fill. Empty: 0 in lock step, otherwise 1
+     *  \param level highest magnitude of the transmit samples, 0.001 to 10; full scale of sound
+     *         cards and radios is 1. The default leaves the modulator's level: mean power 1 (PSK)
+     *         or less (QAM, down to 0.63), which hf.air counts on
      *  \throws std::invalid_argument
      */
     static sptr make(bool lock_step = true,
                      bool zero_interleaver = false,
                      int agc_blocks = 0,
-                     int effort = 1);
+                     int effort = 1,
+                     std::optional<double> start_delay_s = std::nullopt,
+                     double level = 1.6);
 
     //! A snapshot; may be called from any thread.
     virtual modem_state state() const = 0;

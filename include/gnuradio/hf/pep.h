@@ -4,6 +4,7 @@
 
 #include <gnuradio/hier_block2.h>
 #include <hf/api.h>
+#include <hf/setting_info.h>
 
 #include <cstdint>
 #include <map>
@@ -25,7 +26,8 @@ struct pep_connection {
 /*! \brief HF-PEP: TCP proxy for HF over SLEP streams.
  *  \ingroup hf
  *
- * Message port \c sis (in and out) connects to hf.data_link. Applications come in through
+ * Message port \c sis (in and out) connects to hf.data_link; output \c log has a line of text
+ * for each event. Applications come in through
  * listeners, each given as a string:
  *
  *     redirect:[ADDRESS:]PORT       connections sent here by an nftables REDIRECT rule
@@ -40,6 +42,7 @@ struct pep_connection {
  * IPv4 addresses, as the kernel demands; [::] for IPv6). What peers may connect to at this
  * side is listed in allow, each entry HOST:PORTS as of hfpep::reach ("10.66.0.2:8000",
  * "10.66.0.0/24:80-90", "[fd00::/8]:22", "example.org:443", "*:*"); by default nothing.
+ * Loopback, link-local and own addresses of this host must be named to be reached.
  */
 class HF_API pep : virtual public gr::hier_block2
 {
@@ -74,14 +77,10 @@ public:
                      const std::vector<std::string>& rules = {},
                      const std::map<std::string, double>& settings = {});
 
-    /*! \brief Names and default values of the further settings.
-     *  \details opens_per_s of all peers together and opens_per_s_peer of one, in each
-     *  direction by itself; opens_burst: that many at once after a pause;
-     *  connections_per_peer at a time; send_buffer_octets of a connection that wait for HF;
-     *  unread_octets of a connection from HF, not taken by the local application, that stop
-     *  the far side.
-     */
+    //! Names and default values of the further settings.
     static std::map<std::string, double> settings();
+    //! The same with meanings, units and ranges.
+    static std::vector<setting_info> describe_settings();
 
     //! Counters by name.
     virtual std::map<std::string, uint64_t> stats() const = 0;

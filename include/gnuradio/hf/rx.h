@@ -18,7 +18,10 @@ namespace gr::hf {
  *  - \c pdus: one PDU for each transmission, when it has ended: its octets, and mode,
  *    snr_db, freq_offset_hz, start_sample, end_sample, reason (eom, lost, limit).
  *  - \c events: what happens as it happens: type rx_start, rx_octets (the octets of one
- *    interleaver block), rx_end; same keys.
+ *    interleaver block), rx_end; same keys, and from the first decoded block on what the
+ *    channel was during the block: quality, doppler_hz (two-sigma spread), delay_spread_ms
+ *    (two standard deviations), coded_ber (share of coded bits that the decoder corrected),
+ *    profile (f32vector: share of power at each delay, steps of 1/4800 s).
  *
  * A transmission of more than 16 MiB is delivered in pieces.
  */

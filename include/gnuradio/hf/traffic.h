@@ -4,26 +4,13 @@
 
 #include <gnuradio/block.h>
 #include <hf/api.h>
+#include <hf/traffic_state.h>
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
 namespace gr::hf {
-
-//! What a traffic client has seen.
-struct traffic_state {
-    bool bound = false;
-    uint64_t octets_submitted = 0;
-    uint64_t octets_confirmed = 0; //!< by the far node
-    uint64_t octets_rejected = 0;
-    uint64_t octets_received = 0;
-    uint64_t octets_damaged = 0; //!< received, but not what the far traffic client sends
-    double first_submitted = 0;  //!< station time, s
-    double last_confirmed = 0;
-    double first_received = 0;
-    double last_received = 0;
-};
 
 /*! \brief Subnetwork client that sends a number of octets and counts what it receives.
  *  \ingroup hf

@@ -15,8 +15,9 @@ namespace gr::hf {
  *  \ingroup hf
  *
  * Message port \c pdus (in): a PDU whose octets are one message; the key mode in its
- * metadata chooses another mode than the block's. Output: complex baseband at 9600
- * samples/s, zeros in between, nothing while no PDU waits; tagged tx_sob and tx_eob. At most
+ * metadata chooses another mode of the same bandwidth than the block's. Output: complex
+ * baseband at four samples per symbol (9600 samples/s at 3 kHz, 153600 at 48 kHz), zeros in
+ * between, nothing while no PDU waits unless \p continuous; tagged tx_sob and tx_eob. At most
  * 64 PDUs wait; more are dropped and counted.
  */
 class HF_API tx : virtual public gr::sync_block
@@ -26,13 +27,22 @@ public:
     /*! \param mode for example 4539-600S
      *  \param agc_blocks ahead of a high-rate preamble, 0 to 7
      *  \param gap_ms silence before each transmission and after the last one, 0 to 60000
+     *  \param continuous zeros while no PDU waits, for sound cards and displays, which want
+     *         samples all the time; something behind must limit the pace (a throttle, a radio)
+     *  \param level highest magnitude of the samples, 0.001 to 10; full scale of sound cards and
+     *         radios is 1. The default leaves the modulator's level: mean power 1 (PSK) or less
+     *         (QAM, down to 0.63), which the channel models count on
      *  \throws std::invalid_argument
      */
-    static sptr make(const std::string& mode, int agc_blocks = 0, double gap_ms = 100);
+    static sptr make(const std::string& mode,
+                     int agc_blocks = 0,
+                     double gap_ms = 100,
+                     bool continuous = false,
+                     double level = 1.6);
 
     //! Transmissions completed.
     virtual uint64_t transmissions() const = 0;
-    //! PDUs dropped: not a PDU, unknown mode, or too many waiting.
+    //! PDUs dropped: not a PDU, a mode that is unknown or of another bandwidth, too many waiting.
     virtual uint64_t dropped() const = 0;
 };
 

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/dns_edge.h"
-#include "blocks/dns_question.h"
+#include "edges/dns_edge.h"
+#include "edges/dns_question.h"
 #include "pep/reach.h"
 
 #include <boost/asio/buffer.hpp>

@@ -26,6 +26,11 @@ public:
     pcap_file(const std::string& path, kind k);
 
     bool wanted() const { return d_file.is_open(); }
+    /*! \brief Why nothing is written any more, once; else empty.
+     *  \details The first write that fails ends the capture: what is in the file stays whole up
+     *  to there.
+     */
+    std::string poll_failure();
 
     //! One D_PDU, into a file of that kind.
     void write(const s5066::tap_record& r);
@@ -38,6 +43,8 @@ public:
 private:
     void put(const std::vector<uint8_t>& octets);
 
+    const std::string d_path;
+    std::string d_failure;
     std::ofstream d_file;
     s5066::pcap_writer d_d_pdus{ s5066::pcap_writer::link_d_pdu };
     s5066::sis_capture d_primitives;

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/tcp_acceptor.h"
+#include "edges/tcp_acceptor.h"
 
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/steady_timer.hpp>

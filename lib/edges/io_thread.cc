@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/io_thread.h"
+#include "edges/io_thread.h"
 
 #include <fcntl.h>
 #include <sched.h>

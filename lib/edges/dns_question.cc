@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/dns_question.h"
+#include "edges/dns_question.h"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/read.hpp>

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/tcp_listener.h"
+#include "edges/tcp_listener.h"
 #include "pep/reach.h"
 
 #include <map>

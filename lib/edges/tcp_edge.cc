@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/tcp_edge.h"
-#include "blocks/tcp_connection.h"
+#include "edges/tcp_edge.h"
+#include "edges/tcp_connection.h"
 
 #include <linux/netfilter_ipv4.h>
 #include <netinet/in.h>
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <stdexcept>
 
 namespace gr::hf {
@@ -81,12 +82,9 @@ void tcp_edge::accepted(const tcp_listener& l, tcp::socket socket)
         error ? hfpep::endpoint_address{} : from_asio(socket.local_endpoint(error));
     const auto id = d_next_id++;
     if (l.how == kind::socks5 || l.how == kind::connect) {
-        const auto asking =
-            std::count_if(d_connections.begin(), d_connections.end(), [](const auto& c) {
-                return c.second->asking();
-            });
-        if (error || size_t(asking) >= asking_max)
+        if (error)
             return; // the socket closes
+        make_room_to_ask();
         const auto c = std::make_shared<connection>(*this, id, std::move(socket));
         d_connections[id] = c;
         c->begin_handshake(l.how == kind::socks5
@@ -115,6 +113,25 @@ void tcp_edge::accepted(const tcp_listener& l, tcp::socket socket)
     d_connections[id] = c;
     c->begin();
     d_pump();
+}
+
+void tcp_edge::make_room_to_ask()
+{
+    // Of the source that has most of them the oldest goes.
+    std::map<ip::address, std::vector<hfpep::connection_id>> asking;
+    size_t all = 0;
+    for (const auto& [id, c] : d_connections)
+        if (c->asking()) {
+            asking[c->source()].push_back(id);
+            ++all;
+        }
+    if (all < asking_max)
+        return;
+    const auto most =
+        std::max_element(asking.begin(), asking.end(), [](const auto& a, const auto& b) {
+            return a.second.size() < b.second.size();
+        });
+    forget(*std::min_element(most->second.begin(), most->second.end()));
 }
 
 bool tcp_edge::drain()

@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "edges/tun_link.h"
 #include "ip/address.h"
+
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +13,7 @@ namespace gr::hf {
 
 /*! \brief A TUN device of our own: made, addressed and switched on here, gone when closed.
  *
+ * It takes packets from the host's own address, which ICMP errors of the IP client have.
  * Needs CAP_NET_ADMIN. Must be made on a thread that is in the wanted network namespace.
  */
 class tun_device
@@ -37,9 +41,20 @@ public:
 
     //! Non-blocking descriptor: one read or write is one IP datagram.
     int fd() const { return d_fd; }
+    //! Non-blocking descriptor; readable: call on_link_event().
+    int link_fd() const { return d_link->fd(); }
+    /*! \brief Puts the IPv6 address back when the device was switched off and on again; the
+     *         kernel keeps that of IPv4 only.
+     */
+    void on_link_event();
 
 private:
+    bool put_ipv6() const;
+
+    std::vector<host_prefix> d_prefixes;
+    int d_index = 0;
     int d_fd = -1;
+    std::optional<link_watch> d_link;
 };
 
 } // namespace gr::hf

@@ -1,14 +1,15 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/pcap_file.h"
+#include "edges/pcap_file.h"
 
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 namespace gr::hf {
 
-pcap_file::pcap_file(const std::string& path, kind k)
+pcap_file::pcap_file(const std::string& path, kind k) : d_path(path)
 {
     if (path.empty())
         return;
@@ -36,10 +37,18 @@ void pcap_file::write(sim_time now,
 
 void pcap_file::put(const std::vector<uint8_t>& octets)
 {
+    errno = 0;
     d_file.write(reinterpret_cast<const char*>(octets.data()),
                  static_cast<std::streamsize>(octets.size()));
     // Somebody may look while the station runs.
     d_file.flush();
+    if (d_file)
+        return;
+    d_failure = "capture file '" + d_path + "' ends here: " +
+                (errno != 0 ? std::strerror(errno) : "it cannot be written");
+    d_file.close();
 }
+
+std::string pcap_file::poll_failure() { return std::exchange(d_failure, {}); }
 
 } // namespace gr::hf

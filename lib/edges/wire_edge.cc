@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/wire_edge.h"
+#include "edges/wire_edge.h"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "blocks/tcp_edge.h"
+#include "edges/tcp_edge.h"
 #include "pep/handshake.h"
 
 #include <boost/asio/ip/tcp.hpp>
@@ -48,10 +48,15 @@ public:
     void die();
     //! Still asks its client: the engine does not know it.
     bool asking() const { return d_handshake && !d_known; }
+    //! Of one with a handshake.
+    const ip::address& source() const { return d_source.host; }
 
 private:
     using error_code = boost::system::error_code;
 
+    void reset_unless_ended();
+    void connect_to(const hfpep::destination& to,
+                    const std::vector<boost::asio::ip::tcp::endpoint>& found);
     void connect_next();
     void connect_failed(hfpep::status why);
     void read();

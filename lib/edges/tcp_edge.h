@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "blocks/tcp_acceptor.h"
-#include "blocks/tcp_listener.h"
+#include "edges/tcp_acceptor.h"
+#include "edges/tcp_listener.h"
 #include "pep/engine.h"
 
 #include <boost/asio/io_context.hpp>
@@ -49,6 +49,7 @@ private:
     class connection;
 
     void accepted(const tcp_listener& l, boost::asio::ip::tcp::socket socket);
+    void make_room_to_ask();
     void connect(const hfpep::action& a);
     void forget(hfpep::connection_id id);
 

@@ -1,8 +1,10 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/tcp_connection.h"
+#include "edges/tcp_connection.h"
+#include "edges/asio_address.h"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/udp.hpp>
 #include <boost/asio/write.hpp>
 
 #include <algorithm>
@@ -11,24 +13,13 @@
 namespace gr::hf {
 
 using boost::asio::ip::tcp;
+using boost::asio::ip::udp;
+using boost::system::error_code;
 using hfpep::action;
 
 hfpep::endpoint_address from_asio(const tcp::endpoint& e)
 {
-    hfpep::endpoint_address a;
-    a.port = e.port();
-    if (e.address().is_v4()) {
-        a.host = ip::address::v4(e.address().to_v4().to_bytes().data());
-    } else {
-        const auto v6 = e.address().to_v6();
-        // A dual-stack socket shows IPv4 clients as mapped addresses.
-        a.host = v6.is_v4_mapped() ? ip::address::v4(boost::asio::ip::make_address_v4(
-                                                         boost::asio::ip::v4_mapped, v6)
-                                                         .to_bytes()
-                                                         .data())
-                                   : ip::address::v6(v6.to_bytes().data());
-    }
-    return a;
+    return { from_asio(e.address()), e.port() };
 }
 
 namespace {
@@ -36,9 +27,18 @@ namespace {
 // A client that says nothing does not keep its place for ever.
 constexpr auto handshake_limit = std::chrono::seconds(30);
 
-boost::asio::ip::address to_asio(const ip::address& a)
+// Whether the kernel would deliver to itself: then what it sends comes from that very address.
+bool is_own(const tcp::endpoint& to)
 {
-    return boost::asio::ip::make_address(a.to_string());
+    error_code error;
+    boost::asio::io_context unused;
+    udp::socket probe(unused);
+    probe.open(to.address().is_v4() ? udp::v4() : udp::v6(), error);
+    if (!error)
+        probe.connect({ to.address(), to.port() }, error); // sends nothing
+    if (error)
+        return false; // nor will TCP get there
+    return probe.local_endpoint(error).address() == to.address();
 }
 
 hfpep::status status_of(const boost::system::error_code& error)
@@ -65,6 +65,17 @@ tcp_edge::connection::connection(tcp_edge& edge,
                                  tcp::socket socket)
     : d_edge(edge), d_id(id), d_socket(std::move(socket)), d_timer(edge.d_io)
 {
+    reset_unless_ended();
+}
+
+void tcp_edge::connection::reset_unless_ended()
+{
+    // The kernel closes the sockets of a program that is stopped or killed. Its application
+    // must not take that for the end of a stream, so until the end is here every close is
+    // a reset.
+    error_code ignored;
+    if (d_socket.is_open())
+        d_socket.set_option(boost::asio::socket_base::linger(true, 0), ignored);
 }
 
 void tcp_edge::connection::begin()
@@ -73,6 +84,8 @@ void tcp_edge::connection::begin()
     d_socket.set_option(tcp::no_delay(true), ignored);
     // No autotuning: what the kernel holds is data that the sender believes delivered.
     d_socket.set_option(boost::asio::socket_base::receive_buffer_size(65536), ignored);
+    // Nor does more than this wait for an application that does not read.
+    d_socket.set_option(boost::asio::socket_base::send_buffer_size(65536), ignored);
     d_open = true;
     read();
     write();
@@ -166,33 +179,34 @@ void tcp_edge::connection::connect(const action& a)
             self->connect_failed(hfpep::status::timed_out);
     });
     if (const auto* address = std::get_if<ip::address>(&a.to.host)) {
-        d_candidates = { tcp::endpoint(to_asio(*address), a.to.port) };
-        connect_next();
+        connect_to(a.to, { tcp::endpoint(to_asio(*address), a.to.port) });
         return;
     }
     d_resolver = std::make_unique<tcp::resolver>(d_edge.d_io);
     d_resolver->async_resolve(
         std::get<std::string>(a.to.host),
         std::to_string(a.to.port),
-        [self, check = a.check_resolved](const error_code& error,
-                                         const tcp::resolver::results_type& found) {
+        [self, to = a.to](const error_code& error,
+                          const tcp::resolver::results_type& found) {
             if (self->d_gone)
                 return;
-            if (error || found.empty()) {
+            if (error || found.empty())
                 self->connect_failed(hfpep::status::name_not_found);
-                return;
-            }
-            for (const auto& r : found) {
-                const auto e = from_asio(r.endpoint());
-                if (!check || self->d_edge.d_engine.may_reach({ e.host, e.port }))
-                    self->d_candidates.push_back(r.endpoint());
-            }
-            if (self->d_candidates.empty()) {
-                self->connect_failed(hfpep::status::forbidden);
-                return;
-            }
-            self->connect_next();
+            else
+                self->connect_to(to, { found.begin(), found.end() });
         });
+}
+
+void tcp_edge::connection::connect_to(const hfpep::destination& to,
+                                      const std::vector<tcp::endpoint>& found)
+{
+    for (const tcp::endpoint& e : found)
+        if (d_edge.d_engine.may_reach(to, from_asio(e).host, is_own(e)))
+            d_candidates.push_back(e);
+    if (d_candidates.empty())
+        connect_failed(hfpep::status::forbidden);
+    else
+        connect_next();
 }
 
 void tcp_edge::connection::allow_read(size_t n)
@@ -229,8 +243,6 @@ void tcp_edge::connection::reset(hfpep::status why)
         say(d_handshake->poll_reply(), true);
         return;
     }
-    error_code ignored;
-    d_socket.set_option(boost::asio::socket_base::linger(true, 0), ignored);
     d_edge.forget(d_id);
     die();
 }
@@ -252,6 +264,8 @@ void tcp_edge::connection::connect_next()
     d_candidates.pop_front();
     error_code ignored;
     d_socket.close(ignored);
+    d_socket.open(to.protocol(), ignored); // else async_connect() says what is wrong
+    reset_unless_ended();
     d_socket.async_connect(to, [self, to](const error_code& error) {
         if (self->d_gone)
             return;
@@ -339,6 +353,8 @@ void tcp_edge::connection::write()
             d_socket.shutdown(tcp::socket::shutdown_send, ignored);
         }
         if (d_close) {
+            // The kernel goes on with what it still has to send.
+            d_socket.set_option(boost::asio::socket_base::linger(false, 0), ignored);
             const auto keep = shared_from_this();
             d_edge.forget(d_id);
         }

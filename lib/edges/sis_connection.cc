@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/sis_connection.h"
+#include "edges/sis_connection.h"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
@@ -39,6 +39,12 @@ std::optional<std::vector<uint8_t>> sis_connection::next()
     if (!d_open)
         return std::nullopt;
     auto p = d_deframer.next();
+    if (const auto& fault = d_deframer.size_fault(); fault && fault->swapped) {
+        // Not noise: none of its primitives will ever be understood. To end the connection is
+        // the one answer that it will understand.
+        broken(fault->to_string());
+        return std::nullopt;
+    }
     if (p)
         d_without_primitive = 0;
     else
@@ -91,7 +97,9 @@ void sis_connection::read()
             else if (self->d_open &&
                      (self->invalid() > max_invalid ||
                       self->d_without_primitive > max_octets_without_primitive))
-                self->broken("does not send primitives");
+                self->broken(self->d_deframer.size_fault()
+                                 ? self->d_deframer.size_fault()->to_string()
+                                 : "does not send primitives");
         });
 }
 

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "blocks/tun_device.h"
+#include "edges/tun_device.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -49,6 +49,20 @@ struct ipv6_request {
     int index;
 };
 
+/*! \brief Asks the kernel to keep IPv6 addresses of a device that is switched off.
+ *
+ * It may not be ours to say (containers mount /proc/sys read-only); then on_link_event() puts
+ * the address back, for which a station that has given up its rights lacks the right.
+ */
+void keep_ipv6_when_down(const std::string& name)
+{
+    const std::string path = "/proc/sys/net/ipv6/conf/" + name + "/keep_addr_on_down";
+    const descriptor file{ ::open(path.c_str(), O_WRONLY | O_CLOEXEC) };
+    if (file.fd >= 0) {
+        [[maybe_unused]] const ssize_t written = ::write(file.fd, "1", 1);
+    }
+}
+
 } // namespace
 
 std::vector<tun_device::host_prefix> tun_device::addresses(const std::string& text)
@@ -88,9 +102,9 @@ tun_device::tun_device(const std::string& name, const std::string& address, int 
     if (mtu < 576 || mtu > 2048)
         throw std::invalid_argument("TUN MTU " + std::to_string(mtu) +
                                     ": allowed are 576 to 2048 octets");
-    const auto prefixes = addresses(address);
+    d_prefixes = addresses(address);
     constexpr int mtu_v6 = 1280;
-    for (const host_prefix& p : prefixes)
+    for (const host_prefix& p : d_prefixes)
         if (p.address.is_v6() && mtu < mtu_v6)
             throw std::invalid_argument("TUN MTU " + std::to_string(mtu) +
                                         ": IPv6 needs 1280 octets at least");
@@ -111,7 +125,7 @@ tun_device::tun_device(const std::string& name, const std::string& address, int 
     };
     ifr.ifr_mtu = mtu;
     set(SIOCSIFMTU, "MTU");
-    for (const host_prefix& p : prefixes) {
+    for (const host_prefix& p : d_prefixes) {
         if (p.address.is_v6())
             continue;
         sockaddr_in sa{};
@@ -126,21 +140,40 @@ tun_device::tun_device(const std::string& name, const std::string& address, int 
     set(SIOCGIFFLAGS, "flags");
     ifr.ifr_flags |= IFF_UP | IFF_RUNNING;
     set(SIOCSIFFLAGS, "flags");
-    for (const host_prefix& p : prefixes) {
-        if (!p.address.is_v6())
-            continue;
-        descriptor v6{ ::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0) };
-        set(SIOCGIFINDEX, "index");
-        ipv6_request r{};
-        std::memcpy(&r.address, p.address.data(), sizeof(r.address));
-        r.length = p.length;
-        r.index = ifr.ifr_ifindex;
-        if (v6.fd < 0 || ::ioctl(v6.fd, SIOCSIFADDR, &r) != 0)
-            refused("IPv6 address of '" + name + "'");
-    }
+    set(SIOCGIFINDEX, "index");
+    d_index = ifr.ifr_ifindex;
+    keep_ipv6_when_down(name);
+    if (!put_ipv6())
+        refused("IPv6 address of '" + name + "'");
+    if (!accept_own_sources(d_index))
+        refused("accept_local of '" + name + "'");
+    d_link.emplace(d_index);
 
     d_fd = tun.fd;
     tun.fd = -1;
+}
+
+bool tun_device::put_ipv6() const
+{
+    for (const host_prefix& p : d_prefixes) {
+        if (!p.address.is_v6())
+            continue;
+        const descriptor v6{ ::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0) };
+        ipv6_request r{};
+        std::memcpy(&r.address, p.address.data(), sizeof(r.address));
+        r.length = p.length;
+        r.index = d_index;
+        if (v6.fd < 0 || (::ioctl(v6.fd, SIOCSIFADDR, &r) != 0 && errno != EEXIST))
+            return false;
+    }
+    return true;
+}
+
+void tun_device::on_link_event()
+{
+    // One that cannot be set now (IPv6 is switched off) is tried again the next time.
+    if (d_link->came_up())
+        put_ipv6();
 }
 
 tun_device::~tun_device()

@@ -1,0 +1,184 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "radio/audio_to_baseband.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+// Nothing that measures anything gives larger numbers; their squares still fit a float.
+constexpr float largest_sample = 1e15f;
+
+float sound(float x) { return std::abs(x) < largest_sample ? x : 0; }
+
+audio_rates checked(const audio_rates& r)
+{
+    r.check();
+    if (!(std::abs(r.subcarrier) < r.audio / 2))
+        throw std::invalid_argument("subcarrier " + audio_rates::text(r.subcarrier) +
+                                    " Hz: allowed is less than half of " +
+                                    audio_rates::text(r.audio) + " samples/s");
+    return r;
+}
+
+} // namespace
+
+audio_to_baseband::audio_to_baseband(double audio_rate,
+                                     double subcarrier_hz,
+                                     double modem_rate,
+                                     bool blank_bursts)
+    : audio_to_baseband(checked({ audio_rate, subcarrier_hz, modem_rate }), blank_bursts)
+{
+}
+
+audio_to_baseband::audio_to_baseband(const audio_rates& rates, bool blank_bursts)
+    : d_resampler(rates.audio,
+                  rates.ratio(),
+                  rates.subcarrier,
+                  channel_edges::pass * rates.modem,
+                  rates.image_hz(),
+                  1),
+      d_mixer(-rates.subcarrier / rates.modem), d_ratio(rates.modem / rates.audio)
+{
+    if (!blank_bursts)
+        return;
+    // A period of the subcarrier of a 3 kHz channel, whatever the samples are: power is
+    // averaged over it, and a gap fades over it.
+    const double period = 1 / audio_rates::default_subcarrier;
+    burst_finder::options o;
+    o.sample_rate = rates.audio;
+    o.average_ms = 1e3 * period;
+    d_finder.emplace(o);
+    d_hit.resize(static_cast<size_t>(std::lround(period * rates.audio)));
+    for (size_t k = 0; k <= d_hit.size(); ++k)
+        d_share.push_back(static_cast<float>(std::pow(
+            std::sin(M_PI_2 * static_cast<double>(k) / static_cast<double>(d_hit.size())),
+            2)));
+}
+
+void audio_to_baseband::push(const float* x,
+                             size_t n,
+                             std::vector<std::complex<float>>& out)
+{
+    // A real signal holds half of its amplitude at the subcarrier.
+    d_real.resize(n);
+    for (size_t i = 0; i < n; ++i)
+        d_real[i] = 2 * sound(x[i]);
+    if (d_finder)
+        blank(d_real, d_real_waiting);
+    d_resampler.push(d_real.data(), d_real.size());
+    const size_t before = out.size();
+    convert(out);
+    tell_erased(out.size() - before);
+}
+
+void audio_to_baseband::push(const std::complex<float>* x,
+                             size_t n,
+                             std::vector<std::complex<float>>& out)
+{
+    d_complex.resize(n);
+    for (size_t i = 0; i < n; ++i)
+        d_complex[i] = { sound(x[i].real()), sound(x[i].imag()) };
+    if (d_finder)
+        blank(d_complex, d_complex_waiting);
+    d_resampler.push(d_complex.data(), d_complex.size());
+    const size_t before = out.size();
+    convert(out);
+    tell_erased(out.size() - before);
+}
+
+void audio_to_baseband::convert(std::vector<std::complex<float>>& out)
+{
+    d_resampled.resize(d_resampler.ready());
+    d_resampler.take(d_resampled.data());
+    d_mixer.run(d_resampled.data(), d_resampled.size());
+    d_filter.push(d_resampled.data(), d_resampled.size(), out);
+}
+
+void audio_to_baseband::finish(std::vector<std::complex<float>>& out)
+{
+    // What still waits for its verdict: silence follows.
+    const size_t before = out.size();
+    if (d_finder && !d_real_waiting.empty()) {
+        d_real.assign(d_real_waiting.size(), 0);
+        blank(d_real, d_real_waiting);
+        d_resampler.push(d_real.data(), d_real.size());
+    }
+    if (d_finder && !d_complex_waiting.empty()) {
+        d_complex.assign(d_complex_waiting.size(), 0);
+        blank(d_complex, d_complex_waiting);
+        d_resampler.push(d_complex.data(), d_complex.size());
+    }
+    d_resampler.finish();
+    convert(out);
+    d_filter.finish(out);
+    tell_erased(out.size() - before);
+}
+
+// In: the next samples; out: those that were judged meanwhile, without bursts.
+template <class T>
+void audio_to_baseband::blank(std::vector<T>& x, std::vector<T>& waiting)
+{
+    waiting.insert(waiting.end(), x.begin(), x.end());
+    const size_t n = x.size(), delay = d_finder->delay();
+    size_t given = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const bool hit = d_finder->push(std::norm(x[i]));
+        if (waiting.size() - n + i < delay)
+            continue;
+        T& y = x[given] = waiting[given];
+        ++given;
+        fade(hit);
+        if (d_hits > 0)
+            y *= 1 - d_share[d_hits];
+    }
+    x.resize(given);
+    waiting.erase(waiting.begin(), waiting.begin() + static_cast<long>(given));
+}
+
+// One more sample was judged: what is missing of it, by the modem's samples.
+void audio_to_baseband::fade(bool hit)
+{
+    if (!hit && d_hits == 0) { // mostly
+        ++d_judged;
+        return;
+    }
+    uint8_t& oldest = d_hit[d_judged % d_hit.size()];
+    d_hits += size_t{ hit } - oldest;
+    oldest = hit;
+    const auto at = static_cast<double>(d_judged++);
+    if (d_hits == 0)
+        return;
+    const float share = d_share[d_hits];
+    const double from = (at - 0.5) * d_ratio, to = (at + 0.5) * d_ratio;
+    for (auto m = static_cast<int64_t>(std::lround(from));
+         static_cast<double>(m) - 0.5 < to;
+         ++m) {
+        const auto middle = static_cast<double>(m);
+        const double part = std::min(to, middle + 0.5) - std::max(from, middle - 0.5);
+        if (m < 0 || part <= 0)
+            continue;
+        if (d_missing.empty() || d_missing.back().sample < m)
+            d_missing.push_back({ m, 0 });
+        d_missing.back().share += share * static_cast<float>(part);
+    }
+}
+
+void audio_to_baseband::tell_erased(size_t appended)
+{
+    d_erased.clear();
+    const int64_t end = d_told + static_cast<int64_t>(appended);
+    for (; !d_missing.empty() && d_missing.front().sample < end; d_missing.pop_front()) {
+        d_erased.resize(appended, 0);
+        const auto& m = d_missing.front();
+        if (m.sample >= d_told)
+            d_erased[static_cast<size_t>(m.sample - d_told)] = std::min(m.share, 1.0f);
+    }
+    d_told = end;
+}
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,92 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/front/burst_finder.h"
+#include "radio/audio_rates.h"
+#include "radio/channel_filter.h"
+#include "radio/mixer.h"
+#include "radio/resampler.h"
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief From what a receiver's audio output gives to the complex baseband of the modem.
+ *
+ * Takes real samples, or complex ones (I and Q), of any rate; mixes the subcarrier to 0 Hz,
+ * keeps the channel around it (0.18 of the modem's rate to either side: 1.7 kHz in a channel
+ * of 3 kHz) and resamples. Real samples count twice, so that the baseband has the amplitude
+ * of the signal. Streaming: pieces of any size; the output does not depend on how the input is
+ * cut. Times are kept: output sample 0 lies at input sample 0.
+ *
+ * If asked to, it takes short bursts of noise out of the input, ahead of every filter, which
+ * would stretch them, and tells which samples of the output are missing, for
+ * burst_receiver::push(). The gaps fade out and in over 0.6 ms, so that the
+ * mirrored half of a real signal hardly reaches into the channel.
+ */
+class audio_to_baseband
+{
+public:
+    /*! \param audio_rate samples/s of the input, see audio_rates
+     *  \param subcarrier_hz middle of the channel, less than half of audio_rate; 0 for complex
+     *  samples around the channel
+     *  \param modem_rate samples/s of the output
+     *  \param blank_bursts take bursts of noise out: for what a receiver is to hear
+     *  \throws std::invalid_argument that names the value and what is allowed
+     */
+    explicit audio_to_baseband(double audio_rate,
+                               double subcarrier_hz = audio_rates::default_subcarrier,
+                               double modem_rate = audio_rates::default_modem,
+                               bool blank_bursts = false);
+
+    /*! \brief Take \p n samples; append what they complete to \p out.
+     *  \details Samples that are not finite, or absurdly large, count as 0.
+     */
+    void push(const float* x, size_t n, std::vector<std::complex<float>>& out);
+    void
+    push(const std::complex<float>* x, size_t n, std::vector<std::complex<float>>& out);
+
+    //! The last sample was pushed: append the rest of the output.
+    void finish(std::vector<std::complex<float>>& out);
+
+    /*! \brief For each sample that the last push() or finish() appended, the share of it that
+     *         was blanked, 0 to 1; empty if none was.
+     */
+    const std::vector<float>& erased() const { return d_erased; }
+
+private:
+    audio_to_baseband(const audio_rates& rates, bool blank_bursts);
+    void convert(std::vector<std::complex<float>>& out);
+    template <class T>
+    void blank(std::vector<T>& x, std::vector<T>& waiting);
+    void fade(bool hit);
+    void tell_erased(size_t appended);
+
+    resampler d_resampler;
+    mixer d_mixer;
+    channel_filter d_filter;
+    std::vector<float> d_real, d_real_waiting; // waiting for the verdict
+    std::vector<std::complex<float>> d_complex, d_complex_waiting, d_resampled;
+
+    std::optional<burst_finder> d_finder;
+    double d_ratio;             // of the modem's rate and the audio's
+    std::vector<uint8_t> d_hit; // of the latest samples: a gap fades over as many
+    size_t d_hits = 0;          // in there
+    std::vector<float> d_share; // missing, by d_hits
+    uint64_t d_judged = 0;      // samples
+    struct missing {
+        int64_t sample; // of the output
+        float share;
+    };
+    std::deque<missing> d_missing; // not told yet
+    int64_t d_told = 0;            // output samples
+    std::vector<float> d_erased;
+};
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,54 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <volk/volk_alloc.hh>
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief The edges of the channel, as shares of the modem's sample rate (4 samples per
+ *         symbol; 9600 samples/s in 3 kHz), around the subcarrier.
+ */
+struct channel_edges {
+    //! 1700 Hz of 9600: the pulse (35 % roll-off) ends at 1620 Hz, offsets of 75 Hz are
+    //! allowed.
+    static constexpr double pass = 1700.0 / 9600;
+    //! 1950 Hz of 9600: the image of a real signal on 1800 Hz begins at 2 * 1800 - 1620 Hz.
+    static constexpr double stop = 1950.0 / 9600;
+    static constexpr float stop_band_db = 60;
+};
+
+/*! \brief Linear-phase low-pass filter of odd length, unit gain at 0 Hz, edges as shares of the
+ *         sample rate. Ripple in the pass band is as small as what is left in the stop band.
+ */
+volk::vector<float> low_pass(double pass, double stop, float stop_band_db);
+
+/*! \brief Keeps the channel of complex baseband at the modem's sample rate and suppresses what
+ *         lies beside it. Streaming; output sample 0 lies at input sample 0.
+ */
+class channel_filter
+{
+public:
+    channel_filter();
+
+    //! Take \p n samples, append what they complete to \p out.
+    void
+    push(const std::complex<float>* x, size_t n, std::vector<std::complex<float>>& out);
+
+    //! Append the output that depends on silence after the last sample.
+    void finish(std::vector<std::complex<float>>& out);
+
+    //! Samples of input after an output sample that it depends on.
+    size_t delay() const { return d_taps.size() / 2; }
+
+private:
+    volk::vector<float> d_taps; // aligned: some of VOLK's kernels count on it
+    std::vector<std::complex<float>> d_history;
+};
+
+} // namespace gr::hf::kernel

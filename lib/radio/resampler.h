@@ -1,0 +1,76 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <volk/volk_alloc.hh>
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! Fraction close to \p x with numbers up to \p largest.
+struct fraction {
+    uint64_t up, down;
+    static fraction of(double x, uint64_t largest);
+};
+
+/*! \brief Polyphase filter bank that passes a band around a frequency and changes the sample
+ *         rate by up / down. Streaming; output sample 0 lies at input sample 0.
+ *
+ * Real and imaginary parts are kept apart, so that real input, and output of which only the
+ * real part is wanted, cost half.
+ */
+class resampler
+{
+public:
+    /*! \param rate of the input, samples/s
+     *  \param centre_hz middle of the band; stays where it is
+     *  \param pass_hz, stop_hz edges of the band to either side of it
+     *  \param gain in the band
+     */
+    resampler(double rate,
+              fraction ratio,
+              double centre_hz,
+              double pass_hz,
+              double stop_hz,
+              float gain);
+
+    void push(const float* x, size_t n);
+    void push(const std::complex<float>* x, size_t n);
+    //! Silence as far as the last output reaches, ceil(input samples * up / down) in all.
+    void finish();
+
+    //! Output samples that the input allows now and that were not taken yet.
+    size_t ready() const;
+    //! Write the next ready() samples.
+    void take(std::complex<float>* out);
+    //! The same, real parts only.
+    void take_real(float* out);
+
+    //! Index of the next output sample.
+    uint64_t next() const { return d_next; }
+
+private:
+    struct place {
+        size_t at;       // in the history
+        const float* re; // taps
+        const float* im;
+    };
+    place place_of_next() const;
+    void forget();
+
+    fraction d_ratio;
+    size_t d_delay;                           // at rate * up
+    size_t d_length;                          // of the filter of a phase, input samples
+    volk::vector<float> d_taps_re, d_taps_im; // phase by phase, oldest sample first
+    std::vector<float> d_re, d_im;            // history
+    bool d_complex = false;                   // or d_im is empty: all zero
+    uint64_t d_begin = 0;                     // input sample of d_re[d_length - 1]
+    uint64_t d_seen = 0, d_next = 0;
+    bool d_finished = false;
+};
+
+} // namespace gr::hf::kernel
