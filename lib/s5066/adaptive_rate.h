@@ -36,7 +36,8 @@ std::optional<mode> decode_rate_advice(uint16_t eow);
  *
  * The SNR of the blocks is described by mean and deviation in dB. What the modes need is a
  * table; its errors, and those of the description, are learned as one offset per interleaver
- * from the share of octets that arrive.
+ * from the share of octets that arrive. High rates, with probes every 0.12 s, may fail at any
+ * SNR where fading is fast: they have one more, which grows as long as they fail.
  */
 class rate_estimator
 {
@@ -76,6 +77,7 @@ private:
     double d_mean_db = 0;
     double d_short_deviation_db = 3; // of blocks of about a second
     double d_offset_db[2] = { 0, 0 };
+    double d_high_rates_db = 0; // more for these: fading may be too fast for their probes
 };
 
 /*! \brief Rate adaptation for autobaud waveforms.
@@ -109,6 +111,11 @@ private:
         bool advises = false;        // it has ever sent one
         mode last;                   // data were sent in it
         bool sent = false;
+        int heard_bps = 0;            // rate of the last reception
+        bool high_rates_fail = false; // what was sent in one seems to be lost
+        unsigned unheard = 0;         // transmissions in one without any answer, in a row
+        unsigned patience = 0;      // transmissions in others until they are tried again
+        bool answered_high = false; // in one, since the last reception
         std::optional<mode> wanted; // our advice to it
     };
 

@@ -17,9 +17,24 @@ constexpr size_t least_part = 64;
 
 void arq_sender::submit(outgoing_ptr o)
 {
-    d_unsent += o->c_pdu.size();
+    d_unsent.add(*o, o->c_pdu.size());
     ++d_queued;
-    d_queue[o->priority & 15].push_back(std::move(o));
+    d_turns[o->priority & 15].take(*o);
+    auto& q = d_queue[o->priority & 15];
+    const auto earlier = [](const outgoing_ptr& a, const outgoing_ptr& b) {
+        return a->turn < b->turn;
+    };
+    q.insert(std::upper_bound(q.begin(), q.end(), o, earlier), o);
+}
+
+bool arq_sender::holds_below(uint8_t priority) const
+{
+    const auto end = d_queue.begin() + std::min<long>(priority, 16);
+    return (d_current && d_current->priority < priority) ||
+           std::any_of(d_queue.begin(), end, [](const auto& q) { return !q.empty(); }) ||
+           std::any_of(d_frames.begin(), d_frames.end(), [priority](const frame& f) {
+               return !f.acked && f.o->priority < priority;
+           });
 }
 
 uint8_t arq_sender::next_priority() const
@@ -33,6 +48,12 @@ uint8_t arq_sender::next_priority() const
         }
     }
     return 0;
+}
+
+uint8_t arq_sender::urgency() const
+{
+    const uint8_t next = next_priority();
+    return d_frames.empty() ? next : std::max(next, d_frames.front().o->priority);
 }
 
 void arq_sender::set_segment(size_t octets, bool equal_parts)
@@ -56,6 +77,7 @@ void arq_sender::take_current()
         if (!d_queue[p].empty()) {
             d_current = std::move(d_queue[p].front());
             d_queue[p].pop_front();
+            d_turns[p].serve(*d_current);
             --d_queued;
             d_current->segment = segment_for(d_current->c_pdu.size());
         }
@@ -153,7 +175,9 @@ arq_sender::frame& arq_sender::cut_new(size_t octets)
     f.offset = d_current->cut;
     f.size = octets;
     f.start = d_current->cut == 0;
-    d_unsent -= d_current->dropped ? d_current->c_pdu.size() - d_current->cut : f.size;
+    d_unsent.remove(*d_current,
+                    d_current->dropped ? d_current->c_pdu.size() - d_current->cut
+                                       : f.size);
     d_current->cut += f.size;
     f.end = d_current->dropped || d_current->cut == d_current->c_pdu.size();
     ++d_current->in_flight;
@@ -339,7 +363,7 @@ void arq_sender::expire(sim_time now, std::vector<outgoing_ptr>& expired)
         const auto late = [now](const outgoing_ptr& o) { return o->expires <= now; };
         for (const auto& o : q) {
             if (late(o)) {
-                d_unsent -= o->c_pdu.size();
+                d_unsent.remove(*o, o->c_pdu.size());
                 --d_queued;
                 expired.push_back(o);
             }
@@ -382,7 +406,7 @@ void arq_sender::rewind(uint16_t lwe)
         add(f.o);
     }
     if (d_current) {
-        d_unsent -= d_current->c_pdu.size() - d_current->cut;
+        d_unsent.remove(*d_current, d_current->c_pdu.size() - d_current->cut);
         add(d_current);
     }
     d_current.reset();
@@ -397,7 +421,7 @@ void arq_sender::rewind(uint16_t lwe)
         o.segment = 0;
         o.fully_cut = false;
         o.in_flight = 0;
-        d_unsent += o.c_pdu.size();
+        d_unsent.add(o, o.c_pdu.size());
         ++d_queued;
         d_queue[o.priority & 15].push_front(*it);
     }
@@ -414,7 +438,7 @@ std::vector<outgoing_ptr> arq_sender::take_queued()
     std::vector<outgoing_ptr> all;
     for (size_t p = 16; p-- > 0;) {
         for (auto& o : d_queue[p]) {
-            d_unsent -= o->c_pdu.size();
+            d_unsent.remove(*o, o->c_pdu.size());
             all.push_back(std::move(o));
         }
         d_queue[p].clear();

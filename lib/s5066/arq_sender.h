@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/backlog.h"
 #include "s5066/d_pdu.h"
 #include "s5066/fsn.h"
 #include "s5066/outgoing.h"
@@ -43,7 +44,8 @@ public:
     bool can_send_new() const { return has_new() && window_open(); }
     unsigned unacknowledged() const { return d_unacknowledged; }
     //! C_PDU octets that were never sent.
-    size_t unsent_octets() const { return d_unsent; }
+    const backlog& unsent() const { return d_unsent; }
+    size_t unsent_octets() const { return d_unsent.total(); }
     uint16_t lwe() const { return d_lwe; }
     //! The number before it: acknowledged, or never used.
     uint16_t before_lwe() const { return d_space.add(d_lwe, -1); }
@@ -51,8 +53,12 @@ public:
     unsigned window() const { return d_window_limit; }
     //! Another window and other numbers; everything starts again.
     void set_window(unsigned window, bool large);
+    //! Something less urgent than \p priority is queued or not acknowledged.
+    bool holds_below(uint8_t priority) const;
     //! Priority of what would be sent next as new.
     uint8_t next_priority() const;
+    //! The higher of that and the priority of the oldest segment without ACK.
+    uint8_t urgency() const;
 
     /*! \brief Length of the segments of the next C_PDUs.
      *  \param octets 1 to 1023
@@ -148,9 +154,10 @@ private:
     unsigned d_unacknowledged = 0;
     size_t d_due_at = 0; // no frame before it is due
     std::array<std::deque<outgoing_ptr>, 16> d_queue;
+    std::array<fair_turns, 16> d_turns;
     size_t d_queued = 0;
     outgoing_ptr d_current; // being cut
-    size_t d_unsent = 0;
+    backlog d_unsent;
     size_t d_copy_at = 0;
     unsigned d_sent_in_tx = 0;
     size_t d_octets_in_tx = 0;

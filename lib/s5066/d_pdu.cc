@@ -483,6 +483,20 @@ std::optional<d_pdu> decode_d_pdu(const uint8_t* p, size_t n, bool large)
     return d;
 }
 
+bool carries_data(const d_pdu& d)
+{
+    switch (d.large ? small_type(d.type) : d.type) {
+    case d_pdu_type::data_only:
+    case d_pdu_type::data_ack:
+    case d_pdu_type::expedited_data_only:
+    case d_pdu_type::non_arq_data:
+    case d_pdu_type::expedited_non_arq_data:
+        return d.segment.size() > 1; // a C_PDU of link control has one octet
+    default:
+        return false;
+    }
+}
+
 std::string describe(const d_pdu& d)
 {
     std::string s = to_string(d.type);

@@ -190,6 +190,9 @@ inline std::optional<d_pdu> decode_d_pdu(const std::vector<uint8_t>& v)
     return decode_d_pdu(v.data(), v.size());
 }
 
+//! It carries data of a client, not only acknowledgements, link control or a question for an ACK.
+bool carries_data(const d_pdu& d);
+
 //! One line for logs: "DATA-ONLY fsn 3 UWE 200 octets".
 std::string describe(const d_pdu& d);
 

@@ -125,6 +125,10 @@ std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why)
     }
     bool rate = false, il = false;
     for (const mode& m : mode::all()) {
+        // Their rates and interleavers are numbered for the 3 kHz families only.
+        if (m.family == waveform_family::wideband) {
+            continue;
+        }
         const bool same_il = p.high_rate ? interleaver_cs(m) == p.interleaver_cs
                                          : interleaver_code(m.il) == p.interleaver_code;
         const bool same_rate =

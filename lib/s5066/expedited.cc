@@ -10,7 +10,7 @@ namespace gr::hf::s5066 {
 
 void expedited_sender::submit(outgoing_ptr o)
 {
-    d_unsent += o->c_pdu.size();
+    d_unsent.add(*o, o->c_pdu.size());
     d_queue.push_back(std::move(o));
 }
 
@@ -23,7 +23,7 @@ void expedited_sender::begin_transmission()
 {
     if (d_arq.idle() && !d_queue.empty()) {
         d_arq.rewind(0);
-        d_unsent -= d_queue.front()->c_pdu.size();
+        d_unsent.remove(*d_queue.front(), d_queue.front()->c_pdu.size());
         d_arq.submit(std::move(d_queue.front()));
         d_queue.pop_front();
         d_id = d_next_id;
@@ -77,7 +77,7 @@ void expedited_sender::expire(sim_time now, std::vector<outgoing_ptr>& expired)
     const auto late = [now](const outgoing_ptr& o) { return o->expires <= now; };
     for (const auto& o : d_queue) {
         if (late(o)) {
-            d_unsent -= o->c_pdu.size();
+            d_unsent.remove(*o, o->c_pdu.size());
             expired.push_back(o);
         }
     }
@@ -93,7 +93,7 @@ void expedited_sender::expire(sim_time now, std::vector<outgoing_ptr>& expired)
 void expedited_sender::restart()
 {
     for (auto& o : d_arq.take_all()) {
-        d_unsent += o->c_pdu.size();
+        d_unsent.add(*o, o->c_pdu.size());
         d_queue.push_front(std::move(o));
     }
     d_next_id = 0;
@@ -109,7 +109,7 @@ std::vector<outgoing_ptr> expedited_sender::take_queued()
 {
     std::vector<outgoing_ptr> all(d_queue.begin(), d_queue.end());
     d_queue.clear();
-    d_unsent = 0;
+    d_unsent.clear();
     return all;
 }
 

@@ -32,8 +32,15 @@ public:
     //! C_PDUs that are not acknowledged.
     size_t waiting() const { return d_queue.size() + (d_arq.idle() ? 0 : 1); }
     unsigned unacknowledged() const { return d_arq.unacknowledged(); }
+    //! Octets of the first D_PDU that next() would give.
+    size_t first_octets(size_t overhead) const { return d_arq.first_octets(overhead); }
     //! C_PDU octets that were never sent.
-    size_t unsent_octets() const { return d_unsent + d_arq.unsent_octets(); }
+    size_t unsent_octets() const { return unsent().total(); }
+    backlog unsent() const
+    {
+        backlog all = d_unsent;
+        return all += d_arq.unsent();
+    }
 
     //! See arq_sender::set_segment().
     void set_segment(size_t octets, bool equal_parts);
@@ -64,7 +71,7 @@ private:
 
     arq_sender d_arq{ 128 };
     std::deque<outgoing_ptr> d_queue;
-    size_t d_unsent = 0;   // octets in d_queue
+    backlog d_unsent;      // what is in d_queue
     uint8_t d_next_id = 0; // of the next C_PDU
     uint8_t d_id = 0;      // of the one in d_arq
 };

@@ -160,22 +160,21 @@ void hard_links::drop(sim_time now)
     release(now, a);
 }
 
-void hard_links::terminate(sim_time now, client_id c, address remote)
+bool hard_links::terminate(sim_time now, client_id c, address remote)
 {
     const bool ours =
         d_session && d_session->client == c && d_session->link.remote == remote;
     if (!ours) {
-        hard_link l;
-        l.remote = remote;
-        d_user.to_client(
-            c, s_hard_link_terminated{ uint8_t(hard_link_end_reason::link_broken), l });
-        return;
+        // Said twice: it hears of the end when that has come.
+        return std::any_of(d_endings.begin(), d_endings.end(), [&](const ending& e) {
+            return e.client == c && e.remote == remote;
+        });
     }
     switch (d_session->at) {
     case state::calling:
         tell_terminated(*d_session, hard_link_end_reason::link_broken);
         drop(now);
-        return;
+        return true;
     case state::asking:
         refuse(now, remote, uint8_t(hard_link_reject_reason::remote_busy));
         d_session.reset();
@@ -184,6 +183,7 @@ void hard_links::terminate(sim_time now, client_id c, address remote)
         give_up(now, end_client_request, true);
     }
     d_user.rules_changed(now);
+    return true;
 }
 
 void hard_links::client_gone(sim_time now, client_id c)

@@ -52,8 +52,12 @@ public:
     // Clients
     //! S_HARD_LINK_ESTABLISH by \p by; \p l names a node other than this one.
     void establish(sim_time now, const hard_link_user::bound& by, const hard_link& l);
-    //! S_HARD_LINK_TERMINATE
-    void terminate(sim_time now, client_id c, address remote);
+    /*! \brief S_HARD_LINK_TERMINATE: of the client that asked for the hard link, or for type 2
+     *         was asked (A.2.1.19, A.3.2.2.3).
+     *  \return false: the client has none with \p remote; nothing happens, and it is told
+     *          nothing, since S_HARD_LINK_TERMINATED is for clients of a hard link (A.2.1.22)
+     */
+    bool terminate(sim_time now, client_id c, address remote);
     //! S_HARD_LINK_ACCEPT. \return false: there was nothing to accept
     bool accept(sim_time now, client_id c, const hard_link& l);
     //! S_HARD_LINK_REJECT. \return false: there was nothing to reject

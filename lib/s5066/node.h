@@ -166,6 +166,10 @@ public:
      *         delivered, and not acknowledged. Clients are told by S_SUBNET_AVAILABILITY.
      */
     void set_emcon(sim_time now, bool on);
+    /*! \brief What the time is: \p utc seconds since 1970 at station time \p now. For a node with
+     *         node_config::system_utc; again whenever the two clocks may have drifted apart.
+     */
+    void set_utc(sim_time now, double utc);
     void set_trace(bool on);
     void set_tap(bool on);
 
@@ -177,6 +181,10 @@ public:
     // Observation
     const node_stats& stats() const;
     node_state state() const;
+    /*! \brief How often the numbering of D_PDUs with another node has begun anew: links made,
+     *         resets and resynchronisations (C.6.3). Within one nothing is delivered twice.
+     */
+    uint64_t numberings(address a) const;
     std::optional<trace_line> poll_trace();
     std::optional<tap_record> poll_tap();
 

@@ -48,8 +48,16 @@ struct node_config {
      *         other's end.
      */
     bool full_duplex = false;
-    double turnaround_s = 0.1; //!< from the end of the other's transmission to keying
-    double hold_s = 0.1; //!< collecting data before a transmission that is no answer
+    //! From the end of the other's transmission to keying; 0: 0.1, for wideband modes 0.05.
+    double turnaround_s = 0;
+    /*! \brief U_PDUs of this priority or more are what somebody waits for: from the peer, or ours
+     *         while less urgent ones wait. After them the transmissions to that peer are short, so
+     *         that it is heard often, and grow again with the time since the last one. The data that
+     *         is behind loses up to five percent of its speed. 1 to 16; 16: never.
+     */
+    unsigned prompt_priority = 2;
+    //! Collecting data before a transmission that is no answer; 0: 0.1, for wideband modes 0.02.
+    double hold_s = 0;
     double peer_turnaround_s = 2.0; //!< longest time that others may take to key
     double rx_latency_s = 0.5;      //!< longest delay of the own receiver, for time-outs
     /*! \brief Until a modem with a carrier detector (modem_user::on_carrier) notices another's
@@ -95,8 +103,13 @@ struct node_config {
     double first_data_s = 0;  //!< a called link without data ends (T_FIRST); 0: computed
     unsigned max_links = 8;   //!< nonexclusive links at once
     double link_alternate_s =
-        120;                  //!< longest run of turns with one peer while others wait
-    double lone_run_s = 3600; //!< the same while no third station was heard
+        120; //!< longest run of turns with one peer while data for others wait here
+    /*! \brief On a channel that stations share, each that has data gets it once within this time:
+     *         its transmissions are bounded to its part of it.
+     */
+    double share_cycle_s = 430;
+    //! Longest time without a pause in which a station could begin that nobody has heard yet.
+    double lone_run_s = 500;
 
     bool broadcast_only = false; //!< only non-ARQ; refuses links and ARQ clients
 
@@ -114,15 +127,25 @@ struct node_config {
     double keep_alive_s = 0;       //!< between S_KEEP_ALIVE; at least 120, 0: none sent
     double keep_alive_answer_s = 10;
     unsigned max_invalid_primitives = 10; //!< from one client until it is unbound
+    //! Clients known at once; those that are not bound are forgotten first.
     unsigned max_clients = 64;
-    unsigned max_bound = 16; //!< bound SAPs; beyond, a higher rank displaces a lower one
+    //! Bound SAPs, at most max_clients; beyond, a higher rank displaces a lower one.
+    unsigned max_bound = 16;
     unsigned client_expedited = 10;            //!< unconfirmed ones of a client
     unsigned client_expedited_per_minute = 60; //!< beyond either, it is unbound
     size_t response_fragment = 4096;           //!< octets of the U_PDU in confirmations
 
-    //! Seconds since 1970 at station time 0; needed for time to die. Unknown: ignored.
+    //! Seconds since 1970 at station time 0; needed for time to die. Unknown: that is ignored.
     std::optional<int64_t> utc_at_zero_s;
-    bool send_ttd = false; //!< put time to die into S_PDUs, if the time is known
+    /*! \brief The computer's clock is right within a second: whoever runs the node tells it by
+     *         node::set_utc(). Where clocks differ, U_PDUs are dropped too early.
+     */
+    bool system_utc = false;
+    /*! \brief Put time to die into S_PDUs (A.3.1.1), so that the far node drops a U_PDU whose TTL
+     *         is over. Needs utc_at_zero_s or system_utc, there as well. With a TTL of a week or
+     *         more there is none: it would be ambiguous.
+     */
+    bool send_ttd = false;
 
     uint64_t seed = 1;  //!< of random waits and initial numbers; differs between starts
     bool trace = false; //!< keep log lines for poll_trace()

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "s5066/adaptive_rate.h"
+#include "s5066/channel_share.h"
 #include "s5066/deframer.h"
 #include "s5066/node.h"
 #include "s5066/non_arq.h"
@@ -16,13 +17,16 @@
 namespace gr::hf::s5066 {
 
 /*! \brief Channel access and data transfer of a node. The parts are in node_turns.cc (when to
- *         transmit), node_tx.cc (what), node_rx.cc (D_PDUs received) and node_link.cc (links).
+ *         transmit), node_tx.cc (what), node_length.cc (how much), node_rx.cc (D_PDUs
+ *         received) and node_link.cc (links).
  */
 class node::impl : public sis_lower
 {
     // Longest time that EOT can tell
     static constexpr double max_eot_s = 127.5;
-    // Turns in a row without data, after a long run.
+    // Of a transmission that asks for the answer that did not come, if there are data.
+    static constexpr unsigned probe_blocks = 4;
+    // Turns in a row in which a peer with data may send none, because others come first.
     static constexpr unsigned most_yields = 2;
 
 public:
@@ -30,7 +34,7 @@ public:
 
     // sis_lower
     void submit(sim_time now, outgoing_ptr o) override;
-    size_t unsent_octets() const override;
+    backlog unsent() const override;
     void make_link(sim_time now, address a) override;
     void break_link(sim_time now, address a) override;
     void break_nonexclusive(sim_time now) override;
@@ -52,8 +56,10 @@ public:
     void set_rate_policy(std::unique_ptr<rate_policy> p) { d_policy = std::move(p); }
     size_t aligned_u_pdu_octets() const;
     void set_broadcast(sim_time now, bool on);
+    void set_utc(sim_time now, double utc);
     void set_emcon(sim_time now, bool on);
     node_state state() const;
+    peer* find_peer(address a) const;
 
     node_config d_config;
     node_stats d_stats;
@@ -84,6 +90,7 @@ private:
         unsigned data_acks = 0; // data D_PDUs that still carry an ACK
         bool with_new = true;
         bool answer_wanted = false;
+        bool data = false; // has some
         bool ended = false;
         size_t next_fill = 0;
         sim_time begin{};
@@ -104,7 +111,6 @@ private:
     };
 
     // Peers
-    peer* find_peer(address a);
     peer* get_peer(address a);
     bool forgettable(const peer& p) const;
 
@@ -114,21 +120,36 @@ private:
     bool has_data(const peer& p) const;
     bool sendable(const peer& p) const;
     bool control_waiting(const peer& p) const;
+    static unsigned urgency(const peer& p);
+    bool outranked(const peer& p, sim_time now) const;
     bool may_call(const peer& p) const;
     sim_time noticed_after() const; // another's transmission, from its begin
+    double turnaround_s() const;
+    double hold_s() const;
     sim_time guard_time() const;
+    double answer_wait_s() const; // from the own end
     sim_time back_off(const peer& p);
     void note_station(sim_time now, address a);
     bool shared() const { return d_stations_heard > 1; }
+    // Until the other end of a link has had its turn, in seconds.
+    double cycle_s() const { return shared() ? d_config.share_cycle_s : 0; }
     sim_time shared_slot() const;
-    sim_time yield_time() const;
-    bool yield_due() const;
-    unsigned contention_slots() const;
-    sim_time contention_wait();
-    sim_time wait_of_others(); // from the end of a transmission to one that is no answer
-    sim_time wait_after_own(const peer& p);
-    sim_time wait_of_heard();
+    sim_time turn_length() const;
+    bool held_long(sim_time at) const;
+    bool gap_due(sim_time at, sim_time length) const;
+    bool crowded(sim_time at) const;
+    bool others_first() const;
+    bool must_yield() const;
+    void note_begin(sim_time begin, address a);
+    void note_unknown(sim_time noticed);
+    unsigned chances() const;
+    unsigned contention_slot(sim_time end);
+    // From the end of a transmission to one that is no answer.
+    sim_time wait_of_others(sim_time end);
+    sim_time wait_after_own(sim_time end, const peer& p);
+    sim_time wait_of_heard(sim_time end);
     bool long_run() const;
+    bool tried_enough(sim_time now, const peer& p) const; // to call it
     void on_silence(sim_time now, peer& p);
     void housekeeping(sim_time now);
     bool housekeeping_needed() const;
@@ -159,6 +180,12 @@ private:
     size_t plan_opening(size_t need);
     bool emit_opening(sim_time now);
     d_pdu make(const peer& p, d_pdu_type type) const;
+    double
+    turn_s(const peer& p) const; // from the end of the own data to the begin of the next
+    double prompt_least_s(const peer& p) const;
+    double prompt_longest_s(sim_time now, const peer& p) const;
+    void shorten(const peer& p, size_t octets);
+    size_t fitting_blocks(const peer& p, size_t before, size_t longest) const;
     size_t max_blocks(const kernel::mode_timing& t, double longest_s) const;
     void fit_segments(sim_time now, peer& p);
     bool emit_question(sim_time now);
@@ -182,7 +209,7 @@ private:
     void on_expedited_data(sim_time now, peer& p, const d_pdu& d);
     void on_expedited_ack(sim_time now, peer& p, const d_pdu& d);
     void deliver_arq(sim_time now,
-                     const peer& p,
+                     peer& p,
                      const std::vector<std::vector<uint8_t>>& c_pdus,
                      bool expedited);
     void on_reset(sim_time now, peer& p, const d_pdu& d);
@@ -203,6 +230,7 @@ private:
     void after_reception(sim_time now);
     void measure_loss(sim_time now, peer& p);
     void note_eot(const received_d_pdu& r);
+    void note_turn(const d_pdu& d);
 
     // Links (node_link.cc)
     void call(sim_time now, peer& p);
@@ -274,9 +302,21 @@ private:
     sim_time d_answer_by{};
     uint32_t d_last_peer = 0;                // for taking turns
     sim_time d_run_since{};                  // the present run of turns with d_last_peer
-    unsigned d_yields = 0;                   // turns in a row given away after a long run
     std::map<uint32_t, sim_time> d_heard_at; // other stations on the channel, when last
+    sim_time d_newest_heard_at{};            // the last of them for the first time
     size_t d_stations_heard = 0;             // of them, lately
+    channel_share d_share;
+    bool d_rx_noted = false;   // the begin of the present reception is known to d_share
+    bool d_rx_data = false;    // and that it carries data
+    bool d_served = false;     // our part of the channel since others could last begin
+    sim_time d_served_time{};  // of it, on the air
+    unsigned d_unheard = 0;    // transmissions in a row without an answer
+    bool d_unsure = false;     // the last one with data wants none
+    unsigned d_new_rounds = 0; // with more slots for stations that are not on the list
+    bool d_new_heard = false;  // one that all others have heard, too, is the reason
+    unsigned d_gaps = 0;       // since a station was heard for the first time
+    sim_time d_busy_end{};     // end of the last transmission of anyone
+    sim_time d_gap_at{};       // end of the last pause in which everyone could begin
     sim_time d_housekeeping_at{};
     std::optional<address> d_shown_peer;
 };

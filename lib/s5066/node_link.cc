@@ -134,6 +134,7 @@ void node::impl::call(sim_time now, peer& p)
     p.caller = true;
     p.request_id = new_expedited_id();
     p.tries = 0;
+    p.called_at = now;
     p.silent = 0;
     p.probe = false;
     p.heard_request_id.reset();
@@ -167,6 +168,7 @@ void node::impl::link_made(sim_time now, peer& p, bool exclusive)
     p.silent = 0;
     p.last_data = now;
     ++d_stats.links_made;
+    ++p.numberings;
     d_stats.links_large += p.large ? 1 : 0;
     p.extensions_told = 0;
     trace(now,
@@ -386,10 +388,10 @@ void node::impl::on_link_c_pdu(sim_time now,
         p.heard_request_id = id;
         p.heard_reset_id.reset();
         link_made(now, p, c.low & 1);
-        p.first_data_by =
-            now + from_seconds(d_config.first_data_s > 0
-                                   ? d_config.first_data_s
-                                   : 2 * (d_config.peer_turnaround_s + 10) + 30);
+        p.first_data_by = now + from_seconds(d_config.first_data_s > 0
+                                                 ? d_config.first_data_s
+                                                 : 2 * (d_config.peer_turnaround_s + 10) +
+                                                       30 + cycle_s());
         take_early(now, p);
         break;
     case c_pdu_type::link_accepted:
@@ -452,8 +454,9 @@ void node::impl::check_links(sim_time now)
         }
         // The caller breaks; the called side only when the caller seems to be gone, which takes
         // longer than losing one or two of its longest transmissions.
-        const double limit = p.caller ? d_config.link_idle_s
-                                      : 2 * d_config.link_idle_s + called_patience_s;
+        const double limit =
+            p.caller ? d_config.link_idle_s
+                     : 2 * d_config.link_idle_s + called_patience_s + cycle_s();
         // An acknowledgement of expedited data does not say what it acknowledges, so none can go
         // with the break. If ours got lost, the peer has to have had time for repeats.
         const double late = p.caller && p.expedited_last ? called_patience_s : 0;

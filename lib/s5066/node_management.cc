@@ -30,6 +30,7 @@ uint8_t node::impl::capabilities() const
 {
     unsigned bits = capability_serial_tone | capability_extended_rates;
     bits |= d_config.drc ? capability_drc : 0u;
+    bits |= d_config.full_duplex ? capability_full_duplex : 0u;
     return static_cast<uint8_t>(bits);
 }
 

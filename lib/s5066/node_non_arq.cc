@@ -42,10 +42,11 @@ bool node::impl::emit_non_arq(sim_time now)
         p, n.expedited ? d_pdu_type::expedited_non_arq_data : d_pdu_type::non_arq_data);
     if (n.window_end == sim_time::zero()) {
         // Long enough for everything that waits for this destination, in turns of its own.
-        const double s = 8.0 * 1.2 * static_cast<double>(p.non_arq_octets) *
+        const double s = 8.0 * 1.2 * static_cast<double>(p.non_arq_unsent.total()) *
                          (n.rounds + 1) / d_tx.m.rate_bps;
-        const double turns = 1 + std::floor(s / d_config.max_transmission_s);
-        n.window_end = at + from_seconds(s + turns * 10) + (end_of_transmission() - at);
+        const double turns = 1 + std::floor(s / to_seconds(turn_length()));
+        n.window_end = at + from_seconds(s + turns * (10 + cycle_s())) +
+                       (end_of_transmission() - at);
     }
     const double left = to_seconds(n.window_end - at) / eot_unit_s;
     d.non_arq.c_pdu_id = n.id;
@@ -54,6 +55,7 @@ bool node::impl::emit_non_arq(sim_time now)
     d.non_arq.c_pdu_size = static_cast<uint16_t>(size);
     d.non_arq.offset = static_cast<uint16_t>(n.offset);
     d.non_arq.window = static_cast<uint16_t>(std::clamp(std::ceil(left), 0.0, 65535.0));
+    p.non_arq_turns[n.o->priority & 15].serve(*n.o);
     const auto from = n.o->c_pdu.begin() + static_cast<std::ptrdiff_t>(n.offset);
     d.segment.assign(from, from + static_cast<std::ptrdiff_t>(segment));
     n.offset += segment;
@@ -65,7 +67,7 @@ bool node::impl::emit_non_arq(sim_time now)
         if (again.rounds-- > 0) {
             p.non_arq.push_back(std::move(again));
         } else {
-            p.non_arq_octets -= size;
+            p.non_arq_unsent.remove(*again.o, size);
         }
     }
     return emit(now, d);
@@ -75,7 +77,7 @@ std::deque<non_arq_out>::iterator
 node::impl::give_up_non_arq(peer& p, std::deque<non_arq_out>::iterator it)
 {
     const outgoing_ptr o = it->o;
-    p.non_arq_octets -= o->c_pdu.size();
+    p.non_arq_unsent.remove(*o, o->c_pdu.size());
     const auto next = p.non_arq.erase(it);
     ++d_stats.u_pdus_expired;
     d_sis.on_failed(*o, unidata_reject_reason::ttl_expired);

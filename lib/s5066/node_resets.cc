@@ -51,12 +51,14 @@ void node::impl::on_reset(sim_time now, peer& p, const d_pdu& d)
         (p.reset.header.full || h.frame_id == p.reset.header.frame_id)) {
         if (p.reset.header.full) {
             p.restart_arq();
+            ++p.numberings;
         }
         p.reset.active = false;
     }
     if (h.full) {
         if (!repeated) {
             p.restart_arq();
+            ++p.numberings;
             p.reset.active = false;
             trace(now, "full reset by " + p.addr.to_string());
         }
@@ -66,6 +68,7 @@ void node::impl::on_reset(sim_time now, peer& p, const d_pdu& d)
     } else if (h.rx_cmnd) {
         if (!repeated) {
             p.rx.reset(h.new_rx_lwe);
+            ++p.numberings;
         }
         if (p.reset.active && p.reset.header.tx_rqst) {
             p.reset.active = false;

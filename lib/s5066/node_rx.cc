@@ -19,6 +19,16 @@ constexpr uint8_t warning_state = 3;
 // Blocks whose SNR is kept for the rate policy: more than a longest transmission has.
 constexpr size_t max_block_snrs = 2048;
 
+//! Priority of the U_PDU in an S_PDU.
+unsigned priority_of(const std::vector<uint8_t>& s_pdu)
+{
+    const auto type = static_cast<s_pdu_type>(s_pdu.empty() ? 0xf : s_pdu[0] >> 4);
+    if (type != s_pdu_type::data && type != s_pdu_type::data_with_id) {
+        return 0;
+    }
+    return s_pdu[0] & 15u;
+}
+
 } // namespace
 
 void node::impl::on_rx_start(sim_time now, const rx_start& e)
@@ -32,6 +42,7 @@ void node::impl::on_rx_start(sim_time now, const rx_start& e)
     d_rx_begin_known = false;
     d_heard_eot = false;
     d_heard_non_arq = d_heard_other = false;
+    d_rx_noted = d_rx_data = false;
     d_rx_mode = e.m;
     d_rx_snr_db = e.snr_db;
     d_rx_block_snr_db.clear();
@@ -91,8 +102,12 @@ void node::impl::on_rx_end(sim_time now, const rx_end& e)
         end = std::max(end, d_heard_end);
     }
     // Who is addressed may answer first; all others, and new calls, wait for that.
-    d_turn_at = end + from_seconds(d_config.turnaround_s);
-    d_free_at = end + wait_of_heard();
+    d_turn_at = end + from_seconds(turnaround_s());
+    if (!d_rx_noted && d_rx_begin_known) {
+        note_unknown(d_rx_begin);
+    }
+    d_busy_end = end;
+    d_free_at = end + wait_of_heard(end);
     warn_of_early(now);
     after_reception(now);
     if (e.reason == rx_end_reason::preempted) {
@@ -121,8 +136,11 @@ void node::impl::after_reception(sim_time now)
             continue;
         }
         p.silent = 0;
+        d_unheard = 0;
         p.data_last = p.data_last && (p.heard_data || !p.heard_arq);
         p.expedited_last = p.expedited_last && (p.heard_expedited || !p.heard_arq);
+        // The last few turns.
+        p.data_turns += ((p.heard_data ? 1 : 0) - p.data_turns) / 4;
         p.acks_alone = p.heard_ack && !p.heard_data ? p.acks_alone + 1 : 0;
         p.ready_at = std::min(p.ready_at, now);
         if (p.managing()) {
@@ -173,10 +191,26 @@ void node::impl::note_eot(const received_d_pdu& r)
     const size_t block = r.bit_offset / t.bits_per_block;
     const double inside = static_cast<double>(r.bit_offset % t.bits_per_block) /
                           static_cast<double>(t.bits_per_block);
-    const double block_s = static_cast<double>(t.block_symbols) / t.symbol_rate;
+    const double block_s = static_cast<double>(t.block_symbols) / t.symbol_rate_bd;
     d_heard_end = d_rx_begin + t.block_begin(block) +
                   from_seconds(inside * block_s + eot_unit_s * r.pdu.eot);
     d_heard_eot = true;
+}
+
+// Who has had the channel, as all others hear it too.
+void node::impl::note_turn(const d_pdu& d)
+{
+    if (!d_rx_begin_known || d.src == d_config.own) {
+        return;
+    }
+    if (!d_rx_noted) {
+        note_begin(d_rx_begin, d.src);
+    }
+    if (carries_data(d) && !d_rx_data) {
+        d_share.served(d.src, d_rx_begin);
+        d_rx_data = true;
+    }
+    d_rx_noted = true;
 }
 
 void node::impl::on_received(sim_time now, const received_d_pdu& r)
@@ -186,6 +220,7 @@ void node::impl::on_received(sim_time now, const received_d_pdu& r)
     note_eot(r);
     d_stats.octets_received += r.octets.size();
     note_station(now, d.src);
+    note_turn(d);
     const bool non_arq = d.type == d_pdu_type::non_arq_data && !d.dst.is_group();
     (non_arq ? d_heard_non_arq : d_heard_other) = true;
     const bool group = d.dst.is_group() && (d.dst.is_broadcast() ||
@@ -397,7 +432,7 @@ void node::impl::on_data(sim_time now, peer& p, const d_pdu& d)
 }
 
 void node::impl::deliver_arq(sim_time now,
-                             const peer& p,
+                             peer& p,
                              const std::vector<std::vector<uint8_t>>& c_pdus,
                              bool expedited)
 {
@@ -408,6 +443,9 @@ void node::impl::deliver_arq(sim_time now,
             from.src = p.addr;
             from.dst = d_config.own;
             from.expedited = expedited;
+            if (!expedited && priority_of(c->s_pdu) >= d_config.prompt_priority) {
+                p.prompt_at = now;
+            }
             d_sis.on_s_pdu(now, from, c->s_pdu.data(), c->s_pdu.size());
         }
     }

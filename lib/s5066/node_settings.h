@@ -4,9 +4,10 @@
 
 #include "s5066/node_config.h"
 
+#include <hf/setting_info.h>
+
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace gr::hf::s5066 {
@@ -23,7 +24,10 @@ using node_settings = std::map<std::string, double>;
  */
 void apply(const node_settings& settings, node_config& config);
 
-//! All names with their default values.
-std::vector<std::pair<std::string, double>> default_settings();
+//! \throws std::invalid_argument that names the first member out of the range of its setting.
+void check_ranges(const node_config& config);
+
+//! All settings, with what a user is told of them.
+std::vector<setting_info> describe_settings();
 
 } // namespace gr::hf::s5066

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// What a transmission contains: its length, its D_PDUs, their EOT.
+// What a transmission contains: its D_PDUs, their EOT.
 #include "s5066/node_impl.h"
 
 #include <algorithm>
@@ -12,9 +12,8 @@ namespace gr::hf::s5066 {
 namespace {
 
 constexpr unsigned max_control_copies = 4;
-constexpr unsigned probe_blocks = 4;
-// First transmission of a run on a shared channel: two stations that begin together lose no
-// more than this. The answer shows that the channel is ours for a longer one.
+// First transmission of a run on a shared channel whose stations do not know of us: two that begin
+// together lose no more than this. The answer shows that the channel is ours for a longer one.
 constexpr double contended_s = 5;
 // Share of the longest transmission that is sent to a peer whose losses are not yet known.
 constexpr size_t first_part = 12;
@@ -38,19 +37,6 @@ bool node::impl::ack_only(const peer& p) const
     const bool expedited =
         !p.expedited_tx.idle() && (p.expedited_allowed() || may_call(p));
     return !arq && !expedited && p.non_arq.empty();
-}
-
-size_t node::impl::max_blocks(const kernel::mode_timing& t, double s) const
-{
-    const sim_time limit = from_seconds(s) + t.block_begin(0);
-    size_t b = 1;
-    const auto guess =
-        static_cast<size_t>(s * t.symbol_rate / static_cast<double>(t.block_symbols));
-    b = std::max<size_t>(guess, 1) + 1;
-    while (b > 1 && t.block_end(b - 1) > limit) {
-        --b;
-    }
-    return b;
 }
 
 size_t node::impl::data_overhead() const
@@ -161,27 +147,27 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     }
     tx_context c;
     c.peer = p.addr;
-    const bool in_turn = d_turn == &p && now <= d_turn_at + guard_time();
+    const bool yields = must_yield();
+    const bool in_turn =
+        d_turn == &p && now <= d_turn_at + guard_time() && !(yields && now >= d_free_at);
     if (!in_turn) {
         d_run_since = now;
     }
-    // After a long run only what is owed; then the others on the channel may begin. The peer's
-    // run ends at most one of its transmissions later; if it goes on, it has begun a new one
-    // and must not have the channel for all of it.
-    d_yields = in_turn && yield_due() ? d_yields + 1 : 0;
-    if (d_yields > most_yields) {
-        d_yields = 0;
-        d_run_since = now;
+    // Only what is owed, if others come first.
+    const bool no_data = in_turn && (yields || outranked(p, now));
+    note_begin(now, d_config.own);
+    if (!in_turn || !shared() || d_share.ahead_of(d_config.own) == 0) {
+        d_served_time = sim_time::zero();
     }
-    const bool no_data = d_yields > 0;
+    d_served = !no_data;
     c.ack_only = no_data || ack_only(p);
-    c.backlog_octets =
-        p.tx.unsent_octets() + p.expedited_tx.unsent_octets() + p.non_arq_octets;
+    c.backlog_octets = p.unsent().total();
     c.silent_rounds = p.silent;
     d_tx = transmission();
     d_tx.to = &p;
     d_tx.no_data = no_data;
-    d_tx.contended = !in_turn && shared() && !p.addr.is_group();
+    d_tx.contended = !in_turn && shared() && !p.addr.is_group() &&
+                     (d_unheard > 0 || !d_share.has(d_config.own));
     d_tx.m = d_policy->choose(now, c);
     if (d_config.drc && p.link != link_state::none) {
         begin_rate_change(now, p, d_tx.m);
@@ -193,7 +179,9 @@ void node::impl::begin_transmission(sim_time now, peer& p)
         d_tx.m = d_data_mode; // a policy of the user's chose what no modem can send
         d_tx.timing = kernel::timing_of(d_tx.m);
     }
-    d_tx.longest_s = d_policy->longest_s(c);
+    d_tx.longest_s = std::min({ d_policy->longest_s(c),
+                                prompt_longest_s(now, p),
+                                to_seconds(turn_length() - d_served_time) });
     d_tx.begin = now;
     d_transmitting = true;
     bound_window(p);
@@ -264,13 +252,19 @@ void node::impl::plan()
         need += d.octets();
     }
     const auto& t = d_tx.timing;
-    size_t longest =
-        max_blocks(t,
-                   p.addr.is_group() && d_tx.longest_s >= max_eot_s
-                       ? d_config.broadcast_s
-                       : std::min(d_tx.longest_s, d_config.max_transmission_s));
+    double longest_s = std::min(d_tx.longest_s, d_config.max_transmission_s);
+    if (p.addr.is_group() && longest_s >= d_config.max_transmission_s) {
+        longest_s = d_config.broadcast_s;
+    }
     if (d_tx.contended && p.non_arq.empty()) {
-        longest = std::min(longest, max_blocks(t, contended_s));
+        longest_s = std::min(longest_s, contended_s);
+    }
+    size_t longest = max_blocks(t, longest_s);
+    if (shared() && longest_s < d_config.max_transmission_s) {
+        // One D_PDU must fit, or nothing would ever go out.
+        const size_t first = std::max(p.tx.first_octets(data_overhead()),
+                                      p.expedited_tx.first_octets(data_overhead()));
+        longest = std::max(longest, t.blocks_for(need + first));
     }
     size_t cap = t.octets_in(longest);
     const size_t sample = least_sample * (max_segment + data_overhead());
@@ -299,6 +293,10 @@ void node::impl::plan()
         need += d_tx.data_acks * (1 + p.rx.ack().selective.size());
     } else if (ack) {
         need += plan_acks(p);
+    }
+    if (data && !probe && p.prompt_at) {
+        longest = fitting_blocks(p, need, longest);
+        cap = t.octets_in(longest);
     }
     const size_t left = cap - std::min(cap, need);
     if (probe) {
@@ -334,7 +332,7 @@ sim_time node::impl::air_time_at(size_t octet) const
     const size_t block = bit / t.bits_per_block;
     const double inside = static_cast<double>(bit % t.bits_per_block) /
                           static_cast<double>(t.bits_per_block);
-    const double block_s = static_cast<double>(t.block_symbols) / t.symbol_rate;
+    const double block_s = static_cast<double>(t.block_symbols) / t.symbol_rate_bd;
     return d_tx.begin + t.block_begin(block) - t.block_begin(0) +
            from_seconds(inside * block_s);
 }
@@ -369,6 +367,7 @@ bool node::impl::emit(sim_time now, d_pdu d)
     d_tx.produced += octets.size();
     ++d_stats.d_pdus_sent[static_cast<size_t>(d.type)];
     d_stats.octets_sent += octets.size();
+    d_tx.data |= carries_data(d);
     switch (d.large ? small_type(d.type) : d.type) {
     case d_pdu_type::ack_only:
         d_tx.ack_sent = true;

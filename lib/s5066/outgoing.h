@@ -28,6 +28,10 @@ struct outgoing {
     uint8_t dst_sap = 0;
     size_t header = 0;          //!< octets of the C_PDU before the U_PDU
     std::optional<uint32_t> id; //!< of its S_PDU, if that has one (S5066-EP9)
+    bool confirmed =
+        false; //!< by the other client; the acknowledgement may still be missing
+
+    uint64_t turn = 0; //!< among C_PDUs of its priority (fair_turns)
 
     // Progress of the ARQ machine
     size_t segment = 0; //!< length of its segments; 0: not yet begun

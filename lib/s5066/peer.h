@@ -8,6 +8,7 @@
 #include "s5066/pdu.h"
 #include "s5066/rate_change.h"
 
+#include <array>
 #include <deque>
 
 namespace gr::hf::s5066 {
@@ -70,6 +71,7 @@ struct peer {
     bool heard_request = false; //!< in the present reception
     bool heard_accept = false;  //!< in the present reception
     unsigned tries = 0;         //!< of the link or break request
+    sim_time called_at{};       //!< first link request
     sim_time last_data{};       //!< last data in either direction
     sim_time first_data_by{};   //!< T_FIRST; 0: not running
 
@@ -86,6 +88,7 @@ struct peer {
     uint8_t reset_id = 0;                  //!< last one used here
     std::optional<uint8_t> heard_reset_id; //!< last one acted upon
     unsigned sync_failures = 0;
+    uint64_t numberings = 0; //!< begun: links made, resets, resynchronisations
 
     // Expedited ARQ
     expedited_sender expedited_tx;
@@ -94,7 +97,8 @@ struct peer {
 
     // Non-ARQ
     std::deque<non_arq_out> non_arq;
-    size_t non_arq_octets = 0;
+    backlog non_arq_unsent;                   //!< counted until the last round is over
+    std::array<fair_turns, 16> non_arq_turns; //!< by priority
 
     // Management
     management_exchange management;
@@ -111,6 +115,9 @@ struct peer {
     unsigned silent = 0; //!< unanswered transmissions in a row
     bool probe = false;  //!< the next transmission is a short one
     sim_time ready_at{}; //!< not before
+    //! When somebody last showed that he waits for this peer's turn (prompt_priority).
+    std::optional<sim_time> prompt_at;
+    double data_turns = 0; //!< share of its turns, lately, with more than an ACK in them
     sim_time last_warning{ -std::chrono::hours(1) };
     bool heard = false;           //!< in the present reception
     bool heard_arq = false;       //!< data or an ACK, in the present reception
@@ -156,6 +163,13 @@ struct peer {
             return dts_state::expedited;
         }
         return tx.idle() && !rx.incomplete() ? dts_state::idle : dts_state::data;
+    }
+    //! C_PDUs that were never sent, of all kinds.
+    backlog unsent() const
+    {
+        backlog all = tx.unsent();
+        all += expedited_tx.unsent();
+        return all += non_arq_unsent;
     }
     //! No ARQ data wait or are in flight.
     bool arq_idle() const { return tx.idle() && expedited_tx.idle(); }

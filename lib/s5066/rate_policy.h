@@ -71,21 +71,6 @@ public:
     }
 };
 
-//! One mode for data and one for acknowledgements, whatever happens.
-class fixed_rate_policy : public rate_policy
-{
-public:
-    fixed_rate_policy(const mode& data, const mode& ack) : d_data(data), d_ack(ack) {}
-    mode choose(sim_time, const tx_context& c) override
-    {
-        return c.ack_only ? d_ack : d_data;
-    }
-
-private:
-    mode d_data;
-    mode d_ack;
-};
-
 /*! \brief Mode for short answers that goes with data mode \p data: same rate with the shortest
  *         interleaver (high rate and wideband), short interleaver (serial tone).
  */

@@ -248,10 +248,30 @@ inline std::optional<s_primitive> decode_primitive(const std::vector<uint8_t>& v
     return decode_primitive(v.data(), v.size());
 }
 
+//! A size field that the primitive cannot have.
+struct sis_size_fault {
+    uint8_t type = 0;     //!< number of the primitive
+    size_t size = 0;      //!< what the field says
+    size_t right = 0;     //!< what it should say
+    bool swapped = false; //!< it would be right with its two octets exchanged
+
+    //! In words, for the operator.
+    std::string to_string() const;
+};
+
+/*! \brief Compares the size field of a primitive with what its type, and the length field of its
+ *         U_PDU, ask for.
+ *  \param p octets from the preamble on; the first three are right
+ *  \param n how many have come
+ *  \return nothing if it is right, or as long as too little has come to tell
+ */
+std::optional<sis_size_fault> find_size_fault(const uint8_t* p, size_t n);
+
 /*! \brief Cuts a TCP octet stream into whole primitives.
  *
- * Primitives may be split over or merged in segments. A wrong preamble or version or a
- * zero size counts once as invalid, then the stream is searched for the next `90 EB 00`.
+ * Primitives may be split over or merged in segments. A wrong preamble or version, a zero
+ * size or one that the primitive cannot have counts once as invalid, then the stream is
+ * searched for the next `90 EB 00`: a wrong size does not swallow what follows.
  */
 class sis_deframer
 {
@@ -263,6 +283,8 @@ public:
     std::optional<std::vector<uint8_t>> next();
     //! Losses of synchronisation so far.
     uint64_t invalid() const { return d_invalid; }
+    //! The last wrong size that was found.
+    const std::optional<sis_size_fault>& size_fault() const { return d_size_fault; }
     //! Octets held back for a primitive that is not complete.
     size_t buffered() const { return d_buf.size() - d_pos; }
 
@@ -271,6 +293,7 @@ private:
     size_t d_pos = 0;
     uint64_t d_invalid = 0;
     bool d_hunting = false;
+    std::optional<sis_size_fault> d_size_fault;
 };
 
 } // namespace gr::hf::s5066

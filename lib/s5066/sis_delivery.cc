@@ -85,7 +85,7 @@ void sis_server::on_unidata(sim_time now, client_id c, client& k, s_unidata_requ
         deliver_local(c, r, k.who.sap);
         return;
     }
-    if (waiting_octets() > d_high + overrun_octets) {
+    if (too_much(waiting(), k.who.sap, d_high, overrun_octets)) {
         ++d_stats.u_pdus_overflowed;
         return;
     }
@@ -134,7 +134,7 @@ void sis_server::dispatch(sim_time now, outgoing_ptr o)
     if (d_hard_links.allows(*o)) {
         d_lower.submit(now, std::move(o));
     } else {
-        d_held_octets += o->c_pdu.size();
+        d_held_backlog.add(*o, o->c_pdu.size());
         d_held.push_back(std::move(o));
     }
 }
@@ -146,7 +146,7 @@ void sis_server::expire_held(sim_time now)
         if (o->expires > now) {
             continue;
         }
-        d_held_octets -= o->c_pdu.size();
+        d_held_backlog.remove(*o, o->c_pdu.size());
         d_held.erase(d_held.begin() + static_cast<std::ptrdiff_t>(i));
         ++d_stats.u_pdus_expired;
         on_failed(*o, unidata_reject_reason::ttl_expired);
@@ -223,6 +223,9 @@ void sis_server::on_delivered(const outgoing& o)
 bool sis_server::on_failed(const outgoing& o, unidata_reject_reason why)
 {
     settle(o);
+    if (o.confirmed) {
+        return true; // only its acknowledgement is lost; the client knows better
+    }
     d_stats.u_pdus_rejected += o.client ? 1 : 0;
     d_confirms.remove_if([&o](const confirm& f) { return f.o.get() == &o; });
     if (!o.client || d_clients.count(*o.client) == 0) {
@@ -368,6 +371,7 @@ void sis_server::on_delivery_report(const s_pdu_origin& from, const s_pdu& s)
         return;
     }
     d_confirms.erase(it);
+    o->confirmed = true;
     confirm_to_client(*o);
 }
 

@@ -69,13 +69,18 @@ std::optional<std::pair<client_id, std::vector<uint8_t>>> sis_server::poll()
 
 void sis_server::sis_in(sim_time now, client_id c, const uint8_t* p, size_t n)
 {
-    const auto it = d_clients.find(c);
-    if (it == d_clients.end() && d_clients.size() >= d_config.max_clients) {
-        send(c, s_bind_rejected{ uint8_t(bind_reject_reason::not_enough_resources) });
-        return;
-    }
-    client& k = it == d_clients.end() ? d_clients[c] : it->second;
+    client& k = d_clients[c];
     k.who.client = c;
+    take(now, c, k, p, n);
+    // Nothing is lost with one that is not bound: it may bind again at any time.
+    const auto unbound = [](const auto& e) { return !e.second.is_bound; };
+    if (d_clients.size() > d_config.max_clients) {
+        d_clients.erase(std::find_if(d_clients.begin(), d_clients.end(), unbound));
+    }
+}
+
+void sis_server::take(sim_time now, client_id c, client& k, const uint8_t* p, size_t n)
+{
     auto v = decode_primitive(p, n);
     // All others are for a client that is bound.
     const bool any_time = v && (std::holds_alternative<s_bind_request>(*v) ||
@@ -98,7 +103,9 @@ void sis_server::sis_in(sim_time now, client_id c, const uint8_t* p, size_t n)
             [&](s_unidata_request& r) { on_unidata(now, c, k, std::move(r)); },
             [&](const s_hard_link_establish& r) { on_establish(now, c, k, r.link); },
             [&](const s_hard_link_terminate& r) {
-                d_hard_links.terminate(now, c, r.remote);
+                // Not against the client: its hard link may have ended meanwhile.
+                d_stats.invalid_primitives +=
+                    d_hard_links.terminate(now, c, r.remote) ? 0 : 1;
             },
             [&](const s_hard_link_accept& r) {
                 needs(d_hard_links.accept(now, c, r.link));
@@ -153,10 +160,15 @@ void sis_server::client_gone(sim_time now, client_id c)
     d_out.erase(std::remove_if(d_out.begin(), d_out.end(), gone), d_out.end());
 }
 
+bool sis_server::all_places_taken() const
+{
+    return d_saps.size() >= std::min(d_config.max_bound, d_config.max_clients);
+}
+
 // A place for one more client of this rank, if need be that of one of lower rank.
 bool sis_server::make_room(sim_time now, uint8_t rank)
 {
-    if (d_saps.size() < d_config.max_bound) {
+    if (!all_places_taken()) {
         return true;
     }
     const auto lowest =
@@ -192,11 +204,15 @@ void sis_server::on_bind(sim_time now, client_id c, client& k, const s_bind_requ
         refuse(bind_reject_reason::no_arq_in_broadcast);
         return;
     }
-    if (d_saps.count(r.sap)) {
-        refuse(bind_reject_reason::sap_in_use);
-        return;
-    }
-    if (!make_room(now, r.rank)) {
+    if (const auto holder = d_saps.find(r.sap); holder != d_saps.end()) {
+        // Where nothing else is free either, this is the place that a higher rank takes.
+        client& h = d_clients.at(holder->second);
+        if (!all_places_taken() || h.who.rank >= r.rank) {
+            refuse(bind_reject_reason::sap_in_use);
+            return;
+        }
+        unbind(now, holder->second, h, unbind_reason::higher_rank);
+    } else if (!make_room(now, r.rank)) {
         refuse(bind_reject_reason::not_enough_resources);
         return;
     }
@@ -212,20 +228,29 @@ void sis_server::on_bind(sim_time now, client_id c, client& k, const s_bind_requ
         now + from_seconds(std::max(d_config.keep_alive_s, least_keep_alive_s));
     d_saps[r.sap] = c;
     send(c, s_bind_accepted{ r.sap, static_cast<uint16_t>(d_config.mtu) });
-    if (!d_flow_on) {
-        send(c, s_data_flow_off{});
-    }
+    k.flow_on = true;
+    update_flow(); // of what a client before it on this SAP has sent
     if (d_emcon) {
         send(c, availability(node_status::receive_only, because_emcon));
     }
     tell_availability();
 }
 
+void sis_server::send_keep_alive(sim_time now, client_id c, client& k)
+{
+    k.keep_alive_sent = now;
+    send(c, s_keep_alive{});
+}
+
 void sis_server::on_keep_alive(sim_time now, client_id c, client& k)
 {
-    // An answer to ours must not be answered again.
-    if (!k.keep_alive_asked) {
-        send(c, s_keep_alive{});
+    // An answer to ours must not be answered again. A client that answers every one, as the
+    // standard literally says, must not be answered without end either: A.2.1.17 allows one in
+    // 120 s to the same destination, and "within 10 seconds" or none.
+    if (!k.keep_alive_asked &&
+        (!k.keep_alive_sent ||
+         now >= *k.keep_alive_sent + from_seconds(least_keep_alive_s))) {
+        send_keep_alive(now, c, k);
     }
     k.keep_alive_asked = false;
     k.keep_alive_at =
@@ -262,8 +287,13 @@ void sis_server::tell_availability()
         k.told_off = off;
         send(c,
              off ? availability(node_status::off, because_hard_link)
-                 : availability(node_status::half_duplex, because_unspecified));
+                 : availability(on_the_air(), because_unspecified));
     }
+}
+
+node_status sis_server::on_the_air() const
+{
+    return d_config.full_duplex ? node_status::full_duplex : node_status::half_duplex;
 }
 
 void sis_server::rules_changed(sim_time now)
@@ -271,7 +301,7 @@ void sis_server::rules_changed(sim_time now)
     tell_availability();
     std::deque<outgoing_ptr> again = std::move(d_held);
     d_held.clear();
-    d_held_octets = 0;
+    d_held_backlog.clear();
     for (auto& o : d_lower.withdraw()) {
         again.push_back(std::move(o));
     }
@@ -306,7 +336,7 @@ void sis_server::set_emcon(sim_time now, bool on)
         d_hard_links.end_all(now);
         send_all(availability(node_status::receive_only, because_emcon));
     } else {
-        send_all(availability(node_status::half_duplex, because_unspecified));
+        send_all(availability(on_the_air(), because_unspecified));
     }
 }
 
@@ -320,17 +350,41 @@ void sis_server::set_water_marks(size_t high)
 
 void sis_server::update_flow()
 {
-    const size_t n = waiting_octets();
-    const bool on = d_flow_on ? n < d_high : n < d_low;
-    if (on == d_flow_on) {
-        return;
+    const backlog all = waiting();
+    for (const auto& [sap, c] : d_saps) {
+        client& k = d_clients.at(c);
+        const bool on = !too_much(all, sap, k.flow_on ? d_high : d_low, 0);
+        if (on == k.flow_on) {
+            continue;
+        }
+        k.flow_on = on;
+        if (on) {
+            send(c, s_data_flow_on{});
+        } else {
+            send(c, s_data_flow_off{});
+        }
     }
-    d_flow_on = on;
-    if (on) {
-        send_all(s_data_flow_on{});
-    } else {
-        send_all(s_data_flow_off{});
-    }
+}
+
+backlog sis_server::waiting() const
+{
+    backlog all = d_lower.unsent();
+    return all += d_held_backlog;
+}
+
+// Beyond the mark by so many octets, and the SAP beyond its equal share of it as well.
+bool sis_server::too_much(const backlog& all, uint8_t sap, size_t mark, size_t more) const
+{
+    const size_t own = all.of_sap(sap);
+    const size_t shares = all.saps() + (own == 0 ? 1 : 0);
+    return all.total() >= mark + more && own >= mark / shares + more;
+}
+
+bool sis_server::flow_on() const
+{
+    return std::all_of(d_saps.begin(), d_saps.end(), [this](const auto& e) {
+        return d_clients.at(e.second).flow_on;
+    });
 }
 
 void sis_server::on_time(sim_time now)
@@ -359,7 +413,7 @@ void sis_server::on_time(sim_time now)
         const sim_time answer = from_seconds(d_config.keep_alive_answer_s);
         k.keep_alive_asked = true;
         k.keep_alive_at = now + answer;
-        send(c, s_keep_alive{});
+        send_keep_alive(now, c, k);
     }
 }
 

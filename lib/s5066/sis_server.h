@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/backlog.h"
 #include "s5066/hard_link.h"
 #include "s5066/node.h"
 #include "s5066/outgoing.h"
@@ -22,8 +23,8 @@ public:
     virtual ~sis_lower() = default;
     //! Queues a DATA C_PDU for another node.
     virtual void submit(sim_time now, outgoing_ptr o) = 0;
-    //! C_PDU octets in all queues that were never sent.
-    virtual size_t unsent_octets() const = 0;
+    //! C_PDUs in all queues that were never sent.
+    virtual backlog unsent() const = 0;
     //! Takes back all C_PDUs of which nothing was sent.
     virtual std::vector<outgoing_ptr> withdraw() = 0;
     /*! \brief Makes an exclusive physical link; sis_server::on_link_made() or on_link_down()
@@ -80,14 +81,19 @@ public:
     void set_broadcast(sim_time now, bool on);
     void set_emcon(sim_time now, bool on);
 
-    //! High water mark in octets of C_PDUs not yet sent.
+    /*! \brief High water mark in octets of C_PDUs not yet sent, of all clients.
+     *  \details Beyond it a client is stopped (S_DATA_FLOW_OFF) that has its equal share of
+     *  the mark or more waiting. So a client is never stopped by what others have sent, and one
+     *  alone can use all of it.
+     */
     void set_water_marks(size_t high);
     //! To be called when the queues have become shorter.
     void update_flow();
-    bool flow_on() const { return d_flow_on; }
+    //! No bound client is stopped.
+    bool flow_on() const;
     unsigned bound_clients() const { return static_cast<unsigned>(d_saps.size()); }
     //! C_PDU octets that wait for the end of a hard link.
-    size_t held_octets() const { return d_held_octets; }
+    size_t held_octets() const { return d_held_backlog.total(); }
 
     void on_time(sim_time now);
     std::optional<sim_time> next_deadline() const;
@@ -100,6 +106,8 @@ private:
         unsigned invalid = 0;
         sim_time keep_alive_at{};
         bool keep_alive_asked = false;
+        bool flow_on = true;
+        std::optional<sim_time> keep_alive_sent; // last, asking or answering
         bool told_off = false; // by S_SUBNET_AVAILABILITY, because of a hard link
         std::set<const outgoing*> expedited; // not yet delivered or failed
         double expedited_credit = 0;         // of requests, refilled with time
@@ -120,13 +128,17 @@ private:
     void break_nonexclusive(sim_time now) override { d_lower.break_nonexclusive(now); }
     void rules_changed(sim_time now) override;
     void tell_availability();
+    node_status on_the_air() const;
 
     void send(client_id c, const s_primitive& p);
     void send_all(const s_primitive& p);
+    void take(sim_time now, client_id c, client& k, const uint8_t* p, size_t n);
     void invalid(sim_time now, client_id c, client& k);
     void unbind(sim_time now, client_id c, client& k, std::optional<unbind_reason> why);
     void on_bind(sim_time now, client_id c, client& k, const s_bind_request& r);
+    bool all_places_taken() const;
     bool make_room(sim_time now, uint8_t rank);
+    void send_keep_alive(sim_time now, client_id c, client& k);
     void on_keep_alive(sim_time now, client_id c, client& k);
     void on_establish(sim_time now, client_id c, client& k, const hard_link& l);
     void on_unidata(sim_time now, client_id c, client& k, s_unidata_request r);
@@ -136,7 +148,8 @@ private:
     void deliver_local(client_id c, const s_unidata_request& r, uint8_t src_sap);
     void dispatch(sim_time now, outgoing_ptr o);
     void expire_held(sim_time now);
-    size_t waiting_octets() const { return d_lower.unsent_octets() + d_held_octets; }
+    backlog waiting() const;
+    bool too_much(const backlog& all, uint8_t sap, size_t mark, size_t more) const;
     void settle(const outgoing& o);
     void confirm_to_client(const outgoing& o);
     void on_data(sim_time now, const s_pdu_origin& from, s_pdu& s, size_t header);
@@ -156,12 +169,11 @@ private:
     uint32_t d_next_id; // of S_PDUs with an ID
     // C_PDUs that a hard link does not let through.
     std::deque<outgoing_ptr> d_held;
-    size_t d_held_octets = 0;
+    backlog d_held_backlog;
     std::deque<std::pair<client_id, std::vector<uint8_t>>> d_out;
     size_t d_out_octets = 0;
     size_t d_high = 65536;
     size_t d_low = 55000;
-    bool d_flow_on = true;
     bool d_broadcast = false;
     bool d_emcon = false;
 };

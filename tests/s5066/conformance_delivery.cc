@@ -5,6 +5,8 @@
 #include "vectors.h"
 
 #include "s5066/eow.h"
+#include "s5066/node_settings.h"
+#include "s5066/time_to_die.h"
 #include "sim/station.h"
 
 #include <gtest/gtest.h>
@@ -103,6 +105,84 @@ TEST(Conformance, Row7_02_TimeToDieIsSubmissionPlusTtl)
     ASSERT_GE(v.size(), 6u);
     EXPECT_EQ(v[3], 0x40 | 1); // valid, day 1
     EXPECT_EQ(v[4] << 8 | v[5], 10);
+}
+
+TEST(Conformance, Row7_02_TimeToDieBySettings)
+{
+    const auto with = [](const node_settings& s) {
+        node_config c;
+        c.own = address("1.1.0.0");
+        apply(s, c);
+        return c;
+    };
+    const auto has_ttd = [](scripted_peer& p) {
+        p.bind(1, 3);
+        s_unidata_request r;
+        r.dst = address("1.2.0.0");
+        r.ttl = 15;
+        p.send(1, r);
+        const auto v = first_segment(p.transmission());
+        return v.size() > 3 && (v[3] & 0x40) != 0;
+    };
+    scripted_peer told(with({ { "send_ttd", 1 }, { "utc_at_zero_s", 1704067200 } }));
+    EXPECT_TRUE(has_ttd(told));
+    // By the computer's clock: when whoever runs the node has told what it says.
+    scripted_peer clock(with({ { "send_ttd", 1 }, { "system_utc", 1 } }));
+    clock.n.set_utc(clock.now, 1704067200.4);
+    EXPECT_TRUE(has_ttd(clock));
+    scripted_peer not_yet(with({ { "send_ttd", 1 }, { "system_utc", 1 } }));
+    EXPECT_FALSE(has_ttd(not_yet));
+    // Without the time it cannot be.
+    try {
+        with({ { "send_ttd", 1 } });
+        ADD_FAILURE();
+    } catch (const std::invalid_argument& e) {
+        EXPECT_NE(std::string(e.what()).find("system_utc"), std::string::npos)
+            << e.what();
+    }
+    EXPECT_THROW(with({ { "utc_at_zero_s", -1 } }), std::invalid_argument);
+    EXPECT_THROW(with({ { "utc_at_zero_s", 1e15 } }), std::invalid_argument);
+}
+
+TEST(Conformance, Row7_02_ClockThatIsSetLaterCounts)
+{
+    node_config c;
+    c.system_utc = true;
+    scripted_peer p(c);
+    p.bind(1, 3);
+    p.make_link();
+    const auto at = [](uint8_t fsn, int64_t utc) {
+        s_pdu s;
+        s.src_sap = s.dst_sap = 3;
+        s.ttd = time_to_die_at(utc);
+        auto d = scripted_peer::data(fsn);
+        d.segment = encode(c_pdu{ c_pdu_type::data, 0, encode(s) });
+        return d;
+    };
+    constexpr int64_t noon = 1704067200 + 43200;
+    p.receive({ at(0, noon - 3600) }); // not known yet: taken
+    EXPECT_EQ(p.primitives().size(), 1u);
+    p.n.set_utc(p.now, noon);
+    p.receive({ at(1, noon - 3600), at(2, noon + 60) });
+    EXPECT_EQ(p.primitives().size(), 1u);
+    EXPECT_EQ(p.n.stats().u_pdus_expired, 1u);
+}
+
+TEST(Conformance, Row7_02_TimeToDieHasTwoSecondsOfGranularity)
+{
+    // Seconds in halves, rounded down: what is meant is the end of those two seconds.
+    const int64_t noon = 1704067200 + 43200;
+    for (const int64_t at : { noon, noon + 1 }) {
+        const auto ttd = time_to_die_at(at);
+        EXPECT_EQ(ttd.half_gmt_s, 21600);
+        EXPECT_FALSE(is_over(ttd, noon));
+        EXPECT_FALSE(is_over(ttd, noon + 1)) << at;
+        EXPECT_TRUE(is_over(ttd, noon + 2)) << at;
+    }
+    // Over midnight.
+    const auto late = time_to_die_at(1704067200 - 1);
+    EXPECT_FALSE(is_over(late, 1704067200 - 1));
+    EXPECT_TRUE(is_over(late, 1704067200));
 }
 
 TEST(Conformance, Row7_03_NodeConfirmation)

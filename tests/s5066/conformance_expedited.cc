@@ -273,3 +273,48 @@ TEST(Expedited, LossyExchangeDeliversEachOnceInOrder)
         }
     }
 }
+
+namespace {
+
+outgoing_ptr expedited_c_pdu(uint8_t value, size_t octets_, double expires_s)
+{
+    auto o = std::make_shared<outgoing>();
+    o->c_pdu = c_pdu_of(value, octets_);
+    o->expires = from_seconds(expires_s);
+    o->expedited = true;
+    return o;
+}
+
+} // namespace
+
+TEST(expedited, what_is_in_flight_and_expires_makes_way_for_the_next)
+{
+    expedited_sender s;
+    s.set_segment(50, false);
+    const auto first = expedited_c_pdu(1, 120, 10), second = expedited_c_pdu(2, 20, 1000);
+    s.submit(first);
+    s.submit(second);
+    s.begin_transmission();
+    auto out = s.next(1000, 20);
+    ASSERT_TRUE(out);
+    EXPECT_EQ(out->header.c_pdu_id, 0);
+    std::vector<outgoing_ptr> expired;
+    s.expire(from_seconds(9), expired);
+    EXPECT_TRUE(expired.empty());
+    s.expire(from_seconds(10), expired);
+    ASSERT_EQ(expired.size(), 1u);
+    EXPECT_EQ(expired[0], first);
+    EXPECT_EQ(s.waiting(), 1u); // the second alone
+    EXPECT_EQ(s.unacknowledged(), 0u);
+    // No segment of the first goes out any more, and nothing is expired twice.
+    s.begin_transmission();
+    out = s.next(1000, 20);
+    ASSERT_TRUE(out);
+    EXPECT_EQ(out->header.c_pdu_id, 1);
+    EXPECT_EQ(out->header.fsn, 0);
+    EXPECT_TRUE(out->header.start && out->header.end);
+    EXPECT_EQ(octets(out->segment, out->segment + out->size), second->c_pdu);
+    expired.clear();
+    s.expire(from_seconds(11), expired);
+    EXPECT_TRUE(expired.empty());
+}

@@ -171,3 +171,24 @@ TEST(Conformance, RowX_04_UnknownTypesAndEow15DoNoHarm)
     }
     EXPECT_EQ(kinds.size(), 1u);
 }
+
+// What is known of connections that never bind is bounded (node_config::max_clients): the oldest of
+// them is forgotten, with what it has asked before.
+TEST(clients, that_do_not_bind_are_forgotten_beyond_the_limit)
+{
+    node_config c;
+    c.max_clients = 3;
+    scripted_peer p(c);
+    const auto answered = [&](client_id k) {
+        p.send(k, s_keep_alive{});
+        return !p.primitives().empty();
+    };
+    EXPECT_TRUE(answered(1));
+    EXPECT_FALSE(answered(1)); // once in 120 s
+    EXPECT_TRUE(answered(2));
+    EXPECT_TRUE(answered(3));
+    EXPECT_FALSE(answered(1)); // three are known
+    EXPECT_TRUE(answered(4));  // the fourth takes the place of the first
+    EXPECT_FALSE(answered(4));
+    EXPECT_TRUE(answered(1));
+}

@@ -328,6 +328,30 @@ TEST(Conformance, Row9_10_TerminatedByTheClient)
     EXPECT_EQ(d[0].segment, std::vector<uint8_t>{ 0x41 }); // higher layer request
 }
 
+// A.2.1.19, shall (2): only of the client that asked for it; A.2.1.22: others hear nothing.
+TEST(Conformance, Row9_10_TerminateOfAStrangerDoesNothing)
+{
+    hard_link_peer p;
+    p.bind(1, 3);
+    p.bind(2, 4);
+    p.send(1, s_hard_link_terminate{ address("1.2.0.0") }); // there is none
+    EXPECT_TRUE(p.primitives().empty());
+    p.establish(1, link_to(0));
+    p.send(2, s_hard_link_terminate{ address("1.2.0.0") });
+    p.send(1, s_hard_link_terminate{ address("1.3.0.0") });
+    EXPECT_TRUE(p.primitives().empty());
+    EXPECT_FALSE(p.wait(3));
+    EXPECT_TRUE(p.n.state().hard_link);
+    EXPECT_EQ(p.n.stats().invalid_primitives, 3u);
+    // Said twice by the client that may, it is told once, and not called invalid.
+    p.send(1, s_hard_link_terminate{ address("1.2.0.0") });
+    p.send(1, s_hard_link_terminate{ address("1.2.0.0") });
+    EXPECT_EQ(p.heard(), (s_pdus{ { 0x61 } }));
+    p.say(hard_link_peer::pdu(T::hard_link_terminate_confirm));
+    EXPECT_EQ(p.answer<s_hard_link_terminated>()->reason, 1);
+    EXPECT_EQ(p.n.stats().invalid_primitives, 3u);
+}
+
 TEST(Conformance, Row9_10_TerminatedByThePeerWithItsReason)
 {
     const uint8_t told[] = { 0, 1, 2, 0, 4 };

@@ -128,7 +128,7 @@ TEST(Conformance, Row6_03_SeparateIdCountersModulo4096)
         auto r = request(address("1.2.0.0"), 1);
         r.expedited = i % 2 == 0;
         p.send(1, r);
-        const auto d = p.transmission();
+        const auto d = p.transmission(10); // some after a pause for others
         ASSERT_FALSE(d.empty());
         ASSERT_EQ(d[0].type, i % 2 ? t::non_arq_data : t::expedited_non_arq_data);
         auto& last = i % 2 ? normal : expedited;

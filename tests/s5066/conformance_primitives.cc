@@ -141,6 +141,73 @@ TEST(Conformance, Row10_06_FlowOffAtTheHighMarkAndOnAgain)
     EXPECT_TRUE(std::holds_alternative<s_data_flow_on>(got[0].second));
 }
 
+TEST(Conformance, Row10_06_NoClientIsStoppedByWhatAnotherHasQueued)
+{
+    node_config c;
+    c.queue_octets = 40000;
+    scripted_peer p(c);
+    p.bind(1, 3);
+    p.bind(2, 4);
+    p.primitives();
+    for (int i = 0; i < 100; ++i) {
+        p.submit(1, 2000); // in spite of S_DATA_FLOW_OFF
+    }
+    const auto told = p.primitives();
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(told[0].first, 1u);
+    EXPECT_TRUE(std::holds_alternative<s_data_flow_off>(told[0].second));
+    p.bind(3, 5); // a new one is not stopped either
+    EXPECT_TRUE(p.primitives().empty());
+    // Each has its share: a third of the mark, if three have something waiting.
+    p.submit(3, 100);
+    int taken = 0;
+    while (p.primitives().empty() && taken < 100) {
+        p.submit(2, 2000);
+        ++taken;
+    }
+    EXPECT_EQ(taken, 7); // 7 C_PDUs of 2004 octets
+    // Whoever comes anew finds what its SAP has queued before.
+    p.n.client_gone(p.now, 1);
+    p.send(6, s_bind_request{ 3, 0, {} });
+    const auto again = p.primitives();
+    ASSERT_EQ(again.size(), 2u);
+    EXPECT_TRUE(std::holds_alternative<s_bind_accepted>(again[0].second));
+    EXPECT_TRUE(std::holds_alternative<s_data_flow_off>(again[1].second));
+}
+
+// Between the marks nothing changes: a client is not told OFF and ON for every U_PDU.
+TEST(Conformance, Row10_06_FlowOnOnlyBelowTheLowMark)
+{
+    node_config c;
+    c.queue_octets = 40000; // the low mark is a sixth below
+    scripted_peer p(c);
+    p.bind(1, 3);
+    p.n.set_emcon(p.now, true); // nothing goes out, only time passes
+    p.primitives();
+    s_unidata_request r;
+    r.dst = address("1.2.0.0");
+    r.u_pdu.resize(2000);
+    for (int k = 0; k < 20; ++k) {
+        r.ttl = k < 2 ? 1 : k < 4 ? 10 : 0;
+        p.send(1, r);
+    }
+    EXPECT_TRUE(p.answer<s_data_flow_off>());
+    p.now += from_seconds(5); // two are over: 36072 octets of C_PDUs are left
+    p.n.on_tick(p.now);
+    EXPECT_EQ(p.n.state().queued_octets, 18 * 2004u);
+    EXPECT_TRUE(p.primitives().empty());
+    EXPECT_FALSE(p.n.state().flow_on);
+    p.send(1, r); // in spite of that: no second OFF
+    EXPECT_TRUE(p.primitives().empty());
+    p.now += from_seconds(20); // two more: 34068, still above
+    p.n.on_tick(p.now);
+    EXPECT_TRUE(p.primitives().empty());
+    p.n.set_emcon(p.now, false);
+    p.primitives();
+    ASSERT_FALSE(p.transmission(30).empty());
+    EXPECT_TRUE(p.n.state().flow_on);
+}
+
 TEST(flow, memory_is_bounded_against_deaf_clients)
 {
     node_config c;
@@ -171,6 +238,42 @@ TEST(Conformance, Row10_05_KeepAliveAnsweredAndAsked)
     p.wait(12);
     EXPECT_EQ(p.answer<s_unbind_indication>()->reason, 2);
     EXPECT_EQ(p.n.state().clients, 0u);
+}
+
+// A literal client answers every S_KEEP_ALIVE, also an answer: A.2.1.17, shall (1) and (3).
+TEST(Conformance, Row10_05_UnaskedKeepAliveIsAnsweredOnceIn120s)
+{
+    scripted_peer p;
+    p.bind(1, 3);
+    p.bind(2, 4);
+    p.send(1, s_keep_alive{});
+    EXPECT_TRUE(p.answer<s_keep_alive>());
+    for (int k = 0; k < 1000; ++k) {
+        p.send(1, s_keep_alive{});
+        p.now += std::chrono::milliseconds(100);
+    }
+    EXPECT_TRUE(p.primitives().empty());
+    p.send(2, s_keep_alive{}); // to another destination
+    EXPECT_TRUE(p.answer<s_keep_alive>());
+    p.now = from_seconds(119.9);
+    p.send(1, s_keep_alive{});
+    EXPECT_TRUE(p.primitives().empty());
+    p.now = from_seconds(120);
+    p.send(1, s_keep_alive{});
+    EXPECT_TRUE(p.answer<s_keep_alive>());
+}
+
+TEST(Conformance, Row10_05_NoAnswerSoonAfterAsking)
+{
+    node_config c;
+    c.keep_alive_s = 120;
+    scripted_peer p(c);
+    p.bind(1, 3);
+    p.wait(121);
+    EXPECT_TRUE(p.answer<s_keep_alive>());
+    p.send(1, s_keep_alive{});
+    p.send(1, s_keep_alive{}); // one more, unasked
+    EXPECT_TRUE(p.primitives().empty());
 }
 
 TEST(Conformance, Row10_09_TooManyInvalidUnbindTheClient)
@@ -274,6 +377,74 @@ TEST(Conformance, Row10_02_HigherRankDisplacesTheLowest)
     EXPECT_EQ(got[0].first, 2u);
     EXPECT_EQ(std::get<s_unbind_indication>(got[0].second).reason, 1);
     EXPECT_TRUE(std::holds_alternative<s_bind_accepted>(got[1].second));
+}
+
+// Connections and SAPs are two limits; neither keeps a higher rank out.
+TEST(Conformance, Row10_02_ClientsBeyondTheLimit)
+{
+    node_config c;
+    c.max_clients = 3;
+    scripted_peer p(c);
+    for (client_id k = 1; k <= 3; ++k)
+        p.bind(k, uint8_t(k), 2);
+    auto r = bind_to(9);
+    r.rank = 2;
+    p.send(4, r);
+    EXPECT_EQ(p.answer<s_bind_rejected>()->reason, 1);
+    EXPECT_EQ(p.n.state().clients, 3u);
+    r.rank = 15;
+    p.send(4, r);
+    const auto got = p.primitives();
+    ASSERT_EQ(got.size(), 2u);
+    EXPECT_EQ(std::get<s_unbind_indication>(got[0].second).reason, 1);
+    EXPECT_EQ(got[1].first, 4u);
+    EXPECT_TRUE(std::holds_alternative<s_bind_accepted>(got[1].second));
+    EXPECT_EQ(p.n.state().clients, 3u);
+    p.n.client_gone(p.now, 4);
+    r.rank = 0;
+    p.send(5, r);
+    EXPECT_TRUE(p.answer<s_bind_accepted>());
+}
+
+TEST(Conformance, Row10_02_WhereAllSapsAreTakenAHigherRankTakesOne)
+{
+    scripted_peer p;
+    for (uint8_t sap = 0; sap < 16; ++sap)
+        p.bind(100 + sap, sap, sap == 4 ? 15 : 3);
+    auto r = bind_to(0);
+    r.rank = 3;
+    p.send(1, r);
+    EXPECT_EQ(p.answer<s_bind_rejected>()->reason, 3);
+    r.rank = 15;
+    p.send(1, r);
+    const auto got = p.primitives();
+    ASSERT_EQ(got.size(), 2u);
+    EXPECT_EQ(got[0].first, 100u);
+    EXPECT_EQ(std::get<s_unbind_indication>(got[0].second).reason, 1);
+    EXPECT_TRUE(std::holds_alternative<s_bind_accepted>(got[1].second));
+    r.sap = 4; // of the same rank
+    p.send(2, r);
+    EXPECT_EQ(p.answer<s_bind_rejected>()->reason, 3);
+    p.n.client_gone(p.now, 108);
+    r.sap = 5; // while another is free, a SAP in use is in use
+    p.send(2, r);
+    EXPECT_EQ(p.answer<s_bind_rejected>()->reason, 3);
+}
+
+TEST(Conformance, Row10_02_WhoIsNotBoundKeepsNobodyOut)
+{
+    node_config c;
+    c.max_clients = 3;
+    scripted_peer p(c);
+    p.bind(100, 1);
+    for (client_id k = 1; k <= 50; ++k)
+        p.send(k, s_keep_alive{});
+    p.primitives();
+    p.send(60, bind_to(9));
+    EXPECT_TRUE(p.answer<s_bind_accepted>());
+    EXPECT_EQ(p.n.state().clients, 2u);
+    p.send(100, s_unidata_request{}); // still bound
+    EXPECT_EQ(p.n.stats().invalid_primitives, 0u);
 }
 
 TEST(Conformance, Row10_04_OtherModesOverrideTheBind)
@@ -395,6 +566,20 @@ TEST(Conformance, Row10_11_TtlZeroOneAndLongest)
     EXPECT_EQ(after(2), 1u);       // the default maximum
     EXPECT_EQ(after(1295970), 0u); // 15 days, less half a minute
     EXPECT_EQ(after(60), 1u);
+}
+
+TEST(emcon, its_end_tells_full_duplex_where_it_is)
+{
+    node_config c;
+    c.full_duplex = true;
+    scripted_peer p(c);
+    p.bind(1, 3);
+    p.n.set_emcon(p.now, true);
+    p.primitives();
+    p.n.set_emcon(p.now, false);
+    const auto a = p.answer<s_subnet_availability>();
+    ASSERT_TRUE(a);
+    EXPECT_EQ(a->status, uint8_t(node_status::full_duplex));
 }
 
 TEST(emcon, nothing_is_transmitted_and_clients_are_told)

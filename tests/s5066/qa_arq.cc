@@ -59,6 +59,63 @@ TEST(arq_halves, dropped_c_pdu_is_acknowledged_and_not_delivered)
     EXPECT_EQ(s.unsent_octets(), 0u);
 }
 
+TEST(arq, clients_of_one_priority_take_turns_by_octets)
+{
+    arq_sender s(128);
+    s.set_segment(1000, false);
+    const auto submit = [&s](uint8_t sap, size_t octets, uint8_t fill) {
+        auto o = c_pdu(octets, fill, delivery_order::in_order);
+        o->client = sap;
+        o->src_sap = sap;
+        s.submit(o);
+    };
+    for (uint8_t i = 0; i < 6; ++i) {
+        submit(1, 900, uint8_t(10 + i));
+    }
+    s.begin_transmission();
+    const auto next = [&s] { return int(s.next(2000, 22, true)->segment[0]); };
+    EXPECT_EQ(next(), 10);
+    EXPECT_EQ(next(), 11);
+    // Late ones do not wait for what came before; a client's own stay in their order.
+    submit(2, 300, 20);
+    submit(2, 300, 21);
+    submit(2, 300, 22);
+    submit(2, 300, 23);
+    std::vector<int> order;
+    for (int i = 0; i < 8; ++i) {
+        order.push_back(next());
+    }
+    EXPECT_EQ(order, (std::vector<int>{ 20, 21, 22, 12, 23, 13, 14, 15 }));
+    EXPECT_EQ(s.unsent_octets(), 0u);
+    EXPECT_EQ(s.unsent().of_sap(1), 0u);
+}
+
+TEST(arq_halves, less_urgent_c_pdus_are_known_until_they_are_acknowledged)
+{
+    arq_sender s(128);
+    s.set_segment(100, false);
+    auto bulk = c_pdu(250, 1, delivery_order::as_they_arrive);
+    bulk->priority = 3;
+    EXPECT_FALSE(s.holds_below(15));
+    s.submit(bulk);
+    EXPECT_TRUE(s.holds_below(4));
+    EXPECT_FALSE(s.holds_below(3));
+    s.begin_transmission();
+    arq_receiver r;
+    r.reset();
+    std::vector<std::vector<uint8_t>> out;
+    for (unsigned k = 0; k < 3; ++k) {
+        EXPECT_TRUE(s.holds_below(4)) << "queued, being cut or on its way: " << k;
+        const auto o = s.next(1000, 22, true);
+        ASSERT_TRUE(o);
+        r.take(o->header, { o->segment, o->segment + o->size }, true, out);
+    }
+    EXPECT_TRUE(s.holds_below(4)) << "not acknowledged";
+    std::vector<outgoing_ptr> done;
+    s.acknowledge(r.ack(), done);
+    EXPECT_FALSE(s.holds_below(15));
+}
+
 namespace {
 
 // A segment with its CRC, as it is sent.

@@ -206,6 +206,69 @@ TEST(sis_stream, resynchronises)
     EXPECT_EQ(f.invalid(), 2u);
 }
 
+// Some clients send the size low octet first. What follows must not be swallowed for it.
+TEST(sis_stream, sizes_with_exchanged_octets_are_found_out)
+{
+    const auto keep = encode(s_keep_alive{});
+    int tried = 0;
+    for (const auto& g : load_golden("sis")) {
+        auto v = g.hex;
+        const bool with_errors = (v[5] == 21 || v[5] == 25) && v[11] >> 4 == 3;
+        if (v[5] == 18 || v[5] == 19 || with_errors) {
+            continue; // of any size
+        }
+        std::swap(v[3], v[4]);
+        sis_deframer f;
+        f.push(v);
+        f.push(keep);
+        const auto p = f.next();
+        ASSERT_TRUE(p) << g.id;
+        EXPECT_EQ(*p, keep) << g.id;
+        EXPECT_EQ(f.invalid(), 1u) << g.id;
+        ASSERT_TRUE(f.size_fault()) << g.id;
+        EXPECT_TRUE(f.size_fault()->swapped) << g.id;
+        EXPECT_EQ(f.size_fault()->type, g.hex[5]) << g.id;
+        ++tried;
+    }
+    EXPECT_GE(tried, 30);
+}
+
+TEST(sis_stream, wrong_sizes_are_found_as_soon_as_they_can_be)
+{
+    sis_deframer f;
+    f.push(from_hex("90eb00000511"));
+    EXPECT_FALSE(f.next());
+    ASSERT_TRUE(f.size_fault());
+    EXPECT_EQ(f.size_fault()->right, 1u);
+    EXPECT_FALSE(f.size_fault()->swapped);
+    EXPECT_EQ(f.size_fault()->to_string(), "size field 5 of S_KEEP_ALIVE: must be 1");
+    // S_UNIDATA_REQUEST with the length of its U_PDU still to come
+    sis_deframer g;
+    g.push(from_hex("90eb00001014"));
+    EXPECT_FALSE(g.next());
+    EXPECT_FALSE(g.size_fault());
+    g.push(from_hex("03e1020304000000000005"));
+    EXPECT_FALSE(g.next());
+    ASSERT_TRUE(g.size_fault());
+    EXPECT_EQ(g.size_fault()->right, 17u);
+    // Too short for its own fields
+    sis_deframer h;
+    h.push(from_hex("90eb00000414"));
+    EXPECT_FALSE(h.next());
+    EXPECT_TRUE(h.size_fault());
+    // With errors the lists may have any length; unknown types are for the node to count.
+    s_unidata_indication i;
+    i.mode = transmission_mode::non_arq_with_errors;
+    i.u_pdu = { 1, 2, 3 };
+    i.errored = { { 0, 1 }, { 2, 1 } };
+    sis_deframer k;
+    k.push(encode(i));
+    EXPECT_TRUE(k.next());
+    k.push(from_hex("90eb0000031c0102"));
+    EXPECT_TRUE(k.next());
+    EXPECT_FALSE(k.size_fault());
+}
+
 TEST(sis_stream, old_indications_with_two_zero_counts)
 {
     s_unidata_indication i;

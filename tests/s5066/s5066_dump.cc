@@ -104,7 +104,8 @@ int main(int argc, char** argv)
         r.u_pdu = bulk_source::u_pdu(i, 50 + 97 * i);
         send(a, ca, r);
     }
-    s.run_until(std::chrono::minutes(3));
+    // All that has come back by then: without ARQ a collision would lose the broadcast.
+    s.run_until(std::chrono::minutes(4));
     s_unidata_request all;
     all.dst = address::broadcast();
     all.dst_sap = 9;

@@ -111,7 +111,7 @@ public:
     }
 
     //! The node's next transmission; empty if it does not transmit within \p s seconds.
-    std::vector<d_pdu> transmission(double s = 3)
+    std::vector<d_pdu> transmission(double s = 5)
     {
         if (!wait(s)) {
             return {};

@@ -65,9 +65,7 @@ std::vector<std::vector<uint8_t>> cftp_segments(uint8_t connection,
         const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at);
         const size_t n = std::min(room, all.size() - at);
         u_pdus.push_back(
-            encode(cftp_segment{ connection,
-                                 id,
-                                 static_cast<uint16_t>(at / room),
+            encode(cftp_segment{ { connection, id, static_cast<uint16_t>(at / room) },
                                  { begin, begin + static_cast<std::ptrdiff_t>(n) } }));
     }
     return u_pdus;
@@ -93,7 +91,7 @@ std::vector<uint8_t> cftp_acknowledgement(uint8_t connection, uint8_t id)
 {
     octet_writer w;
     w.u16(acknowledgement_mark);
-    return encode(cftp_segment{ connection, id, 0, w.out() });
+    return encode(cftp_segment{ { connection, id, 0 }, w.out() });
 }
 
 bool is_cftp_acknowledgement(const cftp_segment& s)

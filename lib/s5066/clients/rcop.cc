@@ -51,9 +51,7 @@ std::vector<std::vector<uint8_t>> rcop_segments(uint8_t connection,
         const auto begin = message.begin() + static_cast<std::ptrdiff_t>(k * room);
         const size_t n = std::min(room, message.size() - k * room);
         all.push_back(
-            encode(rcop_segment{ connection,
-                                 id,
-                                 static_cast<uint16_t>(k),
+            encode(rcop_segment{ { connection, id, static_cast<uint16_t>(k) },
                                  application,
                                  { begin, begin + static_cast<std::ptrdiff_t>(n) } }));
     }

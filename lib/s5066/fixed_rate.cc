@@ -1,0 +1,82 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/fixed_rate.h"
+
+#include "s5066/block_errors.h"
+#include "waveform/timing.h"
+
+#include <algorithm>
+
+namespace gr::hf::s5066 {
+
+namespace {
+
+constexpr size_t max_stations = 256;
+// An ACK-ONLY D_PDU with a few octets of selective acknowledgement, and how often it is sent.
+constexpr size_t ack_octets = 24;
+constexpr unsigned copies = 2;
+// A data D_PDU of usual length.
+constexpr size_t data_octets = 250;
+// Of what is heard more than this is lost beyond what noise alone would do: the channel fades.
+constexpr double surprising_loss = 0.03;
+// Share of the last reception in what is known of the losses.
+constexpr double latest = 0.25;
+// More tries than this are given up.
+constexpr double most_loss = 0.95;
+
+const char* const steady = "awgn";
+const char* const faded = "poor";
+
+} // namespace
+
+double fixed_rate_policy::cost_s(const mode& m,
+                                 const std::string& channel,
+                                 double snr_db,
+                                 double lost_ack_s)
+{
+    const double loss = std::min(
+        measured_block_errors(channel).at(m, snr_db).loss(ack_octets, copies), most_loss);
+    const double own_s = to_seconds(kernel::timing_of(m).duration(copies * ack_octets));
+    return own_s + loss / (1 - loss) * (lost_ack_s + own_s);
+}
+
+const char* fixed_rate_policy::channel_of(const station& s) const
+{
+    return s.in.fading() || s.surprise_loss > surprising_loss ? faded : steady;
+}
+
+mode fixed_rate_policy::choose(sim_time, const tx_context& c)
+{
+    if (!c.ack_only) {
+        return d_data;
+    }
+    const auto it = d_stations.find(c.peer.raw());
+    if (d_acks.size() == 1 || it == d_stations.end()) {
+        return d_acks.front();
+    }
+    const station& s = it->second;
+    const auto cost = [&](const mode& m) {
+        return cost_s(m, channel_of(s), s.in.mean_db(), d_lost_ack_s);
+    };
+    return *std::min_element(d_acks.begin(), d_acks.end(), [&](auto& a, auto& b) {
+        return cost(a) < cost(b);
+    });
+}
+
+void fixed_rate_policy::on_reception(sim_time, address peer, const reception& r)
+{
+    if (r.block_snr_db.empty() ||
+        (d_stations.size() >= max_stations && d_stations.count(peer.raw()) == 0)) {
+        return;
+    }
+    station& s = d_stations[peer.raw()];
+    s.in.on_blocks(r.m, r.block_snr_db);
+    const auto& curves = measured_block_errors(steady);
+    if (curves.has(r.m)) {
+        const double expected = curves.at(r.m, s.in.mean_db()).loss(data_octets);
+        const double surprise = std::max(1 - r.good_share - expected, 0.0);
+        s.surprise_loss += latest * (surprise - s.surprise_loss);
+    }
+}
+
+} // namespace gr::hf::s5066
