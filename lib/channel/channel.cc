@@ -39,6 +39,8 @@ channel::channel(const channel_spec& spec,
       d_noise(seed, noise_stream), d_disturbance(spec, sample_rate, seed, signal_power),
       d_level(spec, sample_rate)
 {
+    if (d_spec.filter)
+        d_filter.emplace(*d_spec.filter, sample_rate);
     double total = 0;
     for (const path_spec& p : d_spec.paths) {
         total += std::pow(10, p.gain_db / 10);
@@ -117,6 +119,8 @@ void channel::process(const std::complex<float>* in, std::complex<float>* out, s
             out[i] += a * d_noise.gaussian(d_count + i);
     }
     d_disturbance.add(out, n, d_count);
+    if (d_filter)
+        d_filter->process(out, n, d_count);
     d_level.process(out, n, d_count);
     d_count += n;
 }

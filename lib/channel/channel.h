@@ -6,6 +6,7 @@
 #include "channel/counter_random.h"
 #include "channel/disturbance.h"
 #include "channel/path.h"
+#include "channel/receiver_filter.h"
 #include "channel/sample_clock.h"
 
 #include <complex>
@@ -18,7 +19,7 @@ namespace gr::hf::kernel {
 
 /*! \brief A simulated HF channel for complex baseband: the sender's sample clock, paths
  *         (static or Watterson fading), frequency offset and drift, white noise, impulses and
- *         carriers, level; in this order.
+ *         carriers, the radio's filter, level; in this order.
  *
  * The signal-to-noise ratio is defined in 3 kHz with the *long-term mean* signal power,
  * which the caller states: noise power per hertz = \p signal_power / (3000 10^(snr/10)),
@@ -77,6 +78,7 @@ private:
     counter_random d_noise;
     double d_noise_power = 0;
     disturbance d_disturbance;
+    std::optional<receiver_filter> d_filter;
     level d_level;
     uint64_t d_count = 0;
     std::vector<std::complex<float>> d_sum;

@@ -17,8 +17,9 @@ namespace {
 constexpr size_t max_paths = 64;
 
 constexpr size_t max_carriers = 16;
-constexpr const char* all_keys = "paths=, snr=, offset=, drift=, sweep=, clock=, "
-                                 "impulses=, carriers=, gain=, step=, agc=";
+constexpr const char* all_keys =
+    "paths=, snr=, offset=, drift=, sweep=, clock=, "
+    "impulses=, carriers=, morse=, filter=, gain=, step=, agc=";
 
 struct preset {
     const char* name;
@@ -112,6 +113,25 @@ std::vector<carrier_spec> parse_carriers(const std::string& item, const std::str
     return carriers;
 }
 
+constexpr std::array<const char*, 3> filter_names{ "fir", "butterworth", "elliptic" };
+
+filter_spec parse_filter(const std::string& item, const std::string& value)
+{
+    filter_spec f;
+    const size_t colon = value.find(':');
+    const auto* name =
+        std::find(filter_names.begin(), filter_names.end(), value.substr(0, colon));
+    if (name == filter_names.end() || colon == std::string::npos)
+        fail(item,
+             "\"" + value +
+                 "\" is not KIND:low_hz:high_hz, KIND being fir, "
+                 "butterworth or elliptic");
+    f.kind = static_cast<filter_kind>(name - filter_names.begin());
+    numbers(
+        item, value.substr(colon + 1), "low_hz:high_hz", 2, { &f.low_hz, &f.high_hz });
+    return f;
+}
+
 void check(const char* name, double v, double lo, double hi)
 {
     if (v >= lo && v <= hi)
@@ -182,7 +202,16 @@ channel_spec channel_spec::parse(const std::string& text)
                     { &i.rate, &i.level_db, &i.length_ms });
         } else if (key == "carriers")
             s.carriers = parse_carriers(item, value);
-        else if (key == "gain")
+        else if (key == "morse") {
+            morse_spec& m = s.morse.emplace();
+            numbers(item,
+                    value,
+                    "frequency_hz:level_db[:words_per_min]",
+                    2,
+                    { &m.frequency_hz, &m.level_db, &m.words_per_min });
+        } else if (key == "filter") {
+            s.filter = parse_filter(item, value);
+        } else if (key == "gain")
             s.gain_db = number(item, value);
         else if (key == "step") {
             step_spec& l = s.step.emplace();
@@ -222,6 +251,12 @@ std::string channel_spec::to_string() const
     for (size_t i = 0; i < carriers.size(); ++i)
         t += (i ? "," : " carriers=") + text_of(carriers[i].frequency_hz) + ":" +
              text_of(carriers[i].level_db);
+    if (morse)
+        t += " morse=" + text_of(morse->frequency_hz) + ":" + text_of(morse->level_db) +
+             ":" + text_of(morse->words_per_min);
+    if (filter)
+        t += std::string(" filter=") + filter_names[static_cast<size_t>(filter->kind)] +
+             ":" + text_of(filter->low_hz) + ":" + text_of(filter->high_hz);
     add(" gain=", gain_db);
     if (step)
         t += " step=" + text_of(step->step_db) + ":" + text_of(step->every_s);
@@ -254,6 +289,15 @@ void channel_spec::validate() const
     for (const carrier_spec& c : carriers) {
         check("carrier frequency_hz", c.frequency_hz, -5000, 5000);
         check("carrier level_db", c.level_db, -100, 100);
+    }
+    if (morse) {
+        check("morse frequency_hz", morse->frequency_hz, -5000, 5000);
+        check("morse level_db", morse->level_db, -100, 100);
+        check("morse words_per_min", morse->words_per_min, 1, 100);
+    }
+    if (filter) {
+        check("filter low_hz", filter->low_hz, -5000, 5000);
+        check("filter high_hz", filter->high_hz, filter->low_hz + 100, 5000);
     }
     check("gain", gain_db, -200, 200);
     if (step) {

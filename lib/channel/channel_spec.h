@@ -30,6 +30,23 @@ struct carrier_spec {
     double level_db = 0;     //!< power against the signal's, -100 to 100
 };
 
+//! A keyed carrier: Morse code of random characters' lengths, keyed softly.
+struct morse_spec {
+    double frequency_hz = 0;   //!< from the middle of the channel, -5000 to 5000
+    double level_db = 0;       //!< power while the key is down, against the signal's
+    double words_per_min = 20; //!< 1 to 100; a dot lasts 1.2 s through this
+};
+
+//! Kinds of receiver_filter.
+enum class filter_kind { fir, butterworth, elliptic };
+
+//! The filter of the receiver's radio.
+struct filter_spec {
+    filter_kind kind = filter_kind::fir;
+    //! Edges, Hz from the middle of the channel (1800 Hz of audio), -5000 to 5000.
+    double low_hz = -1500, high_hz = 1500;
+};
+
 //! Level that steps up or down and back again.
 struct step_spec {
     double step_db = 0; //!< -100 to 100
@@ -54,6 +71,9 @@ struct step_spec {
  *     clock=PPM                 how much faster the sender's sample clock runs
  *     impulses=RATE:DB[:MS]     bursts of noise, RATE per second, DB against the signal
  *     carriers=HZ:DB,HZ:DB      interferers, DB against the signal
+ *     morse=HZ:DB[:WPM]         keyed carrier, DB against the signal while it is on
+ *     filter=KIND:LOW:HIGH      the radio's filter: fir, butterworth or elliptic, edges in Hz
+ *                               from the middle of the channel
  *     gain=DB                   of everything, noise included
  *     step=DB:S                 level changes by DB, and back, every S seconds
  *     agc=S                     the receiver's gain control, S seconds to recover
@@ -69,7 +89,9 @@ struct channel_spec {
     double clock_ppm = 0;         //!< -1000 to 1000; see sample_clock
     std::optional<impulse_spec> impulses;
     std::vector<carrier_spec> carriers; //!< up to 16
-    double gain_db = 0;                 //!< -200 to 200
+    std::optional<morse_spec> morse;
+    std::optional<filter_spec> filter;
+    double gain_db = 0; //!< -200 to 200
     std::optional<step_spec> step;
     double agc_s = 0; //!< time constant, 0.001 to 60; 0: no gain control
 

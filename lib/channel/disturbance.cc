@@ -12,6 +12,8 @@ namespace {
 constexpr uint64_t impulse_stream =
     ~uint64_t{ 1 }; // beside the noise's, far from the paths'
 
+constexpr double key_rise_s = 0.005;
+
 float ratio(double db) { return static_cast<float>(std::pow(10, db / 20)); }
 
 } // namespace
@@ -32,6 +34,33 @@ disturbance::disturbance(const channel_spec& spec,
     }
     for (const carrier_spec& c : spec.carriers)
         d_carriers.push_back({ c.frequency_hz / sample_rate, root * ratio(c.level_db) });
+    if (spec.morse) {
+        d_morse = carrier{ spec.morse->frequency_hz / sample_rate,
+                           root * ratio(spec.morse->level_db) };
+        d_dot = 1.2 / spec.morse->words_per_min * sample_rate;
+        d_key_step = static_cast<float>(1 / (key_rise_s * sample_rate));
+    }
+}
+
+// Dots and dashes, gaps within characters and between them, each as likely as the other.
+void disturbance::key(std::complex<float>* x, size_t n, uint64_t first)
+{
+    for (size_t i = 0; i < n; ++i) {
+        const auto at = static_cast<double>(first + i);
+        if (at >= d_key_changes) {
+            d_key_down = !d_key_down;
+            const bool is_long = d_random.bits(~d_elements++) >> 63;
+            d_key_changes += (is_long ? 3 : 1) * d_dot;
+        }
+        d_envelope =
+            std::clamp(d_envelope + (d_key_down ? d_key_step : -d_key_step), 0.0f, 1.0f);
+        if (d_envelope == 0)
+            continue;
+        const float soft = std::sin(static_cast<float>(M_PI_2) * d_envelope);
+        const double turns = d_morse->turns_per_sample * at;
+        x[i] += std::polar(d_morse->amplitude * soft * soft,
+                           static_cast<float>(2 * M_PI * (turns - std::floor(turns))));
+    }
 }
 
 void disturbance::add(std::complex<float>* x, size_t n, uint64_t first)
@@ -48,6 +77,8 @@ void disturbance::add(std::complex<float>* x, size_t n, uint64_t first)
                 --d_left;
             }
         }
+    if (d_morse)
+        key(x, n, first);
     for (const carrier& c : d_carriers)
         for (size_t i = 0; i < n; ++i) {
             const double turns = c.turns_per_sample * static_cast<double>(first + i);

@@ -8,15 +8,16 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gr::hf::kernel {
 
-//! What other stations and lightning add at the receiver: bursts of noise and carriers.
+//! What other stations and lightning add at the receiver: bursts of noise, carriers, Morse code.
 class disturbance
 {
 public:
-    /*! \param spec         a valid one; its impulses and carriers are used
+    /*! \param spec         a valid one; its impulses, carriers and morse are used
      *  \param sample_rate  samples/s
      *  \param seed         of the impulses
      *  \param signal_power that the levels refer to
@@ -41,6 +42,15 @@ private:
     float d_amplitude = 0;
     size_t d_left = 0; // samples that the present impulse has left
     std::vector<carrier> d_carriers;
+
+    void key(std::complex<float>* x, size_t n, uint64_t first);
+    std::optional<carrier> d_morse;
+    double d_dot = 0;     // samples
+    float d_key_step = 0; // of the envelope, from sample to sample
+    float d_envelope = 0;
+    bool d_key_down = false;
+    double d_key_changes = 0; // sample at which the key goes up or down next
+    uint64_t d_elements = 0;  // keyed so far
 };
 
 /*! \brief The level at the receiver: steps, then the receiver's automatic gain control.

@@ -97,7 +97,7 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
                           (p.blocks && uniform() < p.blocks->at(m, p.snr_db).lost) ||
                           (p.fading && !p.fading->preamble_heard(s->begin, over, m));
         const double snr_db = p.fading ? p.fading->mean_db(s->begin, over) : p.snr_db;
-        d_scheduler.at(over + to->d_config.rx_latency,
+        d_scheduler.at(over + to->rx_latency(m),
                        to->guarded([this, s, to, lost, over, snr_db] {
                            const bool clear = !disturbed(*s, to->id(), s->begin, over);
                            to->preamble_over(s, !lost && clear, snr_db);
@@ -138,7 +138,8 @@ bool emulated_air::disturbed(const signal& s, size_t at, sim_time a, sim_time b)
     // far below the length of a preamble and left out here.
     const bool collided =
         std::any_of(d_signals.begin(), d_signals.end(), [&](const signal_ptr& o) {
-            return o->id != s.id && o->begin < b && (!o->end || *o->end > a);
+            return o->id != s.id && o->begin < b && (!o->end || *o->end > a) &&
+                   (o->from == at || path_between(o->from, at).loss < 1);
         });
     constexpr double most = 0.1; // what interleaving and code can do without
     return collided ||
@@ -182,13 +183,14 @@ void emulated_air::block(const signal_ptr& s,
             continue;
         }
         const path p = path_between(s->from, to->id());
-        const sim_time at = end + p.delay + to->d_config.rx_latency;
+        const sim_time at = end + p.delay + to->rx_latency(s->m);
         d_scheduler.at(at, to->guarded([this, s, to, p, out, from, end, last]() mutable {
             const bool noise = disturbed(*s, to->id(), from, end);
             const bool coded = p.fading || p.blocks;
             const double ber = block_ber(p, *s, from, end);
             const double snr_db = p.fading ? p.fading->mean_db(from, end) : p.snr_db;
-            add_errors(out, noise ? 0.5 : ber, coded && !noise ? error_burst_bits : 1);
+            add_errors(
+                out, noise ? 0.5 : ber, coded && !noise ? s5066::error_burst_bits : 1);
             const bool again = p.duplicate > 0 && uniform() < p.duplicate;
             const bool late = !last && p.reorder > 0 && uniform() < p.reorder;
             to->block_over(s, out, snr_db, late);

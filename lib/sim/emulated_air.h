@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "sim/block_errors.h"
+#include "s5066/block_errors.h"
 #include "sim/fading.h"
 #include "sim/scheduler.h"
 #include "waveform/timing.h"
@@ -21,8 +21,10 @@ namespace gr::hf::sim {
 
 //! What happens to a transmission on its way from one station to another.
 struct path {
-    double ber = 0;  //!< independent bit errors in the octets decoded
-    double loss = 0; //!< probability that a transmission is not noticed (preamble missed)
+    double ber = 0; //!< independent bit errors in the octets decoded
+    //! Probability that a transmission is not noticed (preamble missed); 1: nothing of the other
+    //! station arrives at all, nor does it disturb.
+    double loss = 0;
     double eom_loss = 0; //!< probability that the end of message is not recognised
     double snr_db = 30;  //!< reported to the receiver
     sim_time delay{};    //!< propagation
@@ -30,7 +32,7 @@ struct path {
     //! the reported SNR follow.
     std::shared_ptr<const snr_trace> fading;
     //! Instead of ber: independent blocks with the errors that were measured at snr_db.
-    std::shared_ptr<const block_error_curves> blocks;
+    std::shared_ptr<const s5066::block_error_curves> blocks;
     double duplicate =
         0;              //!< probability that the octets of a block are handed over twice
     double reorder = 0; //!< probability that a block comes after its successor

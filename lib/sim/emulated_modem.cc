@@ -33,6 +33,12 @@ std::function<void()> emulated_modem::guarded(std::function<void()> f)
     };
 }
 
+sim_time emulated_modem::rx_latency(const mode& m) const
+{
+    const bool wideband = m.bandwidth_hz > 3000;
+    return d_config.rx_latency.value_or(std::chrono::milliseconds(wideband ? 50 : 100));
+}
+
 void emulated_modem::poke() { schedule(); }
 
 void emulated_modem::step_clock(sim_time by)

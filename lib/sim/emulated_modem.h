@@ -8,8 +8,9 @@ namespace gr::hf::sim {
 
 //! Properties of an emulated modem.
 struct modem_config {
-    sim_time rx_latency =
-        std::chrono::milliseconds(100);            //!< from block end to its octets
+    //! From block end to its octets. Empty: 100 ms, of a wideband mode 50 ms (assumed: there is no
+    //! such modem here).
+    std::optional<sim_time> rx_latency;
     sim_time tick = std::chrono::milliseconds(10); //!< grid of on_tick() and want_tx()
     //! Of the station on the air; a restarted station keeps it. Empty: a new one.
     std::optional<size_t> id;
@@ -52,6 +53,8 @@ public:
     sim_time clock() const { return d_scheduler.now() + d_config.clock; }
     //! The user's clock jumps forward or back.
     void step_clock(sim_time by);
+    //! From the end of a block of mode \p m to its octets.
+    sim_time rx_latency(const mode& m) const;
     bool transmitting() const { return d_sending != nullptr; }
     bool receiving() const { return d_hearing != nullptr; }
 

@@ -67,7 +67,7 @@ std::vector<double> run_series(scheduler& s,
 
 std::vector<double> ping_icmp(const ping_series& p)
 {
-    ip_hosts n(p.mode, p.ack_mode, p.on_path, p.seed);
+    ip_hosts n(p.mode, p.ack_mode, p.on_path, p.seed, {}, p.arq);
     int answered = 0;
     n.to_host(n.a, [&](const octets&) { ++answered; });
     n.to_host(n.b, [&](octets v) {
@@ -89,7 +89,8 @@ std::vector<double> ping_u_pdu(const ping_series& p)
     two_stations n(p);
     s5066::s_unidata_request q;
     q.dst_sap = ping_sap;
-    q.mode.mode = s5066::transmission_mode::arq;
+    q.mode.mode =
+        p.arq ? s5066::transmission_mode::arq : s5066::transmission_mode::non_arq;
     q.mode.order = s5066::delivery_order::as_they_arrive;
     q.u_pdu = numbered(p.octets);
     int answered = 0;
@@ -149,7 +150,10 @@ std::vector<double> measure(const ping_series& p)
 tcp_times measure(const tcp_transfer& t)
 {
     proxy_pair::changes change;
-    change.node = [&](s5066::node_config& c) { s5066::apply(t.settings, c); };
+    change.node = [&](s5066::node_config& c) {
+        s5066::apply(t.settings, c);
+        c.ack_mode = t.ack_mode;
+    };
     change.pep = [&](hfpep::engine_config& c) {
         for (auto& r : c.rules)
             r.compress = t.compress ? hfpep::compression::on : hfpep::compression::off;
@@ -196,6 +200,7 @@ tcp_times measure(const tcp_transfer& t)
         return result;
     result.connect_s = to_seconds(server()->connect_at - begin);
     result.total_s = to_seconds(server()->last_at - begin);
+    result.latency_s = to_seconds(server()->last_at - client.sent_at);
     if (!n.run_for(limit, [&] { return client.got.size() == 12; }))
         return result;
     result.confirmed_s = to_seconds(n.s.now() - begin);

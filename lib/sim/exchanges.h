@@ -29,6 +29,7 @@ struct tcp_transfer {
     //! each: what the stations remember of the channel is then in use.
     unsigned earlier = 0;
     s5066::node_settings settings; //!< of both data links
+    std::string ack_mode = "auto"; //!< of both data links
 };
 
 //! Times in seconds from the SYN of the client.
@@ -36,6 +37,7 @@ struct tcp_times {
     bool complete = false;   //!< everything arrived unaltered and both ends closed
     double connect_s = -1;   //!< to accept() at the server
     double total_s = -1;     //!< to the last octet at the server
+    double latency_s = -1;   //!< of the last octet, from the client's hands to the server
     double confirmed_s = -1; //!< to the confirmation at the client
     double close_s = -1;     //!< from close() of the client to both FINs
     uint64_t transmissions = 0;
@@ -52,6 +54,7 @@ struct ping_series {
     //! true: ICMP echo through the IP client, \c octets with IP header; false: U_PDUs of
     //! that size, echoed by a client of the data link.
     bool icmp = true;
+    bool arq = true;      //!< false: requests and answers go without ARQ
     size_t octets = 84;   //!< 28 to 1500 with ICMP, 4 to 2048 without
     int count = 6;        //!< the first finds no link
     double gap_s = 10;    //!< the acknowledgement of the answer is out of the way

@@ -48,9 +48,18 @@ const curve& curve_of(int rate_bps)
 {
     const auto it =
         std::find_if(curves.begin(), curves.end(), [rate_bps](const curve& c) {
-            return c.rate_bps >= rate_bps;
+            return c.rate_bps == rate_bps;
         });
-    return it == curves.end() ? curves.back() : *it;
+    if (it == curves.end()) {
+        std::string known;
+        for (const curve& c : curves) {
+            known += (known.empty() ? "" : ", ") + std::to_string(c.rate_bps);
+        }
+        throw std::invalid_argument("fading channel: bit errors at " +
+                                    std::to_string(rate_bps) +
+                                    " bit/s are not known; allowed are " + known);
+    }
+    return *it;
 }
 
 void within(const char* name, double v, double lo, double hi)
@@ -217,7 +226,7 @@ double oracle_goodput(const snr_trace& t,
                 for (size_t i = 0; i < segments.size(); ++i) {
                     const double octets = segments[i] + header;
                     good[i] += segments[i] / octets *
-                               std::exp(-8 * octets * ber * 2 / error_burst_bits);
+                               std::exp(-8 * octets * ber * 2 / s5066::error_burst_bits);
                 }
             }
             for (const double g : good) {

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/block_errors.h"
 #include "waveform/timing.h"
 
 #include <hf/mode.h>
@@ -52,7 +53,7 @@ public:
     double mean_db(sim_time from, sim_time to) const;
     //! The same for a rate's decoder: fades count more than peaks.
     double effective_db(sim_time from, sim_time to, int rate_bps) const;
-    //! Bit error rate of a block of mode \p m.
+    //! Bit error rate of a block of mode \p m. \throws std::invalid_argument as awgn_ber()
     double block_ber(sim_time from, sim_time to, const mode& m) const;
     //! A preamble in this interval is recognised.
     bool preamble_heard(sim_time from, sim_time to, const mode& m) const;
@@ -66,10 +67,10 @@ private:
     double d_step;
 };
 
-//! Bit errors of a decoder come in bursts of this many bits, every second one wrong.
-constexpr double error_burst_bits = 12;
-
-//! Bit error rate of a rate without fading. \param rate_bps of a mode, coded or uncoded
+/*! \brief Bit error rate of a rate without fading.
+ *  \param rate_bps 75 to 12800, of a mode, coded or uncoded
+ *  \throws std::invalid_argument for a rate that has no curve: that of a wideband mode
+ */
 double awgn_ber(int rate_bps, double snr_db);
 
 /*! \brief Goodput of a station that knows the best mode of each period.

@@ -16,7 +16,7 @@ s5066::delivery_mode service_of(const scenario_traffic& t)
 {
     s5066::delivery_mode m;
     if (t.arq) {
-        m.confirmation = s5066::delivery_confirmation::node;
+        m.confirmation = t.confirmation;
     } else {
         m.mode = s5066::transmission_mode::non_arq;
         m.retransmissions = static_cast<uint8_t>(t.repeats);
@@ -49,16 +49,16 @@ flow::flow(scheduler& s,
            const std::vector<end>& to,
            s5066::address dst,
            uint64_t seed)
-    : d_scheduler(s), d_traffic(t), d_dst(dst), d_random(seed), d_from(from.at),
+    : d_scheduler(s), d_traffic(t), d_dst(dst), d_random(seed), d_from(from), d_to(to),
       d_source(s, *from.at, from.sap, service_of(t), to.front().sap)
 {
     d_source.priority = static_cast<uint8_t>(t.priority);
+    d_source.expedited = t.expedited;
     d_source.on_indication = [this](sim_time now, const s5066::s_unidata_indication& i) {
         on_answer(now, i);
     };
     for (const auto& e : to) {
         const size_t k = d_sinks.size();
-        d_to.push_back(e.at);
         d_sinks.push_back(std::make_unique<bulk_sink>(s, *e.at, e.sap));
         d_sinks.back()->on_new = [this, k](sim_time now,
                                            const s5066::s_unidata_indication& i) {
@@ -68,13 +68,63 @@ flow::flow(scheduler& s,
     s.at(from_seconds(t.start_s), [this] { start(); });
 }
 
+u_pdu_fate flow::submission(bool answer, uint32_t number, size_t octets) const
+{
+    const end& sink = d_to.front();
+    u_pdu_fate f;
+    f.flow = *d_index;
+    f.answer = answer;
+    f.number = number;
+    f.from = answer ? d_traffic.to : d_traffic.from;
+    f.from_sap = answer ? sink.sap : d_from.sap;
+    f.to_sap = answer ? d_from.sap : sink.sap;
+    f.octets = octets;
+    f.priority = d_traffic.expedited ? 0 : d_traffic.priority;
+    f.arq = d_traffic.arq;
+    f.expedited = d_traffic.expedited;
+    f.confirmation = service_of(d_traffic).confirmation;
+    f.submitted_s = to_seconds(d_scheduler.now());
+    return f;
+}
+
+void flow::note_delivery(bool answer, uint32_t number, size_t receiver)
+{
+    const station &sink = *d_to[receiver].at, &source = *d_from.at;
+    const station &at = answer ? source : sink, &other = answer ? sink : source;
+    d_fates.delivered(answer,
+                      number,
+                      answer ? 0 : receiver,
+                      to_seconds(d_scheduler.now()),
+                      { at.restarts(), at.node().numberings(other.address()) });
+}
+
+void flow::keep_fates(size_t index, const std::vector<std::string>& receivers)
+{
+    d_index = index;
+    const auto now_s = [this] { return to_seconds(d_scheduler.now()); };
+    d_source.on_submit = [this, receivers](uint32_t number, size_t octets) {
+        d_fates.submitted(submission(false, number, octets), receivers);
+    };
+    d_source.on_report = [this, now_s](const s5066::s_primitive& p) {
+        d_fates.reported(false, p, now_s());
+    };
+    for (size_t k = 0; k < d_sinks.size(); ++k) {
+        d_sinks[k]->on_any = [this, k](uint32_t number) {
+            note_delivery(false, number, k);
+        };
+        d_sinks[k]->on_report = [this, now_s](const s5066::s_primitive& p) {
+            d_fates.reported(true, p, now_s());
+        };
+    }
+}
+
 void flow::rebind(const station* at)
 {
-    if (at == d_from) {
+    if (at == d_from.at) {
         d_source.rebind();
     }
     for (size_t k = 0; k < d_to.size(); ++k) {
-        if (at == d_to[k]) {
+        if (at == d_to[k].at) {
             d_sinks[k]->rebind();
         }
     }
@@ -199,7 +249,14 @@ void flow::on_u_pdu(sim_time, size_t receiver, const s5066::s_unidata_indication
         r.priority = static_cast<uint8_t>(d_traffic.priority);
         r.u_pdu = bulk_source::u_pdu(number, ping ? d_traffic.u_pdu : d_traffic.answer);
         // Not from within the callback of the station.
-        d_scheduler.at(now, [this, receiver, r] { d_sinks[receiver]->send(r); });
+        r.expedited = d_traffic.expedited;
+        d_scheduler.at(now, [this, receiver, number, r] {
+            if (d_index) {
+                d_fates.submitted(submission(true, number, r.u_pdu.size()),
+                                  { d_traffic.from });
+            }
+            d_sinks[receiver]->send(r);
+        });
         return;
     }
     const auto it = d_sent.find(number);
@@ -217,6 +274,9 @@ void flow::on_answer(sim_time, const s5066::s_unidata_indication& i)
         return;
     }
     const uint32_t number = bulk_source::number_of(i.u_pdu);
+    if (d_index) {
+        note_delivery(true, number, 0);
+    }
     const auto it = d_sent.find(number);
     if (it == d_sent.end()) {
         return;

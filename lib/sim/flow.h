@@ -25,6 +25,12 @@ public:
          const std::vector<end>& to,
          s5066::address dst,
          uint64_t seed);
+    /*! \brief Keeps what becomes of each U_PDU from now on.
+     *  \param index of this flow
+     *  \param receivers their names, in the order of \p to
+     */
+    void keep_fates(size_t index, const std::vector<std::string>& receivers);
+    const fate_book& fates() const { return d_fates; }
 
     //! Station \p at has forgotten its clients.
     void rebind(const station* at);
@@ -43,15 +49,19 @@ private:
     void after(double seconds);
     bool over() const;
     double uniform();
+    u_pdu_fate submission(bool answer, uint32_t number, size_t octets) const;
+    void note_delivery(bool answer, uint32_t number, size_t receiver);
 
     scheduler& d_scheduler;
     const scenario_traffic d_traffic;
     s5066::address d_dst;
     std::mt19937_64 d_random;
-    const station* d_from;
-    std::vector<const station*> d_to;
+    const end d_from;
+    const std::vector<end> d_to;
     bulk_source d_source;
     std::vector<std::unique_ptr<bulk_sink>> d_sinks;
+    std::optional<size_t> d_index; // if fates are kept
+    fate_book d_fates;
     std::map<uint32_t, sim_time> d_sent; // when a U_PDU was submitted, by its number
     std::vector<double> d_times;
     uint64_t d_count = 0; // messages submitted

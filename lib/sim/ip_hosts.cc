@@ -29,6 +29,17 @@ node_config(int n, const std::string& mode, const std::string& ack_mode, uint64_
     return c;
 }
 
+ip::client_config with_pings(ip::client_config c, bool arq)
+{
+    if (!arq)
+        c.filter.insert(c.filter.begin(),
+                        ip::parse_filter_rule("proto=icmp action=send mode=non-arq "
+                                              "class=interactive"));
+    return c;
+}
+
+} // namespace
+
 ip::client_config
 ip_config(int n, const std::string& mode_text, const ip::queue_config& queue)
 {
@@ -42,8 +53,6 @@ ip_config(int n, const std::string& mode_text, const ip::queue_config& queue)
     c.queue = queue;
     return c;
 }
-
-} // namespace
 
 octets echo_request(const ip::address& from, const ip::address& to, size_t size, int k)
 {
@@ -79,11 +88,12 @@ ip_hosts::ip_hosts(const std::string& mode,
                    const std::string& ack_mode,
                    const path& on_path,
                    uint64_t seed,
-                   const ip::queue_config& queue)
+                   const ip::queue_config& queue,
+                   bool ping_arq)
     : air(s, seed), station_a(s, air, node_config(1, mode, ack_mode, seed)),
       station_b(s, air, node_config(2, mode, ack_mode, seed)),
-      a(s, station_a, ip_config(1, mode, queue)),
-      b(s, station_b, ip_config(2, mode, queue))
+      a(s, station_a, with_pings(ip_config(1, mode, queue), ping_arq)),
+      b(s, station_b, with_pings(ip_config(2, mode, queue), ping_arq))
 {
     air.set_default_path(on_path);
     s.run_until(std::chrono::milliseconds(1));

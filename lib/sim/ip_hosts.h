@@ -15,13 +15,18 @@ octets echo_request(const ip::address& from, const ip::address& to, size_t size,
 //! What a host answers to it; empty: \p v is none.
 octets echo_reply(octets v);
 
+//! IP client of station \p n, 1 or 2, for a data link of \p mode: its host is 10.66.0.n.
+ip::client_config
+ip_config(int n, const std::string& mode, const ip::queue_config& queue);
+
 //! Two stations with an IP client each, 10.66.0.1 and 10.66.0.2.
 struct ip_hosts {
     ip_hosts(const std::string& mode,
              const std::string& ack_mode,
              const path& on_path,
              uint64_t seed,
-             const ip::queue_config& queue = {});
+             const ip::queue_config& queue = {},
+             bool ping_arq = true);
 
     //! The host of \p from sends a datagram.
     void send(ip_on_station& from, const octets& packet);

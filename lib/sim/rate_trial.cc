@@ -22,6 +22,15 @@ std::string line(const char* who, const s5066::trace_line& l)
 
 rate_trial_result run(const rate_trial& t)
 {
+    std::vector<mode> modes;
+    if (const auto range = s5066::rate_range::parse(t.mode)) {
+        modes = range->modes();
+    } else {
+        modes = { mode::parse(t.mode) };
+    }
+    for (const mode& m : modes) {
+        awgn_ber(m.rate_bps, 0); // complains now, not in the middle of the run
+    }
     scheduler s;
     emulated_air air(s, t.seed);
     s5066::node_config c = t.base;
@@ -81,12 +90,6 @@ rate_trial_result run(const rate_trial& t)
     r.silent_rounds = a.node().stats().silent_rounds;
     r.links_failed = a.node().stats().links_failed;
     r.altered = sink.altered() + sink.repeated();
-    std::vector<mode> modes;
-    if (const auto range = s5066::rate_range::parse(t.mode)) {
-        modes = range->modes();
-    } else {
-        modes = { mode::parse(t.mode) };
-    }
     r.oracle_bps =
         oracle_goodput(*trace, sim_time::zero(), end, std::chrono::minutes(1), modes);
     return r;

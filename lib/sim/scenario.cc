@@ -104,7 +104,9 @@ private:
         size_t data_pdus = 0;
         uint64_t again_before = 0; // D_PDUs repeated or put in as fill, until it began
         double tx_time_s = 0;      // by the clock of the experiment
+        station_result before;     // of its lives before the last restart
     };
+    static void add_counts(station_result& r, const s5066::node_stats& s);
 
     static uint64_t again(const station& s)
     {
@@ -144,7 +146,9 @@ void experiment::make_stations()
         const auto& c = d_config.stations[i];
         const auto n = node_of(d_config, i);
         modem_config m;
-        m.rx_latency = from_seconds(c.decode_delay_s);
+        if (c.decode_delay_s) {
+            m.rx_latency = from_seconds(*c.decode_delay_s);
+        }
         auto r = std::make_unique<running>();
         r->at = std::make_unique<station>(d_scheduler, d_air, n, m);
         r->at->on_trace = [this, name = c.name](const s5066::trace_line& l) {
@@ -188,10 +192,12 @@ void experiment::make_flow(const scenario_traffic& t)
     const std::string where = nth("traffic", k);
     running& from = *d_stations[index(t.from)];
     std::vector<running*> receivers;
+    std::vector<std::string> names; // of them
     s5066::address dst;
     const size_t one = index(t.to);
     if (one < d_stations.size()) {
         receivers.push_back(d_stations[one].get());
+        names.push_back(t.to);
         dst = receivers.front()->at->address();
     } else {
         dst = t.to == "all" ? s5066::address::broadcast() : s5066::address(t.to);
@@ -202,6 +208,7 @@ void experiment::make_flow(const scenario_traffic& t)
                 std::find(groups.begin(), groups.end(), t.to) != groups.end();
             if (hears && d_stations[i].get() != &from) {
                 receivers.push_back(d_stations[i].get());
+                names.push_back(d_config.stations[i].name);
             }
         }
         if (receivers.empty()) {
@@ -223,11 +230,25 @@ void experiment::make_flow(const scenario_traffic& t)
     const flow::end begin{ from.at.get(), from.next_sap++ };
     d_flows.push_back(std::make_unique<flow>(
         d_scheduler, t, begin, to, dst, d_config.seed * 1000 + 500 + k));
+    if (d_config.fates) {
+        d_flows.back()->keep_fates(k, names);
+    }
     if (d_config.record) {
         d_flows.back()->on_delivery = [this, k](size_t octets) {
             d_result.deliveries.push_back({ to_seconds(d_scheduler.now()), k, octets });
         };
     }
+}
+
+void experiment::add_counts(station_result& r, const s5066::node_stats& s)
+{
+    r.transmissions += s.transmissions;
+    r.silent_rounds += s.silent_rounds;
+    r.links_made += s.links_made;
+    r.links_failed += s.links_failed;
+    r.d_pdus_repeated += s.d_pdus_repeated;
+    r.d_pdus_fill += s.d_pdus_fill;
+    r.resets += s.resets;
 }
 
 void experiment::make_fault(const scenario_fault& f)
@@ -256,6 +277,7 @@ void experiment::make_fault(const scenario_fault& f)
         d_scheduler.at(begin, [r] { r->at->power_off(); });
         const uint64_t seed = d_config.seed * 7919 + static_cast<uint64_t>(end.count());
         d_scheduler.at(end, [this, r, seed] {
+            add_counts(r->before, r->at->node().stats());
             r->at->restart(seed);
             r->again_before = 0;
             for (const auto& one : d_flows) {
@@ -352,6 +374,8 @@ scenario_result experiment::results()
     size_t bulk = 0;
     for (size_t k = 0; k < d_flows.size(); ++k) {
         r.flows.push_back(d_flows[k]->result());
+        const auto& fates = d_flows[k]->fates().all();
+        r.fates.insert(r.fates.end(), fates.begin(), fates.end());
         const auto& f = r.flows.back();
         const double each =
             static_cast<double>(f.octets_delivered) / static_cast<double>(f.receivers);
@@ -368,16 +392,11 @@ scenario_result experiment::results()
     r.fairness = squares > 0 ? sum * sum / (static_cast<double>(bulk) * squares) : 1;
     r.collisions = d_air.collisions();
     for (size_t i = 0; i < d_stations.size(); ++i) {
-        const auto& s = d_stations[i]->at->node().stats();
-        r.stations.push_back({ d_config.stations[i].name,
-                               s.transmissions,
-                               s.silent_rounds,
-                               s.links_made,
-                               s.links_failed,
-                               s.d_pdus_repeated,
-                               s.d_pdus_fill,
-                               s.resets,
-                               d_stations[i]->tx_time_s });
+        station_result one = d_stations[i]->before;
+        one.name = d_config.stations[i].name;
+        add_counts(one, d_stations[i]->at->node().stats());
+        one.tx_time_s = d_stations[i]->tx_time_s;
+        r.stations.push_back(one);
     }
     mark_collisions();
     return std::move(r);
@@ -397,7 +416,7 @@ void scenario::validate() const
         if (s.name.empty() || std::count(names.begin(), names.end(), s.name) > 0) {
             refuse(where, "name '" + s.name + "': every station needs one of its own");
         }
-        within(where, "decode_delay_s", s.decode_delay_s, 0, 10);
+        within(where, "decode_delay_s", s.decode_delay_s.value_or(0), 0, 10);
         names.push_back(s.name);
         node_of(*this, i);
     }

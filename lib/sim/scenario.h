@@ -4,7 +4,9 @@
 
 #include "s5066/node_settings.h"
 #include "sim/emulated_air.h"
+#include "sim/fates.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,8 @@ struct scenario_station {
     std::string mode = "4539-9600S"; //!< as node_config::mode
     std::string ack_mode = "auto";   //!< as node_config::ack_mode
     s5066::node_settings data_link;  //!< further settings by name
-    double decode_delay_s = 0.1;     //!< of the modem, 0 to 10
+    //! Of the modem, 0 to 10. Empty: as modem_config::rx_latency.
+    std::optional<double> decode_delay_s;
 };
 
 //! What kind of load a flow is.
@@ -52,6 +55,10 @@ struct scenario_traffic {
     bool in_order = false;
     unsigned repeats = 0;  //!< without ARQ: further copies, 0 to 15
     unsigned priority = 0; //!< 0 to 15
+    //! What the sending client is told of by ARQ; without ARQ there is none.
+    s5066::delivery_confirmation confirmation = s5066::delivery_confirmation::node;
+    bool expedited =
+        false; //!< S_EXPEDITED_UNIDATA; a node takes 10 unconfirmed ones at once
 };
 
 //! What goes wrong.
@@ -88,6 +95,7 @@ struct scenario {
     std::vector<scenario_traffic> traffic;
     std::vector<scenario_fault> faults;
     bool record = false; //!< keep transmissions and deliveries
+    bool fates = false;  //!< keep what became of each U_PDU
     bool log = false;    //!< keep lines of the stations' logs
 
     //! \throws std::invalid_argument that names the first bad value and what is allowed.
@@ -143,6 +151,7 @@ struct scenario_result {
     std::vector<station_result> stations;
     std::vector<transmission_result> transmissions; //!< if recorded
     std::vector<delivery> deliveries;               //!< if recorded
+    std::vector<u_pdu_fate> fates;                  //!< if kept; flow by flow
     std::vector<std::string> log;                   //!< if kept
     double goodput_bps = 0; //!< of all flows together, to the last delivery
     double fairness = 1;    //!< Jain's index of the octets delivered by bulk flows

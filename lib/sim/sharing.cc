@@ -46,6 +46,67 @@ private:
     std::mt19937_64 d_random;
 };
 
+//! One station's load, and what arrives of it.
+struct sender {
+    sender(scheduler& scheduler_,
+           const std::vector<std::unique_ptr<station>>& stations,
+           unsigned number,
+           const sharing_trial& t)
+        : s(scheduler_), trial(t), index(number), to(*stations[destination(t, number)]),
+          source(s, *stations[number], sap, service(t, number), sink_sap(t, number)),
+          sink(s, to, sink_sap(t, number))
+    {
+        sink.on_new = [this](sim_time now, const s5066::s_unidata_indication&) {
+            longest_wait = std::max(longest_wait, now - delivered_at);
+            delivered_at = now;
+        };
+    }
+
+    static unsigned destination(const sharing_trial& t, unsigned i)
+    {
+        const bool pair = t.pattern == sharing_pattern::two_way
+                              ? (i | 1u) < t.stations
+                              : t.pattern == sharing_pattern::mixed && i < 2;
+        return pair ? i ^ 1u : (i + 1) % t.stations;
+    }
+    static s5066::delivery_mode service(const sharing_trial& t, unsigned i)
+    {
+        s5066::delivery_mode m;
+        if (i < t.without_arq) {
+            m.mode = s5066::transmission_mode::non_arq;
+        }
+        return m;
+    }
+    // A station may have two others that send to it.
+    static uint8_t sink_sap(const sharing_trial& t, unsigned i)
+    {
+        return static_cast<uint8_t>(i + 1 == t.stations ? sap + 3 : sap + 1 + i % 2);
+    }
+
+    void start(double delay_s)
+    {
+        delivered_at = from_seconds(delay_s);
+        s.at(delivered_at, [this] {
+            if (trial.load_bps > 0) {
+                load = std::make_unique<random_source>(
+                    s, source, to.address(), trial, trial.seed * 1000 + index);
+            } else {
+                source.send(to.address(), size_t{ 1 } << 40, trial.u_pdu_octets);
+            }
+        });
+    }
+
+    scheduler& s;
+    const sharing_trial& trial;
+    unsigned index;
+    station& to;
+    bulk_source source;
+    bulk_sink sink;
+    std::unique_ptr<random_source> load;
+    sim_time delivered_at{};
+    sim_time longest_wait{};
+};
+
 } // namespace
 
 sharing_result run(const sharing_trial& t)
@@ -67,9 +128,7 @@ sharing_result run(const sharing_trial& t)
     scheduler s;
     emulated_air air(s, t.seed);
     std::vector<std::unique_ptr<station>> stations;
-    std::vector<std::unique_ptr<bulk_source>> sources;
-    std::vector<std::unique_ptr<bulk_sink>> sinks;
-    std::vector<std::unique_ptr<random_source>> loads;
+    std::vector<std::unique_ptr<sender>> senders;
     for (unsigned i = 0; i < t.stations; ++i) {
         s5066::node_config c = t.base;
         c.mode = t.mode;
@@ -77,30 +136,32 @@ sharing_result run(const sharing_trial& t)
         c.seed = t.seed * 100 + i;
         c.default_ttl_s = 1296000;
         stations.push_back(std::make_unique<station>(s, air, c));
-        sinks.push_back(std::make_unique<bulk_sink>(s, *stations.back(), sap + 1));
+    }
+    if (t.hidden) {
+        path nothing;
+        nothing.loss = 1;
+        const auto& first = stations.front()->modem();
+        const auto& last = stations.back()->modem();
+        air.set_path(first, last, nothing);
+        air.set_path(last, first, nothing);
     }
     for (unsigned i = 0; i < t.stations; ++i) {
-        sources.push_back(std::make_unique<bulk_source>(
-            s, *stations[i], sap, s5066::delivery_mode(), sap + 1));
+        senders.push_back(std::make_unique<sender>(s, stations, i, t));
     }
     s.run_until(std::chrono::milliseconds(1));
     for (unsigned i = 0; i < t.stations; ++i) {
-        const auto to = stations[(i + 1) % t.stations]->address();
-        if (t.load_bps > 0) {
-            loads.push_back(std::make_unique<random_source>(
-                s, *sources[i], to, t, t.seed * 1000 + i));
-        } else {
-            sources[i]->send(to, size_t{ 1 } << 40, t.u_pdu_octets);
-        }
+        senders[i]->start(i + 1 == t.stations ? t.late_s : 0);
     }
     s.run_until(from_seconds(t.duration_s));
 
     sharing_result r;
     double sum = 0, squares = 0;
     for (unsigned i = 0; i < t.stations; ++i) {
-        const auto& sink = *sinks[(i + 1) % t.stations];
+        const auto& sink = senders[i]->sink;
         const auto octets = static_cast<double>(sink.octets());
         r.octets.push_back(sink.octets());
+        r.wait_s.push_back(to_seconds(
+            std::max(senders[i]->longest_wait, s.now() - senders[i]->delivered_at)));
         r.altered += sink.altered() + sink.repeated();
         r.links_failed += stations[i]->node().stats().links_failed;
         sum += octets;

@@ -29,6 +29,7 @@ void station::make()
 void station::restart(uint64_t seed)
 {
     d_config.seed = seed;
+    ++d_restarts;
     power_off();
     make();
 }

@@ -49,6 +49,7 @@ public:
     //! Power off: nothing is sent or heard, primitives are lost, until restart().
     void power_off();
     bool on() const { return d_modem != nullptr; }
+    uint64_t restarts() const { return d_restarts; } //!< so far
     //! The station's clock jumps forward or back.
     void step_clock(sim_time by);
 
@@ -73,6 +74,7 @@ private:
     std::unique_ptr<emulated_modem> d_modem;
     std::map<s5066::client_id, octets_function> d_clients;
     s5066::client_id d_next_client = 1;
+    uint64_t d_restarts = 0;
     bool d_draining = false;
 };
 

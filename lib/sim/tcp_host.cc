@@ -60,6 +60,7 @@ bool tcp_host::pump(sim_time now, hfpep::connection_id id, socket& s)
     if (n > 0) {
         s.credit -= n;
         s.sent += n;
+        s.sent_at = now;
         pep.on_tcp_data(now, id, s.to_send.data() + s.sent - n, n);
         any = true;
     }

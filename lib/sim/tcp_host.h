@@ -42,6 +42,7 @@ public:
         bool got_eof = false, closed = false, reset = false;
         hfpep::status why = hfpep::status::connected;
         sim_time connect_at{ -1 }; //!< of a connect asked for by the engine
+        sim_time sent_at{ -1 };    //!< the application's last octet was taken
         sim_time first_at{ -1 }, last_at{ -1 }, eof_at{ -1 }, closed_at{ -1 };
     };
 

@@ -77,6 +77,9 @@ void bulk_source::on_primitive(sim_time now, const s_primitive& p)
     } else if (std::holds_alternative<s_unidata_request_rejected>(p)) {
         ++d_rejected;
     }
+    if (on_report) {
+        on_report(p);
+    }
     // Not from within the callback: a long file would nest as deep as it has U_PDUs.
     d_scheduler.at(d_scheduler.now(), [this] { go(); });
 }
@@ -88,12 +91,16 @@ void bulk_source::go()
         d_left -= n;
         d_octets += n;
         s_unidata_request r;
-        r.priority = priority;
+        r.expedited = expedited;
+        r.priority = expedited ? 0 : priority;
         r.ttl = ttl;
         r.dst_sap = d_dst_sap;
         r.dst = d_to;
         r.mode = d_mode;
         r.u_pdu = u_pdu(d_next++, n);
+        if (on_submit) {
+            on_submit(d_next - 1, n);
+        }
         d_station.send(d_client, r);
     }
 }
@@ -112,6 +119,9 @@ void bulk_sink::on_primitive(sim_time now, const s_primitive& p)
 {
     const auto* i = std::get_if<s_unidata_indication>(&p);
     if (!i) {
+        if (on_report) {
+            on_report(p);
+        }
         return;
     }
     if (i->u_pdu.size() < 4) {
@@ -123,6 +133,9 @@ void bulk_sink::on_primitive(sim_time now, const s_primitive& p)
     if (i->u_pdu != bulk_source::u_pdu(n, i->u_pdu.size())) {
         ++d_altered;
         return;
+    }
+    if (on_any) {
+        on_any(n);
     }
     if (!d_seen.insert({ src, n }).second) {
         ++d_repeated;

@@ -43,6 +43,7 @@ public:
     sim_time began() const { return d_began; }
     uint8_t priority = 0;
     uint32_t ttl = 0;
+    bool expedited = false;
 
     //! The U_PDU with this number.
     static std::vector<uint8_t> u_pdu(uint32_t number, size_t size);
@@ -50,6 +51,10 @@ public:
     static uint32_t number_of(const std::vector<uint8_t>& u_pdu);
     //! What is sent back to the source's SAP.
     std::function<void(sim_time, const s5066::s_unidata_indication&)> on_indication;
+    //! Called with the number and octets of each U_PDU that is given to the node.
+    std::function<void(uint32_t, size_t)> on_submit;
+    //! Called with the node's answers to S_UNIDATA_REQUEST: confirmed, rejected.
+    std::function<void(const s5066::s_primitive&)> on_report;
 
 private:
     void on_primitive(sim_time now, const s5066::s_primitive& p);
@@ -90,6 +95,10 @@ public:
     void forget() { d_seen.clear(); }
     //! Called with each U_PDU that came for the first time, unaltered.
     std::function<void(sim_time, const s5066::s_unidata_indication&)> on_new;
+    //! Called with the number of each U_PDU that came unaltered, the first time and later ones.
+    std::function<void(uint32_t)> on_any;
+    //! Called with the node's answers to what send() has sent: confirmed, rejected.
+    std::function<void(const s5066::s_primitive&)> on_report;
     //! Sends something back from the sink's SAP.
     void send(const s5066::s_primitive& p) { d_station.send(d_client, p); }
 

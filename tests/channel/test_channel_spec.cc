@@ -33,7 +33,8 @@ TEST(channel_spec, reads_names_and_numbers)
     EXPECT_EQ(channel_spec::parse(all.to_string()), all);
 
     const auto rough = channel_spec::parse(
-        "nvis clock=-50 impulses=5:20 carriers=300:-10,-900:3 step=-12:2.5 agc=0.5");
+        "nvis clock=-50 impulses=5:20 carriers=300:-10,-900:3 "
+        "morse=700:-10:25 filter=elliptic:-1450:850 step=-12:2.5 agc=0.5");
     EXPECT_EQ(rough.paths[1].delay_ms, 7);
     EXPECT_EQ(rough.clock_ppm, -50);
     EXPECT_EQ(rough.impulses->level_db, 20);
@@ -64,6 +65,12 @@ TEST(channel_spec, errors_name_the_item)
                              "impulses=0:10",
                              "impulses=1:10:0",
                              "carriers=9000:0",
+                             "morse=1",
+                             "morse=0:0:500",
+                             "filter=ssb",
+                             "filter=bessel:-1500:1500",
+                             "filter=fir:-1500",
+                             "filter=fir:1500:-1500",
                              "carriers=1:2:3",
                              "step=3",
                              "step=3:0",

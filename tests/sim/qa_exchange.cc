@@ -1,9 +1,12 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Request and answer: what a turn costs.
+#include "sim/exchanges.h"
 #include "two_stations.h"
 
 #include <gtest/gtest.h>
+
+#include <random>
 
 using namespace gr::hf;
 using namespace gr::hf::sim;
@@ -99,3 +102,31 @@ INSTANTIATE_TEST_SUITE_P(ping,
                                          exchange_case{ "4539-1200L", 32, 19.62, 19.62 },
                                          exchange_case{ "4539-300S", 32, 8.82, 7.62 },
                                          exchange_case{ "4539-75S", 32, 29.22, 22.62 }));
+
+TEST(published_exchange,
+     acknowledgements_as_published_cost_turns_and_pings_go_without_arq)
+{
+    tcp_transfer t;
+    t.content.resize(600'000);
+    std::mt19937 random(1);
+    for (auto& o : t.content)
+        o = uint8_t(random());
+    const auto ours = measure(t);
+    t.ack_mode = "same";
+    const auto published = measure(t);
+    ASSERT_TRUE(ours.complete && published.complete);
+    EXPECT_GT(published.total_s, ours.total_s + 1);
+    // The application is rid of its last octet when the proxy has room for it.
+    EXPECT_GT(ours.latency_s, 0);
+    EXPECT_LT(ours.latency_s, ours.total_s);
+    for (const bool icmp : { false, true }) {
+        ping_series p;
+        p.icmp = icmp;
+        p.arq = false;
+        p.count = 3;
+        for (const double s : measure(p)) {
+            EXPECT_GT(s, 2.4) << icmp;
+            EXPECT_LT(s, 4) << icmp;
+        }
+    }
+}

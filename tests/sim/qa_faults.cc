@@ -71,8 +71,21 @@ TEST(link, fails_when_nobody_answers)
     net.goodput(3000, 1000, 400);
     EXPECT_EQ(net.source_a.rejected(), 3u);
     EXPECT_EQ(net.a.node().stats().links_failed, 1u);
-    EXPECT_EQ(net.a.node().stats().transmissions, net.a.node().config().link_tries);
+    // Half as many calls as for a node that was heard.
+    EXPECT_EQ(net.a.node().stats().transmissions, net.a.node().config().link_tries / 2);
     EXPECT_EQ(net.a.node().state().links, 0u);
+    net.air.set_path(net.a.modem(), net.b.modem(), path());
+    net.goodput(3000, 1000, 120);
+    net.s.run_until(net.s.now() + seconds(120)); // told of it, and its end
+    ASSERT_EQ(net.a.node().stats().links_made, 1u);
+    ASSERT_EQ(net.a.node().state().links, 0u);
+    const auto before = net.a.node().stats().transmissions;
+    net.air.set_path(
+        net.a.modem(), net.b.modem(), dropping([](uint64_t) { return true; }));
+    net.goodput(3000, 1000, 600);
+    EXPECT_EQ(net.a.node().stats().links_failed, 2u);
+    EXPECT_EQ(net.a.node().stats().transmissions - before,
+              net.a.node().config().link_tries);
 }
 
 TEST(link, ends_when_idle_and_is_made_again)

@@ -272,3 +272,20 @@ TEST(rate_adaptation, a_fixed_peer_is_served_too)
     EXPECT_EQ(net.sink_b.octets(), 200000u);
     EXPECT_GT(bps, 3200) << "faster than the peer's own rate, without its advice";
 }
+
+TEST(fading, rates_without_a_curve_are_refused)
+{
+    EXPECT_GT(awgn_ber(9600, 0), 0);
+    for (const int rate : { 0, 5000, 57600, 240000 }) {
+        try {
+            awgn_ber(rate, 20);
+            ADD_FAILURE() << rate;
+        } catch (const std::invalid_argument& e) {
+            EXPECT_NE(std::string(e.what()).find(std::to_string(rate)),
+                      std::string::npos);
+        }
+    }
+    rate_trial t;
+    t.mode = "5069-48k-240000S";
+    EXPECT_THROW(run(t), std::invalid_argument);
+}

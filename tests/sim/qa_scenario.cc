@@ -263,7 +263,7 @@ TEST(scenario, says_what_is_wrong)
 
 TEST(block_errors, are_interpolated_and_make_blocks_bad)
 {
-    block_error_curves c;
+    s5066::block_error_curves c;
     EXPECT_THROW(c.add(mode::parse("4539-600S"), {}), std::invalid_argument);
     EXPECT_THROW(c.add(mode::parse("4539-600S"), { { 3, 0, 0.5, 0.1 }, { 2, 0, 0, 0 } }),
                  std::invalid_argument);
@@ -283,7 +283,7 @@ TEST(block_errors, are_interpolated_and_make_blocks_bad)
     auto s = with_stations(2);
     s.traffic = { bulk(100000) };
     path p;
-    p.blocks = std::make_shared<block_error_curves>(c);
+    p.blocks = std::make_shared<s5066::block_error_curves>(c);
     double last = 0;
     for (const double snr : { 11.0, 11.5, 14.0 }) {
         p.snr_db = snr;

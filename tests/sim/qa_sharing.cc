@@ -35,7 +35,6 @@ TEST_P(sharing, without_collapse_or_starvation)
     t.stations = c.stations;
     t.duration_s = 4 * 3600;
     t.load_bps = c.load * 2400 / c.stations;
-    t.base.lone_run_s = 300;
     const auto r = run(t);
     std::printf("%u stations, load %.0f %%: utilisation %.1f %%, fairness %.2f, "
                 "%llu transmissions, %llu collisions\n",
@@ -58,6 +57,77 @@ INSTANTIATE_TEST_SUITE_P(stations,
                                          sharing_case{ 8, 0, 0.80, 0.85 },
                                          sharing_case{ 3, 0.5, 0.46, 0.95 },
                                          sharing_case{ 8, 0.5, 0.44, 0.95 }));
+
+namespace {
+
+struct saturated_case {
+    unsigned stations;
+    sharing_pattern pattern;
+    double utilisation; // at least
+};
+void PrintTo(const saturated_case& c, std::ostream* os)
+{
+    constexpr const char* names[] = { "one-way", "two-way", "mixed" };
+    *os << c.stations << " stations, " << names[static_cast<int>(c.pattern)];
+}
+class saturated : public testing::TestWithParam<saturated_case>
+{
+};
+
+} // namespace
+
+// An hour from the first switching on, with default settings.
+TEST_P(saturated, everyone_gets_the_channel_within_ten_minutes)
+{
+    const auto& c = GetParam();
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+        sharing_trial t;
+        t.stations = c.stations;
+        t.pattern = c.pattern;
+        t.seed = seed;
+        const auto r = run(t);
+        const double wait_s = *std::max_element(r.wait_s.begin(), r.wait_s.end());
+        std::printf("seed %u: utilisation %.1f %%, fairness %.3f, longest wait %.0f s\n",
+                    static_cast<unsigned>(seed),
+                    100 * r.utilisation,
+                    r.fairness,
+                    wait_s);
+        EXPECT_GE(r.utilisation, c.utilisation) << seed;
+        EXPECT_GE(r.fairness, 0.95) << seed;
+        EXPECT_LE(wait_s, 600) << seed;
+        EXPECT_EQ(r.altered, 0u);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    stations,
+    saturated,
+    testing::Values(saturated_case{ 2, sharing_pattern::two_way, 0.93 },
+                    saturated_case{ 3, sharing_pattern::one_way, 0.88 },
+                    saturated_case{ 3, sharing_pattern::two_way, 0.88 },
+                    saturated_case{ 8, sharing_pattern::one_way, 0.86 },
+                    saturated_case{ 8, sharing_pattern::two_way, 0.86 },
+                    saturated_case{ 8, sharing_pattern::mixed, 0.86 }));
+
+TEST(sharing, a_station_that_comes_late_gets_the_channel)
+{
+    // At many places of the transmissions of those who are there.
+    for (uint64_t seed = 1; seed <= 12; ++seed) {
+        for (const unsigned stations : { 3u, 8u }) {
+            for (const auto pattern :
+                 { sharing_pattern::one_way, sharing_pattern::two_way }) {
+                sharing_trial t;
+                t.stations = stations;
+                t.pattern = pattern;
+                t.late_s = 1800 + 43 * static_cast<double>(seed);
+                t.duration_s = t.late_s + 1500;
+                t.seed = seed;
+                const auto r = run(t);
+                EXPECT_LE(r.wait_s.back(), 600) << stations << " stations, seed " << seed;
+            }
+        }
+    }
+}
 
 TEST(sharing, whoever_sends_without_arq_goes_last)
 {
@@ -82,6 +152,7 @@ TEST(sharing, whoever_sends_without_arq_goes_last)
         const auto r = run(s);
         EXPECT_EQ(r.flows[1].u_pdus_delivered, 3u) << seed;
         EXPECT_EQ(r.flows[1].rejected, 0u) << seed;
+        std::printf("seed %u: %.0f bit/s\n", unsigned(seed), r.flows[0].goodput_bps);
         EXPECT_GT(r.flows[0].goodput_bps, 0.75 * 9600) << seed;
     }
 }

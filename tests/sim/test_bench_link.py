@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from gnuradio.hf.measure import link
+from gnuradio.hf.lab import link
 
 
 def test_every_row_is_printed_and_misses_come_first():

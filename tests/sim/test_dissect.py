@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from gnuradio.hf.measure import dissect
+from gnuradio.hf.lab import dissect
 
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="no tshark")
 

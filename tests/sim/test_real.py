@@ -1,19 +1,67 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The emulated modem against real waveforms in lock step: the same exchange, sample by sample."""
-import pytest
+"""Real waveforms in one thread: against the emulated modem, and against a flowgraph of the same
+stations."""
+import time
 
-from gnuradio import hf
-from gnuradio.hf.cli.sim import run_real
+from gnuradio import gr, hf
+from gnuradio.hf import station, watch
+import pytest
 
 
 @pytest.mark.parametrize("mode, octets, arq", [
     ("4539-9600S", 200_000, True), ("4539-9600VL", 60_000, True), ("4539-2400L", 25_000, True),
     ("4539-1200S", 20_000, True), ("4539-300S", 4_000, True), ("4539-4800S", 60_000, False)])
 def test_times_agree_within_two_percent(mode, octets, arq):
-    real = run_real(mode, octets, 2042, arq, "awgn snr=40", 1, {}, 1000, False)
+    real = hf.simulate_real(mode, octets, 2042, arq, channel="awgn snr=40", limit_s=1000)
     emulated = hf.simulate(mode, octets, arq=arq, seed=1)
     assert real["complete"] and emulated["complete"]
+    assert real["octets_altered"] == 0
     assert real["octets_delivered"] == emulated["octets_delivered"] == octets
     assert real["time_s"] == pytest.approx(emulated["time_s"], rel=0.02)
     assert real["transmissions"] == emulated["transmissions"]
     assert real["tx_time_s"] == pytest.approx(emulated["tx_time_s"], rel=0.02)
+
+
+def flowgraph(mode, octets, channel, seed, lines):
+    """The same with blocks, until everything is confirmed and so many lines were logged: what
+    the nodes logged, and what came of it."""
+    nodes = ["1.2.0.1", "1.2.0.2"]
+    tb = gr.top_block("two stations")
+    power = hf.mode(hf.fastest_mode(mode)).mean_power
+    air = hf.air(2, channel, seed, 0.0, power, 1000)
+    clients, logs = [], []
+    for k in range(2):
+        d = station.Description(nodes[k], mode, data_link={"seed": 2 * seed + k})
+        s = station.Station(tb, d, air.source(k), air.sink(k))
+        clients.append(hf.traffic(nodes[1 - k], octets if k == 0 else 0))
+        s.add_client(tb, clients[-1])
+        logs.append(watch.LogWatch("AB"[k] + " "))
+        tb.msg_connect(s.data_link, "log", logs[-1], "log")
+    tb.start()
+    deadline = time.monotonic() + 300
+    while (clients[0].state().octets_confirmed < octets
+           or sum(len(log.lines()) for log in logs) < lines):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    air.end()
+    tb.stop()
+    tb.wait()
+    return [line for log in logs for line in log.lines()], clients[1].state()
+
+
+@pytest.mark.parametrize("mode, octets, channel", [
+    ("4539-9600S", 60_000, "awgn snr=30"), ("auto", 20_000, "poor snr=18"),
+    ("4539-1200S", 6_000, "poor snr=6")])
+def test_events_are_those_of_the_flowgraph(mode, octets, channel):
+    ours = []
+    alone = hf.simulate_real(mode, octets, channel=channel, seed=3, limit_s=1000,
+                             log=lambda t, line: ours.append((t, line)))
+    theirs, received = flowgraph(mode, octets, channel, 3, len(ours))
+    assert alone["complete"]
+    assert alone["time_s"] == received.last_received
+    # The flowgraph runs on for a moment after the last confirmation.
+    for name in "AB":
+        told = [f"{t:9.2f} {line}" for t, line in ours if line.startswith(name)]
+        seen = [line for line in theirs if line.split()[1] == name]
+        assert len(told) > 5
+        assert seen[:len(told)] == told

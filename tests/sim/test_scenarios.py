@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from gnuradio.hf import scenarios
+from gnuradio.hf.lab import scenarios
 
 SCENARIOS = Path(os.environ["HF_SOURCE_DIR"]) / "examples" / "scenarios"
 #: Share of the durations and octets in this test; others run whole.
@@ -62,6 +62,7 @@ def test_every_scenario_meets_what_it_expects(path):
     (("", "[expect]\nspeed = 3\n"), ["[expect]", "'speed'", "utilisation"]),
     (("", "[[run]]\nset = { \"traffic.speed\" = 3 }\n"), ["'speed' is unknown"]),
     (("", "x = = 3\n"), ["line 1"]),
+    (("octets = 20000", "confirmation = \"maybe\""), ["'maybe'", "none, node, client"]),
 ])
 def test_errors_name_key_value_and_what_is_allowed(change, words):
     old, new = change
@@ -103,6 +104,66 @@ def test_tables_and_pictures(tmp_path):
     assert sum(int(row["data"]) for row in rows) > 400_000
     with open(folder / "flows.csv", newline="") as file:
         assert [row["kind"] for row in csv.DictReader(file)] == ["bulk"]
+
+
+def test_fates_of_each_u_pdu(tmp_path):
+    scenario = tmp_path / "two.toml"
+    scenario.write_text(TWO.replace("octets = 20000", "octets = 8000\nu_pdu = 1000\n"
+                                    "confirmation = \"client\"\npriority = 3") + """
+[[traffic]]
+kind = "interactive"
+from = "B"
+to = "A"
+count = 3
+interval_s = 5
+answer = 20
+confirmation = "none"
+[[traffic]]
+kind = "broadcast"
+from = "A"
+to = "all"
+count = 2
+""")
+    fates = tmp_path / "fates.csv"
+    r = hf_sim(scenario, "--fates", fates)
+    assert r.returncode == 0, r.stderr
+    with open(fates, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert tuple(rows[0]) == scenarios.FATE_COLUMNS
+    bulk = [row for row in rows if row["flow"] == "1"]
+    assert [row["number"] for row in bulk] == [str(n) for n in range(8)]
+    for row in bulk:
+        assert float(row["submitted_s"]) < float(row["delivered_s"]) < float(row["confirmed_s"])
+        assert (row["from"], row["to"], row["octets"], row["priority"], row["arq"]) == (
+            "A", "B", "1000", "3", "1")
+        assert row["rejected_s"] == row["reason"] == "" and row["deliveries"] == "1"
+    answers = [row for row in rows if row["answer"] == "1"]
+    assert len(answers) == 3
+    assert all(row["from"] == "A" and row["delivered_s"] and not row["confirmed_s"]
+               for row in answers)
+    without_arq = [row for row in rows if row["arq"] == "0"]
+    assert len(without_arq) == 2 and all(row["confirmation"] == "none" for row in without_arq)
+    assert hf_sim("--fates", fates).returncode == 2
+
+
+def test_fates_tell_what_is_rejected(tmp_path):
+    run, = scenarios.parse(TWO + """
+[channel]
+loss = 1
+""")
+    run.scenario.fates = True
+    fates = run.scenario.run().fates
+    assert len(fates) == 10
+    assert {(f.reason, f.delivered_s, f.confirmed_s) for f in fates} == {
+        ("not_responding", None, None)}
+    assert all(f.rejected_s > f.submitted_s for f in fates)
+
+
+def test_faults_lose_nothing_that_was_confirmed():
+    r = subprocess.run(["hf", "bench", "faults", "--hours", "5", "--each", "5"],
+                       capture_output=True, text=True, timeout=300)
+    assert r.returncode == 0, r.stderr
+    assert "| **of these missing at the other side** | 0 | 0 |" in r.stdout
 
 
 def test_the_same_file_gives_the_same_events():

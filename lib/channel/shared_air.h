@@ -1,0 +1,80 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "channel/channel.h"
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! What lies between the stations of a shared_air.
+struct air_options {
+    size_t stations = 2;           //!< 2 to 64
+    std::string channel = "clear"; //!< words of channel_spec; snr= is at each receiver
+    uint64_t seed = 1;             //!< of all random processes
+    double signal_power = 1;       //!< mean power of a transmission, to which snr= refers
+    double delay_ms = 10;          //!< of each radio and the propagation, 10 to 1000
+    double sample_rate = 9600;     //!< samples/s
+};
+
+/*! \brief The radio channel that joins several stations, sample by sample.
+ *
+ * Between every two stations lies a channel model of its own, at every receiver there is
+ * noise, and a station does not hear itself. What a station hears at sample t is what all
+ * others sent until t - delay. Same seed, same samples, whatever the chunks.
+ *
+ * No locks: write(), available() and take() of all stations exclude each other; mix() touches
+ * only what belongs to its receiver.
+ */
+class shared_air
+{
+public:
+    using samples = std::vector<std::complex<float>>;
+
+    //! \throws std::invalid_argument that names the value and what is allowed
+    explicit shared_air(const air_options& options);
+
+    size_t stations() const { return d_stations.size(); }
+    uint64_t delay_samples() const { return d_delay; }
+
+    //! Take \p n transmitted samples of \p station.
+    void write(size_t station, const std::complex<float>* in, size_t n);
+    //! How many samples \p station can hear by now.
+    uint64_t available(size_t station) const;
+    //! Samples that \p station has taken.
+    uint64_t taken(size_t station) const { return d_stations[station].taken; }
+    /*! \brief The next \p n samples of each other station, as they were sent.
+     *  \param n at most available()
+     *  \param[out] heard by station; that of \p station itself is left as it is
+     */
+    void take(size_t station, size_t n, std::vector<samples>& heard);
+    /*! \brief What take() gave through the channels of this receiver, added up, with noise.
+     *  \param heard is overwritten
+     *  \param[out] out \p n samples
+     */
+    void
+    mix(size_t station, std::vector<samples>& heard, std::complex<float>* out, size_t n);
+
+private:
+    struct station_state {
+        samples sent; // from sample sent_from on, until all have taken it
+        uint64_t sent_from = 0;
+        uint64_t written = 0;
+        uint64_t taken = 0;
+        std::vector<std::unique_ptr<channel>> from; // by transmitting station
+        std::unique_ptr<channel> noise;             // at this receiver
+    };
+
+    void forget_taken_samples();
+
+    uint64_t d_delay;
+    std::vector<station_state> d_stations;
+};
+
+} // namespace gr::hf::kernel

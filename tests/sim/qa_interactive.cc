@@ -1,0 +1,122 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// What a user does beside a bulk transfer: pages, keys, pings; and what the bulk pays for it.
+#include "sim/interactive.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+using namespace gr::hf;
+using namespace gr::hf::sim;
+
+namespace {
+
+//! The bulk alone with the longest transmissions throughout.
+double longest_alone_s(interactive_load l)
+{
+    l.page_after_s = l.key_every_s = l.ping_every_s = l.second_after_s = 0;
+    l.settings["prompt_priority"] = 16;
+    const auto r = measure(l);
+    EXPECT_TRUE(r.complete);
+    return r.bulk_s.at(0);
+}
+
+double median(std::vector<double> v)
+{
+    EXPECT_FALSE(v.empty());
+    std::sort(v.begin(), v.end());
+    return v.empty() ? -1 : v[v.size() / 2];
+}
+
+} // namespace
+
+TEST(interactive, a_page_beside_a_download_comes_soon_and_costs_the_download_little)
+{
+    interactive_load l;
+    const double longest = longest_alone_s(l);
+    l.page_every_s = 1e6;
+    std::vector<double> pages;
+    for (int k = 0; k < 10; ++k) {
+        l.page_after_s = 20 + 27 * k;
+        const auto r = measure(l);
+        ASSERT_TRUE(r.complete);
+        ASSERT_EQ(r.page_s.size(), 1u) << l.page_after_s;
+        pages.push_back(r.page_s[0]);
+        // Less what the page itself is on the air.
+        const double own_s = 8.0 * static_cast<double>(l.page_octets + 200) / 9600;
+        EXPECT_LT(r.bulk_s[0] - own_s, 1.05 * longest) << l.page_after_s;
+    }
+    EXPECT_LT(median(pages), 18);
+    EXPECT_LT(*std::max_element(pages.begin(), pages.end()), 23);
+}
+
+TEST(interactive, a_page_beside_an_upload_does_not_wait_for_the_transmission)
+{
+    interactive_load l;
+    l.upload = true;
+    const double longest = longest_alone_s(l);
+    l.page_every_s = 1e6;
+    for (const double at : { 20, 60, 100, 170, 220 }) {
+        l.page_after_s = at;
+        const auto r = measure(l);
+        ASSERT_TRUE(r.complete);
+        ASSERT_EQ(r.page_s.size(), 1u) << at;
+        EXPECT_LT(r.page_s[0], 23) << at;
+        EXPECT_LT(r.bulk_s[0] - 4.5, 1.05 * longest) << at;
+    }
+}
+
+TEST(interactive, bulk_alone_from_its_opener_keeps_long_transmissions)
+{
+    for (const char* mode : { "4539-9600S", "4539-1200S" }) {
+        interactive_load l;
+        l.mode = mode;
+        l.upload = true;
+        l.bulk_octets = mode == std::string("4539-9600S") ? 400'000 : 50'000;
+        EXPECT_NEAR(measure(l).bulk_s.at(0), longest_alone_s(l), 0.01) << mode;
+    }
+}
+
+TEST(interactive, a_download_alone_pays_five_percent_at_most)
+{
+    for (const char* mode : { "4539-9600S", "4539-4800S", "4539-2400S", "4539-1200S" }) {
+        interactive_load l;
+        l.mode = mode;
+        l.bulk_octets = 40 * std::stoul(std::string(mode).substr(5));
+        const auto r = measure(l);
+        ASSERT_TRUE(r.complete);
+        EXPECT_LT(r.bulk_s.at(0), 1.05 * longest_alone_s(l)) << mode;
+    }
+}
+
+TEST(interactive, keys_and_pings_do_not_wait_for_long_transmissions)
+{
+    for (const bool upload : { false, true }) {
+        interactive_load l;
+        l.upload = upload;
+        l.key_every_s = 20;
+        const auto keys = measure(l);
+        ASSERT_TRUE(keys.complete);
+        EXPECT_LT(keys.banner_s, 20) << upload;
+        EXPECT_GE(keys.key_s.size(), 7u);
+        EXPECT_LT(median(keys.key_s), 22) << upload;
+        l.key_every_s = 0;
+        l.ping_every_s = 20;
+        const auto pings = measure(l);
+        ASSERT_TRUE(pings.complete);
+        EXPECT_GE(pings.ping_s.size(), 10u);
+        EXPECT_LT(median(pings.ping_s), 20) << upload;
+    }
+}
+
+TEST(interactive, two_downloads_share)
+{
+    interactive_load l;
+    l.second_after_s = 20;
+    const auto r = measure(l);
+    ASSERT_TRUE(r.complete);
+    // The first has its head start, and no more than what SIS held when the second came.
+    EXPECT_GT(r.bulk_s[0], 550);
+    EXPECT_LT(r.bulk_s[1], 715);
+}
