@@ -57,6 +57,13 @@ bool address::is_link_local() const
                 : d_octets[0] == 169 && d_octets[1] == 254;
 }
 
+address address::unmapped() const
+{
+    constexpr uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+    const bool is = d_v6 && std::equal(mapped, mapped + 12, d_octets.begin());
+    return is ? v4(d_octets.data() + 12) : *this;
+}
+
 std::string address::to_string() const
 {
     char text[INET6_ADDRSTRLEN] = {};

@@ -39,6 +39,8 @@ public:
     bool is_multicast() const;
     //! 169.254.0.0/16 or fe80::/10.
     bool is_link_local() const;
+    //! IPv4 of a mapped address, ::ffff:0:0/96; any other as it is.
+    address unmapped() const;
     //! Dotted quad or the RFC 5952 form.
     std::string to_string() const;
 

@@ -207,7 +207,9 @@ mode dte_session::mode_of(uint32_t rate_bps, uint32_t blocking_bits) const
     const mode* same_rate = nullptr;
     const mode* exact = nullptr;
     for (const auto& m : mode::all()) {
-        if (static_cast<uint32_t>(m.rate_bps) != rate_bps)
+        // The far end tells no bandwidth: it is the one that both are set to.
+        if (m.bandwidth_hz != d_settings.tx_mode.bandwidth_hz ||
+            static_cast<uint32_t>(m.rate_bps) != rate_bps)
             continue;
         if (!same_rate || m == d_settings.tx_mode)
             same_rate = &m;

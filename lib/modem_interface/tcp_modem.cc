@@ -122,7 +122,6 @@ void tcp_modem::on_transfer(const data_transfer& p)
     else if (!first && !d_first)
         refused = nak_cause::missing_first;
     if (refused) {
-        ++d_naks;
         send(tx_data_nak{ *refused, p.id });
         return;
     }
@@ -205,11 +204,7 @@ void tcp_modem::tx_changed()
         send_status();
 }
 
-void tcp_modem::underrun()
-{
-    ++d_naks;
-    send(tx_data_nak{ nak_cause::underrun, d_last_id });
-}
+void tcp_modem::underrun() { send(tx_data_nak{ nak_cause::underrun, d_last_id }); }
 
 void tcp_modem::rx_carrier()
 {

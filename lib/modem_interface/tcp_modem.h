@@ -26,8 +26,6 @@ public:
     std::optional<sim_time> next_deadline() const override;
     void on_deadline(sim_time now) override;
 
-    uint64_t naks() const { return d_naks; }
-
 private:
     void tx_changed() override;
     void underrun() override;
@@ -52,7 +50,6 @@ private:
     bool d_rx_first = true;              // the next packet of a reception is its first
     packet_id d_last_id{};
     uint64_t d_next_id = 1;
-    uint64_t d_naks = 0;
     sim_time d_status_at{};
     transmitter_state d_told = transmitter_state::flushed;
 };

@@ -44,9 +44,9 @@ rule_action engine::on_accept(sim_time now,
 
 status engine::refusal() const { return d_impl->d_refusal; }
 
-bool engine::may_reach(const destination& to) const
+bool engine::may_reach(const destination& to, const ip::address& at, bool own) const
 {
-    return permits(d_impl->d_config.allow, to);
+    return permits_at(d_impl->d_config.allow, to, at, own);
 }
 
 rule_action engine::judge(const destination& to, const endpoint_address& source) const
@@ -135,6 +135,15 @@ std::optional<action> engine::poll_action()
     action a = std::move(d_impl->d_actions.front());
     d_impl->d_actions.pop_front();
     return a;
+}
+
+std::optional<std::string> engine::poll_log()
+{
+    if (d_impl->d_log.empty())
+        return std::nullopt;
+    std::string line = std::move(d_impl->d_log.front());
+    d_impl->d_log.pop_front();
+    return line;
 }
 
 std::optional<sim_time> engine::next_deadline() const { return d_impl->next_deadline(); }

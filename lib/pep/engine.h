@@ -69,6 +69,8 @@ struct engine_config {
     slep::endpoint_config slep;
     std::vector<route> routes;
     std::vector<rule> rules = default_rules();
+    bool with_default_rules =
+        true; //!< for who fills rules; the engine itself takes rules
     rule_action no_route = rule_action::reject; //!< for destinations without a route
     /*! \brief Extended addresses used, in this order; listened on as well.
      *  \details One carries 128 streams at a time and per 10 minutes, so a busy proxy needs
@@ -100,8 +102,9 @@ using connection_id = uint64_t;
 //! What the edge, which owns the sockets, is to do. In the order of poll_action().
 struct action {
     enum class kind {
-        /*! Connect to \c to within \c time_limit, bound to \c source if given; answer
-         *  with on_connect_ok() or on_connect_failed(). */
+        /*! Connect to \c to within \c time_limit, bound to \c source if given, but only
+         *  at addresses that engine::may_reach() permits; answer with on_connect_ok() or
+         *  on_connect_failed(). */
         connect,
         //! The far end is connected (\c actual if known): a SOCKS or HTTP port with late
         //! accept answers its client now. Others ignore it.
@@ -118,8 +121,6 @@ struct action {
     std::optional<endpoint_address> source;
     std::optional<endpoint_address> actual;
     sim_time time_limit{};
-    //! Of a connect to a name: only addresses that engine::may_reach() permits.
-    bool check_resolved = false;
     octets data;
     size_t octets_allowed = 0;
     status why = status::connected;
@@ -133,6 +134,7 @@ struct engine_stats {
     uint64_t failed = 0;            //!< far connects that did not
     uint64_t rejected = 0;          //!< by rule, limit or missing route
     uint64_t over_connections = 0;  //!< of these: max_connections was reached
+    uint64_t displaced = 0;         //!< idle ones that gave way to others
     uint64_t over_peer = 0;         //!< of these: open_limits::standing_peer was reached
     uint64_t over_rate = 0;         //!< of these: they came too fast
     uint64_t closed = 0;            //!< ended cleanly
@@ -199,8 +201,12 @@ public:
                           std::optional<bool> late = {});
     //! Why the last on_accept() was not rule_action::proxy, for the words of SOCKS and HTTP.
     status refusal() const;
-    //! Whether peers may have connections to \p to, by engine_config::allow.
-    bool may_reach(const destination& to) const;
+    /*! \brief Whether a peer that asked for \p to may have a connection to \p at, by
+     *         engine_config::allow.
+     *  \param at the address of \p to, or one that its name has
+     *  \param own \p at is an address of this host
+     */
+    bool may_reach(const destination& to, const ip::address& at, bool own) const;
     /*! \brief The verdict of on_accept() without a connection, for edges that see the SYN.
      *  \details Without the rate of opens, which counts only what really begins. */
     rule_action judge(const destination& to, const endpoint_address& source) const;
@@ -215,10 +221,12 @@ public:
     on_tcp_written(sim_time now, connection_id conn, size_t n); //!< the socket took n
     //! @}
 
-    //! Data rate of the link, bit/s, for rules that depend on it.
+    //! Data rate of the link, bit/s, for rules that depend on it; 0 until it is told.
     void set_link_rate(double bits_per_second);
 
     std::optional<action> poll_action();
+    //! What an operator may want to know; one line each.
+    std::optional<std::string> poll_log();
     std::optional<sim_time> next_deadline() const;
     void on_deadline(sim_time now);
 

@@ -11,6 +11,8 @@ namespace {
 constexpr connection_id own_ids = connection_id(1) << 63;
 // Credit is given in pieces of this size at least.
 constexpr size_t grant_octets = 16384;
+// A connection idle for so long makes room for another one of its own source.
+constexpr sim_time gives_way_after = std::chrono::seconds(60);
 // The edge should have answered a connect by itself.
 constexpr sim_time connect_grace = std::chrono::seconds(5);
 
@@ -129,6 +131,8 @@ rule_action engine::impl::on_accept(connection_id id,
                                     std::optional<bool> late)
 {
     judged j = judge(to, source);
+    if (j.over == &engine_stats::over_connections && make_room(source.host))
+        j = judge(to, source);
     if (id >= own_ids || d_connections.count(id) != 0)
         j.what = rule_action::reject;
     // The last question: what is refused anyway does not count.
@@ -160,6 +164,33 @@ rule_action engine::impl::on_accept(connection_id id,
     }
     begin(c);
     return j.what;
+}
+
+bool engine::impl::make_room(const ip::address& source)
+{
+    std::map<ip::address, size_t> held;
+    for (const auto& entry : d_connections)
+        if (entry.second.source && entry.second.local)
+            ++held[entry.second.source->host];
+    size_t most = 0;
+    for (const auto& h : held)
+        most = std::max(most, h.second);
+    // Whoever has most gives way to others; to itself with what has long been idle only.
+    connection* oldest = nullptr;
+    for (auto& entry : d_connections) {
+        connection& c = entry.second;
+        if (c.local && c.source && held[c.source->host] == most &&
+            (oldest == nullptr || c.last_use < oldest->last_use))
+            oldest = &c;
+    }
+    const bool has_more = most > held[source] + 1;
+    if (oldest == nullptr || (!has_more && d_now - oldest->last_use < gives_way_after))
+        return false;
+    log("HF-PEP: all connections in use, that of " + oldest->source->to_string() +
+        " to " + oldest->to.to_string() + ", the one idle for longest, is reset");
+    ++d_stats.displaced;
+    drop(*oldest, slep::reason_local_abort, status::too_many_connections);
+    return true;
 }
 
 void engine::impl::begin(connection& c)
@@ -217,6 +248,12 @@ void engine::impl::start(connection& c)
         drop(c, 0, status::address_type_not_supported);
         return;
     }
+    if (d_link.failures(c.far.node) > 0 && !d_link.heard(c.far.node) &&
+        d_link.retry_at(c.far.node) > d_now) {
+        c.contact_from = d_now; // it was called a moment ago
+        give_up(c);
+        return;
+    }
     // A number rests after its stream, so a busy proxy moves on to the next address.
     for (const uint8_t extended : d_config.extended) {
         c.far.extended = extended;
@@ -225,6 +262,11 @@ void engine::impl::start(connection& c)
             continue;
         c.stream = *s;
         c.state = phase::opening;
+        if (!d_link.heard(c.far.node)) {
+            c.contact_from = d_now;
+            c.failures_before = d_link.failures(c.far.node);
+            d_contacts.insert(c.id);
+        }
         octets().swap(c.held);
         d_by_stream[*s] = c.id;
         grant(c);
@@ -237,6 +279,7 @@ void engine::impl::forget(connection& c)
 {
     d_waiting -= c.state == phase::waiting;
     d_by_stream.erase(c.stream);
+    d_contacts.erase(c.id);
     const auto with = d_with_peer.find(c.far.node);
     if (--with->second == 0)
         d_with_peer.erase(with);
@@ -327,6 +370,7 @@ void engine::impl::pump()
 {
     while (auto e = d_link.poll_event())
         on_event(std::move(*e));
+    check_contacts();
     release_waiting();
 }
 
@@ -381,8 +425,12 @@ void engine::impl::on_event(slep::event e)
 void engine::impl::on_request(const slep::event& e)
 {
     ++d_stats.requested;
-    const auto decoded = decode_request(e.data.data(), e.data.size());
-    const auto* q = std::get_if<connect_request>(&decoded);
+    auto decoded = decode_request(e.data.data(), e.data.size());
+    auto* q = std::get_if<connect_request>(&decoded);
+    // Rules and allow speak of IPv4, whatever the peer calls it.
+    if (q != nullptr)
+        if (auto* at = std::get_if<ip::address>(&q->to.host))
+            *at = at->unmapped();
     status why = q != nullptr ? status::connected : std::get<status>(decoded);
     std::optional<size_t> rule_index;
     uint64_t engine_stats::*over = nullptr;
@@ -432,7 +480,6 @@ void engine::impl::on_request(const slep::event& e)
     a.to = c.to;
     a.source = c.source;
     a.time_limit = limit;
-    a.check_resolved = c.by_name && !permits(d_config.allow, c.to);
 }
 
 void engine::impl::on_answer(connection& c, const slep::event& e)
@@ -447,48 +494,6 @@ void engine::impl::on_answer(connection& c, const slep::event& e)
     c.state = phase::open;
     act(action::kind::connected, c).actual = answer->actual;
     grant(c);
-}
-
-std::optional<sim_time> engine::impl::next_deadline() const
-{
-    std::optional<sim_time> first = d_link.next_deadline();
-    const auto maybe = [&first](const std::optional<sim_time>& t) {
-        if (t && (!first || *t < *first))
-            first = t;
-    };
-    for (const auto& entry : d_connections) {
-        const connection& c = entry.second;
-        maybe(c.start_at);
-        maybe(c.connect_by);
-        if (c.how.idle_max > sim_time(0))
-            maybe(c.last_use + c.how.idle_max);
-    }
-    return first;
-}
-
-void engine::impl::on_deadline()
-{
-    d_link.on_deadline(d_now);
-    std::vector<connection_id> ids;
-    for (const auto& c : d_connections)
-        ids.push_back(c.first);
-    for (const connection_id id : ids) {
-        connection& c = *find(id);
-        if (c.how.idle_max > sim_time(0) && c.last_use + c.how.idle_max <= d_now) {
-            drop(c, slep::reason_local_abort, status::timed_out);
-        } else if (c.connect_by && *c.connect_by <= d_now) {
-            ++d_stats.failed;
-            d_link.refuse(d_now, c.stream, uint8_t(status::timed_out));
-            drop(c, 0, status::timed_out);
-        } else if (c.start_at && *c.start_at <= d_now) {
-            // While the transmitter is busy waiting costs nothing.
-            const sim_time latest = c.since + d_config.hold_max;
-            if (c.held.empty() && d_now < latest && d_link.outstanding(c.far.node) > 0)
-                c.start_at = latest;
-            else
-                start(c);
-        }
-    }
 }
 
 } // namespace gr::hf::hfpep

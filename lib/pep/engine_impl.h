@@ -7,9 +7,11 @@
 
 #include <deque>
 #include <map>
+#include <set>
 
 /*! \file
- *  Inside of the engine: engine.cc is the public face, engine_impl.cc the rest.
+ *  Inside of the engine: engine.cc is the public face, engine_timers.cc what time brings,
+ *  engine_impl.cc the rest.
  */
 namespace gr::hf::hfpep {
 
@@ -36,6 +38,9 @@ struct connection {
     sim_time last_use{};
     std::optional<sim_time> start_at;   // end of the hold time
     std::optional<sim_time> connect_by; // the edge answers before
+    // The far node was never heard: since when it is called, and how often that had failed.
+    std::optional<sim_time> contact_from;
+    int failures_before = 0;
     octets held;
     bool eof = false;     // of the local application
     bool far_eof = false; // of the far one
@@ -43,7 +48,6 @@ struct connection {
     size_t unread = 0;    // octets given to the edge, not yet written
     uint64_t octets_out = 0, octets_in = 0;
 
-    bool half_open() const { return eof || far_eof; }
     const char* name() const
     {
         switch (state) {
@@ -90,6 +94,8 @@ public:
     void begin(connection& c);
     // The limit that stands against one more connection with the node; none: null.
     uint64_t engine_stats::*over_limit(const s5066::address& node) const;
+    // Ends a connection that can give way to one of source.
+    bool make_room(const ip::address& source);
     connection& add(connection_id id, const slep::peer& far);
     size_t carried_by(size_t rule_index) const;
     void release_waiting();
@@ -109,6 +115,7 @@ public:
     std::map<slep::stream_id, connection_id> d_by_stream;
     std::map<s5066::address, size_t> d_with_peer; // connections, none of 0
     std::deque<action> d_actions;
+    std::deque<std::string> d_log; // log_max lines at most
 
 private:
     action& act(action::kind what, const connection& c);
@@ -118,8 +125,12 @@ private:
     void on_event(slep::event e);
     void on_request(const slep::event& e);
     void on_answer(connection& c, const slep::event& e);
+    void check_contacts();
+    void give_up(connection& c);
+    void log(std::string line);
     connection_id d_next_id;
-    size_t d_waiting = 0; // connections in phase::waiting
+    size_t d_waiting = 0;               // connections in phase::waiting
+    std::set<connection_id> d_contacts; // those with contact_from
 };
 
 } // namespace gr::hf::hfpep

@@ -79,10 +79,64 @@ bool reach::permits(const destination& to) const
     return !prefix && name_matches(suffix, std::get<std::string>(to.host)) >= 0;
 }
 
+namespace {
+
+//! Ranges of this host or its links; null: \p a is in none.
+const ip::prefix* local_range(const ip::address& a)
+{
+    // ::/96 has the unspecified address, the loopback and what once stood for IPv4.
+    static const ip::prefix ranges[] = {
+        ip::prefix("0.0.0.0/8"), ip::prefix("127.0.0.0/8"), ip::prefix("169.254.0.0/16"),
+        ip::prefix("::/96"),     ip::prefix("fe80::/10"),
+    };
+    const auto found = std::find_if(std::begin(ranges),
+                                    std::end(ranges),
+                                    [&a](const ip::prefix& p) { return p.contains(a); });
+    return found != std::end(ranges) ? found : nullptr;
+}
+
+//! An entry has \p a, and a prefix of \p length or longer.
+bool named(const std::vector<reach>& list,
+           const ip::address& a,
+           uint16_t port,
+           int length)
+{
+    return std::any_of(list.begin(), list.end(), [&](const reach& r) {
+        return r.prefix && r.prefix->length() >= length && r.permits({ a, port });
+    });
+}
+
+} // namespace
+
 bool permits(const std::vector<reach>& list, const destination& to)
 {
+    if (const auto* a = std::get_if<ip::address>(&to.host))
+        return permits_at(list, to, *a, false);
     return std::any_of(
         list.begin(), list.end(), [&to](const reach& r) { return r.permits(to); });
+}
+
+bool permits_at(const std::vector<reach>& list,
+                const destination& to,
+                const ip::address& at,
+                bool own)
+{
+    const ip::address a = at.unmapped();
+    const auto* name = std::get_if<std::string>(&to.host);
+    if (const auto* range = local_range(a)) {
+        const bool localhost =
+            name != nullptr && name_matches("localhost", *name) >= 0 &&
+            (ip::prefix("127.0.0.0/8").contains(a) || ip::prefix("::1/128").contains(a));
+        return named(list, a, to.port, range->length()) ||
+               (localhost && std::any_of(list.begin(), list.end(), [&](const reach& r) {
+                    return name_matches("localhost", r.suffix) >= 0 && r.permits(to);
+                }));
+    }
+    if (own)
+        return named(list, a, to.port, a.bits());
+    return std::any_of(list.begin(), list.end(), [&](const reach& r) {
+        return r.permits({ a, to.port }) || (name != nullptr && r.permits(to));
+    });
 }
 
 bool may_resolve(const std::vector<reach>& list, const destination& to)

@@ -36,8 +36,21 @@ struct reach {
     bool permits(const destination& to) const;
 };
 
-//! Whether any entry permits it; an empty list permits nothing.
+/*! \brief Whether any entry permits it; an empty list permits nothing.
+ *  \details Addresses that lead to this host or no further than its links (loopback,
+ *  unspecified, link-local) must be named: only a prefix within their range permits them, not *
+ *  and no wider prefix. IPv4-mapped addresses are those of IPv4.
+ */
 bool permits(const std::vector<reach>& list, const destination& to);
+/*! \brief Whether a connection asked for as \p to may be made to the address \p at.
+ *  \param own at is an address of this host: only an entry with that very address permits it
+ *  \details A name that is permitted leads to every address but those that must be named;
+ *  "localhost", when it is listed itself, to the loopback.
+ */
+bool permits_at(const std::vector<reach>& list,
+                const destination& to,
+                const ip::address& at,
+                bool own);
 /*! \brief Whether a name may be looked up: it is permitted itself, or some address is at
  *         that port, which is then checked after the look-up.
  */

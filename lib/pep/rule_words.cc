@@ -134,4 +134,15 @@ rule parse_rule(const std::string& words)
     return r;
 }
 
+std::vector<rule> rules_from(const std::vector<std::string>& words, bool with_default)
+{
+    std::vector<rule> all;
+    for (const auto& w : words)
+        all.push_back(parse_rule(w));
+    if (with_default)
+        for (const rule& r : default_rules())
+            all.push_back(r);
+    return all;
+}
+
 } // namespace gr::hf::hfpep

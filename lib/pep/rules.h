@@ -27,6 +27,9 @@ namespace gr::hf::hfpep {
  */
 rule parse_rule(const std::string& words);
 
+//! Rules of an operator, parse_rule() each, ahead of default_rules() if these are wanted.
+std::vector<rule> rules_from(const std::vector<std::string>& words, bool with_default);
+
 //! Length of the match of a name suffix (route::name_suffix); negative: none.
 long name_matches(const std::string& suffix, const std::string& name);
 

@@ -100,7 +100,6 @@ void endpoint::on_deadline(sim_time now)
 }
 
 void endpoint::listen(uint8_t extended) { d_impl->d_listening.set(extended); }
-void endpoint::unlisten(uint8_t extended) { d_impl->d_listening.reset(extended); }
 
 std::optional<stream_id> endpoint::open(sim_time now,
                                         const peer& to,
@@ -148,6 +147,8 @@ size_t endpoint::write(sim_time now, stream_id id, const uint8_t* p, size_t n, b
     stream* s = d_impl->find(id);
     if (s == nullptr || s->state == stream_state::offered)
         return 0;
+    if (s->tx.waiting() == 0 && s->tx.unconfirmed() == 0)
+        s->burst = 0;
     const size_t taken = s->tx.write(now, p, n, push);
     s->want_writable = taken < n;
     s->octets_sent += taken;
@@ -226,6 +227,24 @@ bool endpoint::reachable(const s5066::address& node) const
     return it == d_impl->d_nodes.end() || it->second.rejects_in_a_row == 0;
 }
 
+bool endpoint::heard(const s5066::address& node) const
+{
+    const auto it = d_impl->d_nodes.find(node);
+    return it != d_impl->d_nodes.end() && it->second.heard();
+}
+
+int endpoint::failures(const s5066::address& node) const
+{
+    const auto it = d_impl->d_nodes.find(node);
+    return it != d_impl->d_nodes.end() ? it->second.rejects_in_a_row : 0;
+}
+
+sim_time endpoint::retry_at(const s5066::address& node) const
+{
+    const auto it = d_impl->d_nodes.find(node);
+    return it != d_impl->d_nodes.end() ? it->second.retry_at : sim_time(0);
+}
+
 size_t endpoint::streams() const { return d_impl->d_streams.size(); }
 
 std::vector<stream_info> endpoint::list() const
@@ -245,7 +264,7 @@ std::vector<stream_info> endpoint::list() const
         i.octets_received = s.octets_received;
         i.waiting = s.tx.waiting();
         i.unconfirmed = s.tx.unconfirmed();
-        i.unread = s.rx.backlog();
+        i.unread = s.rx.unread() + s.rx.held_octets();
         all.push_back(i);
     }
     return all;

@@ -58,15 +58,20 @@ struct endpoint_config {
      */
     size_t open_octets = 40;
     size_t send_buffer = 262'144;     //!< per stream, not yet in PDUs; 2048 to 2^26
-    size_t buffer_high = 1'048'576;   //!< unread octets of a stream that stop its sender
-    size_t buffer_low = 262'144;      //!< and that let it go on; below buffer_high
+    size_t buffer_high = 65'536;      //!< unread octets of a stream that stop its sender
+    size_t buffer_low = 16'384;       //!< and that let it go on; below buffer_high
+    size_t held_high = 1'048'576;     //!< octets that wait for a missing PDU and stop it
     size_t streams_max = 256;         //!< of all peers together, 1 to 4096
     size_t datagram_octets = 262'144; //!< all datagrams that wait, each direction
     sim_time partial_hold = sim_time(20'000'000);   //!< for a PDU that is not full
     sim_time accept_hold = sim_time(2'000'000'000); //!< SR waits for first data
     sim_time turn_ride =
         sim_time(80'000'000); //!< so long after a PDU the link has not turned
-    sim_time outage_max = sim_time(1'800'000'000'000);   //!< streams live through it
+    /*! \brief Streams live through a link that is down for so long.
+     *  \details One that only waits for its peer asks after half of it, or 15 min, of silence
+     *  whether it is still there.
+     */
+    sim_time outage_max = sim_time(1'800'000'000'000);
     sim_time open_wait = sim_time(555'000'000'000);      //!< for SR, SO being confirmed
     sim_time gap_max = sim_time(600'000'000'000);        //!< for a missing PDU
     sim_time number_rest = sim_time(600'000'000'000);    //!< of a stream number
@@ -187,7 +192,6 @@ public:
 
     //! Accept streams and datagrams at an extended address (0: those without one).
     void listen(uint8_t extended);
-    void unlisten(uint8_t extended);
 
     /*! \brief Open a stream.
      *  \param to peer; not a group
@@ -260,6 +264,12 @@ public:
     size_t outstanding(const s5066::address& node) const;
     //! The last U_PDU for the node was not rejected by its link.
     bool reachable(const s5066::address& node) const;
+    //! Anything ever came from the node, a confirm at least.
+    bool heard(const s5066::address& node) const;
+    //! How often its link has failed since then.
+    int failures(const s5066::address& node) const;
+    //! Nothing is sent to the node before, since its link has just failed.
+    sim_time retry_at(const s5066::address& node) const;
     //! Streams now.
     size_t streams() const;
     //! One line per stream, ordered by id.

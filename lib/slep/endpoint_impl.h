@@ -20,15 +20,29 @@
  */
 namespace gr::hf::slep {
 
+//! Order of service: by class, and within a class what is new or small ahead of bulk.
+constexpr size_t levels = 16;
+inline uint8_t level(uint8_t service_class, bool fresh)
+{
+    return static_cast<uint8_t>(2 * service_class + (fresh ? 0 : 1));
+}
+
 //! What SLEP knows about one node: how much SIS holds for it and whether it is reachable.
 struct node_state {
-    size_t outstanding = 0;                 // octets, with an allowance per U_PDU
-    std::array<size_t, 8> outstanding_of{}; // the same by service class
-    size_t dead = 0;                        // of outstanding: its stream is gone
-    sim_time retry_at{};                    // nothing is sent before it
-    int rejects_in_a_row = 0;               // place in the list of back-off times
-    sim_time alive_at{ -1 };                // last confirm, or last time it was heard
+    size_t outstanding = 0;                      // octets, with an allowance per U_PDU
+    std::array<size_t, levels> outstanding_of{}; // the same by level()
+    size_t dead = 0;                             // of outstanding: its stream is gone
+    // What the link takes in one transmission, from confirms that come together.
+    size_t burst = 0;
+    sim_time burst_at{ -1 };
+    bool held_back = false;   // since the last of them octets waited for room in SIS
+    bool limited = false;     // held_back before these
+    size_t depth = SIZE_MAX;  // octets that SIS may hold, at most queue_octets
+    sim_time retry_at{};      // nothing is sent before it
+    int rejects_in_a_row = 0; // place in the list of back-off times
+    sim_time alive_at{ -1 };  // last confirm, or last time it was heard
     sim_time heard_at{ -1 };
+    bool heard() const { return alive_at >= sim_time(0); }
 };
 
 //! Early data of a stream whose SO has not come yet.
@@ -93,12 +107,15 @@ struct stream {
     bool end_told = false;      // the peer knows that our user has all of the other
     bool in_ring = false;
     long deficit = 0; // of the round robin, octets
+    size_t burst = 0; // octets of PDUs built since nothing was under way
     bool want_writable = false;
     std::optional<sim_time> accept_at; // SR leaves at the latest
     std::optional<sim_time> answer_by; // SR has to come
     std::optional<sim_time> probe_at;  // ask whether the peer knows the stream
     std::optional<sim_time> gap_since;
     std::optional<sim_time> stalled_since; // first reject of a PDU, no confirm after it
+    sim_time life_at{};      // last sign that the peer is there: a PDU of it, a confirm
+    bool life_asked = false; // since then
     uint64_t gap_at = 0;
     // Own receive window: what the peer was told, or is being told by an SC in SIS.
     bool shut = false;
@@ -118,6 +135,17 @@ struct stream {
     // The peer may hold our end back from its user until it hears this.
     bool will_owe_end() const { return confirms_end() && !end_told && !end_shown; }
     bool owes_end() const { return will_owe_end() && tx.fin_built() && rx.complete(); }
+    // Nothing of ours is under way that would show whether the peer is still there.
+    bool only_waits() const
+    {
+        return state == stream_state::open && tx.next_number() > 0 &&
+               tx.unconfirmed() == 0 && !control_in_sis && !life_asked;
+    }
+    void alive(sim_time now)
+    {
+        life_at = now;
+        life_asked = false;
+    }
 };
 
 //! What a U_PDU in SIS belongs to.
@@ -126,7 +154,7 @@ struct owner {
     uint64_t id = 0;     // stream, control or datagram
     uint64_t number = 0; // PDU or part
     // Those without a stream are few and stand in nobody's way.
-    uint8_t service_class = 7;
+    uint8_t level = levels - 1;
 };
 
 //! A U_PDU in SIS that waits for its confirm or reject.
@@ -207,6 +235,7 @@ private:
     void each_deadline(F f) const;
     sim_time outage_end(const stream& s) const;
     void check_stream(stream& s);
+    void ask_life(const node_state& n);
     void check_peer(peer_state& p);
 
     // endpoint_rx.cc, endpoint_streams.cc
@@ -218,6 +247,7 @@ private:
     void settle(const ledger::entry& o, std::optional<uint8_t> reject_reason);
     void link_failed(node_state& n);
     void link_alive(node_state& n);
+    void learn_depth(node_state& n, size_t octets);
     void on_pdu(peer_state& p, unreliable_datagram d, const s5066::s_unidata_indication&);
     void on_pdu(peer_state& p, reliable_datagram d, uint8_t priority);
     void on_pdu(peer_state& p, const datagram_answer& d);
@@ -240,13 +270,18 @@ private:
     bool has_work(const stream& s) const;
     bool open_due(const stream& s) const;
     bool may_send(const node_state& n) const { return n.retry_at <= d_now; }
-    bool may_send(const node_state& n, uint8_t service_class) const;
+    bool may_send(node_state& n, uint8_t level) const;
+    size_t fresh_octets() const;
+    bool is_fresh(const stream& s) const;
+    uint8_t level_of(const stream& s) const;
+    uint8_t priority_of(const stream& s, bool asks) const;
+    size_t depth_of(const node_state& n) const;
     size_t u_pdu_octets() const;
     std::optional<octets> send(peer_state& p, octets wire, uint8_t priority, owner who);
     std::optional<octets> send_notice(peer_state& p);
     std::optional<octets> poll_control();
     std::optional<octets> poll_datagram(uint8_t service_class);
-    std::optional<octets> poll_stream(uint8_t service_class);
+    std::optional<octets> poll_stream(uint8_t service_class, bool fresh);
     std::optional<octets> next_of(stream& s);
     octets build(stream& s, size_t size);
 

@@ -10,6 +10,8 @@ namespace {
 
 // Times between attempts to send again what was rejected.
 constexpr int backoff_s[] = { 5, 10, 20, 40, 60 };
+// Confirms further apart belong to two transmissions.
+constexpr sim_time burst_gap = std::chrono::milliseconds(200);
 
 } // namespace
 
@@ -55,6 +57,21 @@ void endpoint::impl::link_alive(node_state& n)
     n.retry_at = d_now;
 }
 
+void endpoint::impl::learn_depth(node_state& n, size_t octets)
+{
+    // The confirms of a transmission come together. Of what the link has taken in one, SIS gets
+    // as much again: more would only wait there, where nothing new can pass it.
+    if (n.burst_at >= sim_time(0) && d_now - n.burst_at < burst_gap) {
+        n.burst += octets;
+    } else {
+        n.burst = octets;
+        n.limited = n.held_back;
+        n.held_back = false;
+    }
+    n.burst_at = d_now;
+    n.depth = n.limited ? 2 * n.burst : SIZE_MAX;
+}
+
 void endpoint::impl::settled(const s5066::address& node,
                              uint8_t sap,
                              const octets& head,
@@ -76,7 +93,9 @@ void endpoint::impl::settle(const ledger::entry& o, std::optional<uint8_t> rejec
 {
     o.tag.p->node->outstanding -= o.cost();
     o.tag.p->node->dead -= o.tag.dead ? o.cost() : 0;
-    o.tag.p->node->outstanding_of[o.tag.who.service_class] -= o.cost();
+    o.tag.p->node->outstanding_of[o.tag.who.level] -= o.cost();
+    if (!reject_reason)
+        learn_depth(*o.tag.p->node, o.cost());
     ++(reject_reason ? d_stats.pdus_rejected : d_stats.pdus_confirmed);
     const bool never =
         reject_reason == uint8_t(s5066::unidata_reject_reason::larger_than_mtu);
@@ -94,6 +113,7 @@ void endpoint::impl::settle(const ledger::entry& o, std::optional<uint8_t> rejec
             } else {
                 s->tx.confirmed(o.tag.who.number);
                 s->stalled_since.reset();
+                s->alive(d_now);
                 if (o.tag.who.number == 0 && s->state == stream_state::opening)
                     s->answer_by = d_now + d_config.open_wait;
             }
@@ -104,8 +124,16 @@ void endpoint::impl::settle(const ledger::entry& o, std::optional<uint8_t> rejec
     case owner::kind::window:
         if (stream* s = find(o.tag.who.id)) {
             s->control_in_sis = false;
-            // The newest state goes out, not the one that was lost.
-            s->control_due = s->control_due || reject_reason.has_value();
+            if (!reject_reason) {
+                s->stalled_since.reset();
+                s->alive(d_now);
+            } else {
+                // The newest state goes out, not the one that was lost.
+                s->control_due = true;
+                s->control_ask = s->control_ask || s->life_asked;
+                if (!s->stalled_since)
+                    s->stalled_since = d_now;
+            }
             make_ready(*s);
             end_if_done(*s);
         }
@@ -122,7 +150,8 @@ void endpoint::impl::settle(const ledger::entry& o, std::optional<uint8_t> rejec
     case owner::kind::notice:
         o.tag.p->notice =
             reject_reason ? peer_state::notice::due : peer_state::notice::done;
-        o.tag.p->notice_wanted = reject_reason.has_value();
+        // A node that may not exist is called for the sake of streams alone.
+        o.tag.p->notice_wanted = reject_reason && o.tag.p->node->heard();
         break;
     case owner::kind::datagram: {
         const auto it = d_datagrams.find(o.tag.who.id);
@@ -164,7 +193,8 @@ void endpoint::impl::indication(const s5066::s_unidata_indication& u)
     link_alive(*p->node);
     p->node->heard_at = d_now;
     p->used_at = d_now;
-    const uint8_t prio = u.priority;
+    // What is asked for has one more than its answers (priority_of()).
+    const auto prio = static_cast<uint8_t>(u.priority > 0 ? u.priority - 1 : 0);
     if (auto* ud = std::get_if<unreliable_datagram>(&body->body))
         on_pdu(*p, std::move(*ud), u);
     else if (auto* rd = std::get_if<reliable_datagram>(&body->body))

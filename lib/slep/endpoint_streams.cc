@@ -167,6 +167,7 @@ void endpoint::impl::on_pdu(peer_state& p, stream_accept d, uint8_t priority)
         return;
     }
     s->state = stream_state::open;
+    s->alive(d_now);
     s->answer_by.reset();
     s->probe_at.reset();
     if (s->out.used)
@@ -259,6 +260,7 @@ void endpoint::impl::receive(stream& s, stream_data d)
         ++d_stats.stale;
         return;
     }
+    s.alive(d_now);
     const auto number = static_cast<uint16_t>(d.seq - s.in.base);
     const auto verdict = s.rx.put(number, std::move(d.data), d.fin);
     if (verdict == stream_receiver::verdict::beyond && s.in.used) {
@@ -307,6 +309,7 @@ void endpoint::impl::on_pdu(peer_state& p, const stream_control& d, uint8_t prio
         ++d_stats.stale;
         return;
     }
+    s->alive(d_now);
     s->probe_at.reset();
     if (d.window != window_closed)
         s->ask_window_at.reset();

@@ -10,10 +10,19 @@ namespace {
 
 // A peer whose window stays shut is asked again after this.
 constexpr sim_time window_again = std::chrono::minutes(5);
+// A stream that only waits asks its peer after half of what it lives through, or this.
+constexpr sim_time life_again = std::chrono::minutes(15);
 // Early data waits so long for its SO.
 constexpr sim_time orphan_wait = std::chrono::minutes(2);
 // SIS should have answered long before.
 constexpr sim_time confirm_wait = std::chrono::hours(1);
+
+sim_time ask_life_after(const stream& s)
+{
+    const sim_time after = std::min(s.options.outage_max / 2, life_again);
+    // Its question answers that of the other side, which waits for it.
+    return s.opener ? after : after + after / 4;
+}
 
 } // namespace
 
@@ -37,6 +46,8 @@ void endpoint::impl::each_deadline(F f) const
             f(*s.gap_since + d_config.gap_max);
         if (s.stalled_since)
             f(outage_end(s));
+        if (s.only_waits())
+            f(s.life_at + ask_life_after(s));
     }
     for (const auto& n : d_nodes)
         if (n.second.retry_at > d_now)
@@ -92,6 +103,19 @@ sim_time endpoint::impl::outage_end(const stream& s) const
     return std::max(*s.stalled_since, s.p->node->alive_at) + s.options.outage_max;
 }
 
+void endpoint::impl::ask_life(const node_state& n)
+{
+    // Streams that would ask soon ask at once: one exchange serves them all.
+    for (auto& entry : d_streams) {
+        stream& s = entry.second;
+        if (s.p->node != &n || !s.only_waits() ||
+            s.life_at + ask_life_after(s) / 2 > d_now)
+            continue;
+        s.life_asked = s.control_due = s.control_ask = true;
+        make_ready(s);
+    }
+}
+
 void endpoint::impl::check_stream(stream& s)
 {
     const auto due = [this](std::optional<sim_time>& t) {
@@ -119,6 +143,8 @@ void endpoint::impl::check_stream(stream& s)
     }
     if (s.tx.hold_until() && *s.tx.hold_until() <= d_now)
         s.tx.hold_over();
+    if (s.only_waits() && s.life_at + ask_life_after(s) <= d_now)
+        ask_life(n);
     if (due(s.probe_at))
         s.control_due = s.control_ask = true;
     if (due(s.ask_window_at)) {

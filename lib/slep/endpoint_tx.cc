@@ -12,6 +12,15 @@ namespace {
 constexpr size_t below_u_pdu = 4;
 // For foreign nodes with a strange MTU.
 constexpr size_t mtu_min = 64;
+// The first octets of a stream, or after a pause, go ahead of the bulk of their class: as many as
+// take this part of a longest transmission, within these limits: a small page is small at every rate.
+constexpr size_t fresh_part = 8;
+constexpr size_t fresh_min = 8192;
+constexpr size_t fresh_max = 65536;
+// What SIS takes at any rate before it stops its clients.
+constexpr size_t sis_least = 32768;
+// Part of a longest transmission that SIS is given at least.
+constexpr size_t least_depth_part = 8;
 } // namespace
 
 size_t endpoint::impl::u_pdu_octets() const
@@ -22,23 +31,52 @@ size_t endpoint::impl::u_pdu_octets() const
     return c_pdu < seg ? mtu : c_pdu / seg * seg - below_u_pdu;
 }
 
-bool endpoint::impl::may_send(const node_state& n, uint8_t service_class) const
+size_t endpoint::impl::fresh_octets() const
+{
+    return std::clamp(d_config.queue_octets / fresh_part, fresh_min, fresh_max);
+}
+
+bool endpoint::impl::is_fresh(const stream& s) const { return s.burst < fresh_octets(); }
+
+uint8_t endpoint::impl::level_of(const stream& s) const
+{
+    return level(s.options.service_class, is_fresh(s));
+}
+
+uint8_t endpoint::impl::priority_of(const stream& s, bool asks) const
+{
+    // Ahead of bulk that SIS holds already; and the data links can tell what is asked for from
+    // what answers, and both from bulk (s5066::node_config::prompt_priority).
+    const int more = !is_fresh(s) ? 0 : asks ? 2 : 1;
+    return static_cast<uint8_t>(std::min(s.options.priority + more, 15));
+}
+
+size_t endpoint::impl::depth_of(const node_state& n) const
+{
+    const size_t least = d_config.queue_octets / least_depth_part;
+    return std::clamp(n.depth, least, d_config.queue_octets);
+}
+
+bool endpoint::impl::may_send(node_state& n, uint8_t level) const
 {
     if (!may_send(n))
         return false;
-    const size_t full = u_pdu_octets(), depth = d_config.queue_octets;
+    const size_t full = u_pdu_octets(), depth = depth_of(n);
     // What follows an aborted stream need not wait until SIS has got rid of its U_PDUs; an
     // eighth still lies below the mark where SIS stops its clients.
-    const size_t passing = std::min(n.dead, depth / 8);
+    const size_t passing = std::min(n.dead, d_config.queue_octets / 8);
     if (n.outstanding == 0 || n.outstanding + full <= depth + passing)
         return true;
-    // What SIS holds of less urgent classes is confirmed after a whole transmission only.
-    // So more urgent ones have a sixteenth of the depth on top of it, or one PDU at least.
-    const auto end = n.outstanding_of.begin() + service_class + 1;
+    n.held_back = true;
+    // What SIS holds of less urgent levels is confirmed after a whole transmission only. So
+    // more urgent ones have an eighth of the depth on top of it, or one PDU at least.
+    const auto end = n.outstanding_of.begin() + level + 1;
     const size_t as_urgent = std::accumulate(n.outstanding_of.begin(), end, size_t(0));
-    const bool others = as_urgent < n.outstanding;
-    return others && (as_urgent == 0 || (as_urgent + full <= depth / 16 &&
-                                         n.outstanding + full <= depth + depth / 16));
+    const size_t most =
+        std::max(d_config.queue_octets + d_config.queue_octets / 8, sis_least);
+    return as_urgent < n.outstanding &&
+           (as_urgent == 0 ||
+            (as_urgent + full <= fresh_octets() && n.outstanding + full <= most));
 }
 
 bool endpoint::impl::open_due(const stream& s) const
@@ -76,7 +114,7 @@ endpoint::impl::send(peer_state& p, octets wire, uint8_t priority, owner who)
     const size_t cost =
         d_outstanding.add(d_now, p.who.node, p.who.sap, wire, { who, &p });
     p.node->outstanding += cost;
-    p.node->outstanding_of[who.service_class] += cost;
+    p.node->outstanding_of[who.level] += cost;
     p.used_at = d_now;
     ++d_stats.pdus_sent;
 
@@ -121,8 +159,9 @@ std::optional<octets> endpoint::impl::poll_sis()
     for (uint8_t c = 0; c < d_ring.size(); ++c) {
         if (auto out = poll_datagram(c))
             return out;
-        if (auto out = poll_stream(c))
-            return out;
+        for (const bool fresh : { true, false })
+            if (auto out = poll_stream(c, fresh))
+                return out;
     }
     return std::nullopt;
 }
@@ -170,7 +209,8 @@ std::optional<octets> endpoint::impl::poll_datagram(uint8_t service_class)
             return s5066::encode(q);
         }
         peer_state* p = peer_of(d.to, true);
-        if (p == nullptr || !may_send(*p->node, service_class))
+        const uint8_t at = level(service_class, true);
+        if (p == nullptr || !may_send(*p->node, at))
             continue;
         // Without a number there is nothing that a restart could confuse.
         if (d.how == outgoing_datagram::service::reliable &&
@@ -182,12 +222,12 @@ std::optional<octets> endpoint::impl::poll_datagram(uint8_t service_class)
         return send(*p,
                     d.parts[part],
                     d.priority,
-                    { owner::kind::datagram, it->first, part, service_class });
+                    { owner::kind::datagram, it->first, part, at });
     }
     return std::nullopt;
 }
 
-std::optional<octets> endpoint::impl::poll_stream(uint8_t service_class)
+std::optional<octets> endpoint::impl::poll_stream(uint8_t service_class, bool fresh)
 {
     auto& ring = d_ring[service_class];
     // Deficit round robin by octets; the unit is one PDU, the quantum a full one.
@@ -201,7 +241,8 @@ std::optional<octets> endpoint::impl::poll_stream(uint8_t service_class)
             }
             continue;
         }
-        if (!may_send(*s->p->node, service_class)) {
+        if (is_fresh(*s) != fresh ||
+            !may_send(*s->p->node, level(service_class, fresh))) {
             ring.push_back(ring.front());
             ring.pop_front();
             continue;
@@ -227,8 +268,8 @@ std::optional<octets> endpoint::impl::next_of(stream& s)
         ++d_stats.pdus_resent;
         return send(*s.p,
                     s.tx.resend(*number),
-                    s.options.priority,
-                    { owner::kind::data, s.id, *number, s.options.service_class });
+                    priority_of(s, s.opener),
+                    { owner::kind::data, s.id, *number, level_of(s) });
     }
     if (s.control_due && !s.control_in_sis && s.tx.next_number() > 0) {
         // One at a time: delivered out of order, an old one would undo a newer one.
@@ -244,19 +285,21 @@ std::optional<octets> endpoint::impl::next_of(stream& s)
         return send(*s.p,
                     encode({ s.p->who.extended, c }),
                     s.options.priority,
-                    { owner::kind::window, s.id, 0, s.options.service_class });
+                    { owner::kind::window, s.id, 0, level_of(s) });
     }
     const uint64_t number = s.tx.next_number();
+    const owner who{ owner::kind::data, s.id, number, level_of(s) };
+    // An end without data asks for nothing.
+    const bool asks = s.opener && (number == 0 || s.tx.waiting() > 0);
+    const uint8_t priority = priority_of(s, asks);
     octets wire = build(s, u_pdu_octets());
+    s.burst += wire.size();
     s.tx.keep(number, wire);
     if (s.want_writable && s.tx.waiting() <= d_config.send_buffer / 2) {
         s.want_writable = false;
         tell(event::type::writable, s);
     }
-    return send(*s.p,
-                std::move(wire),
-                s.options.priority,
-                { owner::kind::data, s.id, number, s.options.service_class });
+    return send(*s.p, std::move(wire), priority, who);
 }
 
 octets endpoint::impl::build(stream& s, size_t size)

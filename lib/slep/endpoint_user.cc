@@ -16,7 +16,7 @@ size_t hard_limit(const endpoint_config& c)
 {
     // The stop reaches the sender with the end of its transmission; then SIS still holds
     // its queue for us.
-    return c.buffer_high + 2 * c.queue_octets + 65536;
+    return c.held_high + 2 * c.queue_octets + 65536;
 }
 
 } // namespace
@@ -189,9 +189,10 @@ void endpoint::impl::refuse(stream& s, uint8_t code, const std::string& text)
 void endpoint::impl::abort(stream& s, uint8_t code)
 {
     ++d_stats.streams_aborted;
-    // A peer that never heard of the stream need not hear of its end.
-    if (!s.opener || s.tx.next_number() > 0)
-        send_abort(*s.p, s.sid(), code, s.options.priority, s.open_name());
+    // A peer that never heard of the stream need not hear of its end, nor one that may not
+    // exist: should it have the stream after all, its answer is for a stream unknown here.
+    if ((!s.opener || s.tx.next_number() > 0) && s.p->node->heard())
+        send_abort(*s.p, s.sid(), code, priority_of(s, true), s.open_name());
     end(s, code);
 }
 
@@ -268,9 +269,12 @@ void endpoint::impl::deliver(stream& s)
 
 void endpoint::impl::update_window(stream& s)
 {
-    const size_t backlog = s.rx.backlog();
-    const bool shut =
-        s.shut ? backlog > d_config.buffer_low : backlog > d_config.buffer_high;
+    // What is held because a PDU is missing is not the reader's fault: most of a transmission
+    // may have to wait for its first one.
+    const size_t unread = s.rx.unread(), held = s.rx.held_octets();
+    const bool shut = s.shut
+                          ? unread > d_config.buffer_low || held > d_config.held_high / 4
+                          : unread >= d_config.buffer_high || held > d_config.held_high;
     if (shut == s.shut)
         return;
     s.shut = shut;

@@ -138,8 +138,9 @@ public:
     bool fin_delivered() const { return d_fin_delivered; }
     //! The peer will send nothing: one-way stream.
     void set_ended() { d_fin_delivered = true; }
-    //! Unread octets and those held back.
-    size_t backlog() const { return d_unread + d_held_octets; }
+    size_t unread() const { return d_unread; }
+    //! Held back: a PDU before them is missing, or too much is unread. With an allowance.
+    size_t held_octets() const { return d_held_octets; }
     //! A PDU is missing before one that is here.
     bool gap() const { return !d_held.empty() && d_held.rbegin()->first >= d_received; }
     //! The lowest number that is missing.

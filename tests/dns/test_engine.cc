@@ -312,6 +312,130 @@ TEST(engine, the_answer_with_signatures_goes_raw)
     EXPECT_EQ(p.questions, 2u);
 }
 
+TEST(engine, the_longest_suffix_wins_in_any_order)
+{
+    const s5066::address all("1.3.0.0"), org("1.4.0.0"), example("1.5.0.0");
+    std::vector<route> routes = { { ".", all },
+                                  { "org", org },
+                                  { "example.org", example } };
+    const auto before = [](const route& a, const route& b) {
+        return a.suffix < b.suffix;
+    };
+    std::sort(routes.begin(), routes.end(), before);
+    do {
+        pair p([&routes](engine_config& c, bool near) {
+            if (near)
+                c.routes = routes;
+        });
+        std::vector<s5066::address> asked;
+        p.net.on_request = [&asked](const s5066::s_unidata_request& u) {
+            asked.push_back(u.dst);
+        };
+        p.query(1, ask("www.example.org"));
+        p.query(2, ask("www.other.org"));
+        p.query(3, ask("www.example.com"));
+        EXPECT_EQ(asked, (std::vector<s5066::address>{ example, org, all }))
+            << routes[0].suffix << " " << routes[1].suffix;
+    } while (std::next_permutation(routes.begin(), routes.end(), before));
+}
+
+TEST(engine, a_failure_does_not_push_out_what_is_known)
+{
+    pair p;
+    p.query(1, ask("a.org"));
+    ASSERT_TRUE(p.wait_for(1, 60));
+    p.net.run_for(3 * 3600);
+    p.resolver = nullptr;
+    for (uint64_t client = 2; client <= 3; ++client) {
+        p.query(client, ask("a.org"));
+        ASSERT_TRUE(p.wait_for(client, 60));
+        EXPECT_EQ(p.reply(client)->code, rcode::ok) << client;
+        EXPECT_EQ(p.reply(client)->addresses.size(), 1u) << client;
+        p.net.run_for(60);
+    }
+    EXPECT_GE(p.near.stats().answered, 2u) << "the failure came";
+}
+
+TEST(engine, an_answer_of_another_type_is_not_taken)
+{
+    pair p;
+    p.resolver = [](const octets&) { return octets(); };
+    constexpr uint16_t text = 16, mail = 15;
+    p.query(1, ask("a.org", mail));
+    const auto tell = [&p](uint16_t type) {
+        octets message = respond(ask("a.org", type, 0), {});
+        message.erase(message.begin(), message.begin() + 2); // without its id
+        s5066::s_unidata_indication u;
+        u.dst_sap = u.src_sap = 15;
+        u.src = far_node;
+        u.u_pdu = encode(raw_answer{ 0, message });
+        u.u_pdu.insert(u.u_pdu.begin(), 0); // SLEP: a datagram
+        p.net.tell(0, u);
+        p.net.settle();
+    };
+    tell(text);
+    EXPECT_FALSE(p.reply(1));
+    EXPECT_EQ(p.near.stats().bad_messages, 1u);
+    tell(mail);
+    ASSERT_TRUE(p.reply(1)) << "the right one still counts";
+    EXPECT_EQ(p.reply(1)->code, rcode::ok);
+}
+
+TEST(engine, equal_transactions_of_two_peers_are_two)
+{
+    pair p;
+    const s5066::address third("1.3.0.0");
+    engine other(pair::config(true, {}));
+    std::vector<octets> got;
+    p.net.attach(third, other, [&](sim_time) {
+        while (auto a = other.poll_action())
+            got.push_back(a->message);
+    });
+    p.net.settle();
+    // Both begin with the same transaction; the resolver says nothing until both have asked.
+    p.resolver = [](const octets&) { return octets(); };
+    p.query(1, ask("a.org"));
+    const octets q = ask("a.org");
+    other.on_query(p.net.now(), 1, q.data(), q.size());
+    p.net.settle();
+    ASSERT_TRUE(p.net.run_for(60, [&p] { return p.upstream == 4; }))
+        << "A and AAAA of each";
+    // After upstream_wait both are told.
+    EXPECT_TRUE(p.net.run_for(60, [&] { return p.reply(1) && !got.empty(); }));
+    EXPECT_EQ(p.far.stats().served, 2u);
+}
+
+TEST(engine, an_answer_above_16_kib_is_a_failure)
+{
+    pair p;
+    const auto text = [](size_t size) {
+        return [size](const octets& q) {
+            octets v = respond(q, {}, 60, 0);
+            v[7] = 1;
+            v[9] = 0;
+            v.resize(v.size() - 34); // the authority section
+            const size_t length = size - v.size() - 12;
+            add16(v, 0xc00c);
+            add16(v, 16);
+            add16(v, 1);
+            add32(v, 7200);
+            add16(v, unsigned(length));
+            v.resize(size, 'x');
+            return v;
+        };
+    };
+    p.resolver = text(16384);
+    p.query(1, ask("a.org", 16));
+    ASSERT_TRUE(p.wait_for(1, 120));
+    EXPECT_EQ(p.reply(1)->code, rcode::ok);
+    EXPECT_EQ(p.replies[1].size(), 16384u);
+    p.resolver = text(16385);
+    p.query(2, ask("b.org", 16));
+    ASSERT_TRUE(p.wait_for(2, 120));
+    EXPECT_EQ(p.reply(2)->code, rcode::server_failure);
+    EXPECT_EQ(p.far.stats().bad_messages, 1u);
+}
+
 TEST(engine, garbage_from_everywhere)
 {
     pair p;

@@ -355,6 +355,28 @@ TEST(ip_client, sis_is_fed_to_a_depth_and_refilled_by_confirms)
     EXPECT_EQ(x.drain().size(), 1u);
 }
 
+TEST(ip_client, next_hops_take_turns)
+{
+    auto c = base();
+    c.table.push_back({ ip::prefix("10.66.0.4/32"), address("1.0.0.4") });
+    lone x(c);
+    const char* hosts[] = { "10.66.0.2", "10.66.0.3", "10.66.0.4" };
+    for (const char* dst : hosts)
+        for (uint16_t k = 0; k < 5; ++k) {
+            made m = udp(1, 2, octets(1000));
+            m.dst = dst;
+            m.id = k;
+            x.packet(m.packet());
+        }
+    const auto all = x.drain();
+    ASSERT_EQ(all.size(), 15u);
+    for (size_t k = 3; k < all.size(); ++k)
+        EXPECT_EQ(all[k].dst, all[k - 3].dst) << k;
+    EXPECT_NE(all[0].dst, all[1].dst);
+    EXPECT_NE(all[1].dst, all[2].dst);
+    EXPECT_NE(all[2].dst, all[0].dst);
+}
+
 TEST(ip_client, a_queue_too_long_or_too_old_goes_as_a_whole)
 {
     auto c = base();

@@ -179,6 +179,33 @@ TEST(ip_packet, icmp_errors_are_well_formed)
         }
 }
 
+TEST(ip_packet, no_icmp_error_about_what_is_for_many_or_from_nobody)
+{
+    const auto answered = [](const char* src, const char* dst) {
+        made m = udp(1000, 9, octets(100, 7));
+        m.src = src;
+        m.dst = dst;
+        const octets about = m.packet();
+        const bool six = ip::address(src).is_v6();
+        return ip::make_icmp_error(ip::icmp_error::net_unreachable,
+                                   *ip::read_packet(about.data(), about.size()),
+                                   ip::address(six ? "fd00::66" : "10.66.0.66"),
+                                   1500)
+            .has_value();
+    };
+    // RFC 1122 3.2.2 and RFC 4443 2.4 (e).
+    EXPECT_TRUE(answered("10.66.0.1", "10.66.0.2"));
+    EXPECT_TRUE(answered("fd00::1", "fd00::2"));
+    const char* never[][2] = {
+        { "10.66.0.1", "239.1.1.1" }, { "10.66.0.1", "224.0.0.1" },
+        { "224.0.0.5", "10.66.0.2" }, { "10.66.0.1", "255.255.255.255" },
+        { "0.0.0.0", "10.66.0.2" },   { "fd00::1", "ff02::1" },
+        { "ff02::1", "fd00::2" },     { "::", "fd00::2" }
+    };
+    for (const auto& pair : never)
+        EXPECT_FALSE(answered(pair[0], pair[1])) << pair[0] << " to " << pair[1];
+}
+
 TEST(ip_packet, fuzz)
 {
     std::mt19937 rng(2);

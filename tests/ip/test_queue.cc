@@ -146,6 +146,28 @@ TEST(queue, standing_delay_is_marked_or_costs_a_packet)
     }
 }
 
+TEST(queue, delay_never_costs_the_last_packet_of_a_flow)
+{
+    queue_config c;
+    c.age_max = 24h;
+    one x(c);
+    x.put(tcp(1, 0, 0, ack_flag, 1400));
+    for (int k = 0; k < 100; ++k) {
+        x.now += 60s;
+        ASSERT_NE(x.q.next(x.now), nullptr) << to_seconds(x.now) << " s";
+    }
+    EXPECT_EQ(x.stats.delay_dropped, 0u);
+    EXPECT_EQ(x.next_port(), 1);
+    // With a second one behind it the first may go.
+    for (uint32_t k = 0; k < 2; ++k)
+        x.put(tcp(2, 1400 * k, 0, ack_flag, 1400));
+    for (int k = 0; k < 100; ++k) {
+        x.now += 60s;
+        ASSERT_NE(x.q.next(x.now), nullptr) << to_seconds(x.now) << " s";
+    }
+    EXPECT_EQ(x.stats.delay_dropped, 1u);
+}
+
 TEST(queue, a_mark_keeps_the_checksum_right)
 {
     made m = tcp(1, 0, 0, ack_flag, 10);

@@ -335,6 +335,64 @@ TEST(hfpep_engine, limits_refuse_the_next_connection)
     EXPECT_EQ(refused, 2);
 }
 
+TEST(hfpep_engine, a_program_with_all_connections_gives_way_to_others)
+{
+    auto ca = to_node("1.0.0.2");
+    ca.max_connections = 8;
+    hfpep::engine pep(ca);
+    sim_time now{};
+    hfpep::connection_id next = 1;
+    const auto open = [&](const char* source) {
+        now += 1s;
+        return pep.on_accept(
+            now, next++, { ip::address("10.1.2.3"), 80 }, { ip::address(source), 4000 });
+    };
+    const auto reset = [&] {
+        std::vector<hfpep::connection_id> all;
+        while (auto a = pep.poll_action())
+            if (a->what == hfpep::action::kind::reset)
+                all.push_back(a->conn);
+        return all;
+    };
+    using ids = std::vector<hfpep::connection_id>;
+    for (int k = 0; k < 8; ++k)
+        EXPECT_EQ(open("10.2.0.1"), rule_action::proxy);
+    EXPECT_EQ(open("10.2.0.1"), rule_action::reject); // nothing is idle for long yet
+    EXPECT_TRUE(reset().empty());
+    // Used lately: the next one is idle for longer.
+    pep.on_tcp_data(now, 1, pattern(10).data(), 10);
+    for (const hfpep::connection_id victim : { 2, 3, 4, 5 }) {
+        EXPECT_EQ(open("10.2.0.2"), rule_action::proxy);
+        EXPECT_EQ(reset(), ids{ victim });
+    }
+    EXPECT_EQ(open("10.2.0.2"), rule_action::reject) << "four each";
+    EXPECT_EQ(open("10.2.0.1"), rule_action::reject);
+    EXPECT_TRUE(reset().empty());
+    EXPECT_EQ(pep.stats().displaced, 4u);
+    EXPECT_EQ(pep.stats().over_connections, 3u);
+    // Idle for a minute they make room for their own source as well.
+    now += 60s;
+    EXPECT_EQ(open("10.2.0.1"), rule_action::proxy);
+    EXPECT_EQ(reset().size(), 1u);
+    EXPECT_TRUE(pep.poll_log());
+}
+
+TEST(hfpep_engine, an_application_that_does_not_read_stops_the_far_one_at_64_KiB)
+{
+    auto ca = to_node("1.0.0.2"), cb = to_node("1.0.0.1");
+    ca.slep.queue_octets = cb.slep.queue_octets = 20'000;
+    two_proxies n(ca, cb);
+    n.b.on_server = [](auto& s) { s.reads = false; };
+    const auto c = n.a.accept(n.net.now(), "10.1.2.3", 443);
+    n.a.sockets[c].to_send = pattern(2'000'000);
+    n.net.run_for(3600);
+    EXPECT_LE(n.server().max_unwritten, 65'536u + 2048);
+    // What was in SIS when the stop came has crossed as well, and no more.
+    const auto crossed = n.b.pep.link().list().at(0).unread;
+    EXPECT_GE(crossed, 65'536u);
+    EXPECT_LE(crossed, 65'536u + 2 * 20'000u + 8192);
+}
+
 TEST(hfpep_engine, an_edge_that_reads_beyond_its_credit_is_cut_off)
 {
     two_proxies n;
@@ -374,6 +432,25 @@ TEST(hfpep_engine, connections_live_through_an_outage_and_end_after_outage_max)
                             n.b.sockets[id].got.end(),
                             pattern(20'000).begin() + 100);
     EXPECT_EQ(whole, 1u);
+}
+
+TEST(hfpep_engine, a_download_ends_when_the_far_station_is_gone)
+{
+    two_proxies n;
+    n.b.on_server = [](auto& s) {
+        s.reply_after = 18;
+        s.reply = pattern(2'000'000, 2);
+    };
+    const auto c = n.a.accept(n.net.now(), "10.1.2.3", 80);
+    n.a.sockets[c].to_send = pattern(18);
+    n.net.run_for(100);
+    EXPECT_GT(n.a.sockets[c].got.size(), 50'000u);
+    EXPECT_FALSE(n.a.sockets[c].reset);
+    n.net.k.up = false;
+    // Asked after 150 s of silence, given up when nothing was heard for 300 s more.
+    ASSERT_TRUE(n.net.run_for(460, [&] { return n.a.sockets[c].reset; }));
+    EXPECT_EQ(n.a.sockets[c].why, status::link_lost);
+    EXPECT_TRUE(n.a.pep.connections().empty());
 }
 
 TEST(hfpep_engine, restart_of_the_peer_resets_its_connections)
@@ -567,7 +644,9 @@ TEST(hfpep_engine, peers_reach_nothing_that_is_not_allowed)
     auto cb = to_node("1.0.0.1");
     cb.allow = { hfpep::reach::parse("10.1.0.0/16:80"),
                  hfpep::reach::parse("hf.org:80") };
-    two_proxies n(to_node("1.0.0.2"), cb);
+    auto ca = to_node("1.0.0.2");
+    ca.routes.push_back({ ip::prefix("::/0"), "", address("1.0.0.2"), 13 });
+    two_proxies n(ca, cb);
     const auto outcome = [&](const char* host, uint16_t port) {
         const auto c = n.a.accept(n.net.now(), host, port);
         n.a.sockets[c].then_eof = true;
@@ -577,9 +656,11 @@ TEST(hfpep_engine, peers_reach_nothing_that_is_not_allowed)
     EXPECT_EQ(outcome("10.1.2.3", 80), status::connected);
     EXPECT_EQ(outcome("10.1.2.3", 81), status::forbidden);
     EXPECT_EQ(outcome("10.2.2.3", 80), status::forbidden);
+    EXPECT_EQ(outcome("::ffff:10.2.2.3", 80), status::forbidden);
+    EXPECT_EQ(outcome("::ffff:10.1.2.3", 80), status::connected);
     EXPECT_EQ(outcome("www.hf.org", 80), status::connected);
     EXPECT_EQ(outcome("www.hf.org", 22), status::forbidden);
-    EXPECT_EQ(n.b.connects.size(), 2u);
+    EXPECT_EQ(n.b.connects.size(), 3u);
     cb.allow.clear();
     two_proxies closed(to_node("1.0.0.2"), cb);
     const auto c = closed.a.accept(closed.net.now(), "10.1.2.3", 80);

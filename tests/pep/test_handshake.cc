@@ -194,6 +194,90 @@ TEST(reach, permits_what_is_named_and_nothing_else)
         EXPECT_THROW(reach::parse(bad), std::invalid_argument) << bad;
 }
 
+TEST(reach, what_leads_to_this_host_must_be_named)
+{
+    const auto list = [](std::vector<const char*> words) {
+        std::vector<reach> all;
+        for (const char* w : words)
+            all.push_back(reach::parse(w));
+        return all;
+    };
+    const auto at = [](const char* text) { return ip::address(text); };
+    const auto to = [&](const char* text) { return hfpep::destination{ at(text), 80 }; };
+    const auto wide = list({ "*:80", "0.0.0.0/0:80", "[::/0]:80", "[::ffff:0:0/96]:80" });
+    for (const char* a : { "127.0.0.1",
+                           "127.255.255.254",
+                           "0.0.0.0",
+                           "0.1.2.3",
+                           "169.254.169.254",
+                           "::",
+                           "::1",
+                           "::127.0.0.1",
+                           "fe80::1",
+                           "::ffff:127.0.0.1",
+                           "::ffff:0.0.0.0",
+                           "::ffff:169.254.1.1" }) {
+        EXPECT_FALSE(permits(wide, to(a))) << a;
+        // A name that is permitted does not lead there either.
+        EXPECT_FALSE(permits_at(wide, { "www.hf.org", 80 }, at(a), false)) << a;
+        EXPECT_FALSE(permits_at(wide, { "localhost", 80 }, at(a), false)) << a;
+    }
+    EXPECT_TRUE(permits(wide, to("10.0.0.1")));
+    EXPECT_TRUE(permits(wide, to("::ffff:10.0.0.1")));
+    EXPECT_TRUE(permits_at(wide, { "www.hf.org", 80 }, at("10.0.0.1"), false));
+    EXPECT_FALSE(permits(list({ "10.0.0.1:80" }), to("::ffff:10.0.0.2")));
+    // Named, or a prefix that is for such addresses alone.
+    EXPECT_TRUE(permits(list({ "127.0.0.1:80" }), to("127.0.0.1")));
+    EXPECT_TRUE(permits(list({ "127.0.0.1:80" }), to("::ffff:127.0.0.1")));
+    EXPECT_FALSE(permits(list({ "127.0.0.1:80" }), to("127.0.0.2")));
+    EXPECT_FALSE(permits(list({ "127.0.0.1:81", "*:80" }), to("127.0.0.1")));
+    EXPECT_TRUE(permits(list({ "127.0.0.0/8:80" }), to("127.0.0.2")));
+    EXPECT_FALSE(permits(list({ "126.0.0.0/7:80" }), to("127.0.0.2")));
+    EXPECT_TRUE(permits(list({ "[fe80::/10]:80" }), to("fe80::1")));
+    EXPECT_TRUE(permits(list({ "[::1]:80" }), to("::1")));
+    // This host by its other addresses.
+    EXPECT_TRUE(permits_at(wide, to("10.0.0.1"), at("10.0.0.1"), false));
+    EXPECT_FALSE(permits_at(wide, to("10.0.0.1"), at("10.0.0.1"), true));
+    EXPECT_FALSE(permits_at(wide, { "www.hf.org", 80 }, at("10.0.0.1"), true));
+    EXPECT_FALSE(
+        permits_at(list({ "10.0.0.0/24:80" }), to("10.0.0.1"), at("10.0.0.1"), true));
+    EXPECT_TRUE(
+        permits_at(list({ "10.0.0.1:80" }), to("10.0.0.1"), at("10.0.0.1"), true));
+    EXPECT_TRUE(permits_at(
+        list({ "hf.org:80", "10.0.0.1:80" }), { "hf.org", 80 }, at("10.0.0.1"), true));
+    EXPECT_FALSE(
+        permits_at(list({ "hf.org:80" }), { "hf.org", 80 }, at("10.0.0.1"), true));
+    // The one name that says it.
+    const auto localhost = list({ "localhost:80" });
+    EXPECT_TRUE(permits_at(localhost, { "localhost", 80 }, at("127.0.0.1"), true));
+    EXPECT_TRUE(permits_at(localhost, { "LocalHost", 80 }, at("::1"), true));
+    EXPECT_FALSE(permits_at(localhost, { "localhost", 80 }, at("10.0.0.1"), true));
+    EXPECT_FALSE(permits_at(localhost, { "localhost", 81 }, at("127.0.0.1"), true));
+    EXPECT_FALSE(permits_at(localhost, { "hf.org", 80 }, at("127.0.0.1"), true));
+}
+
+TEST(rule_words, own_rules_come_ahead_of_the_default_list)
+{
+    const auto effect = [](const std::vector<hfpep::rule>& rules, uint16_t port) {
+        const auto k = hfpep::find_rule(rules,
+                                        { ip::address("10.0.0.1"), port },
+                                        {},
+                                        s5066::address("1.2.0.2"),
+                                        9600);
+        return k ? rules[*k].service_class : -1;
+    };
+    const auto rules =
+        hfpep::rules_from({ "port=20-21 class=6", "port=80 class=0" }, true);
+    EXPECT_EQ(effect(rules, 21), 6);
+    EXPECT_EQ(effect(rules, 80), 0);
+    EXPECT_EQ(effect(rules, 22), 1) << "SSH goes first still";
+    EXPECT_EQ(effect(rules, 25), 5);
+    const auto alone = hfpep::rules_from({ "port=20-21 class=6" }, false);
+    EXPECT_EQ(effect(alone, 21), 6);
+    EXPECT_EQ(effect(alone, 22), -1);
+    EXPECT_EQ(hfpep::rules_from({}, true).size(), hfpep::default_rules().size());
+}
+
 TEST(rule_words, every_word)
 {
     const auto r = hfpep::parse_rule(

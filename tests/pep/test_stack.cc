@@ -10,6 +10,9 @@
 namespace gr::hf::test {
 namespace {
 
+using hfpep::status;
+using s5066::address;
+
 struct exchange_case {
     const char* mode;
     size_t octets;
@@ -62,12 +65,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         exchange_case{ "5069-48k-240000S",
                        10'000'000,
-                       0.88,
-                       344.88,
-                       1.76,
-                       0.8,
+                       0.72,
+                       344.40,
+                       1.44,
+                       0.9,
                        0.99,
-                       0.8 },
+                       0.9 },
         exchange_case{ "4539-9600S", 1'000, 1.20, 1.20, 2.40, 0.8, 0.80, 0.8 },
         exchange_case{ "4539-9600S", 10'000, 1.20, 8.76, 2.40, 0.8, 0.95, 0.8 },
         exchange_case{ "4539-9600S", 100'000, 1.20, 86.52, 2.40, 0.8, 0.95, 0.8 },
@@ -151,6 +154,57 @@ TEST(stack, connections_survive_a_dead_channel_and_a_node_restart)
     ASSERT_TRUE(n.run_for(3600, [&] { return client.closed; }));
     EXPECT_EQ(n.pb.edge().sockets[n.pb.edge().connects.at(0)].got, pattern(200'000));
     EXPECT_GT(n.pa.edge().pep.link().stats().pdus_resent, 0u);
+}
+
+TEST(stack, a_station_that_does_not_exist_is_reported_within_a_minute)
+{
+    for (const char* mode : { "4539-75S", "4539-300S", "4539-600S", "4539-9600S" }) {
+        sim::proxy_pair::changes change;
+        change.pep = [](hfpep::engine_config& c) {
+            c.routes.push_back({ ip::prefix("10.9.0.0/16"), "", address("1.9.0.0"), 13 });
+        };
+        sim::proxy_pair n(mode, {}, 1, change);
+        sim::tcp_host& a = n.pa.edge();
+        constexpr double limit_s = 60;
+        const auto attempt = [&] {
+            const sim_time begin = n.s.now();
+            const auto id = a.accept(begin, "10.9.0.1", 80);
+            n.pa.drain();
+            auto& client = a.sockets[id];
+            EXPECT_TRUE(n.run_for(300, [&] { return client.reset; })) << mode;
+            EXPECT_EQ(client.why, status::host_unreachable);
+            return to_seconds(n.s.now() - begin);
+        };
+        const double first_s = attempt();
+        EXPECT_LT(attempt(), 1) << "it was called a moment ago";
+        n.run_for(20, [] { return false; });
+        const double again_s = attempt();
+        std::printf(
+            "%s: no answer after %.1f s, again after %.1f s\n", mode, first_s, again_s);
+        EXPECT_LE(std::max(first_s, again_s), limit_s);
+        const auto line = a.pep.poll_log();
+        ASSERT_TRUE(line);
+        EXPECT_NE(line->find("no answer from 1.9.0.0"), std::string::npos) << *line;
+        EXPECT_NE(line->find("10.9.0.1:80"), std::string::npos) << *line;
+        // It is not called for ever.
+        n.run_for(1200, [] { return false; });
+        const auto sent = n.a.node().stats().transmissions;
+        n.run_for(3600, [] { return false; });
+        EXPECT_EQ(n.a.node().stats().transmissions, sent) << mode;
+        // One that does exist is reached, and waited for when its channel is bad for a time.
+        const auto id = a.accept(n.s.now(), "10.0.0.1", 22);
+        auto& client = a.sockets[id];
+        n.pa.drain();
+        ASSERT_TRUE(n.run_for(120, [&] { return client.connected; })) << mode;
+        sim::path dead;
+        dead.loss = 1;
+        n.air.set_default_path(dead);
+        const auto later = a.accept(n.s.now(), "10.0.0.1", 22);
+        n.pa.drain();
+        n.run_for(400, [] { return false; });
+        n.air.set_default_path({});
+        ASSERT_TRUE(n.run_for(300, [&] { return a.sockets[later].connected; })) << mode;
+    }
 }
 
 } // namespace

@@ -63,6 +63,20 @@ inline octets from_a(const slep::pdu& p)
     return s5066::encode(u);
 }
 
+//! Data of stream 5 from 1.0.0.1, and its open.
+inline slep::pdu sd(uint16_t seq, octets data, bool fin = false)
+{
+    return { 0, slep::stream_data{ 5, seq, false, fin, std::move(data) } };
+}
+
+inline slep::pdu so(octets data = {})
+{
+    slep::stream_open o;
+    o.number = 5;
+    o.data = std::move(data);
+    return { 0, o };
+}
+
 //! One endpoint by itself; the test plays its node and the others.
 struct lone {
     lone() : link(with_instance(3))

@@ -65,6 +65,47 @@ TEST(slep_streams, small_request_and_answer)
     EXPECT_EQ(requests[2].ttl, 0u);
 }
 
+TEST(slep_streams, what_is_asked_goes_ahead_of_answers_and_both_of_bulk)
+{
+    two_users n;
+    n.b.reply = pattern(40'000);
+    n.b.accept_options.priority = 4;
+    std::map<address, std::vector<std::pair<unsigned, size_t>>> sent;
+    n.net.on_request = [&](const auto& u) {
+        sent[u.dst].push_back({ u.priority, u.u_pdu.size() });
+    };
+    slep::stream_options o;
+    o.priority = 4;
+    const auto s = n.a.link.open(n.net.now(), n.to_b(), {}, { 'h', 'i' }, false, o);
+    ASSERT_TRUE(s);
+    ASSERT_TRUE(n.net.run(1h, [&] { return n.a.streams[*s].data.size() == 40'000; }));
+    // Restart notice, SO.
+    const auto& asked = sent[address("1.0.0.2")];
+    ASSERT_EQ(asked.size(), 2u);
+    EXPECT_EQ(asked[1].first, 6u);
+    // The first eighth of what SIS holds is new, the rest bulk.
+    size_t fresh = 0, bulk = 0;
+    for (const auto& [priority, size] : sent[address("1.0.0.1")]) {
+        ASSERT_TRUE(priority == 5 || (priority == 4 && fresh > 0)) << priority;
+        (priority == 5 ? fresh : bulk) += size;
+    }
+    EXPECT_NEAR(double(fresh), 21'000, 2100);
+    EXPECT_GT(bulk, 15'000u);
+    // After a pause the stream is new again.
+    n.net.run_for(60);
+    sent.clear();
+    n.b.send(n.b.offered.at(0), pattern(100), false);
+    n.net.run_for(20);
+    ASSERT_EQ(sent[address("1.0.0.1")].size(), 1u);
+    EXPECT_EQ(sent[address("1.0.0.1")][0].first, 5u);
+    // An end without data asks for nothing.
+    sent.clear();
+    n.a.send(*s, {}, true);
+    n.net.run_for(20);
+    ASSERT_GE(sent[address("1.0.0.2")].size(), 1u);
+    EXPECT_EQ(sent[address("1.0.0.2")][0].first, 5u);
+}
+
 TEST(slep_streams, first_pdu_is_small_and_the_others_are_aligned)
 {
     two_users n;
