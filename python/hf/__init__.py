@@ -3,7 +3,11 @@
 
 Blocks (also in GNU Radio Companion under [HF]): modem, tx, rx, channel, air, data_link,
 pep, ip_client, traffic, sis_server, sis_client, modem_server, modem_client, ticker.
-Engines without a flowgraph: mode, timing, modulate(), receiver, channel_model.
+Engines without a flowgraph: mode, timing, modulate(), receiver, channel_model,
+audio_to_baseband, baseband_to_audio.
 """
 from .hf_python import *  # noqa: F401,F403
 from .version import __version__  # noqa: F401
+from . import settings as _settings
+
+_settings.document()

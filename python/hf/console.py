@@ -366,3 +366,30 @@ class Responder:
                     sent, sequence = sent + n, sequence + 1
         except sis.SisError:
             pass
+
+
+def ping_lines(node: str, pings: List[Ping]) -> List[str]:
+    """Summary of pings, as people know it."""
+    times = [p.rtt for p in pings if p.rtt is not None]
+    lines = [f"{node}: {len(pings)} sent, {len(times)} answered"]
+    if times:
+        mean = sum(times) / len(times)
+        lines.append(f"round trip min {min(times):.2f} s, mean {mean:.2f} s, max "
+                     f"{max(times):.2f} s; first {times[0]:.2f} s")
+    return lines
+
+
+def describe(p: Any) -> str:
+    """An S_primitive in one line."""
+    name = type(p).__name__.upper()
+    if isinstance(p, s5066.s_unidata_indication):
+        m = decode(p.u_pdu)
+        what = f"console {m.kind} session {m.session:08x} sequence {m.sequence}" \
+            if m is not None else p.u_pdu[:24].hex(" ")
+        errors = f", {len(p.errored)} parts damaged, {len(p.missing)} missing" \
+            if p.errored or p.missing else ""
+        return (f"{name} {p.src}/{p.src_sap} to {p.dst}/{p.dst_sap} {p.mode.name} priority "
+                f"{p.priority}, {len(p.u_pdu)} octets: {what}{errors}")
+    if isinstance(p, s5066.s_subnet_availability):
+        return f"{name} status {p.status} reason {p.reason}"
+    return name

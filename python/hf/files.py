@@ -57,7 +57,7 @@ def send(client: sis.Client, dst: str, name: str, data: bytes, timeout: float = 
         p = client.next(timeout=0.0 if u_pdu is not None and client.flow_on else 0.05)
         if p is not None:
             last = time.monotonic()
-            _take(p, state, receipts, u_pdu_id)
+            _take(p, state, receipts, u_pdu_id, str(s5066.address(dst)))
         progress(state)
         if state.receipt or (not receipt and state.confirmed >= state.octets):
             break
@@ -67,12 +67,12 @@ def send(client: sis.Client, dst: str, name: str, data: bytes, timeout: float = 
     return state
 
 
-def _take(p: Any, state: Sending, receipts: Any, u_pdu_id: int) -> None:
+def _take(p: Any, state: Sending, receipts: Any, u_pdu_id: int, dst: str) -> None:
     if isinstance(p, s5066.s_unidata_request_confirm):
         state.confirmed += len(p.u_pdu)
     elif isinstance(p, s5066.s_unidata_request_rejected):
         state.failure = sis.reason(p)
-    elif isinstance(p, s5066.s_unidata_indication):
+    elif isinstance(p, s5066.s_unidata_indication) and str(p.src) == dst:
         m = receipts.u_pdu_in(time.monotonic(), p.src, p.src_sap, p.u_pdu)
         if m is not None and s5066.decode_receipt(m) == (0, u_pdu_id):
             state.receipt = True

@@ -1,13 +1,31 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Network namespaces and nftables rules of a test or a demo, removed again in every case."""
+"""Network namespaces and nftables rules of a test or a demo, removed again in every case, and
+ports that are free."""
+import ctypes
+import glob
 import os
+import re
 import shutil
+import signal
+import socket
 import subprocess
+import tempfile
 from typing import List, Optional
 
 
 class NetworkError(RuntimeError):
     """The system refused; the text says what and why."""
+
+
+def free_tcp_ports(count: int) -> List[int]:
+    """TCP ports of the loopback that nobody uses at the moment."""
+    sockets = [socket.socket() for _ in range(count)]
+    for s in sockets:
+        s.bind(("127.0.0.1", 0))
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
 
 
 def why_not() -> Optional[str]:
@@ -16,14 +34,14 @@ def why_not() -> Optional[str]:
         return "not running as root"
     if not os.path.exists("/dev/net/tun"):
         return "the kernel has no TUN driver (/dev/net/tun)"
-    for program in ("ip", "nft"):
+    for program in ("ip", "nft", "unshare"):
         if shutil.which(program) is None:
             return f"the program {program} is missing"
-    probe = f"hf-probe-{os.getpid()}"
-    result = subprocess.run(["ip", "netns", "add", probe], capture_output=True, text=True)
+    # A namespace without a name: nothing is left of it, even if this program is ended meanwhile.
+    result = subprocess.run(["unshare", "--net", "--mount", "true"], capture_output=True,
+                            text=True)
     if result.returncode != 0:
         return f"no right to make network namespaces ({result.stderr.strip()})"
-    subprocess.run(["ip", "netns", "del", probe], capture_output=True)
     return None
 
 
@@ -31,6 +49,30 @@ def _run(*command: str, text: Optional[str] = None) -> None:
     result = subprocess.run(command, input=text, capture_output=True, text=True)
     if result.returncode != 0:
         raise NetworkError(f"{' '.join(command)}: {result.stderr.strip()}")
+
+
+def ended_with_me() -> None:
+    """For preexec_fn of subprocess.Popen: the program is killed when this one is gone, however
+    it went."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def _runs(pid: int) -> bool:
+    return os.path.exists(f"/proc/{pid}")
+
+
+def clear_left_overs() -> None:
+    """Remove namespaces and folders of pairs and demos that were killed; their names have the
+    number of the process."""
+    spaces = os.listdir("/run/netns") if os.path.isdir("/run/netns") else []
+    for name in spaces:
+        found = re.fullmatch(r"hf-[A-Z]-(\d+)-\d+", name)
+        if found and not _runs(int(found.group(1))):
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+    for path in glob.glob(os.path.join(tempfile.gettempdir(), "hf-demo-*-*")):
+        found = re.match(r"hf-demo-(\d+)-", os.path.basename(path))
+        if found and not _runs(int(found.group(1))) and os.stat(path).st_uid == os.geteuid():
+            shutil.rmtree(path, ignore_errors=True)
 
 
 class Namespace:

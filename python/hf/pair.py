@@ -82,6 +82,7 @@ class Pair:
         self.exit.close()
 
     def _set_up(self) -> None:
+        netns.clear_left_overs()
         if self.with_namespaces:
             number = next(_count)
             for name in NAMES:
@@ -143,7 +144,8 @@ class Pair:
         """A program at a station; ended with the pair."""
         if self.namespaces:
             command = self.namespaces[name].command(*command)
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
+                                   preexec_fn=netns.ended_with_me, **options)
 
         def end() -> None:
             process.terminate()

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Opti
 
 import numpy as np
 
-from . import version
+from . import output
 
 #: Octets read at a time.
 PIECE = 1 << 16
@@ -45,6 +45,8 @@ class Recording:
     _left: Optional[int] = None  # octets; None: until the end of the file
     _ahead: bytes = b""  # octets read already
     warnings: List[str] = field(default_factory=list)
+    #: What is read: paths, - for standard input.
+    paths: List[str] = field(default_factory=list)
 
     def pieces(self) -> Iterator[np.ndarray]:
         """float32 or complex64 arrays of some 10 000 samples."""
@@ -91,7 +93,12 @@ def _converter(number: str, channels: int, iq: bool, scale: float, offset: float
         else:
             values = np.frombuffer(data, number)
         with np.errstate(over="ignore", invalid="ignore"):
-            scaled = ((values.astype(np.float32) - offset) * scale).reshape(-1, channels)
+            scaled = values.astype(np.float32)
+            if offset:
+                scaled -= offset
+            if scale != 1:
+                scaled *= np.float32(scale)
+            scaled = scaled.reshape(-1, channels)
         if iq:
             return np.ascontiguousarray(scaled[:, :2]).view(np.complex64).ravel()
         return scaled[:, 0]
@@ -120,6 +127,13 @@ def open_recording(path: str, rate: Optional[float] = None, raw_format: Optional
     """
     if re.search(r"\.sigmf(-data|-meta)?$", path):
         return _open_sigmf(path)
+    recording = _open_plain(path, rate, raw_format, iq)
+    recording.paths = [path]
+    return recording
+
+
+def _open_plain(path: str, rate: Optional[float], raw_format: Optional[str], iq: bool
+                ) -> Recording:
     file, name = _open(path)
     if raw_format is not None:
         if rate is None:
@@ -204,8 +218,7 @@ def _wav(file: BinaryIO, name: str, iq: bool) -> Recording:
 
 
 def _open_sigmf(path: str) -> Recording:
-    base = re.sub(r"\.sigmf(-data|-meta)?$", "", path)
-    meta_path, data_path = base + ".sigmf-meta", base + ".sigmf-data"
+    data_path, meta_path = sigmf_files(path)
     file, _ = _open(meta_path)
     with file:
         try:
@@ -222,48 +235,66 @@ def _open_sigmf(path: str) -> Recording:
     kind, width, order = match.groups()
     number = (">" if order == "be" else "<") + width[0] + str(int(width[1:]) // 8)
     data, _ = _open(data_path)
-    return _raw(data, data_path, rate, number, kind == "c")
+    recording = _raw(data, data_path, rate, number, kind == "c")
+    recording.paths = [meta_path, data_path]
+    return recording
 
 
 def write_wav(file: BinaryIO, rate: int, frames: int, pieces: Iterable[np.ndarray]) -> None:
     """Write a mono WAV of 16 bits; frames: how many samples the pieces hold in all.
 
     pieces: real arrays within -1 to 1. The size is in the header from the start, so that
-    file may be a pipe. Raises RecordingError for more than 4 GiB.
+    file may be a pipe; so is the name of this program. Raises RecordingError for more than 4 GiB.
     """
     if frames * 2 > 0xFFFFFF00:
         raise RecordingError(f"{frames} samples are more than a WAV file can hold")
     # The wave module wants to go back to the header when a pipe breaks.
     size = frames * 2
-    file.write(struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + size, b"WAVE", b"fmt ", 16, 1, 1,
-                           rate, rate * 2, 2, 16, b"data", size))
+    software = output.MARK.encode() + b"\0"
+    software += b"\0" * (len(software) % 2)
+    info = struct.pack("<4sI4s4sI", b"LIST", 12 + len(software), b"INFO", b"ISFT", len(software))
+    info += software
+    file.write(struct.pack("<4sI4s4sIHHIIHH", b"RIFF", 36 + len(info) + size, b"WAVE", b"fmt ",
+                           16, 1, 1, rate, rate * 2, 2, 16)
+               + info + struct.pack("<4sI", b"data", size))
     for piece in pieces:
         file.write(np.round(np.clip(piece, -1, 1) * 32767).astype("<i2").tobytes())
 
 
+def sigmf_base(path: str) -> str:
+    """The name of a SigMF recording without the ending of one of its files."""
+    return re.sub(r"\.sigmf(-data|-meta)?$", "", path)
+
+
+def sigmf_files(path: str) -> List[str]:
+    """The two files of a SigMF recording, of whose names path may be one."""
+    return [sigmf_base(path) + ending for ending in (".sigmf-data", ".sigmf-meta")]
+
+
 def write_sigmf(base: str, rate: int, pieces: Iterable[np.ndarray], description: str,
                 annotations: Callable[[int], List[Dict[str, Any]]]) -> None:
-    """Write BASE.sigmf-data (cf32_le) and BASE.sigmf-meta; raises OSError.
+    """Write BASE.sigmf-data (cf32_le) and BASE.sigmf-meta, both or none.
 
-    annotations: called with the number of samples, gives the list of SigMF annotations.
+    annotations: called with the number of samples, gives the list of SigMF annotations. Raises
+    output.OutputError.
     """
     count = 0
-    with open(base + ".sigmf-data", "wb") as data:
+    data_path, meta_path = sigmf_files(base)
+    with output.replacing_text(meta_path) as file, output.replacing(data_path) as data:
         for piece in pieces:
             data.write(piece.astype("<c8").tobytes())
             count += len(piece)
-    meta = {
-        "global": {
-            "core:datatype": "cf32_le",
-            "core:sample_rate": rate,
-            "core:version": "1.0.0",
-            "core:description": description,
-            "core:recorder": f"gr-hf {version.__version__}",
-            "core:num_channels": 1,
-        },
-        "captures": [{"core:sample_start": 0}],
-        "annotations": annotations(count),
-    }
-    with open(base + ".sigmf-meta", "w", encoding="utf-8") as file:
+        meta = {
+            "global": {
+                "core:datatype": "cf32_le",
+                "core:sample_rate": rate,
+                "core:version": "1.0.0",
+                "core:description": description,
+                "core:recorder": output.MARK,
+                "core:num_channels": 1,
+            },
+            "captures": [{"core:sample_start": 0}],
+            "annotations": annotations(count),
+        }
         json.dump(meta, file, indent=2)
         file.write("\n")

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A station: its description (TOML) and its blocks."""
 from dataclasses import dataclass, field, fields
+import math
 import tomllib
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union, get_args, get_origin, \
+    get_type_hints
 
 from gnuradio import gr
 
 from . import hf_python as _hf
+from . import output
 
 #: Longest transmission from the first D_PDU (STANAG 5066 Annex C: EOT has 8 bits of 0.5 s).
 MAX_TRANSMISSION_S = 127.5
@@ -14,6 +17,11 @@ MAX_TRANSMISSION_S = 127.5
 
 class StationError(ValueError):
     """A station description is wrong; the text names the value and what is allowed."""
+
+
+def _number(default: int, least: int, most: int) -> Any:
+    """A field that is a whole number from least to most."""
+    return field(default=default, metadata={"range": (least, most)})
 
 
 def words_of(tables: List[Dict[str, Any]]) -> List[str]:
@@ -35,7 +43,7 @@ class IpClient:
     device: str = "hf0"
     address: str = "10.66.0.1/24"
     routes: List[str] = field(default_factory=list)
-    mtu: int = 1500
+    mtu: int = _number(1500, 576, 2048)
     filter: List[Dict[str, Any]] = field(default_factory=list)
     queue: str = "fair"
     settings: Dict[str, float] = field(default_factory=dict)
@@ -52,7 +60,7 @@ class Pep:
 
     listen: List[str] = field(default_factory=list)
     routes: List[str] = field(default_factory=list)
-    max_connections: int = 256
+    max_connections: int = _number(256, 1, 65535)
     allow: List[str] = field(default_factory=list)
     rule: List[Dict[str, Any]] = field(default_factory=list)
     settings: Dict[str, float] = field(default_factory=dict)
@@ -85,12 +93,15 @@ class SisServer:
     """SIS server on TCP: other programs as clients of this station.
 
     address: to listen on; whoever reaches it can transmit; port: 0 is a free one;
-    max_clients: 5 to 60 at once.
+    max_clients: 5 to 60 bound at once; ranks: "PREFIX=RANK", the highest rank of clients in that
+    network (0 to 15; 15 may change the configuration); with a list, addresses that none fits may
+    not connect. Without one: 15 for this machine, 14 for others.
     """
 
     address: str = "127.0.0.1"
-    port: int = 5066
-    max_clients: int = 16
+    port: int = _number(5066, 0, 65535)
+    max_clients: int = _number(16, 5, 60)
+    ranks: List[str] = field(default_factory=list)
 
 
 @dataclass
@@ -103,7 +114,7 @@ class ModemServer:
 
     form: str = "tcp"
     address: str = "127.0.0.1"
-    port: int = 3000
+    port: int = _number(3000, 0, 65535)
     receiver_master: bool = True
 
 
@@ -116,7 +127,7 @@ class ModemClient:
 
     form: str = "tcp"
     host: str = "127.0.0.1"
-    port: int = 3000
+    port: int = _number(3000, 1, 65535)
 
 
 @dataclass
@@ -132,7 +143,9 @@ class Description:
     """Everything that is configured at one station.
 
     address: STANAG 5066 address; mode: of data, for example 4539-9600S; ack_mode: of
-    transmissions without data; data_link: further settings by name (hf.data_link.settings());
+    transmissions without data; start_delay_s: without lock step nothing is transmitted before so
+    many seconds of samples have come, 0 to 60 (1 unless given);
+    data_link: further settings by name (hf.data_link.settings());
     netns: network namespace of TUN device and sockets. With modem_server the station is a
     modem without a data link, so that of the others only mode, netns and zero_interleaver
     count; with modem_client it is a data link without a modem.
@@ -143,6 +156,7 @@ class Description:
     ack_mode: str = "auto"
     netns: str = ""
     zero_interleaver: bool = False
+    start_delay_s: Optional[float] = field(default=None, metadata={"range": (0, 60)})
     data_link: Dict[str, float] = field(default_factory=dict)
     ip_client: Optional[IpClient] = None
     pep: Optional[Pep] = None
@@ -151,6 +165,8 @@ class Description:
     modem_server: Optional[ModemServer] = None
     modem_client: Optional[ModemClient] = None
     capture: Capture = field(default_factory=Capture)
+    #: The file that it comes from, for messages.
+    where: str = field(default="", init=False)
 
     @property
     def name(self) -> str:
@@ -158,7 +174,9 @@ class Description:
         return self.address or "modem"
 
     def check(self) -> None:
-        """Raise StationError for parts that exclude each other."""
+        """Raise ValueError for a mode or an address that is none, and for parts that exclude
+        each other."""
+        _hf.mode(_hf.fastest_mode(self.mode))
         if self.modem_server is not None:
             for part in ("address", "data_link", "ip_client", "pep", "dns", "sis_server",
                          "modem_client"):
@@ -167,6 +185,8 @@ class Description:
                                        "station with a modem server has no data link")
         elif not self.address:
             raise StationError("'address' is missing, for example address = \"1.2.0.1\"")
+        else:
+            _hf.s5066.address(self.address)
         if self.modem_client is not None:
             _hf.mode(self.mode)  # complains of auto: a modem elsewhere cannot be asked for a mode
             if self.ack_mode not in ("auto", "same", self.mode):
@@ -174,38 +194,85 @@ class Description:
                                    "same, since its modem has one mode")
 
 
+_NAMES = {str: "a text in quotes", int: "a whole number", bool: "true or false",
+          float: "a number", dict: "a table"}
+_PARTS = {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
+          "modem_server": ModemServer, "modem_client": ModemClient, "capture": Capture}
+
+
+def _value(hint: Any, value: Any, where: str, limits: Optional[Tuple[int, int]] = None) -> Any:
+    """The value, if it is of the type that a field has; where names file, table and key."""
+    kind = get_origin(hint) or hint
+    if kind is Union:  # Optional: what a file says is not None
+        kind = get_args(hint)[0]
+    if kind is list:
+        if not isinstance(value, list):
+            example = "{ ... }" if get_origin(get_args(hint)[0]) else '"..."'
+            raise StationError(f"{where} = {value!r}: allowed is a list, [{example}, {example}]")
+        return [_value(get_args(hint)[0], v, f"{where}[{k}]") for k, v in enumerate(value)]
+    if kind is dict:
+        if not isinstance(value, dict):
+            raise StationError(f"{where} = {value!r}: allowed is a table")
+        return {k: _value(get_args(hint)[1], v, f"{where} {k}") for k, v in value.items()}
+    if kind is Any:  # words of a rule
+        if not isinstance(value, (str, int, float)):
+            raise StationError(f"{where} = {value!r}: allowed is a text or a number")
+        return value
+    if kind is float and isinstance(value, (bool, int)):
+        value = float(value)  # settings: true is 1
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise StationError(f"{where} = {value!r}: allowed is {_NAMES[kind]}")
+    if kind is float and not math.isfinite(value):
+        raise StationError(f"{where} = {value}: allowed are finite numbers")
+    if limits is not None and not limits[0] <= value <= limits[1]:
+        raise StationError(f"{where} = {value}: allowed are {limits[0]} to {limits[1]}")
+    return value
+
+
 def _make(kind: Any, table: Any, where: str) -> Any:
     if not isinstance(table, dict):
         raise StationError(f"{where}: {table!r} is not a table")
-    known = {f.name: f for f in fields(kind)}
-    for name in table:
-        if name not in known:
-            raise StationError(f"{where}: '{name}' is unknown; allowed are {', '.join(known)}")
-    parts = {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
-             "modem_server": ModemServer, "modem_client": ModemClient, "capture": Capture}
+    known = {f.name: f for f in fields(kind) if f.init}
+    hints = get_type_hints(kind)
     values = {}
     for name, value in table.items():
-        if kind is Description and name in parts:
-            value = _make(parts[name], value, f"[{name}]")
-        values[name] = value
-    try:
-        return kind(**values)
-    except TypeError as error:
-        raise StationError(f"{where}: {error}") from None
+        if name not in known:
+            raise StationError(f"{where}: '{name}' is unknown; allowed are {', '.join(known)}")
+        if kind is Description and name in _PARTS:
+            values[name] = _make(_PARTS[name], value, f"{where} [{name}]")
+        else:
+            values[name] = _value(hints[name], value, f"{where}: {name}",
+                                  known[name].metadata.get("range"))
+    return kind(**values)
 
 
 def parse(text: str, where: str = "station") -> Description:
-    """Read a description from TOML text; raises StationError."""
+    """Read a description from TOML text; raises StationError, which begins with where."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise StationError(f"{where}: {error}") from None
     description = _make(Description, table, where)
+    description.where = where
     try:
         description.check()
     except ValueError as error:
         raise StationError(f"{where}: {error}") from None
     return description
+
+
+def check_together(descriptions: Sequence[Description]) -> None:
+    """Raise StationError if stations on one channel cannot be told apart."""
+    seen: Dict[str, str] = {}
+    for number, d in enumerate(descriptions, 1):
+        where = d.where or f"station {number}"
+        if not d.address:
+            continue
+        address = str(_hf.s5066.address(d.address))
+        if address in seen:
+            raise StationError(f"{seen[address]} and {where}: both have address = "
+                               f'"{address}"; each station on a channel needs its own')
+        seen[address] = where
 
 
 def load(path: str) -> Description:
@@ -232,8 +299,8 @@ class Station:
 
     radio_source gives complex samples at 9600 samples/s, radio_sink takes as many; with a
     modem_client there is neither. Blocks that the station does not have are None.
-    emulated_modem instead of both: one of an emulated_air, which also has the modes
-    hf.mode.emulated().
+    emulated_modem instead of both: one of an emulated_air, which also takes the modes that
+    are not receivable.
     """
 
     def __init__(self, tb: gr.top_block, description: Description, radio_source: Any = None,
@@ -242,10 +309,21 @@ class Station:
                  emulated_modem: Any = None) -> None:
         """clock: block and port that station time comes from, for a modem_client; by default
         a ticker of its own."""
-        d = self.description = description
-        d.check()
+        self.description = description
         self.modem = self.modem_server = self.modem_client = self.data_link = None
         self.pep = self.ip_client = self.dns = self.sis_server = None
+        where = f"{description.where}: " if description.where else ""
+        try:
+            description.check()
+            self._build(tb, description, radio_source, radio_sink, lock_step, clock,
+                        emulated_modem)
+        except (ValueError, TypeError) as error:
+            raise StationError(where + str(error).split("\n", 1)[0]) from None
+        except RuntimeError as error:
+            raise RuntimeError(where + str(error)) from None
+
+    def _build(self, tb: gr.top_block, d: Description, radio_source: Any, radio_sink: Any,
+               lock_step: bool, clock: Optional[Tuple[Any, str]], emulated_modem: Any) -> None:
         if d.modem_client is not None:
             far = d.modem_client
             modem = self.modem_client = _hf.modem_client(d.mode, far.form, far.host, far.port,
@@ -254,17 +332,19 @@ class Station:
             tb.msg_connect(block, port, modem, "ticks")
         elif emulated_modem is not None:
             modem = self.modem = emulated_modem
-        elif _hf.mode(_hf.fastest_mode(d.mode)) in _hf.mode.emulated():
-            raise StationError(f"mode {d.mode}: there is no waveform for it, only emulated "
-                               "modems have it")
+        elif not _hf.mode(_hf.fastest_mode(d.mode)).receivable:
+            raise StationError(f"mode {d.mode}: the receiver of this version does not know it, "
+                               "only emulated modems take it both ways")
         else:
-            modem = self.modem = _hf.modem(lock_step, d.zero_interleaver)
+            modem = self.modem = _hf.modem(lock_step, d.zero_interleaver,
+                                           start_delay_s=None if lock_step else d.start_delay_s)
             tb.connect(radio_source, modem, radio_sink)
         if d.modem_server is not None:
             near = d.modem_server
             user = self.modem_server = _hf.modem_server(d.mode, near.form, near.address,
                                                         near.port, near.receiver_master, d.netns)
         else:
+            output.check_all([c for c in (d.capture.d_pdu, d.capture.sis) if c])
             ack_mode = "same" if self.modem_client else d.ack_mode
             user = self.data_link = _hf.data_link(d.address, d.mode, ack_mode, d.data_link,
                                                   d.capture.d_pdu, d.capture.sis)
@@ -297,7 +377,8 @@ class Station:
             self.add_client(tb, self.dns)
         if d.sis_server is not None:
             n = d.sis_server
-            self.sis_server = _hf.sis_server(n.address, n.port, n.max_clients, netns=d.netns)
+            self.sis_server = _hf.sis_server(n.address, n.port, n.max_clients, netns=d.netns,
+                                             ranks=n.ranks)
             self.add_client(tb, self.sis_server)
 
     def add_client(self, tb: gr.top_block, client: Any) -> None:

@@ -140,7 +140,7 @@ def test_chat(servers):
     (["console", "ping", "--to", "99.2.0.2"], "99.2.0.2"),
     (["console", "ping", "--to", "1.2.0.2", "--server", "host:port"], "host:port"),
     (["send", "/nowhere", "--to", "1.2.0.2"], "/nowhere"),
-    (["receive", "/nowhere"], "/nowhere"),
+    (["receive", "/proc/nowhere"], "/proc/nowhere"),
     (["run", "/nowhere.toml"], "/nowhere.toml"),
 ])
 def test_wrong_use_names_the_value(arguments, named):
@@ -218,7 +218,7 @@ def test_lua_dissector_reads_what_wireshark_leaves(servers, folder):
 def test_the_picture_of_send_only_shows_what_was_submitted(monkeypatch, tmp_path, confirmed,
                                                            label):
     from matplotlib import axes
-    from gnuradio.hf.cli import console as command
+    from gnuradio.hf.lab import throughput_picture
     from gnuradio.hf.console import Sample
     drawn = []
     plain = axes.Axes.plot
@@ -229,7 +229,7 @@ def test_the_picture_of_send_only_shows_what_was_submitted(monkeypatch, tmp_path
 
     monkeypatch.setattr(axes.Axes, "plot", plot)
     path = tmp_path / "picture.png"
-    command.plot(str(path), "title", [Sample(1.0, confirmed, 0, 1000),
-                                      Sample(2.0, confirmed, 0, 2000)])
+    throughput_picture.draw(str(path), "title", [Sample(1.0, confirmed, 0, 1000),
+                                                 Sample(2.0, confirmed, 0, 2000)])
     assert path.stat().st_size > 1000
     assert [name for name, values in drawn if any(values)].count(label) >= 1

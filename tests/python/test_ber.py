@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf ber: figures that repeat, tables, interruptions, wrong use."""
 from concurrent.futures import ThreadPoolExecutor
+import random
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from gnuradio import hf
-from gnuradio.hf.cli.ber import command
-from gnuradio.hf.measure import acquisition, ber, standard
+from gnuradio.hf.cli.ber import _range, command
+from gnuradio.hf.lab import acquisition, ber, curves, f1487, snr_report, standard
 
 POINT = ber.Point("4539-600S", "awgn snr=-1", 4.0)
 
@@ -65,6 +67,37 @@ def test_intervals_are_those_of_clopper_and_pearson():
     assert ber.interval(0, 100, 0.95) == pytest.approx((0, 0.0362), abs=1e-4)
     assert ber.interval(10, 100, 0.95) == pytest.approx((0.0490, 0.1762), abs=1e-4)
     assert ber.interval(5, 5, 0.95)[1] == 1
+
+
+def test_the_estimate_lies_in_the_interval_as_printed():
+    rng = random.Random(1)
+    for _ in range(2000):
+        blocks = rng.randint(1, 3000)
+        bad = rng.choice([0, blocks, rng.randint(0, blocks)])
+        bits = blocks * 1000
+        r = ber.Result(POINT, 1, bits, rng.randint(bad, max(bad, bad * 500)), blocks, bad, 0, 0,
+                       0, 1.0, 1.0)
+        cells = [c.strip() for c in ber.table([r]).splitlines()[-1].split("|")]
+        low, high = map(float, cells[4].split(" to "))
+        assert low <= float(cells[3]) <= high, cells
+        exact = r.ber_interval()
+        assert low <= exact[0] and exact[1] <= high
+        assert high <= exact[1] * 1.1 + 1e-12 and low >= exact[0] * 0.9 - 1e-12
+
+
+@pytest.mark.parametrize("text, values", [
+    ("20:26:1", [20, 21, 22, 23, 24, 25, 26]), ("-3:3:2", [-3, -1, 1, 3]), ("5:5:1", [5]),
+    ("0:1:0.1", [0, .1, .2, .3, .4, .5, .6, .7, .8, .9, 1]), ("0:1:0.4", [0, .4, .8]),
+    ("0.1:0.7:0.3", [.1, .4, .7]), ("1,3,2.5", [1, 3, 2.5]), ("-0.3:0:0.1", [-.3, -.2, -.1, 0])])
+def test_a_range_holds_both_of_its_ends(text, values):
+    assert _range(text) == pytest.approx(values, abs=1e-9)
+
+
+@pytest.mark.parametrize("text", ["1:2", "1:2:0", "1:2:-1", "2:1:1", "0:1e9:1", "a:b:c", "nan:1:1",
+                                  "0:inf:1", ""])
+def test_what_is_no_range_is_said(text):
+    with pytest.raises(click.BadParameter, match="FIRST:LAST:STEP"):
+        _range(text)
 
 
 def test_every_row_of_the_standard_can_be_run():
@@ -176,3 +209,64 @@ def test_a_file_of_trials_is_drawn(tmp_path):
     assert f"{result.ber:.2e}" in outcome.output
     outcome = CliRunner().invoke(command, ["--csv", path + "x", "--plot", str(picture)])
     assert outcome.exit_code == 1 and "no such file" in outcome.output
+
+
+def test_reported_snr_is_compared_with_the_true_one():
+    result = CliRunner().invoke(command, [
+        "--snr-report", "--mode", "4539-600S", "--channel", "awgn", "--snr", "10,30",
+        "--lead", "2", "--trials", "1", "--seconds", "1", "-j", "1"])
+    assert result.exit_code == 0, result.output
+    head, _, row = result.output.splitlines()
+    assert "| 10 dB | 30 dB |" in head
+    cells = [c.strip() for c in row.strip("|").split("|")]
+    assert cells[:3] == ["4539-600S", "awgn", "2"] and cells[-1] == "met"
+    assert all(abs(float(c)) < 1 for c in cells[3:5])
+
+
+def test_an_snr_report_that_is_off_is_missed():
+    case = snr_report.Case("4539-600S", "awgn", 1.0)
+    off = [snr_report.Error(25, 1.2, 1.3, 5), snr_report.Error(30, 1.2, 1.3, 5), None]
+    assert not snr_report.met(off[0]) and snr_report.met(off[1])
+    assert snr_report.row(case, off) == (
+        "| 4539-600S | awgn | 1 | **+1.2** | +1.2 | - | 10 | missed |")
+    result = CliRunner().invoke(command, ["--snr-report", "--lead", "x"])
+    assert result.exit_code == 2 and "--lead" in result.output
+
+
+def test_the_need_is_found_from_above_and_from_below():
+    def over(limit):
+        def run(point, stop):
+            assert stop.bad_blocks == 1 and point.channel.startswith("high-moderate snr=")
+            snr = float(point.channel.split("=")[1])
+            bad = int(snr < limit)
+            return ber.Result(point, 1, 1000, 100 * bad, 12, bad, 0, 0, 0, stop.air_s, 1.0)
+        return run
+
+    for limit in (-3.0, 8.5, 17.5):
+        need = f1487.find("4539-1200L", "high-moderate", 60, 1, over(limit))
+        assert limit <= need.snr_db < limit + 2 and need.result.bad_blocks == 0
+    never = f1487.find("4539-9600VL", "high-moderate", 60, 1, over(99))
+    assert never.snr_db is None and never.result.point.channel.endswith("snr=40")
+    assert f1487.table([need, never], ["high-moderate"]).splitlines()[2:] == [
+        f"| 4539-1200L | {need.snr_db:g} (12) |", "| 4539-9600VL | - (1e-01) |"]
+
+
+def test_no_error_seen_is_an_arrow_below_its_upper_bound(monkeypatch, tmp_path):
+    from matplotlib import axes
+    arrows, points = [], []
+    annotate, semilogy = axes.Axes.annotate, axes.Axes.semilogy
+    monkeypatch.setattr(axes.Axes, "annotate", lambda self, text, xy, xytext, **k: (
+        arrows.append((xytext, xy)), annotate(self, text, xy, xytext, **k))[1])
+    monkeypatch.setattr(axes.Axes, "semilogy", lambda self, x, y, *a, **k: (
+        points.extend(zip(x, y)), semilogy(self, x, y, *a, **k))[1])
+    results = [ber.Result(ber.Point("4539-600S", f"awgn snr={snr}", 1, 1, False), 1, 100_000,
+                          errors, 10, bad, 0, 0, 0, 1, 1)
+               for snr, errors, bad in ((2, 100, 3), (4, 0, 0))]
+    path = tmp_path / "curves.png"
+    curves.draw(results, str(path))
+    assert path.stat().st_size > 1000
+    assert points == [(2.0, 1e-3)]
+    (tail, head), = arrows
+    bound = results[1].ber_interval()[1]
+    assert tail == (4.0, bound) and head[0] == 4.0 and head[1] < bound
+    assert 3e-5 < bound < 4e-5  # 3.7 over 100000 bits

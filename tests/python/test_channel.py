@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf channel: recordings go through it; a right channel passes --validate, wrong ones do not."""
+import json
+
 import numpy as np
+import pytest
 from click.testing import CliRunner
 from gnuradio import blocks, gr, hf
 
-from gnuradio.hf import impair, recording
+from gnuradio.hf import recording
 from gnuradio.hf.cli.channel import command
 from gnuradio.hf.cli.demodulate import command as demodulate
 from gnuradio.hf.cli.modulate import command as modulate
-from gnuradio.hf.measure import channel, channel_models
+from gnuradio.hf.lab import channel, channel_models, impair
 
 SPEC = "moderate snr=25 offset=20 clock=20 impulses=1:10 carriers=900:-30 step=-3:0.7"
 
@@ -39,6 +42,25 @@ def test_known_mistakes_are_found(monkeypatch):
     assert "mean power" in bad(monkeypatch, g * 2 ** 0.5, rate)
     # not Rayleigh: a constant path beside it
     assert "envelope is Rayleigh (KS p)" in bad(monkeypatch, (g + 1) / 2 ** 0.5, rate)
+
+
+def test_the_power_is_that_of_the_signal_and_of_nothing_weaker():
+    """Blocks of 20 ms count that are at most 15 dB below the strongest."""
+    rate, block = 9600, 192
+    # Between two full blocks what is 14 dB weaker counts, 16 dB weaker and silence do not.
+    for level_db, counts in ((-14, True), (-14.9, True), (-15.1, False), (-16, False)):
+        weak = np.full(block, 10 ** (level_db / 20), np.complex64)
+        full, silence = np.ones(block, np.complex64), np.zeros(block, np.complex64)
+        x = np.concatenate([silence, full, weak, weak, full, silence])
+        expected = (1 + 10 ** (level_db / 10)) / 2 if counts else 1.0
+        for piece in (len(x), 100, block):
+            pieces = (x[k:k + piece] for k in range(0, len(x), piece))
+            assert abs(impair.signal_power(pieces, rate) / expected - 1) < 1e-4
+    # A burst of 10 ms fills half a block.
+    burst = np.zeros(block * 5, np.complex64)
+    burst[:block // 2] = 1
+    assert abs(impair.signal_power(iter([burst]), rate) - 0.5) < 1e-4
+    assert impair.signal_power(iter([np.zeros(1000, np.complex64)]), rate) == 0
 
 
 def run(tool, *arguments):
@@ -94,3 +116,19 @@ def test_comparison_with_gnu_radio_shows_its_doppler():
     row = next(line for line in table.splitlines() if "1.517 d" in line).split("|")
     ours, theirs = row[3], row[4:-1]
     assert "!" not in ours and all("!" in cell for cell in theirs)
+
+
+def test_audio_and_complex_recordings_get_the_same_noise(tmp_path):
+    """Noise beside the channel must not be mirrored into it where a signal becomes real."""
+    octets = bytes(range(256)) * 8
+    (tmp_path / "message").write_bytes(octets)
+    snrs = []
+    for source, target, options in (("x.wav", "y.wav", []),
+                                    ("x.sigmf-data", "y.sigmf-data", ["--complex"])):
+        message, source, target = (str(tmp_path / n) for n in ("message", source, target))
+        assert run(modulate, "--mode", "4539-3200S", *options, message, source).exit_code == 0
+        assert run(command, "awgn snr=18", source, target).exit_code == 0
+        r = run(demodulate, "--json", target)
+        assert r.exit_code == 0 and r.stdout_bytes == octets
+        snrs.append(json.loads(r.stderr.splitlines()[0])["snr_db"])
+    assert snrs[0] == pytest.approx(snrs[1], abs=0.5)

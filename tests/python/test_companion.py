@@ -6,6 +6,7 @@ from pathlib import Path
 import re
 import subprocess
 
+import pmt
 import pytest
 import yaml
 
@@ -15,7 +16,8 @@ GRC = Path(os.environ["HF_SOURCE_DIR"]) / "grc"
 EXAMPLES = Path(os.environ["HF_SOURCE_DIR"]) / "examples"
 BLOCKS = {b["id"]: b for b in
           (yaml.safe_load(p.read_text()) for p in sorted(GRC.glob("*.block.yml")))}
-MODES = [str(m) for m in hf.mode.all()]
+#: What the modem takes both ways.
+MODES = [str(m) for m in hf.mode.all() if m.receivable]
 NAMES = [n for n, x in vars(hf).items() if isinstance(x, type) and hasattr(x, "to_basic_block")]
 
 
@@ -64,20 +66,49 @@ def test_arguments_are_those_of_the_block(name):
 
 
 @pytest.mark.parametrize("name, parameter, more", [("hf_tx", "mode", []),
-                                                   ("hf_data_link", "mode", []),
+                                                   ("hf_data_link", "mode",
+                                                    ["auto", "auto:75..2400"]),
                                                    ("hf_modem_server", "mode", []),
                                                    ("hf_modem_client", "mode", []),
                                                    ("hf_data_link", "ack_mode",
                                                     ["auto", "same"])])
 def test_all_modes_can_be_chosen(name, parameter, more):
     (p,) = [p for p in BLOCKS[name]["parameters"] if p["id"] == parameter]
-    assert p["dtype"] == "enum" and p["options"] == more + MODES
+    # What a list does not hold the Companion makes the first of the list, without a word: where
+    # more is allowed, ranges of adaptive modes, any text may be written.
+    free = any(m.startswith("auto:") for m in more)
+    assert p["dtype"] == ("string" if free else "enum") and p["options"] == more + MODES
     for mode, label in zip(MODES, p["option_labels"][len(more):]):
         assert label.startswith(f"{hf.mode(mode).rate_bps} bit/s")
         seconds = re.search(r"\(([\d.]+) s\)", label)
         if seconds:
             block = hf.timing(hf.mode(mode)).block_symbols / 2400
             assert float(seconds[1]) == pytest.approx(block, rel=0.05)
+
+
+@pytest.mark.parametrize("name, make", [
+    ("modem", lambda: hf.modem()), ("rx", lambda: hf.rx()), ("tx", lambda: hf.tx("4539-600S")),
+    ("channel", lambda: hf.channel("clear")), ("ticker", lambda: hf.ticker()),
+    ("data_link", lambda: hf.data_link("1.2.0.1")), ("traffic", lambda: hf.traffic("1.2.0.2")),
+    ("emulated_modem", lambda: hf.emulated_air().modem(0)),
+    ("sis_server", lambda: hf.sis_server(port=0)),
+    ("sis_client", lambda: hf.sis_client("127.0.0.1", 1)),
+    ("modem_server", lambda: hf.modem_server("4539-600S", port=0)),
+    ("modem_client", lambda: hf.modem_client("4539-600S", port=1))])
+def test_every_port_of_a_block_can_be_connected(name, make):
+    block = make()
+    for side, names in (("inputs", block.message_ports_in()),
+                        ("outputs", block.message_ports_out())):
+        there = {str(n) for n in pmt.to_python(names)} - {"system"}
+        drawn = {p["id"] for p in BLOCKS[f"hf_{name}"].get(side, []) if p["domain"] == "message"}
+        assert drawn == there, side
+
+
+@pytest.mark.parametrize("mode", ["auto", "auto:600..4800", "auto:600S..4800S", "4539-1200L"])
+def test_an_adaptive_data_link_is_built_as_such(tmp_path, mode):
+    r = grcc(flowgraph(tmp_path, [("link", "hf_data_link", {"mode": mode})]), tmp_path)
+    assert r.returncode == 0, r.stdout + r.stderr
+    assert f"mode='{mode}'" in (tmp_path / "few.py").read_text()
 
 
 def grcc(path: Path, folder: Path) -> subprocess.CompletedProcess:
@@ -91,6 +122,52 @@ def test_examples_compile(path, tmp_path):
     made = tmp_path / f"{path.stem}.py"
     assert r.returncode == 0 and made.exists(), r.stdout + r.stderr
     compile(made.read_text(), str(made), "exec")
+
+
+def extent(entry: dict) -> tuple:
+    """Left, top, right and bottom of a block as it is drawn, ports included, about. Of other
+    modules' blocks: those of usual ones."""
+    x, y = entry["states"]["coordinate"]
+    block = BLOCKS.get(entry["id"])
+    if block is None:
+        return x - 55, y, x + 170, y + 60
+    lines = [block["label"] + "  "]
+    for p in block["parameters"]:
+        value = str(entry["parameters"].get(p["id"], p.get("default", "")))
+        if p.get("hide") != "part" and not str(p.get("hide", "")).startswith("${"):
+            shown = dict(zip(p.get("options", []), p.get("option_labels", []))).get(value, value)
+            lines.append(f"{p['label']}: {shown}")
+    ports = [[8 * len(p.get("id", side)) + 6 for p in block.get(name, [])]
+             for name, side in (("inputs", "in"), ("outputs", "out"))]
+    height = max(24 + 16 * len(lines), *(32 * len(side) for side in ports))
+    return (x - max(ports[0], default=0), y,
+            x + 5.5 * max(map(len, lines)) + max(ports[1], default=0), y + height)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.grc")), ids=lambda p: p.stem)
+def test_blocks_of_examples_do_not_cover_each_other(path):
+    blocks = [b for b in yaml.safe_load(path.read_text())["blocks"]]
+    for k, a in enumerate(blocks):
+        for b in blocks[:k]:
+            if a["id"] in BLOCKS or b["id"] in BLOCKS:
+                p, q = extent(a), extent(b)
+                apart = p[2] <= q[0] or q[2] <= p[0] or p[3] <= q[1] or q[3] <= p[1]
+                assert apart, f"{a['name']} and {b['name']}"
+
+
+def test_what_names_an_air_shows_its_name(tmp_path):
+    for kind in ("variable_hf_air", "variable_hf_emulated_air"):
+        assert BLOCKS[kind]["value"] == "${id}"
+    r = grcc(EXAMPLES / "two_stations.grc", tmp_path)
+    assert r.returncode == 0, r.stdout + r.stderr
+    made = (tmp_path / "two_stations.py").read_text()
+    assert "air.source(0)" in made and "hf.air(stations=2" in made
+
+
+def test_the_display_of_the_example_gets_samples_all_the_time():
+    (tx,) = [b for b in yaml.safe_load((EXAMPLES / "modem_pair.grc").read_text())["blocks"]
+             if b["id"] == "hf_tx"]
+    assert tx["parameters"]["continuous"] == "True"
 
 
 def flowgraph(folder: Path, blocks: list) -> Path:
@@ -123,6 +200,9 @@ def test_all_message_blocks_run_with_their_defaults(tmp_path):
     ("hf_traffic", {"sap": "16"}),
     ("hf_ticker", {"interval_ms": "0"}),
     ("hf_data_link", {"settings": "5"}),
+    ("hf_data_link", {"mode": "4539-601S"}),
+    ("hf_data_link", {"mode": "auto:1..2"}),
+    ("hf_data_link", {"mode": "automatic"}),
     ("hf_sis_client", {"port": "0"}),
     ("hf_modem_server", {"port": "70000"}),
     ("hf_modem_client", {"port": "0"}),

@@ -14,7 +14,8 @@ import pytest
 from gnuradio import hf as module
 
 MESSAGE = b"THE QUICK BROWN FOX JUMPS OVER THE LAZY DOG 1234567890"
-RECORDINGS = Path(os.environ["HF_SOURCE_DIR"]).parent / "shared" / "data" / "recordings"
+RECORDINGS = Path(os.environ.get("HF_RECORDINGS") or
+                  Path(os.environ["HF_SOURCE_DIR"]).parent / "shared" / "data" / "recordings")
 
 
 def audio(rate: int, mode: str = "4539-600S", octets: bytes = MESSAGE) -> bytes:
@@ -162,7 +163,7 @@ def test_noise_fading_and_offset(hf):
 def test_recordings_of_another_maker(hf, name, mode):
     path = RECORDINGS / f"{name}.s16le"
     if not path.exists():
-        pytest.skip(f"{path} is not there")
+        pytest.skip(f"no recording {path} (set HF_RECORDINGS to their directory)")
     r = hf("demodulate", "--json", "--format", "s16le", "--sample-rate", "48000", str(path))
     assert r.status == 0 and r.out == MESSAGE
     (report,) = r.reports()

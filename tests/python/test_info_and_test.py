@@ -2,11 +2,14 @@
 """hf info, hf test and the help of everything."""
 import json
 import os
+import re
 import subprocess
 
 import pytest
 
 from gnuradio import gr, hf as module
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def test_versions_and_capabilities(hf):
@@ -49,6 +52,17 @@ def test_modes_table(hf):
     assert int(row[5]) == 10368
 
 
+def test_modes_of_a_bandwidth(hf):
+    lines = hf("info", "--modes", "--bandwidth", 48).out.decode().splitlines()
+    assert len(lines) == 1 + 2 * (13 * 4 - 1)  # waveform 0 has no UltraShort interleaver
+    (row,) = [x.split() for x in lines if x.startswith("5069-48k-240000L ")]
+    # 110D: 18 channel symbols of 512 chips and a probe of 192; 96 frames of 2880 and 192.
+    assert float(row[3]) == pytest.approx((18 * 512 + 192) / 38400, abs=1e-3)
+    assert float(row[4]) == pytest.approx(7.68)
+    assert hf("info", "--bandwidth", 48).status == 2
+    assert hf("info", "--modes", "--bandwidth", 5).status == 2
+
+
 @pytest.mark.parametrize("command", [[], ["modulate"], ["demodulate"], ["info"], ["test"]])
 def test_help(hf, command):
     r = hf(*command, "--help")
@@ -63,7 +77,7 @@ project(few NONE)
 enable_testing()
 add_test(NAME fine COMMAND true)
 add_test(NAME other_fine COMMAND true)
-add_test(NAME skipped COMMAND sh -c "exit 77")
+add_test(NAME skipped COMMAND sh -c "echo the tool is not installed; exit 77")
 set_tests_properties(skipped PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME broken COMMAND sh -c "echo what went wrong; exit 3")
 add_test(NAME absent COMMAND /nonexistent)
@@ -85,6 +99,28 @@ def test_summary_and_output_of_failures(hf, build):
     assert r.status == 1
     assert r.out == b"tests: 2 passed, 2 failed, 1 skipped\n"
     assert "what went wrong" in r.err and "other_fine" in r.err
+
+
+def test_what_was_skipped_is_said_with_its_reason(hf, build, tmp_path):
+    assert "skipped: skipped: the tool is not installed" in hf("test", env=build).err
+    (tmp_path / "test_some.py").write_text(
+        "import pytest\n\ndef test_good():\n    pass\n\ndef test_other():\n"
+        "    pytest.skip('no recording x.wav')\n")
+    gtest = "a.cc:7: Skipped\\nno recording y.wav\\n\\n[  SKIPPED ] a.b (0 ms)\\n"
+    (tmp_path / "gtest.sh").write_text("#!/bin/sh\nprintf '%s'\n" % gtest)
+    with open(tmp_path / "CMakeLists.txt", "a") as file:
+        file.write(f"add_test(NAME part COMMAND /usr/bin/python3 -m pytest -q "
+                   f"{tmp_path}/test_some.py)\n"
+                   f"add_test(NAME a.b COMMAND sh {tmp_path}/gtest.sh)\n"
+                   'set_tests_properties(a.b PROPERTIES SKIP_REGULAR_EXPRESSION '
+                   '"\\\\[  SKIPPED \\\\]")\n')
+    r = hf("test", "-k", "part|a.b", env=build)
+    # Of a test that passed without a part of it the part is named all the same.
+    assert r.out == b"tests: 1 passed, 0 failed, 1 skipped\n", r.err
+    said = [line for line in r.err.splitlines() if line.startswith("skipped: ")]
+    assert len(said) == 2 and "skipped: a.b: no recording y.wav" in said
+    assert any(line.startswith("skipped: part: ") and "no recording x.wav" in line
+               for line in said)
 
 
 @pytest.mark.parametrize("select, summary, status", [
@@ -114,3 +150,34 @@ def test_a_failing_build_runs_no_tests(hf, build, tmp_path):
 def test_without_a_source_tree(hf, folder):
     r = hf("test", env={"HF_BUILD_DIR": folder})
     assert r.status == 2 and r.out == b"" and r.err.strip()
+
+
+def test_the_version_tells_the_commit(hf, tmp_path):
+    said = hf("--version").out.decode()
+    assert re.fullmatch(rf"hf, version {re.escape(module.__version__)}"
+                        r"( \(commit [0-9a-f]{10,}(-dirty)?\))?\n", said), said
+
+    def written(*options):
+        out = tmp_path / "version.py"
+        subprocess.run(["cmake", f"-DSOURCE={tmp_path}/tree", "-DVERSION=1.2.3", f"-DOUT={out}",
+                        *options, "-P", os.path.join(TREE, "cmake", "HfVersion.cmake")],
+                       check=True)
+        values = {}
+        exec(out.read_text(), values)
+        assert values["__version__"] == "1.2.3"
+        return values["__commit__"]
+
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    assert written() == ""
+    git = ["git", "-C", str(tree), "-c", "user.name=x", "-c", "user.email=x@y"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    (tree / "file").write_text("1")
+    subprocess.run([*git, "add", "file"], check=True)
+    subprocess.run([*git, "commit", "-qm", "x"], check=True)
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True,
+                            check=True).stdout[:10]
+    assert written() == commit
+    assert written("-DGIT=") == commit  # without git
+    (tree / "file").write_text("2")
+    assert written() == commit + "-dirty"

@@ -126,3 +126,44 @@ def test_samples_do_not_go_to_a_terminal():
         os.close(master)
         os.close(slave)
     assert r.returncode == 2 and b"terminal" in r.stderr
+
+
+def test_the_peaks_are_what_the_blocks_say():
+    """Sinks clip at 1.0: who connects one must know."""
+    random = np.random.default_rng(1)
+    peaks = [np.max(np.abs(module.modulate(m, random.bytes(max(m.rate_bps, 40)))))
+             for m in module.mode.all() if m.receivable]
+    assert 1.5 < max(peaks) < 1.6
+
+
+def test_audio_at_full_scale_does_not_clip(hf):
+    r = hf("modulate", "--mode", "4539-9600S", "--level", 0, "-", "-", input=MESSAGE * 40)
+    x = np.abs(samples(r.out))
+    assert np.max(x) == pytest.approx(1, abs=1e-4)
+    assert np.count_nonzero(x > 0.9999) <= 2
+
+
+def test_wideband_goes_to_complex_samples(hf, tmp_path):
+    base = tmp_path / "wide"
+    options = ("--mode", "5069-12k-19200US", "--lead", 0.1, "--tail", 0)
+    assert hf("modulate", *options, "--complex", "-", base, input=MESSAGE).status == 0
+    meta = json.loads((tmp_path / "wide.sigmf-meta").read_text())
+    assert meta["global"]["core:sample_rate"] == 4 * 9600
+    (note,) = meta["annotations"]
+    assert (note["core:sample_start"], note["core:freq_upper_edge"]) == (3840, 6000)
+    plain = np.fromfile(tmp_path / "wide.sigmf-data", np.complex64)
+    assert hf("modulate", *options, "--complex", "--superframes", 3, "--eot", "--force", "-", base,
+              input=MESSAGE).status == 0
+    longer = np.fromfile(tmp_path / "wide.sigmf-data", np.complex64)
+    # Two more super-frames of 18 channel symbols of 128 chips, and one such symbol at the end.
+    assert len(longer) - len(plain) == 4 * (2 * 18 * 128 + 128)
+
+
+@pytest.mark.parametrize("mode, options, word", [
+    ("5069-48k-240000L", [], "--complex"), ("4539-600S", ["--eot"], "end-of-transmission"),
+    ("4539-9600S", ["--superframes", 2], "one preamble"),
+    ("5069-3k-75S", ["--superframes", 2, "--short-preamble"], "short"),
+    ("5069-48k-57600S", [], "1200, 2400")])
+def test_wideband_options_are_refused_with_a_reason(hf, mode, options, word):
+    r = hf("modulate", "--mode", mode, *options, "-", "-", input=MESSAGE)
+    assert r.status == 2 and word in r.err

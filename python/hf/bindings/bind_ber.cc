@@ -13,6 +13,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <ctime>
 #include <memory>
@@ -34,6 +35,11 @@ struct trial {
     bool found = false;      // in the right mode, at the right place
     bool ended = false;      // by its end-of-message marker
     double snr_db = 0, offset_hz = 0, air_s = 0, cpu_s = 0;
+    double start_true_db = 0; // SNR during the preamble, in truth
+    struct report {           // of a block
+        double true_db = 0, snr_db = 0, doppler_hz = 0, delay_ms = 0;
+    };
+    std::vector<report> reports;
 };
 
 double cpu_seconds()
@@ -73,9 +79,26 @@ private:
     double d_first_symbol;
 };
 
+/* SNR in 3 kHz with the power that the paths had from sample \p begin to \p end, dB; 99 where
+ * there is no noise. */
+double true_snr_db(const kernel::channel& c, const mode& m, double begin, double end)
+{
+    const kernel::symbol_grid grid = kernel::grid_of(m);
+    const auto step = static_cast<double>(grid.samples(0.005)); // short against 30 Hz
+    double power = 0, count = 0;
+    for (double t = begin; t < end; t += step, ++count)
+        for (const auto& p : c.paths())
+            power += std::norm(std::complex<double>(p.gain(t)));
+    if (!(c.noise_power() > 0) || count == 0)
+        return 99;
+    const double noise =
+        c.noise_power() * kernel::channel::noise_bandwidth / grid.sample_rate();
+    return 10 * std::log10(kernel::mean_power(m) * power / count / noise);
+}
+
 samples modulate(const mode& m, const std::vector<uint8_t>& octets, double& first_symbol)
 {
-    kernel::burst_modulator mod(kernel::burst_receiver::sample_rate);
+    kernel::burst_modulator mod(kernel::grid_of(m).sample_rate());
     size_t at = 0;
     mod.start(m, [&](uint64_t, size_t max) {
         const size_t n = std::min(max, octets.size() - at);
@@ -101,6 +124,11 @@ struct reception {
     int64_t sample = 0;
     std::vector<uint8_t> octets;
     bool eom = false;
+    struct block {
+        int64_t sample;
+        kernel::channel_report channel;
+    };
+    std::vector<block> blocks = {};
 };
 
 std::vector<reception>
@@ -115,10 +143,12 @@ receive(kernel::burst_receiver& rx, kernel::channel& ch, const samples& x)
         while (const auto e = rx.poll()) {
             if (const auto* s = std::get_if<rx_start>(&e->what))
                 all.push_back({ *s, e->sample, {}, false });
-            else if (const auto* o = std::get_if<rx_octets>(&e->what))
+            else if (const auto* o = std::get_if<rx_octets>(&e->what)) {
                 all.back().octets.insert(
                     all.back().octets.end(), o->octets.begin(), o->octets.end());
-            else
+                if (!e->channel.profile.empty())
+                    all.back().blocks.push_back({ e->sample, e->channel });
+            } else
                 all.back().eom = std::get<rx_end>(e->what).reason == rx_end_reason::eom;
         }
     }
@@ -132,11 +162,15 @@ trial run_trial(const std::string& mode_text,
                 double seconds,
                 uint64_t seed,
                 int effort,
-                bool genie)
+                bool genie,
+                double lead_s)
 {
+    if (!(lead_s >= 0 && lead_s <= 600))
+        throw std::invalid_argument("ber_trial: lead_s = " + std::to_string(lead_s) +
+                                    " is not in 0 to 600");
     const mode m = mode::parse(mode_text);
     const auto timing = kernel::timing_of(m);
-    const auto whole = static_cast<size_t>(seconds * timing.symbol_rate /
+    const auto whole = static_cast<size_t>(seconds * timing.symbol_rate_bd /
                                            static_cast<double>(timing.block_symbols));
     const size_t octets =
         std::max<size_t>(1, timing.octets_in(std::max<size_t>(1, whole)));
@@ -146,15 +180,18 @@ trial run_trial(const std::string& mode_text,
         sent[i] = static_cast<uint8_t>(random.bits(i));
 
     // Somewhere on the sample grid, after time for the receiver to hear noise alone.
-    const size_t lead = 4800 + random.bits(octets) % 480;
+    const kernel::symbol_grid grid = kernel::grid_of(m);
+    const auto anywhere = static_cast<uint64_t>(grid.samples(0.05));
+    const size_t lead =
+        static_cast<size_t>(lead_s * grid.sample_rate()) + random.bits(octets) % anywhere;
     samples x(lead);
     double first_symbol = 0;
     const samples t = modulate(m, sent, first_symbol);
     x.insert(x.end(), t.begin(), t.end());
-    x.resize(x.size() + 24000);
+    x.resize(x.size() + static_cast<size_t>(grid.samples(2.5)));
 
     kernel::channel ch(kernel::channel_spec::parse(channel),
-                       kernel::burst_receiver::sample_rate,
+                       grid.sample_rate(),
                        seed,
                        kernel::mean_power(m));
     kernel::rx_options options;
@@ -167,13 +204,14 @@ trial run_trial(const std::string& mode_text,
     const double begin = cpu_seconds();
     const auto got = receive(rx, ch, x);
     r.cpu_s = cpu_seconds() - begin;
-    r.air_s = static_cast<double>(x.size()) / kernel::burst_receiver::sample_rate;
+    r.air_s = static_cast<double>(x.size()) / grid.sample_rate();
     r.receptions = got.size();
     r.bits = 8 * octets;
 
     // The preamble may be joined late; false ones lie elsewhere or have another mode.
     const auto right = std::find_if(got.begin(), got.end(), [&](const reception& g) {
-        return g.start.m == m && g.sample > static_cast<int64_t>(lead) - 480 &&
+        return g.start.m == m &&
+               g.sample > static_cast<int64_t>(lead) - static_cast<int64_t>(anywhere) &&
                g.sample < static_cast<int64_t>(lead + t.size());
     });
     const size_t per_block = std::max<size_t>(1, timing.bits_per_block / 8);
@@ -187,6 +225,20 @@ trial run_trial(const std::string& mode_text,
     r.ended = right->eom && right->octets.size() == octets;
     r.snr_db = right->start.snr_db;
     r.offset_hz = right->start.freq_offset_hz;
+    const double data = static_cast<double>(lead) + first_symbol;
+    r.start_true_db = true_snr_db(
+        ch, m, static_cast<double>(std::max<int64_t>(right->sample, 0)), data);
+    const double block_samples = kernel::symbol_grid::samples_per_symbol *
+                                 static_cast<double>(kernel::describe(m).block_symbols());
+    for (const auto& b : right->blocks) {
+        const auto begin = static_cast<double>(b.sample);
+        if (begin + block_samples / 2 > static_cast<double>(lead + t.size()))
+            break; // the end was not recognised
+        r.reports.push_back({ true_snr_db(ch, m, begin, begin + block_samples),
+                              b.channel.snr_db,
+                              b.channel.doppler_hz,
+                              b.channel.delay_spread_ms });
+    }
     for (size_t i = 0; i < octets; i += per_block) {
         uint64_t e = 0;
         for (size_t k = i; k < std::min(octets, i + per_block); ++k)
@@ -203,11 +255,11 @@ trial run_trial(const std::string& mode_text,
 std::vector<std::string>
 run_silence(const std::string& channel, double seconds, uint64_t seed, int effort)
 {
-    constexpr double rate = kernel::burst_receiver::sample_rate;
-    kernel::channel ch(kernel::channel_spec::parse(channel), rate, seed);
     kernel::rx_options options;
     options.effort = effort;
     kernel::burst_receiver rx(options);
+    const double rate = rx.grid().sample_rate();
+    kernel::channel ch(kernel::channel_spec::parse(channel), rate, seed);
     std::vector<std::string> found;
     samples piece(48000);
     for (auto left = static_cast<size_t>(seconds * rate); left > 0;) {
@@ -244,11 +296,12 @@ void bind_ber(py::module& m)
            double seconds,
            uint64_t seed,
            int effort,
-           bool genie) {
+           bool genie,
+           double lead_s) {
             trial r;
             {
                 py::gil_scoped_release release;
-                r = run_trial(mode_text, channel, seconds, seed, effort, genie);
+                r = run_trial(mode_text, channel, seconds, seed, effort, genie, lead_s);
             }
             py::dict d;
             d["bits"] = r.bits;
@@ -262,6 +315,12 @@ void bind_ber(py::module& m)
             d["offset_hz"] = r.offset_hz;
             d["air_s"] = r.air_s;
             d["cpu_s"] = r.cpu_s;
+            d["start_true_db"] = r.start_true_db;
+            py::list reports;
+            for (const auto& b : r.reports)
+                reports.append(
+                    py::make_tuple(b.true_db, b.snr_db, b.doppler_hz, b.delay_ms));
+            d["reports"] = reports;
             return d;
         },
         py::arg("mode"),
@@ -270,9 +329,13 @@ void bind_ber(py::module& m)
         py::arg("seed") = 1,
         py::arg("effort") = 1,
         py::arg("genie") = false,
+        py::arg("lead_s") = 0.5,
         "One transmission of random octets, about so many seconds, through a simulated "
         "channel, with noise before and after it; what the receiver made of it, as a "
         "dictionary. genie: the receiver is told the channel, as a bound on what it can "
         "do "
-        "by itself. Releases the interpreter lock: runs in threads.");
+        "by itself. lead_s: noise before it. reports: for each block its SNR in truth, "
+        "dB "
+        "in 3 kHz, and the SNR, dB, Doppler spread, Hz, and delay spread, ms, that the "
+        "receiver reported. Releases the interpreter lock: runs in threads.");
 }

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* BINDTOOL_HEADER_FILE(modem.h) */
 /* BINDTOOL_HEADER_FILE_HASH(0) */
+#include "mode_argument.h"
+
 #include <hf/air.h>
 #include <hf/channel.h>
 #include <hf/emulated_air.h>
@@ -42,14 +44,25 @@ void bind_blocks(py::module& m)
              py::arg("lock_step") = true,
              py::arg("zero_interleaver") = false,
              py::arg("agc_blocks") = 0,
-             py::arg("effort") = 1)
+             py::arg("effort") = 1,
+             py::arg("start_delay_s") = std::nullopt,
+             py::arg("level") = 1.6)
         .def("state", &modem::state);
 
     sync_class<tx>(m, "tx", "Modulator: one transmission for each PDU.")
-        .def(py::init(&tx::make),
+        .def(py::init([](const mode_argument& m,
+                         int agc_blocks,
+                         double gap_ms,
+                         bool continuous,
+                         double level) {
+                 return tx::make(
+                     mode_of(m).to_string(), agc_blocks, gap_ms, continuous, level);
+             }),
              py::arg("mode"),
              py::arg("agc_blocks") = 0,
-             py::arg("gap_ms") = 100.0)
+             py::arg("gap_ms") = 100.0,
+             py::arg("continuous") = false,
+             py::arg("level") = 1.6)
         .def("transmissions", &tx::transmissions)
         .def("dropped", &tx::dropped);
 

@@ -3,6 +3,7 @@
 /* BINDTOOL_HEADER_FILE(mode.h) */
 /* BINDTOOL_HEADER_FILE_HASH(0) */
 #include "channel/channel.h"
+#include "mode_argument.h"
 #include "modem/burst_modulator.h"
 #include "modem/burst_receiver.h"
 #include "waveform/description.h"
@@ -22,17 +23,29 @@ namespace {
 
 using samples =
     py::array_t<std::complex<float>, py::array::c_style | py::array::forcecast>;
+using shares = py::array_t<float, py::array::c_style | py::array::forcecast>;
+
+kernel::tx_options
+options_of(int agc_blocks, bool eom, bool eot, int superframes, bool short_preamble)
+{
+    kernel::tx_options o;
+    o.agc_blocks = agc_blocks;
+    o.eom = eom;
+    o.eot = eot;
+    o.preamble.superframes = superframes;
+    o.preamble.short_form = short_preamble;
+    return o;
+}
 
 //! A transmission of known octets, made piece by piece.
 class stream_modulator
 {
 public:
-    stream_modulator(const mode& m, const py::bytes& octets, int agc_blocks, bool eom)
-        : d_octets(octets)
+    stream_modulator(const mode& m,
+                     const py::bytes& octets,
+                     const kernel::tx_options& options)
+        : d_octets(octets), d_modulator(kernel::grid_of(m).sample_rate())
     {
-        kernel::tx_options options;
-        options.agc_blocks = agc_blocks;
-        options.eom = eom;
         d_modulator.start(
             m,
             [this](uint64_t, size_t room) {
@@ -49,6 +62,7 @@ public:
     stream_modulator(const stream_modulator&) = delete;
     stream_modulator& operator=(const stream_modulator&) = delete;
 
+    double sample_rate() const { return d_modulator.sample_rate(); }
     size_t produce(std::complex<float>* out, size_t n)
     {
         return d_modulator.active() ? d_modulator.produce(out, n) : 0;
@@ -67,9 +81,18 @@ private:
     kernel::burst_modulator d_modulator;
 };
 
-samples modulate(const mode& m, const py::bytes& octets, int agc_blocks, bool eom)
+samples modulate(const mode_argument& m,
+                 const py::bytes& octets,
+                 int agc_blocks,
+                 bool eom,
+                 bool eot,
+                 int superframes,
+                 bool short_preamble)
 {
-    stream_modulator modulator(m, octets, agc_blocks, eom);
+    stream_modulator modulator(
+        mode_of(m),
+        octets,
+        options_of(agc_blocks, eom, eot, superframes, short_preamble));
     std::vector<std::complex<float>> out;
     constexpr size_t step = 4096;
     for (size_t made = step; made == step;) {
@@ -95,11 +118,10 @@ const char* reason_name(rx_end_reason r)
     }
 }
 
-py::dict event_dict(const kernel::rx_event& e)
+py::dict event_dict(const kernel::rx_event& e, const kernel::symbol_grid& grid)
 {
     using namespace pybind11::literals;
-    const double time =
-        static_cast<double>(e.sample) / kernel::burst_receiver::sample_rate;
+    const double time = static_cast<double>(e.sample) / grid.sample_rate();
     if (const auto* s = std::get_if<rx_start>(&e.what))
         return py::dict("type"_a = "start",
                         "time"_a = time,
@@ -127,24 +149,34 @@ py::dict event_dict(const kernel::rx_event& e)
                     "reason"_a = reason_name(std::get<rx_end>(e.what).reason));
 }
 
-std::vector<py::dict> receive(kernel::burst_receiver& rx, const samples& in)
+std::vector<py::dict> receive(kernel::burst_receiver& rx,
+                              const samples& in,
+                              const std::optional<shares>& erased)
 {
+    if (erased && erased->size() != in.size())
+        throw py::value_error("erased has " + std::to_string(erased->size()) +
+                              " values for " + std::to_string(in.size()) + " samples");
     {
         py::gil_scoped_release release;
-        rx.push(in.data(), static_cast<size_t>(in.size()));
+        rx.push(
+            in.data(), static_cast<size_t>(in.size()), erased ? erased->data() : nullptr);
     }
     std::vector<py::dict> events;
     while (const auto e = rx.poll())
-        events.push_back(event_dict(*e));
+        events.push_back(event_dict(*e, rx.grid()));
     return events;
 }
 
 void bind_mode(py::module& m)
 {
     py::class_<mode>(m, "mode", "One way of modulating, for example 4539-600S.")
-        .def(py::init(&mode::parse), py::arg("text"))
+        .def(py::init(&mode_of), py::arg("text"))
         .def_static("all", &mode::all, "Every mode that can be modulated.")
-        .def_static("emulated", &mode::emulated, "Modes for emulated modems only.")
+        .def_property_readonly("receivable",
+                               &mode::receivable,
+                               "False: for modulators and emulated modems only.")
+        .def_readonly(
+            "constraint_length", &mode::constraint_length, "Of the convolutional code.")
         .def_readonly("rate_bps", &mode::rate_bps, "User data rate, bit/s.")
         .def_readonly("bandwidth_hz", &mode::bandwidth_hz, "Channel bandwidth, Hz.")
         .def_property_readonly(
@@ -162,8 +194,10 @@ void bind_mode(py::module& m)
              [](const mode& x) { return std::hash<std::string>()(x.to_string()); });
 
     py::class_<kernel::mode_timing>(m, "timing", "When what is on the air in one mode.")
-        .def(py::init([](const mode& x) { return kernel::timing_of(x); }),
+        .def(py::init(
+                 [](const mode_argument& x) { return kernel::timing_of(mode_of(x)); }),
              py::arg("mode"))
+        .def_readonly("symbol_rate_bd", &kernel::mode_timing::symbol_rate_bd)
         .def_readonly("bits_per_block", &kernel::mode_timing::bits_per_block)
         .def_readonly("tail_bits", &kernel::mode_timing::tail_bits)
         .def_readonly("preamble_symbols", &kernel::mode_timing::preamble_symbols)
@@ -189,26 +223,52 @@ void bind_mode(py::module& m)
 } // namespace
 
 void bind_ber(py::module& m);
+void bind_symbols(py::module& m);
 
 void bind_engines(py::module& m)
 {
     bind_ber(m);
     bind_mode(m);
+    bind_symbols(m);
     m.def("modulate",
           &modulate,
           py::arg("mode"),
           py::arg("octets"),
           py::arg("agc_blocks") = 0,
           py::arg("eom") = true,
-          "One whole transmission as complex64 baseband samples at 9600 samples/s.");
+          py::arg("eot") = false,
+          py::arg("superframes") = 1,
+          py::arg("short_preamble") = false,
+          "One whole transmission as complex64 baseband samples, 4 for each symbol: at "
+          "9600 "
+          "samples/s in 3 kHz, 3200 for each kHz of the wideband modes. eot, superframes "
+          "and "
+          "short_preamble are of the wideband modes.");
 
     py::class_<stream_modulator>(
         m, "modulator", "One transmission in pieces: for messages that last long.")
-        .def(py::init<const mode&, const py::bytes&, int, bool>(),
+        .def(py::init([](const mode_argument& x,
+                         const py::bytes& octets,
+                         int agc_blocks,
+                         bool eom,
+                         bool eot,
+                         int superframes,
+                         bool short_preamble) {
+                 return std::make_unique<stream_modulator>(
+                     mode_of(x),
+                     octets,
+                     options_of(agc_blocks, eom, eot, superframes, short_preamble));
+             }),
              py::arg("mode"),
              py::arg("octets"),
              py::arg("agc_blocks") = 0,
-             py::arg("eom") = true)
+             py::arg("eom") = true,
+             py::arg("eot") = false,
+             py::arg("superframes") = 1,
+             py::arg("short_preamble") = false)
+        .def_property_readonly("sample_rate",
+                               &stream_modulator::sample_rate,
+                               "Samples/s: 4 for each symbol.")
         .def("read",
              &stream_modulator::read,
              py::arg("samples"),
@@ -229,9 +289,12 @@ void bind_engines(py::module& m)
         .def("push",
              &receive,
              py::arg("samples"),
+             py::arg("erased") = py::none(),
              "Take complex samples at 9600 samples/s; returns the events, a list of "
              "dictionaries with the key type: start, octets or end. Times are in seconds "
-             "of input.");
+             "of input. erased: for each sample the share, 0 to 1, that was blanked "
+             "before, "
+             "see audio_to_baseband.");
 
     py::class_<kernel::channel>(m, "channel_model", "HF channel: fading, offset, noise.")
         .def(py::init([](const std::string& spec,

@@ -29,6 +29,15 @@ namespace {
 
 void bind_data_link(py::module& m)
 {
+    py::class_<setting_info>(m, "setting_info")
+        .def_readonly("name", &setting_info::name)
+        .def_readonly("value", &setting_info::value)
+        .def_readonly("least", &setting_info::least)
+        .def_readonly("most", &setting_info::most)
+        .def_readonly("whole", &setting_info::whole)
+        .def_readonly("unit", &setting_info::unit)
+        .def_readonly("meaning", &setting_info::meaning);
+
     py::class_<data_link_state>(m, "data_link_state")
         .def_readonly("phase", &data_link_state::phase)
         .def_readonly("peer", &data_link_state::peer)
@@ -51,6 +60,7 @@ void bind_data_link(py::module& m)
              py::arg("settings") = std::map<std::string, double>(),
              py::arg("d_pdu_pcap") = "",
              py::arg("sis_pcap") = "")
+        .def_static("describe_settings", &data_link::describe_settings)
         .def_static("settings",
                     &data_link::settings,
                     "Names and default values of the further settings.")
@@ -94,6 +104,7 @@ void bind_network(py::module& m)
              py::arg("allow") = std::vector<std::string>(),
              py::arg("rules") = std::vector<std::string>(),
              py::arg("settings") = std::map<std::string, double>())
+        .def_static("describe_settings", &pep::describe_settings)
         .def_static("settings",
                     &pep::settings,
                     "Names and default values of the further settings.")
@@ -112,6 +123,7 @@ void bind_network(py::module& m)
              py::arg("filter") = std::vector<std::string>(),
              py::arg("queue") = "fair",
              py::arg("settings") = std::map<std::string, double>())
+        .def_static("describe_settings", &ip_client::describe_settings)
         .def_static("settings",
                     &ip_client::settings,
                     "Names and default values of the further settings.")
@@ -128,6 +140,7 @@ void bind_network(py::module& m)
              py::arg("settings") = std::map<std::string, double>(),
              py::arg("netns") = "",
              py::arg("real_time") = false)
+        .def_static("describe_settings", &dns_pep::describe_settings)
         .def_static("settings",
                     &dns_pep::settings,
                     "Names and default values of the further settings.")
@@ -140,7 +153,8 @@ void bind_network(py::module& m)
              py::arg("port") = 5066,
              py::arg("max_clients") = 16,
              py::arg("max_out") = 4194304,
-             py::arg("netns") = "")
+             py::arg("netns") = "",
+             py::arg("ranks") = std::vector<std::string>())
         .def("port", &sis_server::port)
         .def("stats", &sis_server::stats);
 

@@ -3,6 +3,7 @@
 /* BINDTOOL_HEADER_FILE(sim.h) */
 /* BINDTOOL_HEADER_FILE_HASH(0) */
 #include "sim/exchanges.h"
+#include "sim/interactive.h"
 #include "sim/ip_load.h"
 
 #include <pybind11/pybind11.h>
@@ -33,6 +34,7 @@ py::dict simulate_tcp(const std::string& mode,
                       bool compress,
                       uint16_t port,
                       unsigned earlier,
+                      const std::string& ack_mode,
                       const s5066::node_settings& settings)
 {
     using namespace pybind11::literals;
@@ -44,11 +46,13 @@ py::dict simulate_tcp(const std::string& mode,
     t.compress = compress;
     t.port = port;
     t.earlier = earlier;
+    t.ack_mode = ack_mode;
     t.settings = settings;
     const auto r = sim::measure(t);
     return py::dict("complete"_a = r.complete,
                     "connect_s"_a = r.connect_s,
                     "total_s"_a = r.total_s,
+                    "latency_s"_a = r.latency_s,
                     "confirmed_s"_a = r.confirmed_s,
                     "close_s"_a = r.close_s,
                     "transmissions"_a = r.transmissions,
@@ -64,9 +68,11 @@ std::vector<double> simulate_ping(const std::string& mode,
                                   const std::string& ack_mode,
                                   double ber,
                                   double loss,
-                                  uint64_t seed)
+                                  uint64_t seed,
+                                  bool arq)
 {
     sim::ping_series p;
+    p.arq = arq;
     p.mode = mode;
     p.ack_mode = ack_mode;
     p.icmp = icmp;
@@ -137,6 +143,45 @@ py::dict simulate_ip_load(const std::string& mode,
                     "fairness"_a = r.fairness);
 }
 
+py::dict simulate_interactive(const std::string& mode,
+                              size_t bulk_octets,
+                              bool upload,
+                              double second_after_s,
+                              double page_after_s,
+                              double page_every_s,
+                              size_t page_octets,
+                              double key_every_s,
+                              double ping_every_s,
+                              double limit_s,
+                              double ber,
+                              uint64_t seed,
+                              const s5066::node_settings& settings)
+{
+    using namespace pybind11::literals;
+    sim::interactive_load l;
+    l.mode = mode;
+    l.bulk_octets = bulk_octets;
+    l.upload = upload;
+    l.second_after_s = second_after_s;
+    l.page_after_s = page_after_s;
+    l.page_every_s = page_every_s;
+    l.page_octets = page_octets;
+    l.key_every_s = key_every_s;
+    l.ping_every_s = ping_every_s;
+    l.limit_s = limit_s;
+    l.on_path = path_of(ber, 0);
+    l.seed = seed;
+    l.settings = settings;
+    const auto r = sim::measure(l);
+    return py::dict("complete"_a = r.complete,
+                    "bulk_s"_a = r.bulk_s,
+                    "page_s"_a = r.page_s,
+                    "banner_s"_a = r.banner_s,
+                    "key_s"_a = r.key_s,
+                    "ping_s"_a = r.ping_s,
+                    "transmissions"_a = r.transmissions);
+}
+
 } // namespace
 
 void bind_pep_sim(py::module& m)
@@ -152,6 +197,7 @@ void bind_pep_sim(py::module& m)
         py::arg("compress") = false,
         py::arg("port") = 8000,
         py::arg("earlier") = 0,
+        py::arg("ack_mode") = "auto",
         py::arg("settings") = s5066::node_settings(),
         "One TCP transfer through HF-PEP over emulated modems in virtual time: connect, "
         "content (bytes), short confirmation, close. port chooses the preset dictionary; "
@@ -171,6 +217,7 @@ void bind_pep_sim(py::module& m)
         py::arg("ber") = 0.0,
         py::arg("loss") = 0.0,
         py::arg("seed") = 1,
+        py::arg("arq") = true,
         "Echo requests one after the other over emulated modems in virtual time: ICMP "
         "through the IP client, or U_PDUs of the data link. Returns round-trip times in "
         "seconds, negative if no answer came.");
@@ -208,4 +255,26 @@ void bind_pep_sim(py::module& m)
         "modems "
         "in virtual time, TCP by a model of it. queue: fair or whole; help_tcp: ACKs are "
         "thinned and repeats dropped in a fair queue.");
+    m.def("simulate_interactive",
+          &simulate_interactive,
+          py::arg("mode") = "4539-9600S",
+          py::arg("bulk_octets") = 400000,
+          py::arg("upload") = false,
+          py::arg("second_after_s") = 0.0,
+          py::arg("page_after_s") = 0.0,
+          py::arg("page_every_s") = 60.0,
+          py::arg("page_octets") = 5000,
+          py::arg("key_every_s") = 0.0,
+          py::arg("ping_every_s") = 0.0,
+          py::arg("limit_s") = 36000.0,
+          py::arg("ber") = 0.0,
+          py::arg("seed") = 1,
+          py::arg("settings") = s5066::node_settings(),
+          "A user at work beside a bulk transfer through HF-PEP, over emulated modems in "
+          "virtual "
+          "time: pages (a connection each), a remote shell, pings; 0 leaves one out. The "
+          "bulk goes "
+          "to the user, with upload from the user; a second one begins after "
+          "second_after_s. "
+          "Returns a dictionary of times in seconds.");
 }

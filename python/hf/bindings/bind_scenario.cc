@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* BINDTOOL_HEADER_FILE(scenario.h) */
 /* BINDTOOL_HEADER_FILE_HASH(0) */
+#include "sim/fault_trial.h"
 #include "sim/scenario.h"
 
 #include <pybind11/pybind11.h>
@@ -10,8 +11,24 @@
 namespace py = pybind11;
 using namespace gr::hf;
 using namespace gr::hf::sim;
+using s5066::block_error_curves;
+using s5066::block_error_point;
 
 namespace {
+
+s5066::delivery_confirmation confirmation_of(const std::string& name)
+{
+    using s5066::delivery_confirmation;
+    for (const auto c : { delivery_confirmation::none,
+                          delivery_confirmation::node,
+                          delivery_confirmation::client }) {
+        if (name == to_string(c)) {
+            return c;
+        }
+    }
+    throw std::invalid_argument("confirmation '" + name +
+                                "': allowed are none, node, client");
+}
 
 void bind_parts(py::module& m)
 {
@@ -51,7 +68,17 @@ void bind_parts(py::module& m)
         .def_readwrite("arq", &scenario_traffic::arq)
         .def_readwrite("in_order", &scenario_traffic::in_order)
         .def_readwrite("repeats", &scenario_traffic::repeats)
-        .def_readwrite("priority", &scenario_traffic::priority);
+        .def_readwrite("priority", &scenario_traffic::priority)
+        .def_readwrite("expedited", &scenario_traffic::expedited)
+        .def_property(
+            "confirmation",
+            [](const scenario_traffic& t) {
+                return std::string(to_string(t.confirmation));
+            },
+            [](scenario_traffic& t, const std::string& name) {
+                t.confirmation = confirmation_of(name);
+            },
+            "What the sending client is told of: none, node or client.");
     py::class_<scenario_fault>(m, "scenario_fault", "Something that goes wrong.")
         .def(py::init<>())
         .def_readwrite("kind", &scenario_fault::kind)
@@ -204,6 +231,34 @@ void bind_results(py::module& m)
         .def_readonly("time_s", &delivery::time_s)
         .def_readonly("flow", &delivery::flow)
         .def_readonly("octets", &delivery::octets);
+    py::class_<u_pdu_fate>(m, "u_pdu_fate", "What became of a U_PDU, at one receiver.")
+        .def_readonly("flow", &u_pdu_fate::flow)
+        .def_readonly("answer", &u_pdu_fate::answer)
+        .def_readonly("number", &u_pdu_fate::number)
+        .def_readonly("from_", &u_pdu_fate::from)
+        .def_readonly("from_sap", &u_pdu_fate::from_sap)
+        .def_readonly("to", &u_pdu_fate::to)
+        .def_readonly("to_sap", &u_pdu_fate::to_sap)
+        .def_readonly("octets", &u_pdu_fate::octets)
+        .def_readonly("priority", &u_pdu_fate::priority)
+        .def_readonly("arq", &u_pdu_fate::arq)
+        .def_readonly("expedited", &u_pdu_fate::expedited)
+        .def_property_readonly(
+            "confirmation",
+            [](const u_pdu_fate& f) { return std::string(to_string(f.confirmation)); })
+        .def_readonly("submitted_s", &u_pdu_fate::submitted_s)
+        .def_readonly("delivered_s", &u_pdu_fate::delivered_s)
+        .def_readonly("deliveries", &u_pdu_fate::deliveries)
+        .def_readonly("repeated_on_link", &u_pdu_fate::repeated_on_link)
+        .def_readonly("confirmed_s", &u_pdu_fate::confirmed_s)
+        .def_readonly("rejected_s", &u_pdu_fate::rejected_s)
+        .def_property_readonly("reason",
+                               [](const u_pdu_fate& f) {
+                                   return f.reason ? std::string(to_string(*f.reason))
+                                                   : std::string();
+                               })
+        .def_property_readonly(
+            "missing", &u_pdu_fate::missing, "Confirmed, and not delivered until then.");
     py::class_<scenario_result>(
         m, "scenario_result", "Everything that came of a scenario.")
         .def_readonly("end_s", &scenario_result::end_s)
@@ -212,16 +267,58 @@ void bind_results(py::module& m)
         .def_readonly("stations", &scenario_result::stations)
         .def_readonly("transmissions", &scenario_result::transmissions)
         .def_readonly("deliveries", &scenario_result::deliveries)
+        .def_readonly("fates", &scenario_result::fates)
         .def_readonly("log", &scenario_result::log)
         .def_readonly("goodput_bps", &scenario_result::goodput_bps)
         .def_readonly("fairness", &scenario_result::fairness)
         .def_readonly("collisions", &scenario_result::collisions);
 }
 
+void bind_faults(py::module& m)
+{
+    py::class_<fault_trial_result>(
+        m, "fault_trial_result", "What became of the U_PDUs sent by ARQ under faults.")
+        .def_readonly("u_pdus", &fault_trial_result::u_pdus)
+        .def_readonly("delivered", &fault_trial_result::delivered)
+        .def_readonly("confirmed", &fault_trial_result::confirmed)
+        .def_readonly("rejected", &fault_trial_result::rejected)
+        .def_readonly("missing", &fault_trial_result::missing)
+        .def_readonly("contradictory", &fault_trial_result::contradictory)
+        .def_readonly("repeated_on_link", &fault_trial_result::repeated_on_link)
+        .def_readonly("repeated", &fault_trial_result::repeated)
+        .def_readonly("altered", &fault_trial_result::altered)
+        .def_readonly("rejected_delivered", &fault_trial_result::rejected_delivered)
+        .def_readonly("restarts", &fault_trial_result::restarts)
+        .def_readonly("links_made", &fault_trial_result::links_made)
+        .def_readonly("links_failed", &fault_trial_result::links_failed)
+        .def_readonly("resets", &fault_trial_result::resets)
+        .def_readonly("collisions", &fault_trial_result::collisions);
+    m.def(
+        "fault_scenario",
+        [](double duration_s, uint64_t seed) {
+            return scenario_of(fault_trial{ duration_s, seed });
+        },
+        py::arg("duration_s"),
+        py::arg("seed") = 1,
+        "The scenario of simulate_faults().");
+    m.def(
+        "simulate_faults",
+        [](double duration_s, uint64_t seed) {
+            return sim::run(fault_trial{ duration_s, seed });
+        },
+        py::arg("duration_s"),
+        py::arg("seed") = 1,
+        py::call_guard<py::gil_scoped_release>(),
+        "Traffic of all kinds between three stations that are switched off and on at "
+        "random "
+        "times, on a channel with every fault there is. The seed decides everything.");
+}
+
 } // namespace
 
 void bind_scenario(py::module& m)
 {
+    bind_faults(m);
     bind_parts(m);
     bind_channel(m);
     bind_results(m);
@@ -234,6 +331,7 @@ void bind_scenario(py::module& m)
         .def_readwrite("traffic", &scenario::traffic)
         .def_readwrite("faults", &scenario::faults)
         .def_readwrite("record", &scenario::record)
+        .def_readwrite("fates", &scenario::fates)
         .def_readwrite("log", &scenario::log)
         .def("validate",
              &scenario::validate,

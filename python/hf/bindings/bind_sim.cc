@@ -7,11 +7,13 @@
 #include "s5066/node_settings.h"
 #include "sim/mixed_traffic.h"
 #include "sim/rate_trial.h"
+#include "sim/real_transfer.h"
 #include "sim/sharing.h"
 #include "sim/station.h"
 #include "sim/traffic.h"
 
 #include <fstream>
+#include <map>
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -104,6 +106,34 @@ py::dict simulate(const std::string& mode_text,
                     "tx_time_s"_a = to_seconds(sent.tx_time));
 }
 
+//! The same over real waveforms, sample by sample.
+py::dict simulate_real(const sim::real_transfer& t,
+                       const std::function<void(double, const std::string&)>& log)
+{
+    using namespace pybind11::literals;
+    sim::real_transfer_result r;
+    {
+        py::gil_scoped_release release;
+        r = sim::run(t);
+    }
+    if (log)
+        for (const auto& [time_s, line] : r.log)
+            log(time_s, line);
+    const auto& sent = r.node;
+    return py::dict("complete"_a = r.complete,
+                    "octets_delivered"_a = r.receiver.octets_received,
+                    "octets_altered"_a = r.receiver.octets_damaged,
+                    "u_pdus_rejected"_a = sent.u_pdus_rejected,
+                    "time_s"_a = r.receiver.last_received,
+                    "end_s"_a = r.end_s,
+                    "transmissions"_a = sent.transmissions,
+                    "d_pdus_sent"_a = sent.d_pdus_sent[0] + sent.d_pdus_sent[2] +
+                                      sent.d_pdus_sent[9] + sent.d_pdus_sent[11],
+                    "d_pdus_repeated"_a = sent.d_pdus_repeated,
+                    "silent_rounds"_a = sent.silent_rounds,
+                    "tx_time_s"_a = to_seconds(sent.tx_time));
+}
+
 //! Bulk over a changing channel, beside the best fixed mode of each minute.
 py::dict simulate_rates(const std::string& mode_text,
                         double hours,
@@ -175,11 +205,26 @@ py::dict simulate_sharing(const std::string& mode_text,
                           unsigned stations,
                           double hours,
                           double load_bps,
+                          const std::string& pattern,
+                          double late_s,
+                          bool hidden,
                           const s5066::node_settings& settings,
                           uint64_t seed)
 {
     using namespace pybind11::literals;
+    const std::map<std::string, sim::sharing_pattern> patterns = {
+        { "one-way", sim::sharing_pattern::one_way },
+        { "two-way", sim::sharing_pattern::two_way },
+        { "mixed", sim::sharing_pattern::mixed },
+    };
+    const auto found = patterns.find(pattern);
+    if (found == patterns.end())
+        throw std::invalid_argument("pattern '" + pattern +
+                                    "': allowed are one-way, two-way, mixed");
     sim::sharing_trial t;
+    t.pattern = found->second;
+    t.late_s = late_s;
+    t.hidden = hidden;
     t.mode = mode_text;
     t.stations = stations;
     t.duration_s = 3600 * hours;
@@ -189,6 +234,7 @@ py::dict simulate_sharing(const std::string& mode_text,
     s5066::apply(settings, t.base);
     const auto r = sim::run(t);
     return py::dict("octets"_a = r.octets,
+                    "wait_s"_a = r.wait_s,
                     "utilisation"_a = r.utilisation,
                     "fairness"_a = r.fairness,
                     "transmissions"_a = r.transmissions,
@@ -217,6 +263,54 @@ void bind_sim(py::module& m)
           "the "
           "second. Returns a dictionary of what was delivered, when, and with how much "
           "effort.");
+    m.def(
+        "simulate_real",
+        [](const std::string& mode_text,
+           uint64_t octets,
+           size_t u_pdu_octets,
+           bool arq,
+           const std::string& ack_mode,
+           const std::string& channel,
+           uint64_t seed,
+           const s5066::node_settings& settings,
+           double limit_s,
+           int effort,
+           const std::function<void(double, const std::string&)>& log,
+           double signal_power) {
+            sim::real_transfer t;
+            t.signal_power = signal_power;
+            t.mode = mode_text;
+            t.octets = octets;
+            t.u_pdu_octets = u_pdu_octets;
+            t.arq = arq;
+            t.ack_mode = ack_mode;
+            t.channel = channel;
+            t.seed = seed;
+            t.data_link = settings;
+            t.limit_s = limit_s;
+            t.effort = effort;
+            t.log = static_cast<bool>(log);
+            return simulate_real(t, log);
+        },
+        py::arg("mode") = "4539-9600S",
+        py::arg("octets") = 100000,
+        py::arg("u_pdu_octets") = 2042,
+        py::arg("arq") = true,
+        py::arg("ack_mode") = "auto",
+        py::arg("channel") = "awgn snr=30",
+        py::arg("seed") = 1,
+        py::arg("settings") = s5066::node_settings(),
+        py::arg("limit_s") = 86400,
+        py::arg("effort") = 1,
+        py::arg("log") = std::function<void(double, const std::string&)>(),
+        py::arg("signal_power") = 0.0,
+        "As simulate(), over real waveforms and a simulated channel, in one thread: the "
+        "same "
+        "events at the same times as a flowgraph of two stations in lock step. log: "
+        "called "
+        "with station time (s) and line when it is over. signal_power: to which snr= "
+        "refers, 0: "
+        "that of the mode, or of the fastest. Raises ValueError.");
     m.def(
         "fastest_mode",
         [](const std::string& text) {
@@ -247,15 +341,21 @@ void bind_sim(py::module& m)
           "Five stations with traffic of all kinds, captured into two pcap files. "
           "Returns a "
           "dictionary of how much there was of what.");
-    m.def("simulate_sharing",
-          &simulate_sharing,
-          py::arg("mode") = "4539-2400S",
-          py::arg("stations") = 3,
-          py::arg("hours") = 4.0,
-          py::arg("load_bps") = 0.0,
-          py::arg("settings") = s5066::node_settings(),
-          py::arg("seed") = 1,
-          "Stations on one channel, each sending to the next: at random times (load_bps "
-          "of each) "
-          "or, with 0, always. Returns utilisation, fairness and collisions.");
+    m.def(
+        "simulate_sharing",
+        &simulate_sharing,
+        py::arg("mode") = "4539-2400S",
+        py::arg("stations") = 3,
+        py::arg("hours") = 4.0,
+        py::arg("load_bps") = 0.0,
+        py::arg("pattern") = "one-way",
+        py::arg("late_s") = 0.0,
+        py::arg("hidden") = false,
+        py::arg("settings") = s5066::node_settings(),
+        py::arg("seed") = 1,
+        "Stations on one channel, each sending to the next (pattern one-way), in pairs "
+        "to each other (two-way) or both (mixed): at random times (load_bps of each) "
+        "or, with 0, always. The last begins late_s later; hidden: it and the first do "
+        "not hear each other. Returns utilisation, fairness, collisions, and the longest "
+        "time without a delivery of each station (wait_s).");
 }

@@ -6,8 +6,11 @@ namespace py = pybind11;
 
 void bind_engines(py::module& m);
 void bind_blocks(py::module& m);
+void document(py::module& m);
 void bind_network(py::module& m);
 void bind_pep_sim(py::module& m);
+void bind_radio(py::module& m);
+void bind_rights(py::module& m);
 void bind_scenario(py::module& m);
 void bind_sim(py::module& m);
 void bind_sis(py::module& m);
@@ -17,10 +20,13 @@ PYBIND11_MODULE(hf_python, m)
     // The base classes of the blocks must be known before ours are declared.
     py::module::import("gnuradio.gr");
     bind_engines(m);
+    bind_radio(m);
     bind_blocks(m);
     bind_network(m);
     bind_sim(m);
     bind_scenario(m);
     bind_sis(m);
+    bind_rights(m);
     bind_pep_sim(m);
+    document(m);
 }

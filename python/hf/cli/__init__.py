@@ -2,12 +2,13 @@
 """The hf command line. Each command lives in the module of its name and is imported when it
 is called, so that the program starts at once."""
 import importlib
+import os
 import sys
 from typing import List, Optional
 
 import click
 
-from .. import version
+from .. import output, version
 
 COMMANDS = {
     "bench": "Measurements, each beside its target.",
@@ -28,6 +29,9 @@ COMMANDS = {
     "test": "Build and run all tests of the source tree.",
 }
 
+#: What --version says; the commit only if it is known.
+VERSION = version.__version__ + (f" (commit {version.__commit__})" if version.__commit__ else "")
+
 
 class LazyGroup(click.Group):
     """Names every command, imports only the one that is called."""
@@ -47,7 +51,7 @@ class LazyGroup(click.Group):
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version.__version__, prog_name="hf")
+@click.version_option(VERSION, prog_name="hf")
 def hf() -> None:
     """HF data station: waveforms of STANAG 4539, STANAG 5066, IP and TCP over HF.
 
@@ -61,19 +65,36 @@ def fail(message: str) -> "click.ClickException":
     return click.ClickException(message)
 
 
+def _exit(status: int, message: str = "") -> None:
+    """End, with what is in the buffer of standard output written, if that can be."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        # It must not be tried again, with a traceback, when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if message:
+        click.echo(f"hf: {message}", err=True)
+    sys.exit(status)
+
+
 def main() -> None:
     """Entry point of the installed program."""
     try:
         hf.main(standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Abort:
-        click.echo("hf: interrupted", err=True)
-        sys.exit(130)
+        _exit(130, "interrupted")
     except click.UsageError as error:
         error.show()
-        sys.exit(2)
+        _exit(2)
     except click.ClickException as error:
-        click.echo(f"hf: {error.format_message()}", err=True)
-        sys.exit(1)
+        _exit(1, error.format_message())
+    except output.OutputError as error:
+        _exit(1, str(error))
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
+    except OSError as error:
+        # The system refused something that no command expected: a full disk, mostly.
+        where = error.filename or "standard output"
+        _exit(1, f"{where}: {error.strerror or error}")

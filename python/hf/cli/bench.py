@@ -5,7 +5,9 @@ from typing import Optional, Tuple
 
 import click
 
+from .. import output
 from . import fail
+from ._output import checked, force_option
 
 
 @click.group()
@@ -22,7 +24,7 @@ def link(quick: bool) -> None:
     over fading channels, several stations on a channel, pings, and the simulator's own speed.
     What missed its target comes first.
     """
-    from ..measure import link as measure
+    from ..lab import link as measure
     rows = []
     for row in measure.measure(quick):
         click.echo(f"{row.section}: {row.what}", err=True)
@@ -31,17 +33,44 @@ def link(quick: bool) -> None:
 
 
 @command.command()
+@click.option("--hours", type=click.FloatRange(1, 1e5), default=1000.0, show_default=True,
+              help="Of station time, altogether.")
+@click.option("--each", type=click.FloatRange(1, 200), default=10.0, show_default=True,
+              help="Hours of a run, each with a seed of its own.")
+@click.option("--seed", default=1, show_default=True, help="Of the first run.")
+def faults(hours: float, each: float, seed: int) -> None:
+    """Whether a U_PDU that was confirmed to a client is ever missing at the other.
+
+    Three stations that are switched off and on, on a channel with every fault there is, on the
+    event simulator. Fails if one is missing, or came twice on one link.
+    """
+    from ..lab import faults as measure
+    trials = []
+    for trial in measure.measure(hours, each, seed):
+        click.echo(f"seed {trial.seed}", err=True)
+        trials.append(trial)
+    print(measure.table(trials))
+    if missed := measure.failed(trials):
+        raise fail("; ".join(missed))
+
+
+@command.command()
 @click.option("--hours", default=1.0, show_default=True, help="Of station time.")
 @click.option("--seed", default=1, show_default=True)
-@click.option("--out", type=click.Path(exists=True, file_okay=False), metavar="FOLDER",
-              help="Keep d_pdus.pcap and sis.pcap here.")
-def tshark(hours: float, seed: int, out: Optional[str]) -> None:
+@click.option("--out", type=click.Path(file_okay=False), metavar="FOLDER",
+              help="Keep d_pdus.pcap and sis.pcap here; made if it is missing.")
+@force_option
+def tshark(hours: float, seed: int, out: Optional[str], force: bool) -> None:
     """Traffic of all kinds between simulated stations, judged by tshark.
 
     Fails if tshark finds a malformed frame or a wrong CRC.
     """
     import tempfile
-    from ..measure import dissect
+    from ..lab import dissect
+    if out:
+        with checked():
+            output.make_folder(out)
+            output.check_all(dissect.paths(out), force=force)
     try:
         with tempfile.TemporaryDirectory() as folder:
             result = dissect.run(out or folder, hours, seed)
@@ -57,8 +86,12 @@ def tshark(hours: float, seed: int, out: Optional[str]) -> None:
 @command.command()
 @click.option("--seconds", default=60.0, show_default=True, help="Of signal for each mode.")
 def speed(seconds: float) -> None:
-    """Times real time of modulator, receiver and of two whole stations in lock step."""
-    from ..measure import speed as measure
+    """Times real time of modulator, receiver, of two whole stations in lock step, and of audio.
+
+    The last column is what audio of 48000 samples/s costs hf demodulate in processor time on
+    top of the receiver.
+    """
+    from ..lab import speed as measure
     rows = []
     for mode in measure.MODES:
         click.echo(mode, err=True)
@@ -80,24 +113,31 @@ def speed(seconds: float) -> None:
 @click.option("--out", metavar="FOLDER",
               help="Write the report (papers.md) with pictures; keeps what --real reached "
               "(real.csv) and shows it again.")
+@force_option
 def papers(wanted: Tuple[str, ...], rates: Tuple[int, ...], quick: bool, real: bool,
-           with_long: bool, out: Optional[str]) -> None:
+           with_long: bool, out: Optional[str], force: bool) -> None:
     """Every cell of the published tables beside ours, misses first.
 
     STANAG 5066, IP client, HF-PEP and DNS on the event simulator, hours of station time in
     seconds. With --real TCP through the IP client, XMPP and web, and some of HF-PEP on
     waveforms, with the kernel and programs of this host.
     """
-    from ..measure import papers as measure
-    from ..measure import papers_real
+    from ..lab import papers as measure
+    from ..lab import papers_more, papers_real
     cells = [c for c in measure.cells()
              if (not wanted or any(w.lower() in c.table.lower() for w in wanted))
              and (not rates or c.bit_rate in rates) and not (quick and c.octets > 100_000)]
     if not cells:
         raise click.UsageError(f"no cell matches {', '.join(wanted)}; there are "
                                + ", ".join(measure.TITLES))
-    rows = [measure.measure(c) for c in cells if c.table in measure.MEASURES]
+    if out:
+        with checked():
+            papers_real.check(out, force)
+    rows = [measure.measure(c) for c in cells
+            if c.table in measure.MEASURES and measure.runs(c)]
     rows += papers_real.rows(cells, real, with_long, out, lambda t: click.echo(t, err=True))
+    rows += papers_more.derived(cells, rows)
+    rows += papers_more.rest(cells, rows)
     below = {"HF-PEP BER": measure.following_transfers(cells), **papers_real.pictures(out)}
     text = measure.report(rows, below)
     print(text)
@@ -106,10 +146,87 @@ def papers(wanted: Tuple[str, ...], rates: Tuple[int, ...], quick: bool, real: b
 
 
 @command.command()
+@click.option("--rate", "rates", multiple=True, type=int, metavar="BIT/S",
+              help="Only this data rate; may be repeated.")
+@click.option("--kernel", is_flag=True,
+              help="Also HTTP with the kernel's TCP at 9600 bit/s: needs root, takes a minute.")
+def interactive(rates: Tuple[int, ...], kernel: bool) -> None:
+    """A page, a remote shell and pings beside a bulk transfer through HF-PEP, both ways.
+
+    On the event simulator: how long each waits, and what it costs the bulk.
+    """
+    from .. import netns
+    from ..lab import interactive as measure
+    unknown = set(rates) - set(measure.RATES)
+    if unknown:
+        raise click.UsageError(f"rate {unknown.pop()}: allowed are "
+                               + ", ".join(map(str, measure.RATES)))
+    rows = []
+    for rate in rates or measure.RATES:
+        for upload in (False, True):
+            click.echo(f"{rate} bit/s, {'up' if upload else 'down'}", err=True)
+            rows.append(measure.measure(rate, upload))
+    print(measure.report(rows))
+    if kernel:
+        why = netns.why_not()
+        if why is not None:
+            raise fail(f"kernel TCP: {why}")
+        print("\n" + measure.kernel_line(measure.with_kernel()))
+
+
+@command.command()
+@click.option("--seconds", default=600.0, show_default=True, type=click.FloatRange(30, 86400),
+              help="Station time of each run.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+@click.option("--channel", "channels", multiple=True, metavar="NAME",
+              help="Only this channel of the table; may be repeated.")
+@click.option("--snr", "snrs_db", multiple=True, type=float, metavar="DB",
+              help="Only this SNR in 3 kHz; may be repeated.")
+@click.option("--jobs", default=0, type=click.IntRange(0, 1024),
+              help="Processes.  [default: number of processors]")
+@click.option("--csv", "path", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Keep the cells here, and go on where an earlier run stopped.")
+@click.option("--plot", "picture", type=click.Path(dir_okay=False), metavar="PICTURE",
+              help="The map as PNG, SVG or PDF.")
+@force_option
+def adaptive(seconds: float, seed: int, channels: Tuple[str, ...], snrs_db: Tuple[float, ...],
+             jobs: int, path: Optional[str], picture: Optional[str], force: bool) -> None:
+    """Goodput of adaptive stations beside the best fixed mode, on real waveforms.
+
+    Every cell is one channel at one SNR: two stations in one thread, ARQ, all modes over the same
+    realisation of the channel. The whole table takes some hours of processor time.
+    """
+    from ..lab import adaptive as measure
+    unknown = set(channels) - set(measure.CHANNELS)
+    if unknown:
+        raise click.UsageError(f"channel {unknown.pop()!r}: allowed are "
+                               + ", ".join(measure.CHANNELS))
+    with checked():
+        if path:
+            output.check(path, [], force, output.first_line(measure.COLUMNS))
+        if picture:
+            output.check_picture(picture, [], force)
+    try:
+        cells = measure.load(path) if path and os.path.exists(path) else []
+    except (OSError, ValueError, KeyError) as error:
+        raise fail(f"{path}: {error}") from None
+    for cell in measure.measure(channels or list(measure.CHANNELS),
+                                snrs_db or measure.SNRS_DB, seconds, seed, jobs, cells):
+        cells.append(cell)
+        click.echo(f"{cell.channel} {cell.snr_db:g} dB: {cell.adaptive_bps:.0f} of "
+                   f"{cell.best_bps:.0f} bit/s ({cell.best_mode})", err=True)
+        if path:
+            measure.save(path, cells)
+    print(measure.report(cells))
+    if picture:
+        measure.draw(cells, picture)
+
+
+@command.command()
 def compression() -> None:
     """What DEFLATE gains through HF-PEP at 1200 bit/s: HTML, JSON, text, heads of HTTP, XMPP,
     and data that does not shrink."""
-    from ..measure import compression as measure
+    from ..lab import compression as measure
     print(measure.table([measure.measure(content) for content in measure.contents()]))
 
 
@@ -118,23 +235,29 @@ def compression() -> None:
 @click.option("--mode", "modes", multiple=True, metavar="MODE",
               help="May be repeated.  [default: every rate, short and long interleaver]")
 @click.option("--channel", "channels", multiple=True, metavar="SPEC",
-              help="Without its snr=; may be repeated.  [default: awgn, moderate, poor]")
+              help="Without its snr=; may be repeated.  [default: awgn, moderate, poor, "
+                   "high-moderate]")
 @click.option("--trials", "store_path", type=click.Path(dir_okay=False), metavar="CSV",
               help="Keep every transmission here, and go on where an earlier run stopped.")
+@force_option
 def curves(path: str, modes: Tuple[str, ...], channels: Tuple[str, ...],
-           store_path: Optional[str]) -> None:
+           store_path: Optional[str], force: bool) -> None:
     """Block errors of the receiver over SNR, as CSV: what hf sim calls curves.
 
     Each sweep finds its own SNR, every 2 dB from no bad block in a hundred to nearly all.
     """
     from concurrent.futures import ThreadPoolExecutor
-    from ..measure import ber, block_errors as measure
+    from ..lab import ber, block_errors as measure
     known = measure.modes()
     if set(modes) - set(known):
         raise click.UsageError(f"mode {modes[0]!r}: allowed are {', '.join(known)}")
     width = os.cpu_count() or 1
+    with checked():
+        output.check(path, [store_path] if store_path else [], force,
+                     output.first_line(measure.Point._fields))
     try:
-        store = ber.Store(store_path)
+        with checked():
+            store = ber.Store(store_path)
         with ThreadPoolExecutor(width) as executor:
             def run(point: ber.Point, stop: ber.Stop) -> ber.Result:
                 click.echo(f"{point.mode} {point.channel}", err=True)

@@ -7,7 +7,9 @@ from typing import Any, List, Optional, Tuple
 import click
 
 from .. import hf_python as hf
+from .. import output
 from . import fail
+from ._output import checked, force_option
 
 
 def _executor(jobs: int, scheduler: Optional[str]) -> Tuple[Executor, int]:
@@ -26,19 +28,19 @@ def _executor(jobs: int, scheduler: Optional[str]) -> Tuple[Executor, int]:
     return client.get_executor(), jobs or 2 * max(1, sum(client.nthreads().values()))
 
 
-def _range(text: str) -> List[float]:
+def _range(text: str, option: str = "--snr") -> List[float]:
     """A:B:STEP or values with commas."""
     try:
         if ":" in text:
             first, last, step = (float(x) for x in text.split(":"))
-            if not 0 < step or (last - first) / step > 1000:
+            if not 0 < step or not first <= last or (last - first) / step > 1000:
                 raise ValueError
             return [round(first + i * step, 6) for i in range(int((last - first) / step + 1.5))
                     if first + i * step <= last + 1e-9]
         return [float(x) for x in text.split(",")]
     except ValueError:
         raise click.BadParameter(f'"{text}": allowed are FIRST:LAST:STEP and A,B,C',
-                                 param_hint="--snr") from None
+                                 param_hint=option) from None
 
 
 def _check(mode: str, channel: str) -> None:
@@ -59,9 +61,22 @@ def _acquire(finding: Any, trials: int, executor: Executor, width: int, store: A
     print(finding.table(outcomes))
 
 
+def _snr_report(modes: Tuple[str, ...], channels: List[str], snrs: List[float],
+                leads: List[float], seconds: float, trials: int, executor: Executor,
+                seed: int) -> None:
+    from ..lab import snr_report as reports
+    print(reports.header(snrs))
+    for channel in channels:
+        for mode in modes:
+            for lead in leads:
+                case = reports.Case(mode, channel, lead)
+                print(reports.row(case, [reports.measure(case, s, seconds, trials, executor, seed)
+                                         for s in snrs]), flush=True)
+
+
 def _draw(ber: Any, csv_path: str, plot: str) -> None:
     """The table and the curves of what is in a file."""
-    from ..measure import curves
+    from ..lab import curves
     if not os.path.exists(csv_path):
         raise fail(f"{csv_path}: there is no such file")
     store = ber.Store(csv_path)
@@ -88,8 +103,18 @@ def _draw(ber: Any, csv_path: str, plot: str) -> None:
               help="With --standard: also find the SNR that is enough, to 0.5 dB.")
 @click.option("--acquisition", is_flag=True,
               help="How surely transmissions are found, each mode at the SNR its data need.")
-@click.option("--trials", type=click.IntRange(1), default=400, show_default=True,
-              help="With --acquisition: transmissions of each mode and channel.")
+@click.option("--snr-report", "report", is_flag=True,
+              help="The SNR that the receiver reports against the true one: every mode (or each "
+                   "--mode), -10 to 40 dB (or --snr), AWGN and Poor (or each --channel).")
+@click.option("--f1487", is_flag=True,
+              help="The SNR that each mode (or each --mode) needs on the ten channels of ITU-R "
+                   "F.1487 (or each --channel), in steps of 2 dB, of --max-time each.")
+@click.option("--lead", "leads", metavar="S,S...",
+              help="With --snr-report: seconds of noise heard before a transmission.  "
+                   "[default: 0.2,1,3,10]")
+@click.option("--trials", type=click.IntRange(1), metavar="N",
+              help="With --acquisition: transmissions of each mode and channel [default: 400]; "
+                   "with --snr-report: of each figure [default: 3].")
 @click.option("--silence", type=click.FloatRange(0.01, 1000), metavar="HOURS",
               help="How many transmissions are found in so many hours of noise alone.")
 @click.option("--seconds", type=click.FloatRange(0.1, 3600), default=26.0, show_default=True,
@@ -111,12 +136,14 @@ def _draw(ber: Any, csv_path: str, plot: str) -> None:
 @click.option("-j", "--jobs", type=click.IntRange(0), default=0,
               help="Transmissions at once.  [default: one per processor]")
 @click.option("--scheduler", metavar="ADDRESS", help="Of a Dask cluster: tcp://host:8786.")
+@force_option
 def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str],
             standard: bool, wanted: Tuple[str, ...], scale: float, search: bool,
-            acquisition: bool, trials: int, silence: Optional[float], seconds: float,
+            acquisition: bool, report: bool, f1487: bool, leads: Optional[str],
+            trials: Optional[int], silence: Optional[float], seconds: float,
             max_bad: int, max_time: float, seed: int, effort: int, genie: bool,
             csv_path: Optional[str],
-            plot: Optional[str], jobs: int, scheduler: Optional[str]) -> None:
+            plot: Optional[str], jobs: int, scheduler: Optional[str], force: bool) -> None:
     """Measure bit error rates.
 
     \b
@@ -124,24 +151,31 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
     hf ber --mode 4539-9600VL --channel poor --snr 20:24:1 --genie
     hf ber --standard --scale 0.02
     hf ber --acquisition --trials 1000
+    hf ber --snr-report --mode 4539-600S --lead 0.2,5 --seconds 5
+    hf ber --f1487 --channel high-moderate --max-time 60
     hf ber --silence 24 --channel awgn --channel "carriers=300:10 impulses=1:20"
 
     Every transmission is random octets through modulator, channel and receiver, which is told
     nothing; one that is not found counts with half of its bits wrong. The table is Markdown, on
     standard output. Equal seeds give equal figures on any number of processors.
     """
-    from ..measure import acquisition as finding, ber, standard as tables
-    kinds = standard + bool(modes) + acquisition + (silence is not None)
+    from ..lab import acquisition as finding, ber, standard as tables
+    if plot:
+        with checked():
+            output.check_picture(plot, [csv_path] if csv_path else [], force)
+    kinds = (standard + bool(modes and not report and not f1487) + acquisition + report + f1487
+             + (silence is not None))
     if kinds == 0 and csv_path and plot:
         _draw(ber, csv_path, plot)
         return
     if kinds != 1:
-        raise click.UsageError("either --standard, or --acquisition, or --silence, or at least "
+        raise click.UsageError("either --standard, or --acquisition, or --snr-report, or "
+                               "--f1487, or --silence, or at least "
                                "one --mode with --snr; or --csv with --plot, to draw what it "
                                "holds")
     if genie and not modes:
         raise click.UsageError("--genie needs --mode")
-    if modes and snr is None:
+    if modes and snr is None and not report and not f1487:
         raise click.UsageError("--mode needs --snr")
     points = [ber.Point(m, f"{c} snr={s:g}", seconds, effort, known)
               for c in channels for m in modes for known in ([False, True] if genie else [False])
@@ -154,7 +188,8 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
     if standard and not rows:
         raise click.UsageError(f"no row {', '.join(wanted)}; there are P01 to P35")
     try:
-        store = ber.Store(csv_path)
+        with checked():
+            store = ber.Store(csv_path)
     except (OSError, ValueError) as error:
         raise fail(f"{csv_path}: {error}") from None
     executor, width = _executor(jobs, scheduler)
@@ -172,7 +207,27 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
         if standard:
             print(tables.table([tables.check(r, scale, effort, search, run) for r in rows]))
         elif acquisition:
-            _acquire(finding, trials, executor, width, store, seed)
+            _acquire(finding, trials or 400, executor, width, store, seed)
+        elif f1487:
+            from ..lab import f1487 as profiles
+            given = click.get_current_context().get_parameter_source
+            default = click.core.ParameterSource.DEFAULT
+            wanted_profiles = (profiles.PROFILES if given("channels") == default
+                               else list(channels))
+            air_s = 120.0 if given("max_time") == default else max_time
+            print(profiles.table([profiles.find(m, p, air_s, effort, run)
+                                  for p in wanted_profiles for m in modes or profiles.MODES],
+                                 wanted_profiles))
+        elif report:
+            from ..lab import snr_report as reports
+            given = click.get_current_context().get_parameter_source
+            default = click.core.ParameterSource.DEFAULT
+            _snr_report(modes or tuple(reports.MODES),
+                        reports.CHANNELS if given("channels") == default else list(channels),
+                        _range(snr) if snr else reports.SNRS_DB,
+                        _range(leads, "--lead") if leads else reports.LEADS_S,
+                        min(seconds, 6.0) if given("seconds") == default else seconds,
+                        trials or 3, executor, seed)
         elif silence is not None:
             for channel in channels:
                 noise = channel if "snr=" in channel else f"{channel} snr=0"
@@ -184,7 +239,7 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
                 run(point, ber.Stop(max_bad, max_time))
             print(ber.table(results))
         if plot:
-            from ..measure import curves
+            from ..lab import curves
             curves.draw(results, plot)
     except (OSError, ValueError) as error:
         raise fail(str(error)) from None

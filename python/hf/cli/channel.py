@@ -6,11 +6,13 @@ from typing import Optional
 import click
 
 from . import fail
-from .. import impair, recording
+from .. import output, recording
+from ..lab import impair
+from ._output import checked, force_option
 
 
 def _validate(spread: float, hours: float, seed: int, plot: Optional[str]) -> None:
-    from ..measure import channel as measure
+    from ..lab import channel as measure
     seconds = 3600 * hours
     checks = measure.fading(spread, seconds, seed)
     checks += measure.independence(spread, min(seconds, 3600.0), seed)
@@ -24,7 +26,7 @@ def _validate(spread: float, hours: float, seed: int, plot: Optional[str]) -> No
 
 
 def _compare(spread: float, hours: float, seed: int, plot: Optional[str]) -> None:
-    from ..measure import channel_models
+    from ..lab import channel_models
     print(channel_models.compare(spread, 3600 * hours, seed))
     if plot:
         channel_models.draw(spread, 3600 * hours, seed, plot)
@@ -49,18 +51,22 @@ def _compare(spread: float, hours: float, seed: int, plot: Optional[str]) -> Non
               help="For both: of fading (the standard: 3).")
 @click.option("--plot", type=click.Path(dir_okay=False),
               help="For both: Doppler spectrum and envelope as PNG, SVG or PDF.")
+@force_option
 def command(channel: Optional[str], source: Optional[str], target: Optional[str], seed: int,
             subcarrier: float, level: float, validate: bool, compare: bool, spread: float,
-            hours: float, plot: Optional[str]) -> None:
+            hours: float, plot: Optional[str], force: bool) -> None:
     """Put the recording IN through a simulated HF channel and write OUT.
 
     IN is a WAV file, and so is OUT then, or a SigMF recording of complex samples, and OUT is
-    SigMF then. The SNR refers to 3 kHz and to the mean power that the signal has in IN.
+    SigMF then. IN is never overwritten, nor is a file that hf has not written. The SNR refers
+    to 3 kHz and to the mean power that the signal has in IN.
 
     CHANNEL is one word or several: clear, awgn; good, moderate, poor, flutter (ITU-R F.520);
     low-, mid-, high- with quiet, moderate or disturbed, and nvis (ITU-R F.1487);
     paths=DELAY_MS:GAIN_DB:SPREAD_HZ,...; snr=DB; offset=HZ drift=HZ_PER_S sweep=HZ_PER_S;
-    clock=PPM; impulses=PER_S:DB[:MS]; carriers=HZ:DB,...; gain=DB; step=DB:S; agc=S.
+    clock=PPM; impulses=PER_S:DB[:MS]; carriers=HZ:DB,...; morse=HZ:DB[:WPM];
+    filter=fir|butterworth|elliptic:LOW_HZ:HIGH_HZ (from the middle of the channel); gain=DB;
+    step=DB:S; agc=S.
 
     --validate checks the channel as MIL-STD-188-110C E.7 asks, and beyond; the table is
     Markdown, on standard output; the exit status is 1 if a figure is off.
@@ -75,6 +81,9 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
     if (len(named) == 3) + validate + compare != 1 or len(named) not in (0, 3):
         raise click.UsageError("give CHANNEL IN OUT, or --validate, or --compare")
     try:
+        if plot:
+            with checked():
+                output.check_picture(plot, force=force)
         if validate:
             _validate(spread, hours, seed, plot)
         elif compare:
@@ -83,10 +92,9 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
             assert channel is not None and source is not None and target is not None
             if source == "-":
                 raise click.UsageError("IN is read more than once: give it a name")
-            power = impair.impair(lambda: recording.open_recording(source), target, channel,
-                                  seed, subcarrier, level)
+            with checked():
+                power = impair.impair(lambda: recording.open_recording(source), target, channel,
+                                      seed, subcarrier, level, force)
             click.echo(f"signal {10 * math.log10(power):.1f} dB of full scale", err=True)
-    except OSError as error:
-        raise fail(f"{error.filename or target}: {error.strerror}") from None
     except ValueError as error:
         raise fail(str(error)) from None

@@ -25,8 +25,9 @@ def read_lines(lines: "queue.Queue[Optional[str]]") -> None:
 class Chat:
     """What is on its way, and what has come."""
 
-    def __init__(self, client: sis.Client, node: Optional[str], repeats: int) -> None:
-        self.client, self.node = client, node
+    def __init__(self, client: sis.Client, node: Optional[str], repeats: int,
+                 priority: int) -> None:
+        self.client, self.node, self.priority = client, node, priority
         group = node is not None and s5066.address(node).is_group()
         self.mode = sis.service("non_arq", retransmissions=repeats) if group else \
             sis.service("arq", "node", "in_order")
@@ -35,7 +36,7 @@ class Chat:
     def say(self, text: str) -> None:
         """Send a line; node must be given."""
         for u_pdu in s5066.hfchat_u_pdus(text, self.client.mtu):
-            self.client.send(self.node, u_pdu, mode=self.mode)
+            self.client.send(self.node, u_pdu, mode=self.mode, priority=self.priority)
             self.unconfirmed += self.mode.mode == s5066.transmission_mode.arq
 
     def take(self, p: Any) -> None:
@@ -59,13 +60,15 @@ class Chat:
               help="Node or group; without it messages are only shown.")
 @click.option("--repeats", default=1, show_default=True, type=click.IntRange(0, 15),
               help="To a group each message is sent so many times more.")
+@click.option("--priority", default=15, show_default=True, type=click.IntRange(0, 15),
+              help="Before everything of lower priority that waits at the node.")
 @click.option("--count", default=None, type=click.IntRange(1),
               help="End after so many messages have come.")
 @click.option("--timeout", default=None, type=click.FloatRange(0),
               help="End after so many seconds at the latest.")
 @server_options
-def command(node: Optional[str], repeats: int, count: Optional[int], timeout: Optional[float],
-            server: str, rank: int) -> None:
+def command(node: Optional[str], repeats: int, priority: int, count: Optional[int],
+            timeout: Optional[float], server: str, rank: int) -> None:
     """Type messages to another operator, see theirs.
 
     Each line of standard input is a message. At its end the command waits until the far node
@@ -81,7 +84,7 @@ def command(node: Optional[str], repeats: int, count: Optional[int], timeout: Op
         with sis.Client(server) as client:
             client.bind(s5066.SAP_HFCHAT, rank, sis.service("arq", "node", "in_order"))
             click.echo(f"bound SAP {s5066.SAP_HFCHAT} at {server}", err=True)
-            chat = Chat(client, node, repeats)
+            chat = Chat(client, node, repeats, priority)
             while reading or chat.unconfirmed > 0 or \
                     (node is None and count is None) or chat.received < (count or 0):
                 if count is not None and chat.received >= count and node is None:

@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf console: ping, throughput, broadcast, monitor and responder over any SIS server."""
 from contextlib import contextmanager
-import csv
+import re
 import signal
 import sys
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable, Iterable, Iterator, List, Optional
 
 import click
 from rich.console import Console as Terminal
 from rich.live import Live
 from rich.table import Table
 
-from .. import console, sis
-from ..sis import s5066
+from .. import console, output, sis
+from ..lab import throughput_picture
 from . import fail
+from ._output import checked, force_option
 from ._server import NODE, server_options
+
+
+#: Of the files that --csv writes.
+PING_COLUMNS = ["sequence", "sent_s", "round_trip_s", "failure"]
+THROUGHPUT_COLUMNS = ["time_s", "octets_out", "octets_in"]
 
 
 @click.group()
@@ -53,7 +59,28 @@ def towards(f: Callable[..., Any]) -> Callable[..., Any]:
             click.option("--report", type=click.Path(dir_okay=False),
                          help="Write the summary into a file, besides stdout.")):
         f = option(f)
-    return f
+    return force_option(f)
+
+
+def _is_report(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return re.match(rb"ping \d+: |\d+ octets submitted, ", file.readline(200)) is not None
+    except OSError:
+        return False
+
+
+def check_outputs(csv_path: Optional[str], columns: List[str], report: Optional[str],
+                  picture: Optional[str], force: bool) -> None:
+    """Before the measurement, which may take hours."""
+    with checked():
+        output.check_all([p for p in (csv_path, report, picture) if p], force=True)
+        if csv_path:
+            output.check(csv_path, force=force, first_line=output.first_line(columns))
+        if report:
+            output.check(report, force=force or _is_report(report))
+        if picture:
+            output.check_picture(picture, force=force)
 
 
 @contextmanager
@@ -93,29 +120,14 @@ def finish(lines: List[str], report: Optional[str]) -> None:
     text = "\n".join(lines) + "\n"
     sys.stdout.write(text)
     if report:
-        with open(report, "w", encoding="utf-8") as file:
+        with output.replacing_text(report) as file:
             file.write(text)
 
 
-def write_csv(path: Optional[str], rows: List[Dict[str, Any]]) -> None:
-    """Rows with the same keys as a CSV file."""
-    if not path or not rows:
-        return
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def ping_lines(node: str, pings: List[console.Ping]) -> List[str]:
-    """Summary of pings, as people know it."""
-    times = [p.rtt for p in pings if p.rtt is not None]
-    lines = [f"{node}: {len(pings)} sent, {len(times)} answered"]
-    if times:
-        mean = sum(times) / len(times)
-        lines.append(f"round trip min {min(times):.2f} s, mean {mean:.2f} s, max "
-                     f"{max(times):.2f} s; first {times[0]:.2f} s")
-    return lines
+def write_csv(path: Optional[str], columns: List[str], rows: Iterable[List[Any]]) -> None:
+    """Rows as a CSV file, if one is wanted."""
+    if path:
+        output.write_csv(path, columns, rows)
 
 
 @command.command()
@@ -130,10 +142,11 @@ def ping_lines(node: str, pings: List[console.Ping]) -> List[str]:
               help="Seconds until an answer counts as lost.")
 def ping(server: str, rank: int, sap: int, clock_speed: float, node: str,
          to_sap: Optional[int], priority: int, non_arq: bool, csv_path: Optional[str],
-         report: Optional[str], count: int, interval: float, immediate: bool, size: int,
-         timeout: float) -> None:
+         report: Optional[str], force: bool, count: int, interval: float, immediate: bool,
+         size: int, timeout: float) -> None:
     """Round-trip times to a far console. Ctrl-C ends it early, with the summary."""
     size = size_of(size)
+    check_outputs(csv_path, PING_COLUMNS, report, None, force)
     clock = console.Clock(clock_speed)
     with session(server, rank, sap) as client:
         con = console.Console(client, node, sap if to_sap is None else to_sap,
@@ -163,42 +176,12 @@ def ping(server: str, rank: int, sap: int, clock_speed: float, node: str,
                 if not p.over:
                     p.failure = "interrupted"
     finish([f"ping {p.sequence}: {p.result()}" for p in con.pings] +
-           ping_lines(node, con.pings), report)
-    write_csv(csv_path, [{"sequence": p.sequence, "sent_s": round(p.sent, 3),
-                          "round_trip_s": "" if p.rtt is None else round(p.rtt, 3),
-                          "failure": p.failure} for p in con.pings])
+           console.ping_lines(node, con.pings), report)
+    write_csv(csv_path, PING_COLUMNS,
+              ([p.sequence, round(p.sent, 3), "" if p.rtt is None else round(p.rtt, 3),
+                p.failure] for p in con.pings))
     if all(p.rtt is None for p in con.pings):
         raise fail("no answer")
-
-
-def plot(path: str, title: str, samples: List[console.Sample]) -> None:
-    """Goodput over time as a picture."""
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    figure, (upper, lower) = pyplot.subplots(2, 1, sharex=True, figsize=(9, 6))
-    times = [0.0] + [s.time for s in samples]
-    there = [s.octets_out for s in samples]
-    # What nobody confirms is known only as far as the station has taken it.
-    out = ("there", there) if any(there) else ("submitted", [s.submitted for s in samples])
-    for name, values in ((out[0], [0] + out[1]),
-                         ("here", [0] + [s.octets_in for s in samples])):
-        if not any(values):
-            continue
-        upper.step(times, [v / 1000 for v in values], where="post", label=name)
-        lower.plot(times[1:], [8 * v / max(t, 1e-9) for t, v in zip(times[1:], values[1:])],
-                   label=name)
-    upper.set_ylabel("octets / 1000")
-    upper.set_title(title)
-    lower.set_ylabel("mean goodput / bit/s")
-    lower.set_xlabel("time / s")
-    for axes in (upper, lower):
-        axes.grid(True, alpha=0.3)
-        if axes.get_legend_handles_labels()[0]:
-            axes.legend()
-    figure.tight_layout()
-    figure.savefig(path)
-    pyplot.close(figure)
 
 
 @command.command()
@@ -216,10 +199,11 @@ def plot(path: str, title: str, samples: List[console.Sample]) -> None:
               help="Draw goodput over time.")
 def throughput(server: str, rank: int, sap: int, clock_speed: float, node: str,
                to_sap: Optional[int], priority: int, non_arq: bool, csv_path: Optional[str],
-               report: Optional[str], octets: int, size: int, send_only: bool, two_way: int,
-               timeout: float, plot_path: Optional[str]) -> None:
+               report: Optional[str], force: bool, octets: int, size: int, send_only: bool,
+               two_way: int, timeout: float, plot_path: Optional[str]) -> None:
     """Goodput to a far node, and back. Ctrl-C ends it early, with the summary."""
     size = size_of(size)
+    check_outputs(csv_path, THROUGHPUT_COLUMNS, report, plot_path, force)
     clock = console.Clock(clock_speed)
     acknowledged = not (send_only or non_arq)
     with session(server, rank, sap) as client:
@@ -258,10 +242,11 @@ def throughput(server: str, rank: int, sap: int, clock_speed: float, node: str,
     if two_way:
         lines.append(f"{r.received} of {two_way} octets received here, in {r.in_bps():.0f} bit/s")
     finish(lines, report)
-    write_csv(csv_path, [{"time_s": round(s.time, 3), "octets_out": s.octets_out,
-                          "octets_in": s.octets_in} for s in r.samples])
+    write_csv(csv_path, THROUGHPUT_COLUMNS,
+              ([round(s.time, 3), s.octets_out, s.octets_in] for s in r.samples))
     if plot_path:
-        plot(plot_path, f"throughput to {node}, U_PDUs of {size} octets", r.samples)
+        throughput_picture.draw(plot_path, f"throughput to {node}, U_PDUs of {size} octets",
+                                r.samples)
     arrived = r.confirmed if acknowledged else (r.far_octets or 0)
     if (arrived < octets and not non_arq) or arrived == 0 or r.received < two_way:
         raise fail("not everything arrived")
@@ -287,22 +272,6 @@ def broadcast(server: str, rank: int, sap: int, clock_speed: float, node: str, c
     print(f"{sent} U_PDUs of {size} octets submitted to {node}")
 
 
-def describe(p: Any) -> str:
-    """A primitive in one line."""
-    name = type(p).__name__.upper()
-    if isinstance(p, s5066.s_unidata_indication):
-        m = console.decode(p.u_pdu)
-        what = f"console {m.kind} session {m.session:08x} sequence {m.sequence}" \
-            if m is not None else p.u_pdu[:24].hex(" ")
-        errors = f", {len(p.errored)} parts damaged, {len(p.missing)} missing" \
-            if p.errored or p.missing else ""
-        return (f"{name} {p.src}/{p.src_sap} to {p.dst}/{p.dst_sap} {p.mode.name} priority "
-                f"{p.priority}, {len(p.u_pdu)} octets: {what}{errors}")
-    if isinstance(p, s5066.s_subnet_availability):
-        return f"{name} status {p.status} reason {p.reason}"
-    return name
-
-
 @command.command()
 @common
 @click.option("--duration", default=None, type=click.FloatRange(0), help="Seconds; or Ctrl-C.")
@@ -319,7 +288,7 @@ def monitor(server: str, rank: int, sap: int, clock_speed: float, duration: Opti
                 p = client.next(timeout=0.1)
                 if p is not None:
                     shown += 1
-                    print(f"{clock.now():9.2f} {describe(p)}", flush=True)
+                    print(f"{clock.now():9.2f} {console.describe(p)}", flush=True)
         except KeyboardInterrupt:
             pass
 

@@ -2,224 +2,159 @@
 """hf demo: two stations, a real file and a real ping over a simulated HF channel."""
 from contextlib import ExitStack
 import hashlib
-import os
-import random
 import re
 import signal
-import socket
 import subprocess
-import sys
-import tempfile
+import threading
 import time
-from typing import Dict, List, Optional, Tuple
+from typing import Callable, List, Optional, Tuple
 
 import click
-from gnuradio import blocks, gr
 import numpy as np
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
+from rich.progress_bar import ProgressBar
 from rich.table import Table
+from rich.text import Text
 
-from .. import hf_python as hf
-from .. import netns, pair, picture, station, watch
+from .. import netns, output, pair, watch
+from ..lab import picture
+from ..lab.demo import PINGS, Demo, goodput_text, round_trips
 from . import fail
+from ._output import checked, force_option
 
-HTTP_PORT = 8000
-PINGS = 3
-#: Samples of the channel kept for the picture: 20 minutes.
-MAX_RECORDED = 20 * 60 * picture.SAMPLE_RATE
-
-
-def free_ports(count: int) -> List[int]:
-    """TCP ports of the loopback that nobody uses at the moment."""
-    sockets = [socket.socket() for _ in range(count)]
-    for s in sockets:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
+#: Characters of the strip that shows who was on the air, and seconds of station time of each.
+STRIP, STRIP_STEP_S = 28, 2.0
 
 
-class Demo:
-    """The two stations, their surroundings and what is measured. A context manager: on the
-    way out, whatever happened, nothing is left behind."""
-
-    def __init__(self, mode: str, channel: str, size: int, speed: float, seed: int) -> None:
-        self.mode_text = mode
-        self.channel, self.size, self.speed, self.seed = channel, size, speed, seed
-        self.no_network = netns.why_not()
-        if self.no_network is None:
-            self.server = (pair.ADDRESSES["B"], HTTP_PORT)
-            self.url = f"http://{pair.ADDRESSES['B']}:{HTTP_PORT}/file"
-        else:
-            self.entry, http = free_ports(2)
-            self.server = ("127.0.0.1", http)
-            self.url = f"http://127.0.0.1:{self.entry}/file"
-        self.pair = pair.Pair(
-            pair.Setting(mode=mode, emulated=False, channel=channel, speed=speed, seed=seed,
-                         allow=["%s:%d" % self.server]),
-            self.no_network is None, self._describe, self._record)
-        self.mode, self.stations = self.pair.mode, self.pair.stations
-        self.exit = ExitStack()
-        self.recordings: Dict[str, str] = {}
-        self.progress: List[picture.Progress] = []
-
-    def __enter__(self) -> "Demo":
-        try:
-            self.folder = self.exit.enter_context(
-                tempfile.TemporaryDirectory(prefix="hf-demo-"))
-            self._make_file()
-            self.exit.enter_context(self.pair)
-            self._serve()
-        except BaseException:
-            self.exit.close()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.exit.close()
-
-    def _make_file(self) -> None:
-        # Like what is compressed already, as most files are: the goodput is that of the radio
-        # link, not of DEFLATE.
-        self.content = random.Random(self.seed).randbytes(self.size)
-        os.mkdir(f"{self.folder}/www")
-        with open(f"{self.folder}/www/file", "wb") as file:
-            file.write(self.content)
-
-    def _describe(self, name: str, d: station.Description) -> None:
-        if self.no_network is not None and name == "A":
-            d.pep.listen = [f"{self.entry}=127.0.0.1:{self.server[1]}"]
-            d.pep.routes = [f"127.0.0.0/8={pair.NODES['B']}"]
-
-    def _record(self, p: pair.Pair) -> None:
-        for name, s in p.stations.items():
-            head = blocks.head(gr.sizeof_gr_complex, MAX_RECORDED)
-            self.recordings[name] = f"{self.folder}/{name}.cf32"
-            p.tb.connect(s.modem, head, blocks.file_sink(gr.sizeof_gr_complex,
-                                                         self.recordings[name]))
-
-    def _serve(self) -> None:
-        host, port = self.server
-        self.pair.start("B", [sys.executable, "-m", "http.server", "--bind", host,
-                              "--directory", f"{self.folder}/www", str(port)],
-                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        # In a namespace the ping goes first, and the server has time to begin.
-        deadline = time.monotonic() + 20
-        while self.no_network is not None and time.monotonic() < deadline:
-            try:
-                socket.create_connection((host, port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.05)
-
-    def now(self) -> float:
-        """Station time in seconds."""
-        return self.pair.now()
-
-    def ping(self) -> "subprocess.Popen[str]":
-        """Start ping at A; the interval leaves time for one exchange."""
-        timing = hf.timing(self.mode)
-        exchange = 2 * (timing.duration(120) + 1.5)
-        interval = max(1.3 * exchange / max(self.speed, 1), 0.2)
-        return self.pair.start("A", ["ping", "-n", "-c", str(PINGS), "-i", f"{interval:.2f}",
-                                     "-W", f"{max(10 * interval, 5):.0f}",
-                                     pair.ADDRESSES["B"]],
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-    def fetch(self) -> subprocess.Popen:
-        """Start curl at A."""
-        # The server needs a moment to listen; a connection refused is repeated by curl.
-        return self.pair.start("A", ["curl", "-sS", "--fail", "--noproxy", "*", "-o",
-                                     f"{self.folder}/received", self.url],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-
-    def received(self) -> bytes:
-        """What curl has written."""
-        try:
-            with open(f"{self.folder}/received", "rb") as file:
-                return file.read()
-        except FileNotFoundError:
-            return b""
-
-    def heard(self) -> np.ndarray:
-        """What both stations transmitted, together; without the channel's noise."""
-        for recording in self.recordings.values():
-            if not os.path.exists(recording):
-                return np.zeros(0, np.complex64)
-        parts = [np.fromfile(r, np.complex64) for r in self.recordings.values()]
-        length = min(len(p) for p in parts)
-        return parts[0][:length] + parts[1][:length]
+def strip(events: List[watch.Event], now: float, marks: str) -> str:
+    """Who transmitted (first mark) and received (second) lately; the last character is now."""
+    begin = now - STRIP * STRIP_STEP_S
+    shown = [marks[2]] * STRIP
+    spans = [(t.begin, t.end, marks[0]) for t in watch.transmissions(events, now)]
+    heard = None
+    for e in events:
+        if e.kind == "rx_start":
+            heard = e.time
+        elif e.kind == "rx_end" and heard is not None:
+            spans.append((heard, e.time, marks[1]))
+            heard = None
+    if heard is not None:
+        spans.append((heard, now, marks[1]))
+    for first, last, mark in spans:
+        for k in range(max(0, int((first - begin) / STRIP_STEP_S)),
+                       min(STRIP, int((last - begin) / STRIP_STEP_S) + 1)):
+            # What was sent is never hidden by what was heard in the same two seconds.
+            shown[k] = mark if shown[k] != marks[0] else shown[k]
+    return "".join(shown)
 
 
-def status_table(demo: Demo, task: str) -> Table:
-    """One line for each station."""
-    state = demo.stations["A"].modem.state()
-    table = Table(title=f"{task}   station time {state.now:.1f} s", title_justify="left")
-    for column in ("station", "state", "mode", "SNR", "D_PDUs sent", "acked", "repeated",
-                   "sent", "received", "TCP"):
-        table.add_column(column, justify="left" if column in ("station", "state", "mode")
-                         else "right", no_wrap=True)
+def status(demo: Demo, task: str, share: float, said: str, utf8: bool) -> Group:
+    """What both stations do, and how far the task is: at most 80 columns wide."""
+    now = demo.stations["A"].modem.state().now
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column, width in (("station", 9), ("state", 9), ("mode", 11), ("SNR", 6),
+                          ("the last minute", STRIP)):
+        table.add_column(column, justify="right" if column == "SNR" else "left", no_wrap=True,
+                         width=width)
     for name, s in demo.stations.items():
-        modem, counters = s.modem.state(), s.data_link.stats()
-        what = "TX" if modem.transmitting else "RX" if modem.receiving else "idle"
+        modem = s.modem.state()
+        what = "transmits" if modem.transmitting else "receives" if modem.receiving else "listens"
         mode = modem.tx_mode if modem.transmitting else modem.rx_mode
-        pep = s.pep.stats()
-        table.add_row(f"{name} {pair.NODES[name]}", what, mode,
+        table.add_row(f"{name} {pair.NODES[name]}", what, mode.replace("4539-", ""),
                       f"{modem.snr_db:.0f} dB" if modem.receptions else "-",
-                      str(counters["d_pdus_sent"]), str(counters["d_pdus_acked"]),
-                      str(counters["d_pdus_repeated"]), f"{counters['octets_sent']} B",
-                      f"{counters['octets_received']} B",
-                      f"{pep['octets_in']} in, {pep['octets_out']} out")
-    return table
+                      strip(demo.pair.watches[name].events()[-500:], now,
+                            "\u2588\u2591\u00b7" if utf8 else "#=."))
+    bar = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    for _ in range(2):
+        bar.add_column(no_wrap=True)
+    bar.add_row(ProgressBar(1.0, min(share, 1.0), width=41), said)
+    return Group(Text(f"{task}, station time {now:.0f} s", style="bold"), table, bar)
 
 
-def wait_for(demo: Demo, process: subprocess.Popen, task: str, live: Optional[Live],
-             console: Console) -> float:
-    """Until the process ends; station time meanwhile in seconds."""
-    begin = demo.now()
-    last_line = time.monotonic()
-    while process.poll() is None:
-        time.sleep(0.05)
-        pep = demo.stations["A"].pep.stats()
-        demo.progress.append(picture.Progress(demo.now(), pep["octets_in"]))
-        if live is not None:
-            live.update(status_table(demo, task))
-        elif time.monotonic() - last_line > 5:
-            last_line = time.monotonic()
-            console.print(f"  {task}: station time {demo.now():.0f} s, "
-                          f"{pep['octets_in']} octets through HF-PEP")
-    return demo.now() - begin
+class Watch:
+    """What is shown while something goes on, and the station time at any moment of it."""
+
+    def __init__(self, demo: Demo, console: Console, live: Optional[Live]) -> None:
+        self.demo, self.console, self.live = demo, console, live
+        #: The host's time and station time, again and again: one of them may stand still.
+        self.times: List[Tuple[float, float]] = []
+
+    def station_time(self, host_time: float) -> float:
+        """Station time at a moment of the host's clock (time.time())."""
+        host, station_times = zip(*self.times)
+        return float(np.interp(host_time, host, station_times))
+
+    def show(self, task: str, share: float, said: str) -> None:
+        """Refresh the table, if there is one."""
+        if self.live is not None:
+            utf8 = (self.console.encoding or "").lower().startswith("utf")
+            self.live.update(status(self.demo, task, share, said, utf8))
+
+    def wait_for(self, process: subprocess.Popen, task: str,
+                 progress: Callable[[], Tuple[float, str]]) -> float:
+        """Until the process ends; station time meanwhile in seconds. progress: the share that is
+        done, and what to say of it."""
+        begin = self.demo.now()
+        last_line = last_look = time.monotonic()
+        self.times.append((time.time(), begin))
+        while process.poll() is None:
+            time.sleep(0.02)
+            now = self.demo.now()
+            self.times.append((time.time(), now))
+            octets = self.demo.stations["A"].pep.stats()["octets_in"]
+            self.demo.progress.append(picture.Progress(now, octets))
+            if time.monotonic() - last_look > 0.1:
+                last_look = time.monotonic()
+                self.show(task, *progress())
+            if self.live is None and time.monotonic() - last_line > 5:
+                last_line = time.monotonic()
+                self.console.print(f"  {task}: station time {now:.0f} s, {progress()[1]}")
+        self.times.append((time.time(), self.demo.now()))
+        return self.times[-1][1] - begin
 
 
-def run_ping(demo: Demo, live: Optional[Live], console: Console) -> Tuple[int, List[float]]:
+def run_ping(demo: Demo, shown: Watch) -> Tuple[int, List[float]]:
     """Answers received and round-trip times in seconds of station time."""
-    wall = time.monotonic()
     process = demo.ping()
-    elapsed = wait_for(demo, process, "ping A -> B", live, console)
-    pace = elapsed / (time.monotonic() - wall)
-    output = process.communicate()[0]
-    times = [float(t) * 1e-3 * pace for t in re.findall(r"time=([0-9.]+) ms", output)]
+    lines: List[str] = []
+    reader = threading.Thread(target=lambda: lines.extend(process.stdout), daemon=True)
+    reader.start()
+
+    def progress() -> Tuple[float, str]:
+        answered = sum("time=" in line for line in lines)
+        return answered / PINGS, f"{answered} of {PINGS} answered"
+
+    shown.wait_for(process, "ping A to B", progress)
+    reader.join()
+    output = "".join(lines)
     received = re.search(r"(\d+) received", output)
-    return int(received.group(1)) if received else 0, times
+    return (int(received.group(1)) if received else 0,
+            round_trips(output, shown.station_time))
 
 
 def run_demo(demo: Demo, console: Console, path: str) -> bool:
     """The exchange itself; True if everything arrived."""
-    live: Optional[Live] = None
     with ExitStack() as stack:
+        live = None
         if console.is_terminal:
             live = stack.enter_context(Live(console=console, refresh_per_second=8))
-        answers = None
-        if demo.no_network is None:
-            answers = run_ping(demo, live, console)
-        wall = time.monotonic()
+        shown = Watch(demo, console, live)
+        answers = run_ping(demo, shown) if demo.no_network is None else None
+        wall, begin = time.monotonic(), demo.now()
+
+        def progress() -> Tuple[float, str]:
+            # The head of the answer, which is no part of the file, counts for the last octets.
+            octets = min(demo.stations["A"].pep.stats()["octets_in"], demo.size)
+            bps = 8 * octets / max(demo.now() - begin, 1.0)
+            return (octets / demo.size,
+                    f"{octets / 1000:.1f} of {demo.size / 1000:g} kB, {bps:.0f} bit/s")
+
+        task = f"curl fetches {demo.size / 1000:g} kB from B to A"
         curl = demo.fetch()
-        duration = wait_for(demo, curl, f"curl {demo.size} octets B -> A", live, console)
+        duration = shown.wait_for(curl, task, progress)
         pace = duration / (time.monotonic() - wall)
-        if live is not None:
-            live.update(status_table(demo, "done"))
+        shown.show(task, *progress())
 
     data = demo.received()
     sums = [hashlib.sha256(d).hexdigest() for d in (demo.content, data)]
@@ -228,8 +163,8 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
         console.print(f"ping       left out: {demo.no_network}")
     else:
         count, times = answers
-        shown = ", ".join(f"{t:.2f} s" for t in times)
-        console.print(f"ping       {count} of {PINGS} answered through the IP client: {shown}")
+        said = ", ".join(f"{t:.2f} s" for t in times)
+        console.print(f"ping       {count} of {PINGS} answered through the IP client: {said}")
         good = good and count > 0
     if curl.returncode != 0:
         console.print(f"curl       failed: {curl.stderr.read().decode().strip()}")
@@ -238,8 +173,7 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
                   f"({sums[1][:16]}...)")
     goodput = 8 * len(data) / max(duration, 1e-9)
     console.print(f"time       {duration:.1f} s of station time, {pace:.1f} times real time")
-    console.print(f"goodput    {goodput:.0f} bit/s, {100 * goodput / demo.mode.rate_bps:.1f} % "
-                  f"of {demo.mode.rate_bps} bit/s")
+    console.print(f"goodput    {goodput_text(demo, goodput, begin)}", soft_wrap=True)
     end = demo.now()
     demo.progress.append(picture.Progress(end, len(data)))
     picture.exchange(
@@ -267,8 +201,9 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
 @click.option("--seed", default=1, show_default=True, help="Of noise, fading and the file.")
 @click.option("--picture", "path", default="hf-demo.png", show_default=True,
               help="Where to draw the exchange.")
+@force_option
 def command(rate: Optional[str], interleaver: str, channel: str, snr: float, size: int,
-            speed: float, seed: int, path: str) -> None:
+            speed: float, seed: int, path: str, force: bool) -> None:
     """Two stations over a simulated HF channel, in lock step, real waveforms.
 
     A real HTTP server runs at station B; at station A curl fetches a file through HF-PEP and
@@ -276,6 +211,8 @@ def command(rate: Optional[str], interleaver: str, channel: str, snr: float, siz
     device of its own; otherwise everything stays on the loopback and the ping is left out.
     """
     console = Console(stderr=True)
+    with checked():
+        output.check_picture(path, force=force)
     rate = rate or ("9600" if channel in ("clear", "awgn") else "auto")
     mode = "auto" if rate == "auto" else f"4539-{rate}{interleaver}"
     spec = channel if channel == "clear" else f"{channel} snr={snr:g}"

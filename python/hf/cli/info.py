@@ -1,126 +1,80 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf info: versions, modes and what this machine can do."""
 import json
-import os
-import platform
-import shutil
-import subprocess
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional
 
 import click
 
-from .. import hf_python as _hf
-from .. import netns, version
-
-
-def _first_line(*command: str) -> str:
-    """What a program says first; empty if it cannot be run."""
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, timeout=20)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    lines = (result.stdout or result.stderr).strip().splitlines()
-    return lines[0].strip() if result.returncode == 0 and lines else ""
-
-
-def versions() -> Dict[str, str]:
-    """Name and version of what matters to a report of trouble."""
-    from gnuradio import gr
-    return {
-        "gr-hf": version.__version__,
-        "GNU Radio": gr.version(),
-        "VOLK machine": _first_line("volk-config-info", "--machine") or "unknown",
-        "Python": platform.python_version(),
-        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "processors": str(os.cpu_count()),
-    }
-
-
-def modes() -> List[Dict[str, Any]]:
-    """All modes with their times in seconds."""
-    table = []
-    for mode in _hf.mode.all():
-        timing = _hf.timing(mode)
-        table.append({
-            "mode": str(mode),
-            "rate_bps": mode.rate_bps,
-            "interleaver": mode.interleaver,
-            "preamble_s": timing.preamble_symbols / 2400,
-            "block_s": timing.block_symbols / 2400,
-            "block_octets": timing.bits_per_block / 8,
-            "shortest_s": timing.duration(0),
-        })
-    return table
-
-
-def _tun() -> Optional[str]:
-    if not os.path.exists("/dev/net/tun"):
-        return "/dev/net/tun does not exist"
-    try:
-        os.close(os.open("/dev/net/tun", os.O_RDWR))
-    except OSError as error:
-        return f"/dev/net/tun: {error.strerror}"
-    # The kernel's answer to a request for a device needs CAP_NET_ADMIN.
-    for line in open("/proc/self/status", encoding="ascii", errors="replace"):
-        if line.startswith("CapEff:") and not int(line.split()[1], 16) >> 12 & 1:
-            return "no CAP_NET_ADMIN (run as root)"
-    return None
-
-
-def _nft() -> Optional[str]:
-    if shutil.which("nft") is None:
-        return "the program nft is missing (package nftables)"
-    result = subprocess.run(["nft", "list", "tables"], capture_output=True, text=True)
-    if result.returncode != 0:
-        return result.stderr.strip().splitlines()[0] if result.stderr.strip() else "nft refused"
-    return None
-
-
-def _program(name: str) -> Optional[str]:
-    return None if shutil.which(name) else f"the program {name} is missing (package {name})"
-
-
-def capabilities() -> List[Tuple[str, str, Optional[str]]]:
-    """Name, what it is for, and why it cannot be had here (None: it can)."""
-    return [
-        ("tun", "IP client (TUN devices)", _tun()),
-        ("namespaces", "several stations with IP on one machine", netns.why_not()),
-        ("nft", "transparent TCP proxy", _nft()),
-        ("tshark", "checks of captures", _program("tshark")),
-        ("curl", "demo and tests of HF-PEP", _program("curl")),
-    ]
+from .. import machine, settings
 
 
 def _print_modes(table: List[Dict[str, Any]]) -> None:
-    click.echo("mode           bit/s  interleaver  preamble s   block s  block octets  "
-               "shortest s")
+    width = max(len(row["mode"]) for row in table)
+    click.echo(f"{'mode':{width}s}   bit/s  interleaver  preamble s   block s  block octets  "
+               "shortest s  receivable")
     for row in table:
-        click.echo("{mode:13s} {rate_bps:6d}  {interleaver:11s} {preamble_s:11.3f} "
-                   "{block_s:9.3f} {block_octets:13g} {shortest_s:11.3f}".format(**row))
+        click.echo(("{mode:%ds} {rate_bps:7d}  {interleaver:11s} {preamble_s:11.3f} "
+                    "{block_s:9.3f} {block_octets:13g} {shortest_s:11.3f}  " % width).format(**row)
+                   + ("yes" if row["receivable"] else "no"))
+
+
+def _print_settings(wanted: str, as_markdown: bool, as_json: bool) -> None:
+    parts = {k: p for k, p in settings.PARTS.items() if wanted in ("all", k)}
+    if as_json:
+        click.echo(json.dumps({key: [
+            {"name": s.name, "default": s.value, "least": s.least, "most": s.most,
+             "whole": s.whole, "unit": s.unit, "meaning": s.meaning}
+            for s in part.block.describe_settings()] for key, part in parts.items()}, indent=2))
+    elif as_markdown:
+        click.echo(settings.markdown())
+    else:
+        for key, part in parts.items():
+            click.echo(f"{part.name}, {part.table} in a station file"
+                       + (", --set of hf sim" if key == "data-link" else "") + ":\n")
+            click.echo(settings.text(part) + "\n")
 
 
 @click.command(short_help="Versions, modes and what this machine can do.")
 @click.option("--modes", "only_modes", is_flag=True,
               help="All modes: times of preamble, interleaver block and shortest transmission.")
+@click.option("--bandwidth", "bandwidth_khz", metavar="KHZ",
+              type=click.Choice([str(khz) for khz in machine.BANDWIDTHS_KHZ]),
+              help="With --modes: only those of this bandwidth, kHz.")
+@click.option("--settings", "part", is_flag=False, flag_value="all", metavar="[PART]",
+              type=click.Choice(["all", *settings.PARTS]),
+              help="All settings of a station: default, unit, what is allowed, meaning; of one "
+              f"part: {', '.join(settings.PARTS)}.")
+@click.option("--markdown", "as_markdown", is_flag=True,
+              help="With --settings: as the page of the guide.")
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
-def command(only_modes: bool, as_json: bool) -> None:
-    """Show versions, what this machine can do, and the modes (--modes)."""
+def command(only_modes: bool, bandwidth_khz: Optional[str], part: Optional[str],
+            as_markdown: bool, as_json: bool) -> None:
+    """Show versions, what this machine can do, the modes (--modes) and settings (--settings)."""
+    if part is None and as_markdown:
+        raise click.UsageError("--markdown needs --settings")
+    if bandwidth_khz is not None and not only_modes:
+        raise click.UsageError("--bandwidth needs --modes")
+    wanted = None if bandwidth_khz is None else int(bandwidth_khz)
+    if part is not None:
+        _print_settings(part, as_markdown, as_json)
+        return
     if as_json:
-        report: Dict[str, Any] = {"modes": modes()}
+        report: Dict[str, Any] = {"modes": machine.modes(wanted)}
         if not only_modes:
-            report["versions"] = versions()
+            report["versions"] = machine.versions()
             report["capabilities"] = {
                 name: {"available": why is None, "for": purpose, "why_not": why}
-                for name, purpose, why in capabilities()}
+                for name, purpose, why in machine.capabilities()}
         click.echo(json.dumps(report, indent=2))
         return
     if only_modes:
-        _print_modes(modes())
+        _print_modes(machine.modes(wanted))
         return
-    for name, text in versions().items():
+    for name, text in machine.versions().items():
         click.echo(f"{name:14s} {text}")
     click.echo()
-    for name, purpose, why in capabilities():
+    for name, purpose, why in machine.capabilities():
         click.echo(f"{name:11s} {'yes' if why is None else 'no':4s} {purpose}"
                    + (f": {why}" if why else ""))
-    click.echo(f"\n{len(modes())} modes: hf info --modes")
+    click.echo(f"\n{len(machine.modes())} modes: hf info --modes")
+    click.echo("settings of a station: hf info --settings")

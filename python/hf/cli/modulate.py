@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf modulate: octets to audio or to baseband samples."""
-import re
+import os
 import sys
-from typing import Any, BinaryIO, Dict, Iterator, List, Tuple
+from typing import Any, Tuple
 
 import click
-import numpy as np
 
 from . import fail
 from .. import hf_python as _hf
-from .. import passband, recording
-
-#: Baseband samples made at a time.
-PIECE = 1 << 15
+from .. import modulation, output, recording
+from ._output import checked, force_option
 
 
 def parse_mode(context: click.Context, parameter: click.Parameter, value: str) -> Any:
@@ -35,61 +32,24 @@ def _read(path: str) -> bytes:
         raise fail(f"{path}: {error.strerror}") from None
 
 
-def _baseband(mode: Any, octets: bytes, agc_blocks: int, lead: float, tail: float
-              ) -> Iterator[np.ndarray]:
-    """The transmission between its silences, in pieces."""
-    yield from _silence(lead)
-    modulator = _hf.modulator(mode, octets, agc_blocks)
-    while len(piece := modulator.read(PIECE)):
-        yield piece
-    yield from _silence(tail)
-
-
-def _silence(seconds: float) -> Iterator[np.ndarray]:
-    left = round(seconds * passband.BASEBAND_RATE)
-    while left:
-        count = min(left, PIECE)
-        yield np.zeros(count, np.complex64)
-        left -= count
-
-
-def _audio(baseband: Iterator[np.ndarray], rate: int, subcarrier: float) -> Iterator[np.ndarray]:
-    converter = passband.Upconverter(rate, subcarrier)
-    for piece in baseband:
-        yield converter.push(piece)
-    yield converter.finish()
-
-
-def _measure(pieces: Iterator[np.ndarray]) -> Tuple[float, int]:
-    """Largest magnitude and number of samples."""
-    peak, count = 0.0, 0
-    for piece in pieces:
-        if len(piece):
-            peak = max(peak, float(np.max(np.abs(piece))))
-        count += len(piece)
-    return peak, count
-
-
-def _annotation(mode: Any, octets: int, lead: float, tail: float, count: int
-                ) -> List[Dict[str, Any]]:
-    begin = round(lead * passband.BASEBAND_RATE)
-    return [{
-        "core:sample_start": begin,
-        "core:sample_count": count - begin - round(tail * passband.BASEBAND_RATE),
-        "core:freq_lower_edge": -1500.0,
-        "core:freq_upper_edge": 1500.0,
-        "core:label": str(mode),
-        "core:comment": f"{octets} octets, mode {mode}",
-    }]
-
-
-def _output(path: str) -> BinaryIO:
-    if path == "-":
-        return sys.stdout.buffer
-    try:
-        return open(path, "wb")
-    except OSError as error:
-        raise fail(f"{path}: {error.strerror}") from None
+def _check_output(source: str, target: str, sigmf: bool, named: bool, force: bool) -> None:
+    """Before anything is read: nothing of the user's may be lost. named: IN was given."""
+    if target == "-":
+        if sigmf:
+            raise click.UsageError("SigMF is two files: give OUT a name")
+        if sys.stdout.isatty():
+            raise click.UsageError("samples are not written to a terminal: name a file or use a "
+                                   "pipe")
+    with checked():
+        if target == "-":
+            output.check_stdout([source])
+            return
+        targets = recording.sigmf_files(target) if sigmf else [target]
+        if not named and not force and os.path.isfile(target) and os.path.getsize(target):
+            # Even one of ours: a forgotten OUT makes IN look like it.
+            raise output.Refused(f"{target}: exists and is the only name given; give IN and OUT "
+                                 "(- for standard input), or --force to replace it")
+        output.check_all(targets, [source], force)
 
 
 @click.command(short_help="Octets to samples.", options_metavar="--mode MODE [OPTIONS]")
@@ -97,83 +57,69 @@ def _output(path: str) -> BinaryIO:
 @click.option("--mode", required=True, metavar="MODE", callback=parse_mode,
               help="Waveform, for example 4539-600S; hf info --modes lists all.")
 @click.option("--complex", "sigmf", is_flag=True,
-              help="Write complex baseband at 9600 samples/s as SigMF (OUT.sigmf-data, cf32, "
-              "and OUT.sigmf-meta) instead of audio.")
-@click.option("--sample-rate", type=click.IntRange(passband.MIN_RATE, passband.MAX_RATE),
+              help="Write complex baseband, 4 samples for each symbol (9600 samples/s in "
+              "3 kHz), as SigMF (OUT.sigmf-data, cf32, and OUT.sigmf-meta) instead of audio.")
+@click.option("--sample-rate", type=click.IntRange(_hf.MIN_AUDIO_RATE, _hf.MAX_AUDIO_RATE),
               default=48000, show_default=True, help="Of the audio, samples/s.")
 @click.option("--subcarrier", type=float, default=1800.0, show_default=True,
               help="Centre of the signal in the audio, Hz.")
 @click.option("--level", type=click.FloatRange(-60, 0), default=-3.0, show_default=True,
               help="Highest peak, dB of full scale.")
-@click.option("--agc-blocks", type=click.IntRange(0, 7), default=0, show_default=True,
-              help="AGC training blocks ahead of the preamble (3200 bit/s and above).")
+@click.option("--agc-blocks", type=click.IntRange(0, 255), default=0, show_default=True,
+              help="AGC (TLC) training blocks ahead of the preamble: up to 7 in 4539 modes of "
+              "3200 bit/s and above, up to 255 in 5069 modes.")
+@click.option("--superframes", type=click.IntRange(1, 32), default=1, show_default=True,
+              help="How often the preamble is sent (5069 modes).")
+@click.option("--short-preamble", is_flag=True,
+              help="The short form of the preamble, with one super-frame only (5069 modes).")
+@click.option("--eot", is_flag=True,
+              help="End-of-transmission signal after the last block (5069 modes).")
 @click.option("--lead", type=click.FloatRange(0, 3600), default=0.5, show_default=True,
               help="Silence before the transmission, s.")
 @click.option("--tail", type=click.FloatRange(0, 3600), default=0.5, show_default=True,
               help="Silence after it, s.")
+@force_option
 def command(paths: Tuple[str, ...], mode: Any, sigmf: bool, sample_rate: int, subcarrier: float,
-            level: float, agc_blocks: int, lead: float, tail: float) -> None:
+            level: float, agc_blocks: int, superframes: int, short_preamble: bool, eot: bool,
+            lead: float, tail: float, force: bool) -> None:
     """Turn the octets of IN into one transmission and write its samples to OUT.
 
     IN is a file, or - (the default) for standard input. OUT is a WAV file (16 bits, mono),
-    or - for standard output; a name that ends in .sigmf-data means --complex.
+    or - for standard output; a name that ends in .sigmf-data means --complex. Files that hf
+    has not written are not overwritten.
 
     \b
     Examples:
       hf modulate --mode 4539-600S message.txt message.wav
       hf modulate --mode 4539-9600VL - - < picture.jpg | hf demodulate - > copy.jpg
       hf modulate --mode 4539-75L --complex message.txt message
+      hf modulate --mode 5069-48k-240000L --complex message.txt message
     """
     if not 1 <= len(paths) <= 2:
         raise click.UsageError("give [IN] OUT: a file of octets, if it is not standard input, "
                                "and where the samples go")
     source, target = ("-", *paths)[-2:]
-    base = re.sub(r"\.sigmf(-data|-meta)?$", "", target)
+    base = recording.sigmf_base(target)
     sigmf = sigmf or base != target
-    if target == "-":
-        if sigmf:
-            raise click.UsageError("SigMF is two files: give OUT a name")
-        if sys.stdout.isatty():
-            raise click.UsageError("samples are not written to a terminal: name a file or use a "
-                                   "pipe")
-    octets = b""
+    _check_output(source, target, sigmf, len(paths) == 2, force)
     try:
         # What is wrong with the options must show before the input is read.
-        _hf.modulator(mode, b"", agc_blocks)
-        passband.Upconverter(sample_rate, subcarrier)
-        octets = _read(source)
+        empty = modulation.Transmission(mode, b"", agc_blocks, lead, tail, level, superframes,
+                                        short_preamble, eot)
+        rate = empty.sample_rate()
+        if not sigmf and rate != _hf.BASEBAND_RATE:
+            raise ValueError(f"mode {mode} is {mode.bandwidth_hz // 1000} kHz wide, audio has "
+                             "room for 3 kHz: use --complex")
+        _hf.baseband_to_audio(sample_rate, subcarrier)
+        transmission = empty._replace(octets=_read(source))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
-    def baseband() -> Iterator[np.ndarray]:
-        return _baseband(mode, octets, agc_blocks, lead, tail)
-
-    # The first pass finds the level and the length, the second one writes.
     if sigmf:
-        peak, _ = _measure(baseband())
-        gain = 10 ** (level / 20) / peak
-        try:
-            recording.write_sigmf(
-                base, passband.BASEBAND_RATE, (piece * gain for piece in baseband()),
-                f"HF data transmission, {mode}, {len(octets)} octets; complex baseband around "
-                "the subcarrier",
-                lambda count: _annotation(mode, len(octets), lead, tail, count))
-        except OSError as error:
-            raise fail(f"{error.filename or base}: {error.strerror}") from None
+        modulation.write_sigmf(base, transmission)
         return
-    peak, count = _measure(_audio(baseband(), sample_rate, subcarrier))
-    gain = 10 ** (level / 20) / peak
-    pieces = (piece * gain for piece in _audio(baseband(), sample_rate, subcarrier))
-    file = _output(target)
     try:
-        recording.write_wav(file, sample_rate, count, pieces)
-        file.flush()
+        with output.replacing(target) as file:
+            modulation.write_wav(file, transmission, sample_rate, subcarrier)
     except recording.RecordingError as error:
         raise fail(f"{target}: {error}") from None
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise fail(f"{target}: {error.strerror}") from None
-    finally:
-        if target != "-":
-            file.close()

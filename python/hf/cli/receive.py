@@ -7,28 +7,31 @@ from typing import Optional
 
 import click
 
-from .. import files, sis
+from .. import files, output, sis
 from ..sis import s5066
 from . import fail
+from ._output import checked
 from ._server import server_options
 
 
 @click.command()
 @click.argument("folder", metavar="DIR",
-                type=click.Path(exists=True, file_okay=False, writable=True))
+                type=click.Path(file_okay=False))
 @click.option("--count", default=None, type=click.IntRange(1), help="End after so many files.")
 @click.option("--timeout", default=None, type=click.FloatRange(0),
               help="End after so many seconds.")
 @server_options
 def command(folder: str, count: Optional[int], timeout: Optional[float], server: str,
             rank: int) -> None:
-    """Write files that come by RCOP or UDOP into a folder until Ctrl-C.
+    """Write files that come by RCOP or UDOP into a folder until Ctrl-C; it is made if missing.
 
     Those by RCOP are acknowledged (FRAPv2) when they are written. Names lose everything that
     leads out of the folder; files that exist are never replaced. With --count or --timeout
     the exit status is 0 only if so many files have come, or at least one.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with checked():
+        output.make_folder(folder)
     begin = time.monotonic()
     received = 0
     try:

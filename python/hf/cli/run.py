@@ -1,111 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf run: stations from their files, over a simulated air, until interrupted."""
 import os
-import pwd
 import resource
 import signal
 import sys
-import tempfile
 import time
-from typing import List, Optional, Tuple
+from typing import Optional, Tuple
 
 import click
-from gnuradio import gr
 
-from .. import hf_python as hf
-from .. import station, watch
+from .. import output, running, station
 from . import fail
 
 
-class Stations:
-    """Stations, those with a modem of ours on a simulated air that they share.
+def end_when_told() -> None:
+    """SIGTERM ends the program as asked, status 0; so does SIGHUP, status 129, unless it is
+    ignored, as nohup does. Everything is closed on the way out."""
+    def end(number: int, _: object) -> None:
+        sys.exit(0 if number == signal.SIGTERM else 128 + number)
 
-    A context manager: on the way out all stops. Stations with a modem elsewhere take time from
-    a modem of the same run, so that they keep up with an air that runs at another speed; if
-    there is none, from the host's clock.
-    """
-
-    def __init__(self, descriptions: List[station.Description], channel: str, seed: int,
-                 speed: float) -> None:
-        hf.channel_model(channel)  # complains of a wrong one before anything is set up
-        self.tb = gr.top_block("hf run")
-        on_air = [d for d in descriptions if d.modem_client is None]
-        if len(on_air) == 1:
-            raise ValueError(f"station {on_air[0].name} alone on a simulated air has nobody to "
-                             "hear it: give a second station file, or [modem_client] for a modem "
-                             "elsewhere")
-        self.air = None
-        if on_air:
-            power = max(hf.mode(d.mode).mean_power for d in on_air)
-            self.air = hf.air(len(on_air), channel, seed, speed, power)
-        self.stations, self.logs = [], []
-        for k, d in enumerate(on_air):
-            self._add(station.Station(self.tb, d, self.air.source(k), self.air.sink(k)))
-        clock = (self.stations[0].modem, "modem") if on_air else None
-        for d in descriptions:
-            if d.modem_client is not None:
-                self._add(station.Station(self.tb, d, clock=clock))
-
-    def _add(self, s: station.Station) -> None:
-        self.stations.append(s)
-        if s.data_link is not None:
-            lines = watch.LogWatch(f"{s.description.address} ")
-            self.tb.msg_connect(s.data_link, "log", lines, "log")
-            self.logs.append(lines)
-
-    def now(self) -> float:
-        """Station time, s."""
-        return self.air.now() if self.air else self.stations[0].data_link.state().now
-
-    def __enter__(self) -> "Stations":
-        self.tb.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.air:
-            self.air.end()
-        self.tb.stop()
-        self.tb.wait()
-
-    def new_lines(self) -> List[str]:
-        """What the data links have said since the last call, in the order of time."""
-        return sorted(line for log in self.logs for line in log.take())
-
-
-def greeting(s: station.Station) -> str:
-    """What is said of a station when it runs."""
-    d = s.description
-    text = f"station {d.name}, {d.mode}"
-    if s.sis_server:
-        text += f", SIS server on port {s.sis_server.port()}"
-    if s.modem_server:
-        text += f", modem server ({d.modem_server.form}) on port {s.modem_server.port()}"
-    if d.modem_client:
-        text += f", modem at {d.modem_client.host}:{d.modem_client.port}"
-    return text
-
-
-def become(user: str) -> None:
-    """Go on as that user, without any right of root; raises ValueError or RuntimeError.
-
-    For all threads at once: those that sockets and devices have already, and those to come.
-    """
-    try:
-        account = pwd.getpwnam(user)
-    except KeyError:
-        raise ValueError(f"user {user}: there is none of that name") from None
-    if account.pw_uid == 0:
-        raise ValueError(f"user {user}: that is root, allowed is any other")
-    try:
-        os.setgroups([])
-        os.setresgid(account.pw_gid, account.pw_gid, account.pw_gid)
-        os.setresuid(account.pw_uid, account.pw_uid, account.pw_uid)
-    except PermissionError:
-        raise RuntimeError(f"cannot become user {user}: only root can, and {os.geteuid()} "
-                           "is not root") from None
-    # GNU Radio keeps its preferences there, and fails where it may not.
-    homes = [os.environ.get("HOME", ""), account.pw_dir, tempfile.gettempdir()]
-    os.environ["HOME"] = next((h for h in homes if os.access(h, os.W_OK | os.X_OK)), homes[-1])
+    signal.signal(signal.SIGTERM, end)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, end)
 
 
 @click.command()
@@ -117,7 +33,7 @@ def become(user: str) -> None:
 @click.option("--seed", default=1, show_default=True, help="Of noise and fading.")
 @click.option("--duration", default=None, type=click.FloatRange(0.001),
               help="End after so many seconds of station time.")
-@click.option("--pcap", type=click.Path(exists=True, file_okay=False), metavar="FOLDER",
+@click.option("--pcap", type=click.Path(file_okay=False), metavar="FOLDER",
               help="Capture D_PDUs and S_primitives of every station that has no [capture]: "
               "ADDRESS-d_pdu.pcap, ADDRESS-sis.pcap.")
 @click.option("--quiet", is_flag=True, help="No log lines.")
@@ -133,20 +49,25 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
     hf console, hf send, hf receive, hf chat, or another maker's. With [modem_server] a station
     is a modem for another maker's data link, with [modem_client] a data link for another
     maker's modem.
+
+    SIGTERM ends it in good order with status 0, Ctrl-C with 130, the end of its terminal
+    with 129.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_when_told()
     # HF-PEP has a socket for each connection: the usual soft limit of 1024 is soon reached.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65536)), hard))
     try:
         descriptions = [station.load(f) for f in files]
+        if pcap:
+            output.make_folder(pcap)
         for d in descriptions:
             if pcap and d.address and d.capture == station.Capture():
                 d.capture = station.Capture(os.path.join(pcap, f"{d.address}-d_pdu.pcap"),
                                             os.path.join(pcap, f"{d.address}-sis.pcap"))
-        stations = Stations(descriptions, channel, seed, speed)
+        stations = running.Stations(descriptions, channel, seed, speed)
         if user:
-            become(user)
+            running.become(user)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     except RuntimeError as error:
@@ -154,7 +75,10 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
     try:
         with stations:
             for s in stations.stations:
-                click.echo(greeting(s), err=True)
+                click.echo(running.greeting(s), err=True)
+            for s in stations.stations:
+                for line in running.details(s):
+                    click.echo(line, err=True)
             while duration is None or stations.now() < duration:
                 time.sleep(0.1)
                 for line in stations.new_lines():

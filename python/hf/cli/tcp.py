@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf tcp: the TCP test of the published measurements, through whatever lies between."""
-import csv
-import os
 import socket
 import sys
 import threading
@@ -9,8 +7,10 @@ from typing import List, Optional, Tuple
 
 import click
 
-from ..measure import tcp as measure
+from .. import output
+from ..lab import tcp as measure
 from . import fail
+from ._output import checked, force_option
 
 
 @click.group()
@@ -18,19 +18,24 @@ def command() -> None:
     """Test TCP over HF: connect, send octets, wait for a short confirmation, close."""
 
 
-def _series(path: str, number: int) -> str:
-    """The file of one transfer: the first has the name itself, later ones a number."""
-    root, end = os.path.splitext(path)
-    return path if number == 1 else f"{root}-{number}{end}"
+SERIES_COLUMNS = ["time_s", "octets", "latency_s", "utilisation_percent"]
 
 
 def _write_series(path: str, received: measure.Received, bit_rate: Optional[float]) -> None:
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["time_s", "octets", "latency_s", "utilisation_percent"])
-        for s in received.samples:
-            use = f"{s.utilisation(bit_rate):.2f}" if bit_rate else ""
-            writer.writerow([f"{s.time_s:.4f}", s.octets, f"{s.latency_s:.4f}", use])
+    output.write_csv(path, SERIES_COLUMNS,
+                     ([f"{s.time_s:.4f}", s.octets, f"{s.latency_s:.4f}",
+                       f"{s.utilisation(bit_rate):.2f}" if bit_rate else ""]
+                      for s in received.samples))
+
+
+def _check_series(csv_path: Optional[str], plot: Optional[str], number: int,
+                  force: bool) -> None:
+    if csv_path:
+        output.check(output.numbered(csv_path, number), force=force,
+                     first_line=output.first_line(SERIES_COLUMNS))
+    if plot:
+        output.check_picture(output.numbered(plot, number),
+                             [output.numbered(csv_path, number)] if csv_path else [], force)
 
 
 @command.command()
@@ -44,13 +49,16 @@ def _write_series(path: str, received: measure.Received, bit_rate: Optional[floa
 @click.option("--csv", "csv_path", metavar="FILE",
               help="Octets, latency and use over time; a later transfer has FILE-2 and so on.")
 @click.option("--plot", metavar="FILE.png", help="The same as pictures.")
+@force_option
 def serve(address: str, port: int, limit: float, bit_rate: Optional[float],
-          csv_path: Optional[str], plot: Optional[str]) -> None:
+          csv_path: Optional[str], plot: Optional[str], force: bool) -> None:
     """The far side: takes transfers and confirms them, until interrupted.
 
     Connect, total and latency count from the time that the near side wrote into the octets: the
     clocks of the two hosts must agree.
     """
+    with checked():
+        _check_series(csv_path, plot, 1, force)
     try:
         listener = socket.create_server((address, port),
                                         family=socket.AF_INET6 if ":" in address
@@ -68,13 +76,15 @@ def serve(address: str, port: int, limit: float, bit_rate: Optional[float],
                 return
             count += 1
             try:
+                _check_series(csv_path, plot, count, force)
                 if csv_path:
-                    _write_series(_series(csv_path, count), r, bit_rate)
+                    _write_series(output.numbered(csv_path, count), r, bit_rate)
                 if plot:
-                    measure.plot(_series(plot, count), f"{r.octets / 1000:g} kB from {peer[0]}",
+                    measure.plot(output.numbered(plot, count),
+                                 f"{r.octets / 1000:g} kB from {peer[0]}",
                                  measure.thinned(r.samples), bit_rate)
-            except OSError as error:
-                click.echo(f"{error.filename}: {error.strerror}", err=True)
+            except output.OutputError as error:
+                click.echo(str(error), err=True)
             click.echo(f"{peer[0]} port {peer[1]}: {r.octets} octets, connect "
                        f"{r.connect_s:.2f} s, total {r.total_s:.2f} s, latency of the last "
                        f"{r.latency_s:.2f} s, close {r.close_s:.2f} s", err=True)
@@ -96,14 +106,19 @@ def serve(address: str, port: int, limit: float, bit_rate: Optional[float],
 @click.option("--congestion", default="", metavar="NAME",
               help="Congestion control, as cubic or bbr; by default that of this host.")
 @click.option("--csv", "csv_path", metavar="FILE", help="The table as CSV.")
+@force_option
 def send(host: str, port: int, sizes: Tuple[float, ...], bit_rate: Optional[float],
-         limit: float, congestion: str, csv_path: Optional[str]) -> None:
+         limit: float, congestion: str, csv_path: Optional[str], force: bool) -> None:
     """Send transfers to hf tcp serve at HOST, one after the other; a Markdown table.
 
     In seconds from the SYN: connect (accept() at the far side), total (its last octet), confirmed
     (its answer is here); latency: of the last octets; close: from close() to the far side's FIN.
     The octets cannot be compressed.
     """
+    if csv_path:
+        with checked():
+            output.check(csv_path, force=force,
+                         first_line=output.first_line(measure.Times._fields))
     transfers: List[measure.Times] = []
     print("| kB | connect s | total s | use | latency s | confirmed s | close s |")
     print("|---|---|---|---|---|---|---|")
@@ -119,10 +134,5 @@ def send(host: str, port: int, sizes: Tuple[float, ...], bit_rate: Optional[floa
               f"{t.confirmed_s:.2f} | {t.close_s:.2f} |")
         sys.stdout.flush()
     if csv_path:
-        try:
-            with open(csv_path, "w", newline="", encoding="utf-8") as file:
-                writer = csv.writer(file)
-                writer.writerow(measure.Times._fields)
-                writer.writerows([t.octets, *(f"{x:.4f}" for x in t[1:])] for t in transfers)
-        except OSError as error:
-            raise fail(f"{error.filename}: {error.strerror}") from None
+        output.write_csv(csv_path, measure.Times._fields,
+                         ([t.octets, *(f"{x:.4f}" for x in t[1:])] for t in transfers))

@@ -2,6 +2,7 @@
 """hf test: builds and runs everything that ctest knows."""
 from dataclasses import dataclass
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -51,11 +52,27 @@ def count(junit: str) -> Counts:
     return counts
 
 
+def skips(junit: str) -> List[str]:
+    """What was left out, whole tests and parts of tests that otherwise passed: name and reason,
+    as gtest, pytest -rs and scripts that end with 77 tell it."""
+    found = []
+    for case in ElementTree.parse(junit).getroot().iter("testcase"):
+        said = case.findtext("system-out") or ""
+        reasons = re.findall(r"^SKIPPED \[\d+\] \S+?: (.+)$", said, re.MULTILINE)
+        reasons += re.findall(r"^\S+:\d+: Skipped\n(.+)$", said, re.MULTILINE)
+        if not reasons and case.find("skipped") is not None and case.get("status") != "run":
+            lines = [line for line in said.splitlines() if line.strip()]
+            if "SKIP" in case.find("skipped").get("message", ""):
+                reasons = lines[-1:] or ["it says not why"]
+        found += [f"{case.get('name')}: {reason.strip()}" for reason in dict.fromkeys(reasons)]
+    return found
+
+
 def ctest_command(build: str, junit: str, jobs: int, select: Optional[str], verbose: bool,
                   extra: List[str]) -> List[str]:
     """The command line of ctest."""
     command = ["ctest", "--test-dir", build, "--output-junit", junit, "-j", str(jobs),
-               "--output-on-failure", "--no-tests=error"]
+               "--output-on-failure", "--no-tests=error", "--test-output-size-passed", "65536"]
     if select:
         command += ["-R", select]
     if verbose:
@@ -69,6 +86,11 @@ FUZZ_SHARES = {"node": 5, "pep": 5, "slep": 10, "dns": 10, "modem_sessions": 20,
                "ip": 40, "clients": 180, "modem_interface": 200, "sis": 200, "pdu": 300}
 
 
+def clang() -> Optional[str]:
+    """The name of the Clang compiler, if there is one."""
+    return next((c for c in ("clang++", "clang++-14") if shutil.which(c)), None)
+
+
 def fuzz(build: str, runs: int) -> bool:
     """Build the fuzz targets with sanitizers beside the build folder and run them.
 
@@ -76,16 +98,12 @@ def fuzz(build: str, runs: int) -> bool:
     FOLDER/found; otherwise the driver of the tests does, without keeping.
     """
     folder = os.path.join(build, "fuzz")
-    source = ""
-    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
-        for line in cache:
-            if line.startswith("CMAKE_HOME_DIRECTORY"):
-                source = line.rstrip("\n").split("=", 1)[1]
-    clang = next((c for c in ("clang++", "clang++-14") if shutil.which(c)), None)
+    source = source_of(build)
+    compiler = clang()
     configure = ["cmake", "-S", source, "-B", folder, "-DHF_FUZZ=ON", "-DHF_ENGINES_ONLY=ON",
                  "-DHF_WERROR=OFF"]
-    if clang:
-        configure.append(f"-DCMAKE_CXX_COMPILER={clang}")
+    if compiler:
+        configure.append(f"-DCMAKE_CXX_COMPILER={compiler}")
     targets = [f"fuzz_{name}" for name in FUZZ_SHARES]
     for step in (configure, ["cmake", "--build", folder, f"-j{os.cpu_count() or 1}", "--target",
                              *targets]):
@@ -98,7 +116,7 @@ def fuzz(build: str, runs: int) -> bool:
         found = os.path.join(folder, "found", name)
         os.makedirs(found, exist_ok=True)
         program = [os.path.join(folder, "tests", "fuzz", f"fuzz_{name}")]
-        if clang:
+        if compiler:
             program += [f"-runs={count}", "-timeout=20", f"-artifact_prefix={found}/finding-",
                         found, seeds]
         else:
@@ -113,6 +131,43 @@ def fuzz(build: str, runs: int) -> bool:
     return clean
 
 
+#: Ways to build everything anew, by the name of hf test --as: what CMake is told.
+VARIANTS = {
+    "clang": [],
+    "debug": ["-DCMAKE_BUILD_TYPE=Debug"],
+    # What runs in one process under GoogleTest: GNU Radio and Python are not instrumented.
+    "address": ["-DHF_SANITIZE=address,undefined", "-DHF_ENGINES_ONLY=ON"],
+    "thread": ["-DHF_SANITIZE=thread", "-DHF_ENGINES_ONLY=ON"],
+}
+
+
+def configure_variant(build: str, name: str) -> str:
+    """Configure the source tree of a build folder anew below it; returns the new folder.
+
+    Raises OSError, or click.ClickException if CMake refuses.
+    """
+    folder = os.path.join(build, f"as-{name}")
+    options = list(VARIANTS[name])
+    if name == "clang":
+        compiler = clang()
+        if not compiler:
+            raise fail("there is no clang++: install clang")
+        options.append(f"-DCMAKE_CXX_COMPILER={compiler}")
+    step = ["cmake", "-G", "Ninja", "-S", source_of(build), "-B", folder, *options]
+    if subprocess.run(step, stdout=sys.stderr).returncode != 0:
+        raise fail(f"{folder} could not be configured")
+    return folder
+
+
+def source_of(build: str) -> str:
+    """The source tree that a build folder belongs to. Raises OSError."""
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
+        for line in cache:
+            if line.startswith("CMAKE_HOME_DIRECTORY"):
+                return line.rstrip("\n").split("=", 1)[1]
+    raise fail(f"{build}/CMakeCache.txt names no source tree")
+
+
 @click.command(short_help="Build and run all tests of the source tree.",
                context_settings={"ignore_unknown_options": True})
 @click.option("-k", "select", metavar="REGEX",
@@ -124,12 +179,17 @@ def fuzz(build: str, runs: int) -> bool:
 @click.option("--fuzz", "fuzz_runs", type=click.IntRange(1000), metavar="INPUTS",
               help="Instead of the tests: so many inputs for all fuzz targets together, with "
               "sanitizers.")
+@click.option("--as", "variant", type=click.Choice(sorted(VARIANTS)),
+              help="Build everything anew so and run the tests there: with Clang, for "
+              "debugging, or the engines with sanitizers of addresses and undefined "
+              "behaviour, or of threads.")
 @click.argument("ctest_options", nargs=-1, type=click.UNPROCESSED)
 def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional[int],
-            ctest_options: List[str]) -> None:
+            variant: Optional[str], ctest_options: List[str]) -> None:
     """Build the source tree and run its tests; further options go to ctest.
 
-    Progress and the output of failed tests go to standard error. The last line, on standard
+    Progress, the output of failed tests and what was skipped, with the reason, go to standard
+    error, parts of tests included. The last line, on standard
     output, is "tests: N passed, M failed, K skipped". The exit status is 0 only if tests ran
     and none failed.
     """
@@ -139,11 +199,17 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
                                "build/run hf test")
     if not os.path.isfile(os.path.join(build, "CMakeCache.txt")):
         raise click.UsageError(f"HF_BUILD_DIR {build} is not a build directory")
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
+        if any(re.match("BUILD_TESTING:[A-Z]*=OFF", line) for line in cache):
+            raise click.UsageError(f"{build} is configured without tests: run ./hf test, or cmake "
+                                   f"-DBUILD_TESTING=ON {build}")
     if fuzz_runs is not None:
         if not fuzz(build, fuzz_runs):
             sys.exit(1)
         return
     try:
+        if variant:
+            build = configure_variant(build, variant)
         built = subprocess.run(["cmake", "--build", build, "--", f"-j{os.cpu_count() or 1}"],
                                stdout=sys.stderr)
         if built.returncode != 0:
@@ -152,13 +218,15 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
             junit = os.path.join(scratch, "junit.xml")
             ran = subprocess.run(
                 ctest_command(build, junit, jobs, select, verbose, list(ctest_options)),
-                stdout=sys.stderr)
+                stdout=sys.stderr, env={**os.environ, "PYTEST_ADDOPTS": "-rs"})
             try:
-                counts = count(junit)
+                counts, left_out = count(junit), skips(junit)
             except (OSError, ValueError) as error:
                 raise fail(f"ctest left no report: {error}") from None
     except OSError as error:
         raise fail(f"{error.filename}: {error.strerror}") from None
+    for line in left_out:
+        click.echo(f"skipped: {line}", err=True)
     sys.stderr.flush()
     click.echo(counts.summary())
     if ran.returncode != 0 or counts.failed or not counts.passed:

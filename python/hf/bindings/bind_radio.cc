@@ -1,0 +1,120 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "radio/audio_to_baseband.h"
+#include "radio/baseband_to_audio.h"
+
+#include <pybind11/complex.h>
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+namespace py = pybind11;
+using namespace gr::hf;
+
+namespace {
+
+template <class T>
+using array = py::array_t<T, py::array::c_style | py::array::forcecast>;
+
+template <class T>
+py::array_t<T> to_array(const std::vector<T>& v)
+{
+    return py::array_t<T>(static_cast<py::ssize_t>(v.size()), v.data());
+}
+
+template <class T>
+std::vector<std::complex<float>> down(kernel::audio_to_baseband& c, const array<T>& x)
+{
+    py::gil_scoped_release release;
+    std::vector<std::complex<float>> out;
+    c.push(x.data(), static_cast<size_t>(x.size()), out);
+    return out;
+}
+
+} // namespace
+
+void bind_radio(py::module& m)
+{
+    using kernel::audio_rates;
+    py::class_<kernel::audio_to_baseband>(
+        m,
+        "audio_to_baseband",
+        "Samples of any rate, real or complex, to complex baseband of the modem. "
+        "Streaming; "
+        "times are kept: output sample 0 lies at input sample 0.\n\n"
+        "audio_rate: samples/s, 8000 to 2 000 000; subcarrier_hz: what becomes 0 Hz (0 "
+        "for "
+        "complex samples around the channel); modem_rate: samples/s of the output, 3200 "
+        "for "
+        "each kHz of bandwidth; blank_bursts: take short bursts of noise out ahead of "
+        "every "
+        "filter. Raises ValueError.")
+        .def(py::init<double, double, double, bool>(),
+             py::arg("audio_rate"),
+             py::arg("subcarrier_hz") = audio_rates::default_subcarrier,
+             py::arg("modem_rate") = audio_rates::default_modem,
+             py::arg("blank_bursts") = false)
+        .def_property_readonly(
+            "erased",
+            [](const kernel::audio_to_baseband& c) -> py::object {
+                if (c.erased().empty())
+                    return py::none();
+                return to_array(c.erased());
+            },
+            "For each sample that the last push() or finish() gave, the share of it that "
+            "was "
+            "blanked, 0 to 1, for receiver.push(); None if none was.")
+        .def(
+            "push",
+            [](kernel::audio_to_baseband& c, const py::array& x) {
+                return to_array(x.dtype().kind() == 'c' ? down<std::complex<float>>(c, x)
+                                                        : down<float>(c, x));
+            },
+            py::arg("samples"),
+            "Take real or complex samples; gives the complex64 baseband that they "
+            "complete. "
+            "Samples that are not finite, or absurdly large, count as 0.")
+        .def(
+            "finish",
+            [](kernel::audio_to_baseband& c) {
+                std::vector<std::complex<float>> out;
+                c.finish(out);
+                return to_array(out);
+            },
+            "The rest, after the last samples.");
+
+    py::class_<kernel::baseband_to_audio>(m,
+                                          "baseband_to_audio",
+                                          "Complex baseband of the modem to a real "
+                                          "signal on a subcarrier. Streaming, times "
+                                          "kept, parameters as of audio_to_baseband. The "
+                                          "audio's peak is at most that of the "
+                                          "baseband's magnitude. Raises ValueError.")
+        .def(py::init<double, double, double>(),
+             py::arg("audio_rate"),
+             py::arg("subcarrier_hz") = audio_rates::default_subcarrier,
+             py::arg("modem_rate") = audio_rates::default_modem)
+        .def(
+            "push",
+            [](kernel::baseband_to_audio& c, const array<std::complex<float>>& x) {
+                std::vector<float> out;
+                {
+                    py::gil_scoped_release release;
+                    c.push(x.data(), static_cast<size_t>(x.size()), out);
+                }
+                return to_array(out);
+            },
+            py::arg("samples"),
+            "Take complex samples; gives the float32 audio that they complete.")
+        .def(
+            "finish",
+            [](kernel::baseband_to_audio& c) {
+                std::vector<float> out;
+                c.finish(out);
+                return to_array(out);
+            },
+            "The rest, after the last samples.");
+
+    m.attr("BASEBAND_RATE") = static_cast<int>(audio_rates::default_modem);
+    m.attr("MIN_AUDIO_RATE") = static_cast<int>(audio_rates::least_audio);
+    m.attr("MAX_AUDIO_RATE") = static_cast<int>(audio_rates::most_audio);
+}

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recordings to octets: every transmission in them, and a report of each."""
+from typing import Any, Callable, Dict, Iterable, List, Optional
+
+import numpy as np
+
+from . import hf_python as _hf
+from . import recording
+
+#: Silence after the end of the input, s: the receiver notices that a signal has gone.
+FLUSH_S = 8.0
+
+#: Of the channel, reported as the mean over the blocks: digits after the point.
+CHANNEL_DIGITS = {"doppler_hz": 2, "delay_spread_ms": 2, "coded_ber": 4}
+
+#: What is known of one transmission when it is over. mode; start_s, end_s: of input;
+#: freq_offset_hz; snr_db: in 3 kHz, mean over the blocks; octets: their number; ended: eom, lost
+#: (no end-of-message mark came) or preempted (by a new preamble); doppler_hz: two-sigma spread;
+#: delay_spread_ms: two standard deviations; coded_ber: share of coded bits that the decoder
+#: corrected. The last three are None if no block came.
+Report = Dict[str, Any]
+
+
+class Reception:
+    """Takes the events of a receiver: octets go on as they come, a report at each end.
+
+    octets: called with each piece of data; report: with each Report. found, complete: number of
+    transmissions so far, and of those that ended with their mark.
+    """
+
+    def __init__(self, octets: Callable[[bytes], object] = lambda _: None,
+                 report: Callable[[Report], object] = lambda _: None) -> None:
+        self._octets, self._report = octets, report
+        self._current: Optional[Report] = None
+        self._snrs: List[float] = []
+        self._channel: Dict[str, List[float]] = {}
+        self.found = self.complete = 0
+
+    def handle(self, events: Iterable[Dict[str, Any]]) -> None:
+        """Take events of the receiver, in order."""
+        for event in events:
+            kind = event["type"]
+            if kind == "start":
+                self._begin(event)
+            elif kind == "octets" and self._current is not None:
+                self._current["octets"] += len(event["octets"])
+                self._snrs.append(event["snr_db"])
+                for key, values in self._channel.items():
+                    if key in event:
+                        values.append(event[key])
+                self._octets(event["octets"])
+            elif kind == "end":
+                self._end(event["time"], event["reason"])
+
+    def finish(self, time_s: float) -> None:
+        """End a transmission that the end of the input cut off."""
+        self._end(time_s, "lost")
+
+    def _begin(self, event: Dict[str, Any]) -> None:
+        self.found += 1
+        self._snrs = []
+        self._channel = {key: [] for key in CHANNEL_DIGITS}
+        self._current = {
+            "mode": event["mode"],
+            "start_s": round(event["time"], 4),
+            "end_s": None,
+            "freq_offset_hz": round(event["freq_offset_hz"], 2),
+            "snr_db": round(event["snr_db"], 1),
+            "octets": 0,
+            "ended": None,
+        }
+
+    def _end(self, time_s: float, reason: str) -> None:
+        report, self._current = self._current, None
+        if report is None:
+            return
+        if self._snrs:
+            report["snr_db"] = round(sum(self._snrs) / len(self._snrs), 1)
+        for key, values in self._channel.items():
+            report[key] = (round(sum(values) / len(values), CHANNEL_DIGITS[key])
+                           if values else None)
+        report["end_s"], report["ended"] = round(time_s, 4), reason
+        self.complete += reason == "eom"
+        self._report(report)
+
+
+def silence() -> np.ndarray:
+    """What the receiver hears after the end of the input."""
+    return np.zeros(round(FLUSH_S * _hf.BASEBAND_RATE), np.complex64)
+
+
+def demodulate(source: recording.Recording, reception: Reception, subcarrier: float = 1800.0,
+               zero_interleaver: bool = False, effort: int = 1) -> float:
+    """Everything in the recording; gives its duration in seconds.
+
+    subcarrier: centre of the signal, Hz, 0 for complex samples; zero_interleaver: take the serial
+    tone's short interleaver for none, which the waveform does not tell apart; effort: 0 to 2, as
+    of hf.receiver. Raises RecordingError, and ValueError for a rate or a subcarrier that cannot
+    be.
+    """
+    converter = _hf.audio_to_baseband(source.rate, subcarrier, blank_bursts=True)
+    receiver = _hf.receiver(zero_interleaver, effort=effort)
+    samples = 0
+    for piece in source.pieces():
+        samples += len(piece)
+        reception.handle(receiver.push(converter.push(piece), converter.erased))
+    reception.handle(receiver.push(converter.finish(), converter.erased))
+    reception.handle(receiver.push(silence()))
+    reception.finish(samples / source.rate)
+    return samples / source.rate

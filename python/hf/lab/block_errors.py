@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Block errors of the receiver over SNR, by mode and channel: what the event simulator puts in
+the place of samples. `hf bench curves FILE` measures them; the file in the tree is
+`block_errors.csv` beside this module."""
+import csv
+import os
+from typing import Callable, Dict, Iterator, List, NamedTuple, Tuple
+
+from .. import hf_python as hf
+from .. import output
+from . import ber
+
+PATH = os.path.join(os.path.dirname(__file__), "block_errors.csv")
+CHANNELS = ["awgn", "moderate", "poor", "high-moderate"]
+STEP_DB = 2.0
+#: Blocks of a point, and bad ones that end it early.
+BLOCKS = 100
+BAD = 40
+#: SNR in 3 kHz on AWGN where a sweep begins: about where half of the blocks arrive.
+MIDDLE_DB = {75: -11, 150: -6, 300: -3, 600: 0, 1200: 3, 2400: 8, 3200: 6, 4800: 10, 6400: 13,
+             8000: 16, 9600: 19}
+LOWEST_DB, HIGHEST_DB = -20, 45
+
+
+class Point(NamedTuple):
+    """A point of a curve. lost: transmissions not found or in a wrong mode; blocks and
+    bad_blocks: of the others; ber_of_bad: bit error rate inside the bad ones."""
+
+    mode: str
+    channel: str
+    snr_db: float
+    trials: int
+    lost: int
+    blocks: int
+    bad_blocks: int
+    ber_of_bad: float
+
+
+def modes() -> List[str]:
+    """The modes that have curves: each rate with the short and the long interleaver."""
+    return [f"4539-{rate}{il}" for rate in MIDDLE_DB for il in "SL"]
+
+
+def point(result: ber.Result, snr_db: float) -> Point:
+    """What the simulator needs of a result. A lost transmission has half of its bits wrong."""
+    share = result.lost / result.trials
+    blocks = round(result.blocks * (1 - share))
+    bad = max(result.bad_blocks - round(result.blocks * share), 0)
+    errors = max(result.errors - result.bits * share / 2, 0)
+    bits = result.bits / result.blocks * bad
+    return Point(result.point.mode, result.point.channel.split(" snr=")[0], snr_db,
+                 result.trials, result.lost, blocks, bad,
+                 min(errors / bits, 0.5) if bad else 0.0)
+
+
+def sweep(mode: str, channel: str,
+          run: Callable[[ber.Point, ber.Stop], ber.Result]) -> Iterator[Point]:
+    """Points every 2 dB, from where no block of a point is bad to where nearly all are."""
+    block_s = hf.timing(hf.mode(mode)).block_begin(1) - hf.timing(hf.mode(mode)).block_begin(0)
+    seconds = max(10 * block_s, 12.0)
+    middle = float(MIDDLE_DB[int(mode[5:-1])]) + (0 if channel == "awgn" else 4)
+
+    def at(snr: float) -> Point:
+        return point(run(ber.Point(mode, f"{channel} snr={snr:g}", seconds),
+                         ber.Stop(BAD, BLOCKS * block_s)), snr)
+
+    for step in (STEP_DB, -STEP_DB):
+        snr = middle if step > 0 else middle - STEP_DB
+        while LOWEST_DB <= snr <= HIGHEST_DB:
+            p = at(snr)
+            yield p
+            good = p.blocks - p.bad_blocks
+            if (p.bad_blocks == 0 and p.lost == 0) if step > 0 else 10 * good <= p.blocks:
+                break
+            snr += step
+
+
+def write(points: List[Point], path: str) -> None:
+    """Save points, ordered, as CSV."""
+    ordered = sorted(points, key=lambda p: (p.channel, int(p.mode[5:-1]), p.mode, p.snr_db))
+    output.write_csv(path, Point._fields,
+                     ([f"{v:.4g}" if isinstance(v, float) else v for v in p] for p in ordered))
+
+
+def read(path: str = PATH) -> Dict[Tuple[str, str], List[Point]]:
+    """The curves of a file, by channel and mode, points by rising SNR.
+
+    Raises ValueError that names the file and the line.
+    """
+    curves: Dict[Tuple[str, str], List[Point]] = {}
+    with open(path, newline="", encoding="utf-8") as file:
+        for number, row in enumerate(csv.DictReader(file), 2):
+            try:
+                p = Point(row["mode"], row["channel"], float(row["snr_db"]),
+                          int(row["trials"]), int(row["lost"]), int(row["blocks"]),
+                          int(row["bad_blocks"]), float(row["ber_of_bad"]))
+            except (KeyError, TypeError, ValueError):
+                raise ValueError(f"{path}, line {number}: needs the columns "
+                                 + ", ".join(Point._fields)) from None
+            curves.setdefault((p.channel, p.mode), []).append(p)
+    for points in curves.values():
+        points.sort(key=lambda p: p.snr_db)
+    return curves

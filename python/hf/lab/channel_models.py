@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Our fading beside GNU Radio's models: where they agree and where they do not.
+
+GNU Radio sums sinusoids, whose Doppler spectrum is that of a receiver that moves among
+reflectors (Clarke: two peaks with hard edges at the highest Doppler frequency). HF paths have
+the Gaussian spectrum of Watterson. The highest Doppler frequency is chosen for equal rms
+Doppler, so that fades come as often and last as long: what differs then is the shape.
+"""
+import math
+from typing import Any, Callable, Dict, Tuple
+
+import numpy as np
+
+from gnuradio import blocks, channels, gr
+
+from .. import output
+from . import channel
+
+#: Sinusoids that GNU Radio's examples use, and many.
+FEW, MANY = 8, 64
+
+
+def _run(model: Any, seconds: float, spread: float) -> Tuple[np.ndarray, float]:
+    """The gain that a GNU Radio block puts on a constant signal, as channel.taps() gives ours."""
+    step = max(1, int(channel.TAP_RATE / (64 * spread)))
+    count = math.ceil(seconds * channel.TAP_RATE / step)
+    top = gr.top_block()
+    sink = blocks.vector_sink_c()
+    top.connect(blocks.vector_source_c([1] * 10000, True), model,
+                blocks.keep_one_in_n(gr.sizeof_gr_complex, step),
+                blocks.head(gr.sizeof_gr_complex, count), sink)
+    top.run()
+    return np.array(sink.data(), np.complex128), channel.TAP_RATE / step
+
+
+def _flat(sinusoids: int) -> Callable[[float, float, int], Tuple[np.ndarray, float]]:
+    def run(spread: float, seconds: float, seed: int) -> Tuple[np.ndarray, float]:
+        highest = spread / math.sqrt(2)
+        return _run(channels.fading_model(sinusoids, highest / channel.TAP_RATE, False, 4.0,
+                                          seed), seconds, spread)
+    return run
+
+
+def _selective(spread: float, seconds: float, seed: int) -> Tuple[np.ndarray, float]:
+    highest = spread / math.sqrt(2)
+    return _run(channels.selective_fading_model(FEW, highest / channel.TAP_RATE, False, 4.0,
+                                                seed, [0.0], [1.0], 8), seconds, spread)
+
+
+#: Gains of one path, by the name of their model.
+MODELS: Dict[str, Callable[[float, float, int], Tuple[np.ndarray, float]]] = {
+    "hf.channel": channel.taps,
+    f"fading_model, N={FEW}": _flat(FEW),
+    f"fading_model, N={MANY}": _flat(MANY),
+    f"selective_fading_model, N={FEW}": _selective,
+}
+
+
+def compare(spread: float, seconds: float, seed: int) -> str:
+    """A Markdown table: the figures of channel.statistics() for each model; ! marks those that
+    are off."""
+    columns = {name: channel.statistics(*make(spread, seconds, seed), spread)
+               for name, make in MODELS.items()}
+    lines = ["| what | expected | " + " | ".join(columns) + " |",
+             "|---|---|" + "---|" * len(columns)]
+    for rows in zip(*columns.values()):
+        cells = [f"{c.measured:.4g}{'' if c.good else ' !'}" for c in rows]
+        lines.append(f"| {rows[0].what} | {rows[0].expected:.4g} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def draw(spread: float, seconds: float, seed: int, path: str) -> None:
+    """Doppler spectra and autocorrelations of the models as a picture."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+    figure, axes = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
+    for name, make in MODELS.items():
+        g, rate = make(spread, seconds, seed)
+        x, p = channel.spectrum(g, rate, spread)
+        lags = np.arange(0, int(2 / spread * rate))
+        power = np.mean(np.abs(g) ** 2)
+        r = [float(np.vdot(g[:len(g) - k], g[k:]).real) / (len(g) - k) / power for k in lags]
+        axes[0].plot(x, p, label=name)
+        axes[1].plot(lags / rate * spread, r, label=name)
+    axes[0].set(xlim=(-2.5, 2.5), ylim=(-60, 20), xlabel="f / d", ylabel="dB", title="Doppler")
+    axes[1].set(xlabel="lag times d", title="Autocorrelation")
+    for axis in axes:
+        axis.legend()
+        axis.grid(alpha=0.4)
+    output.save_figure(figure, path)
+    plt.close(figure)

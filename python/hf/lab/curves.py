@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bit-error curves as a picture, with the standard's limits, the ideal receiver's curves and the
+bounds with a known channel."""
+import math
+from typing import Any, Dict, List, Tuple
+
+from .. import output
+from . import standard
+from .ber import Result
+
+FLOOR = 1e-7  # the lower edge of the picture
+
+
+def split(channel: str) -> Tuple[str, float]:
+    """The channel without its SNR, and the SNR."""
+    items = channel.split()
+    snr = [i for i in items if i.startswith("snr=")]
+    return " ".join(i for i in items if i not in snr), float(snr[-1][4:])
+
+
+def rate_of(mode: str) -> int:
+    """bit/s of a mode's name."""
+    return int(mode.split("-")[1].rstrip("ZSLVUMN"))
+
+
+def bound_db(mode: str) -> float:
+    """SNR in 3 kHz below which no code carries the mode's rate on AWGN (Shannon)."""
+    rate = rate_of(mode)
+    return 10 * math.log10((2 ** (rate / 2400) - 1) * 2400 / 3000)
+
+
+def _curve(axis: Any, points: List[Tuple[float, Result]], colour: str, known: bool,
+           label: str) -> None:
+    points.sort(key=lambda p: p[0])
+    errors = [(snr, r) for snr, r in points if r.ber > 0]
+    axis.semilogy([snr for snr, _ in errors], [max(r.ber, FLOOR) for _, r in errors],
+                  "--" if known else "o-", color=colour, markersize=4,
+                  label=label if not known else None)
+    for snr, r in points:
+        low, high = r.ber_interval()
+        if r.ber == 0:
+            # No error seen: the rate is somewhere below the upper bound.
+            axis.annotate("", (snr, max(high / 3, FLOOR)), (snr, high), annotation_clip=True,
+                          arrowprops={"arrowstyle": "->", "color": colour,
+                                      "linestyle": "--" if known else "-"})
+            axis.plot([snr], [high], "_", color=colour, markersize=7)
+        elif not known:
+            axis.vlines([snr], [max(low, FLOOR)], [high], color=colour, alpha=0.4)
+
+
+def _panel(axis: Any, channel: str, curves: Dict[str, Dict[bool, List[Tuple[float, Result]]]]
+           ) -> None:
+    from matplotlib import colormaps
+    # Ten colours that differ for the eye; of more curves neighbours are alike.
+    of_many = colormaps["turbo"].resampled(len(curves))
+    for number, (mode, kinds) in enumerate(sorted(curves.items(),
+                                                  key=lambda c: rate_of(c[0]))):
+        colour = f"C{number}" if len(curves) <= 10 else of_many(number)
+        for known, points in kinds.items():
+            _curve(axis, points, colour, known, mode)
+        for row in standard.rows():
+            same = row.channel == channel or (channel == "poor"
+                                              and row.channel == "paths=0:0:1,2:0:1")
+            if row.mode == mode and same and row.max_ber:
+                axis.plot(row.snr_db, row.max_ber, "v", color=colour, markersize=9)
+        if channel == "awgn":
+            ideal = [(s, b) for s, b in standard.ideal_awgn(rate_of(mode)) if b > 0]
+            axis.plot([s for s, _ in ideal], [b for _, b in ideal], ":", color=colour)
+            axis.axvline(bound_db(mode), 0, 0.05, color=colour)
+    axis.set(title=channel, xlabel="SNR in 3 kHz, dB", ylabel="bit error rate",
+             ylim=(FLOOR / 1.5, 1))
+    axis.grid(True, which="major", alpha=0.4)
+    axis.legend(fontsize="small", title_fontsize="x-small",
+                title="v: standard's limit\narrow down: no error seen\ndotted: ideal receiver\n"
+                      "dashed: channel known\ntick below: Shannon" if channel == "awgn" else
+                      "v: standard's limit\narrow down: no error seen\ndashed: channel known")
+
+
+def draw(results: List[Result], path: str) -> None:
+    """One panel for each channel, one curve for each mode; the format follows from the name."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+    panels: Dict[str, Dict[str, Dict[bool, List[Tuple[float, Result]]]]] = {}
+    for r in results:
+        channel, snr = split(r.point.channel)
+        kinds = panels.setdefault(channel, {}).setdefault(r.point.mode, {})
+        kinds.setdefault(r.point.genie, []).append((snr, r))
+    figure, axes = plt.subplots(1, len(panels), squeeze=False,
+                                figsize=(9 * len(panels), 6), layout="constrained")
+    for axis, (channel, curves) in zip(axes[0], panels.items()):
+        _panel(axis, channel, curves)
+    output.save_figure(figure, path, dpi=90)
+    plt.close(figure)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How many times faster than real time the engines and two stations work, by processor
+time, so that other work on the machine does not count."""
+import os
+import tempfile
+import time
+from typing import List, NamedTuple, Tuple
+
+import numpy as np
+
+from .. import hf_python as hf
+from .. import demodulation, recording
+
+SAMPLE_RATE = 9600
+MODES = ["4539-75S", "4539-600S", "4539-2400L", "4539-3200S", "4539-9600S", "4539-9600VL"]
+# At 9600 bit/s, at least: normal and highest effort. No target is set for one pass.
+TARGETS = {1: 60, 2: 10}
+#: Two whole stations in one thread at 4539-9600S, normal effort.
+LOCK_STEP_TARGET = 100
+AUDIO_RATE = 48000
+#: Processor time of the way from a recording to the receiver, on top of the receiver's, %.
+AUDIO_TARGET = 15
+
+
+class Speed(NamedTuple):
+    """Times real time; lock_step: two stations in one thread, both directions simulated.
+
+    to_audio, from_audio: octets to audio of 48000 samples/s and back, by way of a recording;
+    audio_extra: what the audio costs on top of the receiver, %.
+    """
+
+    mode: str
+    modulator: float
+    receiver: Tuple[float, ...]  # by effort: 0, 1, 2
+    idle_receiver: float
+    lock_step: float
+    to_audio: float
+    from_audio: float
+    audio_extra: float
+
+
+def octets_for(mode: "hf.mode", seconds: float) -> int:
+    """Octets of a transmission of about so many seconds."""
+    return max(int(mode.rate_bps * seconds / 8), 16)
+
+
+def measure(text: str, seconds: float) -> Speed:
+    """Measure one mode with about so many seconds of signal."""
+    mode = hf.mode(text)
+    payload = np.random.default_rng(1).bytes(octets_for(mode, seconds))
+    begin = time.thread_time()
+    samples = hf.modulate(mode, payload)
+    modulator = time.thread_time() - begin
+    # The end of a message is told some symbols after its last sample.
+    samples = np.concatenate([samples, np.zeros(SAMPLE_RATE // 2, np.complex64)])
+    duration = len(samples) / SAMPLE_RATE
+
+    rng = np.random.default_rng(2)
+    noise = (rng.normal(size=len(samples)) + 1j * rng.normal(size=len(samples))) * 0.02
+    heard = (samples + noise).astype(np.complex64)
+    busy = []
+    for effort in (0, 1, 2):
+        receiver = hf.receiver(effort=effort)
+        begin = time.thread_time()
+        events = receiver.push(heard)
+        busy.append(duration / (time.thread_time() - begin))
+        if b"".join(e["octets"] for e in events if e["type"] == "octets") != payload:
+            raise RuntimeError(f"{text}, effort {effort}: the receiver did not give back "
+                               "what was sent")
+    begin = time.thread_time()
+    receiver.push(noise.astype(np.complex64))
+    idle = time.thread_time() - begin
+
+    begin = time.thread_time()
+    result = hf.simulate_real(text, octets_for(mode, seconds), 2042, limit_s=20 * seconds + 200)
+    lock_step = result["end_s"] / (time.thread_time() - begin)
+    return Speed(text, duration / modulator, tuple(busy), duration / idle, lock_step,
+                 *measure_audio(heard, payload, modulator))
+
+
+def measure_audio(heard: np.ndarray, payload: bytes, modulator: float
+                  ) -> Tuple[float, float, float]:
+    """The last three figures of Speed: baseband to audio, through a file, and back."""
+    duration = len(heard) / SAMPLE_RATE
+    begin = time.thread_time()
+    up = hf.baseband_to_audio(AUDIO_RATE)
+    audio = np.concatenate([up.push(heard), up.finish()])
+    to_audio = time.thread_time() - begin + modulator
+    peak = np.max(np.abs(audio))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "audio.wav")
+        with open(path, "wb") as file:
+            recording.write_wav(file, AUDIO_RATE, len(audio), [audio / (1.1 * peak)])
+        octets = bytearray()
+        begin = time.thread_time()
+        demodulation.demodulate(recording.open_recording(path),
+                                demodulation.Reception(octets.extend))
+        from_audio = time.thread_time() - begin
+        # The two shares by themselves: their difference would drown in the clock's noise.
+        begin = time.thread_time()
+        down = hf.audio_to_baseband(AUDIO_RATE, blank_bursts=True)
+        baseband = [down.push(p) for p in recording.open_recording(path).pieces()]
+        baseband.append(down.finish())
+        front_end = time.thread_time() - begin
+    if octets != payload:
+        raise RuntimeError("the audio did not give back what was sent")
+    receiver = hf.receiver()
+    begin = time.thread_time()
+    for piece in [*baseband, demodulation.silence()]:
+        receiver.push(piece)
+    engine = time.thread_time() - begin
+    return duration / to_audio, duration / from_audio, 100 * front_end / engine
+
+
+def table(rows: List[Speed]) -> str:
+    """The rows as a Markdown table."""
+    lines = ["| mode | modulator | receiver, effort 0 | 1 | 2 | receiver, noise | two stations "
+             "| to 48 kHz audio | from 48 kHz audio | on top of the receiver |",
+             "|---|---|---|---|---|---|---|---|---|---|"]
+    for r in rows:
+        cells = [f"{r.modulator:.0f}"]
+        for effort, reached in enumerate(r.receiver):
+            target = TARGETS.get(effort) if "-9600" in r.mode else None
+            cells.append(f"{reached:.0f}" + (f" (target {target})" if target else ""))
+        target = f" (target {LOCK_STEP_TARGET})" if r.mode == "4539-9600S" else ""
+        cells += [f"{r.idle_receiver:.0f}", f"{r.lock_step:.0f}{target}", f"{r.to_audio:.0f}",
+                  f"{r.from_audio:.0f}", f"{r.audio_extra:.1f} % (target {AUDIO_TARGET} %)"]
+        lines.append(f"| {r.mode} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)

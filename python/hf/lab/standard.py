@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The conditions of MIL-STD-188-110C (Tables XVI and C-XVII, C.6) as measurements: each row of
+performance.csv beside what the receiver does, and the SNR that it needs."""
+import csv
+import math
+from pathlib import Path
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+
+from .ber import Point, Result, Stop, outward
+
+DATA = Path(__file__).parent
+# Where the standard names no duration: our choice.
+DEFAULT_DURATION_S = 3600.0
+TRANSMISSION_S = 26.0
+LETTERS = {"L": "L", "VL": "VL", "none": "N"}
+
+
+class Row(NamedTuple):
+    """One condition. max_ber is None where synchronisation alone is asked for."""
+
+    id: str
+    mode: str
+    channel: str  # without the SNR
+    snr_db: float
+    max_ber: Optional[float]
+    duration_s: float
+    whole: bool   # one transmission of the whole duration
+    what: str
+
+
+def _paths(row: Dict[str, str]) -> str:
+    if int(row["paths"]) == 1:
+        return "awgn"
+    spread = row["fading_bw_hz_two_sigma"]
+    return f"paths=0:0:{spread},{row['delay_ms']}:0:{spread}"
+
+
+def rows() -> List[Row]:
+    """Every row of performance.csv."""
+    result = []
+    with open(DATA / "performance.csv", newline="", encoding="utf-8") as file:
+        for r in csv.DictReader(file):
+            interleaver = LETTERS[r["interleaver"].split()[0]]
+            channel, whole = _paths(r), False
+            offset = r["frequency_offset_hz"]
+            if offset.startswith("triangle"):
+                channel, whole = channel + " offset=75 sweep=3.5", True
+            elif float(offset or 0) != 0:
+                channel, whole = channel + f" offset={offset}", True
+            ber = float(r["max_ber"]) if r["max_ber"] else None
+            fading = "AWGN" if channel.startswith("awgn") else \
+                f"{r['delay_ms']} ms {r['fading_bw_hz_two_sigma']} Hz"
+            extra = "" if not whole else (", sweep" if "sweep" in channel else f", {offset} Hz")
+            result.append(Row(
+                r["id"], f"4539-{r['rate_bps']}{interleaver}", channel, float(r["snr_db"]), ber,
+                float(r["min_duration_s"] or DEFAULT_DURATION_S), whole, fading + extra))
+    return result
+
+
+def ideal_awgn(rate_bps: int) -> List[Tuple[float, float]]:
+    """SNR and bit error rate of the ideal receiver, where it made errors."""
+    with open(DATA / "performance_ideal_awgn.csv", newline="", encoding="utf-8") as file:
+        return sorted((float(r["snr_db_in_3khz"]), float(r["ber"]))
+                      for r in csv.DictReader(file)
+                      if int(r["rate_bps"]) == rate_bps and float(r["ber"]) > 0)
+
+
+def ideal_awgn_db(rate_bps: int, ber: float = 1e-5) -> Optional[float]:
+    """SNR at which the ideal receiver reaches \\p ber: interpolated between its points."""
+    points = [(snr, math.log10(b)) for snr, b in ideal_awgn(rate_bps)]
+    target = math.log10(ber)
+    for (s0, b0), (s1, b1) in zip(points, points[1:]):
+        if b0 >= target >= b1:
+            return s0 + (s1 - s0) * (b0 - target) / (b0 - b1)
+    if len(points) > 1 and points[-1][1] > target:  # the last step, continued
+        (s0, b0), (s1, b1) = points[-2:]
+        return s1 + (s1 - s0) * (b1 - target) / (b0 - b1)
+    return None
+
+
+Run = Callable[[Point, Stop], Result]
+
+
+class Outcome(NamedTuple):
+    """A row, its result at the required SNR, and the least SNR found to be enough."""
+
+    row: Row
+    at_limit: Result
+    needs_db: Optional[float]
+
+    @property
+    def met(self) -> bool:
+        return passes(self.row, self.at_limit)
+
+
+def passes(row: Row, result: Result) -> bool:
+    """Whether the measured rate is allowed; held to the end where that is all."""
+    if row.max_ber is None:
+        return result.lost + result.cut == 0
+    return result.ber <= row.max_ber
+
+
+def check(row: Row, scale: float, effort: int, search: bool, run: Run) -> Outcome:
+    """Measure \\p row for its duration times \\p scale. With \\p search: go down from the limit
+    by 2 dB while it holds, then halve the step down to 0.5 dB."""
+    duration = row.duration_s * scale
+    seconds = duration if row.whole else min(TRANSMISSION_S, duration)
+    if "sweep" in row.channel:
+        seconds = max(seconds, 90.0)  # one period
+
+    def at(snr: float) -> Result:
+        return run(Point(row.mode, f"{row.channel} snr={snr:g}", seconds, effort),
+                   Stop(bad_blocks=10 ** 9, air_s=duration))
+
+    limit = at(row.snr_db)
+    if not search or row.max_ber is None or not passes(row, limit):
+        return Outcome(row, limit, None)
+    good, step = row.snr_db, 2.0
+    while good > row.snr_db - 20 and passes(row, at(good - step)):
+        good -= step
+    while step > 0.5:
+        step /= 2
+        if passes(row, at(good - step)):
+            good -= step
+    return Outcome(row, limit, good)
+
+
+HEAD = ["row", "mode", "channel", "limit dB", "BER allowed", "BER", "95 % up to", "bad blocks",
+        "lost", "needs dB", "margin dB", ""]
+
+
+def table(outcomes: List[Outcome]) -> str:
+    """The outcomes as a Markdown table."""
+    lines = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
+    for o in outcomes:
+        r = o.at_limit
+        upper = outward(*r.ber_interval()).split()[-1]
+        cells = [o.row.id, o.row.mode, o.row.what, f"{o.row.snr_db:g}",
+                 "hold" if o.row.max_ber is None else f"{o.row.max_ber:.0e}",
+                 f"{r.ber:.1e}", upper,
+                 f"{r.bad_blocks} of {r.blocks}",
+                 f"{r.lost + r.cut} of {r.trials}",
+                 "" if o.needs_db is None else f"{o.needs_db:g}",
+                 "" if o.needs_db is None else f"{o.row.snr_db - o.needs_db:g}",
+                 "met" if o.met else "MISSED"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)

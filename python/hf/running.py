@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stations from their descriptions in one flowgraph, over a simulated air that they share."""
+import os
+import pwd
+import tempfile
+from typing import List
+
+from gnuradio import gr
+
+from . import hf_python as hf
+from . import station, watch
+
+
+class Stations:
+    """Stations, those with a modem of ours on a simulated air that they share.
+
+    A context manager: on the way out all stops. Stations with a modem elsewhere take time from
+    a modem of the same run, so that they keep up with an air that runs at another speed; if
+    there is none, from the host's clock.
+    """
+
+    def __init__(self, descriptions: List[station.Description], channel: str, seed: int,
+                 speed: float) -> None:
+        hf.channel_model(channel)  # complains of a wrong one before anything is set up
+        station.check_together(descriptions)
+        self.tb = gr.top_block("hf run")
+        on_air = [d for d in descriptions if d.modem_client is None]
+        if len(on_air) == 1:
+            raise ValueError(f"station {on_air[0].name} alone on a simulated air has nobody to "
+                             "hear it: give a second station file, or [modem_client] for a modem "
+                             "elsewhere")
+        self.air = None
+        if on_air:
+            power = max(hf.mode(d.mode).mean_power for d in on_air)
+            self.air = hf.air(len(on_air), channel, seed, speed, power)
+        self.stations, self.logs = [], []
+        for k, d in enumerate(on_air):
+            self._add(station.Station(self.tb, d, self.air.source(k), self.air.sink(k)))
+        clock = (self.stations[0].modem, "modem") if on_air else None
+        for d in descriptions:
+            if d.modem_client is not None:
+                self._add(station.Station(self.tb, d, clock=clock))
+
+    def _add(self, s: station.Station) -> None:
+        self.stations.append(s)
+        if s.data_link is not None:
+            lines = watch.LogWatch(f"{s.description.address} ")
+            for block in (s.data_link, s.pep, s.ip_client, s.dns):
+                if block is not None:
+                    self.tb.msg_connect(block, "log", lines, "log")
+            self.logs.append(lines)
+
+    def now(self) -> float:
+        """Station time, s."""
+        return self.air.now() if self.air else self.stations[0].data_link.state().now
+
+    def __enter__(self) -> "Stations":
+        self.tb.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.air:
+            self.air.end()
+        self.tb.stop()
+        self.tb.wait()
+
+    def new_lines(self) -> List[str]:
+        """What the data links have said since the last call, in the order of time."""
+        return sorted(line for log in self.logs for line in log.take())
+
+
+def greeting(s: station.Station) -> str:
+    """What is said of a station when it runs."""
+    d = s.description
+    text = f"station {d.name}, {d.mode}"
+    if s.sis_server:
+        text += f", SIS server on port {s.sis_server.port()}"
+    if s.modem_server:
+        text += f", modem server ({d.modem_server.form}) on port {s.modem_server.port()}"
+    if d.modem_client:
+        text += f", modem at {d.modem_client.host}:{d.modem_client.port}"
+    return text
+
+
+def details(s: station.Station) -> List[str]:
+    """What a station has opened, and to whom."""
+    d, lines = s.description, []
+    if d.sis_server:
+        lines.append(f"SIS server: whoever reaches {d.sis_server.address} port "
+                     f"{s.sis_server.port()} can transmit")
+    if d.modem_server:
+        lines.append(f"modem server: whoever reaches {d.modem_server.address} port "
+                     f"{s.modem_server.port()} can transmit")
+    if d.ip_client:
+        lines.append(f"IP client: TUN device {d.ip_client.device}, {d.ip_client.address}; to "
+                     f"{', '.join(d.ip_client.routes) or 'nobody'}")
+    if d.pep:
+        lines.append(f"HF-PEP: listens on {', '.join(d.pep.listen) or 'nothing'}; to "
+                     f"{', '.join(d.pep.routes) or 'nobody'}; peers may reach "
+                     f"{', '.join(d.pep.allow) or 'nothing'}")
+    if d.dns:
+        lines.append(f"DNS: listens on {', '.join(d.dns.listen) or 'nothing'}; peers "
+                     + (f"({', '.join(d.dns.peers) or 'all'}) may ask {d.dns.resolver}"
+                        if d.dns.resolver else "may ask nothing"))
+    files = [path for path in (d.capture.d_pdu, d.capture.sis) if path]
+    if files:
+        lines.append(f"captures: {', '.join(files)}")
+    if d.netns:
+        lines.append(f"all in network namespace {d.netns}")
+    return [f"{d.name}  {line}" for line in lines]
+
+
+def become(user: str) -> None:
+    """Go on as that user, without any right of root; raises ValueError or RuntimeError.
+
+    For all threads at once: those that sockets and devices have already, and those to come.
+    """
+    try:
+        account = pwd.getpwnam(user)
+    except KeyError:
+        raise ValueError(f"user {user}: there is none of that name") from None
+    if account.pw_uid == 0:
+        raise ValueError(f"user {user}: that is root, allowed is any other")
+    if os.geteuid() == 0:
+        hf.give_up_new_rights()
+    try:
+        os.setgroups([])
+        os.setresgid(account.pw_gid, account.pw_gid, account.pw_gid)
+        os.setresuid(account.pw_uid, account.pw_uid, account.pw_uid)
+    except PermissionError:
+        raise RuntimeError(f"cannot become user {user}: only root can, and {os.geteuid()} "
+                           "is not root") from None
+    # GNU Radio keeps its preferences there, and fails where it may not.
+    homes = [os.environ.get("HOME", ""), account.pw_dir, tempfile.gettempdir()]
+    os.environ["HOME"] = next((h for h in homes if os.access(h, os.W_OK | os.X_OK)), homes[-1])

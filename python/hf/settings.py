@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All settings of a station beyond its keys: what hf info --settings, the help of Python and
+docs/settings.md say of them. The table itself is that of the blocks (describe_settings())."""
+import re
+import textwrap
+from typing import Any, Dict, List, NamedTuple
+
+from . import hf_python as _hf
+
+
+class Setting(NamedTuple):
+    """One setting, or several of one kind (dscp_N), in words for people."""
+
+    name: str
+    default: str
+    allowed: str
+    unit: str
+    meaning: str
+
+
+class Part(NamedTuple):
+    """Settings of one block, and the table of a station file that holds them."""
+
+    name: str
+    table: str
+    block: Any
+
+
+#: By the name that hf info --settings takes.
+PARTS: Dict[str, Part] = {
+    "data-link": Part("Data link", "[data_link]", _hf.data_link),
+    "pep": Part("HF-PEP", "[pep.settings]", _hf.pep),
+    "ip-client": Part("IP Client", "[ip_client.settings]", _hf.ip_client),
+    "dns": Part("DNS-PEP", "[dns.settings]", _hf.dns_pep),
+}
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value == int(value) and abs(value) < 1e16 else f"{value:g}"
+
+
+def _allowed(info: Any) -> str:
+    if info.whole and (info.least, info.most) == (0, 1):
+        return "0 or 1"
+    return f"{_number(info.least)} to {_number(info.most)}"
+
+
+def settings(part: Part) -> List[Setting]:
+    """The settings of a part; what differs in a number alone is one entry."""
+    found: Dict[str, Setting] = {}
+    for info in part.block.describe_settings():
+        name = re.sub(r"_\d+$", "_N", info.name)
+        default = _number(info.value)
+        if name in found and found[name].default != default:
+            default = "by N"
+        found[name] = Setting(name, default, _allowed(info), info.unit, info.meaning)
+    return list(found.values())
+
+
+def text(part: Part) -> str:
+    """For a terminal, and for help()."""
+    rows = settings(part)
+    width = max(len(r.name) for r in rows)
+    lines = []
+    for r in rows:
+        unit = f" {r.unit}" if r.unit else ""
+        lines += [f"{r.name:{width}}  {r.default}{unit}   ({r.allowed})",
+                  textwrap.fill(r.meaning, 79, initial_indent=" " * (width + 2),
+                                subsequent_indent=" " * (width + 2), break_on_hyphens=False)]
+    return "\n".join(lines)
+
+
+def markdown() -> str:
+    """docs/settings.md."""
+    lines = ["# Settings", "",
+             "Numbers that need not be set. `hf info --settings` prints them, and "
+             "`help(hf.data_link)`;",
+             "this page is what `hf info --settings --markdown` printed. Times and rates may "
+             "have a fraction,",
+             "the others are whole numbers; flags are 0 or 1, in station files `true` and `false` "
+             "as well. On",
+             "the command line: `hf sim --set NAME=NUMBER`."]
+    for part in PARTS.values():
+        lines += ["", f"## {part.name}: `{part.table}`", "",
+                  "| setting | default | unit | allowed | meaning |", "|---|---|---|---|---|"]
+        lines += [f"| `{r.name}` | {r.default} | {r.unit} | {r.allowed} | {r.meaning} |"
+                  for r in settings(part)]
+    return "\n".join(lines)
+
+
+def document() -> None:
+    """Put the tables into the help of the blocks."""
+    for part in PARTS.values():
+        title = "Settings, each with its default and the values allowed:"
+        part.block.__doc__ += f"\n\n{title}\n\n{text(part)}\n"

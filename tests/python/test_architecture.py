@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which folder may include what: every #include under lib/ against docs/architecture.md."""
+import pathlib
+import re
+from typing import Dict, List, Set, Tuple
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIB = ROOT / "lib"
+ROW = re.compile(r"^\| `lib/([\w/]+)/` \| .*? \| (.*?) \|$", re.M)
+INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"]([^>\"]+)[>\"]", re.M)
+ANY_ENGINE = "any engine"
+NO_ENGINES = {"blocks", "edges"}
+#: Public headers that engines may use: value types, and what a modem asks of its user.
+PUBLIC = {"hf/api.h", "hf/mode.h", "hf/modem_user.h", "hf/setting_info.h", "hf/time.h",
+          "hf/traffic_state.h"}
+#: Who may include what else is not ours: blocks live in GNU Radio, edges on Boost.Asio.
+OUTSIDE = {"gnuradio": {"blocks"}, "pmt": {"blocks"}, "uhd": {"blocks"},
+           "boost": {"blocks", "edges"}}
+
+
+def table() -> Dict[str, Tuple[bool, Set[str]]]:
+    """Of each folder: any engine, and the folders and headers that it may include."""
+    rows = ROW.findall((ROOT / "docs" / "architecture.md").read_text())
+    return {name: (ANY_ENGINE in cell, set(re.findall(r"`([^`]+)`", cell)))
+            for name, cell in rows}
+
+
+def folder_of(path: str, folders: List[str]) -> str:
+    """The folder of the table that a path below lib/ is in; the longest name counts."""
+    fitting = [f for f in folders if path.startswith(f + "/")]
+    return max(fitting, key=len) if fitting else ""
+
+
+def fault(file: str, header: str, allowed: Dict[str, Tuple[bool, Set[str]]]) -> str:
+    """What is wrong with an #include; empty: nothing."""
+    own = folder_of(file, list(allowed))
+    if own == "":
+        return f"lib/{file} is in no folder of the table"
+    first = header.split("/")[0]
+    may = {"blocks"} if first == "hf" and header not in PUBLIC else OUTSIDE.get(first, {own})
+    if own not in may:
+        return f"lib/{file} includes {header}: only {sorted(may)} may"
+    to = folder_of(header, list(allowed))
+    if to in ("", own):
+        return ""  # a system header, another library's or its own
+    everything, listed = allowed[own]
+    engine = to not in NO_ENGINES
+    if (everything and engine) or to in listed or header in listed:
+        return ""
+    return f"lib/{file} includes {header}: not among {sorted(listed) or 'nothing'}"
+
+
+def includes() -> List[Tuple[str, str]]:
+    """(file, header), both below lib/."""
+    return [(str(path.relative_to(LIB)), header) for path in sorted(LIB.rglob("*"))
+            if path.suffix in (".h", ".cc") for header in INCLUDE.findall(path.read_text())]
+
+
+def test_every_folder_has_a_row():
+    folders = {str(p.parent.relative_to(LIB)) for p in LIB.rglob("CMakeLists.txt")} - {"."}
+    rows = set(table())
+    assert folders <= rows
+    assert all((LIB / row).is_dir() for row in rows)
+
+
+def test_arrows_point_as_the_table_says():
+    found = includes()
+    assert len(found) > 500
+    faults = [f for f in (fault(file, header, table()) for file, header in found) if f]
+    assert not faults, "\n".join(faults)
+
+
+def test_rows_name_nothing_that_is_not_used():
+    allowed, found = table(), includes()
+    for own, (everything, listed) in allowed.items():
+        used = {h for file, h in found if folder_of(file, list(allowed)) == own}
+        for name in listed:
+            assert any(h == name or folder_of(h, list(allowed)) == name for h in used), \
+                f"lib/{own}/ does not include {name}"
+        assert not (everything and listed - NO_ENGINES)
+
+
+@pytest.mark.parametrize("file, header", [
+    ("waveform/mode.cc", "modem/decode/viterbi.h"),
+    ("modem/detect/detector.cc", "gnuradio/block.h"),
+    ("slep/codec.cc", "s5066/node.h"), ("s5066/node.cc", "boost/asio.hpp"),
+    ("ip/client.cc", "hf/ip_client.h"), ("sim/station.cc", "blocks/pdu.h"),
+    ("s5066/sis.cc", "s5066/clients/rcop.h"), ("new/thing.cc", "hf/mode.h"),
+    ("waveform/coding/interleave.cc", "waveform/description.h"),
+    ("waveform/timing.cc", "waveform/families/high_rate/high_rate.h"),
+    ("edges/tcp_edge.cc", "gnuradio/block.h"), ("edges/tcp_edge.cc", "hf/pep.h"),
+    ("edges/tcp_edge.cc", "blocks/pdu.h"), ("pep/engine.cc", "edges/tcp_edge.h"),
+    ("modem/detect/equaliser.cc", "modem/track/channel_estimator.h"),
+    ("modem/track/presence.h", "modem/find/acquisition.h"),
+    ("modem/front/pulse.h", "modem/burst_receiver.h")])
+def test_wrong_arrows_are_seen(file, header):
+    assert fault(file, header, table())
+
+
+@pytest.mark.parametrize("file, header", [
+    ("modem/track/presence.h", "waveform/timing.h"),
+    ("modem/detect/detector.cc", "modem/decode/viterbi.h"),
+    ("modem/detect/detector.cc", "hf/mode.h"), ("blocks/pep_impl.cc", "gnuradio/block.h"),
+    ("sim/station.cc", "dns/engine.h"), ("slep/codec.cc", "s5066/octets.h"),
+    ("dns/cache.cc", "zlib.h"), ("edges/tcp_edge.cc", "boost/asio.hpp"),
+    ("edges/tcp_edge.cc", "pep/engine.h"), ("blocks/pep_impl.cc", "edges/tcp_edge.h")])
+def test_right_arrows_are_not(file, header):
+    assert not fault(file, header, table())
+
+
+def test_the_guide_for_contributors_names_what_there_is():
+    text = (ROOT / "docs" / "where-to-put-things.md").read_text()
+    rooms = "lib|tests|python|grc|include|docs|examples"
+    paths = set(re.findall(rf"[`( ]((?:{rooms})/[\w./-]*)`", text))
+    assert len(paths) > 30
+    assert not [path for path in paths if not (ROOT / path).exists() and "NAME" not in path]
+
+
+def test_the_contents_of_the_guide_are_its_headings():
+    text = (ROOT / "docs" / "user-guide.md").read_text()
+    headings = [h for h in re.findall(r"^## (.+)$", text, re.M) if h != "Contents"]
+    listed = re.findall(r"^- \[(.+)\]\(#(.+)\)$", text.split("## Modes")[0], re.M)
+    anchors = [re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings]
+    assert listed == list(zip(headings, anchors)) and len(headings) > 20

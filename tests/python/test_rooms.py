@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which room of the package may import what: every import below python/hf against the table in
+docs/architecture.md."""
+import ast
+import pathlib
+import re
+from typing import Dict, Iterator, List, NamedTuple, Set, Tuple
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "python" / "hf"
+ROW = re.compile(r"^\| `python/hf/(\w*)/?` \| .*? \| (.*?) \| (.*?) ?\|$", re.M)
+#: What the library is called in the table.
+LIBRARY = ""
+
+
+class Room(NamedTuple):
+    """Rooms of ours that it may import, and modules of others that only it may."""
+
+    ours: Set[str]
+    others: Set[str]
+
+
+def rooms() -> Dict[str, Room]:
+    """The table, by folder below python/hf; the library is the folder itself."""
+    table = {}
+    for name, ours, others in ROW.findall((ROOT / "docs" / "architecture.md").read_text()):
+        may = set(re.findall(r"`(\w+)`", ours)) | ({LIBRARY} if "the library" in ours else set())
+        table[name] = Room(may, set(re.findall(r"\w+", others)))
+    return table
+
+
+def imports(path: pathlib.Path) -> Iterator[Tuple[str, ...]]:
+    """What a module imports, as parts of absolute names, inside functions as well."""
+    package = ("gnuradio", "hf", *path.relative_to(PACKAGE).parent.parts)
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield tuple(alias.name.split("."))
+        elif isinstance(node, ast.ImportFrom):
+            base = package[:len(package) - node.level + 1] if node.level else ()
+            base += tuple(node.module.split(".")) if node.module else ()
+            for alias in node.names:
+                yield (*base, alias.name)
+
+
+def room_of(parts: Tuple[str, ...], table: Dict[str, Room]) -> str:
+    """The room that a name below gnuradio.hf is in."""
+    return parts[2] if len(parts) > 2 and parts[2] in table else LIBRARY
+
+
+def fault(own: str, parts: Tuple[str, ...], table: Dict[str, Room]) -> str:
+    """What is wrong with an import in a room; empty: nothing."""
+    if parts[:2] != ("gnuradio", "hf"):
+        owners = {name for name, room in table.items() if parts[0] in room.others}
+        return f"{parts[0]} is for {sorted(owners)}" if owners and own not in owners else ""
+    to = room_of(parts, table)
+    return "" if to == own or to in table[own].ours else f"{'.'.join(parts)} is in another room"
+
+
+def modules() -> List[Tuple[str, pathlib.Path]]:
+    """Every module with the room it is in."""
+    return [(path.relative_to(PACKAGE).parts[0] if path.parent != PACKAGE else LIBRARY, path)
+            for path in sorted(PACKAGE.rglob("*.py"))]
+
+
+def test_every_folder_has_a_row():
+    folders = {p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name != "__pycache__"}
+    assert folders | {LIBRARY} == set(rooms())
+
+
+def test_imports_go_as_the_table_says():
+    table, faults, count = rooms(), [], 0
+    for own, path in modules():
+        for parts in imports(path):
+            count += 1
+            if said := fault(own, parts, table):
+                faults.append(f"{path.relative_to(ROOT)}: {said}")
+    assert count > 400
+    assert not faults, "\n".join(faults)
+
+
+def test_what_a_room_has_for_itself_it_uses():
+    for name, room in rooms().items():
+        used = {parts[0] for own, path in modules() if own == name for parts in imports(path)}
+        assert room.others <= used, name
+
+
+@pytest.mark.parametrize("own, name, wrong", [
+    (LIBRARY, "gnuradio.hf.cli.fail", True), (LIBRARY, "gnuradio.hf.lab.ber", True),
+    ("lab", "gnuradio.hf.cli.sim", True), ("lab", "click", True), (LIBRARY, "rich.table", True),
+    ("cli", "matplotlib.pyplot", True), (LIBRARY, "scipy.stats", True),
+    ("bindings", "gnuradio.hf.station", True), ("lab", "gnuradio.hf.station", False),
+    ("lab", "gnuradio.hf.hf_python", False), ("cli", "gnuradio.hf.lab.ber", False),
+    ("cli", "gnuradio.hf.cli.fail", False), (LIBRARY, "gnuradio.hf.output", False),
+    ("lab", "matplotlib.pyplot", False), ("cli", "click", False), ("cli", "gnuradio.gr", False)])
+def test_wrong_imports_are_seen_and_right_ones_are_not(own, name, wrong):
+    assert bool(fault(own, tuple(name.split(".")), rooms())) == wrong
+
+
+def test_relative_imports_are_resolved(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
+    path = tmp_path / "lab" / "x.py"
+    path.parent.mkdir()
+    path.write_text("from . import a\nfrom .. import b\nfrom ..cli.sim import c\n"
+                    "from .d import e\nimport f.g\n")
+    assert list(imports(path)) == [
+        ("gnuradio", "hf", "lab", "a"), ("gnuradio", "hf", "b"),
+        ("gnuradio", "hf", "cli", "sim", "c"), ("gnuradio", "hf", "lab", "d", "e"), ("f", "g")]
