@@ -19,8 +19,12 @@ if(NOT HF_PYTHON_DIR)
   set(HF_PYTHON_DIR lib/python${PYTHON_VERSION_MAJOR}.${PYTHON_VERSION_MINOR}/${_packages})
 endif()
 
-# Installed programs and modules find the library without ldconfig.
-set(CMAKE_INSTALL_RPATH "${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}")
+# From a folder of the installed tree to the top of it, so that installed files find each other
+# without ldconfig wherever cmake --install --prefix puts the tree.
+function(hf_path_to_prefix folder variable)
+  file(RELATIVE_PATH up /prefix/${folder} /prefix)
+  set(${variable} ${up} PARENT_SCOPE)
+endfunction()
 
 # The build tree is usable as it stands: gnuradio.hf is assembled here.
 set(HF_TEST_MODULES ${CMAKE_BINARY_DIR}/test_modules)

@@ -19,10 +19,21 @@ def run(*arguments, folder, prefix=(), **options):
 
 
 def remains():
-    """What a demo could leave behind."""
-    spaces = [n for n in os.listdir("/run/netns")] if os.path.isdir("/run/netns") else []
-    return sorted(n for n in spaces if n.startswith("hf-")) + sorted(
-        glob.glob("/tmp/hf-demo-*"))
+    """What demos that are gone have left behind; another that still runs beside this test keeps
+    what is its own. Names have the number of the process."""
+    spaces = os.listdir("/run/netns") if os.path.isdir("/run/netns") else []
+    left = [n for n in spaces if n.startswith("hf-")] + glob.glob("/tmp/hf-demo-*")
+    owners = {n: re.search(r"-([0-9]+)(-|$)", n) for n in left}
+    return sorted(n for n, found in owners.items()
+                  if not (found and os.path.exists(f"/proc/{found.group(1)}")))
+
+
+def programs_of(session):
+    """Command lines of what still runs in a session. A zombie does not run: it waits for a
+    parent that is not ours, the system's first process, to take note."""
+    lines = subprocess.run(["ps", "-s", str(session), "-o", "stat=,args="], text=True,
+                           capture_output=True).stdout.splitlines()
+    return [line for line in lines if line.strip() and not line.startswith("Z")]
 
 
 @pytest.fixture
@@ -42,6 +53,9 @@ def test_file_and_ping_arrive_over_real_waveforms(folder):
     assert result.returncode == 0, result.stderr
     assert "SHA-256 equal" in result.stderr
     assert "3 of 3 answered" in result.stderr
+    # Two short transmissions and what lies between them, in station time, whatever this host does.
+    times = re.search(r"IP client: (.*)", result.stderr).group(1).replace(" s", "").split(", ")
+    assert len(times) == 3 and all(1.5 < float(t) < 12 for t in times)
     picture = os.path.join(folder, "hf-demo.png")
     assert open(picture, "rb").read(8) == b"\x89PNG\r\n\x1a\n"
     assert remains() == before
@@ -56,6 +70,11 @@ def test_on_a_fading_channel_the_stations_adapt(folder):
     assert "SHA-256 equal" in result.stderr
     goodput = int(re.search(r"goodput +(\d+) bit/s", result.stderr).group(1))
     assert goodput > 600  # the rate they begin with
+    # Percent of what: a rate that nobody chose would flatter nobody.
+    said = r"([0-9.]+) % of (\d+) bit/s, mean rate of B \((\d+) to (\d+)\)"
+    share, mean, least, most = map(float, re.search(said, result.stderr).groups())
+    assert 75 <= least <= mean <= most <= 9600
+    assert share == pytest.approx(100 * goodput / mean, abs=1) and 0 < share < 100
 
 
 def test_without_rights_it_stays_on_the_loopback_and_says_so(folder):
@@ -85,9 +104,27 @@ def test_interrupted_it_leaves_nothing(folder, sent, after_s):
     assert remains() == before
     assert os.listdir(folder) == []
     # Its whole session is gone: curl, ping and the HTTP server too.
-    left = subprocess.run(["ps", "-s", str(process.pid), "-o", "args="], text=True,
-                          capture_output=True).stdout
-    assert left.strip() == ""
+    assert programs_of(process.pid) == []
+
+
+def test_what_a_killed_one_leaves_the_next_one_removes(folder):
+    before = remains()
+    process = subprocess.Popen(["hf", "demo", "--speed", "1"], cwd=folder,
+                               stderr=subprocess.DEVNULL, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while not any("http.server" in line for line in programs_of(process.pid)):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    assert remains() != before
+    # Its programs are gone with it, but for a ping, which ends by itself.
+    while left := [line for line in programs_of(process.pid) if "ping" not in line]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
+    result = run("--size", "100", "--speed", "100", folder=folder)
+    assert result.returncode == 0, result.stderr
+    assert remains() == before
 
 
 @pytest.mark.parametrize("arguments, named", [

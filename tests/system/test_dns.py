@@ -137,6 +137,26 @@ def test_over_ipv6(network):
     assert result.stdout == "192.0.2.7\n", result
 
 
+def test_a_repeated_query_gets_one_reply(network):
+    # Three times the same while it is on its way; behind them one that is answered here.
+    code = ("import socket, struct\n"
+            "def ask(number, name):\n"
+            "    labels = b''.join(bytes([len(l)]) + l for l in name.split(b'.'))\n"
+            "    head = struct.pack('>HHHHHH', number, 0x100, 1, 0, 0, 0)\n"
+            "    u.send(head + labels + b'\\0' + struct.pack('>HH', 1, 1))\n"
+            "u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+            "u.settimeout(60)\n"
+            "u.connect(('127.0.0.1', 53))\n"
+            "for _ in range(3):\n"
+            "    ask(1, b'repeated.example.org')\n"
+            "first = u.recv(4096)\n"
+            "ask(2, b'station.hf')\n"
+            "print(first[1], u.recv(4096)[1])\n")
+    result = network.run(sys.executable, "-c", code)
+    assert result.stdout == "1 2\n", result
+    assert sorted(network.asked("repeated")) == [["udp", "1"], ["udp", "28"]]
+
+
 def test_no_such_name_and_local_names(network):
     assert "status: NXDOMAIN" in network.dig("nosuch.example.org").stdout
     assert network.dig("+short", "station.hf").stdout == "10.66.0.1\n"

@@ -1,24 +1,36 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Installed into a prefix, the module works without the build tree."""
+"""Installed, the module works without the build tree, wherever its prefix is put."""
+import configparser
 import glob
+import importlib.util
 import os
 import subprocess
 
 import pytest
 
+SOURCE = os.environ["HF_SOURCE_DIR"]
+
 
 @pytest.fixture(scope="module")
-def prefix(tmp_path_factory):
-    path = tmp_path_factory.mktemp("prefix")
-    # Configured anew for this prefix: the installed files carry its path.
+def installed(tmp_path_factory):
+    """The prefix, and what the installation said.
+
+    Configured for the usual prefix and installed into another one, as package builders do.
+    """
+    prefix = tmp_path_factory.mktemp("prefix")
     build = tmp_path_factory.mktemp("build")
-    source = os.environ["HF_SOURCE_DIR"]
-    subprocess.run(["cmake", "-G", "Ninja", "-S", source, "-B", str(build),
-                    f"-DCMAKE_INSTALL_PREFIX={path}", "-DBUILD_TESTING=OFF"],
+    subprocess.run(["cmake", "-G", "Ninja", "-S", SOURCE, "-B", str(build),
+                    "-DBUILD_TESTING=OFF"],
                    check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", str(build)], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--install", str(build)], check=True, stdout=subprocess.DEVNULL)
-    return path
+    said = subprocess.run(["cmake", "--install", str(build), "--prefix", str(prefix)],
+                          check=True, capture_output=True, text=True)
+    return prefix, said.stdout + said.stderr
+
+
+@pytest.fixture(scope="module")
+def prefix(installed):
+    return installed[0]
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +52,72 @@ def test_imports_and_runs(environment):
     assert path.startswith(environment["HOME"])
 
 
-def test_program(environment, prefix):
-    result = subprocess.run([f"{prefix}/bin/hf", "--version"], env=environment, text=True,
+def test_completion_and_manual_pages_are_there(prefix):
+    assert "complete -o" in (prefix / "share/bash-completion/completions/hf").read_text()
+    if importlib.util.find_spec("click_man") is not None:
+        page = (prefix / "share/man/man1/hf-modulate.1").read_text()
+        assert "Highest peak, dB of full scale" in page
+
+
+def test_program_needs_no_environment(environment, prefix):
+    bare = {"PATH": "/usr/bin:/bin", "HOME": environment["HOME"], "LANG": "C.UTF-8"}
+    result = subprocess.run([f"{prefix}/bin/hf", "info", "--modes"], env=bare, text=True,
                             capture_output=True)
     assert result.returncode == 0, result.stderr
-    assert "hf" in result.stdout
+    assert "4539-600S" in result.stdout
 
 
-def test_grcc_finds_the_blocks(environment, tmp_path):
-    flowgraphs = glob.glob(os.path.join(os.environ["HF_SOURCE_DIR"], "examples", "*.grc"))
-    assert flowgraphs
+def test_says_what_else_to_set_in_an_unusual_prefix(installed, environment):
+    prefix, said = installed
+    assert f"export PYTHONPATH={environment['PYTHONPATH']}" in said
+    assert f"export GRC_BLOCKS_PATH={environment['GRC_BLOCKS_PATH']}" in said
+
+
+def test_grcc_finds_the_blocks(environment, prefix, tmp_path):
+    flowgraphs = glob.glob(f"{prefix}/share/gnuradio/examples/hf/*.grc")
+    assert len(flowgraphs) == len(glob.glob(f"{SOURCE}/examples/*.grc")) > 0
     result = subprocess.run(["grcc", "-o", str(tmp_path), flowgraphs[0]], env=environment,
                             text=True, capture_output=True)
     assert result.returncode == 0, result.stdout + result.stderr
     assert list(tmp_path.glob("*.py"))
+
+
+def test_brings_documents_examples_and_unit(prefix):
+    documents = f"{prefix}/share/doc/gr-hf"
+    for name in ("COPYING", "README.md", "CHANGELOG.md", "user-guide.md", "measurements.md"):
+        assert os.path.getsize(f"{documents}/{name}") > 0
+    examples = f"{prefix}/share/gnuradio/examples/hf"
+    for name in ("station_a.toml", "scenarios/faults.toml", "wireshark/hf_s5066.lua",
+                 "full_station.py", "cpp/loopback.cc"):
+        assert os.path.getsize(f"{examples}/{name}") > 0
+    unit = configparser.ConfigParser(strict=False, interpolation=None)
+    unit.optionxform = str
+    assert unit.read(f"{prefix}/lib/systemd/system/hf-station.service")
+    program = unit["Service"]["ExecStart"].split()[0]
+    assert program == f"{prefix}/bin/hf"
+    assert os.access(program, os.X_OK)
+
+
+def test_cpp_program_finds_the_package(environment, prefix, tmp_path):
+    build = [f"{prefix}/share/gnuradio/examples/hf/cpp", "-B", str(tmp_path),
+             f"-DCMAKE_PREFIX_PATH={prefix}", "-G", "Ninja"]
+    configured = subprocess.run(["cmake", "-S", *build], capture_output=True, text=True)
+    assert configured.returncode == 0, configured.stderr
+    built = subprocess.run(["cmake", "--build", str(tmp_path)], capture_output=True, text=True)
+    assert built.returncode == 0, built.stdout
+    ran = subprocess.run([f"{tmp_path}/loopback", "one text"], env=environment,
+                         capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("4539-600S, SNR ")
+    assert ran.stdout.endswith(" dB: one text\n")
+
+
+def test_package_of_another_minor_version_is_refused(prefix, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES CXX)\n"
+        "find_package(gnuradio-hf 0.9 REQUIRED)\n", encoding="utf-8")
+    configured = subprocess.run(["cmake", "-S", str(tmp_path), "-B", str(tmp_path / "b"),
+                                 f"-DCMAKE_PREFIX_PATH={prefix}"],
+                                capture_output=True, text=True)
+    assert configured.returncode != 0
+    assert "0.1.0" in configured.stderr

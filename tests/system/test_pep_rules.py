@@ -3,7 +3,7 @@
 import subprocess
 
 from gnuradio import hf
-from gnuradio.hf import nftables, station
+from gnuradio.hf import netns, nftables, pair, station
 import pytest
 
 
@@ -58,3 +58,26 @@ def test_wrong_settings_are_named(options, named):
     arguments = {"listeners": [], "routes": [], **options}
     with pytest.raises(ValueError, match=named):
         hf.pep(**arguments)
+
+
+@pytest.mark.skipif(netns.why_not() is not None, reason=str(netns.why_not()))
+@pytest.mark.parametrize("mode, accepted", [("4539-1200S", True), ("4539-9600S", False)])
+def test_rules_know_the_rate_of_the_link(mode, accepted):
+    setting = pair.Setting(mode=mode, speed=20, allow=[f"{pair.ADDRESSES['B']}:*"],
+                           pep_rules=[{"rate_min": 4800, "action": "reject"}])
+    with pair.Pair(setting) as p:
+        ask = ("import socket,sys\n"
+               f"s = socket.create_connection(('{pair.ADDRESSES['B']}', 9), 60)\n"
+               "s.recv(1)")
+        a = p.stations["A"]
+        while a.modem.state().now < 1:  # station time is under way, and with it the rate
+            pass
+        subprocess.run(p.namespaces["A"].command("/usr/bin/python3", "-c", ask),
+                       capture_output=True, timeout=100)
+        stats = a.pep.stats()
+        assert (stats["accepted"], stats["rejected"]) == ((1, 0) if accepted else (0, 1))
+
+
+def test_the_default_list_can_be_left_out():
+    assert hf.pep.settings()["default_rules"] == 1
+    hf.pep([], [], rules=["port=22"], settings={"default_rules": 0})

@@ -9,7 +9,7 @@ import resource
 import socket
 import time
 
-from gnuradio.hf import pair, station
+from gnuradio.hf import netns, pair, station
 import pytest
 
 CONNECTIONS = 500
@@ -24,12 +24,6 @@ def descriptors():
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8192), hard))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def make_pair(server_port, port, speed, mode="5069-48k-240000S", **settings):
@@ -102,7 +96,7 @@ async def exchange(port, listener, count):
 
 def test_five_hundred_connections_at_once():
     listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
-    port = free_port()
+    port, = netns.free_tcp_ports(1)
     with make_pair(listener.getsockname()[1], port, 10, opens_burst=CONNECTIONS,
                    connections_per_peer=CONNECTIONS) as p:
         begin = p.now()
@@ -122,7 +116,7 @@ def test_five_hundred_connections_at_once():
 
 def test_a_storm_is_reset_at_once():
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = free_port()
+        port, = netns.free_tcp_ports(1)
         with make_pair(listener.getsockname()[1], port, 1, opens_burst=30,
                        opens_per_s_peer=1) as p:
             held, refused = [], 0
@@ -152,7 +146,7 @@ def test_a_storm_is_reset_at_once():
 
 def test_a_fast_application_waits_for_a_slow_link():
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = free_port()
+        port, = netns.free_tcp_ports(1)
         with make_pair(listener.getsockname()[1], port, 1, mode="4539-300S",
                        send_buffer_octets=32768) as p:
             with socket.socket() as s:
@@ -178,7 +172,7 @@ def test_want_of_descriptors_is_waited_out():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with ExitStack() as held:
         listener = held.enter_context(socket.create_server(("127.0.0.1", 0)))
-        port = free_port()
+        port, = netns.free_tcp_ports(1)
         p = held.enter_context(make_pair(listener.getsockname()[1], port, 1))
         pep = p.stations["A"].pep
         clients = [held.enter_context(socket.socket()) for _ in range(count)]

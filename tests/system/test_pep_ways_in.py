@@ -9,13 +9,15 @@ import sys
 import time
 
 from gnuradio import gr, hf
-from gnuradio.hf import netns, nftables, station
+from gnuradio.hf import netns, nftables, station, watch
 import pytest
 
 MODE = "4539-9600US"
 NODES = {"A": "1.2.0.1", "B": "1.2.0.2"}
 SERVER = {4: "10.99.0.1", 6: "fd99::1"}
+# Behind station B, and behind one that does not exist.
 PREFIXES = ["10.99.0.0/24", "fd99::/64"]
+NOWHERE, NOBODY = "10.97.0.1", "1.2.0.9"
 LISTEN = ["tproxy:3129", "tproxy:[::]:3129", "redirect:3128", "redirect:[::1]:3128",
           "redirect:10.1.0.1:3128", "redirect:[fd01::1]:3128",
           "socks5:1080", "connect:8080"]
@@ -47,6 +49,9 @@ class Network:
             space.command_run("ip", "-6", "route", "add", "default", "via", f"fd01::{via}")
         b.command_run("ip", "addr", "add", f"{SERVER[4]}/32", "dev", "lo")
         b.command_run("ip", "addr", "add", f"{SERVER[6]}/128", "dev", "lo")
+        # Further addresses of B, for which nothing is named but one.
+        for address in ("10.98.0.1/32", "10.98.0.2/32", "fd98::1/128"):
+            b.command_run("ip", "addr", "add", address, "dev", "lo")
         self.make_stations()
         self.serve()
 
@@ -57,13 +62,17 @@ class Network:
         self.stations = {}
         for k, (name, other) in enumerate((("A", "B"), ("B", "A"))):
             pep = station.Pep(LISTEN if name == "A" else [],
-                              [f"{p}={NODES[other]}" for p in ("0.0.0.0/0", "::/0", ".")],
+                              [f"{NOWHERE}/32={NOBODY}",
+                               *(f"{p}={NODES[other]}" for p in ("0.0.0.0/0", "::/0", "."))],
                               allow=[f"{SERVER[4]}:8000-8001", f"[{SERVER[6]}]:8000",
-                                     "localhost:8000"] if name == "B" else [])
+                                     "localhost:8000", "*:8002-8003", "0.0.0.0/0:8002",
+                                     "[::/0]:8002", "10.98.0.2:8002"] if name == "B" else [])
             d = station.Description(NODES[name], MODE, netns=self.spaces[name].name, pep=pep,
                                     data_link={"seed": k + 1})
             self.stations[name] = station.Station(self.tb, d, self.air.source(k),
                                                   self.air.sink(k))
+        self.log = watch.LogWatch()
+        self.tb.msg_connect(self.stations["A"].pep, "log", self.log, "log")
         self.tb.start()
         self.exit.callback(self.tb.wait)
         self.exit.callback(self.tb.stop)
@@ -105,7 +114,7 @@ def rules(network):
     active = []
 
     def use(way, port):
-        r = nftables.Rules(way, port, PREFIXES)
+        r = nftables.Rules(way, port, PREFIXES + [f"{NOWHERE}/32"])
         active.append(r)
         network.spaces["A"].nft(r.text())
         for line in r.set_up():
@@ -204,9 +213,25 @@ def test_http_connect_on_ipv6(network):
     (f"{SERVER[4]}:8001", 5, b"502"),   # allowed, nobody listens: refused
     (f"{SERVER[4]}:22", 2, b"403"),     # not allowed
     ("other.invalid:8001", 4, b"502"),  # no such name there
+    ("localhost:8001", 2, b"403"),      # leads elsewhere than to what is allowed
+    # B itself, by addresses that *, 0.0.0.0/0 and ::/0 do not name
+    ("localhost:8002", 2, b"403"),
+    ("127.0.0.1:8002", 2, b"403"),
+    ("127.1:8002", 2, b"403"),          # a name to us, an address to the resolver
+    ("0.0.0.0:8002", 2, b"403"),
+    ("10.98.0.1:8002", 2, b"403"),
+    ("10.98.0.2:8002", 5, b"502"),      # named
+    ("::ffff:127.0.0.1:8003", 2, b"403"),
+    ("fd98::1:8003", 2, b"403"),
+    ("169.254.169.254:8002", 2, b"403"),
 ])
 def test_the_answer_of_the_far_side_reaches_the_client(network, target, code, http):
     host, port = target.rsplit(":", 1)
+    if "localhost" in host:
+        try:
+            socket.getaddrinfo("localhost", 8000)
+        except socket.gaierror as error:
+            pytest.skip(f"this system has no name that can be resolved: {error}")
     ask = ("import socket,sys\n"
            "s = socket.create_connection(('127.0.0.1', int(sys.argv[1])), 60)\n"
            "s.sendall(bytes.fromhex(sys.argv[2]))\n"
@@ -227,8 +252,55 @@ def test_the_answer_of_the_far_side_reaches_the_client(network, target, code, ht
         int(port).to_bytes(2, "big")
     answer = exchange(1080, socks)
     assert answer[:2] == b"\x05\x00" and answer[2:4] == bytes([5, code])
+    target = f"[{host}]:{port}" if ":" in host else target
     answer = exchange(8080, f"CONNECT {target} HTTP/1.1\r\n\r\n".encode())
     assert answer.split()[1] == http
+
+
+def test_a_station_that_does_not_exist_is_reported_within_a_minute(network, rules):
+    rules("redirect", 3128)
+    ask = ("import socket,sys\n"
+           "s = socket.create_connection((sys.argv[1], 80), 300)\n"
+           "s.sendall(b'GET / HTTP/1.0\\r\\n\\r\\n')\n"
+           "try: print(s.recv(4096))\n"
+           "except ConnectionResetError: print('reset')")
+    begin = network.stations["A"].modem.state().now
+    redirected = subprocess.Popen(network.spaces["A"].command(
+        sys.executable, "-c", ask, NOWHERE), stdout=subprocess.PIPE, text=True)
+    curl = subprocess.Popen(network.spaces["A"].command(
+        "curl", "-sS", "--max-time", "300", "--socks5-hostname", "127.0.0.1:1080",
+        f"http://{NOWHERE}/"), stderr=subprocess.PIPE, text=True)
+    assert redirected.communicate(timeout=300)[0].strip() == "reset"
+    said = curl.communicate(timeout=300)[1]
+    assert curl.returncode == 97 and "(4)" in said, said  # host unreachable
+    assert network.stations["A"].modem.state().now - begin < 65
+    lines = [line for line in network.log.lines() if NOBODY in line]
+    assert len(lines) == 2 and all(f"{NOWHERE}:80 given up" in line for line in lines)
+
+
+def test_a_client_of_tproxy_is_reset_as_well(network, rules):
+    rules("tproxy", 3129)
+    begin = network.stations["A"].modem.state().now
+    result = network.curl("C", f"http://{NOWHERE}/", "--max-time", "300")
+    assert result.returncode == 56, result.stderr  # failure in receiving: reset
+    assert network.stations["A"].modem.state().now - begin < 65
+
+
+def test_silent_clients_of_socks_make_room(network):
+    # One program opens more connections than may be silent at a time, and says nothing.
+    silent = subprocess.Popen(network.spaces["A"].command(
+        sys.executable, "-c",
+        "import resource, socket, sys\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (2048, 2048))\n"
+        "s = [socket.create_connection(('127.0.0.1', 1080)) for _ in range(300)]\n"
+        "print('here', flush=True)\n"
+        "sys.stdin.read()"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert silent.stdout.readline() == "here\n"
+        result = network.curl("A", url(4), "--socks5-hostname", "127.0.0.1:1080")
+        assert result.stdout == network.content, result.stderr
+    finally:
+        silent.communicate("")
 
 
 def test_nothing_is_left_over(network):

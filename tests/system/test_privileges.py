@@ -2,6 +2,7 @@
 """What rights hf run needs, and that it gives up the others."""
 import os
 import pwd
+import signal
 import subprocess
 import sys
 import time
@@ -44,13 +45,14 @@ def nobody_may_read():
 
 
 def threads(process):
-    """Of each thread: effective user, its effective and permitted capabilities."""
+    """Of each thread: effective user; effective, permitted and bounding capabilities; whether
+    it may get none besides; groups."""
     found = []
     for task in os.listdir(f"/proc/{process.pid}/task"):
         with open(f"/proc/{process.pid}/task/{task}/status", encoding="ascii") as file:
             s = dict(line.split(":", 1) for line in file)
         found.append((int(s["Uid"].split()[1]), int(s["CapEff"], 16), int(s["CapPrm"], 16),
-                      s["Groups"].split()))
+                      int(s["CapBnd"], 16), int(s["NoNewPrivs"]), s["Groups"].split()))
     return found
 
 
@@ -101,13 +103,12 @@ def test_no_right_is_left_but_what_was_given(way, space, files):
             NET_ADMIN, 0)
         found = threads(process)
         assert len(found) > 5
-        assert set((uid, effective, permitted) for uid, effective, permitted, _ in found) == {
-            (user, allowed, allowed)}
+        assert set(x[:-1] for x in found) == {(user, allowed, allowed, allowed, 1)}
         assert all(groups == [] for *_, groups in found)
     finally:
         process.terminate()
         process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 0
     shown = subprocess.run(space.command("ip", "-o", "link"), capture_output=True, text=True,
                            check=True).stdout
     assert "hf1" not in shown and "hf2" not in shown
@@ -125,3 +126,48 @@ def test_wrong_users_are_named(user, named, files, space):
                             capture_output=True)
     assert result.returncode == 2
     assert named in result.stderr
+
+
+@pytest.mark.parametrize("sent, status", [
+    (signal.SIGTERM, 0), (signal.SIGINT, 130), (signal.SIGHUP, 129)])
+def test_each_signal_ends_it_in_good_order(sent, status, space, files):
+    process, said = running(space.command(*HF, "run", "--quiet", *files),
+                            os.path.dirname(files[0]) + "/home")
+    process.send_signal(sent)
+    rest = process.communicate(timeout=60)[1]
+    assert process.returncode == status, rest
+    assert "Traceback" not in said + rest
+    shown = subprocess.run(space.command("ip", "-o", "link"), capture_output=True, text=True,
+                           check=True).stdout
+    assert "hf1" not in shown
+
+
+def test_it_says_what_it_has_opened_and_to_whom(space, files):
+    with open(files[1], encoding="utf-8") as file:
+        text = file.read()
+    with open(files[1], "w", encoding="utf-8") as file:
+        file.write(text.replace("[pep]\n", "[pep]\nallow = [\"10.66.2.1:80\"]\n"))
+    process, said = running(space.command(*HF, "run", "--quiet", *files),
+                            os.path.dirname(files[0]) + "/home")
+    said += "".join(process.stderr.readline() for _ in range(6))
+    process.terminate()
+    process.communicate(timeout=60)
+    for part in ("1.2.0.1  HF-PEP: listens on socks5:1081; to .=1.2.0.2; peers may reach nothing",
+                 "peers may reach 10.66.2.1:80", "1.2.0.2  IP client: TUN device hf2",
+                 "10.66.2.1/24", "SIS server: whoever reaches 127.0.0.1 port"):
+        assert part in said, said
+
+
+def test_a_full_disk_ends_a_capture_with_a_word(tmp_path):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("this system has no /dev/full")
+    for k in (1, 2):
+        (tmp_path / f"{k}.toml").write_text(
+            f'address = "1.2.0.{k}"\n[capture]\nd_pdu = "{tmp_path}/{k}.pcap"\n')
+    os.symlink("/dev/full", tmp_path / "1.pcap")
+    result = subprocess.run([*HF, "run", "--duration", "1", "--speed", "100", "1.toml", "2.toml"],
+                            cwd=tmp_path, text=True, capture_output=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+    said = result.stdout + result.stderr
+    assert f"capture file '{tmp_path}/1.pcap' ends here: No space left on device" in said
+    assert "2.pcap' ends" not in said
