@@ -123,6 +123,18 @@ def test_what_was_skipped_is_said_with_its_reason(hf, build, tmp_path):
                for line in said)
 
 
+def test_what_fails_beside_others_is_run_alone_and_named(hf, build, tmp_path):
+    with open(tmp_path / "CMakeLists.txt", "a") as file:
+        file.write('add_test(NAME moody COMMAND sh -c '
+                   '"test -e tried || { touch tried; echo no luck; exit 1; }")\n')
+    r = hf("test", "-k", "fine|moody", env=build)
+    assert r.status == 0 and r.out == b"tests: 3 passed, 0 failed, 0 skipped\n"
+    assert "no luck" in r.err and "failed beside others, passed alone: moody" in r.err
+    r = hf("test", "-k", "fine|broken", env=build)
+    assert r.status == 1 and r.out == b"tests: 2 passed, 1 failed, 0 skipped\n"
+    assert r.err.count("what went wrong") == 2
+
+
 @pytest.mark.parametrize("select, summary, status", [
     ("fine", "tests: 2 passed, 0 failed, 0 skipped", 0),
     ("^fine", "tests: 1 passed, 0 failed, 0 skipped", 0),
