@@ -33,6 +33,8 @@ HF_KEY(lock_step)
 HF_KEY(client)
 HF_KEY(start_sample)
 HF_KEY(end_sample)
+HF_KEY(down)
+HF_KEY(lost)
 #undef HF_KEY
 
 uint64_t new_client_id()

@@ -2,7 +2,8 @@
 """gr-hf: TCP and IP over HF radio.
 
 Blocks (also in GNU Radio Companion under [HF]): modem, tx, rx, channel, air, data_link,
-pep, ip_client, traffic, sis_server, sis_client, modem_server, modem_client, ticker.
+pep, ip_client, traffic, sis_server, sis_client, modem_server, modem_client, ticker,
+from_audio, to_audio.
 Engines without a flowgraph: mode, timing, modulate(), receiver, channel_model,
 audio_to_baseband, baseband_to_audio.
 """

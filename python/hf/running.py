@@ -3,7 +3,7 @@
 import os
 import pwd
 import tempfile
-from typing import List
+from typing import Any, Callable, List, Optional
 
 from gnuradio import gr
 
@@ -12,7 +12,8 @@ from . import station, watch
 
 
 class Stations:
-    """Stations, those with a modem of ours on a simulated air that they share.
+    """Stations: those with a [radio] on it, the others with a modem of ours on a simulated air
+    that they share.
 
     A context manager: on the way out all stops. Stations with a modem elsewhere take time from
     a modem of the same run, so that they keep up with an air that runs at another speed; if
@@ -20,15 +21,18 @@ class Stations:
     """
 
     def __init__(self, descriptions: List[station.Description], channel: str, seed: int,
-                 speed: float) -> None:
+                 speed: float,
+                 open_radio: Optional[Callable[[gr.top_block, station.Description], Any]] = None
+                 ) -> None:
+        """open_radio: opens the radio of a station that has one."""
         hf.channel_model(channel)  # complains of a wrong one before anything is set up
         station.check_together(descriptions)
         self.tb = gr.top_block("hf run")
-        on_air = [d for d in descriptions if d.modem_client is None]
+        on_air = [d for d in descriptions if d.modem_client is None and d.radio is None]
         if len(on_air) == 1:
             raise ValueError(f"station {on_air[0].name} alone on a simulated air has nobody to "
-                             "hear it: give a second station file, or [modem_client] for a modem "
-                             "elsewhere")
+                             "hear it: give a second station file, [radio] for a radio, or "
+                             "[modem_client] for a modem elsewhere")
         self.air = None
         if on_air:
             power = max(hf.mode(d.mode).mean_power for d in on_air)
@@ -36,10 +40,33 @@ class Stations:
         self.stations, self.logs = [], []
         for k, d in enumerate(on_air):
             self._add(station.Station(self.tb, d, self.air.source(k), self.air.sink(k)))
-        clock = (self.stations[0].modem, "modem") if on_air else None
+        self.radios: List[Any] = []
+        try:
+            for d in descriptions:
+                if d.radio is not None:
+                    self._add_with_radio(d, open_radio)
+        except BaseException:
+            self.close()
+            raise
+        clock = (self.stations[0].modem, "modem") if self.stations else None
         for d in descriptions:
             if d.modem_client is not None:
                 self._add(station.Station(self.tb, d, clock=clock))
+
+    def _add_with_radio(self, d: station.Description,
+                        open_radio: Optional[Callable[[gr.top_block, station.Description], Any]]
+                        ) -> None:
+        if open_radio is None:
+            raise ValueError(f"station {d.name} has a radio, which cannot be opened here")
+        radio = open_radio(self.tb, d)
+        self.radios.append(radio)
+        self._add(station.Station(self.tb, d, radio.source, radio.sink, lock_step=False,
+                                  level=radio.level))
+
+    def close(self) -> None:
+        """Release the keys of all radios; for stations that were never started."""
+        for radio in self.radios:
+            radio.close()
 
     def _add(self, s: station.Station) -> None:
         self.stations.append(s)
@@ -52,7 +79,10 @@ class Stations:
 
     def now(self) -> float:
         """Station time, s."""
-        return self.air.now() if self.air else self.stations[0].data_link.state().now
+        if self.air:
+            return self.air.now()
+        first = self.stations[0]
+        return (first.modem or first.data_link).state().now
 
     def __enter__(self) -> "Stations":
         self.tb.start()
@@ -62,11 +92,13 @@ class Stations:
         if self.air:
             self.air.end()
         self.tb.stop()
+        self.close()  # even if the flowgraph does not end
         self.tb.wait()
 
     def new_lines(self) -> List[str]:
         """What the data links have said since the last call, in the order of time."""
-        return sorted(line for log in self.logs for line in log.take())
+        said = [line for radio in self.radios for line in radio.take_lines()]
+        return sorted(line for log in self.logs for line in log.take()) + said
 
 
 def greeting(s: station.Station) -> str:
@@ -105,6 +137,11 @@ def details(s: station.Station) -> List[str]:
     files = [path for path in (d.capture.d_pdu, d.capture.sis) if path]
     if files:
         lines.append(f"captures: {', '.join(files)}")
+    if d.radio:
+        r = d.radio
+        lines.append(f"radio: {r.type}, hears {r.capture or 'the default device'}, "
+                     + (f"transmits on {r.playback or 'the default device'}, key: {r.ptt.way}"
+                        if r.transmit else "never transmits"))
     if d.netns:
         lines.append(f"all in network namespace {d.netns}")
     return [f"{d.name}  {line}" for line in lines]

@@ -131,6 +131,72 @@ class ModemClient:
 
 
 @dataclass
+class Ptt:
+    """How a transmitter is keyed.
+
+    way: none (VOX, or it keys itself), rigctld, serial, cm108 or command; host, port: of rigctld;
+    data: rigctld keys with the data input (T 3) instead of the microphone's; device: a serial
+    port, or the hidraw device of a CM108; line: rts or dtr; pin: GPIO of the CM108, 1 to 8;
+    inverted: low keys; command: a program and its arguments, "1" or "0" is added. lead_s: from key
+    to first sample on the air, 0 to 2; tail_s: from the last one to the release, 0 to 2.
+    """
+
+    way: str = "none"
+    host: str = "127.0.0.1"
+    port: int = _number(4532, 1, 65535)
+    data: bool = True
+    device: str = ""
+    line: str = "rts"
+    pin: int = _number(3, 1, 8)
+    inverted: bool = False
+    command: List[str] = field(default_factory=list)
+    lead_s: float = field(default=0.05, metadata={"range": (0, 2)})
+    tail_s: float = field(default=0.02, metadata={"range": (0, 2)})
+
+    def check(self) -> None:
+        """Raise StationError for ways that there are not, or that lack something."""
+        for name, allowed in (("way", ("none", "rigctld", "serial", "cm108", "command")),
+                              ("line", ("rts", "dtr"))):
+            if getattr(self, name) not in allowed:
+                raise StationError(f"ptt {name} = '{getattr(self, name)}': allowed are "
+                                   f"{', '.join(allowed)}")
+        if self.way in ("serial", "cm108") and not self.device:
+            raise StationError(f"ptt way = '{self.way}' needs device, for example "
+                               + ('"/dev/ttyUSB0"' if self.way == "serial" else '"/dev/hidraw0"'))
+        if self.way == "command" and not self.command:
+            raise StationError("ptt way = 'command' needs command, for example "
+                               '["/usr/local/bin/key"]')
+
+
+@dataclass
+class Radio:
+    """The radio of a station, in place of the simulated air.
+
+    type: audio. capture, playback: ALSA devices by name, empty for the default one; audio_rate:
+    samples/s; subcarrier_hz: middle of the channel in the audio; level_db: highest peak of
+    the transmit audio below full scale, -60 to 0; latency_s: what lies between the sound card's
+    buffer and the antenna, 0 to 2; transmit: false for a station that only hears, which opens
+    neither playback nor key; ptt: the key ([radio.ptt]).
+    """
+
+    type: str = "audio"
+    capture: str = ""
+    playback: str = ""
+    audio_rate: int = _number(48000, 8000, 192000)
+    subcarrier_hz: float = field(default=1800.0, metadata={"range": (0, 96000)})
+    level_db: float = field(default=-6.0, metadata={"range": (-60, 0)})
+    latency_s: float = field(default=0.0, metadata={"range": (0, 2)})
+    transmit: bool = True
+    ptt: Ptt = field(default_factory=Ptt)
+
+    def check(self) -> None:
+        """Raise StationError for a type that there is not, or a key that lacks something."""
+        if self.type != "audio":
+            raise StationError(f"radio type = '{self.type}': allowed is audio")
+        self.ptt.check()
+
+
+@dataclass
 class Capture:
     """Files for Wireshark; empty: none."""
 
@@ -165,6 +231,7 @@ class Description:
     modem_server: Optional[ModemServer] = None
     modem_client: Optional[ModemClient] = None
     capture: Capture = field(default_factory=Capture)
+    radio: Optional[Radio] = None
     #: The file that it comes from, for messages.
     where: str = field(default="", init=False)
 
@@ -187,6 +254,11 @@ class Description:
             raise StationError("'address' is missing, for example address = \"1.2.0.1\"")
         else:
             _hf.s5066.address(self.address)
+        if self.radio is not None:
+            if self.modem_client is not None:
+                raise StationError("[radio] and [modem_client] exclude each other: the radio is "
+                                   "at the modem")
+            self.radio.check()
         if self.modem_client is not None:
             _hf.mode(self.mode)  # complains of auto: a modem elsewhere cannot be asked for a mode
             if self.ack_mode not in ("auto", "same", self.mode):
@@ -196,8 +268,11 @@ class Description:
 
 _NAMES = {str: "a text in quotes", int: "a whole number", bool: "true or false",
           float: "a number", dict: "a table"}
-_PARTS = {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
-          "modem_server": ModemServer, "modem_client": ModemClient, "capture": Capture}
+_PARTS: Dict[Any, Dict[str, Any]] = {
+    Description: {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
+                  "modem_server": ModemServer, "modem_client": ModemClient, "capture": Capture,
+                  "radio": Radio},
+    Radio: {"ptt": Ptt}}
 
 
 def _value(hint: Any, value: Any, where: str, limits: Optional[Tuple[int, int]] = None) -> Any:
@@ -238,8 +313,9 @@ def _make(kind: Any, table: Any, where: str) -> Any:
     for name, value in table.items():
         if name not in known:
             raise StationError(f"{where}: '{name}' is unknown; allowed are {', '.join(known)}")
-        if kind is Description and name in _PARTS:
-            values[name] = _make(_PARTS[name], value, f"{where} [{name}]")
+        parts = _PARTS.get(kind, {})
+        if name in parts:
+            values[name] = _make(parts[name], value, f"{where} [{name}]")
         else:
             values[name] = _value(hints[name], value, f"{where}: {name}",
                                   known[name].metadata.get("range"))
@@ -306,9 +382,9 @@ class Station:
     def __init__(self, tb: gr.top_block, description: Description, radio_source: Any = None,
                  radio_sink: Any = None, lock_step: bool = True,
                  clock: Optional[Tuple[Any, str]] = None,
-                 emulated_modem: Any = None) -> None:
+                 emulated_modem: Any = None, level: float = 1.6) -> None:
         """clock: block and port that station time comes from, for a modem_client; by default
-        a ticker of its own."""
+        a ticker of its own. level: of hf.modem."""
         self.description = description
         self.modem = self.modem_server = self.modem_client = self.data_link = None
         self.pep = self.ip_client = self.dns = self.sis_server = None
@@ -316,14 +392,15 @@ class Station:
         try:
             description.check()
             self._build(tb, description, radio_source, radio_sink, lock_step, clock,
-                        emulated_modem)
+                        emulated_modem, level)
         except (ValueError, TypeError) as error:
             raise StationError(where + str(error).split("\n", 1)[0]) from None
         except RuntimeError as error:
             raise RuntimeError(where + str(error)) from None
 
     def _build(self, tb: gr.top_block, d: Description, radio_source: Any, radio_sink: Any,
-               lock_step: bool, clock: Optional[Tuple[Any, str]], emulated_modem: Any) -> None:
+               lock_step: bool, clock: Optional[Tuple[Any, str]], emulated_modem: Any,
+               level: float) -> None:
         if d.modem_client is not None:
             far = d.modem_client
             modem = self.modem_client = _hf.modem_client(d.mode, far.form, far.host, far.port,
@@ -337,7 +414,8 @@ class Station:
                                "only emulated modems take it both ways")
         else:
             modem = self.modem = _hf.modem(lock_step, d.zero_interleaver,
-                                           start_delay_s=None if lock_step else d.start_delay_s)
+                                           start_delay_s=None if lock_step else d.start_delay_s,
+                                           level=level)
             tb.connect(radio_source, modem, radio_sink)
         if d.modem_server is not None:
             near = d.modem_server

@@ -30,6 +30,9 @@ GOOD = [
                            netns="")),
     (hf.traffic, dict(peer="1.2.0.2", octets=10 ** 12, u_pdu_octets=8, sap=15, arq=False)),
     (hf.ticker, dict(interval_ms=1000)),
+    (hf.from_audio, dict(audio_rate=44100, subcarrier_hz=1700, modem_rate=9600, live=False)),
+    (hf.to_audio, dict(audio_rate=44100, subcarrier_hz=1700, modem_rate=9600, lead_s=2, tail_s=2,
+                       device_delay_s=2, device_buffer_s=4, live=False)),
     (hf.receiver, dict(zero_interleaver=False, max_blocks=0)),
     (hf.modulator, dict(mode=hf.mode("4539-600S"), octets=b"x", agc_blocks=0, eom=True)),
     (hf.channel_model, dict(spec="clear", seed=1, signal_power=1, sample_rate=9600)),
@@ -102,6 +105,10 @@ BAD = [
     (hf.traffic, dict(peer="1.2.0.2", u_pdu_octets=2049), ["2049", "8 to 2048"]),
     (hf.traffic, dict(peer="1.2.0.2", sap=16), ["16", "0 to 15"]),
     (hf.ticker, dict(interval_ms=0), ["0", "1 to 1000"]),
+    (hf.from_audio, dict(audio_rate=7999), ["7999", "8000 to"]),
+    (hf.to_audio, dict(subcarrier_hz=0), ["0"]),
+    (hf.to_audio, dict(lead_s=2.5), ["lead_s 2.5", "0 to 2"]),
+    (hf.to_audio, dict(device_delay_s=0.5, device_buffer_s=0.1), ["device_buffer_s", "0.5 to 4"]),
     (hf.modulator, dict(mode=hf.mode("4539-600S"), octets=b"", agc_blocks=1), ["1"]),
 ]
 

@@ -89,6 +89,7 @@ def test_all_modes_can_be_chosen(name, parameter, more):
 @pytest.mark.parametrize("name, make", [
     ("modem", lambda: hf.modem()), ("rx", lambda: hf.rx()), ("tx", lambda: hf.tx("4539-600S")),
     ("channel", lambda: hf.channel("clear")), ("ticker", lambda: hf.ticker()),
+    ("from_audio", lambda: hf.from_audio()), ("to_audio", lambda: hf.to_audio()),
     ("data_link", lambda: hf.data_link("1.2.0.1")), ("traffic", lambda: hf.traffic("1.2.0.2")),
     ("emulated_modem", lambda: hf.emulated_air().modem(0)),
     ("sis_server", lambda: hf.sis_server(port=0)),

@@ -52,6 +52,10 @@ HF_API const pmt::pmt_t& client();
 HF_API const pmt::pmt_t& start_sample();
 //! uint64: index after the last sample of the transmission.
 HF_API const pmt::pmt_t& end_sample();
+//! bool: the transmitter's key is to be down.
+HF_API const pmt::pmt_t& down();
+//! integer: samples that a device lost; negative: too many had been put in for such.
+HF_API const pmt::pmt_t& lost();
 
 //! A number that no other client of this process has: identity on a sis port.
 HF_API uint64_t new_client_id();

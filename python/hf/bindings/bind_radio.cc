@@ -3,6 +3,9 @@
 #include "radio/audio_to_baseband.h"
 #include "radio/baseband_to_audio.h"
 
+#include <hf/from_audio.h>
+#include <hf/to_audio.h>
+
 #include <pybind11/complex.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -30,10 +33,50 @@ std::vector<std::complex<float>> down(kernel::audio_to_baseband& c, const array<
     return out;
 }
 
+template <class T>
+using block_class = py::class_<T, gr::block, gr::basic_block, std::shared_ptr<T>>;
+
+void bind_blocks_of_audio(py::module& m)
+{
+    py::class_<from_audio_state>(m, "from_audio_state")
+        .def_readonly("peak_db", &from_audio_state::peak_db)
+        .def_readonly("rms_db", &from_audio_state::rms_db)
+        .def_readonly("clipped", &from_audio_state::clipped)
+        .def_readonly("lost", &from_audio_state::lost)
+        .def_readonly("silent_s", &from_audio_state::silent_s)
+        .def_readonly("drift_ppm", &from_audio_state::drift_ppm);
+    block_class<from_audio>(m, "from_audio", "A receiver's audio to complex baseband.")
+        .def(py::init(&from_audio::make),
+             py::arg("audio_rate") = 48000.0,
+             py::arg("subcarrier_hz") = 1800.0,
+             py::arg("modem_rate") = 9600.0,
+             py::arg("live") = true)
+        .def("state", &from_audio::state);
+
+    py::class_<to_audio_state>(m, "to_audio_state")
+        .def_readonly("keyed", &to_audio_state::keyed)
+        .def_readonly("added", &to_audio_state::added)
+        .def_readonly("left_out", &to_audio_state::left_out)
+        .def_readonly("waiting_ms", &to_audio_state::waiting_ms)
+        .def_readonly("key_downs", &to_audio_state::key_downs);
+    block_class<to_audio>(m, "to_audio", "Complex baseband to audio for a transmitter.")
+        .def(py::init(&to_audio::make),
+             py::arg("audio_rate") = 48000.0,
+             py::arg("subcarrier_hz") = 1800.0,
+             py::arg("modem_rate") = 9600.0,
+             py::arg("lead_s") = 0.0,
+             py::arg("tail_s") = 0.0,
+             py::arg("device_delay_s") = 0.0,
+             py::arg("device_buffer_s") = 0.08,
+             py::arg("live") = true)
+        .def("state", &to_audio::state);
+}
+
 } // namespace
 
 void bind_radio(py::module& m)
 {
+    bind_blocks_of_audio(m);
     using kernel::audio_rates;
     py::class_<kernel::audio_to_baseband>(
         m,

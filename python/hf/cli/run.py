@@ -9,7 +9,7 @@ from typing import Optional, Tuple
 
 import click
 
-from .. import output, running, station
+from .. import output, radio, running, station
 from . import fail
 
 
@@ -22,6 +22,15 @@ def end_when_told() -> None:
     signal.signal(signal.SIGTERM, end)
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, end)
+
+
+def greet(stations: running.Stations) -> None:
+    """Say who is there, and what each has opened."""
+    for s in stations.stations:
+        click.echo(running.greeting(s), err=True)
+    for s in stations.stations:
+        for line in running.details(s):
+            click.echo(line, err=True)
 
 
 @click.command()
@@ -39,13 +48,16 @@ def end_when_told() -> None:
 @click.option("--quiet", is_flag=True, help="No log lines.")
 @click.option("--user", metavar="NAME", help="When sockets, devices and captures are open, give "
               "up the rights of root and go on as this user.")
+@click.option("--check", is_flag=True, help="Open everything, say what it is, close it again; "
+              "nothing is transmitted or keyed.")
 def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
             duration: Optional[float], pcap: Optional[str], quiet: bool,
-            user: Optional[str]) -> None:
-    """Run one or more stations, each from its file, over a simulated air until Ctrl-C.
+            user: Optional[str], check: bool) -> None:
+    """Run one or more stations, each from its file, until Ctrl-C.
 
-    Real waveforms in lock step. What the data links do is printed, each line with station
-    time and address. With a table [sis_server] in the file other programs are clients:
+    A station with a table [radio] is on its radio, in real time; the others share a simulated
+    air, with real waveforms in lock step. What the data links do is printed, each line with
+    station time and address. With a table [sis_server] in the file other programs are clients:
     hf console, hf send, hf receive, hf chat, or another maker's. With [modem_server] a station
     is a modem for another maker's data link, with [modem_client] a data link for another
     maker's modem.
@@ -65,7 +77,7 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
             if pcap and d.address and d.capture == station.Capture():
                 d.capture = station.Capture(os.path.join(pcap, f"{d.address}-d_pdu.pcap"),
                                             os.path.join(pcap, f"{d.address}-sis.pcap"))
-        stations = running.Stations(descriptions, channel, seed, speed)
+        stations = running.Stations(descriptions, channel, seed, speed, radio.open_radio)
         if user:
             running.become(user)
     except ValueError as error:
@@ -73,12 +85,13 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
     except RuntimeError as error:
         raise fail(str(error)) from None
     try:
+        if check:
+            stations.close()
+            greet(stations)
+            click.echo("checked: everything could be opened", err=True)
+            return
         with stations:
-            for s in stations.stations:
-                click.echo(running.greeting(s), err=True)
-            for s in stations.stations:
-                for line in running.details(s):
-                    click.echo(line, err=True)
+            greet(stations)
             while duration is None or stations.now() < duration:
                 time.sleep(0.1)
                 for line in stations.new_lines():

@@ -1,0 +1,63 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <gnuradio/block.h>
+#include <hf/api.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace gr::hf {
+
+//! What has become of the samples for a transmitter.
+struct to_audio_state {
+    bool keyed = false;    //!< the transmitter is to be keyed
+    uint64_t added = 0;    //!< zeros added between transmissions, baseband samples
+    uint64_t left_out = 0; //!< zeros left out between transmissions, baseband samples
+    double waiting_ms =
+        0; //!< audio that the device has not taken yet, beside its own buffer
+    uint64_t key_downs = 0; //!< since the start
+};
+
+/*! \brief Complex baseband of hf.modem or hf.tx to audio for a transmitter, and when to key it.
+ *  \ingroup hf
+ *
+ * Input: complex baseband, tagged tx_sob and tx_eob as hf.modem does. Output: real samples around
+ * the subcarrier with the baseband's peak, without a pause, zeros between transmissions.
+ *
+ * Message port \c key (out): PDUs of type key (down: true or false). The key goes down \p lead_s
+ * before the first sample is on the air, and up when the last one has left the device and
+ * \p tail_s have passed, by count of samples.
+ *
+ * A live device with a clock of its own is kept fed by zeros added or left out between
+ * transmissions, never inside one.
+ */
+class HF_API to_audio : virtual public gr::block
+{
+public:
+    typedef std::shared_ptr<to_audio> sptr;
+    /*! \param audio_rate samples/s of the output, 8000 to 2000000
+     *  \param subcarrier_hz middle of the channel in the audio
+     *  \param modem_rate samples/s of the input, 9600 for 3 kHz
+     *  \param lead_s from the key to the first sample on the air, s, 0 to 2
+     *  \param tail_s from the last sample on the air to the key's release, s, 0 to 2
+     *  \param device_delay_s least time from here to the air, s, 0 to 2: a part of the lead
+     *  \param device_buffer_s most that the device holds, s, device_delay_s to 4
+     *  \param live a device takes the samples at its own pace
+     *  \throws std::invalid_argument
+     */
+    static sptr make(double audio_rate = 48000,
+                     double subcarrier_hz = 1800,
+                     double modem_rate = 9600,
+                     double lead_s = 0,
+                     double tail_s = 0,
+                     double device_delay_s = 0,
+                     double device_buffer_s = 0.08,
+                     bool live = true);
+
+    //! A snapshot; may be called from any thread.
+    virtual to_audio_state state() const = 0;
+};
+
+} // namespace gr::hf

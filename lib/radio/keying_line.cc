@@ -1,0 +1,94 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "radio/keying_line.h"
+
+#include "radio/audio_rates.h"
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace gr::hf::kernel {
+namespace {
+
+void check_one(const char* name, double value, double least, double most)
+{
+    if (!(value >= least && value <= most))
+        throw std::invalid_argument(std::string(name) + " " + audio_rates::text(value) +
+                                    ": allowed are " + audio_rates::text(least) + " to " +
+                                    audio_rates::text(most));
+}
+
+} // namespace
+
+void keying_settings::check() const
+{
+    check_one("sample_rate", sample_rate, 1, audio_rates::most_audio);
+    check_one("lead_s", lead_s, 0, 2);
+    check_one("tail_s", tail_s, 0, 2);
+    check_one("device_delay_s", device_delay_s, 0, 2);
+    check_one("device_buffer_s", device_buffer_s, device_delay_s, 4);
+}
+
+keying_line::keying_line(const keying_settings& s)
+{
+    s.check();
+    const auto samples = [&s](double seconds) {
+        return static_cast<size_t>(std::ceil(seconds * s.sample_rate - 1e-6));
+    };
+    d_line.resize(s.lead_s > s.device_delay_s ? samples(s.lead_s - s.device_delay_s) : 0);
+    d_behind = samples(s.device_buffer_s + s.tail_s);
+}
+
+std::vector<keying_line::event> keying_line::push(const std::complex<float>* x,
+                                                  size_t n,
+                                                  std::optional<size_t> first,
+                                                  std::optional<size_t> last,
+                                                  std::vector<std::complex<float>>& out)
+{
+    std::vector<event> events;
+    for (size_t k = 0; k < n; ++k) {
+        if (first && k == *first) {
+            d_transmitting = true;
+            d_release.reset();
+            if (!d_keyed)
+                events.push_back({ true, d_out });
+            d_keyed = true;
+        }
+        while (idle() && d_trim > 0) {
+            pass({}, out);
+            ++d_added;
+            --d_trim;
+        }
+        if (idle() && d_trim < 0) {
+            ++d_left_out;
+            ++d_trim;
+        } else {
+            pass(x[k], out);
+        }
+        if (last && k == *last && d_transmitting) {
+            d_transmitting = false;
+            d_release = d_out + d_line.size() + d_behind;
+        }
+        if (d_release && d_out >= *d_release) {
+            d_release.reset();
+            d_keyed = false;
+            events.push_back({ false, d_out });
+        }
+    }
+    return events;
+}
+
+void keying_line::pass(std::complex<float> x, std::vector<std::complex<float>>& out)
+{
+    if (d_line.empty()) {
+        out.push_back(x);
+    } else {
+        out.push_back(d_line.front());
+        d_line.pop_front();
+        d_line.push_back(x);
+    }
+    ++d_out;
+}
+
+} // namespace gr::hf::kernel

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""hf radio: what there is, how loud it is, test tones, delays, what is heard."""
+import contextlib
+import json
+import sys
+import time
+from typing import Any, Callable, Iterator, Optional, Tuple
+
+import click
+from gnuradio import blocks, gr
+
+from .. import hf_python as _hf
+from .. import radio, station
+from ..radio import devices, monitor, probe
+from . import fail
+from .run import end_when_told
+
+#: Where the peak of received audio should be, dB below full scale: room for fading and static.
+TARGET_DB = (-18.0, -9.0)
+#: Of the modem at 3 kHz, samples/s.
+RATE = 9600.0
+
+
+@click.group(short_help="Devices, levels, test tones, delays; what is heard.")
+def command() -> None:
+    """Set up a radio: devices by name, levels, test tones, delays; and listen."""
+
+
+def described(path: str) -> station.Description:
+    """The station file, which must have a radio."""
+    try:
+        d = station.load(path)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    if d.radio is None:
+        raise click.UsageError(f"{path}: it has no table [radio]")
+    return d
+
+
+@contextlib.contextmanager
+def opened(d: station.Description) -> Iterator[Tuple[gr.top_block, Any]]:
+    """Flowgraph and radio; the key is released on the way out."""
+    tb = gr.top_block("hf radio")
+    try:
+        found = radio.open_radio(tb, d)
+    except ValueError as error:
+        raise fail(str(error)) from None
+    try:
+        yield tb, found
+    except RuntimeError as error:
+        raise fail(str(error)) from None
+    finally:
+        tb.stop()
+        found.close()
+        tb.wait()
+        for line in found.take_lines():
+            click.echo(line, err=True)
+
+
+@command.command("list", short_help="Sound devices by the names that [radio] takes.")
+@click.option("--json", "as_json", is_flag=True, help="One line of JSON for each device.")
+def list_devices(as_json: bool) -> None:
+    """Sound devices by the names that capture and playback in [radio] take.
+
+    plughw:CARD=... is a card by its name, which stays; numbers change with the order of plugging.
+    """
+    try:
+        found = devices.audio_devices()
+    except RuntimeError as error:
+        raise fail(str(error)) from None
+    for d in found:
+        if as_json:
+            click.echo(json.dumps(vars(d)))
+        else:
+            what = "both" if d.captures and d.plays else "capture" if d.captures else "playback"
+            click.echo(f"{d.name:40} {what:9} {d.description}")
+
+
+def verdict(state: Any) -> str:
+    """What an operator should do about the level of received audio."""
+    if state.silent_s > 5:
+        return "deaf: nothing but one value comes; is it the right device, and not muted?"
+    if state.clipped:
+        return f"{state.clipped} samples clipped: turn it down"
+    if state.peak_db > TARGET_DB[1]:
+        return "too loud: turn it down"
+    if state.peak_db < TARGET_DB[0]:
+        return "low: turn it up if the noise allows"
+    return "good"
+
+
+@command.command(short_help="Level of the received audio.")
+@click.argument("path", metavar="FILE.toml")
+@click.option("--duration", type=click.FloatRange(1), help="End after so many seconds.")
+def levels(path: str, duration: Optional[float]) -> None:
+    """Peak and mean level of what the station's receiver gives, each second until Ctrl-C.
+
+    The peak belongs between -18 and -9 dB below full scale. Clock: how much faster the
+    sound card's clock is than this machine's. Nothing is transmitted.
+    """
+    end_when_told()
+    d = described(path)
+    assert d.radio is not None
+    d.radio.transmit = False
+    with opened(d) as (tb, found):
+        tb.connect(found.source, blocks.null_sink(gr.sizeof_gr_complex))
+        tb.start()
+        begin = time.monotonic()
+        with contextlib.suppress(KeyboardInterrupt):
+            while duration is None or time.monotonic() < begin + duration:
+                time.sleep(1)
+                s = found.source.state()
+                clock = f", clock {s.drift_ppm:+.0f} ppm" if s.drift_ppm else ""
+                click.echo(f"peak {s.peak_db:6.1f} dB, mean {s.rms_db:6.1f} dB, lost {s.lost} "
+                           f"samples{clock}: {verdict(s)}")
+
+
+@command.command(short_help="A test tone, keyed, for a limited time.")
+@click.argument("path", metavar="FILE.toml")
+@click.option("--kind", type=click.Choice(sorted(probe.TONES_HZ)), default="two",
+              show_default=True, help="two: 700 and 1900 Hz; single: 1500 Hz.")
+@click.option("--duration", type=click.FloatRange(0.1, 30), default=5, show_default=True,
+              help="Seconds.")
+def tone(path: str, kind: str, duration: float) -> None:
+    """Key the transmitter and send a test tone at the station's level.
+
+    Set the drive so that ALC does not move. The channel should be clear: what is being received
+    is waited for, at most 30 s.
+    """
+    end_when_told()
+    d = described(path)
+    assert d.radio is not None
+    if not d.radio.transmit:
+        raise click.UsageError(f"{path}: transmit = false: this station only hears")
+    with opened(d) as (tb, found):
+        busy = monitor.Busy()
+        player = probe.Player(busy.push)
+        player.set_max_output_buffer(512)
+        tb.connect(found.source, player, found.sink)
+        tb.start()
+        begin = time.monotonic()
+        # Detecting takes as long as the longest time between known symbols, and a margin.
+        while time.monotonic() < begin + 2 or busy.busy:
+            time.sleep(0.1)
+            if time.monotonic() > begin + 30:
+                raise fail("the channel has not been clear for 30 s")
+        signal = probe.tone(kind, duration, RATE, d.radio.subcarrier_hz, found.level)
+        player.play(player.count + int(0.1 * RATE), signal)
+        click.echo(f"{kind} tone for {duration:g} s", err=True)
+        _wait_until(player.done, duration + 10)
+        _wait_until(lambda: not found.sink.state().keyed, 10)
+
+
+def _wait_until(condition: Callable[[], bool], patience_s: float) -> None:
+    begin = time.monotonic()
+    while not condition():
+        if time.monotonic() > begin + patience_s:
+            raise fail("the device takes no samples")
+        time.sleep(0.05)
+
+
+@command.command(short_help="Delays, levels and clocks over a loop; prints [radio].")
+@click.argument("path", metavar="FILE.toml")
+@click.option("--bursts", type=click.IntRange(1, 100), default=6, show_default=True,
+              help="Transmissions, about 3 s each.")
+@click.option("--json", "as_json", is_flag=True, help="The figures as JSON on standard output.")
+def calibrate(path: str, bursts: int, as_json: bool) -> None:
+    """Send short transmissions and time their way back to the own receiver: over a cable from
+    playback to capture, or from the antenna to a second receiver.
+
+    Prints delay, level, SNR, clock difference and what the rig took to key, and the
+    tables [radio] and [radio.ptt] with them. The transmitter is keyed.
+    """
+    end_when_told()
+    d = described(path)
+    assert d.radio is not None
+    if not d.radio.transmit:
+        raise click.UsageError(f"{path}: transmit = false: this station only hears")
+    with opened(d) as (tb, found):
+        with click.progressbar(length=bursts, label="transmissions", file=sys.stderr) as bar:
+            result = probe.calibrate(tb, found, RATE, bursts,
+                                     lambda sent: bar.update(sent - bar.pos))
+    if as_json:
+        click.echo(json.dumps(vars(result)))
+    else:
+        _say(result)
+        click.echo(probe.table(d.radio, result))
+    if not result.delays_ms:
+        raise fail(f"none of {bursts} transmissions came back (peak {result.peak_db:.0f} dB); is "
+                   "playback joined to capture?")
+
+
+def _say(c: probe.Calibration) -> None:
+    def say(text: str) -> None:
+        click.echo(text, err=True)
+
+    say(f"{len(c.delays_ms)} of {c.sent} transmissions came back; peak {c.peak_db:.1f} dB, "
+        f"{c.clipped} samples clipped")
+    if c.delays_ms:
+        say(f"delay {min(c.delays_ms):.1f} to {max(c.delays_ms):.1f} ms, SNR "
+            f"{min(c.snr_db):.0f} to {max(c.snr_db):.0f} dB, offset "
+            f"{sum(c.offset_hz) / len(c.offset_hz):+.1f} Hz")
+    if c.ppm is not None:
+        say(f"clock of playback against capture: {c.ppm:+.0f} ppm")
+    if c.key_ms is not None:
+        say(f"the rig took up to {c.key_ms:.0f} ms to key")
+
+
+@command.command("monitor", short_help="What is heard, transmission by transmission.")
+@click.argument("path", metavar="FILE.toml")
+@click.option("--duration", type=click.FloatRange(1), help="End after so many seconds.")
+@click.option("--json", "as_json", is_flag=True, help="One line of JSON for each transmission.")
+def listen(path: str, duration: Optional[float], as_json: bool) -> None:
+    """Listen on the station's radio until Ctrl-C and say what is received. Nothing is
+    transmitted."""
+    end_when_told()
+    d = described(path)
+    assert d.radio is not None
+    d.radio.transmit = False
+    with opened(d) as (tb, found):
+        heard = monitor.Heard()
+        receiver = _hf.rx(d.zero_interleaver)
+        tb.connect(found.source, receiver)
+        tb.msg_connect(receiver, "pdus", heard, "pdus")
+        tb.start()
+        begin = time.monotonic()
+        with contextlib.suppress(KeyboardInterrupt):
+            while duration is None or time.monotonic() < begin + duration:
+                time.sleep(0.2)
+                for t in heard.take():
+                    if as_json:
+                        click.echo(json.dumps(t))
+                    else:
+                        click.echo("{time}  {mode:12} {octets:6} octets, SNR {snr_db:5.1f} dB, "
+                                   "offset {freq_offset_hz:+6.1f} Hz, ended: {reason}"
+                                   .format(**t))

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What sound devices there are, by the names that [radio] takes."""
+import ctypes
+import ctypes.util
+from dataclasses import dataclass
+from typing import List
+
+
+@dataclass
+class Device:
+    """A device of the sound system; captures, plays: what it can do."""
+
+    name: str
+    description: str
+    captures: bool
+    plays: bool
+
+
+def audio_devices() -> List[Device]:
+    """All that ALSA knows by name, those of PulseAudio and its own file included.
+
+    Raises RuntimeError if there is no ALSA.
+    """
+    found = ctypes.util.find_library("asound")
+    if not found:
+        raise RuntimeError("the library libasound is missing (Debian: libasound2)")
+    alsa = ctypes.CDLL(found)
+    alsa.snd_device_name_get_hint.restype = ctypes.c_void_p
+    alsa.snd_device_name_get_hint.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+    hints = ctypes.POINTER(ctypes.c_void_p)()
+    if alsa.snd_device_name_hint(-1, b"pcm", ctypes.byref(hints)) < 0:
+        raise RuntimeError("ALSA cannot list its devices; is its configuration right?")
+
+    def text(hint: int, what: bytes) -> str:
+        value = alsa.snd_device_name_get_hint(hint, what)
+        if not value:
+            return ""
+        said = ctypes.string_at(value).decode("utf-8", "replace")
+        ctypes.CDLL(None).free(ctypes.c_void_p(value))
+        return said
+
+    devices = []
+    for hint in hints:  # ends with a null pointer
+        if not hint:
+            break
+        direction = text(hint, b"IOID")  # empty: both
+        devices.append(Device(text(hint, b"NAME"), text(hint, b"DESC").replace("\n", ", "),
+                              direction != "Output", direction != "Input"))
+    alsa.snd_device_name_free_hint(hints)
+    return devices

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A transmitter's key: a block that hears when to key, and the process that does it."""
+from dataclasses import asdict
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from typing import Any, Callable, List, Optional
+
+from gnuradio import gr
+import pmt
+
+from .. import station
+
+#: Between two signs of life for the keyer; s.
+_ALIVE_S = 0.25
+#: Samples that do not move for so long mean that the device is gone; s.
+_STALLED_S = 0.75
+#: Longest transmission, s: STANAG 5066 Annex C lets the EOT say 127.5 s, and the last one may
+#: begin within it; the preamble and the radio's delays come on top.
+_LONGEST_S = 140.0
+
+
+class Key(gr.basic_block):
+    """Listens on the key port of hf.to_audio and keys the transmitter by a process of its own,
+    which releases the key when this program dies, hangs, or its samples stop.
+
+    Latencies, errors and the present state are kept for displays (latency_ms, errors(), down).
+    """
+
+    def __init__(self, ptt: station.Ptt, progress: Callable[[], int],
+                 say: Callable[[str], None]) -> None:
+        """progress: any count that grows while samples flow to the device; say: takes lines for
+        the operator, from other threads. Raises RuntimeError if the key cannot be had."""
+        gr.basic_block.__init__(self, name="hf_key", in_sig=None, out_sig=None)
+        self.down = False              #: what the keyer has confirmed
+        self.latency_ms: Optional[float] = None  #: of the last key down, as the rig took it
+        self.highest_latency_ms = 0.0
+        self._lead_ms = 1e3 * ptt.lead_s
+        self._wanted = False
+        self._progress, self._say = progress, say
+        self._errors: List[str] = []
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        config = {k: v for k, v in asdict(ptt).items() if k not in ("lead_s", "tail_s")}
+        self._keyer = subprocess.Popen(
+            [sys.executable, "-I", os.path.join(os.path.dirname(__file__), "keyer.py")],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self._write(json.dumps(config))
+        first = self._keyer.stdout.readline().decode("utf-8", "replace").strip()
+        if first != "ready":
+            self._keyer.wait(10)
+            raise RuntimeError("ptt: " + (first.removeprefix("error ") or "the keyer ended"))
+        self.message_port_register_in(pmt.intern("key"))
+        self.set_msg_handler(pmt.intern("key"), self._on_key)
+        self._threads = [threading.Thread(target=f, daemon=True)
+                         for f in (self._hear, self._watch)]
+        for t in self._threads:
+            t.start()
+
+    def errors(self) -> List[str]:
+        """The last hundred things that went wrong."""
+        with self._lock:
+            return list(self._errors)
+
+    def close(self) -> None:
+        """Release the key and end the process; may be called again."""
+        if self._ended.is_set():
+            return
+        self._ended.set()
+        try:
+            self._keyer.stdin.close()
+        except OSError:
+            pass
+        try:
+            self._keyer.wait(10)
+        except subprocess.TimeoutExpired:
+            self._trouble("the keyer does not end; is the transmitter still keyed?")
+        self._threads[0].join(1)
+        self.down = False
+
+    def _on_key(self, message: Any) -> None:
+        meta = pmt.to_python(pmt.car(message)) if pmt.is_pair(message) else None
+        if not isinstance(meta, dict) or meta.get("type") != "key":
+            return
+        self._wanted = bool(meta.get("down"))
+        self._write(f"down {_LONGEST_S}" if self._wanted else "up")
+
+    def _write(self, line: str) -> None:
+        try:
+            self._keyer.stdin.write(line.encode() + b"\n")
+            self._keyer.stdin.flush()
+        except (OSError, ValueError):
+            if not self._ended.is_set():
+                self._trouble("the keyer is gone")
+
+    def _trouble(self, text: str) -> None:
+        with self._lock:
+            self._errors = self._errors[-99:] + [text]
+        self._say(f"ptt: {text}")
+
+    def _hear(self) -> None:
+        """What the keyer says."""
+        for raw in self._keyer.stdout:
+            word, _, rest = raw.decode("utf-8", "replace").strip().partition(" ")
+            if word == "error":
+                self._trouble(rest)
+            elif word in ("down", "up"):
+                self.down = word == "down"
+                if self.down:
+                    self._took(float(rest))
+        if not self._ended.is_set():
+            self.down = False
+            self._trouble("the keyer has ended: nothing can be keyed any more")
+
+    def _took(self, ms: float) -> None:
+        self.latency_ms = ms
+        if ms > max(self._lead_ms, self.highest_latency_ms):
+            self._say(f"ptt: the rig took {ms:.0f} ms to key, more than the lead of "
+                      f"{self._lead_ms:.0f} ms: the beginning of a transmission is lost; raise "
+                      "lead_s")
+        self.highest_latency_ms = max(self.highest_latency_ms, ms)
+
+    def _watch(self) -> None:
+        """Signs of life, as long as the samples move."""
+        last, since = -1, time.monotonic()
+        while not self._ended.wait(_ALIVE_S):
+            count, now = self._progress(), time.monotonic()
+            if count != last:
+                last, since = count, now
+            if not self._wanted:
+                continue
+            if now - since < _STALLED_S:
+                self._write("alive")
+            else:
+                self._wanted = False
+                self._write("up")
+                self._trouble(f"no samples for {now - since:.1f} s while keyed: released")

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Test signals over a radio, and what comes back: for setting levels and delays."""
+from dataclasses import dataclass, field
+import threading
+import time
+from typing import Any, Callable, List, Optional, Sequence, Tuple
+
+from gnuradio import gr
+import numpy as np
+import pmt
+
+from .. import hf_python as _hf
+from .. import station
+
+#: Test tones: single at 1500 Hz of audio, two at 700 and 1900 Hz.
+TONES_HZ = {"single": (1500.0,), "two": (700.0, 1900.0)}
+#: Ends of a test signal rise and fall so long, s: a click is heard on neighbouring channels.
+_RAMP_S = 0.01
+
+
+class Player(gr.sync_block):
+    """Plays signals at chosen counts of received samples, and hears what is received meanwhile.
+
+    One sample out for each sample in, as hf.modem; tags tx_sob and tx_eob.
+    """
+
+    def __init__(self, heard: Optional[Callable[[np.ndarray], None]] = None) -> None:
+        gr.sync_block.__init__(self, "hf_player", [np.complex64], [np.complex64])
+        self._heard = heard
+        self._lock = threading.Lock()
+        self._waiting: List[Tuple[int, np.ndarray]] = []
+        self.count = 0  #: samples so far
+
+    def play(self, at: int, signal: np.ndarray) -> None:
+        """Play it from that count of samples on; signals must not overlap."""
+        with self._lock:
+            self._waiting.append((at, signal.astype(np.complex64)))
+
+    def work(self, input_items: Sequence[np.ndarray], output_items: Sequence[np.ndarray]) -> int:
+        """See gr.sync_block."""
+        x, y = input_items[0], output_items[0]
+        begin, end = self.count, self.count + len(y)
+        y[:] = 0
+        with self._lock:
+            for at, signal in self._waiting:
+                first, last = max(at, begin), min(at + len(signal), end)
+                if first < last:
+                    y[first - begin:last - begin] = signal[first - at:last - at]
+                if begin <= at < end:
+                    self.add_item_tag(0, at, pmt.intern("tx_sob"), pmt.PMT_T)
+                if begin < at + len(signal) <= end:
+                    self.add_item_tag(0, at + len(signal) - 1, pmt.intern("tx_eob"), pmt.PMT_T)
+            self._waiting = [(a, s) for a, s in self._waiting if a + len(s) > end]
+        if self._heard is not None:
+            self._heard(x[:len(y)])
+        self.count = end
+        return len(y)
+
+    def done(self) -> bool:
+        """Everything was played."""
+        with self._lock:
+            return not self._waiting
+
+
+def tone(kind: str, seconds: float, rate: float, subcarrier_hz: float, level: float
+         ) -> np.ndarray:
+    """A test tone as complex baseband: kind single or two, highest magnitude level."""
+    t = np.arange(int(seconds * rate)) / rate
+    hz = TONES_HZ[kind]
+    x = sum(np.exp(2j * np.pi * (f - subcarrier_hz) * t) for f in hz) * (level / len(hz))
+    ramp = min(int(_RAMP_S * rate), len(x) // 2)
+    rise = 0.5 - 0.5 * np.cos(np.pi * np.arange(ramp) / ramp)
+    x[:ramp] *= rise
+    x[len(x) - ramp:] *= rise[::-1]
+    return x
+
+
+@dataclass
+class Calibration:
+    """What came back over a loop from playback to capture; empty if nothing did."""
+
+    sent: int = 0
+    delays_ms: List[float] = field(default_factory=list)   #: from here to the air and back
+    snr_db: List[float] = field(default_factory=list)
+    offset_hz: List[float] = field(default_factory=list)
+    peak_db: float = -200.0         #: of what was captured, below full scale
+    clipped: int = 0                #: samples
+    key_ms: Optional[float] = None  #: highest time that the rig took
+    ppm: Optional[float] = None     #: playback's clock against capture's
+
+
+def calibrate(tb: gr.top_block, radio: Any, rate: float, bursts: int,
+              progress: Callable[[int], None]) -> Calibration:
+    """Send short transmissions over a radio and time their return.
+
+    tb: of the radio, not running; it has ended on return. rate: of the modem, samples/s.
+    progress is told how many were sent. Raises RuntimeError if no samples come.
+    """
+    result = Calibration()
+    receiver = _hf.receiver()
+    found: List[Tuple[int, float, float]] = []
+
+    def heard(x: np.ndarray) -> None:
+        for event in receiver.push(x):
+            if event["type"] == "start":
+                found.append((round(event["time"] * rate), event["snr_db"],
+                              event["freq_offset_hz"]))
+
+    player = Player(heard)
+    player.set_max_output_buffer(512)
+    tb.connect(radio.source, player, radio.sink)
+    signal = np.asarray(_hf.modulate("4539-3200S", b"calibration of a radio loop"))
+    signal = signal * (radio.level / np.max(np.abs(signal)))
+    gap = int(2.5 * rate)
+    starts = [int(2 * rate) + k * (len(signal) + gap) for k in range(bursts)]
+    for at in starts:
+        player.play(at, signal)
+    tb.start()
+    try:
+        last, since = -1, time.monotonic()
+        while player.count < starts[-1] + len(signal) + gap:
+            if player.count != last:
+                last, since = player.count, time.monotonic()
+            elif time.monotonic() > since + 5:
+                raise RuntimeError("the device delivers no samples")
+            progress(sum(player.count >= at for at in starts))
+            result.peak_db = max(result.peak_db, radio.source.state().peak_db)
+            time.sleep(0.1)
+    finally:
+        tb.stop()
+        radio.close()
+        tb.wait()
+    result.sent, result.clipped = bursts, radio.source.state().clipped
+    times = []
+    for at in starts:
+        near = [f for f in found if at <= f[0] < at + gap]
+        if near:
+            sample, snr_db, offset_hz = near[0]
+            times.append((at / rate, (sample - at) / rate))
+            result.delays_ms.append(1e3 * times[-1][1])
+            result.snr_db.append(snr_db)
+            result.offset_hz.append(offset_hz)
+    if len(times) >= 3:
+        result.ppm = 1e6 * float(np.polyfit(*zip(*times), 1)[0])
+    if radio.key is not None and radio.key.latency_ms is not None:
+        result.key_ms = radio.key.highest_latency_ms
+    return result
+
+
+def table(r: station.Radio, c: Calibration) -> str:
+    """[radio] for a station file, with what the calibration found."""
+    lines = ["[radio]", f'type = "{r.type}"', f'capture = "{r.capture}"',
+             f'playback = "{r.playback}"', f"audio_rate = {r.audio_rate}",
+             f"subcarrier_hz = {r.subcarrier_hz:g}", f"level_db = {r.level_db:g}"]
+    if c.delays_ms:
+        lines.append(f"latency_s = {max(0.0, 1e-3 * max(c.delays_ms) - 0.04):.3f}"
+                     "  # longest way to the antenna")
+    lines += ["", "[radio.ptt]", f'way = "{r.ptt.way}"']
+    if r.ptt.way == "rigctld":
+        lines += [f'host = "{r.ptt.host}"', f"port = {r.ptt.port}",
+                  f"data = {str(r.ptt.data).lower()}"]
+    elif r.ptt.way in ("serial", "cm108"):
+        lines.append(f'device = "{r.ptt.device}"')
+    elif r.ptt.way == "command":
+        lines.append("command = [" + ", ".join(f'"{w}"' for w in r.ptt.command) + "]")
+    lead = r.ptt.lead_s if c.key_ms is None else max(r.ptt.lead_s, 1.5e-3 * c.key_ms)
+    lines += [f"lead_s = {lead:.3f}", f"tail_s = {r.ptt.tail_s:.3f}"]
+    return "\n".join(lines)

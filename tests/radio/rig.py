@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A rig: rigctld's protocol with a temper."""
+import contextlib
+import socket
+import threading
+import time
+
+
+class Rig:
+    """Listens as rigctld does and notes when the key went down and up, by time.monotonic()."""
+
+    def __init__(self, delay_s=0.0):
+        self.keyed = False
+        self.history = []       # (time, keyed)
+        self.delay_s = delay_s
+        self.hangs = False      # takes commands and says nothing
+        self.refuses = False    # RPRT -9
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self._socket.getsockname()[1]
+        self._connections = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def downs(self):
+        """How often the key went down."""
+        return sum(keyed for _, keyed in self.history)
+
+    def drop(self):
+        """All connections are lost."""
+        for c in self._connections:
+            with contextlib.suppress(OSError):
+                c.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        """The program has ended."""
+        self._socket.close()
+        self.drop()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self._socket.accept()
+                self._connections.append(connection)
+                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection):
+        with contextlib.suppress(OSError), connection, connection.makefile("rw") as file:
+            for line in file:
+                if self.hangs:
+                    continue
+                time.sleep(self.delay_s)
+                if line.startswith("T "):
+                    if not self.refuses:
+                        self._key(line.split()[1] != "0")
+                    file.write("RPRT -9\n" if self.refuses else "RPRT 0\n")
+                elif line.startswith("f"):
+                    file.write("7100000\n")
+                elif line.startswith("m"):
+                    file.write("PKTUSB\n3000\n")
+                else:
+                    file.write("RPRT -4\n")
+                file.flush()
+
+    def _key(self, down):
+        if down != self.keyed:
+            self.history.append((time.monotonic(), down))
+        self.keyed = down

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sound cables without a sound card: a PulseAudio server of the test's own with null sinks, and
+ALSA names for both ends of each."""
+import contextlib
+import os
+import subprocess
+import time
+
+
+@contextlib.contextmanager
+def cables(folder, names=("east", "west"), rates=None):
+    """For each name ALSA devices NAME_in (play into the cable) and NAME_out (record what comes
+    out). Gives the environment for programs that use them."""
+    runtime = folder / "pulse"
+    runtime.mkdir()
+    unix = runtime / "pulse.sock"
+    environment = {**os.environ, "XDG_RUNTIME_DIR": str(runtime), "HOME": str(runtime),
+                   "ALSA_CONFIG_PATH": str(folder / "asound.conf")}
+    text = "</usr/share/alsa/alsa.conf>\n"
+    command = ["pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no",
+               "--realtime=no", "--high-priority=no", "-L",
+               f"module-native-protocol-unix auth-anonymous=1 socket={unix}"]
+    for name in names:
+        rate = (rates or {}).get(name, 48000)
+        command += ["-L", f"module-null-sink sink_name={name} rate={rate} format=s16le channels=1 "
+                    "channel_map=mono"]
+        for end, device in (("in", name), ("out", f"{name}.monitor")):
+            text += (f'pcm.{name}_{end} {{ type pulse; server "unix:{unix}"; device "{device}"; '
+                     f'hint {{ show on; description "{name}" }} }}\n')
+    (folder / "asound.conf").write_text(text)
+    server = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 30
+        while not unix.exists():
+            assert server.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        yield environment
+    finally:
+        server.terminate()
+        server.wait(10)

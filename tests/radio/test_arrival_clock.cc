@@ -1,0 +1,97 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "radio/arrival_clock.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+using namespace gr::hf::kernel;
+
+namespace {
+
+constexpr double rate = 48000;
+
+// A card that delivers 480 samples at a time, late by what a busy host makes of it.
+class card
+{
+public:
+    explicit card(double ppm = 0) : d_step(480 / (rate * (1 + ppm * 1e-6))) {}
+
+    //! Runs for so many seconds; returns what was put in, in all.
+    int64_t run(double seconds, double busy_s = 0.01)
+    {
+        std::exponential_distribution<double> late(1 / busy_s);
+        int64_t put_in = 0;
+        for (const double end = d_time + seconds; d_time < end; d_time += d_step) {
+            d_samples += 480;
+            // Nothing overtakes what came before.
+            d_told = std::max(d_told, d_time + (busy_s > 0 ? late(d_random) : 0));
+            const int64_t n = clock.arrived(d_samples, d_told);
+            d_samples += static_cast<uint64_t>(n);
+            put_in += n;
+        }
+        return put_in;
+    }
+    void lose(double seconds) { d_time += seconds; }
+    //! The host does nothing for so long, then gets all of it at once.
+    void stall(double seconds) { d_told = d_time + seconds; }
+
+    arrival_clock clock{ rate };
+
+private:
+    double d_step, d_time = 0, d_told = 0;
+    uint64_t d_samples = 0;
+    std::mt19937 d_random{ 1 };
+};
+
+TEST(arrival_clock, a_card_that_loses_nothing_gets_nothing_put_in)
+{
+    for (const double ppm : { -100., 0., 100. }) {
+        card c(ppm);
+        EXPECT_EQ(c.run(1800), 0) << ppm;
+        ASSERT_TRUE(c.clock.drift_ppm());
+        EXPECT_NEAR(*c.clock.drift_ppm(), ppm, 3);
+    }
+}
+
+TEST(arrival_clock, lost_samples_are_put_in)
+{
+    card c(30);
+    c.run(100);
+    for (const double gap : { 0.1, 0.04, 1.0, 5.0 }) {
+        c.lose(gap);
+        const auto n = static_cast<double>(c.run(10)) / rate;
+        EXPECT_NEAR(n, gap, 0.005) << gap;
+    }
+    EXPECT_EQ(c.run(100), 0);
+    EXPECT_NEAR(*c.clock.drift_ppm(), 30, 5); // of the card, not of what it lost
+}
+
+TEST(arrival_clock, a_host_that_stalls_loses_nothing)
+{
+    card c;
+    c.run(10);
+    for (const double pause : { 0.1, 0.5, 1.5 }) {
+        c.stall(pause);
+        EXPECT_EQ(c.run(10), 0) << pause;
+    }
+}
+
+TEST(arrival_clock, what_a_long_stall_made_it_put_in_is_taken_back)
+{
+    card c;
+    c.run(10);
+    c.stall(12);
+    EXPECT_EQ(c.run(30), 0); // in sum
+}
+
+TEST(arrival_clock, no_drift_is_told_before_it_is_known)
+{
+    card c;
+    c.run(30);
+    EXPECT_FALSE(c.clock.drift_ppm());
+}
+
+} // namespace

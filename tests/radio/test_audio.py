@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stations on sound devices: cables of a sound server, in real time."""
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+from gnuradio import blocks, gr, hf
+import numpy as np
+import pmt
+import pytest
+from rig import Rig
+import sound
+
+
+def test_what_goes_to_audio_comes_from_audio():
+    message = os.urandom(300)
+    signal_ = np.concatenate([np.zeros(4000), hf.modulate("4539-3200S", message),
+                              np.zeros(12000)]).astype(np.complex64)
+    for rate, subcarrier in ((48000, 1800), (44100, 1700), (8000, 1800)):
+        tb = gr.top_block()
+        receiver = hf.rx()
+        done = blocks.message_debug(False)
+        tb.connect(blocks.vector_source_c(signal_.tolist()),
+                   hf.to_audio(rate, subcarrier, live=False),
+                   hf.from_audio(rate, subcarrier, live=False), receiver)
+        tb.msg_connect(receiver, "pdus", done, "store")
+        tb.run()
+        assert done.num_messages() == 1
+        assert bytes(pmt.u8vector_elements(pmt.cdr(done.get_message(0)))) == message
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("sound")
+
+
+@pytest.fixture(scope="module")
+def environment(folder):
+    with sound.cables(folder) as found:
+        yield found
+
+
+@pytest.fixture
+def rig():
+    found = Rig()
+    yield found
+    found.close()
+
+
+def station_file(folder, number, rig, more=""):
+    """Of two stations, one at each end of the two cables."""
+    hears, speaks = ("east", "west")[::1 if number == 1 else -1]
+    path = folder / f"station{number}.toml"
+    path.write_text(f'''
+address = "1.2.0.{number}"
+mode = "4539-3200S"
+[sis_server]
+port = 0
+[radio]
+type = "audio"
+capture = "{hears}_out"
+playback = "{speaks}_in"
+{more}
+[radio.ptt]
+way = "rigctld"
+port = {rig.port if rig else 4532}
+lead_s = 0.1
+''')
+    return str(path)
+
+
+@contextlib.contextmanager
+def running(path, environment):
+    """hf run on a radio; gives its SIS server, and the process."""
+    process = subprocess.Popen(["hf", "run", path], env=environment, text=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        line = process.stderr.readline()
+        assert "port" in line, line + process.stderr.read()
+        yield "127.0.0.1:" + re.search(r"on port (\d+)", line).group(1), process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        process.wait(20)
+        process.stderr.close()
+
+
+def hf_(environment, *arguments, timeout=120):
+    return subprocess.run(["hf", *arguments], env=environment, text=True, capture_output=True,
+                          timeout=timeout)
+
+
+def test_check_opens_everything_and_keys_nothing(folder, environment, rig):
+    result = hf_(environment, "run", "--check", station_file(folder, 1, rig))
+    assert result.returncode == 0, result.stderr
+    assert "hears east_out, transmits on west_in, key: rigctld" in result.stderr
+    assert rig.history == []
+
+
+@pytest.mark.parametrize("change, named", [
+    (('capture = "east_out"', 'capture = "nowhere"'), "capture = 'nowhere'"),
+    (('playback = "west_in"', 'playback = "nowhere"'), "playback = 'nowhere'"),
+    (("port = {rig}", "port = 1"), "rigctld at 127.0.0.1:1"),
+    (('"audio"', '"telepathy"'), "type = 'telepathy'"),
+    (("lead_s = 0.1", "lead_s = 3"), "lead_s = 3"),
+    (('"rigctld"', '"magic"'), "way = 'magic'")])
+def test_what_is_wrong_is_named_with_its_file(folder, environment, rig, change, named):
+    path = station_file(folder, 1, rig)
+    text = open(path).read().replace(f"port = {rig.port}", "port = {rig}").replace(*change)
+    with open(path, "w") as file:
+        file.write(text.replace("{rig}", str(rig.port)))
+    result = hf_(environment, "run", "--check", path)
+    assert result.returncode != 0
+    assert named in result.stderr and path in result.stderr, result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_list_names_the_devices(environment):
+    result = hf_(environment, "radio", "list", "--json")
+    assert result.returncode == 0, result.stderr
+    names = {json.loads(line)["name"] for line in result.stdout.splitlines()}
+    assert {"east_in", "east_out"} <= names
+
+
+def test_two_stations_move_a_file_and_key_their_rigs(folder, environment, rig):
+    other = Rig()
+    data = os.urandom(3000)
+    (folder / "message.bin").write_bytes(data)
+    inbox = folder / "inbox"
+    inbox.mkdir()
+    with running(station_file(folder, 1, rig), environment) as (near, _), \
+            running(station_file(folder, 2, other), environment) as (far, _):
+        receiver = subprocess.Popen(["hf", "receive", str(inbox), "--server", far, "--count", "1",
+                                     "--timeout", "100"], stderr=subprocess.PIPE, text=True)
+        assert receiver.stderr.readline().startswith("bound")
+        sent = hf_(environment, "send", str(folder / "message.bin"), "--to", "1.2.0.2",
+                   "--server", near)
+        receiver.communicate(timeout=100)
+        assert sent.returncode == 0, sent.stderr
+        assert (inbox / "message.bin").read_bytes() == data
+        assert rig.downs() and other.downs()  # both spoke
+        deadline = time.monotonic() + 60
+        while rig.keyed or other.keyed:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        other.close()
+
+
+def test_a_station_that_is_killed_while_it_transmits_leaves_no_key_down(folder, environment, rig):
+    with running(station_file(folder, 1, rig), environment) as (near, process):
+        sender = subprocess.Popen(["hf", "console", "ping", "--to", "1.2.0.9", "--server", near,
+                                   "--count", "1", "--timeout", "60"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while not rig.keyed:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        killed = time.monotonic()
+        while rig.keyed:
+            assert time.monotonic() < killed + 20
+            time.sleep(0.01)
+        sender.kill()
+        sender.wait()
+
+
+def test_a_station_that_only_hears_opens_neither_playback_nor_key(folder, environment):
+    path = station_file(folder, 1, None, "transmit = false")
+    text = open(path).read().replace('playback = "west_in"', 'playback = "nowhere"')
+    with open(path, "w") as file:
+        file.write(text.replace("port = 4532", "port = 1"))
+    result = hf_(environment, "run", "--check", path)
+    assert result.returncode == 0, result.stderr
+    assert "never transmits" in result.stderr
+
+
+def test_tone_levels_and_calibration_over_a_loop(folder, environment, rig):
+    path = station_file(folder, 1, rig)
+    text = open(path).read().replace("west_in", "east_in")
+    with open(path, "w") as file:
+        file.write(text)
+    result = hf_(environment, "radio", "calibrate", path, "--bursts", "3", "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert len(found["delays_ms"]) == 3 and found["key_ms"] is not None
+    # The lead is 100 ms, the rest is the sound server's.
+    assert all(100 <= d < 3000 for d in found["delays_ms"])
+    assert found["peak_db"] == pytest.approx(-6, abs=2) and found["clipped"] == 0
+    assert not rig.keyed and rig.downs() == 3
+
+    meter = subprocess.Popen(["hf", "radio", "levels", path, "--duration", "8"],
+                             env=environment, stdout=subprocess.PIPE, text=True)
+    tone = hf_(environment, "radio", "tone", path, "--duration", "3")
+    said, _ = meter.communicate(timeout=60)
+    assert tone.returncode == 0, tone.stderr
+    peaks = [float(x) for x in re.findall(r"peak +(-?[\d.]+)", said)]
+    assert max(peaks) == pytest.approx(-6, abs=1)
+    assert "too loud" in said
+    assert not rig.keyed and rig.downs() == 4
+
+
+def test_hamlibs_own_rigctld_is_keyed(folder, environment):
+    with socket_free() as port:
+        pass
+    rigctld = subprocess.Popen(["rigctld", "-m", "1", "-P", "RIG", "-T", "127.0.0.1", "-t",
+                                str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 20
+        while ask(port, "t") is None:
+            assert rigctld.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        keyer = subprocess.Popen(
+            ["/usr/bin/python3", "-I",
+             os.path.join(os.path.dirname(hf.__file__), "radio", "keyer.py")],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        keyer.stdin.write(json.dumps({"way": "rigctld", "host": "127.0.0.1", "port": port,
+                                      "data": True}) + "\ndown 10\n")
+        assert keyer.stdout.readline() == "ready\n"
+        assert keyer.stdout.readline().startswith("down ")
+        assert ask(port, "t") != "0"
+        keyer.stdin.close()
+        keyer.wait(10)
+        assert ask(port, "t") == "0"
+    finally:
+        rigctld.terminate()
+        rigctld.wait(10)
+
+
+@contextlib.contextmanager
+def socket_free():
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        yield s.getsockname()[1]
+
+
+def ask(port, command):
+    """What rigctld answers."""
+    with contextlib.suppress(OSError):
+        with socket.create_connection(("127.0.0.1", port), 1) as s:
+            s.sendall(command.encode() + b"\n")
+            return s.recv(100).decode().strip()
+    return None
+
+
+assert shutil.which("pulseaudio") and shutil.which("rigctld"), \
+    "pulseaudio or rigctld is missing (Debian: pulseaudio libasound2-plugins libhamlib-utils)"
