@@ -321,6 +321,9 @@ TEST(sham_family, is_received_through_fading_paths_with_a_carrier_offset)
 
 TEST(sham_family, is_received_in_twice_the_bandwidth) { sham<2>::is_received(); }
 
+// 768 taps of delay and 153600 samples/s: paths are taken as sparse.
+TEST(sham_family, is_received_in_eight_times_the_bandwidth) { sham<8>::is_received(); }
+
 TEST(sham_family, is_not_heard_in_noise)
 {
     loopback::samples x(19200 * 20);

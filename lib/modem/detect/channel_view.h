@@ -5,6 +5,7 @@
 #include "modem/front/half_symbol_stream.h"
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,13 @@ namespace gr::hf::kernel {
  * correlation, which is sigma^2 p.
  */
 using channel_taps = std::vector<std::complex<float>>;
+
+/*! \brief Delays up to which all of them are solved for together, half symbols: beyond, only those
+ *         that carry energy, see sparse_equations and path_matrix.
+ *  \details A window of 12.5 ms has 60 in 3 kHz, 120 in 6 kHz and 960 in 48 kHz; equations for all
+ *  cost the cube of that.
+ */
+constexpr size_t dense_delays = 128;
 
 //! What is known, by whatever means, about the channel around a frame.
 class channel_view

@@ -11,20 +11,11 @@ namespace gr::hf::kernel {
 namespace {
 
 constexpr size_t max_labels = 256;
-constexpr float least_error = 1e-6f; // keeps soft bits finite on a clean channel
 constexpr float largest_ratio = 200; // of a soft bit: exp() of it is a finite double
-constexpr float least_gain = 1e-4f;  // of an estimate: -40 dB, nothing but noise
 
 /* Of the diagonal. The pivots of a real channel's matrix are about the geometric mean of
  * its spectrum over the arithmetic one; smaller ones are rounding. */
 constexpr float least_pivot = 0.03f;
-
-// Error of the model itself: cut pulses, a channel constant in sub-blocks.
-constexpr float model_error = 3e-4f;
-
-/* A belief may not be more certain than this times what the frame itself would tell:
- * extrinsic information is the difference of two numbers that become equal. */
-constexpr float least_variance = 0.02f;
 
 float mean_diagonal(const frame_observation& f)
 {
@@ -133,6 +124,10 @@ void linear_equaliser::equalise(frame_observation& f,
                                 const symbol_belief* beliefs,
                                 std::vector<symbol_estimate>& out)
 {
+    if (f.sparse) {
+        d_sparse.equalise(f, beliefs, out);
+        return;
+    }
     d_matrix = f.a;
     d_filtered = f.z;
     attempt(f, beliefs, model_error, out);

@@ -4,6 +4,7 @@
 
 #include "modem/detect/belief.h"
 #include "modem/detect/linear_algebra.h"
+#include "modem/detect/path_matrix.h"
 #include "waveform/coding/constellation.h"
 
 #include <complex>
@@ -24,11 +25,16 @@ struct frame_observation {
     const constellation* alphabet = nullptr;
     std::vector<uint8_t> scrambling; //!< value of each symbol
     std::vector<std::complex<float>> z;
-    banded_factors a; //!< A, not yet factored
+    bool sparse = false; //!< which of both stands for A
+    banded_factors a;    //!< not yet factored
+    path_matrix paths;
     float noise = 1;
     float symbol_power = 1; //!< mean power of a
     //! What interference adds to the error of each symbol's estimate; empty if there is none.
     std::vector<float> interference;
+
+    //! Diagonal element \p i of A.
+    float energy(size_t i) const { return sparse ? paths.energy(i) : a.at(i, 0).real(); }
 };
 
 //! What an equaliser finds out about a symbol: estimate = symbol + error, E|error|^2.
@@ -64,6 +70,46 @@ private:
     std::vector<std::complex<float>> d_filtered;
 };
 
+//! Error of the model itself, of the signal's power: cut pulses, a channel constant in sub-blocks.
+constexpr float model_error = 3e-4f;
+constexpr float least_error =
+    1e-6f; //!< of an estimate: keeps soft bits finite on a clean channel
+constexpr float least_gain = 1e-4f; //!< of an estimate: -40 dB, nothing but noise
+/*! A belief may not be more certain than this times what the frame itself would tell: extrinsic
+ *  information is the difference of two numbers that become equal. */
+constexpr float least_variance = 0.02f;
+
+/*! \brief What linear_equaliser does, where A is a path_matrix.
+ *
+ * The equations are solved by conjugate gradients, whose steps apply A and divide by the channel's
+ * spectrum. How certain an estimate is comes from the spectrum too, for each piece of some
+ * milliseconds: the inverse's diagonal if beliefs were alike throughout.
+ */
+class path_equaliser
+{
+public:
+    void equalise(frame_observation& f,
+                  const symbol_belief* beliefs,
+                  std::vector<symbol_estimate>& out);
+
+private:
+    using value = std::complex<float>;
+    using values = std::vector<value>;
+
+    float mean_energy(const frame_observation& f) const;
+    void measure_information(const frame_observation& f, float noise);
+    void precondition(const values& r, values& x);
+    size_t solve(path_matrix& a, float noise);
+
+    fourier d_pieces, d_whole;
+    std::vector<float> d_spectrum, d_inverse;
+    std::vector<float> d_information; // of each symbol, about it, by the others' beliefs
+    std::vector<float> d_root;        // of the variance of each belief
+    std::vector<float> d_balance;     // of the preconditioner
+    double d_mean_gain = 1;
+    values d_means, d_right, d_x, d_p, d_q, d_z, d_product;
+};
+
 /*! \brief Block linear MMSE with soft interference cancellation: with V the variances of
  *         beliefs about the symbols, mean + (A + noise V^-1)^-1 (z - A mean).
  *  \details Each estimate is what the frame says about a symbol, without the belief about
@@ -86,6 +132,7 @@ private:
                  float error,
                  std::vector<symbol_estimate>& out);
 
+    path_equaliser d_sparse;
     banded_factors d_matrix; // for another attempt
     std::vector<std::complex<float>> d_filtered;
     std::vector<symbol_belief> d_nothing;

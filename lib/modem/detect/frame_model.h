@@ -20,6 +20,8 @@ class frame_model
 public:
     //! \p symbols over which the channel is taken as constant, at least 1.
     void set_sub_block(size_t symbols) { d_sub_block = symbols; }
+    //! Describe A by its paths; else as a banded matrix.
+    void set_sparse(bool sparse) { d_sparse = sparse; }
 
     /*! \brief Fill z and A of \p f for \p count unknown symbols from symbol \p begin on.
      *  \param channel known around this frame
@@ -33,6 +35,30 @@ public:
               frame_observation& f);
 
 private:
+    void make_banded(const channel_view& channel,
+                     const half_symbol_stream& stream,
+                     int64_t begin,
+                     size_t count,
+                     const belief_function& belief,
+                     frame_observation& f);
+    void make_sparse(const channel_view& channel,
+                     const half_symbol_stream& stream,
+                     int64_t begin,
+                     size_t count,
+                     const belief_function& belief,
+                     frame_observation& f);
+    struct erased_symbols { // what symbols from first on put on an erased sample
+        int64_t first;
+        float share; // of it that is erased
+        std::vector<std::complex<float>> h;
+    };
+    template <class Gains>
+    std::vector<erased_symbols> erased_symbols_of(const half_symbol_stream& stream,
+                                                  int64_t begin,
+                                                  size_t symbols,
+                                                  size_t around,
+                                                  const std::vector<uint16_t>& taps,
+                                                  const Gains& gains) const;
     void take_out_erased(const channel_view& channel,
                          const half_symbol_stream& stream,
                          int64_t begin,
@@ -42,7 +68,9 @@ private:
                          frame_observation& f);
 
     size_t d_sub_block = 16;
-    std::vector<std::complex<float>> d_correlation; // work space
+    bool d_sparse = false;
+    // work space
+    std::vector<std::complex<float>> d_correlation, d_rows, d_means;
     std::vector<uint8_t> d_correlation_made;
 };
 

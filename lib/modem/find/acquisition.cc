@@ -43,13 +43,17 @@ preamble_evidence acquisition::match(const sample_buffer& in, const synchronised
     e.noise = s.noise;
     e.gain = s.gain;
     e.score = d_candidate.score;
+    std::vector<size_t> certain;
+    for (size_t k = 0; k < taps; ++k)
+        if (s.taps[k] != value{})
+            certain.push_back(k);
     std::vector<value> z;
     for (const auto& word : sought.words) {
         z.clear();
         for (size_t i = 0; i < word.alternatives.front().size(); ++i) {
             const value* row = y.at(static_cast<int64_t>(2 * (word.begin + i)));
             value sum = 0;
-            for (size_t k = 0; k < taps; ++k)
+            for (const size_t k : certain)
                 sum += std::conj(s.taps[k]) * row[k];
             z.push_back(sum);
         }

@@ -52,7 +52,6 @@ private:
     acquired d_result;
     int64_t d_stretch = 0;      // number of the next one
     std::optional<double> d_hz; // of the carrier, by the first one
-    bool d_lost = false;        // a stretch could not be synchronised
 };
 
 } // namespace gr::hf::kernel

@@ -13,6 +13,8 @@ namespace gr::hf::kernel {
 namespace {
 
 constexpr size_t width = 64; // positions side by side in all loops here
+// Of long pieces, for the positions of one parity: their transforms are then a third longer.
+constexpr size_t pieces_at_once = 3;
 
 /* One piece: out[q] = sum_s conj(symbol_s) y[q + 2 s]. */
 HF_VECTOR_CODE void correlate_piece(const float* re,
@@ -40,6 +42,7 @@ HF_VECTOR_CODE void correlate_piece(const float* re,
 HF_VECTOR_CODE void transform(const float* re,
                               const float* im,
                               size_t pieces,
+                              size_t stride,
                               const float* cosine,
                               const float* sine,
                               float* plus,
@@ -48,7 +51,7 @@ HF_VECTOR_CODE void transform(const float* re,
     float cr[width] = {}, ci[width] = {}, sr[width] = {}, si[width] = {};
     for (size_t p = 0; p < pieces; ++p) {
         const float c = cosine[p], s = sine[p];
-        const float *xr = re + p * width, *xi = im + p * width;
+        const float *xr = re + p * stride, *xi = im + p * stride;
         for (size_t q = 0; q < width; ++q) {
             cr[q] += xr[q] * c;
             ci[q] += xi[q] * c;
@@ -71,10 +74,21 @@ preamble_search::preamble_search(const symbol_grid& grid,
                                  double max_offset_hz)
     : d_grid(grid), d_stream(grid, 0, 0, 0)
 {
-    static_assert(batch == width);
     for (size_t f = 0; f < families.size(); ++f)
         for (size_t k = 0; k < families[f]->patterns.size(); ++k)
             add(f, *families[f], k, max_offset_hz);
+    d_batch = width;
+    const bool alike =
+        std::all_of(d_patterns.begin(), d_patterns.end(), [this](const pattern& p) {
+            return p.piece == d_patterns.front().piece;
+        });
+    if (const size_t piece = d_patterns.empty() ? 0 : d_patterns.front().piece;
+        alike && piece >= piece_correlator::least_piece) {
+        d_correlator.emplace(piece, pieces_at_once * piece, d_longest / piece);
+        d_batch = 2 * pieces_at_once * piece;
+        for (pattern& p : d_patterns)
+            p.spectra = d_correlator->spectra_of(p.symbols);
+    }
     restart(0);
 }
 
@@ -119,49 +133,98 @@ void preamble_search::restart(int64_t from)
         p.pending = false;
 }
 
-void preamble_search::score(pattern& p, int64_t position)
+// d_top and d_offset of \p p at all positions of the batch.
+void preamble_search::correlate(const pattern& p)
 {
-    const size_t n = p.symbols.size(), piece = p.piece, pieces = n / piece;
-    std::array<float, width> top{}, plus{}, minus{};
-    std::array<int, width> offset{};
-    auto &xr = d_piece_re, &xi = d_piece_im;
-    xr.resize(pieces * width);
-    xi.resize(pieces * width);
+    const size_t pieces = p.symbols.size() / p.piece;
+    d_piece_re.resize(pieces * width);
+    d_piece_im.resize(pieces * width);
     for (size_t k = 0; k < pieces; ++k)
-        correlate_piece(&d_re[2 * piece * k],
-                        &d_im[2 * piece * k],
-                        &p.symbols[piece * k],
-                        piece,
-                        &xr[k * width],
-                        &xi[k * width]);
+        correlate_piece(&d_re[2 * p.piece * k],
+                        &d_im[2 * p.piece * k],
+                        &p.symbols[p.piece * k],
+                        p.piece,
+                        &d_piece_re[k * width],
+                        &d_piece_im[k * width]);
+    best_offsets(p, d_piece_re.data(), d_piece_im.data(), width);
+    d_top = d_block_top;
+    d_offset = d_block_offset;
+}
+
+// The same with the rows that d_correlator has.
+void preamble_search::correlate_long(const pattern& p)
+{
+    const size_t pieces = p.spectra.size(), batch = d_batch / 2;
+    const size_t stride = (batch + width - 1) / width * width;
+    d_piece_re.assign(pieces * stride, 0);
+    d_piece_im.assign(pieces * stride, 0);
+    for (size_t parity = 0; parity < 2; ++parity) {
+        for (size_t k = 0; k < pieces; ++k)
+            d_correlator->correlate(p.spectra[k],
+                                    k,
+                                    parity,
+                                    &d_piece_re[k * stride],
+                                    &d_piece_im[k * stride]);
+        for (size_t at = 0; at < batch; at += width) {
+            best_offsets(p, &d_piece_re[at], &d_piece_im[at], stride);
+            for (size_t q = 0; q < std::min(width, batch - at); ++q) {
+                d_top[2 * (at + q) + parity] = d_block_top[q];
+                d_offset[2 * (at + q) + parity] = d_block_offset[q];
+            }
+        }
+    }
+}
+
+// Of so many positions, whose pieces are \p stride apart: to d_block_top and d_block_offset.
+void preamble_search::best_offsets(const pattern& p,
+                                   const float* re,
+                                   const float* im,
+                                   size_t stride)
+{
+    const size_t pieces = p.symbols.size() / p.piece;
+    std::array<float, width> plus{}, minus{};
+    d_block_top.assign(width, 0);
+    d_block_offset.assign(width, 0);
     for (size_t o = 0; o < p.offsets; ++o) {
-        transform(xr.data(),
-                  xi.data(),
+        transform(re,
+                  im,
                   pieces,
+                  stride,
                   &p.cosine[o * pieces],
                   &p.sine[o * pieces],
                   plus.data(),
                   minus.data());
         for (size_t q = 0; q < width; ++q) {
-            if (plus[q] > top[q]) {
-                top[q] = plus[q];
-                offset[q] = static_cast<int>(o);
+            if (plus[q] > d_block_top[q]) {
+                d_block_top[q] = plus[q];
+                d_block_offset[q] = static_cast<int>(o);
             }
-            if (minus[q] > top[q]) {
-                top[q] = minus[q];
-                offset[q] = -static_cast<int>(o);
+            if (minus[q] > d_block_top[q]) {
+                d_block_top[q] = minus[q];
+                d_block_offset[q] = -static_cast<int>(o);
             }
         }
     }
+}
+
+void preamble_search::score(pattern& p, int64_t position)
+{
+    const size_t n = p.symbols.size();
+    d_top.resize(d_batch);
+    d_offset.resize(d_batch);
+    if (d_correlator)
+        correlate_long(p);
+    else
+        correlate(p);
     double energy = 0; // of the window 2 n half symbols long
     for (size_t i = 0; i < 2 * n; ++i)
         energy += static_cast<double>(d_re[i]) * d_re[i] +
                   static_cast<double>(d_im[i]) * d_im[i];
-    for (size_t q = 0; q < width; ++q) {
+    for (size_t q = 0; q < d_batch; ++q) {
         const double mean = energy / static_cast<double>(2 * n);
         const auto s =
             mean > 1e-30
-                ? static_cast<float>(top[q] / (static_cast<double>(p.known) * mean))
+                ? static_cast<float>(d_top[q] / (static_cast<double>(p.known) * mean))
                 : 0.0f;
         if (s > p.threshold && (!p.pending || s > p.best.score)) {
             p.pending = true;
@@ -169,7 +232,7 @@ void preamble_search::score(pattern& p, int64_t position)
             p.best = { p.family,
                        p.number,
                        symbol_grid::samples_per_row * p.best_position,
-                       offset[q] * p.step_hz,
+                       d_offset[q] * p.step_hz,
                        s };
         }
         const size_t out = q, in = q + 2 * n;
@@ -184,7 +247,8 @@ void preamble_search::score(pattern& p, int64_t position)
 std::optional<preamble_candidate> preamble_search::advance(const sample_buffer& in)
 {
     for (;;) {
-        const auto needed = static_cast<int64_t>(2 * d_longest + width);
+        const auto needed = static_cast<int64_t>(std::max(
+            2 * d_longest + d_batch, d_correlator ? 2 * d_correlator->reach() : 0));
         d_stream.run(in, d_position + needed);
         if (d_stream.end() < d_position + needed)
             return std::nullopt;
@@ -195,9 +259,11 @@ std::optional<preamble_candidate> preamble_search::advance(const sample_buffer& 
             d_re[i] = y[i].real();
             d_im[i] = y[i].imag();
         }
+        if (d_correlator)
+            d_correlator->load(y, d_position);
         for (pattern& p : d_patterns)
             score(p, d_position);
-        d_position += static_cast<int64_t>(width);
+        d_position += static_cast<int64_t>(d_batch);
         d_stream.drop_before(d_position);
         for (pattern& p : d_patterns)
             if (p.pending && d_position - p.best_position > p.hold) {

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/find/piece_correlator.h"
 #include "modem/front/half_symbol_stream.h"
 #include "modem/front/sample_buffer.h"
 #include "modem/grid.h"
@@ -53,8 +54,6 @@ public:
     int64_t needs() const { return d_stream.needs(); }
 
 private:
-    static constexpr size_t batch = 64; // positions worked on at once
-
     struct pattern {
         size_t family, number;
         std::vector<std::complex<float>> symbols; // 0 where unknown
@@ -65,6 +64,7 @@ private:
         double step_hz;
         std::vector<float> cosine, sine; // [offset][piece], offsets 0, step, 2 step, ...
         size_t offsets = 0;
+        std::vector<piece_correlator::values> spectra; // of the pieces, if they are long
         // the peak so far
         bool pending = false;
         preamble_candidate best;
@@ -73,14 +73,22 @@ private:
 
     void
     add(size_t family, const family_reception& f, size_t number, double max_offset_hz);
+    void correlate(const pattern& p);
+    void correlate_long(const pattern& p);
+    void best_offsets(const pattern& p, const float* re, const float* im, size_t stride);
     void score(pattern& p, int64_t position);
 
     symbol_grid d_grid;
     std::vector<pattern> d_patterns;
     size_t d_longest = 0;
     half_symbol_stream d_stream;
-    int64_t d_position = 0;                                // half-symbol index
-    std::vector<float> d_re, d_im, d_piece_re, d_piece_im; // work space
+    int64_t d_position = 0; // half-symbol index
+    size_t d_batch = 0;     // positions worked on at once
+    std::optional<piece_correlator> d_correlator;
+    // work space
+    std::vector<float> d_re, d_im, d_piece_re, d_piece_im;
+    std::vector<float> d_top, d_block_top; // power at the best offset
+    std::vector<int> d_offset, d_block_offset;
 };
 
 } // namespace gr::hf::kernel

@@ -2,11 +2,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/find/synchroniser.h"
 
+#include "modem/front/fourier.h"
 #include "modem/front/pulse.h"
 #include "modem/track/channel_equations.h"
+#include "modem/track/sparse_equations.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace gr::hf::kernel {
@@ -24,8 +27,20 @@ constexpr int64_t filter_symbols =
 
 // Power of a tap before anything is known of it, of the mean one where a correlation is known.
 constexpr float empty_tap = 1e-3f;
+// Of the power, before anything is known of the noise.
+constexpr float first_noise = 0.25f;
 // What is left of the noise at least: of the power, and rows that tell it.
 constexpr float least_noise = 1e-5f, least_rows = 8;
+
+/* Of many delays: rounds of looking for paths in what those known leave; power against noise that
+ * makes a path, by chance once in a thousand looks at 960 delays; and of the strongest one left,
+ * for its side peaks are not paths. Taps to either side that a path between two of them takes at
+ * once, and most of all. */
+constexpr int pursuits = 10;
+constexpr float path_found = 14, of_strongest_left = 0.25f;
+constexpr size_t beside_path = 2, most_sparse = 48;
+// Share of the known signal's energy, at a delay, that is rounding.
+constexpr float unseen = 1e-3f;
 
 // sum conj(s_i) y[2 i] over symbols begin .. end - 1
 value correlate(const value* y, const std::vector<value>& s, size_t begin, size_t end)
@@ -43,11 +58,22 @@ double top_of(double left, double centre, double right)
     return curve < 0 ? 0.5 * (left - right) / curve : 0;
 }
 
+belief_function beliefs_of(const std::vector<value>& fixed)
+{
+    return [&fixed](int64_t n) {
+        const auto i = static_cast<size_t>(n); // a negative n becomes large
+        return i < fixed.size() && fixed[i] != value{} ? symbol_belief{ fixed[i], 0 }
+                                                       : symbol_belief{ 0, 1 };
+    };
+}
+
 float composite_gain(const std::vector<value>& g)
 {
     float e = 0;
+    constexpr size_t reach = half_symbol_reach;
     for (size_t a = 0; a < g.size(); ++a)
-        for (size_t b = 0; b < g.size(); ++b)
+        for (size_t b = a - std::min(a, reach); b < std::min(a + reach + 1, g.size());
+             ++b)
             e += (std::conj(g[a]) * g[b]).real() *
                  half_symbol_pulse(static_cast<int>(a) - static_cast<int>(b));
     return e;
@@ -78,6 +104,41 @@ int64_t synchroniser::reach_before() const
            half_symbol_stream::half_span;
 }
 
+// The correlation with the symbols at delays -d_search .. d_search half symbols.
+synchroniser::values synchroniser::at_all_delays(const half_symbol_stream& y,
+                                                 const values& fixed) const
+{
+    values out;
+    if (d_taps <= static_cast<int64_t>(dense_delays)) {
+        for (int64_t k = -d_search; k <= d_search; ++k)
+            out.push_back(correlate(y.at(k), fixed, 0, fixed.size()));
+        return out;
+    }
+    // Rows of one parity are a delay of whole symbols apart.
+    const auto delays = static_cast<size_t>(d_search) + 1;
+    fourier transform(fourier::length_for(fixed.size() + delays));
+    const size_t length = transform.size();
+    value* x = transform.data();
+    std::fill_n(x, length, value{});
+    std::copy(fixed.begin(), fixed.end(), x);
+    transform.forward();
+    const values known(x, x + length);
+    out.resize(2 * static_cast<size_t>(d_search) + 1);
+    for (size_t parity = 0; parity < 2; ++parity) {
+        const value* rows = y.at(-d_search + static_cast<int64_t>(parity));
+        std::fill_n(x, length, value{});
+        for (size_t i = 0; i + parity < fixed.size() + delays; ++i)
+            x[i] = rows[2 * i];
+        transform.forward();
+        for (size_t k = 0; k < length; ++k)
+            x[k] *= std::conj(known[k]);
+        transform.backward();
+        for (size_t k = parity; k < out.size(); k += 2)
+            out[k] = x[k / 2] / static_cast<float>(length);
+    }
+    return out;
+}
+
 /* Offset that gives the piece outputs of the strong delays the most power. */
 double synchroniser::fine_offset(const half_symbol_stream& y, const values& fixed) const
 {
@@ -85,9 +146,9 @@ double synchroniser::fine_offset(const half_symbol_stream& y, const values& fixe
     const double piece_rate = d_grid.symbol_rate_bd() / static_cast<double>(d_piece);
     std::vector<std::pair<float, int64_t>> power;
     float top = 0;
-    for (int64_t k = -d_search; k <= d_search; ++k) {
-        const float p = std::norm(correlate(y.at(k), fixed, 0, fixed.size()));
-        power.push_back({ p, k });
+    for (const value& v : at_all_delays(y, fixed)) {
+        const float p = std::norm(v);
+        power.push_back({ p, static_cast<int64_t>(power.size()) - d_search });
         top = std::max(top, p);
     }
     std::vector<values> outputs;
@@ -154,9 +215,9 @@ std::optional<synchronised> synchroniser::run(const sample_buffer& in,
     half_symbol_stream fine(d_grid, static_cast<double>(start), from, s.hz);
     fine.run(in, to);
     std::vector<float> power;
-    for (int64_t k = -d_search; k <= d_search; ++k)
-        power.push_back(std::norm(correlate(fine.at(k), fixed, 0, fixed.size())));
-    const auto peak =
+    for (const value& v : at_all_delays(fine, fixed))
+        power.push_back(std::norm(v));
+    auto peak =
         static_cast<size_t>(std::max_element(power.begin(), power.end()) - power.begin());
     if (periodic) {
         const value* y = fine.at(static_cast<int64_t>(peak) - d_search);
@@ -178,6 +239,11 @@ std::optional<synchronised> synchroniser::run(const sample_buffer& in,
                                   std::sqrt(power[peak + 1])),
                            -0.5,
                            0.5);
+    if (taps() > dense_delays) {
+        power = without_side_peaks(fine, fixed, known, static_cast<float>(mean));
+        peak = static_cast<size_t>(std::max_element(power.begin(), power.end()) -
+                                   power.begin());
+    }
     const float share = periodic ? d_plan->least_path_periodic : d_plan->least_path;
     const size_t first = first_path(
         power,
@@ -213,12 +279,30 @@ void synchroniser::estimate(synchronised& s,
     y.run(in, rows + room_behind_fit);
     if (y.end() < rows + room_behind_fit)
         return;
-    const belief_function beliefs = [&fixed](int64_t n) {
-        const auto i = static_cast<size_t>(n); // a negative n becomes large
-        return i < fixed.size() && fixed[i] != value{} ? symbol_belief{ fixed[i], 0 }
-                                                       : symbol_belief{ 0, 1 };
-    };
-    s.noise = power_in / 4;
+    s.noise = first_noise * power_in;
+    if (taps() > dense_delays)
+        estimate_sparse(s, y, fixed, known, power_in);
+    else
+        estimate_all(s, y, fixed, known, power_in);
+    // Taps that noise alone may have given.
+    float strongest = 0;
+    for (const value& g : s.taps)
+        strongest = std::max(strongest, std::norm(g));
+    const float chance = std::min(d_plan->certain_tap * s.noise / known, strongest);
+    for (value& g : s.taps)
+        if (std::norm(g) < chance)
+            g = 0;
+    s.gain = composite_gain(s.taps);
+}
+
+void synchroniser::estimate_all(synchronised& s,
+                                const half_symbol_stream& y,
+                                const values& fixed,
+                                float known,
+                                float power_in) const
+{
+    const auto rows = static_cast<int64_t>(2 * fixed.size());
+    const belief_function beliefs = beliefs_of(fixed);
     for (int round = 0; round < d_plan->rounds; ++round) {
         float residual = 0;
         s.taps =
@@ -236,15 +320,120 @@ void synchroniser::estimate(synchronised& s,
             std::max(residual * equations / std::max(equations - freedom, least_rows),
                      least_noise * power_in);
     }
-    // Taps that noise alone may have given.
-    float strongest = 0;
-    for (const value& g : s.taps)
-        strongest = std::max(strongest, std::norm(g));
-    const float chance = std::min(d_plan->certain_tap * s.noise / known, strongest);
-    for (value& g : s.taps)
-        if (std::norm(g) < chance)
-            g = 0;
-    s.gain = composite_gain(s.taps);
+}
+
+// Equations of the delays \p rows has from its first row on, by symbols that are known.
+sparse_equations synchroniser::equations_of(const value* rows,
+                                            size_t delays,
+                                            const values& fixed,
+                                            float power)
+{
+    const auto count = static_cast<int64_t>(2 * fixed.size());
+    const local_beliefs b(0, count, delays, beliefs_of(fixed));
+    const std::vector<float> spread(delays, power / static_cast<float>(delays));
+    std::vector<float> weight = foreign_power(b, 0, count, spread);
+    for (float& w : weight)
+        w = first_noise * power / (first_noise * power + w);
+    sparse_equations e(delays);
+    e.add(known_signal(b, -static_cast<int64_t>(delays), count),
+          0,
+          rows,
+          1,
+          std::move(weight));
+    return e;
+}
+
+// Variance of a row by what \p e has left, of which \p freedom numbers are fitted.
+float synchroniser::noise_left(const sparse_equations& e,
+                               float freedom,
+                               float power) const
+{
+    const float equations = d_plan->independent_rows * e.weight();
+    return std::max(e.energy_left() / e.weight() * equations /
+                        std::max(equations - freedom, least_rows),
+                    least_noise * power);
+}
+
+/* Paths one after the other, in what those found leave: so the side peaks of a strong one are not
+ * taken for weak ones. */
+void synchroniser::pursue(sparse_equations& e, float power_in) const
+{
+    const size_t delays = e.taps();
+    const float least_own = unseen * *std::max_element(e.own().begin(), e.own().end());
+    float noise = noise_left(e, 0, power_in);
+    for (int round = 0; round < pursuits && e.active().size() < most_sparse; ++round) {
+        const values& left = e.left();
+        std::vector<float> power(delays, 0);
+        for (size_t k = 0; k < delays; ++k)
+            if (e.own()[k] > least_own && !e.is_active(k))
+                power[k] = std::norm(left[k]) / e.own()[k];
+        const float most = *std::max_element(power.begin(), power.end());
+        const float least =
+            std::max(of_strongest_left * most, path_found * noise_colour * noise);
+        const size_t before = e.active().size();
+        for (size_t k = 0; k < delays && e.active().size() < most_sparse; ++k) {
+            if (power[k] < least || (k > 0 && power[k - 1] > power[k]) ||
+                (k + 1 < delays && power[k + 1] > power[k]))
+                continue;
+            for (size_t at = k - std::min(k, beside_path);
+                 at < std::min(k + beside_path + 1, delays);
+                 ++at)
+                if (!e.is_active(at))
+                    e.activate(at);
+        }
+        const std::vector<float> load(e.active().size(), noise_colour * noise / power_in);
+        if (e.active().size() == before || !e.solve(load))
+            break;
+        noise = noise_left(e, static_cast<float>(e.active().size()), power_in);
+    }
+}
+
+// Power of the correlation at all delays of the search, if there were no others.
+std::vector<float> synchroniser::without_side_peaks(const half_symbol_stream& y,
+                                                    const values& fixed,
+                                                    float known,
+                                                    float power_in) const
+{
+    const size_t delays = 2 * static_cast<size_t>(d_search) + 1;
+    auto e = equations_of(y.at(-d_search), delays, fixed, power_in);
+    pursue(e, power_in);
+    std::vector<float> power(delays, 0);
+    for (size_t k = 0; k < e.solution().size(); ++k)
+        power[e.active()[k]] = std::norm(e.solution()[k]) * known * known;
+    return power;
+}
+
+void synchroniser::estimate_sparse(synchronised& s,
+                                   const half_symbol_stream& y,
+                                   const values& fixed,
+                                   float known,
+                                   float power_in) const
+{
+    sparse_equations e = equations_of(y.at(0), taps(), fixed, power_in);
+    pursue(e, power_in);
+    s.noise = noise_left(e, static_cast<float>(e.solution().size()), power_in);
+    s.profile.assign(taps(), 0);
+    for (size_t k = 0; k < e.solution().size(); ++k)
+        s.profile[e.active()[k]] = std::norm(e.solution()[k]) + s.noise / known;
+    for (int round = 0; round < d_plan->rounds && !e.solution().empty(); ++round) {
+        std::vector<float> load;
+        for (const uint16_t a : e.active())
+            load.push_back(noise_colour * s.noise / s.profile[a]);
+        if (!e.solve(load))
+            break;
+        float freedom = 0;
+        const float information = known / std::max(s.noise, 1e-20f);
+        for (size_t k = 0; k < e.active().size(); ++k) {
+            float& p = s.profile[e.active()[k]];
+            const float posterior = 1 / (1 / std::max(p, 1e-20f) + information);
+            freedom += p / (p + 1 / information);
+            p = std::norm(e.solution()[k]) + posterior;
+        }
+        s.noise = noise_left(e, freedom, power_in);
+    }
+    s.taps.assign(taps(), 0);
+    for (size_t k = 0; k < e.solution().size(); ++k)
+        s.taps[e.active()[k]] = e.solution()[k];
 }
 
 } // namespace gr::hf::kernel

@@ -5,6 +5,7 @@
 #include "modem/front/half_symbol_stream.h"
 #include "modem/front/sample_buffer.h"
 #include "modem/grid.h"
+#include "modem/track/sparse_equations.h"
 #include "waveform/reception_plan.h"
 
 #include <complex>
@@ -31,7 +32,7 @@ struct synchronised {
  *
  * Fine frequency from the piece phases, delays from the correlation profile, channel and noise
  * by least squares in rounds, each of which takes the profile that the one before gives for its
- * prior.
+ * prior. Where delays are many (dense_delays) only those are solved for that carry energy.
  */
 class synchroniser
 {
@@ -65,6 +66,7 @@ private:
     using value = std::complex<float>;
     using values = std::vector<value>;
 
+    values at_all_delays(const half_symbol_stream& y, const values& fixed) const;
     double fine_offset(const half_symbol_stream& y, const values& fixed) const;
     size_t first_path(const std::vector<float>& power, float least) const;
     void estimate(synchronised& s,
@@ -72,6 +74,24 @@ private:
                   const values& fixed,
                   float known,
                   float power_in) const;
+    static sparse_equations
+    equations_of(const value* rows, size_t delays, const values& fixed, float power);
+    float noise_left(const sparse_equations& e, float freedom, float power) const;
+    void pursue(sparse_equations& e, float power_in) const;
+    std::vector<float> without_side_peaks(const half_symbol_stream& y,
+                                          const values& fixed,
+                                          float known,
+                                          float power_in) const;
+    void estimate_all(synchronised& s,
+                      const half_symbol_stream& y,
+                      const values& fixed,
+                      float known,
+                      float power_in) const;
+    void estimate_sparse(synchronised& s,
+                         const half_symbol_stream& y,
+                         const values& fixed,
+                         float known,
+                         float power_in) const;
 
     symbol_grid d_grid;
     const synchroniser_plan* d_plan;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace gr::hf::kernel {
 
@@ -39,6 +40,27 @@ form_gram(size_t s, size_t n, const float* re, const float* im, value* gram)
             }
             gram[a * s + b] = { sr, si };
         }
+}
+
+using run = std::pair<int64_t, int64_t>; // first, one past the last
+
+// Where \p q is more than nothing, if it is sparse; else all of it.
+std::vector<run> runs_of(const std::vector<float>& q, bool sparse)
+{
+    constexpr float nothing = 1e-6f; // of all
+    constexpr int64_t gap = 8;       // that is not worth another run
+    const auto size = static_cast<int64_t>(q.size());
+    if (!sparse)
+        return { { 0, size } };
+    const float least = nothing * std::accumulate(q.begin(), q.end(), 0.0f);
+    std::vector<run> runs;
+    for (int64_t k = 0; k < size; ++k)
+        if (q[static_cast<size_t>(k)] > least) {
+            if (runs.empty() || runs.back().second + gap < k)
+                runs.emplace_back(k, k);
+            runs.back().second = k + 1;
+        }
+    return runs;
 }
 
 float quadratic_form(const std::vector<value>& gram, const value* g, size_t s)
@@ -100,19 +122,22 @@ std::vector<float> foreign_power(const local_beliefs& b,
     for (size_t k = 0; k < profile.size(); ++k)
         add_scaled(&q[k], pulse.data(), profile[k], pulse.size());
     std::vector<float> f(static_cast<size_t>(last - first), 0);
+    const auto runs = runs_of(q, profile.size() > dense_delays);
     for (size_t k = 0; k < b.list.size(); ++k) {
         const float v = b.list[k].variance;
         if (v <= 0)
             continue;
         const int64_t base =
             2 * (b.first + static_cast<int64_t>(k)) - half_symbol_reach - first;
-        const int64_t begin = std::max<int64_t>(base, 0);
-        const int64_t end = std::min(base + static_cast<int64_t>(q.size()), last - first);
-        if (begin < end)
-            add_scaled(&f[static_cast<size_t>(begin)],
-                       &q[static_cast<size_t>(begin - base)],
-                       v,
-                       static_cast<size_t>(end - begin));
+        for (const auto& [from, to] : runs) {
+            const int64_t begin = std::max<int64_t>(base + from, 0);
+            const int64_t end = std::min(base + to, last - first);
+            if (begin < end)
+                add_scaled(&f[static_cast<size_t>(begin)],
+                           &q[static_cast<size_t>(begin - base)],
+                           v,
+                           static_cast<size_t>(end - begin));
+        }
     }
     return f;
 }

@@ -7,6 +7,7 @@
 #include "modem/front/half_symbol_stream.h"
 #include "modem/grid.h"
 #include "modem/track/channel_equations.h"
+#include "modem/track/sparse_equations.h"
 #include "waveform/reception_plan.h"
 
 #include <complex>
@@ -167,6 +168,11 @@ private:
     float fitting_noise() const;
     void update_statistics(const half_symbol_stream& y);
     void look_at_all_delays(const half_symbol_stream& y, double around, double since);
+    void look_at_sparse_delays(const half_symbol_stream& y, double around, double since);
+    sparse_equations sparse_around(const half_symbol_stream& y, double around) const;
+    bool find_path(sparse_equations& e, float sigma, std::vector<float>& prior);
+    float empty_tap() const; // power
+    std::vector<float> prior_of_taps() const;
     stretch before_centre() const;
     void look_at_stretch(const stretch& w, const half_symbol_stream& y);
     void taps_at(double time, channel_taps& g) const;

@@ -13,6 +13,11 @@ namespace {
 
 using value = std::complex<float>;
 
+// Taps that are solved for where delays are many: some paths, ten taps each.
+constexpr size_t most_sparse = 48;
+// Share of the known signal's energy, at a delay, that is rounding.
+constexpr float unseen = 1e-3f;
+
 } // namespace
 
 void channel_estimator::select()
@@ -41,6 +46,8 @@ int channel_estimator::learn(const half_symbol_stream& y,
                              int64_t piece,
                              const belief_function& beliefs)
 {
+    if (d_o.taps > dense_delays)
+        return 0; // equations for all delays would cost their cube
     const estimator_plan& plan = d_o.plan;
     const auto early = static_cast<size_t>(rows(plan.learn_early_s));
     const auto margin = static_cast<size_t>(rows(plan.learn_empty_s));
@@ -191,8 +198,33 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     const double since = (d_centre - d_profile_at) / d_o.symbol_rate_bd;
     if (since < 0 || since >= d_o.plan.profile_every_s) {
         d_profile_at = d_centre;
-        look_at_all_delays(y, time_of(d_observations[(w.first + w.second) / 2]), since);
+        const double around = time_of(d_observations[(w.first + w.second) / 2]);
+        if (d_o.taps > dense_delays)
+            look_at_sparse_delays(y, around, since);
+        else
+            look_at_all_delays(y, around, since);
     }
+}
+
+float channel_estimator::empty_tap() const
+{
+    const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
+    return d_o.plan.empty_tap * power / static_cast<float>(d_o.taps);
+}
+
+std::vector<float> channel_estimator::prior_of_taps() const
+{
+    const size_t taps = d_o.taps;
+    const float floor = empty_tap();
+    const float next_tap =
+        d_o.finds_paths ? d_o.plan.next_tap_sparse : d_o.plan.next_tap_dense;
+    std::vector<float> prior(taps);
+    for (size_t a = 0; a < taps; ++a) {
+        const float before = a > 0 ? d_profile[a - 1] : 0;
+        const float after = a + 1 < taps ? d_profile[a + 1] : 0;
+        prior[a] = std::max({ d_profile[a], next_tap * std::max(before, after), floor });
+    }
+    return prior;
 }
 
 /* Paths fade in and out and drift. One that was away during the preamble is not in the profile:
@@ -222,16 +254,10 @@ void channel_estimator::look_at_all_delays(const half_symbol_stream& y,
             rhs[a] += e.rhs[a] * rotate;
         }
     }
-    const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
-    const float floor = plan.empty_tap * power / static_cast<float>(taps);
+    const float floor = empty_tap();
     const float sigma = noise_colour * fitting_noise();
     const float next_tap = d_o.finds_paths ? plan.next_tap_sparse : plan.next_tap_dense;
-    std::vector<float> prior(taps);
-    for (size_t a = 0; a < taps; ++a) {
-        const float before = a > 0 ? d_profile[a - 1] : 0;
-        const float after = a + 1 < taps ? d_profile[a + 1] : 0;
-        prior[a] = std::max({ d_profile[a], next_tap * std::max(before, after), floor });
-    }
+    std::vector<float> prior = prior_of_taps();
     std::vector<value> g(taps);
     for (int found = 0;; ++found) {
         hermitian_solver full;
@@ -276,6 +302,102 @@ void channel_estimator::look_at_all_delays(const half_symbol_stream& y,
         d_profile[a] = (1 - beta) * std::max(d_profile[a], floor) +
                        beta * (std::norm(g[a]) + posterior);
     }
+}
+
+// Observations around that time, no more of them than it takes to tell delays apart.
+sparse_equations channel_estimator::sparse_around(const half_symbol_stream& y,
+                                                  double around) const
+{
+    const size_t enough = 2 * d_o.taps; // rows
+    const double near = std::min(d_o.plan.profile_near_s,
+                                 d_o.plan.profile_near_periods / d_o.fading.spread_hz) *
+                        d_o.symbol_rate_bd;
+    sparse_equations e(d_o.taps);
+    for (const observation& k : d_observations) {
+        if (std::abs(time_of(k) - around) > near || e.rows() >= enough)
+            continue;
+        std::vector<float> weight;
+        for (const float f : k.foreign)
+            weight.push_back(d_noise / (d_noise + f));
+        e.add(k.signal, k.moved, k.y.data(), reference(y, 2 * time_of(k)), weight);
+    }
+    return e;
+}
+
+/* The same where delays are many: solved for are those that the profile has, and what these leave
+ * is looked at everywhere. */
+void channel_estimator::look_at_sparse_delays(const half_symbol_stream& y,
+                                              double around,
+                                              double since)
+{
+    const size_t taps = d_o.taps;
+    sparse_equations equations = sparse_around(y, around);
+    const float floor = empty_tap();
+    const float sigma = noise_colour * fitting_noise();
+    std::vector<float> prior = prior_of_taps();
+    std::vector<uint16_t> order;
+    for (size_t a = 0; a < taps; ++a)
+        if (prior[a] > 2 * floor)
+            order.push_back(static_cast<uint16_t>(a));
+    std::stable_sort(order.begin(), order.end(), [&prior](uint16_t a, uint16_t b) {
+        return prior[a] > prior[b];
+    });
+    order.resize(std::min(order.size(), most_sparse));
+    for (const uint16_t a : order)
+        equations.activate(a);
+    for (int found = 0;; ++found) {
+        std::vector<float> load;
+        for (const uint16_t a : equations.active())
+            load.push_back(sigma / prior[a]);
+        if (load.empty() || !equations.solve(load))
+            return;
+        if (!d_o.finds_paths || found == d_o.plan.paths_at_once ||
+            !find_path(equations, sigma, prior))
+            break;
+    }
+    // A tap that is not solved for is hardly more than nothing.
+    std::vector<float> power(taps, 0);
+    for (size_t k = 0; k < equations.active().size(); ++k)
+        power[equations.active()[k]] = std::norm(equations.solution()[k]);
+    const auto beta = static_cast<float>(std::clamp(
+        since / d_o.plan.profile_memory_s, d_o.plan.least_share, d_o.plan.largest_share));
+    for (size_t a = 0; a < taps; ++a) {
+        const float posterior = 1 / (1 / prior[a] + equations.own()[a] / sigma);
+        d_profile[a] =
+            (1 - beta) * std::max(d_profile[a], floor) + beta * (power[a] + posterior);
+    }
+}
+
+// Whether what is left shows a path: then it and its neighbours are solved for too.
+bool channel_estimator::find_path(sparse_equations& e,
+                                  float sigma,
+                                  std::vector<float>& prior)
+{
+    const auto& left = e.left();
+    const auto& own = e.own();
+    // Delays at which no known symbols were seen tell nothing.
+    const float least_own = unseen * *std::max_element(own.begin(), own.end());
+    size_t best = 0;
+    float most = 0;
+    for (size_t a = 0; a < own.size(); ++a)
+        if (const float l = std::norm(left[a]) / (own[a] * sigma);
+            own[a] > least_own && l > most) {
+            most = l;
+            best = a;
+        }
+    if (most < d_o.plan.path_found)
+        return false;
+    const float power = most * sigma / own[best];
+    d_profile[best] = std::max(d_profile[best], power);
+    for (const size_t tap : { best, best - 1, best + 1 }) {
+        if (tap >= own.size())
+            continue;
+        const float share = tap == best ? 1 : d_o.plan.next_tap_sparse;
+        prior[tap] = std::max(prior[tap], share * power);
+        if (!e.is_active(tap))
+            e.activate(tap);
+    }
+    return true;
 }
 
 } // namespace gr::hf::kernel

@@ -56,6 +56,7 @@ frame_tracker::frame_tracker(const acquired& a,
       d_detector(std::move(det)), d_to_observe(d_d), d_to_process(d_d),
       d_observing(d_to_observe.next()), d_processing(d_to_process.next()),
       d_preamble_at(a.first_symbol), d_symbol_power(d_d.alphabet.mean_power()),
+      d_mean_signal(mean_power(d_d)),
       d_doppler(static_cast<double>(d_d.frame_symbols()) / d_d.symbol_rate_bd),
       d_fast_doppler(d_doppler), d_doppler_hz(a.frequency_hz)
 {
@@ -65,6 +66,9 @@ frame_tracker::frame_tracker(const acquired& a,
         d_stream.input_time(2 * (static_cast<double>(a.first_symbol) + settled)));
     if (known)
         d_true.emplace(std::move(known), a.profile.size());
+    d_model.set_sub_block(d_plan.paces.front().sub_block);
+    // Decision feedback needs the factors of a matrix.
+    d_model.set_sparse(a.profile.size() > dense_delays && d_detector->iterates());
 }
 
 double frame_tracker::sample_of(int64_t symbol) const
@@ -241,7 +245,7 @@ std::optional<received_block> frame_tracker::advance(const sample_buffer& in)
             b.decoded = d_detector->end_block(*this);
             forget_block();
             b.channel.snr_db = snr_in_bandwidth(
-                d_gain_sum / static_cast<double>(d_gain_count) * mean_power(d_d), d_d);
+                d_gain_sum / static_cast<double>(d_gain_count) * d_mean_signal, d_d);
             b.channel.freq_offset_hz = d_loop.hz();
             b.channel.doppler_hz = d_doppler.take_spread_hz();
             if (d_pace > 0)
@@ -275,7 +279,7 @@ void frame_tracker::count_gain(const frame_observation& o)
 {
     double gain = 0;
     for (size_t i = 0; i < d_d.unknown; ++i)
-        gain += o.a.at(i, 0).real();
+        gain += o.energy(i);
     d_gain_sum += gain / static_cast<double>(d_d.unknown) / o.noise;
     ++d_gain_count;
 }

@@ -77,7 +77,7 @@ private:
     double d_mean_power = 0; // of the channel
     double d_gain_sum = 0;
     size_t d_gain_count = 0;
-    double d_symbol_power;
+    double d_symbol_power, d_mean_signal;    // of data; of data and probes
     doppler_meter d_doppler, d_fast_doppler; // of estimates; of each stretch by itself
     size_t d_pace = 0, d_since_look = 0;     // which of the plan's; stretches
     double d_doppler_at = 0, d_doppler_hz, d_carrier_turns = 0;
