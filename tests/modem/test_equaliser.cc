@@ -150,9 +150,9 @@ TEST(equaliser, soft_bits_have_sign_and_scale)
 {
     const auto c = serial_tone_psk(1); // label 0 at phase 0, label 1 at phase pi
     float llr = 0;
-    soft_bits(c, 0, { cf(1), 0.5f }, &llr);
+    soft_symbols(c).soft_bits(0, { cf(1), 0.5f }, &llr);
     EXPECT_NEAR(llr, 8, 1e-4); // (|1+1|^2 - 0) / 0.5
-    soft_bits(c, 4, { cf(1), 0.5f }, &llr);
+    soft_symbols(c).soft_bits(4, { cf(1), 0.5f }, &llr);
     EXPECT_NEAR(llr, -8, 1e-4);
 }
 

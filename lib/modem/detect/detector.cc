@@ -11,7 +11,7 @@ void single_pass_detector::frame(frame_observation& f)
     size_t at = d_soft.size();
     d_soft.resize(at + bits * d_estimates.size());
     for (size_t i = 0; i < d_estimates.size(); ++i, at += bits)
-        soft_bits(*f.alphabet, f.scrambling[i], d_estimates[i], &d_soft[at]);
+        d_symbols.soft_bits(f.scrambling[i], d_estimates[i], &d_soft[at]);
 }
 
 decoded_block single_pass_detector::end_block(frame_source&)

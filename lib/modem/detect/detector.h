@@ -45,7 +45,7 @@ class single_pass_detector : public detector
 public:
     //! The description must outlive the detector.
     single_pass_detector(const description& d, std::unique_ptr<equaliser> eq)
-        : d_equaliser(std::move(eq)), d_decoder(d)
+        : d_symbols(d.alphabet), d_equaliser(std::move(eq)), d_decoder(d)
     {
     }
 
@@ -53,6 +53,7 @@ public:
     decoded_block end_block(frame_source& source) override;
 
 private:
+    soft_symbols d_symbols;
     std::unique_ptr<equaliser> d_equaliser;
     block_decoder d_decoder;
     std::vector<symbol_estimate> d_estimates;

@@ -11,7 +11,6 @@ namespace gr::hf::kernel {
 namespace {
 
 constexpr size_t max_labels = 256;
-constexpr float largest_ratio = 200; // of a soft bit: exp() of it is a finite double
 
 /* Of the diagonal. The pivots of a real channel's matrix are about the geometric mean of
  * its spectrum over the arithmetic one; smaller ones are rounding. */
@@ -180,35 +179,6 @@ void linear_equaliser::attempt(frame_observation& f,
         out[i].error = std::max(variance * (1 - gain) / gain, least_error);
         if (!f.interference.empty())
             out[i].error += f.interference[i];
-    }
-}
-
-void soft_bits(const constellation& alphabet,
-               uint8_t scrambling,
-               const symbol_estimate& e,
-               float* llr)
-{
-    std::array<float, max_labels> by_number, d;
-    const size_t points = alphabet.points.size();
-    const float re = e.value.real(), im = e.value.imag();
-    for (size_t k = 0; k < points; ++k) {
-        const float x = re - alphabet.points[k].real();
-        const float y = im - alphabet.points[k].imag();
-        by_number[k] = x * x + y * y;
-    }
-    size_t half = (size_t{ 1 } << alphabet.bits) / 2;
-    for (size_t l = 0; l < 2 * half; ++l)
-        d[l] = by_number[alphabet.scramble(static_cast<uint8_t>(l), scrambling)];
-    // The labels with the first bit 0 are the first half; fold it onto the other for the next.
-    const float scale = 1 / e.error;
-    for (unsigned b = 0; b < alphabet.bits; ++b, half /= 2) {
-        float zero = d[0], one = d[half];
-        for (size_t l = 0; l < half; ++l) {
-            zero = d[l] < zero ? d[l] : zero;
-            one = d[l + half] < one ? d[l + half] : one;
-            d[l] = d[l + half] < d[l] ? d[l + half] : d[l];
-        }
-        llr[b] = std::clamp((one - zero) * scale, -largest_ratio, largest_ratio);
     }
 }
 

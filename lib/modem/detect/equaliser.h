@@ -5,6 +5,7 @@
 #include "modem/detect/belief.h"
 #include "modem/detect/linear_algebra.h"
 #include "modem/detect/path_matrix.h"
+#include "modem/detect/soft_symbols.h"
 #include "waveform/coding/constellation.h"
 
 #include <complex>
@@ -35,12 +36,6 @@ struct frame_observation {
 
     //! Diagonal element \p i of A.
     float energy(size_t i) const { return sparse ? paths.energy(i) : a.at(i, 0).real(); }
-};
-
-//! What an equaliser finds out about a symbol: estimate = symbol + error, E|error|^2.
-struct symbol_estimate {
-    std::complex<float> value; //!< unbiased
-    float error = 1;           //!< variance of the error
 };
 
 //! Turns a frame into estimates of its symbols. Replaceable.
@@ -140,13 +135,5 @@ private:
     std::vector<std::complex<float>> d_product;
     std::vector<float> d_diagonal;
 };
-
-/*! \brief Soft bits of a label from an estimate, max-log: positive for 0; first bit of the
- *         label first. \p llr holds alphabet.bits values.
- */
-void soft_bits(const constellation& alphabet,
-               uint8_t scrambling,
-               const symbol_estimate& e,
-               float* llr);
 
 } // namespace gr::hf::kernel

@@ -24,7 +24,7 @@ constexpr double still = 0.001, as_good = 0.997;
 } // namespace
 
 iterative_detector::iterative_detector(const description& d, size_t rounds)
-    : d_d(d), d_rounds(rounds), d_decoder(d)
+    : d_d(d), d_rounds(rounds), d_symbols(d.alphabet), d_decoder(d)
 {
 }
 
@@ -36,38 +36,24 @@ void iterative_detector::frame(frame_observation& f)
     size_t at = d_soft.size();
     d_soft.resize(at + bits * d_estimates.size());
     for (size_t i = 0; i < d_estimates.size(); ++i, at += bits)
-        soft_bits(*f.alphabet, f.scrambling[i], d_estimates[i], &d_soft[at]);
+        d_symbols.soft_bits(f.scrambling[i], d_estimates[i], &d_soft[at]);
 }
 
 // Mean and variance of each symbol from the ratios of its bits.
 void iterative_detector::form_beliefs()
 {
-    const constellation& c = d_d.alphabet;
-    const unsigned bits = c.bits;
+    const unsigned bits = d_d.alphabet.bits;
     d_beliefs.resize(d_scrambling.size());
-    std::array<float, 256> p;
+    std::array<float, 8> ratio;
     for (size_t i = 0; i < d_beliefs.size(); ++i) {
-        p[0] = 1;
-        for (unsigned b = 0; b < bits; ++b) { // first bit most significant
+        for (unsigned b = 0; b < bits; ++b) {
             const size_t k = i * bits + b;
-            const float l =
+            ratio[b] =
                 std::clamp(weight_posterior * d_posterior[k] - weight_input * d_soft[k],
                            -largest_ratio,
                            largest_ratio);
-            const float zero = 1 / (1 + std::exp(-l));
-            for (unsigned label = 1u << b; label-- > 0;) {
-                p[2 * label + 1] = p[label] * (1 - zero);
-                p[2 * label] = p[label] * zero;
-            }
         }
-        std::complex<float> mean = 0;
-        float power = 0;
-        for (unsigned label = 0; label < 1u << bits; ++label) {
-            const auto x = c.point(static_cast<uint8_t>(label), d_scrambling[i]);
-            mean += p[label] * x;
-            power += p[label] * std::norm(x);
-        }
-        d_beliefs[i] = { mean, std::max(power - std::norm(mean), 0.0f) };
+        d_beliefs[i] = d_symbols.belief_of(d_scrambling[i], ratio.data());
     }
 }
 
@@ -106,10 +92,8 @@ decoded_block iterative_detector::end_block(frame_source& source)
         for (frame_observation& f : d_frames) {
             d_equaliser.equalise(f, &d_beliefs[symbol], d_estimates);
             for (size_t i = 0; i < d_estimates.size(); ++i, ++symbol)
-                soft_bits(d_d.alphabet,
-                          d_scrambling[symbol],
-                          d_estimates[i],
-                          &d_soft[symbol * bits]);
+                d_symbols.soft_bits(
+                    d_scrambling[symbol], d_estimates[i], &d_soft[symbol * bits]);
         }
     }
     decoded_block b = d_decoder.decode(d_soft);

@@ -35,6 +35,7 @@ private:
 
     const description& d_d;
     size_t d_rounds;
+    soft_symbols d_symbols;
     linear_equaliser d_equaliser;
     block_decoder d_decoder;
     std::vector<uint8_t> d_scrambling; // of the block's symbols

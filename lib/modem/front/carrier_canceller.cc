@@ -150,7 +150,7 @@ void carrier_canceller::analyse()
 {
     const size_t length = d_length;
     for (size_t i = 0; i < length; ++i)
-        d_work[i] = d_window[i] * d_recent[(d_count + i) % length];
+        d_work[i] = d_window[i] * d_recent[(d_count + i) & (length - 1)];
     fftwf_execute_dft(transform_plan(length),
                       reinterpret_cast<fftwf_complex*>(d_work.data()),
                       reinterpret_cast<fftwf_complex*>(d_spectrum.data()));
@@ -173,7 +173,7 @@ void carrier_canceller::analyse()
         return;
     const float clear = d_spectra < averaged ? stands_out_early : stands_out;
     const auto at = [this, length](int k) -> float {
-        return d_average[static_cast<size_t>(k + static_cast<int>(length)) % length];
+        return d_average[static_cast<size_t>(k) & (length - 1)]; // a power of two
     };
     constexpr double highest_turns = highest / symbol_grid::samples_per_symbol;
     const auto edge = static_cast<int>(highest_turns * static_cast<double>(length));
@@ -220,7 +220,7 @@ void carrier_canceller::adopt(double bin)
     std::complex<double> sum = 0, phase = 1;
     for (size_t i = 1; i <= length / 2; ++i) {
         phase *= l.step; // l.step^i, i samples before
-        sum += std::complex<double>(d_recent[(d_count - i) % length]) * phase;
+        sum += std::complex<double>(d_recent[(d_count - i) & (length - 1)]) * phase;
     }
     l.amplitude = l.before = value(sum / (static_cast<double>(length) / 2.0));
     // The average remembers lines that have gone.

@@ -142,46 +142,64 @@ bool half_symbol_stream::interference_within(int64_t first, int64_t last) const
 void half_symbol_stream::run(const sample_buffer& in, int64_t limit)
 {
     constexpr int64_t taps = 2 * half_span + 4;
-    while (d_out.end() < limit) {
-        const int64_t first = first_input(d_out.end());
-        const int64_t last = first + taps; // one past
-        if (last > in.end())
-            return;
-        // Mix ahead in pieces: the phase is exact at each, rotated within.
-        while (d_next_input < last) {
-            std::complex<float> piece[64];
-            const int64_t n = std::min<int64_t>(64, last - d_next_input);
-            const segment& s = d_segments.back();
-            const double step = s.hz / d_input_rate;
-            double turns = s.turns + step * (static_cast<double>(d_next_input) - s.from);
-            turns -= std::floor(turns);
-            auto w = std::polar(1.0, -2 * M_PI * turns);
-            const auto r = std::polar(1.0, -2 * M_PI * step);
-            for (int64_t k = 0; k < n; ++k) {
-                const int64_t i = d_next_input + k;
-                const std::complex<float> x = i >= in.begin() ? *in.at(i) : 0.0f;
-                piece[k] = x * d_gain * std::complex<float>(w);
+    // One past the last output that there are samples for.
+    const int64_t room = in.end() - taps - first_input(0);
+    const int64_t possible = room < 0 ? -((symbol_grid::samples_per_row - 1 - room) /
+                                          symbol_grid::samples_per_row) +
+                                            1
+                                      : room / symbol_grid::samples_per_row + 1;
+    const int64_t end = std::min(limit, possible);
+    if (end <= d_out.end())
+        return;
+    mix(in, first_input(end - 1) + taps);
+    make_outputs(end);
+    d_mixed.drop_before(first_input(end - 1) + symbol_grid::samples_per_row -
+                        d_rescalable);
+}
+
+// Samples up to \p end, in pieces: the phase is exact at each, rotated within.
+void half_symbol_stream::mix(const sample_buffer& in, int64_t end)
+{
+    while (d_next_input < end) {
+        std::complex<float> piece[64];
+        const int64_t n = std::min<int64_t>(64, end - d_next_input);
+        const segment& s = d_segments.back();
+        const double step = s.hz / d_input_rate;
+        double turns = s.turns + step * (static_cast<double>(d_next_input) - s.from);
+        turns -= std::floor(turns);
+        auto w = std::polar(1.0, -2 * M_PI * turns);
+        const auto r = std::polar(1.0, -2 * M_PI * step);
+        const bool turning = step != 0;
+        for (int64_t k = 0; k < n; ++k) {
+            const int64_t i = d_next_input + k;
+            const std::complex<float> x = i >= in.begin() ? *in.at(i) : 0.0f;
+            piece[k] = x * d_gain * std::complex<float>(w);
+            if (turning)
                 w *= r;
-            }
-            const auto& erased = in.erased();
-            for (auto e = std::lower_bound(erased.begin(), erased.end(), d_next_input);
-                 e != erased.end() && e->sample < d_next_input + n;
-                 ++e)
-                d_erased.push_back(*e);
-            d_mixed.append(piece, static_cast<size_t>(n));
-            d_next_input += n;
         }
-        make_output();
-        d_mixed.drop_before(first + symbol_grid::samples_per_row - d_rescalable);
+        const auto& erased = in.erased();
+        for (auto e = std::lower_bound(erased.begin(), erased.end(), d_next_input);
+             e != erased.end() && e->sample < d_next_input + n;
+             ++e)
+            d_erased.push_back(*e);
+        d_mixed.append(piece, static_cast<size_t>(n));
+        d_next_input += n;
     }
 }
 
-void half_symbol_stream::make_output()
+void half_symbol_stream::make_outputs(int64_t end)
 {
-    const int64_t first = first_input(d_out.end());
-    const auto y = dot(
-        reinterpret_cast<const float*>(d_mixed.at(first)), d_taps.data(), d_taps.size());
-    d_out.append(&y, 1);
+    std::array<std::complex<float>, 64> y;
+    while (d_out.end() < end) {
+        const auto n = static_cast<size_t>(
+            std::min<int64_t>(static_cast<int64_t>(y.size()), end - d_out.end()));
+        const auto* x =
+            reinterpret_cast<const float*>(d_mixed.at(first_input(d_out.end())));
+        for (size_t k = 0; k < n; ++k)
+            y[k] = dot(
+                x + 2 * symbol_grid::samples_per_row * k, d_taps.data(), d_taps.size());
+        d_out.append(y.data(), n);
+    }
 }
 
 int64_t half_symbol_stream::rescale(int64_t i, float factor)
@@ -207,8 +225,7 @@ int64_t half_symbol_stream::rescale(int64_t i, float factor)
         symbol_grid::samples_per_row;
     const int64_t changed = std::max(output, d_out.begin()), end = d_out.end();
     d_out.drop_from(changed);
-    while (d_out.end() < end)
-        make_output();
+    make_outputs(end);
     return changed;
 }
 

@@ -98,7 +98,8 @@ private:
         double hz;
     };
     const segment& segment_at(double input) const;
-    void make_output();
+    void mix(const sample_buffer& in, int64_t end);
+    void make_outputs(int64_t end);
     //! Of the filter for output \p i.
     int64_t first_input(int64_t i) const
     {

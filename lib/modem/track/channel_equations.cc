@@ -10,7 +10,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 namespace gr::hf::kernel {
 
@@ -42,25 +41,61 @@ form_gram(size_t s, size_t n, const float* re, const float* im, value* gram)
         }
 }
 
-using run = std::pair<int64_t, int64_t>; // first, one past the last
+using pulse_powers = std::array<float, 2 * half_symbol_reach + 1>;
 
-// Where \p q is more than nothing, if it is sparse; else all of it.
-std::vector<run> runs_of(const std::vector<float>& q, bool sparse)
+pulse_powers power_of_pulse()
 {
-    constexpr float nothing = 1e-6f; // of all
-    constexpr int64_t gap = 8;       // that is not worth another run
-    const auto size = static_cast<int64_t>(q.size());
-    if (!sparse)
-        return { { 0, size } };
-    const float least = nothing * std::accumulate(q.begin(), q.end(), 0.0f);
-    std::vector<run> runs;
-    for (int64_t k = 0; k < size; ++k)
-        if (q[static_cast<size_t>(k)] > least) {
-            if (runs.empty() || runs.back().second + gap < k)
-                runs.emplace_back(k, k);
-            runs.back().second = k + 1;
-        }
-    return runs;
+    pulse_powers p;
+    for (int j = -half_symbol_reach; j <= half_symbol_reach; ++j)
+        p[static_cast<size_t>(j + half_symbol_reach)] =
+            half_symbol_pulse(j) * half_symbol_pulse(j);
+    return p;
+}
+
+/* foreign_power() where most delays are empty: delay by delay, all symbols at once. Rows of one
+ * parity are a symbol apart. */
+std::vector<float> foreign_power_of_few(const local_beliefs& b,
+                                        int64_t first,
+                                        int64_t last,
+                                        const std::vector<float>& profile)
+{
+    constexpr float nothing = 1e-5f; // of all, less than the error of the model
+    std::vector<float> f(static_cast<size_t>(last - first), 0), variance;
+    bool any = false;
+    for (const symbol_belief& s : b.list) {
+        variance.push_back(s.variance);
+        any = any || s.variance > 0;
+    }
+    if (!any)
+        return f;
+    const float least = nothing * std::accumulate(profile.begin(), profile.end(), 0.0f);
+    std::vector<float> q(profile.size() + 2 * half_symbol_reach, 0); // q[j + reach]
+    const auto pulse = power_of_pulse();
+    for (size_t k = 0; k < profile.size(); ++k)
+        if (profile[k] > least)
+            add_scaled(&q[k], pulse.data(), profile[k], pulse.size());
+    std::vector<float> rows[2];
+    const int64_t half = (last - first + 1) / 2;
+    for (auto& r : rows)
+        r.assign(static_cast<size_t>(half), 0);
+    for (size_t j = 0; j < q.size(); ++j) {
+        if (q[j] <= least)
+            continue;
+        // Symbol k of the list on row 2 k + at.
+        const int64_t at =
+            2 * b.first + static_cast<int64_t>(j) - half_symbol_reach - first;
+        const int64_t parity = at & 1, to = (at - parity) / 2;
+        const int64_t from = std::max<int64_t>(0, -to);
+        const int64_t end = std::min(static_cast<int64_t>(variance.size()), half - to);
+        if (from < end)
+            add_scaled(&rows[parity][static_cast<size_t>(from + to)],
+                       &variance[static_cast<size_t>(from)],
+                       q[j],
+                       static_cast<size_t>(end - from));
+    }
+    for (size_t i = 0; i < f.size(); ++i)
+        f[i] = rows[i & 1][i / 2];
+    return f;
 }
 
 float quadratic_form(const std::vector<value>& gram, const value* g, size_t s)
@@ -114,30 +149,26 @@ std::vector<float> foreign_power(const local_beliefs& b,
                                  int64_t last,
                                  const std::vector<float>& profile)
 {
+    if (profile.size() > dense_delays)
+        return foreign_power_of_few(b, first, last, profile);
     std::vector<float> q(profile.size() + 2 * half_symbol_reach, 0); // q[j + reach]
-    std::array<float, 2 * half_symbol_reach + 1> pulse;
-    for (int j = -half_symbol_reach; j <= half_symbol_reach; ++j)
-        pulse[static_cast<size_t>(j + half_symbol_reach)] =
-            half_symbol_pulse(j) * half_symbol_pulse(j);
+    const auto pulse = power_of_pulse();
     for (size_t k = 0; k < profile.size(); ++k)
         add_scaled(&q[k], pulse.data(), profile[k], pulse.size());
     std::vector<float> f(static_cast<size_t>(last - first), 0);
-    const auto runs = runs_of(q, profile.size() > dense_delays);
     for (size_t k = 0; k < b.list.size(); ++k) {
         const float v = b.list[k].variance;
         if (v <= 0)
             continue;
         const int64_t base =
             2 * (b.first + static_cast<int64_t>(k)) - half_symbol_reach - first;
-        for (const auto& [from, to] : runs) {
-            const int64_t begin = std::max<int64_t>(base + from, 0);
-            const int64_t end = std::min(base + to, last - first);
-            if (begin < end)
-                add_scaled(&f[static_cast<size_t>(begin)],
-                           &q[static_cast<size_t>(begin - base)],
-                           v,
-                           static_cast<size_t>(end - begin));
-        }
+        const int64_t begin = std::max<int64_t>(base, 0);
+        const int64_t end = std::min(base + static_cast<int64_t>(q.size()), last - first);
+        if (begin < end)
+            add_scaled(&f[static_cast<size_t>(begin)],
+                       &q[static_cast<size_t>(begin - base)],
+                       v,
+                       static_cast<size_t>(end - begin));
     }
     return f;
 }

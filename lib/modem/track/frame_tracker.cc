@@ -67,8 +67,7 @@ frame_tracker::frame_tracker(const acquired& a,
     if (known)
         d_true.emplace(std::move(known), a.profile.size());
     d_model.set_sub_block(d_plan.paces.front().sub_block);
-    // Decision feedback needs the factors of a matrix.
-    d_model.set_sparse(a.profile.size() > dense_delays && d_detector->iterates());
+    d_model.set_sparse(a.profile.size() > dense_delays);
 }
 
 double frame_tracker::sample_of(int64_t symbol) const

@@ -33,9 +33,13 @@ std::unique_ptr<burst_tracker> make_tracker(const acquired& a,
         return std::make_unique<walsh_tracker>(
             a, lost_after_s, rounds(p.walsh.rounds, p.walsh.most_rounds));
     std::unique_ptr<detector> det;
-    // Without a code there is nobody to iterate with, and feedback of decisions is best.
+    // Without a code there is nobody to iterate with, and feedback of decisions is best; but it
+    // needs the factors of a matrix.
     if (effort > 0 && d.code.coded)
         det = std::make_unique<iterative_detector>(d, rounds(p.rounds, p.most_rounds));
+    else if (a.profile.size() > dense_delays)
+        det = std::make_unique<single_pass_detector>(
+            d, std::make_unique<linear_equaliser>());
     else
         det = std::make_unique<single_pass_detector>(
             d, std::make_unique<decision_feedback_equaliser>());

@@ -10,13 +10,7 @@ namespace gr::hf::kernel {
 
 namespace {
 
-bool parity(uint32_t x)
-{
-    bool odd = false;
-    for (; x; x &= x - 1)
-        odd = !odd;
-    return odd;
-}
+uint8_t parity(uint32_t x) { return static_cast<uint8_t>(__builtin_parity(x)); }
 
 } // namespace
 
@@ -74,7 +68,7 @@ void convolutional_encoder::pair(unsigned bit, std::vector<uint8_t>& out)
             }
             if (d_plan.puncture[d_phase])
                 out.push_back(b);
-            d_phase = (d_phase + 1) % d_plan.puncture.size();
+            d_phase = d_phase + 1 < d_plan.puncture.size() ? d_phase + 1 : 0;
         }
     }
 }
