@@ -40,6 +40,7 @@ private:
     void on_rx_octets(sim_time now, const rx_octets& e) override
     {
         d_reports.rx_octets(now, e);
+        d_reports.channel(now, d_modem.channel());
     }
     void on_rx_end(sim_time now, const rx_end& e) override { d_reports.rx_end(now, e); }
     void on_carrier(sim_time now, bool present) override

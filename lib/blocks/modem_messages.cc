@@ -99,6 +99,18 @@ pmt::pmt_t octets(sim_time now, const rx_octets& e)
         .make(e.octets);
 }
 
+pmt::pmt_t channel(sim_time now, const kernel::channel_report& c)
+{
+    return pdu::builder("channel")
+        .set(keys::now(), now)
+        .set(keys::freq_offset_hz(), c.freq_offset_hz)
+        .set(keys::doppler_hz(), c.doppler_hz)
+        .set(keys::delay_spread_ms(), c.delay_spread_ms)
+        .set(keys::coded_ber(), c.coded_ber)
+        .set(keys::profile(), c.profile)
+        .make();
+}
+
 pmt::pmt_t end(sim_time now, const rx_end& e)
 {
     return pdu::builder("rx_end")

@@ -5,6 +5,8 @@
 #include <hf/keys.h>
 #include <hf/modem_user.h>
 
+#include "modem/track/channel_report.h"
+
 #include <optional>
 
 /*! \file modem_messages.h
@@ -32,6 +34,8 @@ pmt::pmt_t tx_end(sim_time now);
 pmt::pmt_t tx_start(sim_time now, const mode& m);
 pmt::pmt_t start(sim_time now, const rx_start& e);
 pmt::pmt_t octets(sim_time now, const rx_octets& e);
+//! channel: now, freq_offset_hz, doppler_hz, delay_spread_ms, coded_ber, profile; for displays
+pmt::pmt_t channel(sim_time now, const kernel::channel_report& c);
 pmt::pmt_t end(sim_time now, const rx_end& e);
 pmt::pmt_t carrier(sim_time now, bool present);
 

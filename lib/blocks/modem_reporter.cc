@@ -66,6 +66,12 @@ void modem_reporter::rx_octets(sim_time now, const hf::rx_octets& e)
     d_state.octets_received += e.octets.size();
 }
 
+void modem_reporter::channel(sim_time now, const kernel::channel_report& c)
+{
+    if (!c.profile.empty())
+        d_block.message_port_pub(status(), modem_messages::channel(now, c));
+}
+
 void modem_reporter::rx_end(sim_time now, const hf::rx_end& e)
 {
     tell(modem_messages::end(now, e));

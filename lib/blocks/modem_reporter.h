@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/track/channel_report.h"
 #include <hf/modem.h>
+
 #include <hf/modem_user.h>
 
 #include <gnuradio/basic_block.h>
@@ -25,6 +27,8 @@ public:
     void tx_end(sim_time now);
     void rx_start(sim_time now, const hf::rx_start& e);
     void rx_octets(sim_time now, const hf::rx_octets& e);
+    //! For displays: what the channel was during the block before.
+    void channel(sim_time now, const kernel::channel_report& c);
     void rx_end(sim_time now, const hf::rx_end& e);
     void carrier(sim_time now, bool present);
     //! \p octets were taken for a transmission.

@@ -63,6 +63,10 @@ public:
     //! Station time: received samples.
     sim_time now() const { return time_of(static_cast<int64_t>(d_samples)); }
     bool transmitting() const { return d_modulator.active(); }
+    /*! \brief What the channel was during the block that on_rx_octets was last called for;
+     *         without a profile: not known of that block.
+     */
+    const channel_report& channel() const { return d_channel; }
 
 private:
     sim_time time_of(int64_t sample) const;
@@ -76,6 +80,7 @@ private:
     burst_modulator d_modulator;
     size_t d_tick; // samples
     bool d_receiving = false;
+    channel_report d_channel;
     carrier_detector d_carrier;
     std::optional<bool> d_carrier_told;
     uint64_t d_samples = 0;   // received so far

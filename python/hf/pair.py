@@ -69,6 +69,8 @@ class Pair:
         self.namespaces: Dict[str, netns.Namespace] = {}
         self.stations: Dict[str, station.Station] = {}
         self.watches: Dict[str, watch.ModemWatch] = {}
+        #: Blocks that give what a station receives; none with emulated modems.
+        self.received: Dict[str, Any] = {}
 
     def __enter__(self) -> "Pair":
         try:
@@ -95,8 +97,11 @@ class Pair:
         else:
             self.air = _hf.air(2, s.channel, s.seed, s.speed, self.mode.mean_power)
         for k, name in enumerate(NAMES):
-            radio = ({"emulated_modem": self.air.modem(k)} if s.emulated else
-                     {"radio_source": self.air.source(k), "radio_sink": self.air.sink(k)})
+            if s.emulated:
+                radio = {"emulated_modem": self.air.modem(k)}
+            else:
+                self.received[name] = self.air.source(k)
+                radio = {"radio_source": self.received[name], "radio_sink": self.air.sink(k)}
             self.stations[name] = station.Station(self.tb, self._describe(k, name), **radio)
             self.watches[name] = watch.ModemWatch()
             self.tb.msg_connect(self.stations[name].modem, "status", self.watches[name],

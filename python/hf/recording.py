@@ -271,6 +271,23 @@ def sigmf_files(path: str) -> List[str]:
     return [sigmf_base(path) + ending for ending in (".sigmf-data", ".sigmf-meta")]
 
 
+def sigmf_meta(rate: float, description: str, annotations: List[Dict[str, Any]]
+               ) -> Dict[str, Any]:
+    """The description of a recording of complex floats (cf32_le) in one piece."""
+    return {
+        "global": {
+            "core:datatype": "cf32_le",
+            "core:sample_rate": rate,
+            "core:version": "1.0.0",
+            "core:description": description,
+            "core:recorder": output.MARK,
+            "core:num_channels": 1,
+        },
+        "captures": [{"core:sample_start": 0}],
+        "annotations": annotations,
+    }
+
+
 def write_sigmf(base: str, rate: int, pieces: Iterable[np.ndarray], description: str,
                 annotations: Callable[[int], List[Dict[str, Any]]]) -> None:
     """Write BASE.sigmf-data (cf32_le) and BASE.sigmf-meta, both or none.
@@ -284,17 +301,5 @@ def write_sigmf(base: str, rate: int, pieces: Iterable[np.ndarray], description:
         for piece in pieces:
             data.write(piece.astype("<c8").tobytes())
             count += len(piece)
-        meta = {
-            "global": {
-                "core:datatype": "cf32_le",
-                "core:sample_rate": rate,
-                "core:version": "1.0.0",
-                "core:description": description,
-                "core:recorder": output.MARK,
-                "core:num_channels": 1,
-            },
-            "captures": [{"core:sample_start": 0}],
-            "annotations": annotations(count),
-        }
-        json.dump(meta, file, indent=2)
+        json.dump(sigmf_meta(rate, description, annotations(count)), file, indent=2)
         file.write("\n")

@@ -38,8 +38,14 @@ class Stations:
             power = max(hf.mode(d.mode).mean_power for d in on_air)
             self.air = hf.air(len(on_air), channel, seed, speed, power)
         self.stations, self.logs = [], []
+        self.said: List[str] = []  #: further lines for the operator
+        #: For each station the block that gives what it receives; None where there is none.
+        self.received: List[Any] = []
+        #: For each station its radio; None where there is none.
+        self.radio_of: List[Any] = []
         for k, d in enumerate(on_air):
-            self._add(station.Station(self.tb, d, self.air.source(k), self.air.sink(k)))
+            source = self.air.source(k)
+            self._add(station.Station(self.tb, d, source, self.air.sink(k)), source)
         self.radios: List[Any] = []
         try:
             for d in descriptions:
@@ -60,22 +66,32 @@ class Stations:
             raise ValueError(f"station {d.name} has a radio, which cannot be opened here")
         radio = open_radio(self.tb, d)
         self.radios.append(radio)
-        self._add(station.Station(self.tb, d, radio.source, radio.sink, lock_step=False,
-                                  level=radio.level))
+        s = station.Station(self.tb, d, radio.source, radio.sink, radio.lock_step,
+                            level=radio.level)
+        self._add(s, radio.source, radio)
+        assert d.radio is not None
+        if s.data_link is not None and (d.radio.recording or not d.radio.transmit):
+            s.data_link.set_emcon(True)  # what it hears is delivered, and not acknowledged
 
     def close(self) -> None:
         """Release the keys of all radios; for stations that were never started."""
         for radio in self.radios:
             radio.close()
 
-    def _add(self, s: station.Station) -> None:
+    def _add(self, s: station.Station, received: Any = None, radio: Any = None) -> None:
         self.stations.append(s)
+        self.received.append(received)
+        self.radio_of.append(radio)
         if s.data_link is not None:
             lines = watch.LogWatch(f"{s.description.address} ")
             for block in (s.data_link, s.pep, s.ip_client, s.dns):
                 if block is not None:
                     self.tb.msg_connect(block, "log", lines, "log")
             self.logs.append(lines)
+
+    def over(self) -> bool:
+        """All radios are recordings that have come to their end."""
+        return bool(self.radios) and not self.air and all(r.over for r in self.radios)
 
     def now(self) -> float:
         """Station time, s."""
@@ -97,7 +113,8 @@ class Stations:
 
     def new_lines(self) -> List[str]:
         """What the data links have said since the last call, in the order of time."""
-        said = [line for radio in self.radios for line in radio.take_lines()]
+        said = [self.said.pop(0) for _ in range(len(self.said))]
+        said += [line for radio in self.radios for line in radio.take_lines()]
         return sorted(line for log in self.logs for line in log.take()) + said
 
 

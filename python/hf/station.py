@@ -172,11 +172,13 @@ class Ptt:
 class Radio:
     """The radio of a station, in place of the simulated air.
 
-    type: audio. capture, playback: ALSA devices by name, empty for the default one; audio_rate:
-    samples/s; subcarrier_hz: middle of the channel in the audio; level_db: highest peak of
-    the transmit audio below full scale, -60 to 0; latency_s: what lies between the sound card's
-    buffer and the antenna, 0 to 2; transmit: false for a station that only hears, which opens
-    neither playback nor key; ptt: the key ([radio.ptt]).
+    type: audio, or file for a recording that is heard once more. capture, playback: ALSA devices
+    by name, empty for the default one; audio_rate: samples/s; subcarrier_hz: middle of the
+    channel in the audio; level_db: highest peak of the transmit audio below full scale, -60 to
+    0; latency_s: what lies between the sound card's buffer and the antenna, 0 to 2; transmit:
+    false for a station that only hears, which opens neither playback nor key and never
+    acknowledges; ptt: the key ([radio.ptt]). recording: a WAV file or SigMF recording; paced: it
+    is heard in real time, else as fast as it goes; a station with a recording never transmits.
     """
 
     type: str = "audio"
@@ -188,12 +190,35 @@ class Radio:
     latency_s: float = field(default=0.0, metadata={"range": (0, 2)})
     transmit: bool = True
     ptt: Ptt = field(default_factory=Ptt)
+    recording: str = ""
+    paced: bool = False
 
     def check(self) -> None:
-        """Raise StationError for a type that there is not, or a key that lacks something."""
-        if self.type != "audio":
-            raise StationError(f"radio type = '{self.type}': allowed is audio")
+        """Raise StationError for a type that there is not, or for what lacks something."""
+        if self.type not in ("audio", "file"):
+            raise StationError(f"radio type = '{self.type}': allowed are audio and file")
+        if (self.type == "file") != bool(self.recording):
+            raise StationError("radio: type = 'file' and recording belong together")
         self.ptt.check()
+
+
+@dataclass
+class Record:
+    """Recordings that a station keeps of what it receives, as SigMF with annotations.
+
+    folder: where; file_s: length of each file, 10 to 86400; most_mb: of all its files together,
+    the oldest go first, 1 to 1000000; transmitted: also what it transmits, in files of their own.
+    """
+
+    folder: str = ""
+    file_s: int = _number(600, 10, 86400)
+    most_mb: int = _number(2000, 1, 1000000)
+    transmitted: bool = False
+
+    def check(self) -> None:
+        """Raise StationError without a folder."""
+        if not self.folder:
+            raise StationError("[record] needs folder, for example folder = \"recordings\"")
 
 
 @dataclass
@@ -232,6 +257,7 @@ class Description:
     modem_client: Optional[ModemClient] = None
     capture: Capture = field(default_factory=Capture)
     radio: Optional[Radio] = None
+    record: Optional[Record] = None
     #: The file that it comes from, for messages.
     where: str = field(default="", init=False)
 
@@ -259,6 +285,11 @@ class Description:
                 raise StationError("[radio] and [modem_client] exclude each other: the radio is "
                                    "at the modem")
             self.radio.check()
+        if self.record is not None:
+            if self.modem_client is not None:
+                raise StationError("[record] and [modem_client] exclude each other: there are no "
+                                   "samples here")
+            self.record.check()
         if self.modem_client is not None:
             _hf.mode(self.mode)  # complains of auto: a modem elsewhere cannot be asked for a mode
             if self.ack_mode not in ("auto", "same", self.mode):
@@ -271,7 +302,7 @@ _NAMES = {str: "a text in quotes", int: "a whole number", bool: "true or false",
 _PARTS: Dict[Any, Dict[str, Any]] = {
     Description: {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
                   "modem_server": ModemServer, "modem_client": ModemClient, "capture": Capture,
-                  "radio": Radio},
+                  "radio": Radio, "record": Record},
     Radio: {"ptt": Ptt}}
 
 

@@ -42,7 +42,8 @@ struct modem_state {
  *
  * Message port \c status (out), for displays and logs: PDUs of type tx_start (now, mode),
  * tx_end (now), rx_start (now, mode, snr_db, freq_offset_hz), rx_octets (now, snr_db,
- * quality; the octets) and rx_end (now, reason, air_time).
+ * quality; the octets), channel (now, freq_offset_hz, doppler_hz, delay_spread_ms, coded_ber,
+ * profile: what the channel was during the block before) and rx_end (now, reason, air_time).
  *
  * With \p lock_step the block makes no further sample before the data link has answered
  * the last tick: the whole flowgraph is then deterministic, and runs as fast as the

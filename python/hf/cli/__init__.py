@@ -27,6 +27,7 @@ COMMANDS = {
     "send": "A file by BFTP over a SIS server.",
     "sim": "Stations over an emulated or a real modem, in virtual time.",
     "tcp": "Test TCP over HF: transfers with their times.",
+    "top": "Running stations in a terminal.",
     "test": "Build and run all tests of the source tree.",
 }
 

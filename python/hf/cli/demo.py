@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 import time
-from typing import Callable, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import click
 import numpy as np
@@ -18,6 +18,8 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import netns, output, pair, watch
+from ..gui import snapshot, web
+from ..gui import strip as on_air
 from ..lab import picture
 from ..lab.demo import PINGS, Demo, goodput_text, round_trips
 from . import fail
@@ -29,24 +31,17 @@ STRIP, STRIP_STEP_S = 28, 2.0
 
 def strip(events: List[watch.Event], now: float, marks: str) -> str:
     """Who transmitted (first mark) and received (second) lately; the last character is now."""
-    begin = now - STRIP * STRIP_STEP_S
-    shown = [marks[2]] * STRIP
-    spans = [(t.begin, t.end, marks[0]) for t in watch.transmissions(events, now)]
+    spans: List[Dict[str, Any]] = [{"kind": "tx", "begin": t.begin, "end": t.end}
+                                   for t in watch.transmissions(events, now)]
     heard = None
     for e in events:
         if e.kind == "rx_start":
-            heard = e.time
+            heard = {"kind": "rx", "begin": e.time, "end": None}
+            spans.append(heard)
         elif e.kind == "rx_end" and heard is not None:
-            spans.append((heard, e.time, marks[1]))
+            heard["end"] = e.time
             heard = None
-    if heard is not None:
-        spans.append((heard, now, marks[1]))
-    for first, last, mark in spans:
-        for k in range(max(0, int((first - begin) / STRIP_STEP_S)),
-                       min(STRIP, int((last - begin) / STRIP_STEP_S) + 1)):
-            # What was sent is never hidden by what was heard in the same two seconds.
-            shown[k] = mark if shown[k] != marks[0] else shown[k]
-    return "".join(shown)
+    return on_air.strip(spans, now, STRIP, STRIP_STEP_S, marks)
 
 
 def status(demo: Demo, task: str, share: float, said: str, utf8: bool) -> Group:
@@ -184,6 +179,39 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
     return good
 
 
+def views_of(p: pair.Pair) -> List[snapshot.StationView]:
+    """Of both stations."""
+    return [snapshot.StationView(p.tb, s, received=p.received[name])
+            for name, s in p.stations.items()]
+
+
+def playground(demo: Demo, console: Console, views: List[snapshot.StationView]) -> None:
+    """Until Ctrl-C: both stations, a page that shows them, and what to try."""
+    def set_speed(_: str, value: Any) -> None:
+        if not 0.1 <= float(value) <= 1000:
+            raise ValueError(f"speed {value}: allowed are 0.1 to 1000 times real time")
+        demo.pair.air.set_speed(float(value))
+
+    about = f"two stations, channel '{demo.channel}', simulated air"
+    page = web.WebServer(snapshot.Snapshots(views, about), controls={"speed": set_speed})
+    console.print("\nBoth stations stay until Ctrl-C. To try:")
+    tries = [("see them", page.url), ("  in a terminal", f"hf top {page.port}"),
+             ("a page over HF", f"http://127.0.0.1:{demo.open_entrance()}/")]
+    if demo.no_network is None:
+        at = {name: f"ip netns exec {ns.name}" for name, ns in demo.pair.namespaces.items()}
+        url = "http://%s:%d/" % demo.server
+        tries += [("ping B from A", f"{at['A']} ping {pair.ADDRESSES['B']}"),
+                  ("  fetch", f"{at['A']} curl {url}"), ("a shell at A", f"{at['A']} bash"),
+                  ("a shell at B", f"{at['B']} bash")]
+    for what, how in tries:
+        console.print(f"  {what:15} {how}", soft_wrap=True, highlight=False, markup=False)
+    try:
+        while True:
+            time.sleep(0.2)
+    finally:
+        page.close()
+
+
 @click.command()
 @click.option("--rate", metavar="RATE",
               help="Data rate, bit/s, or auto: the stations choose for each transmission.  "
@@ -199,11 +227,13 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
 @click.option("--speed", default=5.0, show_default=True, type=click.FloatRange(0.1, 1000),
               help="Times real time at the most; 1 is real time.")
 @click.option("--seed", default=1, show_default=True, help="Of noise, fading and the file.")
+@click.option("--stay", is_flag=True, help="Afterwards keep both stations running until Ctrl-C, "
+              "with a page that shows them, and say what to try.")
 @click.option("--picture", "path", default="hf-demo.png", show_default=True,
               help="Where to draw the exchange.")
 @force_option
 def command(rate: Optional[str], interleaver: str, channel: str, snr: float, size: int,
-            speed: float, seed: int, path: str, force: bool) -> None:
+            speed: float, seed: int, stay: bool, path: str, force: bool) -> None:
     """Two stations over a simulated HF channel, in lock step, real waveforms.
 
     A real HTTP server runs at station B; at station A curl fetches a file through HF-PEP and
@@ -218,8 +248,10 @@ def command(rate: Optional[str], interleaver: str, channel: str, snr: float, siz
     spec = channel if channel == "clear" else f"{channel} snr={snr:g}"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.default_int_handler)
+    views: List[snapshot.StationView] = []
     try:
-        demo = Demo(mode, spec, size, speed, seed)
+        demo = Demo(mode, spec, size, speed, seed,
+                    lambda p: views.extend(views_of(p)) if stay else None)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     console.print(f"two stations, {mode}, channel '{spec}', at most {speed:g} times real time")
@@ -229,6 +261,12 @@ def command(rate: Optional[str], interleaver: str, channel: str, snr: float, siz
     try:
         with demo:
             good = run_demo(demo, console, path)
+            if stay:
+                playground(demo, console, views)
+    except KeyboardInterrupt:
+        if not stay:
+            raise
+        console.print("everything is taken down")
     except (netns.NetworkError, RuntimeError, ValueError) as error:
         raise fail(str(error)) from None
     if not good:

@@ -5,12 +5,17 @@ import resource
 import signal
 import sys
 import time
-from typing import Optional, Tuple
+from typing import Any, Optional, Tuple
 
 import click
 
-from .. import output, radio, running, station
+from .. import output, radio, running, station, version
+from ..gui import snapshot, web
 from . import fail
+
+
+#: Of a modem's baseband at 3 kHz, samples/s.
+RATE = 9600.0
 
 
 def end_when_told() -> None:
@@ -33,6 +38,42 @@ def greet(stations: running.Stations) -> None:
             click.echo(line, err=True)
 
 
+def open_page(stations: running.Stations, port: int, control: bool) -> web.WebServer:
+    """The page of all stations. Raises RuntimeError."""
+    views = [snapshot.StationView(stations.tb, s, radio_, received) for s, received, radio_ in
+             zip(stations.stations, stations.received, stations.radio_of)]
+    about = f"gr-hf {version.__version__}, {'simulated air' if stations.air else 'on the air'}"
+    return web.WebServer(snapshot.Snapshots(views, about), port,
+                         controls_of(stations) if control else None)
+
+
+def controls_of(stations: running.Stations) -> web.Controls:
+    """What the page may change."""
+    links = {s.description.name: s.data_link for s in stations.stations}
+
+    def link(name: str) -> Any:
+        if links.get(name) is None:
+            raise ValueError(f"station {name}: allowed are {', '.join(links)}")
+        return links[name]
+
+    def set_emcon(name: str, value: Any) -> None:
+        if not isinstance(value, bool):
+            raise ValueError(f"emcon {value!r}: allowed are true and false")
+        link(name).set_emcon(value)
+
+    def set_speed(_: str, value: Any) -> None:
+        speed = float(value)
+        if not 0.1 <= speed <= 1000:
+            raise ValueError(f"speed {value}: allowed are 0.1 to 1000 times real time")
+        stations.air.set_speed(speed)
+
+    found: web.Controls = {"emcon": set_emcon,
+                           "mode": lambda name, value: link(name).set_mode(str(value))}
+    if stations.air:
+        found["speed"] = set_speed
+    return found
+
+
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE.toml...")
 @click.option("--channel", default="awgn snr=30", show_default=True,
@@ -48,11 +89,15 @@ def greet(stations: running.Stations) -> None:
 @click.option("--quiet", is_flag=True, help="No log lines.")
 @click.option("--user", metavar="NAME", help="When sockets, devices and captures are open, give "
               "up the rights of root and go on as this user.")
+@click.option("--web", "web_port", type=click.IntRange(0, 65535), metavar="PORT",
+              help="Show the stations on a page for a browser of this machine; 0: a free port.")
+@click.option("--control", is_flag=True, help="The page may change mode, speed and silence, for "
+              "whoever has the address that is printed.")
 @click.option("--check", is_flag=True, help="Open everything, say what it is, close it again; "
               "nothing is transmitted or keyed.")
 def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
             duration: Optional[float], pcap: Optional[str], quiet: bool,
-            user: Optional[str], check: bool) -> None:
+            user: Optional[str], web_port: Optional[int], control: bool, check: bool) -> None:
     """Run one or more stations, each from its file, until Ctrl-C.
 
     A station with a table [radio] is on its radio, in real time; the others share a simulated
@@ -66,6 +111,8 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
     with 129.
     """
     end_when_told()
+    if control and web_port is None:
+        raise click.UsageError("--control is for the page: give --web PORT as well")
     # HF-PEP has a socket for each connection: the usual soft limit of 1024 is soon reached.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65536)), hard))
@@ -78,6 +125,11 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
                 d.capture = station.Capture(os.path.join(pcap, f"{d.address}-d_pdu.pcap"),
                                             os.path.join(pcap, f"{d.address}-sis.pcap"))
         stations = running.Stations(descriptions, channel, seed, speed, radio.open_radio)
+        # Blocks in Python live as long as something in Python holds them.
+        kept = [] if check else [
+            radio.record(stations.tb, s, received, RATE, stations.said.append)
+            for s, received in zip(stations.stations, stations.received)]
+        page = None if web_port is None or check else open_page(stations, web_port, control)
         if user:
             running.become(user)
     except ValueError as error:
@@ -92,7 +144,9 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
             return
         with stations:
             greet(stations)
-            while duration is None or stations.now() < duration:
+            if page is not None:
+                click.echo(f"page: {page.url}", err=True)
+            while not stations.over() and (duration is None or stations.now() < duration):
                 time.sleep(0.1)
                 for line in stations.new_lines():
                     if not quiet:
@@ -101,3 +155,7 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
         sys.exit(130)
     except RuntimeError as error:
         raise fail(str(error)) from None
+    finally:
+        if page is not None:
+            page.close()
+        del kept

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Callable, Dict, List, Tuple
+from typing import Callable, Dict, List, Optional, Tuple
 
 from gnuradio import blocks, gr
 import numpy as np
@@ -24,11 +24,25 @@ PINGS = 3
 MAX_RECORDED = 20 * 60 * picture.SAMPLE_RATE
 
 
+#: What a browser finds at station B.
+PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Station B</title>
+<h1>Hello from station B</h1>
+<p>This page came over HF: it was asked for by HF-PEP at station A, sent by the data link of
+STANAG 5066 in a waveform of 3 kHz, and fetched by HF-PEP at station B from a server there.</p>
+<p>There is also <a href="file">a file of {size} octets</a>, which takes its time.</p>
+</html>
+"""
+
+
 class Demo:
     """The two stations, their surroundings and what is measured. A context manager: on the
     way out, whatever happened, nothing is left behind."""
 
-    def __init__(self, mode: str, channel: str, size: int, speed: float, seed: int) -> None:
+    def __init__(self, mode: str, channel: str, size: int, speed: float, seed: int,
+                 on_made: Optional[Callable[[pair.Pair], None]] = None) -> None:
+        """on_made: called with both stations before anything runs."""
+        self.on_made = on_made
         self.mode_text = mode
         self.channel, self.size, self.speed, self.seed = channel, size, speed, seed
         self.no_network = netns.why_not()
@@ -70,6 +84,8 @@ class Demo:
         os.mkdir(f"{self.folder}/www")
         with open(f"{self.folder}/www/file", "wb") as file:
             file.write(self.content)
+        with open(f"{self.folder}/www/index.html", "w", encoding="utf-8") as page:
+            page.write(PAGE.format(size=self.size))
 
     def _describe(self, name: str, d: station.Description) -> None:
         if self.no_network is not None and name == "A":
@@ -82,6 +98,8 @@ class Demo:
             self.recordings[name] = f"{self.folder}/{name}.cf32"
             p.tb.connect(s.modem, head, blocks.file_sink(gr.sizeof_gr_complex,
                                                          self.recordings[name]))
+        if self.on_made is not None:
+            self.on_made(p)
 
     def _serve(self) -> None:
         host, port = self.server
@@ -96,6 +114,18 @@ class Demo:
                 return
             except OSError:
                 time.sleep(0.05)
+
+    def open_entrance(self) -> int:
+        """A port of this machine's loopback that leads over HF to the web server at B."""
+        if self.no_network is not None:
+            return self.entry
+        with socket.create_server(("127.0.0.1", 0)) as entrance:
+            host, port = self.server
+            self.pair.start("A", [sys.executable, "-I",
+                                  os.path.join(os.path.dirname(__file__), "forward.py"),
+                                  str(entrance.fileno()), host, str(port)],
+                            pass_fds=[entrance.fileno()])
+            return entrance.getsockname()[1]
 
     def now(self) -> float:
         """Station time in seconds."""

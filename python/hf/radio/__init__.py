@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Radios: what stands between a modem and the air. Every edge has source and sink, complex
 baseband at the modem's rate, and keeps what is special about its device to itself."""
-from typing import Any
+from typing import Any, Callable, List
 
 from gnuradio import gr
 
 from .. import station
 from .audio import AudioRadio
+from .file import FileRadio
+from .recorder import Recorder
 
-__all__ = ["AudioRadio", "open_radio"]
+__all__ = ["AudioRadio", "FileRadio", "Recorder", "open_radio", "record"]
 
-_KINDS = {"audio": AudioRadio}
+_KINDS = {"audio": AudioRadio, "file": FileRadio}
 
 
 def open_radio(tb: gr.top_block, d: station.Description) -> Any:
@@ -22,3 +24,25 @@ def open_radio(tb: gr.top_block, d: station.Description) -> Any:
         return _KINDS[d.radio.type](tb, d.radio)
     except (ValueError, RuntimeError) as error:
         raise station.StationError(where + str(error).split("\n", 1)[0]) from None
+
+
+def record(tb: gr.top_block, s: station.Station, received: Any, rate: float,
+           say: Callable[[str], None]) -> List[Recorder]:
+    """Keep the recordings that the station's file asks for; before the flowgraph starts.
+
+    received: block that gives its baseband; rate: samples/s. What is returned must be kept as long
+    as the flowgraph runs. Raises output.OutputError.
+    """
+    r = s.description.record
+    if r is None:
+        return []
+    recorders = []
+    streams = [(received, "received")] + ([(s.modem, "transmitted")] if r.transmitted else [])
+    for block, what in streams:
+        recorder = Recorder(r.folder, f"{s.description.name}-{what}", rate,
+                            r.most_mb * 1000000 // len(streams), r.file_s,
+                            f"station {s.description.name}, {what}", say)
+        tb.connect(block, recorder)
+        tb.msg_connect(s.modem, "status", recorder, "status")
+        recorders.append(recorder)
+    return recorders

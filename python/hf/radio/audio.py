@@ -23,6 +23,9 @@ class AudioRadio:
     key is opened.
     """
 
+    lock_step = False
+    over = False  # a sound card has no end
+
     def __init__(self, tb: gr.top_block, r: station.Radio, modem_rate: float = 9600) -> None:
         """Raises RuntimeError if a device cannot be opened, ValueError for what is out of
         range."""

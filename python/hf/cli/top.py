@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""hf top: running stations in a terminal."""
+import json
+import sys
+import time
+from typing import Any, Dict, List
+import urllib.error
+import urllib.request
+
+import click
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from ..gui import strip
+from . import fail
+
+#: Lines of the log that are shown of each station.
+LINES = 6
+
+
+def fetch(port: int) -> Dict[str, Any]:
+    """The state that a page has. Raises OSError or ValueError."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(f"http://127.0.0.1:{port}/api/state", timeout=5) as answer:
+        return json.load(answer)
+
+
+def shown(value: Any, unit: str, digits: int = 1) -> str:
+    """A number with its unit, or a dash."""
+    return "-" if value is None else f"{value:.{digits}f} {unit}"
+
+
+def picture(state: Dict[str, Any], utf8: bool) -> Group:
+    """All stations, at most 80 columns wide."""
+    parts: List[Any] = [Text(state["about"], style="dim")]
+    for s in state["stations"]:
+        link, modem = s.get("link", {}), s.get("modem", {})
+        last = s["blocks"][-1] if s["blocks"] else {}
+        now = modem.get("now", link.get("now", 0.0))
+        head = Text(f"{s['name']}  ", style="bold")
+        head.append(f"{link.get('phase', '').replace('_', ' ')}"
+                    f"{', EMCON' if link.get('emcon') else ''}  {now:.0f} s", style="default")
+        table = Table.grid(padding=(0, 2, 0, 0))
+        for name, value, name2, value2 in (
+                ("peer", link.get("peer") or "none yet", "to send",
+                 f"{link.get('queued_octets', 0)} octets"),
+                ("transmits in", link.get("tx_mode") or s["mode"], "unacknowledged",
+                 str(link.get("unacknowledged", 0))),
+                ("hears", link.get("rx_mode") or "-", "SNR", shown(last.get("snr_db"), "dB")),
+                ("Doppler spread", shown(last.get("doppler_hz"), "Hz", 2), "delay spread",
+                 shown(last.get("delay_spread_ms"), "ms", 2))):
+            table.add_row(Text(name, style="dim"), value, Text(name2, style="dim"), value2)
+        parts += [Text(""), head, table,
+                  Text("on the air, two minutes  " + strip.strip(
+                      s["spans"], now, 48, 2.5, "█▓·" if utf8 else "#=."))]
+        parts += [Text(line[:79], style="dim", no_wrap=True) for line in s["log"][-LINES:]]
+    return Group(*parts)
+
+
+@click.command(short_help="Running stations in a terminal.")
+@click.argument("port", type=click.IntRange(1, 65535))
+@click.option("--once", is_flag=True, help="Once, and without colours.")
+def command(port: int, once: bool) -> None:
+    """Show the stations of an hf run --web PORT in this terminal, until Ctrl-C.
+
+    In the strip a station transmits (full), receives (half) or is silent (dots).
+    """
+    console = Console(width=None if sys.stdout.isatty() else 80)
+    utf8 = (sys.stdout.encoding or "").lower().startswith("utf")
+    try:
+        state = fetch(port)
+        if once or not sys.stdout.isatty():
+            console.print(picture(state, utf8))
+            return
+        with Live(console=console, auto_refresh=False, screen=True) as live:
+            while True:
+                live.update(picture(fetch(port), utf8), refresh=True)
+                time.sleep(0.5)
+    except KeyboardInterrupt:
+        pass
+    except (OSError, ValueError) as error:
+        why = getattr(error, "reason", error)
+        raise fail(f"no page of hf run at 127.0.0.1:{port}: {why}; hf run ... --web {port} makes "
+                   "one") from None

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What there is to see of a running station, as plain values: for the page, the terminal, and
+whoever else wants to know. All histories are bounded."""
+from collections import deque
+import math
+import threading
+import time
+from typing import Any, Deque, Dict, List, Optional
+
+from gnuradio import blocks, fft, gr
+from gnuradio.fft import window
+import pmt
+
+from .. import station, watch
+
+#: Kept for displays: transmissions and receptions; blocks; lines of the log; connections.
+MOST_SPANS, MOST_BLOCKS, MOST_LINES, MOST_CONNECTIONS = 400, 400, 200, 100
+#: Points of a spectrum, of which the channel fills about a third.
+SPECTRUM_POINTS = 512
+#: D_PDU types by the names of STANAG 5066 Annex C.
+D_PDU_NAMES = {0: "DATA-ONLY", 1: "ACK-ONLY", 2: "DATA-ACK", 3: "RESET/WIN-RESYNC",
+               4: "EXP-DATA-ONLY", 5: "EXP-ACK-ONLY", 6: "MANAGEMENT", 7: "NON-ARQ DATA",
+               8: "EXP NON-ARQ DATA", 15: "WARNING"}
+
+
+class StatusWatch(gr.basic_block):
+    """Listens on the status port of a modem and keeps what a person wants to see of it."""
+
+    def __init__(self) -> None:
+        gr.basic_block.__init__(self, name="hf_status_watch", in_sig=None, out_sig=None)
+        self._lock = threading.Lock()
+        self._spans: Deque[Dict[str, Any]] = deque(maxlen=MOST_SPANS)
+        self._blocks: Deque[Dict[str, Any]] = deque(maxlen=MOST_BLOCKS)
+        self._profile: List[float] = []
+        self.message_port_register_in(pmt.intern("status"))
+        self.set_msg_handler(pmt.intern("status"), self._on_status)
+
+    def _on_status(self, message: Any) -> None:
+        meta = pmt.to_python(pmt.car(message)) if pmt.is_pair(message) else None
+        if not isinstance(meta, dict):
+            return
+        now = float(meta.get("now", 0)) * 1e-9
+        kind = str(meta.get("type", ""))
+        with self._lock:
+            if kind in ("tx_start", "rx_start"):
+                self._spans.append({"kind": kind[:2], "begin": now, "end": None, "reason": "",
+                                    "mode": str(meta.get("mode", ""))})
+            elif kind in ("tx_end", "rx_end"):
+                for span in reversed(self._spans):
+                    if span["kind"] == kind[:2] and span["end"] is None:
+                        span["end"] = now
+                        span["reason"] = str(meta.get("reason", ""))
+                        break
+            elif kind == "rx_octets":
+                self._blocks.append({"at": now, "snr_db": _number(meta.get("snr_db")),
+                                     "quality": _number(meta.get("quality"))})
+            elif kind == "channel" and self._blocks:
+                for key in ("freq_offset_hz", "doppler_hz", "delay_spread_ms", "coded_ber"):
+                    self._blocks[-1][key] = _number(meta.get(key))
+                self._profile = [round(float(p), 4) for p in meta.get("profile", [])]
+
+    def take(self) -> Dict[str, Any]:
+        """Spans on the air, blocks received, and the last delay profile."""
+        with self._lock:
+            return {"spans": [dict(s) for s in self._spans],
+                    "blocks": [dict(b) for b in self._blocks], "profile": list(self._profile)}
+
+
+def _number(value: Any) -> Optional[float]:
+    """For JSON, which knows neither NaN nor infinity."""
+    if value is None or not math.isfinite(float(value)):
+        return None
+    return round(float(value), 4)
+
+
+class Spectrum:
+    """The latest spectrum of a stream of complex baseband, dB, from its lowest to its highest
+    frequency."""
+
+    def __init__(self, tb: gr.top_block, source: Any, sample_rate: float) -> None:
+        self.sample_rate = sample_rate
+        # Five spectra a second of station time are enough for eyes.
+        skip = max(1, round(sample_rate / 5 / SPECTRUM_POINTS))
+        self._probe = blocks.probe_signal_vf(SPECTRUM_POINTS)
+        tb.connect(source, blocks.stream_to_vector(gr.sizeof_gr_complex, SPECTRUM_POINTS),
+                   blocks.keep_one_in_n(gr.sizeof_gr_complex * SPECTRUM_POINTS, skip),
+                   fft.fft_vcc(SPECTRUM_POINTS, True, window.hann(SPECTRUM_POINTS), True),
+                   blocks.complex_to_mag_squared(SPECTRUM_POINTS), self._probe)
+
+    def take(self) -> List[float]:
+        """In dB of no particular unit."""
+        return [round(10 * math.log10(p + 1e-12), 1) for p in self._probe.level()]
+
+
+class StationView:
+    """One station."""
+
+    def __init__(self, tb: gr.top_block, s: station.Station, radio: Any = None,
+                 received: Any = None, sample_rate: float = 9600.0) -> None:
+        """received: block that gives the station's baseband, for a spectrum; radio: with key,
+        source and sink, if it is on one. Before the flowgraph starts."""
+        self.station, self.radio = s, radio
+        self.status = StatusWatch()
+        self.spectrum = Spectrum(tb, received, sample_rate) if received is not None else None
+        if s.modem is not None:
+            tb.msg_connect(s.modem, "status", self.status, "status")
+        self.log = watch.LogWatch(max_lines=MOST_LINES)
+        for block in (s.data_link, s.pep, s.ip_client, s.dns):
+            if block is not None:
+                tb.msg_connect(block, "log", self.log, "log")
+
+    def take(self) -> Dict[str, Any]:
+        """All that is known now, ready for JSON."""
+        s, d = self.station, self.station.description
+        seen: Dict[str, Any] = {"name": d.name, "mode": d.mode, "log": self.log.lines()}
+        seen.update(self.status.take())
+        if s.modem is not None:
+            seen["modem"] = _plain(s.modem.state())
+        if s.data_link is not None:
+            seen["link"] = _plain(s.data_link.state())
+            seen.update(_counters(s.data_link.stats()))
+        if s.pep is not None:
+            connections = s.pep.connections()
+            seen["connections"] = [_plain(c) for c in connections[:MOST_CONNECTIONS]]
+            seen["connections_left_out"] = max(0, len(connections) - MOST_CONNECTIONS)
+            seen["pep"] = dict(s.pep.stats())
+        for name, block in (("ip", s.ip_client), ("dns", s.dns), ("sis", s.sis_server)):
+            if block is not None:
+                seen[name] = dict(block.stats())
+        if self.spectrum is not None:
+            seen["spectrum"] = self.spectrum.take()
+            seen["sample_rate"] = self.spectrum.sample_rate
+        if self.radio is not None:
+            seen["radio"] = self._radio()
+        return seen
+
+    def _radio(self) -> Dict[str, Any]:
+        found = {"source": _plain(self.radio.source.state())}
+        if self.radio.key is not None:
+            key = self.radio.key
+            found["sink"] = _plain(self.radio.sink.state())
+            found["key"] = {"down": key.down, "latency_ms": _number(key.latency_ms),
+                            "errors": key.errors()[-5:]}
+        return found
+
+
+def _plain(state: Any) -> Dict[str, Any]:
+    """The fields of a state from C++."""
+    found = {}
+    for name in dir(state):
+        if not name.startswith("_"):
+            value = getattr(state, name)
+            found[name] = _number(value) if isinstance(value, float) else value
+    return found
+
+
+def _counters(stats: Dict[str, int]) -> Dict[str, Any]:
+    """D_PDUs by type, and the other counters of a data link."""
+    d_pdus = [{"type": k, "name": D_PDU_NAMES.get(k, ""), "sent": stats[f"sent_{k}"],
+               "received": stats[f"received_{k}"]} for k in range(16)
+              if stats[f"sent_{k}"] or stats[f"received_{k}"]]
+    others = {k: v for k, v in stats.items()
+              if not k.startswith(("sent_", "received_")) and v}
+    return {"d_pdus": d_pdus, "counters": others}
+
+
+class Snapshots:
+    """All stations of a program; computed at most twice a second, however many look."""
+
+    LEAST_AGE_S = 0.4
+
+    def __init__(self, views: List[StationView], about: str) -> None:
+        self.views, self.about = views, about
+        self._lock = threading.Lock()
+        self._last: Dict[str, Any] = {}
+        self._at = -math.inf
+
+    def take(self) -> Dict[str, Any]:
+        """about, at (the host's clock, s since 1970), stations."""
+        with self._lock:
+            if time.monotonic() - self._at >= self.LEAST_AGE_S:
+                self._last = {"about": self.about, "at": round(time.time(), 1),
+                              "stations": [v.take() for v in self.views]}
+                self._at = time.monotonic()
+            return self._last

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A line of characters that shows who was on the air."""
+from typing import Any, Dict, List
+
+
+def strip(spans: List[Dict[str, Any]], now: float, columns: int, step_s: float, marks: str) -> str:
+    """When a station transmitted (first mark), received (second) or neither (third).
+
+    spans: of snapshot.StatusWatch; the last column is now, each stands for step_s seconds. What
+    was sent is never hidden by what was heard in the same column.
+    """
+    begin = now - columns * step_s
+    shown = [marks[2]] * columns
+    for s in spans:
+        end = now if s["end"] is None else s["end"]
+        mark = marks[0] if s["kind"] == "tx" else marks[1]
+        first, last = (int((t - begin) / step_s) for t in (s["begin"], end))
+        for k in range(max(0, first), min(columns, last + 1)):
+            if end >= begin and shown[k] != marks[0]:
+                shown[k] = mark
+    return "".join(shown)

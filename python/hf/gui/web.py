@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The page of running stations: a small HTTP server on the loopback."""
+import asyncio
+import hmac
+import json
+import os
+import secrets
+import threading
+from typing import Any, Awaitable, Callable, Dict, List, Optional
+
+from .snapshot import Snapshots
+
+#: Browsers that may look at once; each holds a connection.
+MOST_BROWSERS = 16
+#: Between two pictures of the state, s.
+PERIOD_S = 0.5
+#: The longest body that is read, octets.
+MOST_OCTETS = 4096
+
+_FILES = {"/": ("page.html", "text/html"), "/page.js": ("page.js", "text/javascript"),
+          "/page.css": ("page.css", "text/css")}
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+                               "connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
+                               "form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store"}
+
+#: What --control lets a browser do: by name a function that takes the station's name and a
+#: value, and raises ValueError that names the value and what is allowed.
+Controls = Dict[str, Callable[[str, Any], None]]
+
+
+class WebServer:
+    """Serves page, state and stream of states; a thread of its own.
+
+    Only on this machine: it listens on 127.0.0.1, and answers no request whose Host is another
+    name (so that no page elsewhere can have a browser read it). Read only, unless controls are
+    given: then whoever has the token may use them.
+    """
+
+    def __init__(self, snapshots: Snapshots, port: int = 0, controls: Optional[Controls] = None
+                 ) -> None:
+        """port: 0 is a free one. Raises RuntimeError if aiohttp is missing or the port taken."""
+        try:
+            from aiohttp import web
+        except ImportError:
+            raise RuntimeError("the library aiohttp is missing (Debian: python3-aiohttp)"
+                               ) from None
+        self._web = web
+        self._snapshots, self._controls = snapshots, controls or {}
+        self.token = secrets.token_urlsafe(16) if controls else ""
+        self._browsers = 0
+        self._streams: List["asyncio.Task[Any]"] = []
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        started: "threading.Event" = threading.Event()
+        self._started, self._trouble = started, ""
+        self._wanted, self.port = port, 0
+        self._thread.start()
+        started.wait()
+        if self._trouble:
+            raise RuntimeError(self._trouble)
+
+    @property
+    def url(self) -> str:
+        """What to open; with the token if there is one."""
+        return f"http://127.0.0.1:{self.port}/" + (f"#{self.token}" if self.token else "")
+
+    def close(self) -> None:
+        """End all connections."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        web = self._web
+
+        @web.middleware
+        async def guard(request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+            return await self._guard(request, handler)
+
+        app = web.Application(middlewares=[guard], client_max_size=MOST_OCTETS)
+        for path in _FILES:
+            app.router.add_get(path, self._file)
+        app.router.add_get("/api/state", self._state)
+        app.router.add_get("/api/stream", self._stream)
+        app.router.add_post("/api/control", self._control)
+        runner = web.AppRunner(app, access_log=None)
+        try:
+            self._loop.run_until_complete(runner.setup())
+            site = web.TCPSite(runner, "127.0.0.1", self._wanted)
+            self._loop.run_until_complete(site.start())
+            self.port = runner.addresses[0][1]
+        except OSError as error:
+            self._trouble = f"port {self._wanted} of 127.0.0.1: {os.strerror(error.errno)}"
+            self._loop.run_until_complete(runner.cleanup())
+            return
+        finally:
+            self._started.set()
+        try:
+            self._loop.run_forever()
+        finally:
+            for task in self._streams:
+                task.cancel()
+            self._loop.run_until_complete(runner.cleanup())
+            self._loop.close()
+
+    async def _guard(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Only for pages of ours, and with headers that keep it so."""
+        web = self._web
+        mine = {f"{host}:{self.port}" for host in ("127.0.0.1", "localhost")}
+        origin = request.headers.get("Origin")
+        if request.host not in mine:
+            response = web.Response(status=403, text="Host is not this machine\n")
+        elif origin is not None and origin.removeprefix("http://") not in mine:
+            response = web.Response(status=403, text="Origin is another page\n")
+        else:
+            try:
+                response = await handler(request)
+            except web.HTTPException as error:
+                response = web.Response(status=error.status, text=f"{error.reason}\n")
+        if not response.prepared:
+            response.headers.update(_HEADERS)
+        return response
+
+    async def _file(self, request: Any) -> Any:
+        name, kind = _FILES[request.path]
+        with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+            return self._web.Response(text=file.read(), content_type=kind)
+
+    async def _state(self, _: Any) -> Any:
+        return self._web.Response(text=await self._text(), content_type="application/json")
+
+    async def _text(self) -> str:
+        """The state; taken in another thread, since it asks blocks that may be busy."""
+        state = await self._loop.run_in_executor(None, self._snapshots.take)
+        return json.dumps({**state, "controls": sorted(self._controls)},
+                          separators=(",", ":"))
+
+    async def _stream(self, request: Any) -> Any:
+        """Server-sent events: the state, again and again, until the browser leaves."""
+        if self._browsers >= MOST_BROWSERS:
+            return self._web.Response(status=503, text=f"{MOST_BROWSERS} browsers look already\n")
+        response = self._web.StreamResponse(
+            headers={**_HEADERS, "Content-Type": "text/event-stream"})
+        self._browsers += 1
+        task = asyncio.current_task()
+        assert task is not None
+        self._streams.append(task)
+        try:
+            await response.prepare(request)
+            while True:
+                # A browser that does not read holds nothing but its own connection.
+                await asyncio.wait_for(response.write(f"data: {await self._text()}\n\n".encode()),
+                                       10)
+                await asyncio.sleep(PERIOD_S)
+        except (ConnectionError, asyncio.TimeoutError):
+            pass
+        finally:
+            self._browsers -= 1
+            self._streams.remove(task)
+        return response
+
+    async def _control(self, request: Any) -> Any:
+        web = self._web
+        if not self._controls:
+            return web.Response(status=403, text="read only: started without --control\n")
+        given = request.headers.get("X-HF-Token", "")
+        if not hmac.compare_digest(given.encode(), self.token.encode()):
+            return web.Response(status=403, text="wrong token\n")
+        try:
+            order = json.loads(await request.text())
+            name, action = str(order["station"]), str(order["action"])
+            if action not in self._controls:
+                raise ValueError(f"action {action!r}: allowed are "
+                                 f"{', '.join(sorted(self._controls))}")
+            await self._loop.run_in_executor(None, self._controls[action], name,
+                                             order.get("value"))
+        except (ValueError, KeyError, TypeError) as error:
+            text = str(error) if isinstance(error, ValueError) else "no such order"
+            return web.Response(status=400, text=f"{text}\n")
+        return web.Response(text="done\n")

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A recording in place of a radio: what was received is received again."""
+from typing import Any, Iterator, List, Sequence
+
+from gnuradio import blocks, gr
+import numpy as np
+
+from .. import hf_python as _hf
+from .. import recording, station
+
+#: Behind the recording the receiver needs some seconds to come to the end of what it has.
+_TAIL_S = 5.0
+
+
+class Replay(gr.sync_block):
+    """Baseband of a recording, then some seconds of zeros, then the end."""
+
+    def __init__(self, path: str, subcarrier_hz: float, modem_rate: float) -> None:
+        """Raises recording.RecordingError, or ValueError for rates that do not fit."""
+        gr.sync_block.__init__(self, "hf_replay", None, [np.complex64])
+        source = recording.open_recording(path)
+        self._converter = _hf.audio_to_baseband(
+            source.rate, 0 if source.complex_samples else subcarrier_hz, modem_rate)
+        self._pieces: Iterator[np.ndarray] = source.pieces()
+        self._waiting = np.zeros(0, np.complex64)
+        self._tail = int(_TAIL_S * modem_rate)
+        self._ended = False
+        self.over = False       #: everything was given out
+        self.trouble = ""       #: the recording could not be read to its end
+
+    def work(self, input_items: Sequence[np.ndarray], output_items: Sequence[np.ndarray]) -> int:
+        """See gr.sync_block."""
+        y = output_items[0]
+        while not len(self._waiting) and not self.over:
+            self._waiting = self._next()
+        if not len(self._waiting):
+            return -1
+        n = min(len(y), len(self._waiting))
+        y[:n] = self._waiting[:n]
+        self._waiting = self._waiting[n:]
+        return n
+
+    def _next(self) -> np.ndarray:
+        try:
+            for piece in self._pieces:
+                return np.asarray(self._converter.push(piece), np.complex64)
+        except recording.RecordingError as error:
+            self.trouble = str(error)
+        if not self._ended:
+            self._ended = True
+            return np.concatenate([np.asarray(self._converter.finish(), np.complex64),
+                                   np.zeros(self._tail, np.complex64)])
+        self.over = True
+        return np.zeros(0, np.complex64)
+
+
+class FileRadio:
+    """A station that hears a recording and is heard by nobody.
+
+    paced: at real time, else as fast as it goes.
+    """
+
+    lock_step = True
+    key = None
+    level = 1.6
+
+    def __init__(self, tb: gr.top_block, r: station.Radio, modem_rate: float = 9600) -> None:
+        """Raises ValueError that names the recording."""
+        self.radio = r
+        self.replay = Replay(r.recording, r.subcarrier_hz, modem_rate)
+        self.source: Any = self.replay
+        if r.paced:
+            self.source = blocks.throttle(gr.sizeof_gr_complex, modem_rate)
+            tb.connect(self.replay, self.source)
+        self.sink = blocks.null_sink(gr.sizeof_gr_complex)
+        self._told = False
+
+    @property
+    def over(self) -> bool:
+        """The recording has come to its end."""
+        return self.replay.over
+
+    def take_lines(self) -> List[str]:
+        """What the operator should know, said since the last call."""
+        if self.replay.trouble and not self._told:
+            self._told = True
+            return [self.replay.trouble]
+        return []
+
+    def close(self) -> None:
+        """There is no key to release."""

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recordings of a running station: baseband as SigMF with what was received, bounded on disk."""
+from collections import deque
+import datetime
+import json
+import os
+import re
+import threading
+from typing import Any, Callable, Deque, Dict, Optional, Sequence
+
+from gnuradio import gr
+import numpy as np
+import pmt
+
+from .. import output, recording
+
+#: Annotations kept for one file; a station hears far fewer transmissions in that time.
+MOST_ANNOTATIONS = 10000
+#: The description is written anew so often, s, so that a program that is killed leaves a
+#: recording that can be read.
+_DESCRIBE_S = 10.0
+
+
+class Recorder(gr.sync_block):
+    """Keeps a stream of complex baseband in files of equal length, NAME-TIME.sigmf-data and
+    -meta; the oldest of that name go when all together would take more than the limit.
+
+    Port status of hf.modem: its receptions and transmissions become annotations. When the disk
+    is full the recording ends, and says so; the station goes on.
+    """
+
+    def __init__(self, folder: str, name: str, sample_rate: float, most_octets: int,
+                 file_s: float, description: str, say: Callable[[str], None]) -> None:
+        """Raises output.OutputError if the folder cannot be made."""
+        gr.sync_block.__init__(self, "hf_recorder", [np.complex64], None)
+        output.make_folder(folder)
+        self.folder, self.name, self.rate = folder, name, sample_rate
+        self._most, self._file_samples = most_octets, int(file_s * sample_rate)
+        self._description, self._say = description, say
+        self._lock = threading.Lock()
+        self._file: Optional[Any] = None
+        self._base, self._begin, self._count, self._described = "", 0, 0, 0
+        self._time = ""
+        self._annotations: Deque[Dict[str, Any]] = deque(maxlen=MOST_ANNOTATIONS)
+        self._open: Dict[str, Dict[str, Any]] = {}
+        self.failed = ""  #: why it ended early
+        self.message_port_register_in(pmt.intern("status"))
+        self.set_msg_handler(pmt.intern("status"), self._on_status)
+
+    def work(self, input_items: Sequence[np.ndarray], output_items: Sequence[np.ndarray]) -> int:
+        """See gr.sync_block."""
+        x = input_items[0]
+        if not self.failed:
+            try:
+                self._write(x)
+            except OSError as error:
+                self.failed = f"recording to {self.folder} ended: {error.strerror}"
+                self._file = None
+                self._say(self.failed)
+        return len(x)
+
+    def stop(self) -> bool:
+        """See gr.block."""
+        if self._file is not None:
+            try:
+                self._close()
+            except OSError as error:
+                self._say(f"{self._base}: {error.strerror}")
+        return True
+
+    def _write(self, x: np.ndarray) -> None:
+        while len(x):
+            if self._file is None:
+                self._new_file()
+            room = self._begin + self._file_samples - self._count
+            part = x[:room]
+            assert self._file is not None
+            self._file.write(part.astype("<c8").tobytes())
+            self._count += len(part)
+            x = x[len(part):]
+            if self._count - self._described >= _DESCRIBE_S * self.rate:
+                self._file.flush()
+                self._describe()
+            if self._count - self._begin >= self._file_samples:
+                self._close()
+
+    def _new_file(self) -> None:
+        now = datetime.datetime.now(datetime.timezone.utc)
+        self._time = now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        stem = f"{self.name}-{now.strftime('%Y%m%dT%H%M%S%f')[:-3]}Z"
+        self._base = os.path.join(self.folder, stem)
+        self._make_room(self._file_samples * 8)
+        self._file = open(self._base + ".sigmf-data", "xb")
+        self._begin = self._described = self._count
+
+    def _close(self) -> None:
+        assert self._file is not None
+        self._file.close()
+        self._describe()
+        self._file = None
+        with self._lock:  # what still goes on belongs to the next file as well
+            self._annotations.clear()
+            self._annotations.extend(self._open.values())
+
+    def _describe(self) -> None:
+        self._described = self._count
+        with self._lock:
+            found = [self._placed(a) for a in self._annotations]
+        meta = recording.sigmf_meta(self.rate, self._description,
+                                    [a for a in found if a["core:sample_count"] > 0])
+        meta["captures"][0]["core:datetime"] = self._time
+        with output.replacing_text(self._base + ".sigmf-meta") as file:
+            json.dump(meta, file, indent=1)
+
+    def _placed(self, annotation: Dict[str, Any]) -> Dict[str, Any]:
+        """With places counted from the beginning of the file."""
+        a = dict(annotation)
+        end = a.pop("end")
+        first = max(a["core:sample_start"], self._begin)
+        last = min(self._count if end is None else end, self._count)
+        a["core:sample_start"] = first - self._begin
+        a["core:sample_count"] = last - first
+        return a
+
+    def _make_room(self, octets: int) -> None:
+        """Delete the oldest recordings of this name until so many more octets fit."""
+        pattern = re.compile(re.escape(self.name) + r"-\d{8}T\d{9}Z\.sigmf-data")
+        mine = sorted(f for f in os.listdir(self.folder) if pattern.fullmatch(f))
+        sizes = {f: os.path.getsize(os.path.join(self.folder, f)) for f in mine}
+        while mine and sum(sizes[f] for f in mine) + octets > self._most:
+            oldest = os.path.join(self.folder, mine.pop(0))
+            os.unlink(oldest)
+            meta = recording.sigmf_base(oldest) + ".sigmf-meta"
+            if os.path.exists(meta):
+                os.unlink(meta)
+
+    def _on_status(self, message: Any) -> None:
+        meta = pmt.to_python(pmt.car(message)) if pmt.is_pair(message) else None
+        if not isinstance(meta, dict):
+            return
+        at = int(float(meta.get("now", 0)) * 1e-9 * self.rate)
+        kind, _, what = str(meta.get("type", "")).partition("_")
+        with self._lock:
+            if what == "start":
+                self._open[kind] = {"core:sample_start": at, "end": None,
+                                    "core:label": str(meta.get("mode", "")),
+                                    "core:comment": "received" if kind == "rx" else "transmitted"}
+                self._annotations.append(self._open[kind])
+            elif what == "end" and kind in self._open:
+                self._open.pop(kind)["end"] = at
+            elif kind in ("rx", "channel") and "rx" in self._open:
+                for key in ("snr_db", "freq_offset_hz", "doppler_hz", "delay_spread_ms"):
+                    value = meta.get(key)
+                    if value is not None and np.isfinite(value):
+                        self._open["rx"][f"hf:{key}"] = round(float(value), 3)

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The page of running stations: what it tells, whom it tells, and in a browser."""
+import contextlib
+import json
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+from stations import hf
+
+
+@contextlib.contextmanager
+def page(folder, *more):
+    """hf run with two stations and a page; gives its address, the token and a SIS server."""
+    files = []
+    for k in (1, 2):
+        path = folder / f"{k}.toml"
+        path.write_text(f'address = "1.2.0.{k}"\nmode = "4539-3200S"\n[sis_server]\nport = 0\n')
+        files.append(str(path))
+    process = subprocess.Popen(["hf", "run", *files, "--speed", "30", "--quiet", "--web", "0",
+                                *more], stderr=subprocess.PIPE, text=True)
+    try:
+        server = None
+        for line in process.stderr:
+            server = server or re.search(r"SIS server on port (\d+)", line)
+            found = re.match(r"page: (http://127\.0\.0\.1:\d+/)#?(\S*)", line)
+            if found:
+                break
+        yield found[1], found[2], f"127.0.0.1:{server[1]}"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def read_only(tmp_path_factory):
+    with page(tmp_path_factory.mktemp("page")) as found:
+        yield found
+
+
+def ask(url, data=None, **headers):
+    """Status, headers and text."""
+    request = urllib.request.Request(url, data, {k.replace("_", "-"): v
+                                                 for k, v in headers.items()})
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, answer.headers, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read().decode()
+
+
+def test_the_page_needs_nothing_from_elsewhere(read_only):
+    url = read_only[0]
+    for path in ("", "page.js", "page.css"):
+        status, headers, text = ask(url + path)
+        assert status == 200
+        assert "default-src 'none'" in headers["Content-Security-Policy"]
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert not re.search(r"https?://", text)
+        assert "innerHTML" not in text and " style=" not in text and "onclick=\"" not in text
+
+
+def test_the_state_tells_what_happens(read_only):
+    url, _, server = read_only
+    ping = hf("console", "ping", "--to", "1.2.0.2", "--server", server, "--count", "1",
+              "--clock-speed", "30", "--timeout", "30")
+    assert ping.returncode in (0, 1)  # nobody answers; but it went on the air
+    deadline = time.monotonic() + 60
+    while True:
+        state = json.loads(ask(url + "api/state")[2])
+        near, far = state["stations"]
+        if far["blocks"] and far["profile"]:
+            break
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    assert [near["name"], far["name"]] == ["1.2.0.1", "1.2.0.2"]
+    assert any(s["kind"] == "tx" for s in near["spans"])
+    assert any(s["kind"] == "rx" and s["reason"] == "eom" for s in far["spans"])
+    block = far["blocks"][-1]
+    assert 25 < block["snr_db"] < 35 and abs(block["freq_offset_hz"]) < 2
+    assert sum(far["profile"]) == pytest.approx(1, abs=0.01)
+    assert len(far["spectrum"]) == 512 and near["d_pdus"] and near["log"]
+    assert near["modem"]["octets_sent"] > 0 and state["controls"] == []
+
+
+def test_top_shows_the_same(read_only):
+    port = read_only[0].split(":")[2].strip("/")
+    result = hf("top", port, "--once")
+    assert result.returncode == 0, result.stderr
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    assert "1.2.0.1" in result.stdout and "1.2.0.2" in result.stdout
+    assert "transmits in" in result.stdout
+    result = hf("top", "1")
+    assert result.returncode == 1 and "--web 1" in result.stderr
+
+
+def test_it_answers_no_page_from_elsewhere(read_only):
+    url = read_only[0]
+    assert ask(url, Host="evil.example")[0] == 403
+    port = url.split(":")[2].strip("/")
+    assert ask(url, Host=f"localhost:{port}")[0] == 200
+    assert ask(url + "api/state", Origin="http://evil.example")[0] == 403
+    assert ask(url + "api/state", Origin=url.rstrip("/"))[0] == 200
+    assert ask(url + "etc/passwd")[0] == 404
+    assert ask(url + "api/state", b"x")[0] == 405
+
+
+def test_nothing_can_be_changed_unless_asked_for(read_only):
+    order = b'{"station": "1.2.0.1", "action": "emcon", "value": true}'
+    status, _, text = ask(read_only[0] + "api/control", order, X_HF_Token="")
+    assert status == 403 and "read only" in text
+
+
+def test_more_browsers_than_it_takes_are_refused(read_only):
+    port = int(read_only[0].split(":")[2].strip("/"))
+    streams, answers = [], []
+    try:
+        for _ in range(17):
+            s = socket.create_connection(("127.0.0.1", port), 20)
+            streams.append(s)
+            s.sendall(f"GET /api/stream HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+            answers.append(s.recv(12).split()[1])
+    finally:
+        for s in streams:
+            s.close()
+    assert answers == [b"200"] * 16 + [b"503"]
+    deadline = time.monotonic() + 20
+    while ask(read_only[0] + "api/state")[0] != 200:
+        assert time.monotonic() < deadline
+
+
+def test_whoever_has_the_token_may_change_things(tmp_path):
+    with page(tmp_path, "--control") as (url, token, _):
+        def order(action, value, key=token):
+            body = json.dumps({"station": "1.2.0.1", "action": action, "value": value})
+            return ask(url + "api/control", body.encode(), X_HF_Token=key)[::2]
+
+        assert order("emcon", True, "x")[0] == 403
+        assert order("emcon", True) == (200, "done\n")
+        state = json.loads(ask(url + "api/state")[2])
+        assert state["controls"] == ["emcon", "mode", "speed"]
+        deadline = time.monotonic() + 20
+        while not json.loads(ask(url + "api/state")[2])["stations"][0]["link"]["emcon"]:
+            assert time.monotonic() < deadline
+        assert order("emcon", "yes")[0] == 400
+        assert "12800N" in order("mode", "fast")[1]
+        assert order("mode", "4539-600S")[0] == 200
+        assert "0.1 to 1000" in order("speed", 1e9)[1]
+        assert order("speed", 20)[0] == 200
+        assert order("format", "c:")[0] == 400
+        for body in (b"", b"[]", b"{}", b"\xff\xfe", b"{" * 5000):
+            assert ask(url + "api/control", body, X_HF_Token=token)[0] in (400, 413)
+
+
+def test_control_without_a_page_is_told(tmp_path):
+    (tmp_path / "a.toml").write_text('address = "1.2.0.1"\n')
+    result = hf("run", str(tmp_path / "a.toml"), "--control")
+    assert result.returncode == 2 and "--web" in result.stderr
+
+
+def test_a_port_that_is_taken_is_named(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+        files = []
+        for k in (1, 2):
+            files.append(str(tmp_path / f"{k}.toml"))
+            (tmp_path / f"{k}.toml").write_text(f'address = "1.2.0.{k}"\n')
+        result = hf("run", *files, "--web", str(port))
+    assert result.returncode == 1 and str(port) in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="the program chromium is missing")
+def test_in_a_browser(read_only, tmp_path):
+    webdriver = pytest.importorskip("selenium.webdriver", reason="the library selenium is missing "
+                                    "(Debian: python3-selenium chromium-driver)")
+    options = webdriver.ChromeOptions()
+    for flag in ("--headless=new", "--no-sandbox", "--window-size=390,1600", "--no-proxy-server"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.chrome.service.Service("/usr/bin/chromedriver")
+    with webdriver.Chrome(options=options, service=service) as browser:
+        browser.get(read_only[0])
+        deadline = time.monotonic() + 30
+        while browser.find_element("id", "fresh").text != "live":
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        names = [e.text for e in browser.find_elements("css selector", ".station .name")]
+        assert names == ["Station 1.2.0.1", "Station 1.2.0.2"]
+        # On a telephone's width nothing sticks out.
+        wide = browser.execute_script("return document.documentElement.scrollWidth")
+        assert wide <= browser.execute_script("return document.documentElement.clientWidth")
+        browser.refresh()
+        deadline = time.monotonic() + 30
+        while browser.find_element("id", "fresh").text != "live":
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
