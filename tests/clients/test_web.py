@@ -86,7 +86,7 @@ def test_the_state_tells_what_happens(read_only):
     block = far["blocks"][-1]
     assert 25 < block["snr_db"] < 35 and abs(block["freq_offset_hz"]) < 2
     assert sum(far["profile"]) == pytest.approx(1, abs=0.01)
-    assert len(far["spectrum"]) == 512 and near["d_pdus"] and near["log"]
+    assert len(far["spectrum"]) == 128 and near["d_pdus"] and near["log"]
     assert near["modem"]["octets_sent"] > 0 and state["controls"] == []
 
 

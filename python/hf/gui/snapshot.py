@@ -16,7 +16,7 @@ from .. import station, watch
 #: Kept for displays: transmissions and receptions; blocks; lines of the log; connections.
 MOST_SPANS, MOST_BLOCKS, MOST_LINES, MOST_CONNECTIONS = 400, 400, 200, 100
 #: Points of a spectrum, of which the channel fills about a third.
-SPECTRUM_POINTS = 512
+SPECTRUM_POINTS = 128
 #: D_PDU types by the names of STANAG 5066 Annex C.
 D_PDU_NAMES = {0: "DATA-ONLY", 1: "ACK-ONLY", 2: "DATA-ACK", 3: "RESET/WIN-RESYNC",
                4: "EXP-DATA-ONLY", 5: "EXP-ACK-ONLY", 6: "MANAGEMENT", 7: "NON-ARQ DATA",
