@@ -26,7 +26,7 @@ public:
                          gr::io_signature::make(1, 1, sizeof(gr_complex))),
           d_air(std::move(a)), d_station(station)
     {
-        set_max_output_buffer(512);
+        set_max_output_buffer(static_cast<long>(d_air->buffer_samples()));
     }
 
     int work(int n, gr_vector_const_void_star&, gr_vector_void_star& out) override
@@ -79,10 +79,10 @@ air::sptr air::make(int stations,
                     double signal_power,
                     double duration_s,
                     double delay_ms,
-                    double sample_rate)
+                    int bandwidth)
 {
     return std::make_shared<air_impl>(
-        stations, channel, seed, speed, signal_power, duration_s, delay_ms, sample_rate);
+        stations, channel, seed, speed, signal_power, duration_s, delay_ms, bandwidth);
 }
 
 air_impl::air_impl(int stations,
@@ -92,15 +92,16 @@ air_impl::air_impl(int stations,
                    double signal_power,
                    double duration_s,
                    double delay_ms,
-                   double sample_rate)
+                   int bandwidth)
     : d_air({ static_cast<size_t>(std::max(stations, 0)),
               channel,
               seed,
               signal_power,
               delay_ms,
-              sample_rate }),
-      d_end(static_cast<uint64_t>(std::llround(duration_s * sample_rate))),
-      d_sample_rate(sample_rate), d_speed(speed), d_halves(d_air.stations())
+              bandwidth }),
+      d_sample_rate(d_air.sample_rate()),
+      d_end(static_cast<uint64_t>(std::llround(duration_s * d_sample_rate))),
+      d_speed(speed), d_halves(d_air.stations())
 {
     const auto check = [](bool ok, const char* what, double value, const char* allowed) {
         if (!ok)

@@ -26,7 +26,7 @@ public:
              double signal_power,
              double duration_s,
              double delay_ms,
-             double sample_rate);
+             int bandwidth);
 
     std::shared_ptr<gr::sync_block> source(int station) override;
     std::shared_ptr<gr::sync_block> sink(int station) override;
@@ -41,6 +41,9 @@ public:
      */
     int read(int station, gr_complex* samples, size_t n);
 
+    //! Of a half's buffer: 50 ms, a few ticks.
+    size_t buffer_samples() const { return static_cast<size_t>(0.05 * d_sample_rate); }
+
 private:
     using clock = std::chrono::steady_clock;
 
@@ -54,8 +57,8 @@ private:
     size_t paced(uint64_t position, size_t n);
 
     kernel::shared_air d_air;
-    const uint64_t d_end; // in samples
     const double d_sample_rate;
+    const uint64_t d_end; // in samples
     double d_speed;
     bool d_ended = false;
     std::vector<halves> d_halves;

@@ -25,7 +25,8 @@ modem::sptr modem::make(bool lock_step,
                         int agc_blocks,
                         int effort,
                         std::optional<double> start_delay_s,
-                        double level)
+                        double level,
+                        int bandwidth)
 {
     return gnuradio::make_block_sptr<modem_impl>(
         lock_step,
@@ -33,7 +34,8 @@ modem::sptr modem::make(bool lock_step,
         agc_blocks,
         effort,
         start_delay_s.value_or(lock_step ? 0 : live_start_delay_s),
-        level);
+        level,
+        bandwidth);
 }
 
 modem_impl::modem_impl(bool lock_step,
@@ -41,19 +43,21 @@ modem_impl::modem_impl(bool lock_step,
                        int agc_blocks,
                        int effort,
                        double start_delay_s,
-                       double level)
+                       double level,
+                       int bandwidth)
     : gr::sync_block("hf_modem",
                      gr::io_signature::make(1, 1, sizeof(gr_complex)),
                      gr::io_signature::make(1, 1, sizeof(gr_complex))),
       d_lock_step(lock_step), d_port(pmt::mp("modem")), d_level(level),
-      d_modem(*this, { zero_interleaver, agc_blocks, effort, start_delay_s })
+      d_bandwidth(bandwidth),
+      d_modem(*this, { zero_interleaver, agc_blocks, effort, start_delay_s, bandwidth })
 {
     message_port_register_in(d_port);
     message_port_register_out(d_port);
     message_port_register_out(pmt::mp("status"));
     set_output_multiple(static_cast<int>(d_modem.tick_samples()));
     // A few ticks are enough; anything more is delay between the link and the air.
-    set_max_output_buffer(512);
+    set_max_output_buffer(static_cast<long>(5 * d_modem.tick_samples()));
     set_tag_propagation_policy(TPP_DONT);
 }
 
@@ -136,9 +140,13 @@ std::optional<mode> modem_impl::want_tx(sim_time now)
     std::optional<mode> key_up;
     const auto take = [&](const modem_messages::tick_answer& a) {
         d_ticks_out -= d_ticks_out > 0;
-        if (a.key_up && a.key_up->family == waveform_family::wideband)
-            d_logger->error("no waveform for mode {}: nothing is sent",
-                            a.key_up->to_string());
+        if (a.key_up && a.key_up->bandwidth_hz != 1000 * d_bandwidth)
+            d_logger->error(
+                "mode {} is of {} kHz, this modem of bandwidth = {}: nothing is "
+                "sent",
+                a.key_up->to_string(),
+                a.key_up->bandwidth_hz / 1000,
+                d_bandwidth);
         else if (a.key_up)
             key_up = a.key_up;
     };

@@ -18,7 +18,8 @@ public:
                int agc_blocks,
                int effort,
                double start_delay_s,
-               double level);
+               double level,
+               int bandwidth);
 
     int work(int noutput_items,
              gr_vector_const_void_star& input_items,
@@ -55,6 +56,7 @@ private:
     const bool d_lock_step;
     const pmt::pmt_t d_port;
     const hf::level d_level;
+    const int d_bandwidth; // kHz
     kernel::half_duplex_modem d_modem;
     bool d_connected = false; // somebody listens on the port and will answer
     size_t d_ticks_out = 0;   // ticks that were not yet answered

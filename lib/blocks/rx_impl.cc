@@ -3,6 +3,7 @@
 #include "blocks/modem_messages.h"
 #include "blocks/pdu.h"
 #include "modem/burst_receiver.h"
+#include "waveform/families/registry.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/rx.h>
@@ -17,17 +18,19 @@ constexpr size_t max_message_octets = 16 * 1024 * 1024;
 class rx_impl : public rx
 {
 public:
-    rx_impl(bool zero_interleaver, uint64_t max_blocks, int effort)
+    rx_impl(bool zero_interleaver, uint64_t max_blocks, int effort, int bandwidth)
         : gr::sync_block("hf_rx",
                          gr::io_signature::make(1, 1, sizeof(gr_complex)),
                          gr::io_signature::make(0, 0, 0)),
-          d_receiver([&] {
-              kernel::rx_options o;
-              o.zero_interleaver = zero_interleaver;
-              o.max_blocks = max_blocks;
-              o.effort = effort;
-              return o;
-          }()),
+          d_receiver(
+              [&] {
+                  kernel::rx_options o;
+                  o.zero_interleaver = zero_interleaver;
+                  o.max_blocks = max_blocks;
+                  o.effort = effort;
+                  return o;
+              }(),
+              kernel::listened_for(bandwidth)),
           d_pdus(pmt::mp("pdus")), d_events(pmt::mp("events"))
     {
         message_port_register_out(d_pdus);
@@ -127,9 +130,10 @@ private:
 
 } // namespace
 
-rx::sptr rx::make(bool zero_interleaver, uint64_t max_blocks, int effort)
+rx::sptr rx::make(bool zero_interleaver, uint64_t max_blocks, int effort, int bandwidth)
 {
-    return gnuradio::make_block_sptr<rx_impl>(zero_interleaver, max_blocks, effort);
+    return gnuradio::make_block_sptr<rx_impl>(
+        zero_interleaver, max_blocks, effort, bandwidth);
 }
 
 } // namespace gr::hf

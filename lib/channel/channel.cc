@@ -60,7 +60,8 @@ channel::channel(const channel_spec& spec,
     d_pass = d_spec.paths.size() == 1 && first.delay_ms == 0 && first.spread_hz == 0 &&
              first.shift_hz == 0 && first.phase_deg == 0;
     if (d_spec.snr_db)
-        d_noise_power = signal_power * sample_rate / noise_bandwidth /
+        d_noise_power = signal_power * sample_rate /
+                        (1e3 * d_spec.bandwidth_khz.value_or(usual_bandwidth_khz)) /
                         std::pow(10, *d_spec.snr_db / 10);
     if (d_spec.clock_ppm != 0) {
         d_clock.emplace(sample_rate, d_spec.clock_ppm);

@@ -21,9 +21,10 @@ namespace gr::hf::kernel {
  *         (static or Watterson fading), frequency offset and drift, white noise, impulses and
  *         carriers, the radio's filter, level; in this order.
  *
- * The signal-to-noise ratio is defined in 3 kHz with the *long-term mean* signal power,
- * which the caller states: noise power per hertz = \p signal_power / (3000 10^(snr/10)),
- * so a complex sample has noise power signal_power * sample_rate / 3000 / 10^(snr/10). It
+ * The signal-to-noise ratio is defined in a bandwidth B - channel_spec::bandwidth_khz, 3 kHz
+ * unless it says another - with the *long-term mean* signal power, which the caller states:
+ * noise power per hertz = \p signal_power / (B 10^(snr/10)), so a complex sample has noise
+ * power signal_power * sample_rate / B / 10^(snr/10). It
  * is not measured from the samples and not renormalised to the fading.
  *
  * Deterministic for a seed, whatever the chunks; each path and the noise have their own
@@ -32,7 +33,7 @@ namespace gr::hf::kernel {
 class channel
 {
 public:
-    static constexpr double noise_bandwidth = 3000; //!< Hz, of all SNR figures
+    static constexpr double usual_bandwidth_khz = 3; //!< of SNR figures
 
     /*! \param spec         what it does
      *  \param sample_rate  samples/s, 2000 to 1e7

@@ -18,7 +18,7 @@ constexpr size_t max_paths = 64;
 
 constexpr size_t max_carriers = 16;
 constexpr const char* all_keys =
-    "paths=, snr=, offset=, drift=, sweep=, clock=, "
+    "paths=, snr=, bandwidth=, offset=, drift=, sweep=, clock=, "
     "impulses=, carriers=, morse=, filter=, gain=, step=, agc=";
 
 struct preset {
@@ -185,6 +185,8 @@ channel_spec channel_spec::parse(const std::string& text)
             s.paths = parse_paths(item, value);
         else if (key == "snr")
             s.snr_db = number(item, value);
+        else if (key == "bandwidth")
+            s.bandwidth_khz = number(item, value);
         else if (key == "offset")
             s.offset_hz = number(item, value);
         else if (key == "drift")
@@ -237,6 +239,8 @@ std::string channel_spec::to_string() const
     }
     if (snr_db)
         t += " snr=" + text_of(*snr_db);
+    if (bandwidth_khz)
+        t += " bandwidth=" + text_of(*bandwidth_khz);
     const auto add = [&t](const char* key, double v) {
         if (v != 0)
             t += key + text_of(v);
@@ -276,6 +280,8 @@ void channel_spec::validate() const
     }
     if (snr_db)
         check("snr", *snr_db, -50, 200);
+    if (bandwidth_khz)
+        check("bandwidth", *bandwidth_khz, 0.1, 1000);
     check("offset", offset_hz, -4000, 4000);
     check("drift", drift_hz_per_s, -1000, 1000);
     check("sweep", sweep_hz_per_s, 0, 1000);

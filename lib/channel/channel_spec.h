@@ -65,7 +65,9 @@ struct step_spec {
  *                               or docs/channel.md
  *     paths=D:G:S,D:G:S[:F[:P]]  explicit: delay ms, gain dB, spread Hz (two sigma),
  *                               shift Hz, phase degrees (static paths)
- *     snr=DB                    white noise, SNR in 3 kHz
+ *     snr=DB                    white noise, SNR in the bandwidth
+ *     bandwidth=KHZ             in which snr= counts; by default that of the waveform, if it
+ *                               is known, else 3
  *     offset=HZ  drift=HZ_PER_S frequency offset at the first sample, and its rate
  *     sweep=HZ_PER_S            offset runs as a triangle between +-offset at this rate
  *     clock=PPM                 how much faster the sender's sample clock runs
@@ -82,11 +84,13 @@ struct step_spec {
  */
 struct channel_spec {
     std::vector<path_spec> paths{ path_spec{} };
-    std::optional<double> snr_db; //!< in 3 kHz, -50 to 200; empty: no noise
-    double offset_hz = 0;         //!< -4000 to 4000
-    double drift_hz_per_s = 0;    //!< -1000 to 1000
-    double sweep_hz_per_s = 0;    //!< 0 to 1000; 0: no sweep
-    double clock_ppm = 0;         //!< -1000 to 1000; see sample_clock
+    std::optional<double> snr_db; //!< in the bandwidth, -50 to 200; empty: no noise
+    std::optional<double>
+        bandwidth_khz;         //!< of snr_db, 0.1 to 1000; empty: not said, so 3
+    double offset_hz = 0;      //!< -4000 to 4000
+    double drift_hz_per_s = 0; //!< -1000 to 1000
+    double sweep_hz_per_s = 0; //!< 0 to 1000; 0: no sweep
+    double clock_ppm = 0;      //!< -1000 to 1000; see sample_clock
     std::optional<impulse_spec> impulses;
     std::vector<carrier_spec> carriers; //!< up to 16
     std::optional<morse_spec> morse;

@@ -25,29 +25,35 @@ void check(bool ok, const char* what, double value, const char* allowed)
 } // namespace
 
 shared_air::shared_air(const air_options& o)
-    : d_delay(static_cast<uint64_t>(std::lround(o.delay_ms * 1e-3 * o.sample_rate)))
+    : d_sample_rate(3200.0 * o.bandwidth_khz),
+      d_delay(static_cast<uint64_t>(std::lround(o.delay_ms * 1e-3 * d_sample_rate)))
 {
     check(o.stations >= 2 && o.stations <= 64,
           "stations",
           static_cast<double>(o.stations),
           "2 to 64");
+    check(o.bandwidth_khz >= 1 && o.bandwidth_khz <= 100,
+          "bandwidth",
+          o.bandwidth_khz,
+          "1 to 100 kHz");
     check(o.delay_ms >= 10 && o.delay_ms <= 1000, "delay", o.delay_ms, "10 to 1000 ms");
 
     auto paths = channel_spec::parse(o.channel);
     // Noise belongs to the receiver: it must not grow with the number of stations.
     channel_spec noise = channel_spec::parse("clear");
     std::swap(noise.snr_db, paths.snr_db);
+    noise.bandwidth_khz = paths.bandwidth_khz.value_or(o.bandwidth_khz);
 
     d_stations.resize(o.stations);
     for (size_t to = 0; to < o.stations; ++to) {
         auto& s = d_stations[to];
         s.noise = std::make_unique<channel>(
-            noise, o.sample_rate, pair_seed(o.seed, to, to), o.signal_power);
+            noise, d_sample_rate, pair_seed(o.seed, to, to), o.signal_power);
         for (size_t from = 0; from < o.stations; ++from)
             s.from.push_back(
                 from == to ? nullptr
                            : std::make_unique<channel>(
-                                 paths, o.sample_rate, pair_seed(o.seed, from, to)));
+                                 paths, d_sample_rate, pair_seed(o.seed, from, to)));
     }
 }
 

@@ -20,7 +20,9 @@ struct air_options {
     uint64_t seed = 1;             //!< of all random processes
     double signal_power = 1;       //!< mean power of a transmission, to which snr= refers
     double delay_ms = 10;          //!< of each radio and the propagation, 10 to 1000
-    double sample_rate = 9600;     //!< samples/s
+    /*! Of the stations' waveforms, kHz, 1 to 100: samples/s are 3200 times as many, four for each
+     *  of 800 symbols/s, and snr= counts in it unless the channel says another. */
+    int bandwidth_khz = 3;
 };
 
 /*! \brief The radio channel that joins several stations, sample by sample.
@@ -41,6 +43,7 @@ public:
     explicit shared_air(const air_options& options);
 
     size_t stations() const { return d_stations.size(); }
+    double sample_rate() const { return d_sample_rate; }
     uint64_t delay_samples() const { return d_delay; }
 
     //! Take \p n transmitted samples of \p station.
@@ -73,6 +76,7 @@ private:
 
     void forget_taken_samples();
 
+    double d_sample_rate;
     uint64_t d_delay;
     std::vector<station_state> d_stations;
 };

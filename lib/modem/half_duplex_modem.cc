@@ -20,20 +20,11 @@ rx_options receiver_options(const half_duplex_options& o)
     return rx;
 }
 
-std::vector<const family_reception*> listened_to(int bandwidth_hz)
-{
-    auto families = receptions(bandwidth_hz);
-    if (families.empty())
-        throw std::invalid_argument("bandwidth_hz " + std::to_string(bandwidth_hz) +
-                                    ": no waveform is received in it");
-    return families;
-}
-
 } // namespace
 
 half_duplex_modem::half_duplex_modem(modem_user& user, half_duplex_options options)
     : d_user(user), d_options(options),
-      d_receiver(receiver_options(options), listened_to(options.bandwidth_hz)),
+      d_receiver(receiver_options(options), listened_for(options.bandwidth_khz)),
       d_modulator(grid().sample_rate()), d_tick(grid().tick_samples()), d_carrier(grid())
 {
     if (options.agc_blocks < 0 || options.agc_blocks > 7)

@@ -25,9 +25,8 @@ struct half_duplex_options {
      *         the first sample on.
      */
     double start_delay_s = 0;
-    //! Bandwidth in which the modem sends and listens, of those that receptions() has waveforms
-    //! for.
-    int bandwidth_hz = 3000;
+    //! Bandwidth in which the modem sends and listens, kHz: see listened_for().
+    int bandwidth_khz = 3;
 };
 
 /*! \brief Modulator and receiver of one station behind one antenna.

@@ -111,7 +111,7 @@ private:
 class lock_step
 {
 public:
-    /*! \param air between the stations; its sample_rate is the modem's
+    /*! \param air between the stations; its bandwidth is the modems'
      *  \param stations one for each of the air
      *  \throws std::invalid_argument as shared_air, and if the numbers differ
      */

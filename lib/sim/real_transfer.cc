@@ -28,10 +28,20 @@ s5066::node_config node_of(const real_transfer& t, size_t k)
     return c;
 }
 
-double mean_power_of(const std::string& text)
+// A mode, or the fastest of a range.
+mode fastest(const std::string& text)
 {
     const auto range = s5066::rate_range::parse(text);
-    return kernel::mean_power(range ? range->ceiling : mode::parse(text));
+    return range ? range->ceiling : mode::parse(text);
+}
+
+double mean_power_of(const std::string& text)
+{
+    return kernel::mean_power(fastest(text));
+}
+int bandwidth_khz_of(const std::string& text)
+{
+    return fastest(text).bandwidth_hz / 1000;
 }
 
 } // namespace
@@ -40,6 +50,7 @@ real_transfer_result run(const real_transfer& t)
 {
     kernel::half_duplex_options modem;
     modem.effort = t.effort;
+    modem.bandwidth_khz = bandwidth_khz_of(t.mode);
     using client = lock_step_engine<traffic_client>;
     std::array<std::unique_ptr<client>, 2> clients;
     std::array<std::unique_ptr<lock_step_station>, 2> stations;
@@ -59,7 +70,7 @@ real_transfer_result run(const real_transfer& t)
             };
     }
     const double power = t.signal_power > 0 ? t.signal_power : mean_power_of(t.mode);
-    lock_step both({ 2, t.channel, t.seed, power, 10, 9600 },
+    lock_step both({ 2, t.channel, t.seed, power, 10, modem.bandwidth_khz },
                    { stations[0].get(), stations[1].get() });
     const auto done = [&] {
         const auto& s = clients[0]->engine.state();

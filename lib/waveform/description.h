@@ -139,6 +139,11 @@ struct description {
     std::vector<cell> patterns;  //!< the different frames of a cycle, one by one
     std::vector<uint16_t> frame_patterns; //!< which of them each frame of a cycle is
     std::vector<cell> reinserted_cells;   //!< the reinserted preamble
+    /*! \brief Other readings of the standard that are met on the air, each like
+     *         frame_patterns: frames that differ in their probe alone. What is sent is
+     *         frame_patterns; a receiver goes by what it hears.
+     */
+    std::vector<std::vector<uint16_t>> other_readings;
     size_t probe_period =
         0; //!< probes repeat themselves after so many symbols; 0: do not
 
@@ -186,13 +191,18 @@ struct description {
     {
         return frames_per_cycle * frame_symbols() + reinserted;
     }
+    //! Which pattern frame \p frame of a cycle is in a reading: 0 is the one that is sent.
+    uint16_t pattern_of(size_t frame, size_t reading) const
+    {
+        return reading == 0 ? frame_patterns[frame] : other_readings[reading - 1][frame];
+    }
     //! The cell of symbol \p i of the data phase (0 is the first after the preamble).
-    const cell& at(uint64_t i) const
+    const cell& at(uint64_t i, size_t reading = 0) const
     {
         const uint64_t place = i % cycle_symbols(), frame = place / frame_symbols();
         if (frame >= frames_per_cycle)
             return reinserted_cells[place - frames_per_cycle * frame_symbols()];
-        return patterns[frame_patterns[frame] * frame_symbols() +
+        return patterns[pattern_of(frame, reading) * frame_symbols() +
                         place % frame_symbols()];
     }
     //! Append a frame of frame_symbols() cells to the cycle that is being described.

@@ -32,6 +32,16 @@ struct search_pattern {
      *         side peaks with more care, and both halves of it must be there.
      */
     bool periodic = false;
+    /*! \brief Patterns of a family with the same number here, not 0, stand for readings of one
+     *         preamble that resemble each other: of those at one place the best is looked at.
+     */
+    int contest = 0;
+    //! Where that place is, symbols behind the first one: the same for all of a contest.
+    size_t place = 0;
+    /*! \brief Time over which it is looked for at first, s: stretches so long, their amplitudes
+     *         added without phases, tell most places where there is nothing. 0: as a whole at once.
+     */
+    double first_look_s = 0;
 };
 
 /*! \brief A stretch of the preamble that is read as a whole: from a search pattern on.
@@ -67,6 +77,10 @@ struct preamble_meaning {
     const reception_plan* plan = nullptr;  //!< how to follow it; outlives the receiver
     size_t symbols_to_data = 0;            //!< from the begin of the stretch last read
     size_t symbols_seen = 0; //!< of the preamble, from the first stretch read on
+    /*! \brief The known points that end where the data begin; empty: those of the
+     *         description, as sent without options.
+     */
+    std::vector<std::complex<float>> preamble = {};
 };
 
 /*! \brief Reads one preamble of a family, stretch by stretch.

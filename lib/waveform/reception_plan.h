@@ -158,6 +158,7 @@ struct walsh_plan {
     //! Frequency: sets per update, share of the power that must turn in step, least error that
     //! is corrected, share of it that is.
     size_t sets_per_update = 32;
+    size_t sets_per_turn = 1; //!< from one of these to the next
     float in_step = 0.5f;
     double least_error_hz = 0.2, correction = 0.4;
     /*! The report rests on one set in so many, at least three of a block, on half a set more, and
@@ -165,6 +166,10 @@ struct walsh_plan {
     size_t measured_sets = 14, sets_before = 4, sets_after = 3;
     //! Rounds with phases at the end of a block, at efforts 1 and 2; at 0 there are none.
     size_t rounds = 2, most_rounds = 4;
+    //! Longest averaging of phases, a standard deviation, sets: 0.4 s of words of 13.3 ms.
+    double widest_average = 32;
+    //! Some transmitters send the last word of a block from the usual set: tell by what comes.
+    bool either_last_word = false;
 };
 
 //! How a transmission is followed and detected: one record for each mode.
@@ -182,6 +187,8 @@ struct reception_plan {
     //! Transmissions end with a block, so silence within a long one is a fade: it may last this
     //! share of a block, up to so long, before the signal counts as lost.
     double fade_of_block = 0.75, longest_fade_s = 4.5;
+    //! However short blocks are.
+    double least_fade_s = 0;
 
     //! Rounds between channel estimation, equaliser and decoder after the first, at efforts 1 and
     //! 2; at 0 there are none. Most blocks stand still after one or two.

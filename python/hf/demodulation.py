@@ -14,7 +14,8 @@ FLUSH_S = 8.0
 CHANNEL_DIGITS = {"doppler_hz": 2, "delay_spread_ms": 2, "coded_ber": 4}
 
 #: What is known of one transmission when it is over. mode; start_s, end_s: of input;
-#: freq_offset_hz; snr_db: in 3 kHz, mean over the blocks; octets: their number; ended: eom, lost
+#: freq_offset_hz; snr_db: in the bandwidth, mean over the blocks; octets: their number; ended:
+#: eom, lost
 #: (no end-of-message mark came) or preempted (by a new preamble); doppler_hz: two-sigma spread;
 #: delay_spread_ms: two standard deviations; coded_ber: share of coded bits that the decoder
 #: corrected. The last three are None if no block came.
@@ -84,27 +85,38 @@ class Reception:
         self._report(report)
 
 
-def silence() -> np.ndarray:
-    """What the receiver hears after the end of the input."""
-    return np.zeros(round(FLUSH_S * _hf.BASEBAND_RATE), np.complex64)
+def silence(bandwidth: int = 3) -> np.ndarray:
+    """What the receiver of a bandwidth, kHz, hears after the end of the input."""
+    return np.zeros(round(FLUSH_S * baseband_rate(bandwidth)), np.complex64)
+
+
+def baseband_rate(bandwidth: int) -> int:
+    """Samples/s of the modem in a bandwidth, kHz."""
+    return _hf.BASEBAND_RATE * bandwidth // 3
+
+
+def usual_subcarrier(bandwidth: int) -> float:
+    """Middle of the channel in audio, Hz: it begins at 300 (110C table D-I)."""
+    return 300.0 + 500.0 * bandwidth
 
 
 def demodulate(source: recording.Recording, reception: Reception, subcarrier: float = 1800.0,
-               zero_interleaver: bool = False, effort: int = 1) -> float:
+               zero_interleaver: bool = False, effort: int = 1, bandwidth: int = 3) -> float:
     """Everything in the recording; gives its duration in seconds.
 
     subcarrier: centre of the signal, Hz, 0 for complex samples; zero_interleaver: take the serial
     tone's short interleaver for none, which the waveform does not tell apart; effort: 0 to 2, as
-    of hf.receiver. Raises RecordingError, and ValueError for a rate or a subcarrier that cannot
-    be.
+    of hf.receiver; bandwidth: of the channel, kHz. Raises RecordingError, and ValueError for a
+    bandwidth, a rate or a subcarrier that cannot be.
     """
-    converter = _hf.audio_to_baseband(source.rate, subcarrier, blank_bursts=True)
-    receiver = _hf.receiver(zero_interleaver, effort=effort)
+    receiver = _hf.receiver(zero_interleaver, effort=effort, bandwidth=bandwidth)
+    converter = _hf.audio_to_baseband(source.rate, subcarrier, baseband_rate(bandwidth),
+                                      blank_bursts=True)
     samples = 0
     for piece in source.pieces():
         samples += len(piece)
         reception.handle(receiver.push(converter.push(piece), converter.erased))
     reception.handle(receiver.push(converter.finish(), converter.erased))
-    reception.handle(receiver.push(silence()))
+    reception.handle(receiver.push(silence(bandwidth)))
     reception.finish(samples / source.rate)
     return samples / source.rate

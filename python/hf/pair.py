@@ -95,7 +95,8 @@ class Pair:
         if s.emulated:
             self.air = _hf.emulated_air(2, s.ber, seed=s.seed, speed=s.speed)
         else:
-            self.air = _hf.air(2, s.channel, s.seed, s.speed, self.mode.mean_power)
+            self.air = _hf.air(2, s.channel, s.seed, s.speed, self.mode.mean_power,
+                               bandwidth=self.mode.bandwidth_hz // 1000)
         for k, name in enumerate(NAMES):
             if s.emulated:
                 radio = {"emulated_modem": self.air.modem(k)}

@@ -35,8 +35,13 @@ class Stations:
                              "[modem_client] for a modem elsewhere")
         self.air = None
         if on_air:
-            power = max(hf.mode(d.mode).mean_power for d in on_air)
-            self.air = hf.air(len(on_air), channel, seed, speed, power)
+            bandwidths = {d.bandwidth_khz: d.name for d in on_air}
+            if len(bandwidths) > 1:
+                raise ValueError("stations on one air have one bandwidth: " + ", ".join(
+                    f"{name} has {khz} kHz" for khz, name in bandwidths.items()))
+            power = max(hf.mode(hf.fastest_mode(d.mode)).mean_power for d in on_air)
+            self.air = hf.air(len(on_air), channel, seed, speed, power,
+                              bandwidth=on_air[0].bandwidth_khz)
         self.stations, self.logs = [], []
         self.said: List[str] = []  #: further lines for the operator
         #: For each station the block that gives what it receives; None where there is none.

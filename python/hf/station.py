@@ -234,7 +234,8 @@ class Description:
     """Everything that is configured at one station.
 
     address: STANAG 5066 address; mode: of data, for example 4539-9600S; ack_mode: of
-    transmissions without data; start_delay_s: without lock step nothing is transmitted before so
+    transmissions without data; bandwidth: of the channel, kHz, that of the mode unless given;
+    start_delay_s: without lock step nothing is transmitted before so
     many seconds of samples have come, 0 to 60 (1 unless given);
     data_link: further settings by name (hf.data_link.settings());
     netns: network namespace of TUN device and sockets. With modem_server the station is a
@@ -246,6 +247,7 @@ class Description:
     mode: str = "4539-600S"
     ack_mode: str = "auto"
     netns: str = ""
+    bandwidth: Optional[int] = None
     zero_interleaver: bool = False
     start_delay_s: Optional[float] = field(default=None, metadata={"range": (0, 60)})
     data_link: Dict[str, float] = field(default_factory=dict)
@@ -266,10 +268,23 @@ class Description:
         """The address, or "modem" where there is no data link."""
         return self.address or "modem"
 
+    @property
+    def bandwidth_khz(self) -> int:
+        """In which the modem sends and listens, kHz."""
+        return _mode_bandwidth_khz(self.mode) if self.bandwidth is None else self.bandwidth
+
     def check(self) -> None:
         """Raise ValueError for a mode or an address that is none, and for parts that exclude
         each other."""
-        _hf.mode(_hf.fastest_mode(self.mode))
+        of_mode = _mode_bandwidth_khz(self.mode)
+        if self.bandwidth_khz != of_mode:
+            raise StationError(f"bandwidth = {self.bandwidth}: mode {self.mode} is of "
+                               f"{of_mode} kHz, and a modem has one bandwidth")
+        if self.ack_mode not in ("auto", "same"):
+            of_ack = _mode_bandwidth_khz(self.ack_mode)
+            if of_ack != of_mode:
+                raise StationError(f"ack_mode {self.ack_mode} is of {of_ack} kHz, mode "
+                                   f"{self.mode} of {of_mode} kHz, and a modem has one bandwidth")
         if self.modem_server is not None:
             for part in ("address", "data_link", "ip_client", "pep", "dns", "sis_server",
                          "modem_client"):
@@ -295,6 +310,10 @@ class Description:
             if self.ack_mode not in ("auto", "same", self.mode):
                 raise StationError(f"ack_mode '{self.ack_mode}': allowed with [modem_client] is "
                                    "same, since its modem has one mode")
+
+
+def _mode_bandwidth_khz(mode: str) -> int:
+    return int(_hf.mode(_hf.fastest_mode(mode)).bandwidth_hz) // 1000
 
 
 _NAMES = {str: "a text in quotes", int: "a whole number", bool: "true or false",
@@ -404,10 +423,9 @@ def longest_transmission_octets(mode: str) -> int:
 class Station:
     """The blocks of one station, connected; radio blocks are the caller's.
 
-    radio_source gives complex samples at 9600 samples/s, radio_sink takes as many; with a
-    modem_client there is neither. Blocks that the station does not have are None.
-    emulated_modem instead of both: one of an emulated_air, which also takes the modes that
-    are not receivable.
+    radio_source gives complex samples, 3200/s for each kHz of bandwidth (9600 in 3 kHz),
+    radio_sink takes as many; with a modem_client there is neither. Blocks that the station does
+    not have are None. emulated_modem instead of both: one of an emulated_air.
     """
 
     def __init__(self, tb: gr.top_block, description: Description, radio_source: Any = None,
@@ -440,13 +458,10 @@ class Station:
             tb.msg_connect(block, port, modem, "ticks")
         elif emulated_modem is not None:
             modem = self.modem = emulated_modem
-        elif not _hf.mode(_hf.fastest_mode(d.mode)).receivable:
-            raise StationError(f"mode {d.mode}: the receiver of this version does not know it, "
-                               "only emulated modems take it both ways")
         else:
             modem = self.modem = _hf.modem(lock_step, d.zero_interleaver,
                                            start_delay_s=None if lock_step else d.start_delay_s,
-                                           level=level)
+                                           level=level, bandwidth=d.bandwidth_khz)
             tb.connect(radio_source, modem, radio_sink)
         if d.modem_server is not None:
             near = d.modem_server

@@ -82,12 +82,15 @@ def test_modems_without_data_links_only_tick():
     top.wait()
 
 
-def test_modes_that_are_not_received_are_for_emulated_modems():
-    mode = "5069-48k-240000S"
-    assert mode in map(str, hf.mode.all()) and not hf.mode(mode).receivable
-    with pytest.raises(StationError, match=mode):
-        Station(gr.top_block(), Description(address="1.2.0.1", mode=mode))
-    assert hf.mode("4539-9600S").receivable
+def test_a_station_has_one_bandwidth():
+    assert all(m.receivable for m in hf.mode.all())
+    mode = "5069-12k-19200S"
+    assert Description(address="1.2.0.1", mode=mode).bandwidth_khz == 12
+    Description(address="1.2.0.1", mode=mode, bandwidth=12).check()
+    for wrong in (dict(mode=mode, bandwidth=3), dict(mode="4539-600S", bandwidth=12),
+                  dict(mode=mode, ack_mode="4539-75S")):
+        with pytest.raises(StationError, match="12 kHz|3 kHz"):
+            Station(gr.top_block(), Description(address="1.2.0.1", **wrong))
 
 
 def test_each_modem_once():

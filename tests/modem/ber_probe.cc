@@ -35,23 +35,24 @@ int measure(int argc, char** argv)
     kernel::rx_options options;
     options.effort = argc > 6 ? std::atoi(argv[6]) : 1;
 
+    const double rate = loopback::sample_rate(m);
     const double lead = argc > 7 ? std::atof(argv[7]) : 0.5;
     size_t bits = 0, errors = 0, started = 0, right_mode = 0, ended = 0, chunks = 0,
            bad = 0;
     double snr = 0, hz = 0, cpu = 0, air = 0;
     for (int b = 0; b < bursts; ++b) {
         const auto sent = loopback::random_octets(octets, seed * 1000 + b);
-        const size_t begin = static_cast<size_t>(9600 * lead) + 37 * (b % 7);
+        const size_t begin = static_cast<size_t>(rate * lead) + 37 * (b % 7);
         loopback::samples x(begin);
         const auto t = loopback::transmit(m, sent);
         x.insert(x.end(), t.begin(), t.end());
-        loopback::pause(x, 24000);
-        x = loopback::through(x, channel, seed * 1000 + b, kernel::mean_power(m));
-        kernel::burst_receiver rx(options);
+        loopback::pause(x, static_cast<size_t>(2.5 * rate));
+        x = loopback::through(x, channel, seed * 1000 + b, kernel::mean_power(m), rate);
+        const auto rx = loopback::receiver_of(m, options);
         const std::clock_t t0 = std::clock();
-        const auto got = loopback::receive(rx, x);
+        const auto got = loopback::receive(*rx, x);
         cpu += static_cast<double>(std::clock() - t0) / CLOCKS_PER_SEC;
-        air += static_cast<double>(x.size()) / 9600;
+        air += static_cast<double>(x.size()) / rate;
         bits += 8 * sent.size();
         if (got.empty()) {
             errors += 4 * sent.size();

@@ -6,9 +6,12 @@
 #include "modem/burst_modulator.h"
 #include "modem/burst_receiver.h"
 #include "waveform/description.h"
+#include "waveform/families/registry.h"
+#include "waveform/timing.h"
 
 #include <complex>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -28,12 +31,26 @@ inline std::vector<uint8_t> random_octets(size_t n, uint64_t seed)
     return v;
 }
 
-//! A whole transmission at 9600 samples/s.
+//! Of a mode's bandwidth: 9600 samples/s in 3 kHz.
+inline double sample_rate(const gr::hf::mode& m)
+{
+    return gr::hf::kernel::grid_of(m).sample_rate();
+}
+
+//! A receiver of the bandwidth of a mode.
+inline std::unique_ptr<gr::hf::kernel::burst_receiver>
+receiver_of(const gr::hf::mode& m, const gr::hf::kernel::rx_options& o = {})
+{
+    return std::make_unique<gr::hf::kernel::burst_receiver>(
+        o, gr::hf::kernel::receptions(m.bandwidth_hz));
+}
+
+//! A whole transmission on the grid of its mode.
 inline samples transmit(const gr::hf::mode& m,
                         const std::vector<uint8_t>& octets,
                         gr::hf::kernel::tx_options options = {})
 {
-    gr::hf::kernel::burst_modulator mod(9600);
+    gr::hf::kernel::burst_modulator mod(sample_rate(m));
     size_t at = 0;
     mod.start(
         m,
@@ -59,11 +76,15 @@ inline samples transmit(const gr::hf::mode& m,
 //! Append \p n zero samples.
 inline void pause(samples& x, size_t n) { x.resize(x.size() + n); }
 
-inline samples
-through(const samples& in, const std::string& channel, uint64_t seed, double signal_power)
+//! \p rate: samples/s.
+inline samples through(const samples& in,
+                       const std::string& channel,
+                       uint64_t seed,
+                       double signal_power,
+                       double rate = 9600)
 {
     gr::hf::kernel::channel c(
-        gr::hf::kernel::channel_spec::parse(channel), 9600, seed, signal_power);
+        gr::hf::kernel::channel_spec::parse(channel), rate, seed, signal_power);
     samples out(in.size());
     for (size_t i = 0; i < in.size(); i += 4096)
         c.process(&in[i], &out[i], std::min<size_t>(4096, in.size() - i));

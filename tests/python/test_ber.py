@@ -102,7 +102,8 @@ def test_what_is_no_range_is_said(text):
 
 def test_every_row_of_the_standard_can_be_run():
     rows = standard.rows()
-    assert len(rows) == 35
+    assert len(rows) == 35 + 177
+    assert len({r.id for r in rows}) == len(rows)
     for row in rows:
         assert hf.mode(row.mode).rate_bps > 0
         hf.channel_model(row.channel)

@@ -16,8 +16,8 @@ GRC = Path(os.environ["HF_SOURCE_DIR"]) / "grc"
 EXAMPLES = Path(os.environ["HF_SOURCE_DIR"]) / "examples"
 BLOCKS = {b["id"]: b for b in
           (yaml.safe_load(p.read_text()) for p in sorted(GRC.glob("*.block.yml")))}
-#: What the modem takes both ways.
-MODES = [str(m) for m in hf.mode.all() if m.receivable]
+#: What the menus of GRC offer.
+MODES = [str(m) for m in hf.mode.all() if str(m).startswith("4539")]
 NAMES = [n for n, x in vars(hf).items() if isinstance(x, type) and hasattr(x, "to_basic_block")]
 
 

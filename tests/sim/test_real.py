@@ -10,7 +10,8 @@ import pytest
 
 @pytest.mark.parametrize("mode, octets, arq", [
     ("4539-9600S", 200_000, True), ("4539-9600VL", 60_000, True), ("4539-2400L", 25_000, True),
-    ("4539-1200S", 20_000, True), ("4539-300S", 4_000, True), ("4539-4800S", 60_000, False)])
+    ("4539-1200S", 20_000, True), ("4539-300S", 4_000, True), ("4539-4800S", 60_000, False),
+    ("5069-12k-19200S", 20_000, True)])
 def test_times_agree_within_two_percent(mode, octets, arq):
     real = hf.simulate_real(mode, octets, 2042, arq, channel="awgn snr=40", limit_s=1000)
     emulated = hf.simulate(mode, octets, arq=arq, seed=1)
@@ -27,8 +28,8 @@ def flowgraph(mode, octets, channel, seed, lines):
     the nodes logged, and what came of it."""
     nodes = ["1.2.0.1", "1.2.0.2"]
     tb = gr.top_block("two stations")
-    power = hf.mode(hf.fastest_mode(mode)).mean_power
-    air = hf.air(2, channel, seed, 0.0, power, 1000)
+    m = hf.mode(hf.fastest_mode(mode))
+    air = hf.air(2, channel, seed, 0.0, m.mean_power, 1000, bandwidth=m.bandwidth_hz // 1000)
     clients, logs = [], []
     for k in range(2):
         d = station.Description(nodes[k], mode, data_link={"seed": 2 * seed + k})
@@ -51,6 +52,7 @@ def flowgraph(mode, octets, channel, seed, lines):
 
 @pytest.mark.parametrize("mode, octets, channel", [
     ("4539-9600S", 60_000, "awgn snr=30"), ("auto", 20_000, "poor snr=18"),
+    ("5069-12k-9600S", 10_000, "awgn snr=12"),
     ("4539-1200S", 6_000, "poor snr=6")])
 def test_events_are_those_of_the_flowgraph(mode, octets, channel):
     ours = []

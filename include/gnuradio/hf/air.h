@@ -28,7 +28,7 @@ public:
     /*! \brief Make an air for \p stations stations, numbered from 0.
      *  \param stations 2 to 64
      *  \param channel what lies between each two stations, for example "poor snr=20"; the
-     *         words are explained at hf.channel. Noise (snr=, in 3 kHz) is added once at
+     *         words are explained at hf.channel. Noise (snr=, in the bandwidth) is added once at
      *         each receiver
      *  \param seed of all random processes
      *  \param speed 1 is real time, 20 is twenty times as fast, 0 is without limit
@@ -36,7 +36,8 @@ public:
      *         modes, mode.mean_power for others
      *  \param duration_s end of all streams after so many seconds of station time; 0: never
      *  \param delay_ms delay of each radio and the propagation, 10 to 1000 ms
-     *  \param sample_rate samples/s
+     *  \param bandwidth of the stations' modems, kHz: samples/s are 3200 times as many, and
+     *         snr= counts in it
      *  \throws std::invalid_argument
      */
     static sptr make(int stations,
@@ -46,7 +47,7 @@ public:
                      double signal_power = 1,
                      double duration_s = 0,
                      double delay_ms = 10,
-                     double sample_rate = 9600);
+                     int bandwidth = 3);
 
     virtual ~air() = default;
 

@@ -23,8 +23,8 @@ namespace gr::hf {
  *     low-quiet low-moderate low-disturbed mid-quiet ... high-disturbed nvis   ITU-R F.1487
  *     paths=D:G:S,D:G:S         explicit: delay ms, gain dB, Doppler spread Hz (two sigma),
  *                               and optionally :shift Hz:phase degrees
- *     snr=DB                    white noise; SNR in 3 kHz, for signals of mean power
- *                               \p signal_power
+ *     snr=DB                    white noise; SNR for signals of mean power \p signal_power
+ *     bandwidth=KHZ             in which snr= counts, 3 unless given (hf.air: its own)
  *     offset=HZ drift=HZ/S sweep=HZ/S   frequency offset, its rate, triangle sweep
  *     clock=PPM                 how much faster the sender's sample clock runs
  *     impulses=RATE:DB[:MS]     bursts of noise per second, against \p signal_power

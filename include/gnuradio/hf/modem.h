@@ -19,7 +19,7 @@ struct modem_state {
     bool carrier = false;      //!< a transmission is on the channel that is not received
     std::string tx_mode;       //!< mode of the last or present transmission
     std::string rx_mode;       //!< mode of the last or present reception
-    double snr_db = 0;         //!< in 3 kHz, last measured
+    double snr_db = 0;         //!< in the mode's bandwidth, last measured
     double freq_offset_hz = 0; //!< of the last reception
     double now = 0;            //!< station time, s
     uint64_t transmissions = 0;
@@ -32,7 +32,8 @@ struct modem_state {
 /*! \brief Half-duplex HF modem: received samples in, as many transmit samples out.
  *  \ingroup hf
  *
- * Complex baseband around the subcarrier at 9600 samples/s; zeros while not transmitting.
+ * Complex baseband around the subcarrier, 3200 samples/s for each kHz of bandwidth: 9600 in
+ * 3 kHz; zeros while not transmitting.
  * The first sample of a transmission is tagged tx_sob, the last one tx_eob. The receiver
  * finds waveform, frequency offset and timing by itself.
  *
@@ -65,7 +66,9 @@ public:
      *         what comes while their buffers fill. Empty: 0 in lock step, otherwise 1
      *  \param level highest magnitude of the transmit samples, 0.001 to 10; full scale of sound
      *         cards and radios is 1. The default leaves the modulator's level: mean power 1 (PSK)
-     *         or less (QAM, down to 0.63), which hf.air counts on
+     *         or less (QAM, down to 0.52), which hf.air counts on
+     *  \param bandwidth in which it sends and listens, kHz: 3, 6, 9, 12, 15, 18, 21, 24, 30, 36,
+     *         42 or 48. A mode of another bandwidth is not sent
      *  \throws std::invalid_argument
      */
     static sptr make(bool lock_step = true,
@@ -73,7 +76,8 @@ public:
                      int agc_blocks = 0,
                      int effort = 1,
                      std::optional<double> start_delay_s = std::nullopt,
-                     double level = 1.6);
+                     double level = 1.6,
+                     int bandwidth = 3);
 
     //! A snapshot; may be called from any thread.
     virtual modem_state state() const = 0;

@@ -13,7 +13,8 @@ namespace gr::hf {
 /*! \brief Receiver: finds every transmission by itself, whatever its mode.
  *  \ingroup hf
  *
- * Input: complex baseband at 9600 samples/s, the subcarrier at 0 Hz. Message ports (out):
+ * Input: complex baseband, 3200 samples/s for each kHz of bandwidth (9600 in 3 kHz), the
+ * subcarrier at 0 Hz. Message ports (out):
  *
  *  - \c pdus: one PDU for each transmission, when it has ended: its octets, and mode,
  *    snr_db, freq_offset_hz, start_sample, end_sample, reason (eom, lost, limit).
@@ -21,7 +22,8 @@ namespace gr::hf {
  *    interleaver block), rx_end; same keys, and from the first decoded block on what the
  *    channel was during the block: quality, doppler_hz (two-sigma spread), delay_spread_ms
  *    (two standard deviations), coded_ber (share of coded bits that the decoder corrected),
- *    profile (f32vector: share of power at each delay, steps of 1/4800 s).
+ *    profile (f32vector: share of power at each delay, steps of half a symbol: 1/4800 s in
+ *    3 kHz).
  *
  * A transmission of more than 16 MiB is delivered in pieces.
  */
@@ -34,9 +36,13 @@ public:
      *  \param max_blocks return to acquisition after so many blocks; 0: no limit
      *  \param effort of equalising and decoding: 0 once, 1 iterating (the default), 2 more
      *         often
+     *  \param bandwidth in which it listens, kHz, as of hf.modem
+     *  \throws std::invalid_argument
      */
-    static sptr
-    make(bool zero_interleaver = false, uint64_t max_blocks = 0, int effort = 1);
+    static sptr make(bool zero_interleaver = false,
+                     uint64_t max_blocks = 0,
+                     int effort = 1,
+                     int bandwidth = 3);
 
     //! Transmissions that were recognised.
     virtual uint64_t receptions() const = 0;

@@ -102,6 +102,7 @@ void acquisition::take(const preamble_meaning& m, const synchronised& s)
                                      static_cast<double>(m.symbols_to_data);
     d_result.frequency_hz = s.hz;
     d_result.first_symbol = -static_cast<int64_t>(m.symbols_seen);
+    d_result.preamble = m.preamble;
     d_result.profile = s.profile;
     const float strongest = *std::max_element(s.profile.begin(), s.profile.end());
     d_result.first_tap = 0;

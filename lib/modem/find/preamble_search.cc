@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 
 namespace gr::hf::kernel {
 
@@ -15,6 +16,10 @@ namespace {
 constexpr size_t width = 64; // positions side by side in all loops here
 // Of long pieces, for the positions of one parity: their transforms are then a third longer.
 constexpr size_t pieces_at_once = 3;
+
+/* Of the threshold: an offset between two of the first look costs 0.9 dB at most, as half a turn
+ * over a stretch does, and noise in one stretch may cost another share. */
+constexpr float of_threshold = 0.7f;
 
 /* One piece: out[q] = sum_s conj(symbol_s) y[q + 2 s]. */
 HF_VECTOR_CODE void correlate_piece(const float* re,
@@ -109,6 +114,8 @@ void preamble_search::add(size_t family,
     p.threshold = sought.threshold;
     p.hold = 2 * static_cast<int64_t>(sought.hold);
     p.step_hz = sought.step_hz;
+    p.contest = sought.contest;
+    p.place = 2 * static_cast<int64_t>(sought.place);
     p.offsets = static_cast<size_t>(std::ceil(max_offset_hz / p.step_hz)) + 1;
     const size_t pieces = symbols.size() / p.piece;
     for (size_t o = 0; o < p.offsets; ++o)
@@ -121,7 +128,63 @@ void preamble_search::add(size_t family,
         }
     d_longest = std::max(d_longest, symbols.size());
     p.symbols = std::move(symbols);
+    prepare_first_look(p, sought.first_look_s, max_offset_hz);
     d_patterns.push_back(std::move(p));
+}
+
+void preamble_search::prepare_first_look(pattern& p,
+                                         double seconds,
+                                         double max_offset_hz) const
+{
+    const double piece_s = static_cast<double>(p.piece) / d_grid.symbol_rate_bd();
+    p.stretch = static_cast<size_t>(std::lround(seconds / piece_s));
+    if (p.stretch == 0)
+        return;
+    const double step_hz = 0.5 / (static_cast<double>(p.stretch) * piece_s);
+    p.coarse_offsets = static_cast<size_t>(std::ceil(max_offset_hz / step_hz)) + 1;
+    for (size_t o = 0; o < p.coarse_offsets; ++o)
+        for (size_t k = 0; k < p.stretch; ++k) {
+            const double phase = 2 * M_PI * static_cast<double>(o) * step_hz *
+                                 static_cast<double>(k) * piece_s;
+            p.coarse_cosine.push_back(static_cast<float>(std::cos(phase)));
+            p.coarse_sine.push_back(static_cast<float>(std::sin(phase)));
+        }
+}
+
+/* The first look at what the pieces gave: whether amplitudes of stretches, added up, reach the
+ * root of \p least at one of the positions. */
+bool preamble_search::promising(const pattern& p,
+                                const float* re,
+                                const float* im,
+                                size_t stride,
+                                float least)
+{
+    const size_t pieces = p.symbols.size() / p.piece;
+    const float limit = std::sqrt(least);
+    std::array<float, width> plus{}, minus{};
+    for (size_t o = 0; o < p.coarse_offsets; ++o) {
+        std::array<float, width> up{}, down{};
+        for (size_t k = 0; k < pieces; k += p.stretch) {
+            transform(re + k * stride,
+                      im + k * stride,
+                      std::min(p.stretch, pieces - k),
+                      stride,
+                      &p.coarse_cosine[o * p.stretch],
+                      &p.coarse_sine[o * p.stretch],
+                      plus.data(),
+                      minus.data());
+            for (size_t q = 0; q < width; ++q) {
+                up[q] += std::sqrt(plus[q]);
+                down[q] += std::sqrt(minus[q]);
+            }
+        }
+        float best = 0;
+        for (size_t q = 0; q < width; ++q)
+            best = std::max(best, std::max(up[q], down[q]));
+        if (best > limit)
+            return true;
+    }
+    return false;
 }
 
 void preamble_search::restart(int64_t from)
@@ -134,7 +197,7 @@ void preamble_search::restart(int64_t from)
 }
 
 // d_top and d_offset of \p p at all positions of the batch.
-void preamble_search::correlate(const pattern& p)
+void preamble_search::correlate(const pattern& p, float least)
 {
     const size_t pieces = p.symbols.size() / p.piece;
     d_piece_re.resize(pieces * width);
@@ -146,13 +209,13 @@ void preamble_search::correlate(const pattern& p)
                         p.piece,
                         &d_piece_re[k * width],
                         &d_piece_im[k * width]);
-    best_offsets(p, d_piece_re.data(), d_piece_im.data(), width);
+    best_offsets(p, d_piece_re.data(), d_piece_im.data(), width, least);
     d_top = d_block_top;
     d_offset = d_block_offset;
 }
 
 // The same with the rows that d_correlator has.
-void preamble_search::correlate_long(const pattern& p)
+void preamble_search::correlate_long(const pattern& p, float least)
 {
     const size_t pieces = p.spectra.size(), batch = d_batch / 2;
     const size_t stride = (batch + width - 1) / width * width;
@@ -166,7 +229,7 @@ void preamble_search::correlate_long(const pattern& p)
                                     &d_piece_re[k * stride],
                                     &d_piece_im[k * stride]);
         for (size_t at = 0; at < batch; at += width) {
-            best_offsets(p, &d_piece_re[at], &d_piece_im[at], stride);
+            best_offsets(p, &d_piece_re[at], &d_piece_im[at], stride, least);
             for (size_t q = 0; q < std::min(width, batch - at); ++q) {
                 d_top[2 * (at + q) + parity] = d_block_top[q];
                 d_offset[2 * (at + q) + parity] = d_block_offset[q];
@@ -175,16 +238,20 @@ void preamble_search::correlate_long(const pattern& p)
     }
 }
 
-// Of so many positions, whose pieces are \p stride apart: to d_block_top and d_block_offset.
+/* Of so many positions, whose pieces are \p stride apart: to d_block_top and d_block_offset. Power
+ * that is worth a second look: \p least. */
 void preamble_search::best_offsets(const pattern& p,
                                    const float* re,
                                    const float* im,
-                                   size_t stride)
+                                   size_t stride,
+                                   float least)
 {
     const size_t pieces = p.symbols.size() / p.piece;
     std::array<float, width> plus{}, minus{};
     d_block_top.assign(width, 0);
     d_block_offset.assign(width, 0);
+    if (p.stretch > 0 && !promising(p, re, im, stride, least))
+        return;
     for (size_t o = 0; o < p.offsets; ++o) {
         transform(re,
                   im,
@@ -212,14 +279,17 @@ void preamble_search::score(pattern& p, int64_t position)
     const size_t n = p.symbols.size();
     d_top.resize(d_batch);
     d_offset.resize(d_batch);
-    if (d_correlator)
-        correlate_long(p);
-    else
-        correlate(p);
     double energy = 0; // of the window 2 n half symbols long
     for (size_t i = 0; i < 2 * n; ++i)
         energy += static_cast<double>(d_re[i]) * d_re[i] +
                   static_cast<double>(d_im[i]) * d_im[i];
+    const auto least =
+        static_cast<float>(of_threshold * p.threshold * static_cast<double>(p.known) *
+                           energy / static_cast<double>(2 * n));
+    if (d_correlator)
+        correlate_long(p, least);
+    else
+        correlate(p, least);
     for (size_t q = 0; q < d_batch; ++q) {
         const double mean = energy / static_cast<double>(2 * n);
         const auto s =
@@ -266,11 +336,26 @@ std::optional<preamble_candidate> preamble_search::advance(const sample_buffer& 
         d_position += static_cast<int64_t>(d_batch);
         d_stream.drop_before(d_position);
         for (pattern& p : d_patterns)
-            if (p.pending && d_position - p.best_position > p.hold) {
-                p.pending = false;
-                return p.best;
-            }
+            if (p.pending && d_position - p.best_position > p.hold)
+                return best_of_contest(p);
     }
+}
+
+// The best of those readings that were seen where this one was.
+preamble_candidate preamble_search::best_of_contest(pattern& due)
+{
+    pattern* best = &due;
+    due.pending = false;
+    if (due.contest != 0)
+        for (pattern& p : d_patterns)
+            if (p.pending && p.family == due.family && p.contest == due.contest &&
+                std::abs(p.best_position + p.place - due.best_position - due.place) <=
+                    due.hold) {
+                p.pending = false;
+                if (p.best.score > best->best.score)
+                    best = &p;
+            }
+    return best->best;
 }
 
 } // namespace gr::hf::kernel

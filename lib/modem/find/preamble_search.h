@@ -62,9 +62,14 @@ private:
         float threshold;
         int64_t hold; // positions after which a peak counts
         double step_hz;
+        int contest;
+        int64_t place;                   // positions
         std::vector<float> cosine, sine; // [offset][piece], offsets 0, step, 2 step, ...
         size_t offsets = 0;
         std::vector<piece_correlator::values> spectra; // of the pieces, if they are long
+        // the first look: pieces together, offsets and their turns; 0 pieces: there is none
+        size_t stretch = 0, coarse_offsets = 0;
+        std::vector<float> coarse_cosine, coarse_sine; // [offset][piece of a stretch]
         // the peak so far
         bool pending = false;
         preamble_candidate best;
@@ -73,10 +78,21 @@ private:
 
     void
     add(size_t family, const family_reception& f, size_t number, double max_offset_hz);
-    void correlate(const pattern& p);
-    void correlate_long(const pattern& p);
-    void best_offsets(const pattern& p, const float* re, const float* im, size_t stride);
+    void correlate(const pattern& p, float least);
+    void correlate_long(const pattern& p, float least);
+    void best_offsets(const pattern& p,
+                      const float* re,
+                      const float* im,
+                      size_t stride,
+                      float least);
+    void prepare_first_look(pattern& p, double seconds, double max_offset_hz) const;
     void score(pattern& p, int64_t position);
+    static bool promising(const pattern& p,
+                          const float* re,
+                          const float* im,
+                          size_t stride,
+                          float least);
+    preamble_candidate best_of_contest(pattern& due);
 
     symbol_grid d_grid;
     std::vector<pattern> d_patterns;

@@ -32,19 +32,29 @@ preamble_watch::preamble_watch(const symbol_grid& grid,
                              static_cast<int64_t>(p.hold + p.symbols.size()));
 }
 
-// A later repetition of a preamble that is looked at already.
+// A later repetition, or another reading, of a preamble that is looked at already.
 bool preamble_watch::known(const preamble_candidate& c) const
 {
+    const auto& patterns = d_families[c.family]->patterns;
+    const search_pattern& sought = patterns[c.pattern];
     const auto period =
-        symbol_grid::samples_per_symbol *
-        static_cast<int64_t>(d_families[c.family]->patterns[c.pattern].repeats_after);
+        symbol_grid::samples_per_symbol * static_cast<int64_t>(sought.repeats_after);
     constexpr int64_t tolerance = symbol_grid::samples_per_symbol;
     return period > 0 &&
            std::any_of(d_trials.begin(), d_trials.end(), [&](const trial& t) {
-               const int64_t off = (c.sample - t.candidate.sample + period / 2) % period;
-               return t.candidate.family == c.family &&
-                      t.candidate.pattern == c.pattern &&
-                      std::abs(off - period / 2) <= tolerance;
+               if (t.candidate.family != c.family)
+                   return false;
+               const search_pattern& other = patterns[t.candidate.pattern];
+               if (t.candidate.pattern != c.pattern &&
+                   (sought.contest == 0 || sought.contest != other.contest))
+                   return false;
+               const int64_t between =
+                   static_cast<int64_t>(sought.place) - static_cast<int64_t>(other.place);
+               const int64_t off =
+                   (c.sample - t.candidate.sample +
+                    symbol_grid::samples_per_symbol * between + period / 2) %
+                   period;
+               return std::abs(off - period / 2) <= tolerance;
            });
 }
 

@@ -14,8 +14,6 @@ constexpr float largest_ratio = 20;     // of a belief
 constexpr float largest_soft_bit = 200; // exp() of it is a finite double
 constexpr double reach_of_width = 2.5;  // sets that are averaged: the rest weighs 4 %
 constexpr float least_rest = 0.02f; // of a delay's power that no prediction takes away
-// Standard deviations of the averaging, sets.
-constexpr double widths[] = { 1, 2, 4, 8, 16, 32 };
 
 } // namespace
 
@@ -143,7 +141,7 @@ void coherent_walsh::refine(const std::vector<float>& posterior,
     const size_t sets = d_sets.size();
     double least = 1;
     d_width = 0;
-    for (const double width : widths) {
+    for (double width = 1; width <= d_widest; width *= 2) {
         const double error = predict(width, d_prediction);
         if (error < least) {
             least = error;

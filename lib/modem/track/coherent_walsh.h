@@ -27,8 +27,13 @@ public:
     //! Correlation of a set with each word, at each delay.
     using correlations = std::array<std::vector<std::complex<float>>, words>;
 
-    //! The description must outlive it.
-    explicit coherent_walsh(const description& d) : d_d(d) {}
+    /*! The description must outlive it.
+     *  \param widest of the averaging, a standard deviation, sets
+     */
+    explicit coherent_walsh(const description& d, double widest = 32)
+        : d_d(d), d_widest(widest)
+    {
+    }
 
     /*! \brief The next set of the block.
      *  \param power  mean power of each delay, 0: not used
@@ -56,6 +61,7 @@ private:
     double predict(double width, std::vector<std::vector<value>>& prediction) const;
 
     const description& d_d;
+    double d_widest; // sets
     std::vector<correlations> d_sets;
     std::vector<float> d_power, d_noise;     // sums over sets per delay; per set
     std::vector<size_t> d_delays;            // in use

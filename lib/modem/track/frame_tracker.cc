@@ -53,7 +53,7 @@ frame_tracker::frame_tracker(const acquired& a,
       d_presence(std::max<size_t>(3, frames_in(d_d, lost_after_s)),
                  std::max<size_t>(2, frames_in(d_d, d_plan.frames.recent_s)),
                  d_plan.presence),
-      d_detector(std::move(det)), d_to_observe(d_d), d_to_process(d_d),
+      d_detector(std::move(det)), d_readings(d_d), d_to_observe(d_d), d_to_process(d_d),
       d_observing(d_to_observe.next()), d_processing(d_to_process.next()),
       d_preamble_at(a.first_symbol), d_symbol_power(d_d.alphabet.mean_power()),
       d_mean_signal(mean_power(d_d)),
@@ -68,6 +68,9 @@ frame_tracker::frame_tracker(const acquired& a,
         d_true.emplace(std::move(known), a.profile.size());
     d_model.set_sub_block(d_plan.paces.front().sub_block);
     d_model.set_sparse(a.profile.size() > dense_delays);
+    if (d_a.preamble.empty())
+        for (const uint8_t number : d_d.preamble)
+            d_a.preamble.push_back(d_d.known_points[number]);
 }
 
 double frame_tracker::sample_of(int64_t symbol) const
@@ -82,12 +85,12 @@ symbol_belief frame_tracker::belief(int64_t n) const
     if (n >= d_beliefs_begin && in_block < d_beliefs.size())
         return d_beliefs[in_block];
     if (n < 0) {
-        const auto length = static_cast<int64_t>(d_d.preamble.size());
+        const auto length = static_cast<int64_t>(d_a.preamble.size());
         if (n >= -length)
-            return { d_d.known_points[d_d.preamble[static_cast<size_t>(n + length)]], 0 };
+            return { d_a.preamble[static_cast<size_t>(n + length)], 0 };
         return { 0, 1 };
     }
-    const cell& c = d_d.at(static_cast<uint64_t>(n));
+    const cell& c = d_d.at(static_cast<uint64_t>(n), d_readings.chosen());
     return is_known(c.kind) ? symbol_belief{ d_d.known_points[c.value], 0 }
                             : symbol_belief{ 0, 1 };
 }
@@ -212,6 +215,14 @@ bool frame_tracker::observe_next(const sample_buffer& in)
         return true;
     }
     const int64_t probe = begin + static_cast<int64_t>(d_d.unknown);
+    if (d_readings.differ(d_observing.frame_in_cycle)) {
+        const int64_t last_row = 2 * (probe + static_cast<int64_t>(d_d.known)) +
+                                 static_cast<int64_t>(d_a.profile.size());
+        d_stream.run(in, last_row);
+        if (d_stream.end() < last_row)
+            return false;
+        d_readings.hear(d_stream, probe, d_observing.frame_in_cycle, d_estimator);
+    }
     if (!observe(in, probe, probe + static_cast<int64_t>(d_d.known), false))
         return false;
     d_observing = d_to_observe.next();
@@ -385,7 +396,9 @@ void frame_tracker::observe_again(const std::vector<symbol_belief>& beliefs,
                          beliefs.begin() + static_cast<long>(at + d_d.unknown));
         at += d_d.unknown;
         for (size_t i = 0; i < d_d.known; ++i)
-            d_beliefs.push_back({ d_d.known_points[b.f.probe[i].value], 0 });
+            d_beliefs.push_back({ d_d.known_point(d_d.at(b.f.begin + d_d.unknown + i,
+                                                         d_readings.chosen())),
+                                  0 });
     }
     // With the data known there is more to tell the noise from.
     d_refiner.set_statistics(d_estimator.profile(),

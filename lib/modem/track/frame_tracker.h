@@ -10,6 +10,7 @@
 #include "modem/track/channel_estimator.h"
 #include "modem/track/frequency_loop.h"
 #include "modem/track/presence.h"
+#include "modem/track/probe_readings.h"
 #include "modem/track/true_channel.h"
 
 namespace gr::hf::kernel {
@@ -67,6 +68,7 @@ private:
     int64_t d_level_begin, d_level_at; // first sample of d_steps, next one
     presence d_presence;
     std::unique_ptr<detector> d_detector;
+    probe_readings d_readings;
     frame_cursor d_to_observe, d_to_process;
     frame d_observing, d_processing;
     bool d_reinserted_done = false;           // of d_observing

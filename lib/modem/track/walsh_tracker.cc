@@ -29,8 +29,9 @@ walsh_tracker::walsh_tracker(const acquired& a, double lost_after_s, size_t roun
                                   static_cast<size_t>(lost_after_s / d_set_s)),
                  d_plan.recent_sets,
                  d_plan.present),
-      d_decoder(d_d), d_profile(a.profile), d_noise(a.noise), d_coherent(d_d),
-      d_doppler(d_set_s), d_rounds(rounds), d_meter(d_taps, d_early)
+      d_decoder(d_d), d_profile(a.profile), d_noise(a.noise),
+      d_coherent(d_d, d_plan.widest_average), d_doppler(d_set_s), d_rounds(rounds),
+      d_meter(d_taps, d_early)
 {
     if (d_d.chips() != chips || d_d.words.size() != 2 * words)
         throw std::invalid_argument("Walsh tracker: " + std::to_string(d_d.words.size()) +
@@ -95,7 +96,9 @@ std::optional<received_block> walsh_tracker::advance(const sample_buffer& in)
     }
 }
 
-void walsh_tracker::set(int64_t begin, bool exceptional)
+// Correlations with the four words at all delays; returns the energies with their weights.
+walsh_tracker::word_values
+walsh_tracker::despread(int64_t begin, bool exceptional, const std::vector<float>& weight)
 {
     const auto& points = d_d.alphabet.points;
     std::array<std::complex<float>, chips> reference[words];
@@ -106,14 +109,6 @@ void walsh_tracker::set(int64_t begin, bool exceptional)
             reference[w][c] = std::conj(points[(word[c] + scramble) & 7]);
         }
     const auto* y = d_stream.at(2 * begin - static_cast<int64_t>(d_early));
-    std::vector<float> weight(d_taps, 0);
-    std::vector<float> rho(d_taps);
-    for (size_t k = 0; k < d_taps; ++k) {
-        rho[k] = std::max(
-            d_profile[k] - d_plan.by_chance * d_noise / static_cast<float>(chips), 0.0f);
-        weight[k] = rho[k] / (d_noise * (static_cast<float>(chips) * rho[k] + d_noise)) /
-                    d_plan.overlap;
-    }
     word_values metric{};
     for (size_t w = 0; w < words; ++w) {
         d_correlation[w].assign(d_taps, 0);
@@ -124,6 +119,31 @@ void walsh_tracker::set(int64_t begin, bool exceptional)
             d_correlation[w][k] = sum;
             metric[w] += weight[k] * std::norm(sum);
         }
+    }
+    return metric;
+}
+
+void walsh_tracker::set(int64_t begin, bool last)
+{
+    std::vector<float> weight(d_taps, 0);
+    std::vector<float> rho(d_taps);
+    for (size_t k = 0; k < d_taps; ++k) {
+        rho[k] = std::max(
+            d_profile[k] - d_plan.by_chance * d_noise / static_cast<float>(chips), 0.0f);
+        weight[k] = rho[k] / (d_noise * (static_cast<float>(chips) * rho[k] + d_noise)) /
+                    d_plan.overlap;
+    }
+    word_values metric = despread(begin, last, weight);
+    if (last && d_plan.either_last_word) {
+        const auto exceptional = d_correlation;
+        const word_values usual = despread(begin, false, weight);
+        d_exceptional_score += *std::max_element(metric.begin(), metric.end()) -
+                               *std::max_element(usual.begin(), usual.end());
+        d_exceptional = d_exceptional_score >= 0;
+        if (d_exceptional)
+            d_correlation = exceptional;
+        else
+            metric = usual;
     }
     word_soft_bits(d_d.alphabet, metric, d_soft);
     if (d_rounds > 0)
@@ -214,7 +234,7 @@ std::complex<float> walsh_tracker::chip(int64_t symbol) const
     const auto at = static_cast<size_t>(symbol - first); // very large before it
     if (at / chips >= d_words.size())
         return 0;
-    const bool exceptional = at / chips + 1 == d_words.size();
+    const bool exceptional = at / chips + 1 == d_words.size() && d_exceptional;
     const auto& word = d_d.words[d_words[at / chips] + (exceptional ? words : 0)];
     const uint8_t scramble = d_d.at(static_cast<uint64_t>(symbol)).value;
     return d_d.alphabet.points[(word[at % chips] + scramble) & 7];
@@ -241,9 +261,11 @@ void walsh_tracker::measure(channel_report& r)
     describe_delays(d_meter.profile(), d_grid, r);
 }
 
-// From how the phase of each path turns between sets.
+// From how the phase of each path turns from one set to another.
 void walsh_tracker::track_frequency(size_t best)
 {
+    if (d_set % d_plan.sets_per_turn != 0)
+        return;
     const auto& now = d_correlation[best];
     if (d_last.size() == now.size())
         for (size_t k = 0; k < now.size(); ++k)
@@ -254,7 +276,8 @@ void walsh_tracker::track_frequency(size_t best)
     d_last = now;
     if (++d_turns < d_plan.sets_per_update)
         return;
-    const double hz = std::arg(d_turn) / (2 * M_PI * d_set_s);
+    const double hz = std::arg(d_turn) /
+                      (2 * M_PI * static_cast<double>(d_plan.sets_per_turn) * d_set_s);
     // Noise and fast fading turn phases too, but not in step.
     const bool certain = std::abs(d_turn) > d_plan.in_step * d_turn_power;
     d_turn_power = 0;

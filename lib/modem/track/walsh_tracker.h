@@ -38,7 +38,9 @@ private:
     static constexpr size_t words = coherent_walsh::words, chips = 32;
     using word_values = std::array<float, words>;
 
-    void set(int64_t begin, bool exceptional);
+    void set(int64_t begin, bool last);
+    word_values
+    despread(int64_t begin, bool exceptional, const std::vector<float>& weight);
     void watch(int64_t end);
     void learn(const word_values& metric);
     void track_frequency(size_t best);
@@ -66,6 +68,8 @@ private:
     std::complex<float> d_turn;
     float d_turn_power = 0;
     size_t d_turns = 0;
+    float d_exceptional_score = 0; // log-likelihood of the exceptional words, over blocks
+    bool d_exceptional = true;     // what the last set of the last block was
     uint64_t d_set = 0;
     std::vector<float> d_soft, d_posterior;
     std::vector<uint8_t> d_words; // best of each set of the block

@@ -7,6 +7,7 @@
 #include "waveform/families/serial_tone/reception.h"
 #include "waveform/families/serial_tone/serial_tone.h"
 #include "waveform/families/wideband/preamble.h"
+#include "waveform/families/wideband/reception.h"
 #include "waveform/families/wideband/wideband.h"
 
 #include <stdexcept>
@@ -43,7 +44,7 @@ const std::vector<family>& families()
           wideband::modes,
           wideband::describe,
           wideband::preamble,
-          nullptr },
+          wideband::reception },
     };
     return all;
 }
@@ -56,6 +57,22 @@ std::vector<const family_reception*> receptions(int bandwidth_hz)
                 f.reception == nullptr ? nullptr : f.reception(bandwidth_hz))
             found.push_back(r);
     return found;
+}
+
+std::vector<const family_reception*> listened_for(int bandwidth_khz)
+{
+    constexpr int most_khz = 48;
+    auto found = bandwidth_khz > 0 && bandwidth_khz <= most_khz
+                     ? receptions(1000 * bandwidth_khz)
+                     : std::vector<const family_reception*>{};
+    if (!found.empty())
+        return found;
+    std::string allowed;
+    for (int khz = 1; khz <= most_khz; ++khz)
+        if (!receptions(1000 * khz).empty())
+            allowed += (allowed.empty() ? "" : ", ") + std::to_string(khz);
+    throw std::invalid_argument("bandwidth " + std::to_string(bandwidth_khz) +
+                                ": allowed are " + allowed + " kHz");
 }
 
 const family& family_of(const mode& m)

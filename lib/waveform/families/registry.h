@@ -44,6 +44,11 @@ const std::vector<family>& families();
 //! What a receiver listens for in a bandwidth, Hz; empty if there is nothing.
 std::vector<const family_reception*> receptions(int bandwidth_hz);
 
+/*! \brief The same in kHz, as users say it.
+ *  \throws std::invalid_argument that names the bandwidths there are
+ */
+std::vector<const family_reception*> listened_for(int bandwidth_khz);
+
 //! The family of mode \p m.
 const family& family_of(const mode& m);
 

@@ -5,6 +5,7 @@
 #include "modem/burst_modulator.h"
 #include "modem/burst_receiver.h"
 #include "waveform/description.h"
+#include "waveform/families/registry.h"
 #include "waveform/timing.h"
 
 #include <hf/mode.h>
@@ -79,7 +80,7 @@ private:
     double d_first_symbol;
 };
 
-/* SNR in 3 kHz with the power that the paths had from sample \p begin to \p end, dB; 99 where
+/* SNR in the mode's bandwidth with the power that the paths had from sample \p begin to \p end, dB; 99 where
  * there is no noise. */
 double true_snr_db(const kernel::channel& c, const mode& m, double begin, double end)
 {
@@ -91,26 +92,35 @@ double true_snr_db(const kernel::channel& c, const mode& m, double begin, double
             power += std::norm(std::complex<double>(p.gain(t)));
     if (!(c.noise_power() > 0) || count == 0)
         return 99;
-    const double noise =
-        c.noise_power() * kernel::channel::noise_bandwidth / grid.sample_rate();
+    const double noise = c.noise_power() * m.bandwidth_hz / grid.sample_rate();
     return 10 * std::log10(kernel::mean_power(m) * power / count / noise);
 }
 
-samples modulate(const mode& m, const std::vector<uint8_t>& octets, double& first_symbol)
+samples modulate(const mode& m,
+                 const std::vector<uint8_t>& octets,
+                 int superframes,
+                 double& first_symbol)
 {
+    kernel::tx_options options;
+    options.preamble.superframes = superframes;
+    size_t preamble = kernel::describe(m).preamble.size();
+    if (superframes > 1)
+        preamble = kernel::preamble_of(m, options.preamble).symbols.size();
     kernel::burst_modulator mod(kernel::grid_of(m).sample_rate());
     size_t at = 0;
-    mod.start(m, [&](uint64_t, size_t max) {
-        const size_t n = std::min(max, octets.size() - at);
-        tx_octets t;
-        t.octets.assign(octets.begin() + static_cast<long>(at),
-                        octets.begin() + static_cast<long>(at + n));
-        at += n;
-        t.last = at == octets.size();
-        return t;
-    });
-    first_symbol =
-        static_cast<double>(mod.sample_of_symbol(kernel::describe(m).preamble.size()));
+    mod.start(
+        m,
+        [&](uint64_t, size_t max) {
+            const size_t n = std::min(max, octets.size() - at);
+            tx_octets t;
+            t.octets.assign(octets.begin() + static_cast<long>(at),
+                            octets.begin() + static_cast<long>(at + n));
+            at += n;
+            t.last = at == octets.size();
+            return t;
+        },
+        options);
+    first_symbol = static_cast<double>(mod.sample_of_symbol(preamble));
     samples all, piece(4096);
     while (mod.active()) {
         const size_t n = mod.produce(piece.data(), piece.size());
@@ -163,7 +173,8 @@ trial run_trial(const std::string& mode_text,
                 uint64_t seed,
                 int effort,
                 bool genie,
-                double lead_s)
+                double lead_s,
+                int superframes)
 {
     if (!(lead_s >= 0 && lead_s <= 600))
         throw std::invalid_argument("ber_trial: lead_s = " + std::to_string(lead_s) +
@@ -186,20 +197,19 @@ trial run_trial(const std::string& mode_text,
         static_cast<size_t>(lead_s * grid.sample_rate()) + random.bits(octets) % anywhere;
     samples x(lead);
     double first_symbol = 0;
-    const samples t = modulate(m, sent, first_symbol);
+    const samples t = modulate(m, sent, superframes, first_symbol);
     x.insert(x.end(), t.begin(), t.end());
     x.resize(x.size() + static_cast<size_t>(grid.samples(2.5)));
 
-    kernel::channel ch(kernel::channel_spec::parse(channel),
-                       grid.sample_rate(),
-                       seed,
-                       kernel::mean_power(m));
+    auto spec = kernel::channel_spec::parse(channel);
+    spec.bandwidth_khz = spec.bandwidth_khz.value_or(m.bandwidth_hz / 1e3);
+    kernel::channel ch(spec, grid.sample_rate(), seed, kernel::mean_power(m));
     kernel::rx_options options;
     options.effort = effort;
     if (genie)
         options.known =
             std::make_shared<simulated>(ch, static_cast<double>(lead) + first_symbol);
-    kernel::burst_receiver rx(options);
+    kernel::burst_receiver rx(options, kernel::receptions(m.bandwidth_hz));
     trial r;
     const double begin = cpu_seconds();
     const auto got = receive(rx, ch, x);
@@ -252,14 +262,19 @@ trial run_trial(const std::string& mode_text,
 }
 
 // What the receiver takes for transmissions where nobody sends.
-std::vector<std::string>
-run_silence(const std::string& channel, double seconds, uint64_t seed, int effort)
+std::vector<std::string> run_silence(const std::string& channel,
+                                     double seconds,
+                                     uint64_t seed,
+                                     int effort,
+                                     int bandwidth_khz)
 {
     kernel::rx_options options;
     options.effort = effort;
-    kernel::burst_receiver rx(options);
+    kernel::burst_receiver rx(options, kernel::listened_for(bandwidth_khz));
     const double rate = rx.grid().sample_rate();
-    kernel::channel ch(kernel::channel_spec::parse(channel), rate, seed);
+    auto spec = kernel::channel_spec::parse(channel);
+    spec.bandwidth_khz = spec.bandwidth_khz.value_or(bandwidth_khz);
+    kernel::channel ch(spec, rate, seed);
     std::vector<std::string> found;
     samples piece(48000);
     for (auto left = static_cast<size_t>(seconds * rate); left > 0;) {
@@ -285,6 +300,7 @@ void bind_ber(py::module& m)
           py::arg("seconds"),
           py::arg("seed") = 1,
           py::arg("effort") = 1,
+          py::arg("bandwidth") = 3,
           py::call_guard<py::gil_scoped_release>(),
           "The modes of what the receiver finds in so many seconds of noise and "
           "interference, "
@@ -297,11 +313,19 @@ void bind_ber(py::module& m)
            uint64_t seed,
            int effort,
            bool genie,
-           double lead_s) {
+           double lead_s,
+           int superframes) {
             trial r;
             {
                 py::gil_scoped_release release;
-                r = run_trial(mode_text, channel, seconds, seed, effort, genie, lead_s);
+                r = run_trial(mode_text,
+                              channel,
+                              seconds,
+                              seed,
+                              effort,
+                              genie,
+                              lead_s,
+                              superframes);
             }
             py::dict d;
             d["bits"] = r.bits;
@@ -330,12 +354,16 @@ void bind_ber(py::module& m)
         py::arg("effort") = 1,
         py::arg("genie") = false,
         py::arg("lead_s") = 0.5,
+        py::arg("superframes") = 1,
         "One transmission of random octets, about so many seconds, through a simulated "
         "channel, with noise before and after it; what the receiver made of it, as a "
         "dictionary. genie: the receiver is told the channel, as a bound on what it can "
         "do "
         "by itself. lead_s: noise before it. reports: for each block its SNR in truth, "
         "dB "
-        "in 3 kHz, and the SNR, dB, Doppler spread, Hz, and delay spread, ms, that the "
-        "receiver reported. Releases the interpreter lock: runs in threads.");
+        "in the mode's bandwidth, and the SNR, dB, Doppler spread, Hz, and delay spread, "
+        "ms, that the "
+        "receiver reported. snr= of the channel counts in the mode's bandwidth. "
+        "superframes: of wideband preambles. Releases the interpreter lock: runs in "
+        "threads.");
 }

@@ -46,7 +46,8 @@ void bind_blocks(py::module& m)
              py::arg("agc_blocks") = 0,
              py::arg("effort") = 1,
              py::arg("start_delay_s") = std::nullopt,
-             py::arg("level") = 1.6)
+             py::arg("level") = 1.6,
+             py::arg("bandwidth") = 3)
         .def("state", &modem::state);
 
     sync_class<tx>(m, "tx", "Modulator: one transmission for each PDU.")
@@ -70,7 +71,8 @@ void bind_blocks(py::module& m)
         .def(py::init(&rx::make),
              py::arg("zero_interleaver") = false,
              py::arg("max_blocks") = 0,
-             py::arg("effort") = 1)
+             py::arg("effort") = 1,
+             py::arg("bandwidth") = 3)
         .def("receptions", &rx::receptions);
 
     sync_class<channel>(m, "channel", "Simulated HF channel.")
@@ -90,7 +92,7 @@ void bind_blocks(py::module& m)
              py::arg("signal_power") = 1.0,
              py::arg("duration_s") = 0.0,
              py::arg("delay_ms") = 10.0,
-             py::arg("sample_rate") = 9600.0)
+             py::arg("bandwidth") = 3)
         .def("source", &air::source, py::arg("station"), "What a station hears.")
         .def("sink", &air::sink, py::arg("station"), "What a station transmits.")
         .def("set_speed", &air::set_speed, py::arg("speed"))

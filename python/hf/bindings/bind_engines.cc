@@ -7,6 +7,8 @@
 #include "modem/burst_modulator.h"
 #include "modem/burst_receiver.h"
 #include "waveform/description.h"
+#include "waveform/families/registry.h"
+#include "waveform/families/wideband/preamble.h"
 #include "waveform/timing.h"
 
 #include <hf/mode.h>
@@ -177,6 +179,14 @@ void bind_mode(py::module& m)
                                "False: for modulators and emulated modems only.")
         .def_readonly(
             "constraint_length", &mode::constraint_length, "Of the convolutional code.")
+        .def_property_readonly(
+            "waveform",
+            [](const mode& x) -> std::optional<unsigned> {
+                if (x.family != waveform_family::wideband)
+                    return std::nullopt;
+                return kernel::wideband::word_of(x).wid;
+            },
+            "Waveform number of a 5069 mode, 0 to 13; None for others.")
         .def_readonly("rate_bps", &mode::rate_bps, "User data rate, bit/s.")
         .def_readonly("bandwidth_hz", &mode::bandwidth_hz, "Channel bandwidth, Hz.")
         .def_property_readonly(
@@ -276,21 +286,25 @@ void bind_engines(py::module& m)
 
     py::class_<kernel::burst_receiver>(
         m, "receiver", "Receiver of everything that is on the air; told nothing.")
-        .def(py::init([](bool zero_interleaver, size_t max_blocks, int effort) {
-                 kernel::rx_options o;
-                 o.zero_interleaver = zero_interleaver;
-                 o.max_blocks = max_blocks;
-                 o.effort = effort;
-                 return std::make_unique<kernel::burst_receiver>(o);
-             }),
+        .def(py::init(
+                 [](bool zero_interleaver, size_t max_blocks, int effort, int bandwidth) {
+                     kernel::rx_options o;
+                     o.zero_interleaver = zero_interleaver;
+                     o.max_blocks = max_blocks;
+                     o.effort = effort;
+                     return std::make_unique<kernel::burst_receiver>(
+                         o, kernel::listened_for(bandwidth));
+                 }),
              py::arg("zero_interleaver") = false,
              py::arg("max_blocks") = 0,
-             py::arg("effort") = 1)
+             py::arg("effort") = 1,
+             py::arg("bandwidth") = 3)
         .def("push",
              &receive,
              py::arg("samples"),
              py::arg("erased") = py::none(),
-             "Take complex samples at 9600 samples/s; returns the events, a list of "
+             "Take complex samples, 3200/s for each kHz of bandwidth; returns the "
+             "events, a list of "
              "dictionaries with the key type: start, octets or end. Times are in seconds "
              "of input. erased: for each sample the share, 0 to 1, that was blanked "
              "before, "

@@ -92,15 +92,18 @@ def _draw(ber: Any, csv_path: str, plot: str) -> None:
 @click.option("--mode", "modes", multiple=True, metavar="MODE", help="May be repeated.")
 @click.option("--channel", "channels", multiple=True, metavar="SPEC", default=["awgn"],
               show_default=True, help="Without its snr=; may be repeated.")
-@click.option("--snr", metavar="FIRST:LAST:STEP", help="dB in 3 kHz, or values with commas.")
+@click.option("--snr", metavar="FIRST:LAST:STEP", help="dB in the mode's bandwidth, or values with commas.")
 @click.option("--standard", is_flag=True,
               help="Every row of the standard's tables instead of a sweep.")
 @click.option("--row", "wanted", multiple=True, metavar="ID",
-              help="With --standard: only this row (P01 to P35); may be repeated.")
+              help="With --standard: only this row (P01 to P35; D<kHz>-<waveform>-AWGN, -POOR, "
+                   "-STATIC, -UP75, -DOWN75 or -SWEEP) or these (D12-*, D*-POOR); may be "
+                   "repeated.")
 @click.option("--scale", type=click.FloatRange(0.001, 10), default=1.0, show_default=True,
               help="With --standard: share of the durations that it asks for.")
 @click.option("--search", is_flag=True,
-              help="With --standard: also find the SNR that is enough, to 0.5 dB.")
+              help="With --standard: also find the SNR that is enough, to 0.5 dB; of wideband "
+                   "rows also a table of the dB below the limit.")
 @click.option("--acquisition", is_flag=True,
               help="How surely transmissions are found, each mode at the SNR its data need.")
 @click.option("--snr-report", "report", is_flag=True,
@@ -115,6 +118,8 @@ def _draw(ber: Any, csv_path: str, plot: str) -> None:
 @click.option("--trials", type=click.IntRange(1), metavar="N",
               help="With --acquisition: transmissions of each mode and channel [default: 400]; "
                    "with --snr-report: of each figure [default: 3].")
+@click.option("--bandwidth", type=int, default=3, show_default=True, metavar="KHZ",
+              help="With --silence: in which the receiver listens.")
 @click.option("--silence", type=click.FloatRange(0.01, 1000), metavar="HOURS",
               help="How many transmissions are found in so many hours of noise alone.")
 @click.option("--seconds", type=click.FloatRange(0.1, 3600), default=26.0, show_default=True,
@@ -140,7 +145,7 @@ def _draw(ber: Any, csv_path: str, plot: str) -> None:
 def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str],
             standard: bool, wanted: Tuple[str, ...], scale: float, search: bool,
             acquisition: bool, report: bool, f1487: bool, leads: Optional[str],
-            trials: Optional[int], silence: Optional[float], seconds: float,
+            trials: Optional[int], bandwidth: int, silence: Optional[float], seconds: float,
             max_bad: int, max_time: float, seed: int, effort: int, genie: bool,
             csv_path: Optional[str],
             plot: Optional[str], jobs: int, scheduler: Optional[str], force: bool) -> None:
@@ -150,6 +155,7 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
     hf ber --mode 4539-9600VL --channel poor --snr 20:26:1 --plot poor.png
     hf ber --mode 4539-9600VL --channel poor --snr 20:24:1 --genie
     hf ber --standard --scale 0.02
+    hf ber --standard --row "D12-*" --scale 0.01 --search
     hf ber --acquisition --trials 1000
     hf ber --snr-report --mode 4539-600S --lead 0.2,5 --seconds 5
     hf ber --f1487 --channel high-moderate --max-time 60
@@ -184,9 +190,10 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
         _check(point.mode, point.channel)
     for channel in channels:
         _check("4539-75S", channel)
-    rows = [r for r in tables.rows() if not wanted or r.id in wanted]
+    rows = tables.rows(wanted) if standard else []
     if standard and not rows:
-        raise click.UsageError(f"no row {', '.join(wanted)}; there are P01 to P35")
+        raise click.UsageError(f"no row {', '.join(wanted)}; there are P01 to P35 and D3-0-AWGN "
+                               "to D48-12-STATIC")
     try:
         with checked():
             store = ber.Store(csv_path)
@@ -205,7 +212,10 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
 
     try:
         if standard:
-            print(tables.table([tables.check(r, scale, effort, search, run) for r in rows]))
+            outcomes = [tables.check(r, scale, effort, search, run) for r in rows]
+            print(tables.table(outcomes))
+            if search and any(r.id.startswith("D") for r in rows):
+                print("\n" + tables.margins(outcomes))
         elif acquisition:
             _acquire(finding, trials or 400, executor, width, store, seed)
         elif f1487:
@@ -231,7 +241,8 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
         elif silence is not None:
             for channel in channels:
                 noise = channel if "snr=" in channel else f"{channel} snr=0"
-                false = finding.silence(noise, silence, effort, executor, seed)
+                false = finding.silence(noise, silence, effort, executor, seed,
+                                        bandwidth)
                 print(f"{noise}: {len(false)} found in {silence:g} h of noise"
                       + (f": {', '.join(sorted(false))}" if false else ""))
         else:

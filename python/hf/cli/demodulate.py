@@ -38,7 +38,11 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
               help="IN holds raw samples: 16-bit integers or floats, little endian, real or "
               "complex (c).")
 @click.option("--subcarrier", type=float,
-              help="Centre of the signal, Hz.  [default: 1800; 0 for complex samples]")
+              help="Centre of the signal, Hz.  [default: 1800 in 3 kHz, 300 + half of the "
+              "bandwidth in others; 0 for complex samples]")
+@click.option("--bandwidth", type=int, default=3, show_default=True, metavar="KHZ",
+              help="Of the channel, kHz: 3 (every waveform of 4539 and 5069), or 6 to 48 (5069), "
+              "which no waveform tells.")
 @click.option("--iq", is_flag=True, help="The two channels of a WAV file are I and Q.")
 @click.option("--zero-interleaver", is_flag=True,
               help="Take the serial tone's short interleaver for none (Z): the waveform does not "
@@ -49,8 +53,8 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
               help="Report each transmission as one line of JSON on standard error.")
 @click.option("-q", "--quiet", is_flag=True, help="Report errors only.")
 def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
-            subcarrier: Optional[float], iq: bool, zero_interleaver: bool, effort: int,
-            as_json: bool, quiet: bool) -> None:
+            subcarrier: Optional[float], bandwidth: int, iq: bool, zero_interleaver: bool,
+            effort: int, as_json: bool, quiet: bool) -> None:
     """Find every transmission in IN and write its octets to standard output as they come.
 
     IN is a WAV file, a SigMF recording (its .sigmf-meta or .sigmf-data), raw samples
@@ -62,7 +66,7 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
 
     \b
     Keys of --json: mode, start_s, end_s (seconds of input), freq_offset_hz, snr_db (in
-    3 kHz, mean over the blocks), octets, ended (eom; lost: no end-of-message mark came;
+    the bandwidth, mean over the blocks), octets, ended (eom; lost: no end-of-message mark came;
     preempted: by a new preamble), doppler_hz (two-sigma spread), delay_spread_ms (two
     standard deviations), coded_ber (share of coded bits that the decoder corrected).
 
@@ -70,6 +74,7 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
     Examples:
       hf demodulate recording.wav > message.txt
       hf demodulate --format s16le --sample-rate 48000 recording.s16le
+      hf demodulate --bandwidth 12 recording.sigmf-meta > picture.jpg
       arecord -t wav -f S16_LE -r 48000 | hf demodulate --json -
     """
     if raw_format is not None and sample_rate is None:
@@ -83,11 +88,12 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
     try:
         source = recording.open_recording(path, sample_rate, raw_format, iq)
         if subcarrier is None:
-            subcarrier = 0.0 if source.complex_samples else 1800.0
+            subcarrier = (0.0 if source.complex_samples
+                          else demodulation.usual_subcarrier(bandwidth))
         with checked():
             output.check_stdout(source.paths)
         seconds = demodulation.demodulate(source, reception, subcarrier, zero_interleaver,
-                                          effort)
+                                          effort, bandwidth)
     except recording.RecordingError as error:
         raise fail(str(error)) from None
     except ValueError as error:

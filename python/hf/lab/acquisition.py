@@ -89,15 +89,16 @@ def table(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def _piece(channel: str, seconds: float, seed: int, effort: int) -> List[str]:
-    modes: List[str] = hf.ber_silence(channel, seconds, seed, effort)
+def _piece(channel: str, seconds: float, seed: int, effort: int, bandwidth: int) -> List[str]:
+    modes: List[str] = hf.ber_silence(channel, seconds, seed, effort, bandwidth)
     return modes
 
 
-def silence(channel: str, hours: float, effort: int, executor: Executor, first_seed: int
-            ) -> List[str]:
+def silence(channel: str, hours: float, effort: int, executor: Executor, first_seed: int,
+            bandwidth: int = 3) -> List[str]:
     """Modes of what the receiver finds in hours of noise; everything in it is false."""
     pieces = max(1, round(hours * 3600 / PIECE_S))
-    jobs = [executor.submit(_piece, channel, hours * 3600 / pieces, first_seed + i, effort)
+    jobs = [executor.submit(_piece, channel, hours * 3600 / pieces, first_seed + i, effort,
+                            bandwidth)
             for i in range(pieces)]
     return [mode for job in jobs for mode in job.result()]

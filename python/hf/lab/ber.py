@@ -21,6 +21,10 @@ MEASURED = ["snr_db", "offset_hz", "air_s", "cpu_s"]
 COLUMNS = KEYS + COUNTS + MEASURED
 
 
+#: Of the preamble of wideband transmissions: what 110C D.6.1 measures with.
+WIDEBAND_SUPERFRAMES = 20
+
+
 class Point(NamedTuple):
     """Where a curve is sampled; the channel says all, its SNR included."""
 
@@ -96,7 +100,9 @@ def outward(low: float, high: float) -> str:
 def trial(point: Point, seed: int) -> Dict[str, float]:
     """One trial, here and now; at module level so that it can be sent elsewhere."""
     result: Dict[str, float] = hf.ber_trial(point.mode, point.channel, point.seconds, seed,
-                                            point.effort, point.genie)
+                                            point.effort, point.genie,
+                                            superframes=WIDEBAND_SUPERFRAMES
+                                            if point.mode.startswith("5069") else 1)
     return result
 
 

@@ -58,7 +58,7 @@ def _panel(axis: Any, channel: str, curves: Dict[str, Dict[bool, List[Tuple[floa
         colour = f"C{number}" if len(curves) <= 10 else of_many(number)
         for known, points in kinds.items():
             _curve(axis, points, colour, known, mode)
-        for row in standard.rows():
+        for row in standard.narrowband_rows():
             same = row.channel == channel or (channel == "poor"
                                               and row.channel == "paths=0:0:1,2:0:1")
             if row.mode == mode and same and row.max_ber:

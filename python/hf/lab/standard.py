@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The conditions of MIL-STD-188-110C (Tables XVI and C-XVII, C.6) as measurements: each row of
-performance.csv beside what the receiver does, and the SNR that it needs."""
+"""The conditions of MIL-STD-188-110C (Tables XVI and C-XVII, C.6; Appendix D for the wideband
+waveforms) as measurements: each row of performance.csv and performance_wideband.csv beside what
+the receiver does, and the SNR that it needs."""
 import csv
+from fnmatch import fnmatch
 import math
 from pathlib import Path
-from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+from .. import hf_python as hf
 from .ber import Point, Result, Stop, outward
 
 DATA = Path(__file__).parent
@@ -35,8 +38,47 @@ def _paths(row: Dict[str, str]) -> str:
     return f"paths=0:0:{spread},{row['delay_ms']}:0:{spread}"
 
 
-def rows() -> List[Row]:
-    """Every row of performance.csv."""
+def rows(wanted: Sequence[str] = ()) -> List[Row]:
+    """Every row, or those whose names fit one of the patterns, for example "D12-*"."""
+    every = narrowband_rows() + wideband_rows()
+    return [r for r in every if not wanted or any(fnmatch(r.id, w) for w in wanted)]
+
+
+def wideband_modes() -> Dict[Tuple[int, int], str]:
+    """The mode of each bandwidth in kHz and waveform number, with the long interleaver."""
+    return {(m.bandwidth_hz // 1000, m.waveform): str(m) for m in hf.mode.all()
+            if m.waveform is not None and m.interleaver == "L" and m.constraint_length == 7}
+
+
+def wideband_rows() -> List[Row]:
+    """Every row of performance_wideband.csv: D<kHz>-<waveform>-<condition>."""
+    modes = wideband_modes()
+    result = []
+    with open(DATA / "performance_wideband.csv", newline="", encoding="utf-8") as file:
+        for r in csv.DictReader(file):
+            delays = [float(d) for d in r["path_delays_ms"].split()]
+            spread = float(r["fading_2sigma_hz"] or 0)
+            channel = "awgn" if len(delays) == 1 and spread == 0 else "paths=" + ",".join(
+                f"{d:g}:0:{spread:g}" for d in delays)
+            kind, whole = r["channel"], False
+            if r["test"] == "doppler_sweep":
+                kind, whole, channel = "SWEEP", True, channel + " offset=75 sweep=3.5"
+            elif r["test"] == "doppler_shift":
+                up = "+75" in r["note"]
+                kind, whole = "UP75" if up else "DOWN75", True
+                channel += f" offset={75 if up else -75}"
+            ber = float(r["ber_max"]) if r["ber_max"] else None
+            bandwidth, wid = int(r["bw_khz"]), int(r["wid"])
+            what = kind if len(delays) < 2 or kind == "POOR" else \
+                f"{kind}, {' '.join(f'{d:g}' for d in delays)} ms"
+            result.append(Row(f"D{bandwidth}-{wid}-{kind}", modes[bandwidth, wid], channel,
+                              float(r["snr_db_in_bw"]), ber, 60 * float(r["min_minutes"]), whole,
+                              f"{bandwidth} kHz, waveform {wid}, {what}"))
+    return result
+
+
+def narrowband_rows() -> List[Row]:
+    """Every row of performance.csv: P01 to P35."""
     result = []
     with open(DATA / "performance.csv", newline="", encoding="utf-8") as file:
         for r in csv.DictReader(file):
@@ -123,6 +165,25 @@ def check(row: Row, scale: float, effort: int, search: bool, run: Run) -> Outcom
         if passes(row, at(good - step)):
             good -= step
     return Outcome(row, limit, good)
+
+
+def margins(outcomes: List[Outcome]) -> str:
+    """How far below the standard's limits the wideband rows of --search went, as a Markdown table:
+    dB for each waveform and bandwidth, "missed" where even the limit was not met."""
+    cells: Dict[Tuple[str, int, int], str] = {}
+    for o in outcomes:
+        head, wid, kind = (o.row.id + "--").split("-")[:3]
+        if head.startswith("D") and kind in ("AWGN", "POOR"):
+            cells[kind, int(wid), int(head[1:])] = (
+                "missed" if o.needs_db is None else f"{o.row.snr_db - o.needs_db:g}")
+    bandwidths = sorted({b for _, _, b in cells})
+    lines = ["| dB below the limit | " + " | ".join(f"{b} kHz" for b in bandwidths) + " |",
+             "|---|" + "---|" * len(bandwidths)]
+    for kind in ("AWGN", "POOR"):
+        for wid in sorted({w for k, w, _ in cells if k == kind}):
+            lines.append(f"| {kind}, waveform {wid} | " + " | ".join(
+                cells.get((kind, wid, b), "") for b in bandwidths) + " |")
+    return "\n".join(lines)
 
 
 HEAD = ["row", "mode", "channel", "limit dB", "BER allowed", "BER", "95 % up to", "bad blocks",

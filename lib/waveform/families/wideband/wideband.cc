@@ -90,6 +90,16 @@ void fill_frames(description& d, const waveform_row& row)
             cells.push_back({ symbol_kind::probe, p });
         d.add_frame(cells);
     }
+    // Readings that are met on the air: of the block in use, none.
+    const uint16_t normal = d.frame_patterns.front();
+    const uint16_t shifted = d.frame_patterns[d.frames_per_cycle - 2];
+    std::vector<uint16_t> none(d.frames_per_cycle, normal), of_block = none;
+    for (size_t f = 0; f < d.frames_per_cycle; ++f)
+        if (boundary_probe_of_block(d.frames_per_block, f))
+            of_block[f] = shifted;
+    if (of_block != d.frame_patterns)
+        d.other_readings.push_back(std::move(of_block));
+    d.other_readings.push_back(std::move(none));
 }
 
 // Waveform 0: a frame is a channel symbol; the chip scrambler begins anew with each block.

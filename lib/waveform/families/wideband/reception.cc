@@ -1,0 +1,334 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "waveform/families/wideband/reception.h"
+
+#include "waveform/families/wideband/plans.h"
+#include "waveform/families/wideband/preamble.h"
+#include "waveform/families/wideband/wideband.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+namespace gr::hf::kernel::wideband {
+
+namespace {
+
+using value = std::complex<float>;
+using points = std::vector<value>;
+
+constexpr size_t fixed_symbols = fixed_dibits.size();
+constexpr size_t superframe_symbols =
+    fixed_symbols + countdown_symbols + waveform_symbols;
+// The short form has one fixed symbol and is sent once, so its downcount is known: 0.
+constexpr size_t short_symbols = 1 + countdown_symbols + waveform_symbols;
+
+/* On noise a score of 21 comes once in two hours in 3 kHz: exp(-21) of 4800 places a second times
+ * 35 offsets; wider bands have more places. Steps of the offset: 1.1 dB is lost half a step off
+ * over the 120 ms of nine symbols, and over the 67 ms of the short form's five. */
+constexpr double threshold_3_khz = 21;
+// A sixth of the nine symbols, a quarter of the five.
+constexpr double first_look_s = 0.02;
+constexpr double whole_step_hz = 4.6, short_step_hz = 8.3;
+
+/* Log-likelihood of the best hypothesis over the next: wrong once in 160000. In the last
+ * super-frame less will do, if the words explain what comes in and nothing of the kind follows. */
+constexpr float clear_lead = 12, last_lead = 3;
+// Before giving up: 2.4 s, longer than any fade but the slowest.
+constexpr size_t most_superframes = 10;
+/* How much of the noise's deviation a word explains, on average over those of a super-frame: noise
+ * gives 2.1, the best of four, and over nine words 0.4 of deviation. In the first super-frame, in
+ * all after it, in the last one if it is to be trusted, in what follows at most. */
+constexpr float least_first = 3.5f, least_present = 3, last_present = 4,
+                ended_present = 3.5f;
+// A search so sure of itself is believed for one super-frame without it.
+constexpr float sure_score = 60;
+/* Where fading is fast, or has begun, the channel is no longer what the fixed part showed: what the
+ * words do not explain counts as noise. Of a word's explained power by chance. */
+constexpr float by_chance = 1.5f;
+
+//! What a preamble may look like.
+struct form {
+    preamble_scrambling scrambling;
+    bool is_short;
+
+    preamble_options options(size_t superframes) const
+    {
+        preamble_options o;
+        o.superframes = static_cast<int>(superframes);
+        o.short_form = is_short;
+        o.scrambling = scrambling;
+        return o;
+    }
+};
+
+//! All that is listened for in one bandwidth.
+struct listener {
+    int khz = 3;
+    std::vector<form> forms; // one for each search pattern
+    std::vector<preamble_stretch> stretches;
+    std::vector<codeword<waveform_word, waveform_symbols>> words; // that exist here
+    std::array<reception_plan, 14> plans;                         // by waveform
+    family_reception family;
+};
+
+void append(points& all, const points& more)
+{
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+// Every di-bit at one place of a part.
+std::vector<points>
+alternatives(preamble_part part, size_t position, int khz, const preamble_options& o)
+{
+    std::vector<points> all;
+    for (unsigned dibit = 0; dibit < 4; ++dibit)
+        all.push_back(channel_symbol_points(part, position, dibit, khz, o));
+    return all;
+}
+
+preamble_stretch stretch_of(const form& f, int khz)
+{
+    const auto o = f.options(1);
+    const size_t chips = channel_symbol_chips(khz);
+    preamble_stretch s;
+    s.fixed = fixed_part_points(khz, o);
+    size_t at = s.fixed.size();
+    for (size_t c = 0; c < countdown_symbols; ++c, at += chips)
+        if (f.is_short)
+            append(s.fixed,
+                   channel_symbol_points(
+                       preamble_part::countdown, c, countdown_dibits(0)[c], khz, o));
+        else
+            s.words.push_back({ at, alternatives(preamble_part::countdown, c, khz, o) });
+    for (size_t w = 0; w < waveform_symbols; ++w, at += chips)
+        s.words.push_back({ at, alternatives(preamble_part::waveform, w, khz, o) });
+    s.symbols = at;
+    return s;
+}
+
+/* Scores of all downcounts and all waveforms are added over super-frames until one of each leads
+ * clearly, so any good super-frame is enough. */
+class superframe_reader : public preamble_reader
+{
+public:
+    superframe_reader(const listener& l, size_t pattern)
+        : d_l(l), d_form(l.forms[pattern]), d_stretch(l.stretches[pattern]),
+          d_count_scores(d_form.is_short ? 1 : max_superframes, 0),
+          d_word_scores(l.words.size(), 0)
+    {
+    }
+
+    const preamble_stretch& stretch() const override { return d_stretch; }
+    verdict read(const preamble_evidence& e) override;
+    preamble_meaning meaning() const override { return d_meaning; }
+
+private:
+    struct decision {
+        size_t best = 0;
+        float lead = 0;
+    };
+
+    float score_symbols(const preamble_evidence& e);
+    void add_scores();
+    verdict judge();
+    bool understand(size_t count, const waveform_word& w);
+    static decision decide(const std::vector<float>& scores);
+
+    const listener& d_l;
+    const form d_form;
+    const preamble_stretch& d_stretch;
+    preamble_meaning d_meaning;
+    std::vector<std::array<float, 4>> d_symbols; // [word of the stretch][di-bit]
+    size_t d_superframe = 0;
+    size_t d_last_at = 0; // super-frames after which d_meaning is right if no more comes
+    float d_present = 0;  // how much the symbols explain, over the super-frames
+    std::vector<float> d_count_scores; // of the count at the first super-frame
+    std::vector<float> d_word_scores;
+};
+
+/* What each di-bit would explain, |matched| against noise; returns what the best ones do. Each
+ * symbol is trusted by itself: a fade may begin between two of them. */
+float superframe_reader::score_symbols(const preamble_evidence& e)
+{
+    const auto chips = static_cast<float>(channel_symbol_chips(d_l.khz));
+    const float gain = std::max(e.gain, 1e-20f);
+    const float es_n0 = std::max(gain / std::max(e.noise, 1e-20f), 1e-6f);
+    d_symbols.assign(e.match.size(), {});
+    float present = 0;
+    for (size_t g = 0; g < e.match.size(); ++g) {
+        float best = 0;
+        for (const value& m : e.match[g])
+            best = std::max(best, std::norm(m));
+        const float explained = best / (chips * e.noise * gain);
+        present += explained;
+        const float coherent =
+            std::clamp((explained - by_chance) / (chips * es_n0), 0.0f, 1.0f);
+        const float trust = 1 / (1 + (1 - coherent) * es_n0);
+        for (size_t v = 0; v < 4; ++v)
+            d_symbols[g][v] = trust * 2 * std::abs(e.match[g][v]) / e.noise;
+    }
+    return present / static_cast<float>(e.match.size());
+}
+
+void superframe_reader::add_scores()
+{
+    size_t first = 0;
+    if (!d_form.is_short) {
+        first = countdown_symbols;
+        for (size_t count = 0; count < d_count_scores.size(); ++count) {
+            if (count < d_superframe) {
+                d_count_scores[count] = -1e30f;
+                continue;
+            }
+            const auto dibits =
+                countdown_dibits(static_cast<unsigned>(count - d_superframe));
+            for (size_t c = 0; c < dibits.size(); ++c)
+                d_count_scores[count] += d_symbols[c][dibits[c]];
+        }
+    }
+    for (size_t k = 0; k < d_l.words.size(); ++k)
+        for (size_t w = 0; w < waveform_symbols; ++w)
+            d_word_scores[k] += d_symbols[first + w][d_l.words[k].dibits[w]];
+}
+
+superframe_reader::decision superframe_reader::decide(const std::vector<float>& scores)
+{
+    decision d;
+    d.best = static_cast<size_t>(std::max_element(scores.begin(), scores.end()) -
+                                 scores.begin());
+    float second = -1e30f;
+    for (size_t k = 0; k < scores.size(); ++k)
+        if (k != d.best)
+            second = std::max(second, scores[k]);
+    d.lead = scores[d.best] - second;
+    return d;
+}
+
+// False: no waveform of this bandwidth.
+bool superframe_reader::understand(size_t count, const waveform_word& w)
+{
+    const auto m = mode_of(d_l.khz, w);
+    if (!m)
+        return false;
+    const auto plan = preamble(*m, d_form.options(count + 1));
+    d_meaning = {};
+    d_meaning.waveform = &kernel::describe(*m);
+    d_meaning.plan = &d_l.plans[w.wid];
+    d_meaning.symbols_seen = plan.symbols.size();
+    d_meaning.symbols_to_data = plan.symbols.size() - d_superframe * d_stretch.symbols;
+    for (const uint8_t number : plan.symbols)
+        d_meaning.preamble.push_back(d_meaning.waveform->known_points[number]);
+    return true;
+}
+
+preamble_reader::verdict superframe_reader::judge()
+{
+    const decision count = decide(d_count_scores), word = decide(d_word_scores);
+    const float lead = d_form.is_short ? word.lead : std::min(count.lead, word.lead);
+    const bool exists = understand(count.best, d_l.words[word.best].meaning);
+    const bool last = count.best == d_superframe;
+    ++d_superframe;
+    if (lead >= clear_lead)
+        return exists ? verdict::found : verdict::rejected;
+    if (d_form.is_short)
+        return verdict::rejected;
+    // Perhaps this was the last super-frame: then the next one will not look like one.
+    d_last_at = 0;
+    if (exists && last && lead >= last_lead &&
+        d_present >= last_present * static_cast<float>(d_superframe)) {
+        d_last_at = d_superframe;
+        return verdict::maybe;
+    }
+    return d_superframe < most_superframes ? verdict::more : verdict::rejected;
+}
+
+preamble_reader::verdict superframe_reader::read(const preamble_evidence& e)
+{
+    const float present = score_symbols(e);
+    if (d_last_at > 0 && d_last_at == d_superframe && present < ended_present)
+        return verdict::as_before;
+    d_present += present;
+    const float least = d_superframe == 0
+                            ? least_first
+                            : least_present * static_cast<float>(d_superframe + 1);
+    if (!(d_present >= least) && (d_superframe > 0 || e.score < sure_score))
+        return verdict::rejected;
+
+    add_scores();
+    return judge();
+}
+
+void add_patterns(listener& l)
+{
+    const size_t chips = channel_symbol_chips(l.khz);
+    const auto threshold = static_cast<float>(threshold_3_khz + std::log(l.khz / 3.0));
+    for (const bool is_short : { false, true })
+        for (const auto scrambling :
+             { preamble_scrambling::restart, preamble_scrambling::running }) {
+            const form f{ scrambling, is_short };
+            const auto s = stretch_of(f, l.khz);
+            // In 24 kHz and in 48 both readings are the same.
+            if (scrambling == preamble_scrambling::running &&
+                s.fixed == l.stretches.back().fixed &&
+                s.words.back().alternatives ==
+                    l.stretches.back().words.back().alternatives)
+                continue;
+            search_pattern p;
+            p.symbols = s.fixed;
+            p.threshold = threshold;
+            /* Its scrambling repeats itself: a side peak may come as many channel symbols early as
+             * there are fixed ones, and at every one of these. The short form's is over sooner. */
+            p.hold = (is_short ? short_symbols / 2 : fixed_symbols) * chips;
+            p.step_hz = is_short ? short_step_hz : whole_step_hz;
+            p.repeats_after = superframe_symbols * chips;
+            p.contest = 1;
+            p.place = is_short ? 0 : (fixed_symbols - 1) * chips;
+            p.first_look_s = first_look_s;
+            l.family.patterns.push_back(std::move(p));
+            l.forms.push_back(f);
+            l.stretches.push_back(s);
+        }
+}
+
+listener listener_of(int khz)
+{
+    listener l;
+    l.khz = khz;
+    for (const auto& c : waveform_codebook())
+        if (mode_of(khz, c.meaning))
+            l.words.push_back(c);
+    for (const waveform_row& w : waveforms)
+        if (w.bandwidth_khz == khz)
+            l.plans[w.wid] = plan_of(w);
+    add_patterns(l);
+    l.family.symbol_rate_bd = 800.0 * khz;
+    // A super-frame; a TLC block is a whole part of it.
+    l.family.periods_s = { 0.24 };
+    return l;
+}
+
+} // namespace
+
+const family_reception* reception(int bandwidth_hz)
+{
+    static const auto all = [] {
+        std::vector<std::unique_ptr<listener>> list;
+        for (const int khz : bandwidths_khz) {
+            list.push_back(std::make_unique<listener>(listener_of(khz)));
+            const listener* l = list.back().get();
+            list.back()->family.reader = [l](size_t pattern, const reading_options&) {
+                return std::make_unique<superframe_reader>(*l, pattern);
+            };
+        }
+        return list;
+    }();
+    for (const auto& l : all)
+        if (1000 * l->khz == bandwidth_hz)
+            return &l->family;
+    return nullptr;
+}
+
+} // namespace gr::hf::kernel::wideband
