@@ -92,7 +92,8 @@ def _draw(ber: Any, csv_path: str, plot: str) -> None:
 @click.option("--mode", "modes", multiple=True, metavar="MODE", help="May be repeated.")
 @click.option("--channel", "channels", multiple=True, metavar="SPEC", default=["awgn"],
               show_default=True, help="Without its snr=; may be repeated.")
-@click.option("--snr", metavar="FIRST:LAST:STEP", help="dB in the mode's bandwidth, or values with commas.")
+@click.option("--snr", metavar="FIRST:LAST:STEP",
+              help="dB in the mode's bandwidth, or values with commas.")
 @click.option("--standard", is_flag=True,
               help="Every row of the standard's tables instead of a sweep.")
 @click.option("--row", "wanted", multiple=True, metavar="ID",
