@@ -39,7 +39,7 @@ def test_help_of_a_block_says_what_it_does_and_every_parameter(name):
 def test_methods_and_fields_have_their_comments():
     assert "any thread" in hf.modem.state.__doc__
     assert "not received" in hf.modem_state.carrier.__doc__
-    assert "in 3 kHz" in hf.modem_state.snr_db.__doc__
+    assert "bandwidth" in hf.modem_state.snr_db.__doc__
     assert "delivered" in hf.data_link.set_emcon.__doc__
     assert hf.data_link.set_emcon.__doc__.startswith("set_emcon(self: ")
     assert "Counters by name" in hf.pep.stats.__doc__
