@@ -299,6 +299,9 @@ class Description:
             if self.modem_client is not None:
                 raise StationError("[radio] and [modem_client] exclude each other: the radio is "
                                    "at the modem")
+            if self.bandwidth_khz != 3:
+                raise StationError(f"mode {self.mode} is of {self.bandwidth_khz} kHz: a [radio] "
+                                   "of this version carries 3 kHz alone")
             self.radio.check()
         if self.record is not None:
             if self.modem_client is not None:
