@@ -52,7 +52,7 @@ def flowgraph(mode, octets, channel, seed, lines):
 
 @pytest.mark.parametrize("mode, octets, channel", [
     ("4539-9600S", 60_000, "awgn snr=30"), ("auto", 20_000, "poor snr=18"),
-    ("5069-12k-9600S", 10_000, "awgn snr=12"),
+    ("5069-12k-12800S", 10_000, "awgn snr=15"),
     ("4539-1200S", 6_000, "poor snr=6")])
 def test_events_are_those_of_the_flowgraph(mode, octets, channel):
     ours = []
