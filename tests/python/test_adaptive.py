@@ -4,46 +4,68 @@ from gnuradio.hf.lab import adaptive
 import pytest
 
 
-@pytest.mark.parametrize("best", ["4539-75L", "4539-600S", "4539-2400L", "4539-9600S"])
-@pytest.mark.parametrize("near_bps", [0, 500, 3000, 9000])
-def test_search_finds_the_peak_from_anywhere(monkeypatch, best, near_bps):
-    peak = adaptive.RATES.index(int(best[5:-1]))
+@pytest.mark.parametrize("channel", adaptive.CHANNELS)
+@pytest.mark.parametrize("snr_db", [0, 12, 30])
+def test_search_finds_the_best_with_few_runs(channel, snr_db):
+    def bound(mode):
+        return adaptive.at_most(mode, channel, snr_db)
 
-    def goodput(mode, *_):
-        rate = int(mode[5:-1])
-        k = adaptive.RATES.index(rate)
-        if k > peak:
-            return 0.0
-        return rate * (0.9 if mode[-1] == best[-1] else 0.8)
+    def goodput(mode):
+        asked.append(mode)
+        return 0.9 * bound(mode) if mode.endswith("L") else 0.8 * bound(mode)
 
-    monkeypatch.setattr(adaptive, "goodput", goodput)
-    found = adaptive.best_fixed("AWGN", 10, 100, 1, near_bps)
-    assert found == (pytest.approx(0.9 * int(best[5:-1])), best)
+    asked = []
+    best = max((goodput(m), m) for m in adaptive.RATE_OF)
+    asked = []
+    assert adaptive.search(goodput, bound) == best
+    assert 1 <= len(asked) <= 8 and len(set(asked)) == len(asked)
 
 
-def cells():
-    return [adaptive.Cell("AWGN", 10, 600, 1, 2280, 2400, "4539-2400S"),
-            adaptive.Cell("ITU-R Poor", 10, 600, 1, 940, 1000, "4539-1200L"),
-            adaptive.Cell("ITU-R Poor", 0, 600, 1, 0, 0, "none")]
+def test_bounds_follow_the_measured_table():
+    assert adaptive.at_most("4539-9600S", "AWGN", 30) == 9600
+    assert adaptive.at_most("4539-9600S", "AWGN", 0) == 0
+    assert 300 < adaptive.at_most("4539-1200S", "AWGN", 1) <= 1200
+    assert adaptive.at_most("4539-9600S", "3 ms, 10 Hz", 30) < 2400
+
+
+def test_search_without_any_goodput_has_no_best():
+    assert adaptive.search(lambda _: 0.0, lambda _: 100.0) == (0.0, "none")
+
+
+def runs():
+    return [adaptive.Run("AWGN", 10, 600, 1, "auto", 2280.0),
+            adaptive.Run("AWGN", 10, 600, 1, "4539-2400S", 2400.0),
+            adaptive.Run("AWGN", 10, 600, 1, "4539-2400L", 2300.0),
+            adaptive.Run("ITU-R Poor", 0, 600, 1, "auto", 0.0),
+            adaptive.Run("ITU-R Poor", 0, 600, 1, "4539-600S", 0.0),
+            adaptive.Run("ITU-R Poor", 10, 600, 1, "auto", 940.0),
+            adaptive.Run("ITU-R Poor", 10, 600, 1, "4539-1200L", 1000.0),
+            adaptive.Run("ITU-R Poor", 20, 600, 1, "4539-1200L", 1000.0)]
 
 
 def test_report_counts_what_meets_the_target():
-    text = adaptive.report(cells())
+    text = adaptive.report(adaptive.cells(runs()))
     assert "| AWGN | - | 95 %: 2280 of 2400 (2400S) |" in text
     assert "| ITU-R Poor | no mode | **94 %**: 940 of 1000 (1200L) |" in text
     assert "1 of 2 cells reach 95 % of the best fixed mode." in text
 
 
 def test_file_gives_back_what_was_saved(tmp_path):
-    path = str(tmp_path / "cells.csv")
-    adaptive.save(path, cells()[::-1])
-    assert set(adaptive.load(path)) == set(cells())
-    assert list(adaptive.measure(["AWGN"], [10], 600, 1, 1, adaptive.load(path))) == []
+    path = str(tmp_path / "runs.csv")
+    adaptive.save(path, runs()[::-1])
+    assert adaptive.load(path) == runs()
+
+
+def test_only_what_is_missing_is_run(monkeypatch):
+    asked = []
+    monkeypatch.setattr(adaptive, "goodput", lambda mode, *_: asked.append(mode) or 9000.0)
+    new = adaptive.measure_cell("AWGN", 30, 600, 1, {"4539-9600S": 9100.0, "4539-9600L": 9000.0})
+    assert asked == ["auto"] and [r.mode for r in new] == ["auto"]
 
 
 def test_map_is_a_picture(tmp_path):
     path = tmp_path / "map.png"
-    adaptive.draw(cells(), str(path))
+    adaptive.draw(adaptive.cells(runs()), str(path))
     assert path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 

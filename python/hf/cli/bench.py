@@ -185,12 +185,15 @@ def interactive(rates: Tuple[int, ...], kernel: bool) -> None:
 @click.option("--jobs", default=0, type=click.IntRange(0, 1024),
               help="Processes.  [default: number of processors]")
 @click.option("--csv", "path", type=click.Path(dir_okay=False), metavar="FILE",
-              help="Keep the cells here, and go on where an earlier run stopped.")
+              help="Keep every run here, and go on where an earlier one stopped.")
 @click.option("--plot", "picture", type=click.Path(dir_okay=False), metavar="PICTURE",
               help="The map as PNG, SVG or PDF.")
+@click.option("--again", is_flag=True,
+              help="Measure the adaptive runs of the file anew, after a change of the adaptation.")
 @force_option
 def adaptive(seconds: float, seed: int, channels: Tuple[str, ...], snrs_db: Tuple[float, ...],
-             jobs: int, path: Optional[str], picture: Optional[str], force: bool) -> None:
+             jobs: int, path: Optional[str], picture: Optional[str], again: bool,
+             force: bool) -> None:
     """Goodput of adaptive stations beside the best fixed mode, on real waveforms.
 
     Every cell is one channel at one SNR: two stations in one thread, ARQ, all modes over the same
@@ -207,16 +210,21 @@ def adaptive(seconds: float, seed: int, channels: Tuple[str, ...], snrs_db: Tupl
         if picture:
             output.check_picture(picture, [], force)
     try:
-        cells = measure.load(path) if path and os.path.exists(path) else []
+        runs = measure.load(path) if path and os.path.exists(path) else []
     except (OSError, ValueError, KeyError) as error:
         raise fail(f"{path}: {error}") from None
-    for cell in measure.measure(channels or list(measure.CHANNELS),
-                                snrs_db or measure.SNRS_DB, seconds, seed, jobs, cells):
-        cells.append(cell)
-        click.echo(f"{cell.channel} {cell.snr_db:g} dB: {cell.adaptive_bps:.0f} of "
-                   f"{cell.best_bps:.0f} bit/s ({cell.best_mode})", err=True)
+    wanted = channels or tuple(measure.CHANNELS), snrs_db or measure.SNRS_DB
+    if again:
+        runs = [r for r in runs if r.mode != measure.ADAPTIVE
+                or r.channel not in wanted[0] or r.snr_db not in wanted[1]]
+    for new in measure.measure(*wanted, seconds, seed, jobs, runs):
+        runs += new
+        for r in new:
+            click.echo(f"{r.channel} {r.snr_db:g} dB: {r.mode} {r.goodput_bps:.0f} bit/s",
+                       err=True)
         if path:
-            measure.save(path, cells)
+            measure.save(path, runs)
+    cells = measure.cells(r for r in runs if (r.seconds, r.seed) == (seconds, seed))
     print(measure.report(cells))
     if picture:
         measure.draw(cells, picture)

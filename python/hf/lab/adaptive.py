@@ -1,22 +1,50 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Goodput of adaptive stations on real waveforms beside the best fixed mode of each channel and
-SNR."""
-from concurrent.futures import ProcessPoolExecutor
+SNR.
+
+What is kept is one line for each run, adaptive ("auto") or in a fixed mode; the table and the map
+follow from them. After a change of the rate adaptation only the adaptive runs are old."""
+from concurrent.futures import ProcessPoolExecutor, as_completed
 import csv
 from dataclasses import dataclass
+import math
 import os
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+
+import numpy as np
 
 from .. import hf_python as hf
 from .. import output
+from . import block_errors
 
 #: Name in the table, words of hf.channel.
 CHANNELS = {"AWGN": "awgn", "ITU-R Good": "good", "ITU-R Moderate": "moderate",
             "ITU-R Poor": "poor", "3 ms, 10 Hz": "paths=0:0:10,3:0:10"}
 SNRS_DB = (0, 5, 10, 15, 20, 25, 30)
-RATES = (75, 150, 300, 600, 1200, 2400, 3200, 4800, 6400, 8000, 9600)
+#: The channel of block_errors.csv that tells which fixed modes are worth a run.
+CURVES = {"AWGN": "awgn", "ITU-R Good": "moderate", "ITU-R Moderate": "moderate",
+          "ITU-R Poor": "poor", "3 ms, 10 Hz": "high-moderate"}
+#: bit/s of the fixed modes.
+RATE_OF = {f"4539-{rate}{il}": rate for rate in (75, 150, 300, 600, 1200, 2400, 3200, 4800, 6400,
+                                                 8000, 9600) for il in "SL"}
+#: Independent blocks that a point of a curve is worth: it has 20 to 100, correlated by fading.
+INDEPENDENT = 16
 TARGET = 95.0  # % of the best fixed mode
-COLUMNS = ("channel", "snr_db", "seconds", "seed", "adaptive_bps", "best_bps", "best_mode")
+COLUMNS = ("channel", "snr_db", "seconds", "seed", "mode", "goodput_bps")
+ADAPTIVE = "auto"
+
+
+@dataclass(frozen=True)
+class Run:
+    """Goodput in bit/s of station time, in one mode or adaptive, on one channel at one SNR (dB in
+    3 kHz)."""
+
+    channel: str
+    snr_db: float
+    seconds: float
+    seed: int
+    mode: str
+    goodput_bps: float
 
 
 @dataclass(frozen=True)
@@ -25,11 +53,9 @@ class Cell:
 
     channel: str
     snr_db: float
-    seconds: float
-    seed: int
     adaptive_bps: float
     best_bps: float
-    best_mode: str
+    best_mode: str  # "none" where nothing gets through
 
     @property
     def share(self) -> Optional[float]:
@@ -37,82 +63,118 @@ class Cell:
         return 100 * self.adaptive_bps / self.best_bps if self.best_bps > 0 else None
 
 
+def _reference_power() -> float:
+    # All modes on the same air: the noise is that of the adaptive stations.
+    return hf.mode(hf.fastest_mode(ADAPTIVE)).mean_power
+
+
 def goodput(mode: str, channel: str, snr_db: float, seconds: float, seed: int) -> float:
     """bit/s that one station delivers to the other by ARQ in so many seconds of station time, from
     the first call on."""
     # More than the fastest mode carries, so that the time ends it.
     octets = int(9600 * seconds / 8) + 10000
-    # All modes on the same air: the noise is that of the adaptive stations.
     result = hf.simulate_real(mode, octets, channel=f"{CHANNELS[channel]} snr={snr_db}",
                               seed=seed, limit_s=seconds,
-                              signal_power=hf.mode(hf.fastest_mode("auto")).mean_power)
+                              signal_power=_reference_power())
     if result["octets_altered"]:
         raise RuntimeError(f"{mode}, {channel}, {snr_db} dB: {result['octets_altered']} octets "
                            "were altered")
     return 8 * result["octets_delivered"] / seconds
 
 
-def best_fixed(channel: str, snr_db: float, seconds: float, seed: int, near_bps: float
-               ) -> Tuple[float, str]:
-    """Goodput of the best fixed mode, and its name. The search begins with the rate that the
-    goodput near_bps suggests and goes both ways until two rates in a row are no better."""
-    seen: Dict[int, Tuple[float, str]] = {}
+def at_most(mode: str, channel: str, snr_db: float) -> float:
+    """bit/s that a fixed mode can deliver by what `hf bench curves` has measured of its blocks:
+    those without errors, and two standard deviations more. The SNR is that of the fastest mode; at
+    the same peak others have more."""
+    points = block_errors.read()[CURVES[channel], mode]
+    snrs = [p.snr_db for p in points]
+    good = [(p.blocks - p.bad_blocks) / max(p.blocks, 1) * (1 - p.lost / p.trials)
+            for p in points]
+    own_db = snr_db + 10 * math.log10(hf.mode(mode).mean_power / _reference_power())
+    if own_db <= snrs[0] - block_errors.STEP_DB:
+        return 0.0
+    share = (float(np.interp(own_db, snrs, good)) * INDEPENDENT + 0.5) / (INDEPENDENT + 1)
+    spread = math.sqrt(share * (1 - share) / INDEPENDENT)
+    return RATE_OF[mode] * min(1.0, share + 2 * spread)
 
-    def of(rate: int) -> Tuple[float, str]:
-        if rate not in seen:
-            seen[rate] = max((goodput(f"4539-{rate}{il}", channel, snr_db, seconds, seed),
-                              f"4539-{rate}{il}") for il in "SL")
-        return seen[rate]
 
-    start = min(range(len(RATES)), key=lambda k: abs(RATES[k] - 1.1 * near_bps))
-    best = of(RATES[start])
-    for step in (1, -1):
-        worse, k = 0, start + step
-        while worse < 2 and 0 <= k < len(RATES):
-            # A mode cannot deliver more than its rate.
-            if RATES[k] <= best[0] and step < 0:
-                break
-            found = of(RATES[k])
-            # Where nothing has come through yet, only slower modes can tell.
-            worse = 0 if found[0] > best[0] or (step < 0 and best[0] == 0) else worse + 1
-            best = max(best, found)
-            k += step
+def search(goodput_of: Callable[[str], float], bound_of: Callable[[str], float]
+           ) -> Tuple[float, str]:
+    """Goodput of the best fixed mode, and its name, by asking for that of a few: those with the
+    highest bound first, until no other could deliver more than the best."""
+    best = 0.0, "none"
+    for mode in sorted(RATE_OF, key=bound_of, reverse=True):
+        if bound_of(mode) <= best[0]:
+            break
+        best = max(best, (goodput_of(mode), mode))
     return best
 
 
-def measure_cell(channel: str, snr_db: float, seconds: float, seed: int) -> Cell:
-    """One cell; all its runs have the same channel realisation."""
-    ours = goodput("auto", channel, snr_db, seconds, seed)
-    best, mode = best_fixed(channel, snr_db, seconds, seed, ours)
-    return Cell(channel, snr_db, seconds, seed, ours, best, mode if best > 0 else "none")
+def measure_cell(channel: str, snr_db: float, seconds: float, seed: int,
+                 known: Dict[str, float]) -> List[Run]:
+    """What is missing of one cell. All its runs have the same channel realisation.
+
+    known: goodput by mode, of earlier runs.
+    """
+    have = dict(known)
+    new: List[Run] = []
+
+    def of(mode: str) -> float:
+        if mode not in have:
+            have[mode] = goodput(mode, channel, snr_db, seconds, seed)
+            new.append(Run(channel, snr_db, seconds, seed, mode, have[mode]))
+        return have[mode]
+
+    of(ADAPTIVE)
+    search(of, lambda mode: at_most(mode, channel, snr_db))
+    return new
 
 
-def load(path: str) -> List[Cell]:
-    """Cells of a file that save() wrote. Raises OSError, ValueError or KeyError."""
+def cells(runs: Iterable[Run]) -> List[Cell]:
+    """The table: every channel and SNR that has an adaptive run, beside the best of its fixed
+    modes."""
+    by_cell: Dict[Tuple[str, float], Dict[str, float]] = {}
+    for r in runs:
+        by_cell.setdefault((r.channel, r.snr_db), {})[r.mode] = r.goodput_bps
+    found = []
+    for (channel, snr_db), of in by_cell.items():
+        fixed = [(v, m) for m, v in of.items() if m != ADAPTIVE]
+        if ADAPTIVE in of and fixed:
+            best, mode = max(fixed)
+            found.append(Cell(channel, snr_db, of[ADAPTIVE], best, mode if best > 0 else "none"))
+    return found
+
+
+def load(path: str) -> List[Run]:
+    """Runs of a file that save() wrote. Raises OSError, ValueError or KeyError."""
     with open(path, newline="", encoding="utf-8") as file:
-        return [Cell(r["channel"], float(r["snr_db"]), float(r["seconds"]), int(r["seed"]),
-                     float(r["adaptive_bps"]), float(r["best_bps"]), r["best_mode"])
-                for r in csv.DictReader(file)]
+        return [Run(r["channel"], float(r["snr_db"]), float(r["seconds"]), int(r["seed"]),
+                    r["mode"], float(r["goodput_bps"])) for r in csv.DictReader(file)]
 
 
-def save(path: str, cells: Sequence[Cell]) -> None:
-    """Write the cells as CSV, in the order of the table."""
+def save(path: str, runs: Sequence[Run]) -> None:
+    """Write the runs as CSV, in the order of the table."""
     order = list(CHANNELS)
-    rows = sorted(cells, key=lambda c: (order.index(c.channel), c.snr_db))
+    names = [ADAPTIVE, *RATE_OF]
+    rows = sorted(runs, key=lambda r: (order.index(r.channel), r.snr_db, names.index(r.mode)))
     output.write_csv(path, list(COLUMNS),
-                     ([getattr(c, name) for name in COLUMNS] for c in rows))
+                     ([r.channel, f"{r.snr_db:g}", f"{r.seconds:g}", r.seed, r.mode,
+                       f"{r.goodput_bps:.1f}"] for r in rows))
 
 
 def measure(channels: Sequence[str], snrs_db: Sequence[float], seconds: float, seed: int,
-            jobs: int = 0, known: Sequence[Cell] = ()) -> Iterator[Cell]:
-    """The cells as they are done, in so many processes (0: one for each processor); those that
-    are known are not measured again."""
-    have = {(c.channel, c.snr_db, c.seconds, c.seed) for c in known}
+            jobs: int = 0, known: Sequence[Run] = ()) -> Iterator[List[Run]]:
+    """The missing runs of each cell as it is done, in so many processes (0: one for each
+    processor)."""
+    have: Dict[Tuple[str, float], Dict[str, float]] = {}
+    for r in known:
+        if (r.seconds, r.seed) == (seconds, seed):
+            have.setdefault((r.channel, r.snr_db), {})[r.mode] = r.goodput_bps
     with ProcessPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        waiting = [pool.submit(measure_cell, channel, snr_db, seconds, seed)
-                   for channel in channels for snr_db in snrs_db
-                   if (channel, snr_db, seconds, seed) not in have]
-        for one in waiting:
+        waiting = [pool.submit(measure_cell, channel, snr_db, seconds, seed,
+                               have.get((channel, snr_db), {}))
+                   for channel in channels for snr_db in snrs_db]
+        for one in as_completed(waiting):
             yield one.result()
 
 
@@ -148,7 +210,6 @@ def draw(cells: Sequence[Cell], path: str) -> None:
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
-    import numpy as np
     snrs = sorted({c.snr_db for c in cells})
     names = [name for name in CHANNELS if any(c.channel == name for c in cells)]
     shares = np.full((len(names), len(snrs)), np.nan)
