@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Station files: what is wrong is told in one line with the file, the key, the value and what is
 allowed, before anything is set up."""
+from pathlib import Path
+
 from click.testing import CliRunner
 from gnuradio import blocks, gr
 from gnuradio.hf import station
@@ -119,3 +121,11 @@ def test_trouble_while_building_names_the_file():
     d.data_link["no_such_setting"] = 1.0
     with pytest.raises(station.StationError, match="a.toml: .*no_such_setting"):
         station.Station(gr.top_block(), d, blocks.null_source(8), blocks.null_sink(8))
+
+
+def test_the_examples_are_station_files():
+    files = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
+    assert len(files) >= 7
+    assert all(station.load(str(f)).name for f in files)
+    radios = [d for d in map(station.load, map(str, files)) if d.radio is not None]
+    assert radios and all(d.record is not None for d in radios)

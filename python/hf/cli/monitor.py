@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""hf monitor: every channel of one wide recording."""
+from concurrent.futures import ThreadPoolExecutor
+import json
+import os
+import time
+from typing import Any, Dict, List, Optional, Tuple
+
+import click
+import numpy as np
+
+from .. import hf_python as _hf
+from .. import channeliser, demodulation, output, recording
+from . import fail
+from ._output import checked
+
+#: Samples of the wide recording between two looks at all receivers, s.
+STEP_S = 1.0
+
+
+class Channel:
+    """One of many, with a receiver of its own."""
+
+    def __init__(self, hz: float, effort: int) -> None:
+        self.hz = hz
+        self.receiver = _hf.receiver(effort=effort)
+        self.payload = bytearray()
+        self.reports: List[Tuple[Dict[str, Any], bytes]] = []
+        self.reception = demodulation.Reception(self.payload.extend, self._report)
+
+    def _report(self, report: Dict[str, Any]) -> None:
+        self.reports.append((report, bytes(self.payload)))
+        self.payload.clear()
+
+    def push(self, x: np.ndarray) -> None:
+        """Baseband of this channel."""
+        self.reception.handle(self.receiver.push(x))
+
+    def finish(self, seconds: float) -> None:
+        """The recording is over."""
+        self.push(demodulation.silence())
+        self.reception.finish(seconds)
+
+
+def numbers(_: Any, __: Any, text: Optional[str]) -> Optional[List[float]]:
+    """Numbers with commas between."""
+    if text is None:
+        return None
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"'{text}': allowed are numbers with commas between") from None
+
+
+@click.command(short_help="Every channel of one wide recording.")
+@click.argument("path", metavar="FILE")
+@click.option("--channels", callback=numbers, metavar="HZ,...",
+              help="Centres of the channels, Hz from the middle of the recording.")
+@click.option("--grid", type=click.FloatRange(100), metavar="HZ",
+              help="Instead: a channel every so many Hz over the whole recording.")
+@click.option("--sample-rate", type=float, help="Of raw samples, samples/s.")
+@click.option("--format", "raw_format", type=click.Choice(["cs16le", "cf32le"]),
+              help="FILE holds raw complex samples.")
+@click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
+              help="Of each receiver, as in hf demodulate.")
+@click.option("--payload", metavar="FOLDER", help="Keep the octets of each transmission there, a "
+              "file each: CHANNEL-START.bin.")
+def command(path: str, channels: Optional[List[float]], grid: Optional[float],
+            sample_rate: Optional[float], raw_format: Optional[str], effort: int,
+            payload: Optional[str]) -> None:
+    """Receive every 3 kHz channel of one wide complex recording (SigMF, or raw).
+
+    For each transmission a line of JSON on standard output: channel_hz (centre, from the middle of
+    the recording) and the keys of hf demodulate --json, in the order in which they end.
+
+    \b
+    Examples:
+      hf monitor --grid 3000 band.sigmf-meta
+      hf monitor --channels -42000,1500,27000 band.sigmf-meta --payload heard
+    """
+    if (channels is None) == (grid is None):
+        raise click.UsageError("give --channels or --grid")
+    if (sample_rate is None) != (raw_format is None):
+        raise click.UsageError("--format and --sample-rate belong together")
+    try:
+        source = recording.open_recording(path, sample_rate, raw_format)
+        if not source.complex_samples:
+            raise fail(f"{path}: holds real samples; allowed are complex ones (I and Q)")
+        centres = channels or channeliser.grid(source.rate, grid)
+        cutter = channeliser.Channeliser(source.rate, centres)
+    except ValueError as error:
+        raise fail(str(error)) from None
+    if payload:
+        with checked():
+            output.make_folder(payload)
+    listening = [Channel(hz, effort) for hz in centres]
+    begin = time.monotonic()
+    try:
+        seconds = receive(source, cutter, listening, payload)
+    except recording.RecordingError as error:
+        raise fail(str(error)) from None
+    for warning in source.warnings:
+        click.echo(f"hf: warning: {warning}", err=True)
+    found = sum(c.reception.found for c in listening)
+    pace = seconds / max(time.monotonic() - begin, 1e-9)
+    click.echo(f"{found} transmissions in {len(centres)} channels, {seconds:.1f} s, {pace:.1f} "
+               "times real time", err=True)
+
+
+def receive(source: recording.Recording, cutter: channeliser.Channeliser,
+            listening: List[Channel], payload: Optional[str]) -> float:
+    """Everything in the recording; gives its duration in seconds."""
+    samples, waiting, count = 0, [], 0
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        def hand_out() -> None:
+            # Receivers let go of Python while they work: threads use all processors.
+            parts = cutter.push(np.concatenate(waiting))
+            list(pool.map(lambda pair: pair[0].push(pair[1]), zip(listening, parts)))
+            waiting.clear()
+            say(listening, cutter.delay_s, payload)
+
+        for piece in source.pieces():
+            waiting.append(piece)
+            samples += len(piece)
+            count += len(piece)
+            if count >= STEP_S * source.rate:
+                hand_out()
+                count = 0
+        waiting.append(np.zeros(round(channeliser.BLOCK_S * source.rate), np.complex64))
+        hand_out()
+        seconds = samples / source.rate
+        list(pool.map(lambda c: c.finish(seconds), listening))
+    say(listening, cutter.delay_s, payload)
+    return seconds
+
+
+def say(listening: List[Channel], delay_s: float, payload: Optional[str]) -> None:
+    """What has ended, channel by channel."""
+    for channel in listening:
+        for report, octets in channel.reports:
+            report["start_s"] = round(report["start_s"] - delay_s, 4)
+            click.echo(json.dumps({"channel_hz": channel.hz, **report}))
+            if payload and octets:
+                name = f"{channel.hz:+.0f}-{report['start_s']:.2f}.bin"
+                with checked(), output.replacing(os.path.join(payload, name)) as file:
+                    file.write(octets)
+        channel.reports.clear()
