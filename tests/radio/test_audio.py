@@ -205,6 +205,34 @@ def test_tone_levels_and_calibration_over_a_loop(folder, environment, rig):
     assert not rig.keyed and rig.downs() == 4
 
 
+def test_the_channel_as_a_box_between_devices(folder, environment):
+    path = folder / "hears.toml"
+    path.write_text('address = "1.2.0.3"\n[radio]\ncapture = "west_out"\n')
+    talks = folder / "talks.toml"
+    talks.write_text('address = "1.2.0.1"\nmode = "4539-3200S"\n[sis_server]\nport = 0\n[radio]\n'
+                     'capture = "west_out"\nplayback = "east_in"\nlevel_db = -3\n')
+    with running(str(talks), environment) as (server, _):
+        # Peaks of -3 dB are a mean of about -10 dB: level of the modulator's peaks is 1.6.
+        box = subprocess.Popen(["hf", "channel", "--live", "awgn snr=15", "east_out", "west_in",
+                                "--signal", "-10", "--duration", "40"], env=environment,
+                               stderr=subprocess.PIPE, text=True)
+        assert box.stderr.readline().startswith("comes in")
+        ear = subprocess.Popen(["hf", "radio", "monitor", str(path), "--json", "--duration", "25"],
+                               env=environment, stdout=subprocess.PIPE, text=True)
+        time.sleep(3)
+        hf_(environment, "console", "ping", "--to", "1.2.0.9", "--server", server, "--count", "1",
+            "--timeout", "15")
+        said, _ = ear.communicate(timeout=60)
+        box.terminate()
+        box.communicate(timeout=20)
+        assert box.returncode == 0
+    heard = [json.loads(line) for line in said.splitlines()]
+    assert heard and all(h["mode"].startswith("4539-3200") for h in heard)
+    assert all(abs(h["snr_db"] - 15) < 3 for h in heard)
+    wrong = hf_(environment, "channel", "--live", "poor", "nowhere", "west_in")
+    assert wrong.returncode == 1 and "nowhere" in wrong.stderr
+
+
 def test_hamlibs_own_rigctld_is_keyed(folder, environment):
     with socket_free() as port:
         pass

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf channel: a recording through the simulated channel; the channel itself, measured."""
+import contextlib
 import math
-from typing import Optional
+import time
+from typing import List, Optional, Tuple
 
 import click
 
 from . import fail
 from .. import output, recording
 from ..lab import impair
+from ..radio.live_channel import LiveChannel
 from ._output import checked, force_option
+from .run import end_when_told
 
 
 def _validate(spread: float, hours: float, seed: int, plot: Optional[str]) -> None:
@@ -32,6 +36,24 @@ def _compare(spread: float, hours: float, seed: int, plot: Optional[str]) -> Non
         channel_models.draw(spread, 3600 * hours, seed, plot)
 
 
+def _live(channel: str, ways: List[Tuple[str, str]], seed: int, signal: float,
+          subcarrier: float, duration: Optional[float]) -> None:
+    end_when_told()
+    try:
+        box = LiveChannel(channel, ways, seed, signal, subcarrier_hz=subcarrier)
+    except RuntimeError as error:
+        raise fail(str(error)) from None
+    with box, contextlib.suppress(KeyboardInterrupt):
+        begin = said = time.monotonic()
+        while duration is None or time.monotonic() < begin + duration:
+            time.sleep(0.1)
+            if time.monotonic() >= said + 5:
+                said = time.monotonic()
+                click.echo("comes in: " + "; ".join(
+                    f"peak {peak:.1f} dB, mean {mean:.1f} dB" for peak, mean in box.levels()),
+                    err=True)
+
+
 @click.command(short_help="A recording through the simulated channel.")
 @click.argument("channel", required=False, metavar="[CHANNEL")
 @click.argument("source", required=False, metavar="IN", type=click.Path(dir_okay=False))
@@ -41,6 +63,15 @@ def _compare(spread: float, hours: float, seed: int, plot: Optional[str]) -> Non
               help="Centre of the signal in audio, Hz.")
 @click.option("--level", type=click.FloatRange(-60, 0), default=-3.0, show_default=True,
               help="Highest peak of the result, dB of full scale.")
+@click.option("--live", is_flag=True,
+              help="IN and OUT are sound devices (hf radio list): the channel as a box between "
+              "them, in real time until Ctrl-C.")
+@click.option("--back", nargs=2, metavar="IN OUT", help="For --live: the way back.")
+@click.option("--signal", type=click.FloatRange(-60, 0), default=-9.0, show_default=True,
+              help="For --live: mean power of the signal in IN, dB of full scale, to which the "
+              "SNR refers.")
+@click.option("--duration", type=click.FloatRange(0.1), help="For --live: end after so many "
+              "seconds.")
 @click.option("--validate", is_flag=True,
               help="Measure fading, noise, delays and print them beside what they should be.")
 @click.option("--compare", is_flag=True,
@@ -53,8 +84,9 @@ def _compare(spread: float, hours: float, seed: int, plot: Optional[str]) -> Non
               help="For both: Doppler spectrum and envelope as PNG, SVG or PDF.")
 @force_option
 def command(channel: Optional[str], source: Optional[str], target: Optional[str], seed: int,
-            subcarrier: float, level: float, validate: bool, compare: bool, spread: float,
-            hours: float, plot: Optional[str], force: bool) -> None:
+            subcarrier: float, level: float, live: bool, back: Optional[Tuple[str, str]],
+            signal: float, duration: Optional[float], validate: bool, compare: bool,
+            spread: float, hours: float, plot: Optional[str], force: bool) -> None:
     """Put the recording IN through a simulated HF channel and write OUT.
 
     IN is a WAV file, and so is OUT then, or a SigMF recording of complex samples, and OUT is
@@ -75,12 +107,20 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
     Examples:
       hf channel "poor snr=18 offset=40" clean.wav faded.wav
       hf channel "nvis snr=25 clock=50 impulses=2:20" clean.wav rough.wav
+      hf channel --live "poor snr=18" plughw:CARD=A plughw:CARD=B --signal -12
       hf channel --validate --plot spectrum.png
     """
     named = [a for a in (channel, source, target) if a is not None]
     if (len(named) == 3) + validate + compare != 1 or len(named) not in (0, 3):
         raise click.UsageError("give CHANNEL IN OUT, or --validate, or --compare")
+    if live and len(named) != 3:
+        raise click.UsageError("--live needs CHANNEL and two sound devices")
     try:
+        if live:
+            assert channel is not None and source is not None and target is not None
+            _live(channel, [(source, target)] + ([back] if back else []), seed, signal,
+                  subcarrier, duration)
+            return
         if plot:
             with checked():
                 output.check_picture(plot, force=force)

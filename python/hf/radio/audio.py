@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A transceiver on a sound card."""
 import os
-from typing import Callable, List, Optional
+from typing import List, Optional
 
 from gnuradio import audio, blocks, gr
 
@@ -13,6 +13,17 @@ from .key import Key
 #: air; with 4 the round trip is 14 ms and no sample is lost on a busy machine.
 PERIODS = 4
 PERIOD_S = 0.01
+
+
+def open_device(what: str, rate: int, name: str) -> gr.basic_block:
+    """A sound device; what: capture or playback. Raises RuntimeError that names it."""
+    # Read by gr-audio when a device is opened.
+    os.environ.setdefault("GR_CONF_AUDIO_ALSA_NPERIODS", str(PERIODS))
+    try:
+        return (audio.source if what == "capture" else audio.sink)(rate, name, True)
+    except RuntimeError:
+        raise RuntimeError(f"{what} = '{name}': the sound system cannot open it with {rate} "
+                           "samples/s; hf radio list prints the names there are") from None
 
 
 class AudioRadio:
@@ -29,21 +40,19 @@ class AudioRadio:
     def __init__(self, tb: gr.top_block, r: station.Radio, modem_rate: float = 9600) -> None:
         """Raises RuntimeError if a device cannot be opened, ValueError for what is out of
         range."""
-        # Read by gr-audio when a device is opened.
-        os.environ.setdefault("GR_CONF_AUDIO_ALSA_NPERIODS", str(PERIODS))
         self._lines: List[str] = []
         self.radio = r
         rate = int(r.audio_rate)
         self.key: Optional[Key] = None
         self.source = _hf.from_audio(rate, r.subcarrier_hz, modem_rate)
-        tb.connect(self._device(audio.source, rate, r.capture, "capture"), self.source)
+        tb.connect(open_device("capture", rate, r.capture), self.source)
         if not r.transmit:
             self.sink: gr.basic_block = blocks.null_sink(gr.sizeof_gr_complex)
             return
         buffer_s = PERIODS * PERIOD_S
         self.sink = _hf.to_audio(rate, r.subcarrier_hz, modem_rate, r.ptt.lead_s, r.ptt.tail_s,
                                  0, buffer_s + r.latency_s)
-        tb.connect(self.sink, self._device(audio.sink, rate, r.playback, "playback"))
+        tb.connect(self.sink, open_device("playback", rate, r.playback))
         sink = self.sink
         self.key = Key(r.ptt, lambda: sink.nitems_written(0), self._lines.append)
         tb.msg_connect(self.sink, "key", self.key, "key")
@@ -61,12 +70,3 @@ class AudioRadio:
         """Release the key; the flowgraph closes the devices."""
         if self.key is not None:
             self.key.close()
-
-    @staticmethod
-    def _device(kind: Callable[..., gr.basic_block], rate: int, name: str,
-                what: str) -> gr.basic_block:
-        try:
-            return kind(rate, name, True)
-        except RuntimeError:
-            raise RuntimeError(f"{what} = '{name}': the sound system cannot open it with {rate} "
-                               "samples/s; hf radio list prints the names there are") from None

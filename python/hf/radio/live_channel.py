@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The simulated HF channel as a box between sound devices."""
+from typing import Any, List, Tuple
+
+from gnuradio import gr
+
+from .. import hf_python as _hf
+from .audio import PERIOD_S, PERIODS, open_device
+
+#: A channel of 3 kHz.
+_MODEM_RATE = 9600.0
+
+
+class LiveChannel:
+    """What a capture device gives goes through an HF channel to a playback device, in real time.
+
+    A context manager; further directions (of a two-way box) have channels of their own. signal_db:
+    mean power of the signal in the captured audio, dB of full scale, to which the channel's SNR
+    refers.
+    """
+
+    def __init__(self, spec: str, ways: List[Tuple[str, str]], seed: int, signal_db: float,
+                 audio_rate: int = 48000, subcarrier_hz: float = 1800.0) -> None:
+        """ways: capture and playback of each direction. Raises ValueError for the channel,
+        RuntimeError for a device."""
+        self.tb = gr.top_block("hf channel")
+        self.sources: List[Any] = []
+        # A real signal of mean power P is the real part of a baseband of power 2 P.
+        power = 2 * 10 ** (signal_db / 10)
+        for k, (capture, playback) in enumerate(ways):
+            source = _hf.from_audio(audio_rate, subcarrier_hz, _MODEM_RATE)
+            sink = _hf.to_audio(audio_rate, subcarrier_hz, _MODEM_RATE,
+                                device_buffer_s=PERIODS * PERIOD_S)
+            self.tb.connect(open_device("capture", audio_rate, capture), source,
+                            _hf.channel(spec, seed + k, power, _MODEM_RATE), sink,
+                            open_device("playback", audio_rate, playback))
+            self.sources.append(source)
+
+    def __enter__(self) -> "LiveChannel":
+        self.tb.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.tb.stop()
+        self.tb.wait()
+
+    def levels(self) -> List[Tuple[float, float]]:
+        """Of each direction: peak and mean of what came in during the last second, dB of full
+        scale."""
+        return [(s.state().peak_db, s.state().rms_db) for s in self.sources]
