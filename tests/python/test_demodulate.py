@@ -272,3 +272,15 @@ def test_long_recordings_need_little_memory(tmp_path):
                        timeout=120)
     assert r.returncode == 1 and b"300.0 s" in r.stderr
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 180_000
+
+
+def test_a_wideband_recording_needs_its_bandwidth(hf, tmp_path):
+    message = bytes(range(256)) * 4
+    base = tmp_path / "wide"
+    options = ("--mode", "5069-12k-38400S", "--complex")
+    assert hf("modulate", *options, "-", base, input=message).status == 0
+    meta = tmp_path / "wide.sigmf-meta"
+    r = hf("demodulate", "--bandwidth", 12, "--json", meta)
+    assert r.status == 0 and r.out == message
+    wrong = hf("demodulate", "--bandwidth", 5, meta)
+    assert wrong.status != 0 and "3, 6, 9, 12" in wrong.err
