@@ -357,6 +357,17 @@ TEST(wideband_mechanism, a_faded_preamble_is_not_read_as_another_waveform)
 }
 
 // The first path may be away during the preamble, and come back ahead of what was locked on.
+// The scrambling of 256 values repeats itself twice in a channel symbol at 48 kHz, so that a strong
+// preamble looks like a short one somewhat earlier.
+TEST(wideband_mechanism, a_side_peak_of_the_scrambling_is_not_taken_for_the_preamble)
+{
+    for (uint64_t seed = 1; seed <= 12; ++seed) {
+        const mode m = mode_of(48, 10, interleaver::ultra_short);
+        const setup s{ m, snr(30, m), {}, 0.05, seed };
+        expect_right(run(s), s);
+    }
+}
+
 TEST(wideband_mechanism, a_path_that_comes_back_early_is_taken_in)
 {
     for (const unsigned wid : { 3u, 7u }) {

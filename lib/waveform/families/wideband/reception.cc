@@ -280,8 +280,9 @@ void add_patterns(listener& l)
             p.symbols = s.fixed;
             p.threshold = threshold;
             /* Its scrambling repeats itself: a side peak may come as many channel symbols early as
-             * there are fixed ones, and at every one of these. The short form's is over sooner. */
-            p.hold = (is_short ? short_symbols / 2 : fixed_symbols) * chips;
+             * there are fixed ones, and at every one of these; to the short form, too, the whole
+             * one has such peaks. */
+            p.hold = fixed_symbols * chips;
             p.step_hz = is_short ? short_step_hz : whole_step_hz;
             p.repeats_after = superframe_symbols * chips;
             p.contest = 1;
