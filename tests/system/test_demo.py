@@ -61,6 +61,15 @@ def test_file_and_ping_arrive_over_real_waveforms(folder):
     assert remains() == before
 
 
+def test_240_kbit_s_in_48_khz_over_real_waveforms(folder):
+    result = run("--bandwidth", "48", "--size", "60000", folder=folder)
+    print(result.stderr)
+    assert result.returncode == 0, result.stderr
+    assert "5069-48k-240000S" in result.stderr and "SHA-256 equal" in result.stderr
+    goodput = int(re.search(r"goodput +(\d+) bit/s", result.stderr).group(1))
+    assert goodput > 40000  # in station time: four times what 3 kHz can carry
+
+
 def test_on_a_fading_channel_the_stations_adapt(folder):
     result = run("--channel", "poor", "--snr", "18", "--size", "6000", "--speed", "50",
                  folder=folder)

@@ -17,7 +17,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from .. import netns, output, pair, watch
+from .. import hf_python as hf
+from .. import machine, netns, output, pair, watch
 from ..gui import snapshot, web
 from ..gui import strip as on_air
 from ..lab import picture
@@ -56,7 +57,7 @@ def status(demo: Demo, task: str, share: float, said: str, utf8: bool) -> Group:
         modem = s.modem.state()
         what = "transmits" if modem.transmitting else "receives" if modem.receiving else "listens"
         mode = modem.tx_mode if modem.transmitting else modem.rx_mode
-        table.add_row(f"{name} {pair.NODES[name]}", what, mode.replace("4539-", ""),
+        table.add_row(f"{name} {pair.NODES[name]}", what, re.sub(r"^\d{4}-(\d+k-)?", "", mode),
                       f"{modem.snr_db:.0f} dB" if modem.receptions else "-",
                       strip(demo.pair.watches[name].events()[-500:], now,
                             "\u2588\u2591\u00b7" if utf8 else "#=."))
@@ -174,14 +175,16 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
     picture.exchange(
         path, f"{demo.mode_text}, {demo.channel}: ping and {demo.size} octets by HTTP",
         {n: watch.transmissions(w.events(), end) for n, w in demo.pair.watches.items()},
-        [p for p in demo.progress if p.time >= 0], demo.heard())
+        [p for p in demo.progress if p.time >= 0], demo.heard(),
+        bandwidth_khz=demo.mode.bandwidth_hz // 1000)
     console.print(f"picture    {path}")
     return good
 
 
 def views_of(p: pair.Pair) -> List[snapshot.StationView]:
     """Of both stations."""
-    return [snapshot.StationView(p.tb, s, received=p.received[name])
+    return [snapshot.StationView(p.tb, s, received=p.received[name],
+                                 sample_rate=3.2 * p.mode.bandwidth_hz)
             for name, s in p.stations.items()]
 
 
@@ -212,18 +215,34 @@ def playground(demo: Demo, console: Console, views: List[snapshot.StationView]) 
         page.close()
 
 
+def mode_for(bandwidth: int, rate: Optional[str], interleaver: str, channel: str) -> str:
+    """The mode, or auto, that the options stand for."""
+    if bandwidth == 3:
+        rate = rate or ("9600" if channel in ("clear", "awgn") else "auto")
+        return "auto" if rate == "auto" else f"4539-{rate}{interleaver}"
+    if rate is None:
+        rate = str(max(m.rate_bps for m in hf.mode.all()
+                       if m.bandwidth_hz == 1000 * bandwidth))
+    return f"5069-{bandwidth}k-{rate}{interleaver}"
+
+
 @click.command()
+@click.option("--bandwidth", type=click.Choice([str(khz) for khz in machine.BANDWIDTHS_KHZ]),
+              default="3", show_default=True,
+              help="Of the channel, kHz; above 3 the waveforms of STANAG 5069, to 240 kbit/s in "
+              "48.")
 @click.option("--rate", metavar="RATE",
-              help="Data rate, bit/s, or auto: the stations choose for each transmission.  "
-              "[default: 9600 if the channel is clear or awgn, else auto]")
+              help="Data rate, bit/s, or auto (in 3 kHz): the stations choose for each "
+              "transmission.  [default: in 3 kHz 9600 if the channel is clear or awgn, else auto; "
+              "in wider bands the highest]")
 @click.option("--interleaver", default="S", show_default=True,
               help="US, VS, S, M, L, VL from 3200 bit/s on; Z, S, L below.")
 @click.option("--channel", default="awgn", show_default=True,
               help="clear, awgn, good, moderate, poor and more, as in hf channel.")
-@click.option("--snr", default=30.0, show_default=True,
-              help="Signal-to-noise ratio in 3 kHz, dB; not used if the channel is clear.")
-@click.option("--size", default=20000, show_default=True,
-              type=click.IntRange(1, 100_000_000), help="Octets of the file.")
+@click.option("--snr", type=float, help="Signal-to-noise ratio in the channel's bandwidth, dB; "
+              "not used if the channel is clear.  [default: 30; in wider bands than 3 kHz 35]")
+@click.option("--size", type=click.IntRange(1, 100_000_000), help="Octets of the file.  "
+              "[default: 20000; in wider bands than 3 kHz 300000]")
 @click.option("--speed", default=5.0, show_default=True, type=click.FloatRange(0.1, 1000),
               help="Times real time at the most; 1 is real time.")
 @click.option("--seed", default=1, show_default=True, help="Of noise, fading and the file.")
@@ -232,8 +251,9 @@ def playground(demo: Demo, console: Console, views: List[snapshot.StationView]) 
 @click.option("--picture", "path", default="hf-demo.png", show_default=True,
               help="Where to draw the exchange.")
 @force_option
-def command(rate: Optional[str], interleaver: str, channel: str, snr: float, size: int,
-            speed: float, seed: int, stay: bool, path: str, force: bool) -> None:
+def command(bandwidth: str, rate: Optional[str], interleaver: str, channel: str,
+            snr: Optional[float], size: Optional[int], speed: float, seed: int, stay: bool,
+            path: str, force: bool) -> None:
     """Two stations over a simulated HF channel, in lock step, real waveforms.
 
     A real HTTP server runs at station B; at station A curl fetches a file through HF-PEP and
@@ -243,8 +263,10 @@ def command(rate: Optional[str], interleaver: str, channel: str, snr: float, siz
     console = Console(stderr=True)
     with checked():
         output.check_picture(path, force=force)
-    rate = rate or ("9600" if channel in ("clear", "awgn") else "auto")
-    mode = "auto" if rate == "auto" else f"4539-{rate}{interleaver}"
+    wide = bandwidth != "3"
+    mode = mode_for(int(bandwidth), rate, interleaver, channel)
+    snr = (35.0 if wide else 30.0) if snr is None else snr
+    size = size or (300000 if wide else 20000)
     spec = channel if channel == "clear" else f"{channel} snr={snr:g}"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.default_int_handler)

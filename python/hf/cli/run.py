@@ -14,8 +14,9 @@ from ..gui import snapshot, web
 from . import fail
 
 
-#: Of a modem's baseband at 3 kHz, samples/s.
-RATE = 9600.0
+def rate_of(s: station.Station) -> float:
+    """Of its modem's baseband, samples/s."""
+    return 3200.0 * s.description.bandwidth_khz
 
 
 def end_when_told() -> None:
@@ -40,8 +41,9 @@ def greet(stations: running.Stations) -> None:
 
 def open_page(stations: running.Stations, port: int, control: bool) -> web.WebServer:
     """The page of all stations. Raises RuntimeError."""
-    views = [snapshot.StationView(stations.tb, s, radio_, received) for s, received, radio_ in
-             zip(stations.stations, stations.received, stations.radio_of)]
+    parts = zip(stations.stations, stations.received, stations.radio_of)
+    views = [snapshot.StationView(stations.tb, s, radio_, received, rate_of(s))
+             for s, received, radio_ in parts]
     about = f"gr-hf {version.__version__}, {'simulated air' if stations.air else 'on the air'}"
     return web.WebServer(snapshot.Snapshots(views, about), port,
                          controls_of(stations) if control else None)
@@ -127,7 +129,7 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
         stations = running.Stations(descriptions, channel, seed, speed, radio.open_radio)
         # Blocks in Python live as long as something in Python holds them.
         kept = [] if check else [
-            radio.record(stations.tb, s, received, RATE, stations.said.append)
+            radio.record(stations.tb, s, received, rate_of(s), stations.said.append)
             for s, received in zip(stations.stations, stations.received)]
         page = None if web_port is None or check else open_page(stations, web_port, control)
         if user:

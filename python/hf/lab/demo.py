@@ -20,8 +20,8 @@ from . import picture
 
 HTTP_PORT = 8000
 PINGS = 3
-#: Samples of the channel kept for the picture: 20 minutes.
-MAX_RECORDED = 20 * 60 * picture.SAMPLE_RATE
+#: Samples of the channel kept for the picture: 20 minutes in 3 kHz, 75 s in 48 kHz.
+MAX_RECORDED = 20 * 60 * 9600
 
 
 #: What a browser finds at station B.

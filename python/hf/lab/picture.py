@@ -8,8 +8,6 @@ import numpy as np
 from .. import output
 from ..watch import Transmission
 
-SAMPLE_RATE = 9600
-
 
 @dataclass
 class Progress:
@@ -20,7 +18,7 @@ class Progress:
 
 
 def spectrogram(samples: np.ndarray, columns: int = 900, bins: int = 128) -> np.ndarray:
-    """Power in dB, one row per frequency (-SAMPLE_RATE/2 up), one column per time slice."""
+    """Power in dB, one row per frequency (from the lowest up), one column per time slice."""
     step = max(len(samples) // columns, bins)
     count = max(len(samples) // step, 1)
     window = np.hanning(bins)
@@ -39,12 +37,12 @@ def spectrogram(samples: np.ndarray, columns: int = 900, bins: int = 128) -> np.
 
 def exchange(path: str, title: str, stations: Dict[str, List[Transmission]],
              progress: Sequence[Progress], samples: Optional[np.ndarray] = None,
-             begin: float = 0.0) -> None:
+             begin: float = 0.0, bandwidth_khz: int = 3) -> None:
     """Draw the exchange: who transmitted when in which mode, what was delivered, and the
     spectrum of the channel.
 
     stations: name to transmissions; samples: the channel from station time begin on,
-    complex at 9600 samples/s.
+    complex at 3200 samples/s for each kHz of bandwidth.
     """
     import matplotlib
     matplotlib.use("Agg")
@@ -78,13 +76,16 @@ def exchange(path: str, title: str, stations: Dict[str, List[Transmission]],
     if samples is not None:
         image = spectrogram(samples)
         high = image.max()
+        rate = 3200 * bandwidth_khz
+        # What fits into audio is shown as audio, on its subcarrier.
+        middle, low, high_khz = ((1800, 0, 3.6) if bandwidth_khz == 3 else
+                                 (0, -0.6 * bandwidth_khz, 0.6 * bandwidth_khz))
         axes[2].imshow(image, aspect="auto", origin="lower", cmap="viridis", vmin=high - 50,
                        vmax=high,
-                       extent=(begin, begin + len(samples) / SAMPLE_RATE,
-                               (-SAMPLE_RATE / 2 + 1800) / 1000,
-                               (SAMPLE_RATE / 2 + 1800) / 1000))
-        axes[2].set_ylim(0, 3.6)
-        axes[2].set_ylabel("audio, kHz")
+                       extent=(begin, begin + len(samples) / rate,
+                               (-rate / 2 + middle) / 1000, (rate / 2 + middle) / 1000))
+        axes[2].set_ylim(low, high_khz)
+        axes[2].set_ylabel("audio, kHz" if middle else "baseband, kHz")
     axes[-1].set_xlabel("station time, s")
     axes[-1].set_xlim(begin, end)
     output.save_figure(figure, path, dpi=110)
