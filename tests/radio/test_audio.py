@@ -36,7 +36,7 @@ def test_what_goes_to_audio_comes_from_audio():
 
 
 #: What has to be received over the sound server in real time does not always come through yet: in
-#: three of nine runs no call between the stations was answered, and why is not known.
+#: two of seven runs the file did not arrive, and why is not known.
 live = pytest.mark.skipif(not os.environ.get("HF_LIVE"),
                           reason="reception in real time over a sound server: set HF_LIVE=1")
 
