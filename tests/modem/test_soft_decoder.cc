@@ -155,3 +155,28 @@ TEST_P(soft_decoder_of, says_more_than_it_was_told)
     EXPECT_GT(before, 3000u); // 9 %
     EXPECT_LT(after, before / 20);
 }
+
+// Every processor must give the same numbers: rates of work differ, results may not.
+TEST_P(soft_decoder_of, has_the_same_steps_on_every_processor)
+{
+    const auto plan = tail_biting_code(GetParam());
+    const auto w = make_word(plan, 333, 0.9, 7);
+    const size_t n = w.llr.size() / 2;
+    const auto plain = make_plain_soft_steps(plan), fast = make_soft_steps(plan);
+    ASSERT_EQ(plain->states(), fast->states());
+    const size_t states = plain->states();
+    std::vector<float> kept[2], metric[2], out[2];
+    size_t i = 0;
+    for (const auto* s : { plain.get(), fast.get() }) {
+        kept[i].resize(n * states);
+        metric[i].assign(states, 0);
+        out[i].resize(2 * n);
+        s->forward(w.llr.data(), n, metric[i].data(), kept[i].data());
+        s->backward(w.llr.data(), n, metric[i].data());
+        s->combine(w.llr.data(), n, kept[i].data(), metric[i].data(), out[i].data());
+        ++i;
+    }
+    EXPECT_EQ(kept[0], kept[1]);
+    EXPECT_EQ(metric[0], metric[1]);
+    EXPECT_EQ(out[0], out[1]);
+}

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/decode/soft_steps.h"
 #include "waveform/coding/convolutional_code.h"
 
 #include <cstddef>
@@ -24,7 +25,6 @@ public:
      *  \throws std::invalid_argument for a code of another constraint length
      */
     explicit soft_decoder(const code_plan& p);
-    ~soft_decoder();
 
     /*! \brief Steps that a tail-biting block is run round beyond its ends, forwards and backwards:
      *         43 times the memory, which a code punctured to 8/9 needs.
@@ -52,13 +52,9 @@ public:
 private:
     void backward_window(const float* pairs, size_t n, size_t from, size_t to, bool ring);
 
-    class steps;
-    template <unsigned K>
-    class steps_of;
-
     static constexpr size_t window = 512;
+    std::unique_ptr<soft_steps> d_steps;
     size_t d_wrap;
-    std::unique_ptr<steps> d_steps;
     std::vector<float> d_alpha; // before each step of a window
     std::vector<float> d_out;
     metrics d_forward, d_backward;
