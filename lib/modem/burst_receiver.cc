@@ -40,6 +40,10 @@ constexpr double present_within_s = 0.25;
  * tell that the message goes on; trackers need a moment to see that it does not. */
 constexpr double signal_went_on_s = 0.6;
 
+/* How far the search falls behind, before what it need not look at is left out: beginning
+ * anew at another place has a cost. */
+constexpr double idle_search_s = 0.5;
+
 // A signal that ends so long before the next one was lost, not preempted.
 constexpr double gap_s = 0.25;
 
@@ -105,6 +109,7 @@ private:
     void work();
     bool step();
     bool step_watch();
+    bool certainly_present();
     bool step_track();
     void begin(const acquired& a);
     void give_up(rx_end_reason reason, double air_end);
@@ -173,9 +178,27 @@ bool burst_receiver::impl::step()
     return step_watch();
 }
 
-// Preambles are looked for all the time: the next transmission may not wait for the end.
+/* Whether the transmission that is followed was there when it was last looked at, so that
+ * step_watch() would refuse every preamble that could be found by now: the search waits until there
+ * is doubt, and then has the samples since. */
+bool burst_receiver::impl::certainly_present()
+{
+    if (!d_tracker->present())
+        return false;
+    const auto refused_before = static_cast<int64_t>(
+        d_tracker->sample_of(d_tracker->last_good_symbol()) -
+        static_cast<double>(d_grid.samples(present_within_s)));
+    if (refused_before - d_watch.searched() > d_grid.samples(idle_search_s))
+        d_watch.forget_before(refused_before);
+    return true;
+}
+
+/* Preambles are looked for whenever one could be there: the next transmission may not wait for
+ * the end. */
 bool burst_receiver::impl::step_watch()
 {
+    if (!d_found && d_tracker && certainly_present())
+        return false;
     if (!d_found) {
         d_found = d_watch.advance(d_in);
         d_counters.candidates = d_watch.candidates();

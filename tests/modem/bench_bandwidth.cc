@@ -2,12 +2,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Processor time and errors of the receiver by bandwidth: bench_bandwidth [MODE[:CHANNEL] ...]
  *
- * Real waveforms of the wideband family, behind a reader of preambles that knows which mode is
- * sent, with one super-frame: what is measured is the receiver, not how a family reads. CHANNEL is
- * a channel_spec; `snr` in it is that of the waveform's own bandwidth. */
+ * The receiver listens for all that is sent in the bandwidth, as a station does. CHANNEL is a
+ * channel_spec; `snr` in it is that of the waveform's own bandwidth. */
 #include "modem/loopback.h"
-#include "waveform/families/wideband/preamble.h"
-#include "waveform/families/wideband/wideband.h"
+#include "waveform/families/registry.h"
 #include "waveform/timing.h"
 
 #include <algorithm>
@@ -16,7 +14,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
-#include <memory>
 #include <string>
 
 namespace {
@@ -37,57 +34,6 @@ public:
 
 private:
     std::clock_t d_from = std::clock();
-};
-
-// One mode, and a reader that takes every confirmed preamble for it.
-struct listener {
-    explicit listener(const mode& m) : waveform(kernel::describe(m))
-    {
-        const double relative = waveform.symbol_rate_bd / 2400;
-        plan.presence = 0.35f;
-        plan.judged_after_s = 0.7;
-        fading_class f;
-        f.pace.terms = 6;
-        f.pace.window_s = 0.42;
-        f.pace.rows = static_cast<size_t>(32 * relative);
-        f.sub_block = static_cast<size_t>(16 * relative);
-        plan.paces = { f };
-        plan.refined = f.pace;
-        plan.refined.terms = 4;
-        plan.refined.window_s = 0.2;
-        plan.finds_paths = true;
-        plan.follows_level = true;
-        plan.look_ahead = 2;
-        const auto fixed = wideband::fixed_part_points(m.bandwidth_hz / 1000);
-        stretch.symbols = waveform.preamble.size();
-        stretch.fixed = fixed;
-        family.symbol_rate_bd = waveform.symbol_rate_bd;
-        family.patterns = { { fixed, 25, fixed.size(), 6.5, 0, false } };
-        family.reader = [this](size_t, const reading_options&) {
-            return std::make_unique<reader>(*this);
-        };
-    }
-
-    class reader : public preamble_reader
-    {
-    public:
-        explicit reader(const listener& l) : d_listener(l) {}
-        const preamble_stretch& stretch() const override { return d_listener.stretch; }
-        verdict read(const preamble_evidence&) override { return verdict::found; }
-        preamble_meaning meaning() const override
-        {
-            const size_t n = d_listener.waveform.preamble.size();
-            return { &d_listener.waveform, &d_listener.plan, n, n };
-        }
-
-    private:
-        const listener& d_listener;
-    };
-
-    const description& waveform;
-    reception_plan plan;
-    preamble_stretch stretch;
-    family_reception family;
 };
 
 // \p spec with its SNR moved from the waveform's bandwidth to the channel's 3 kHz.
@@ -118,8 +64,7 @@ void run_channel(loopback::samples& x,
 
 void receive(const mode& m, const std::string& spec, double seconds, uint64_t seed)
 {
-    const listener l(m);
-    const symbol_grid grid(l.waveform.symbol_rate_bd);
+    const symbol_grid grid(kernel::describe(m).symbol_rate_bd);
     const auto timing = timing_of(m);
     const auto blocks =
         std::max<size_t>(1,
@@ -146,7 +91,7 @@ void receive(const mode& m, const std::string& spec, double seconds, uint64_t se
     loopback::pause(x, lead);
     run_channel(x, spec, m, seed);
 
-    burst_receiver rx({}, { &l.family });
+    burst_receiver rx({}, receptions(m.bandwidth_hz));
     const processor_time receiving;
     const auto got = loopback::receive(rx, x, grid.tick_samples());
     const double rx_s = receiving.seconds();
@@ -191,11 +136,10 @@ void receive(const mode& m, const std::string& spec, double seconds, uint64_t se
 
 void hear_noise(const mode& m, double seconds)
 {
-    const listener l(m);
-    const symbol_grid grid(l.waveform.symbol_rate_bd);
+    const symbol_grid grid(kernel::describe(m).symbol_rate_bd);
     loopback::samples x(static_cast<size_t>(grid.samples(seconds)));
     run_channel(x, "snr=0", m, 1);
-    burst_receiver rx({}, { &l.family });
+    burst_receiver rx({}, receptions(m.bandwidth_hz));
     const processor_time time;
     loopback::receive(rx, x, grid.tick_samples());
     std::printf("%2d kHz, noise %58s receiver %6.1f\n",

@@ -53,6 +53,9 @@ public:
     //! Oldest input sample still needed.
     int64_t needs() const { return d_stream.needs(); }
 
+    //! Input sample up to which was searched.
+    int64_t position() const { return symbol_grid::samples_per_row * d_position; }
+
 private:
     struct pattern {
         size_t family, number;

@@ -98,6 +98,8 @@ void preamble_watch::forget_before(int64_t from)
                        d_trials.end(),
                        [from](const trial& t) { return t.candidate.sample < from; }),
         d_trials.end());
+    if (d_search.position() < from)
+        d_search.restart(from);
 }
 
 int64_t preamble_watch::needs() const

@@ -40,11 +40,15 @@ public:
     //! Go on at input sample \p from.
     void restart(int64_t from);
 
-    //! Give up candidates that lie before \p from, also those still to come.
+    //! Give up candidates that lie before \p from, also those still to come, and do not look
+    //! for others there.
     void forget_before(int64_t from);
 
     //! Oldest input sample still needed.
     int64_t needs() const;
+
+    //! Input sample up to which was searched.
+    int64_t searched() const { return d_search.position(); }
 
     //! Times the search fired.
     uint64_t candidates() const { return d_candidates; }

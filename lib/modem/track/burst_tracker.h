@@ -54,6 +54,9 @@ public:
     virtual bool lost() const = 0;
     //! The symbol after the last one at which the signal was certainly there.
     virtual int64_t last_good_symbol() const = 0;
+
+    //! Whether the signal was there at the latest symbol that was looked at.
+    virtual bool present() const = 0;
     //! Oldest input sample that advance() still needs.
     virtual int64_t needs() const = 0;
     //! Input sample on which symbol \p n arrives by the first path.

@@ -33,6 +33,7 @@ public:
     std::optional<received_block> advance(const sample_buffer& in) override;
     bool lost() const override { return d_presence.lost(); }
     int64_t last_good_symbol() const override { return d_presence.last_good(); }
+    bool present() const override { return d_presence.now(); }
     int64_t needs() const override { return d_stream.needs(); }
     double sample_of(int64_t symbol) const override;
 

@@ -35,6 +35,7 @@ public:
         // A single good score may be chance.
         if (mean(std::min(d_scores.size(), d_recent)) >= d_threshold)
             d_last_good = symbol;
+        d_last = symbol;
     }
 
     bool lost() const
@@ -43,6 +44,9 @@ public:
     }
 
     int64_t last_good() const { return d_last_good; }
+
+    //! Whether it was there when last looked at.
+    bool now() const { return d_last_good == d_last; }
 
 private:
     float mean(size_t last) const
@@ -55,7 +59,7 @@ private:
     size_t d_patience, d_recent;
     float d_threshold;
     std::deque<float> d_scores;
-    int64_t d_last_good = 0;
+    int64_t d_last_good = 0, d_last = 0;
 };
 
 } // namespace gr::hf::kernel
