@@ -85,13 +85,21 @@ def tshark(hours: float, seed: int, out: Optional[str], force: bool) -> None:
 
 @command.command()
 @click.option("--seconds", default=60.0, show_default=True, help="Of signal for each mode.")
-def speed(seconds: float) -> None:
+@click.option("--wideband", is_flag=True, help="The fastest modes of 3, 12, 24 and 48 kHz.")
+def speed(seconds: float, wideband: bool) -> None:
     """Times real time of modulator, receiver, of two whole stations in lock step, and of audio.
 
     The last column is what audio of 48000 samples/s costs hf demodulate in processor time on
     top of the receiver.
     """
     from ..lab import speed as measure
+    if wideband:
+        wide = []
+        for bandwidth in measure.WIDEBAND:
+            click.echo(f"{bandwidth} kHz", err=True)
+            wide.append(measure.measure_wideband(bandwidth, seconds))
+        print(measure.wideband_table(wide))
+        return
     rows = []
     for mode in measure.MODES:
         click.echo(mode, err=True)

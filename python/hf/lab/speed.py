@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How many times faster than real time the engines and two stations work, by processor
 time, so that other work on the machine does not count."""
+import math
 import os
 import tempfile
 import time
-from typing import List, NamedTuple, Tuple
+from typing import List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -15,6 +16,17 @@ SAMPLE_RATE = 9600
 MODES = ["4539-75S", "4539-600S", "4539-2400L", "4539-3200S", "4539-9600S", "4539-9600VL"]
 # At 9600 bit/s, at least: normal and highest effort. No target is set for one pass.
 TARGETS = {1: 60, 2: 10}
+#: The fastest mode of a bandwidth, kHz, with the times real time that it should be received at,
+#: 3 dB above the SNR at which ten bits of a million are wrong; the same at that SNR for 48 kHz.
+WIDEBAND = {3: ("5069-3k-16000S", 60.0), 12: ("5069-12k-64000S", 15.0),
+            24: ("5069-24k-120000S", 8.0), 48: ("5069-48k-240000S", 4.0)}
+WIDEBAND_AT_THRESHOLD = {48: 2.0}
+#: SNR of that threshold in the mode's own bandwidth, dB: the ideal receiver's of 256 points and
+#: 0.7 dB, as performance_ideal_awgn.csv has it.
+THRESHOLD_256_DB = 28.0
+WIDEBAND_NOISE = {48: 15.0}
+WIDEBAND_MODULATOR = {48: 50.0}
+WIDEBAND_LOCK_STEP = {48: 2.0}
 #: Two whole stations in one thread at 4539-9600S, normal effort.
 LOCK_STEP_TARGET = 100
 AUDIO_RATE = 48000
@@ -126,4 +138,71 @@ def table(rows: List[Speed]) -> str:
         cells += [f"{r.idle_receiver:.0f}", f"{r.lock_step:.0f}{target}", f"{r.to_audio:.0f}",
                   f"{r.from_audio:.0f}", f"{r.audio_extra:.1f} % (target {AUDIO_TARGET} %)"]
         lines.append(f"| {r.mode} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+class WidebandSpeed(NamedTuple):
+    """Times real time of the fastest mode of a bandwidth, normal effort, all that is sent in the
+    bandwidth listened for; receiver: at the threshold and 3 dB above."""
+
+    mode: str
+    bandwidth: int
+    modulator: float
+    receiver: Tuple[float, float]
+    idle_receiver: float
+    lock_step: float
+
+
+def measure_wideband(bandwidth: int, seconds: float) -> WidebandSpeed:
+    """Measure a bandwidth, kHz, with about so many seconds of signal."""
+    text, _ = WIDEBAND[bandwidth]
+    mode = hf.mode(text)
+    rate = 3200 * bandwidth
+    payload = np.random.default_rng(1).bytes(octets_for(mode, seconds))
+    begin = time.thread_time()
+    samples = hf.modulate(mode, payload)
+    modulator = time.thread_time() - begin
+    samples = np.concatenate([samples, np.zeros(rate // 2, np.complex64)])
+    duration = len(samples) / rate
+    rng = np.random.default_rng(2)
+    noise = (rng.normal(size=len(samples)) + 1j * rng.normal(size=len(samples)))
+    # A sample is four times as wide as a symbol: 3200 samples/s for 800 Bd.
+    power = float(np.mean(np.abs(samples[:-rate // 2]) ** 2)) * 3.2 / 2
+    reached = []
+    for above_db in (0.0, 3.0):
+        level = math.sqrt(power / 10 ** ((THRESHOLD_256_DB + above_db) / 10))
+        heard = (samples + level * noise).astype(np.complex64)
+        receiver = hf.receiver(bandwidth=bandwidth)
+        begin = time.thread_time()
+        events = receiver.push(heard)
+        reached.append(duration / (time.thread_time() - begin))
+        got = b"".join(e["octets"] for e in events if e["type"] == "octets")
+        if got[:len(payload) // 2] != payload[:len(payload) // 2] and above_db > 0:
+            raise RuntimeError(f"{text}: the receiver did not give back what was sent")
+    receiver = hf.receiver(bandwidth=bandwidth)
+    begin = time.thread_time()
+    receiver.push((level * noise).astype(np.complex64))
+    idle = duration / (time.thread_time() - begin)
+    begin = time.thread_time()
+    result = hf.simulate_real(text, octets_for(mode, seconds), 2042, limit_s=20 * seconds + 200)
+    lock_step = result["end_s"] / (time.thread_time() - begin)
+    return WidebandSpeed(text, bandwidth, duration / modulator, (reached[0], reached[1]), idle,
+                         lock_step)
+
+
+def wideband_table(rows: List[WidebandSpeed]) -> str:
+    """The rows as a Markdown table."""
+    def cell(value: float, target: Optional[float]) -> str:
+        return f"{value:.1f}" + (f" (target {target:g})" if target else "")
+
+    lines = ["| mode | modulator | receiver, 28 dB (threshold) | 31 dB | noise | two stations |",
+             "|---|---|---|---|---|---|"]
+    for r in rows:
+        k = r.bandwidth
+        lines.append("| " + " | ".join([
+            r.mode, cell(r.modulator, WIDEBAND_MODULATOR.get(k)),
+            cell(r.receiver[0], WIDEBAND_AT_THRESHOLD.get(k)),
+            cell(r.receiver[1], WIDEBAND[k][1]),
+            cell(r.idle_receiver, WIDEBAND_NOISE.get(k)),
+            cell(r.lock_step, WIDEBAND_LOCK_STEP.get(k))]) + " |")
     return "\n".join(lines)
