@@ -185,9 +185,9 @@ bool burst_receiver::impl::certainly_present()
 {
     if (!d_tracker->present())
         return false;
-    const auto refused_before = static_cast<int64_t>(
-        d_tracker->sample_of(d_tracker->last_good_symbol()) -
-        static_cast<double>(d_grid.samples(present_within_s)));
+    const auto refused_before =
+        static_cast<int64_t>(d_tracker->sample_of(d_tracker->last_good_symbol()) -
+                             static_cast<double>(d_grid.samples(present_within_s)));
     if (refused_before - d_watch.searched() > d_grid.samples(idle_search_s))
         d_watch.forget_before(refused_before);
     return true;
