@@ -127,6 +127,26 @@ def test_the_search_finds_the_edge():
     assert not bad.met and bad.needs_db is None
 
 
+def test_targets_are_below_the_limits_and_measured_there():
+    wide = standard.wideband_rows()
+    assert all(r.target_db is not None and r.target_db <= r.snr_db for r in wide)
+    by_id = {r.id: r for r in wide}
+    assert by_id["D48-8-POOR"].target_db == 17.5 and by_id["D12-3-POOR"].target_db == 4.0
+    assert by_id["D24-8-AWGN"].target_db == pytest.approx(13.5)
+    asked = []
+
+    def run(point, stop):
+        asked.append((point.channel, stop.bad_blocks))
+        return ber.Result(point, 1, 100000, 0, 10, 0, 0, 0, 0, 1, 1)
+
+    outcome = standard.check(by_id["D48-8-POOR"], 1, 1, False, run, at_target=True)
+    assert asked == [("paths=0:0:1,2:0:1 snr=17.5", standard.MISSED_AFTER)]
+    assert outcome.met and outcome.needs_db == 17.5
+    assert "| 23 | 17.5 |" in standard.table([outcome])
+    with pytest.raises(ValueError, match="no target"):
+        standard.check(standard.narrowband_rows()[0], 1, 1, False, run, at_target=True)
+
+
 def test_acquisition_is_counted():
     easy = acquisition.Condition("4539-600S", "awgn", 5.0, 0.995)
     with ThreadPoolExecutor(2) as executor:
@@ -169,7 +189,7 @@ def test_command(tmp_path):
     assert plot.read_bytes().startswith(b"\x89PNG")
     done = runner.invoke(command, ["--standard", "--row", "P03", "--scale", "0.005"])
     assert done.exit_code == 0, done.stderr
-    assert "| P03 | 4539-2400L | AWGN | 10 | 1e-05 | 0.0e+00" in done.stdout
+    assert "| P03 | 4539-2400L | AWGN | 10 | 10 | 1e-05 | 0.0e+00" in done.stdout
     assert "| met |" in done.stdout
 
 
@@ -182,6 +202,8 @@ def test_command(tmp_path):
     (["--standard", "--row", "P99"], "P01 to P35"),
     (["--standard", "--acquisition"], "either --standard"),
     (["--silence", "1", "--channel", "dry"], "dry"),
+    (["--standard", "--at-target", "--search"], "without --search"),
+    (["--standard", "--row", "P03", "--at-target"], "no row P03"),
 ])
 def test_wrong_use(arguments, text):
     done = CliRunner(mix_stderr=False).invoke(command, arguments)

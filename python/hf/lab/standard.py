@@ -29,6 +29,7 @@ class Row(NamedTuple):
     duration_s: float
     whole: bool   # one transmission of the whole duration
     what: str
+    target_db: Optional[float] = None  # SNR that we want to do with; none: no target
 
 
 def _paths(row: Dict[str, str]) -> str:
@@ -50,6 +51,30 @@ def wideband_modes() -> Dict[Tuple[int, int], str]:
             if m.waveform is not None and m.interleaver == "L" and m.constraint_length == 7}
 
 
+#: Poor: what we want to do with, by waveform number, dB.
+#: The others 3 dB below the limit.
+POOR_TARGETS_DB = {6: 11.0, 7: 15.0, 8: 17.5, 9: 20.5, 10: 23.5}
+#: How far from the ideal receiver on AWGN, dB.
+FROM_IDEAL_DB = 0.7
+SPARE_DB = 3.0
+
+
+def wideband_ideal_db(constraint_length: int = 7) -> Dict[int, float]:
+    """SNR in the own bandwidth at which the ideal receiver has a bit error rate of 1e-5 on AWGN,
+    by waveform number; simulated for 3 kHz, longest interleaver."""
+    with open(DATA / "performance_ideal_wideband.csv", newline="", encoding="utf-8") as file:
+        return {int(r["wid"]): float(r["ideal_receiver_snr_db_at_1e-5"])
+                for r in csv.DictReader(file) if int(r["K"]) == constraint_length}
+
+
+def _wideband_target(kind: str, wid: int, limit_db: float) -> float:
+    if kind == "AWGN":
+        return wideband_ideal_db()[wid] + FROM_IDEAL_DB
+    if kind == "POOR":
+        return POOR_TARGETS_DB.get(wid, limit_db - SPARE_DB)
+    return limit_db if kind == "STATIC" else limit_db - SPARE_DB
+
+
 def wideband_rows() -> List[Row]:
     """Every row of performance_wideband.csv: D<kHz>-<waveform>-<condition>."""
     modes = wideband_modes()
@@ -69,11 +94,13 @@ def wideband_rows() -> List[Row]:
                 channel += f" offset={75 if up else -75}"
             ber = float(r["ber_max"]) if r["ber_max"] else None
             bandwidth, wid = int(r["bw_khz"]), int(r["wid"])
+            limit_db = float(r["snr_db_in_bw"])
             what = kind if len(delays) < 2 or kind == "POOR" else \
                 f"{kind}, {' '.join(f'{d:g}' for d in delays)} ms"
             result.append(Row(f"D{bandwidth}-{wid}-{kind}", modes[bandwidth, wid], channel,
-                              float(r["snr_db_in_bw"]), ber, 60 * float(r["min_minutes"]), whole,
-                              f"{bandwidth} kHz, waveform {wid}, {what}"))
+                              limit_db, ber, 60 * float(r["min_minutes"]), whole,
+                              f"{bandwidth} kHz, waveform {wid}, {what}",
+                              _wideband_target(kind, wid, limit_db)))
     return result
 
 
@@ -124,11 +151,12 @@ Run = Callable[[Point, Stop], Result]
 
 
 class Outcome(NamedTuple):
-    """A row, its result at the required SNR, and the least SNR found to be enough."""
+    """A row, its result at the required SNR (or at at_db), and the least SNR found enough."""
 
     row: Row
     at_limit: Result
     needs_db: Optional[float]
+    at_db: Optional[float] = None
 
     @property
     def met(self) -> bool:
@@ -142,9 +170,15 @@ def passes(row: Row, result: Result) -> bool:
     return result.ber <= row.max_ber
 
 
-def check(row: Row, scale: float, effort: int, search: bool, run: Run) -> Outcome:
+#: Blocks with errors after which a target counts as missed.
+MISSED_AFTER = 30
+
+
+def check(row: Row, scale: float, effort: int, search: bool, run: Run,
+          at_target: bool = False) -> Outcome:
     """Measure \\p row for its duration times \\p scale. With \\p search: go down from the limit
-    by 2 dB while it holds, then halve the step down to 0.5 dB."""
+    by 2 dB while it holds, then halve the step down to 0.5 dB. At the target: there instead of
+    at the limit, for a row that has one, and until it is missed."""
     duration = row.duration_s * scale
     seconds = duration if row.whole else min(TRANSMISSION_S, duration)
     if "sweep" in row.channel:
@@ -152,8 +186,14 @@ def check(row: Row, scale: float, effort: int, search: bool, run: Run) -> Outcom
 
     def at(snr: float) -> Result:
         return run(Point(row.mode, f"{row.channel} snr={snr:g}", seconds, effort),
-                   Stop(bad_blocks=10 ** 9, air_s=duration))
+                   Stop(bad_blocks=MISSED_AFTER if at_target else 10 ** 9, air_s=duration))
 
+    if at_target:
+        if row.target_db is None:
+            raise ValueError(f"row {row.id} has no target")
+        result = at(round(row.target_db, 2))
+        needs = row.target_db if passes(row, result) else None
+        return Outcome(row, result, needs, row.target_db)
     limit = at(row.snr_db)
     if not search or row.max_ber is None or not passes(row, limit):
         return Outcome(row, limit, None)
@@ -186,8 +226,8 @@ def margins(outcomes: List[Outcome]) -> str:
     return "\n".join(lines)
 
 
-HEAD = ["row", "mode", "channel", "limit dB", "BER allowed", "BER", "95 % up to", "bad blocks",
-        "lost", "needs dB", "margin dB", ""]
+HEAD = ["row", "mode", "channel", "limit dB", "measured at", "BER allowed", "BER",
+        "95 % up to", "bad blocks", "lost", "needs dB", "margin dB", ""]
 
 
 def table(outcomes: List[Outcome]) -> str:
@@ -196,7 +236,8 @@ def table(outcomes: List[Outcome]) -> str:
     for o in outcomes:
         r = o.at_limit
         upper = outward(*r.ber_interval()).split()[-1]
-        cells = [o.row.id, o.row.mode, o.row.what, f"{o.row.snr_db:g}",
+        at_db = o.row.snr_db if o.at_db is None else o.at_db
+        cells = [o.row.id, o.row.mode, o.row.what, f"{o.row.snr_db:g}", f"{at_db:g}",
                  "hold" if o.row.max_ber is None else f"{o.row.max_ber:.0e}",
                  f"{r.ber:.1e}", upper,
                  f"{r.bad_blocks} of {r.blocks}",
