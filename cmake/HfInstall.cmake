@@ -17,6 +17,12 @@ install(FILES ${CMAKE_BINARY_DIR}/gnuradio-hfConfig.cmake
 install(EXPORT gnuradio-hf NAMESPACE gnuradio:: FILE gnuradio-hfTargets.cmake
         DESTINATION ${HF_CMAKE_DIR})
 
+# For those without CMake; found from its own place, wherever the tree is put.
+set(HF_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+hf_path_to_prefix(${HF_PC_DIR} HF_PC_UP)
+configure_file(cmake/gnuradio-hf.pc.in ${CMAKE_BINARY_DIR}/gnuradio-hf.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/gnuradio-hf.pc DESTINATION ${HF_PC_DIR})
+
 install(FILES README.md CHANGELOG.md COPYING DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Where GNU Radio's own examples are, and where its Companion offers to open files.

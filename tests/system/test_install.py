@@ -96,6 +96,7 @@ def test_brings_documents_examples_and_unit(prefix):
     program = unit["Service"]["ExecStart"].split()[0]
     assert program == f"{prefix}/bin/hf"
     assert os.access(program, os.X_OK)
+    assert unit["Unit"]["Documentation"] == "man:hf-run(1)"
 
 
 def test_cpp_program_finds_the_package(environment, prefix, tmp_path):
@@ -110,6 +111,24 @@ def test_cpp_program_finds_the_package(environment, prefix, tmp_path):
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.startswith("4539-600S, SNR ")
     assert ran.stdout.endswith(" dB: one text\n")
+
+
+def test_cpp_program_finds_it_by_pkg_config(environment, prefix, tmp_path):
+    files = glob.glob(f"{prefix}/lib*/**/gnuradio-hf.pc", recursive=True)
+    assert len(files) == 1
+    tools = {**os.environ, "PKG_CONFIG_PATH": os.path.dirname(files[0])}
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "gnuradio-hf", "gnuradio-blocks"],
+                           env=tools, capture_output=True, text=True)
+    assert flags.returncode == 0, flags.stderr
+    library = os.path.dirname(glob.glob(f"{prefix}/lib*/**/libgnuradio-hf.so",
+                                        recursive=True)[0])
+    built = subprocess.run(["c++", "-std=c++17", f"{SOURCE}/examples/cpp/loopback.cc", "-o",
+                            str(tmp_path / "loopback"), *flags.stdout.split(),
+                            f"-Wl,-rpath,{library}"], capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    ran = subprocess.run([str(tmp_path / "loopback"), "one text"], env=environment,
+                         capture_output=True, text=True)
+    assert ran.stdout.endswith(" dB: one text\n"), ran.stderr
 
 
 def test_package_of_another_minor_version_is_refused(prefix, tmp_path):
