@@ -24,7 +24,8 @@ configure_file(cmake/gnuradio-hf.pc.in ${CMAKE_BINARY_DIR}/gnuradio-hf.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/gnuradio-hf.pc DESTINATION ${HF_PC_DIR})
 
 install(FILES README.md CHANGELOG.md COPYING DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        PATTERN site EXCLUDE)
 # Where GNU Radio's own examples are, and where its Companion offers to open files.
 install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/gnuradio/examples/hf
         PATTERN systemd EXCLUDE)

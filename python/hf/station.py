@@ -53,7 +53,10 @@ class IpClient:
 class Pep:
     """HF-PEP of a station: listeners, routes and what peers may reach as in hf.pep.
 
-    allow: what peers may connect to here, "HOST:PORTS"; by default nothing. rule: tables
+    listen: "WAY:[ADDRESS:]PORT" with a way of socks5, connect, redirect or tproxy, or
+    "[ADDRESS:]PORT=HOST:PORT"; routes: "PREFIX=NODE" or "END OF NAME=NODE"; max_connections: at a
+    time, both directions together. allow: what peers may connect to here, "HOST:PORTS"; by
+    default nothing. rule: tables
     ([[pep.rule]]) of the words of a rule, for example port = 22, class = 1. settings: further
     ones (hf.pep.settings()).
     """
@@ -223,7 +226,10 @@ class Record:
 
 @dataclass
 class Capture:
-    """Files for Wireshark; empty: none."""
+    """Files for Wireshark; empty: none.
+
+    d_pdu: D_PDUs on the air, both ways; sis: S_primitives of all clients.
+    """
 
     d_pdu: str = ""
     sis: str = ""
@@ -235,6 +241,7 @@ class Description:
 
     address: STANAG 5066 address; mode: of data, for example 4539-9600S; ack_mode: of
     transmissions without data; bandwidth: of the channel, kHz, that of the mode unless given;
+    zero_interleaver: the serial tone's announced S means Z;
     start_delay_s: without lock step nothing is transmitted before so
     many seconds of samples have come, 0 to 60 (1 unless given);
     data_link: further settings by name (hf.data_link.settings());
@@ -321,7 +328,8 @@ def _mode_bandwidth_khz(mode: str) -> int:
 
 _NAMES = {str: "a text in quotes", int: "a whole number", bool: "true or false",
           float: "a number", dict: "a table"}
-_PARTS: Dict[Any, Dict[str, Any]] = {
+#: Which tables of a file are described by a class of their own.
+PARTS: Dict[Any, Dict[str, Any]] = {
     Description: {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
                   "modem_server": ModemServer, "modem_client": ModemClient, "capture": Capture,
                   "radio": Radio, "record": Record},
@@ -366,7 +374,7 @@ def _make(kind: Any, table: Any, where: str) -> Any:
     for name, value in table.items():
         if name not in known:
             raise StationError(f"{where}: '{name}' is unknown; allowed are {', '.join(known)}")
-        parts = _PARTS.get(kind, {})
+        parts = PARTS.get(kind, {})
         if name in parts:
             values[name] = _make(parts[name], value, f"{where} [{name}]")
         else:

@@ -11,7 +11,8 @@ need() {
 case ${1:-} in
 python)
     need flake8
-    exec flake8 --max-line-length 99 python examples tests apps/hf.in apps/make_manual.py
+    exec flake8 --max-line-length 99 python examples tests apps/hf.in apps/make_manual.py \
+        docs/site
     ;;
 cpp)
     need clang-format

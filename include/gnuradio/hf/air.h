@@ -23,7 +23,7 @@ namespace gr::hf {
 class HF_API air
 {
 public:
-    typedef std::shared_ptr<air> sptr;
+    typedef std::shared_ptr<air> sptr; //!< how flowgraphs hold it
 
     /*! \brief Make an air for \p stations stations, numbered from 0.
      *  \param stations 2 to 64

@@ -38,7 +38,7 @@ namespace gr::hf {
 class HF_API channel : virtual public gr::sync_block
 {
 public:
-    typedef std::shared_ptr<channel> sptr;
+    typedef std::shared_ptr<channel> sptr; //!< how flowgraphs hold it
     /*! \param spec the words above
      *  \param seed of noise and fading
      *  \param signal_power mean power of the signal, to which snr= and others refer: 1 for PSK

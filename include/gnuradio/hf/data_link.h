@@ -16,18 +16,18 @@ namespace gr::hf {
 
 //! What a data link is doing, for displays.
 struct data_link_state {
-    std::string phase;   //!< idle, holding, transmitting, receiving or waiting_answer
-    std::string peer;    //!< of the current or last exchange; empty: none yet
-    std::string tx_mode; //!< of the current or last transmission
-    std::string rx_mode; //!< of the current or last reception
-    double rx_snr_db = 0;
-    uint64_t queued_octets = 0; //!< U_PDU octets not yet sent once
-    uint64_t unacknowledged = 0;
-    uint64_t links = 0;
-    uint64_t clients = 0;
-    bool emcon = false;     //!< nothing is transmitted
-    bool broadcast = false; //!< in a broadcast session
-    double now = 0;         //!< station time, s
+    std::string phase;    //!< idle, holding, transmitting, receiving or waiting_answer
+    std::string peer;     //!< of the current or last exchange; empty: none yet
+    std::string tx_mode;  //!< of the current or last transmission
+    std::string rx_mode;  //!< of the current or last reception
+    double rx_snr_db = 0; //!< of the last reception, dB
+    uint64_t queued_octets = 0;  //!< U_PDU octets not yet sent once
+    uint64_t unacknowledged = 0; //!< data D_PDUs on their way, all peers
+    uint64_t links = 0;          //!< that are up
+    uint64_t clients = 0;        //!< that are bound
+    bool emcon = false;          //!< nothing is transmitted
+    bool broadcast = false;      //!< in a broadcast session
+    double now = 0;              //!< station time, s
 };
 
 /*! \brief STANAG 5066 data link of one station: SIS, CAS-1 and DTS (Annexes A, B, C).
@@ -44,7 +44,7 @@ struct data_link_state {
 class HF_API data_link : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<data_link> sptr;
+    typedef std::shared_ptr<data_link> sptr; //!< how flowgraphs hold it
 
     /*! \param address STANAG 5066 address of this station, for example 1.2.0.1
      *  \param mode of transmissions with data, for example 4539-9600S
@@ -67,7 +67,7 @@ public:
     //! The same with meanings, units and ranges.
     static std::vector<setting_info> describe_settings();
 
-    virtual data_link_state state() const = 0;
+    virtual data_link_state state() const = 0; //!< from any thread
     //! Counters by name; those of D_PDUs as sent_0, received_1 and so on, by type.
     virtual std::map<std::string, uint64_t> stats() const = 0;
     //! Another mode for data from the next transmission on. \throws std::invalid_argument

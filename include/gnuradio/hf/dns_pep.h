@@ -24,7 +24,7 @@ namespace gr::hf {
 class HF_API dns_pep : virtual public gr::hier_block2
 {
 public:
-    typedef std::shared_ptr<dns_pep> sptr;
+    typedef std::shared_ptr<dns_pep> sptr; //!< how flowgraphs hold it
 
     /*! \param listen addresses of this host for clients, each "ADDRESS[:PORT]", port 53
      *         unless said; whoever reaches them is answered

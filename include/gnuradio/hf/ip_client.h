@@ -25,7 +25,7 @@ namespace gr::hf {
 class HF_API ip_client : virtual public gr::hier_block2
 {
 public:
-    typedef std::shared_ptr<ip_client> sptr;
+    typedef std::shared_ptr<ip_client> sptr; //!< how flowgraphs hold it
 
     /*! \param device name of the TUN device, 1 to 15 characters
      *  \param address IPv4 or IPv6 address with prefix length, or one of each, for example

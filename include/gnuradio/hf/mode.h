@@ -42,11 +42,11 @@ enum class interleaver {
  * 4539-4800N is the uncoded serial tone, 4539-4800S and the like are the 8PSK high rate.
  */
 struct HF_API mode {
-    waveform_family family = waveform_family::serial_tone;
-    int rate_bps = 600;      //!< user data rate, bit/s
-    int bandwidth_hz = 3000; //!< nominal channel bandwidth, Hz
-    interleaver il = interleaver::short_;
-    int constraint_length = 7; //!< of the convolutional code
+    waveform_family family = waveform_family::serial_tone; //!< of the waveform
+    int rate_bps = 600;                                    //!< user data rate, bit/s
+    int bandwidth_hz = 3000;              //!< nominal channel bandwidth, Hz
+    interleaver il = interleaver::short_; //!< how long bits are spread
+    int constraint_length = 7;            //!< of the convolutional code
 
     /*! \brief Read the string form.
      *  \throws std::invalid_argument that names \p text and what is allowed.
@@ -65,8 +65,8 @@ struct HF_API mode {
      */
     bool receivable() const;
 
-    bool operator==(const mode& o) const;
-    bool operator!=(const mode& o) const { return !(*this == o); }
+    bool operator==(const mode& o) const;                          //!< in every part
+    bool operator!=(const mode& o) const { return !(*this == o); } //!< in any part
 };
 
 //! "N", "Z", "US", "VS", "S", "M", "L", "VL" or "V".

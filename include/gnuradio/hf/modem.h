@@ -14,19 +14,19 @@ namespace gr::hf {
 
 //! What a modem is doing, for displays.
 struct modem_state {
-    bool transmitting = false;
-    bool receiving = false;    //!< between a preamble and the end of its transmission
-    bool carrier = false;      //!< a transmission is on the channel that is not received
-    std::string tx_mode;       //!< mode of the last or present transmission
-    std::string rx_mode;       //!< mode of the last or present reception
-    double snr_db = 0;         //!< in the mode's bandwidth, last measured
-    double freq_offset_hz = 0; //!< of the last reception
-    double now = 0;            //!< station time, s
-    uint64_t transmissions = 0;
-    uint64_t receptions = 0;
-    uint64_t octets_sent = 0;
-    uint64_t octets_received = 0;
-    uint64_t late_answers = 0; //!< live operation: answers that came too late
+    bool transmitting = false;  //!< from key to release
+    bool receiving = false;     //!< between a preamble and the end of its transmission
+    bool carrier = false;       //!< a transmission is on the channel that is not received
+    std::string tx_mode;        //!< mode of the last or present transmission
+    std::string rx_mode;        //!< mode of the last or present reception
+    double snr_db = 0;          //!< in the mode's bandwidth, last measured
+    double freq_offset_hz = 0;  //!< of the last reception
+    double now = 0;             //!< station time, s
+    uint64_t transmissions = 0; //!< since the start
+    uint64_t receptions = 0;    //!< since the start
+    uint64_t octets_sent = 0;   //!< to the air
+    uint64_t octets_received = 0; //!< from the air
+    uint64_t late_answers = 0;    //!< live operation: answers that came too late
 };
 
 /*! \brief Half-duplex HF modem: received samples in, as many transmit samples out.
@@ -54,7 +54,7 @@ struct modem_state {
 class HF_API modem : virtual public gr::sync_block
 {
 public:
-    typedef std::shared_ptr<modem> sptr;
+    typedef std::shared_ptr<modem> sptr; //!< how flowgraphs hold it
 
     /*! \param lock_step wait for the data link (simulated air, recordings, tests)
      *  \param zero_interleaver what the serial tone calls short interleaver is received

@@ -28,7 +28,7 @@ namespace gr::hf {
 class HF_API modem_client : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<modem_client> sptr;
+    typedef std::shared_ptr<modem_client> sptr; //!< how flowgraphs hold it
 
     /*! \param mode that the modem is set to; a warning is logged if it says otherwise
      *  \param form tcp or udp; for the control connection of the latter see hf.modem_server

@@ -30,7 +30,7 @@ namespace gr::hf {
 class HF_API modem_server : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<modem_server> sptr;
+    typedef std::shared_ptr<modem_server> sptr; //!< how flowgraphs hold it
 
     /*! \param mode of all transmissions, for example 4539-9600S; the interface has no way to
      *         ask for another

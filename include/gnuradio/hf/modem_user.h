@@ -41,8 +41,8 @@ enum class rx_end_reason {
  * is an estimate.
  */
 struct rx_end {
-    rx_end_reason reason = rx_end_reason::eom;
-    sim_time air_end{};
+    rx_end_reason reason = rx_end_reason::eom; //!< why it ended
+    sim_time air_end{};                        //!< station time of its end
 };
 
 //! What the user answers when the modem pulls.
@@ -80,9 +80,9 @@ public:
     //! The last symbol has left; the receiver is on again.
     virtual void on_tx_end(sim_time now) = 0;
 
-    virtual void on_rx_start(sim_time now, const rx_start& e) = 0;
-    virtual void on_rx_octets(sim_time now, const rx_octets& e) = 0;
-    virtual void on_rx_end(sim_time now, const rx_end& e) = 0;
+    virtual void on_rx_start(sim_time now, const rx_start& e) = 0;   //!< a preamble
+    virtual void on_rx_octets(sim_time now, const rx_octets& e) = 0; //!< a block
+    virtual void on_rx_end(sim_time now, const rx_end& e) = 0;       //!< it is over
 
     /*! \brief A transmission that this modem does not receive is on the channel (\p present),
      *  or has left it: one whose begin was missed, or spoilt by another.

@@ -16,9 +16,9 @@ namespace gr::hf {
 
 //! One proxied TCP connection, for displays.
 struct pep_connection {
-    bool local = false; //!< accepted here; false: asked for by the far proxy
-    std::string to;     //!< destination
-    std::string state;
+    bool local = false;      //!< accepted here; false: asked for by the far proxy
+    std::string to;          //!< destination
+    std::string state;       //!< in a word, for displays
     uint64_t octets_out = 0; //!< from the local application towards HF
     uint64_t octets_in = 0;  //!< from HF to the local application
 };
@@ -47,7 +47,7 @@ struct pep_connection {
 class HF_API pep : virtual public gr::hier_block2
 {
 public:
-    typedef std::shared_ptr<pep> sptr;
+    typedef std::shared_ptr<pep> sptr; //!< how flowgraphs hold it
 
     /*! \param listeners as above; may be empty for a station that only serves
      *  \param routes far proxies, each "PREFIX=NODE" or "NAME_SUFFIX=NODE", for example

@@ -30,7 +30,7 @@ namespace gr::hf {
 class HF_API rx : virtual public gr::sync_block
 {
 public:
-    typedef std::shared_ptr<rx> sptr;
+    typedef std::shared_ptr<rx> sptr; //!< how flowgraphs hold it
     /*! \param zero_interleaver what the serial tone calls short interleaver is received as
      *         zero interleaver
      *  \param max_blocks return to acquisition after so many blocks; 0: no limit

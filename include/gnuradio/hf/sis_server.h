@@ -30,7 +30,7 @@ namespace gr::hf {
 class HF_API sis_server : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<sis_server> sptr;
+    typedef std::shared_ptr<sis_server> sptr; //!< how flowgraphs hold it
 
     /*! \param address to listen on: IPv4 or IPv6; whoever reaches it can transmit
      *  \param port TCP port, 0 to 65535; 0: a free one, see port()

@@ -36,7 +36,7 @@ struct to_audio_state {
 class HF_API to_audio : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<to_audio> sptr;
+    typedef std::shared_ptr<to_audio> sptr; //!< how flowgraphs hold it
     /*! \param audio_rate samples/s of the output, 8000 to 2000000
      *  \param subcarrier_hz middle of the channel in the audio
      *  \param modem_rate samples/s of the input, 9600 for 3 kHz

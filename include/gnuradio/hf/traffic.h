@@ -22,7 +22,7 @@ namespace gr::hf {
 class HF_API traffic : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<traffic> sptr;
+    typedef std::shared_ptr<traffic> sptr; //!< how flowgraphs hold it
     /*! \param peer STANAG 5066 address of the far node, for example 1.2.0.2
      *  \param octets to send in all; 0: only receive
      *  \param u_pdu_octets size of one U_PDU, 8 to 2048
@@ -36,7 +36,7 @@ public:
                      int sap = 12,
                      bool arq = true);
 
-    virtual traffic_state state() const = 0;
+    virtual traffic_state state() const = 0; //!< from any thread
 };
 
 } // namespace gr::hf

@@ -8,16 +8,16 @@ namespace gr::hf {
 
 //! What a traffic client has seen.
 struct traffic_state {
-    bool bound = false;
-    uint64_t octets_submitted = 0;
+    bool bound = false;            //!< to its SAP
+    uint64_t octets_submitted = 0; //!< to the data link
     uint64_t octets_confirmed = 0; //!< by the far node
-    uint64_t octets_rejected = 0;
-    uint64_t octets_received = 0;
+    uint64_t octets_rejected = 0;  //!< by the own node
+    uint64_t octets_received = 0;  //!< from the far client
     uint64_t octets_damaged = 0; //!< received, but not what the far traffic client sends
     double first_submitted = 0;  //!< station time, s
-    double last_confirmed = 0;
-    double first_received = 0;
-    double last_received = 0;
+    double last_confirmed = 0;   //!< station time, s
+    double first_received = 0;   //!< station time, s
+    double last_received = 0;    //!< station time, s
 };
 
 } // namespace gr::hf

@@ -23,7 +23,7 @@ namespace gr::hf {
 class HF_API tx : virtual public gr::sync_block
 {
 public:
-    typedef std::shared_ptr<tx> sptr;
+    typedef std::shared_ptr<tx> sptr; //!< how flowgraphs hold it
     /*! \param mode for example 4539-600S
      *  \param agc_blocks ahead of a high-rate preamble, 0 to 7
      *  \param gap_ms silence before each transmission and after the last one, 0 to 60000

@@ -1,0 +1,62 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""make_site.py FOLDER: the site of docs/ below FOLDER: its sources, with the pages that are
+generated from the code, in source/, the site in html/, html/api by Doxygen if it is installed.
+
+A warning of Sphinx or Doxygen is an error."""
+import os
+import shutil
+import subprocess
+import sys
+
+import pages
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def lay_out(source: str) -> None:
+    """The pages, those of the tree and those that the code says of itself."""
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(os.path.join(TREE, "docs"), source)
+    shutil.copy(os.path.join(TREE, "CHANGELOG.md"), os.path.join(source, "changelog.md"))
+    for name, text in {"commands": pages.commands(), "station-files": pages.station_files(),
+                       "blocks": pages.blocks(os.path.join(TREE, "grc")),
+                       "api": pages.API}.items():
+        with open(os.path.join(source, "reference", f"{name}.md"), "w",
+                  encoding="utf-8") as file:
+            file.write(text)
+
+
+def run_doxygen(out: str) -> None:
+    """The API for C++ into out, without a warning."""
+    settings = {
+        "PROJECT_NAME": "gr-hf", "PROJECT_BRIEF": '"GNU Radio blocks of HF data stations"',
+        "INPUT": os.path.join(TREE, "include"), "RECURSIVE": "YES", "FILE_PATTERNS": "*.h",
+        "STRIP_FROM_PATH": os.path.join(TREE, "include"), "OUTPUT_DIRECTORY": out,
+        "HTML_OUTPUT": "api", "GENERATE_LATEX": "NO", "QUIET": "YES", "HTML_TIMESTAMP": "NO",
+        "EXTRACT_ALL": "NO", "WARN_IF_UNDOCUMENTED": "YES", "WARN_NO_PARAMDOC": "NO",
+        "WARN_AS_ERROR": "FAIL_ON_WARNINGS", "MACRO_EXPANSION": "YES",
+        "EXPAND_ONLY_PREDEF": "YES", "PREDEFINED": "HF_API=", "HAVE_DOT": "NO",
+        "JAVADOC_AUTOBRIEF": "YES", "QT_AUTOBRIEF": "YES"}
+    text = "".join(f"{key} = {value}\n" for key, value in settings.items())
+    subprocess.run(["doxygen", "-"], input=text, text=True, check=True)
+
+
+def main(folder: str) -> int:
+    """Make the site; the status of what failed."""
+    source, html = os.path.join(folder, "source"), os.path.join(folder, "html")
+    lay_out(source)
+    status = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html",
+         "-c", os.path.join(TREE, "docs", "site"), "-d", os.path.join(folder, "doctrees"),
+         source, html]).returncode
+    if status == 0 and shutil.which("doxygen"):
+        try:
+            run_doxygen(html)
+        except subprocess.CalledProcessError as error:
+            status = error.returncode
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(os.path.abspath(sys.argv[1])))
