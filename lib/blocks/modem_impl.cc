@@ -55,6 +55,7 @@ modem_impl::modem_impl(bool lock_step,
     message_port_register_in(d_port);
     message_port_register_out(d_port);
     message_port_register_out(pmt::mp("status"));
+    message_port_register_out(pmt::mp("blocks"));
     set_output_multiple(static_cast<int>(d_modem.tick_samples()));
     // A few ticks are enough; anything more is delay between the link and the air.
     set_max_output_buffer(static_cast<long>(5 * d_modem.tick_samples()));
@@ -88,6 +89,8 @@ bool modem_impl::start()
     d_connected = pmt::length(message_subscribers(d_port)) > 0;
     if (!d_connected)
         d_logger->warn("port modem is not connected: receiving only");
+    // Kept only for somebody.
+    d_modem.keep_details(pmt::length(message_subscribers(pmt::mp("blocks"))) > 0);
     return true;
 }
 

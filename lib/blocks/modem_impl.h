@@ -42,6 +42,7 @@ private:
     {
         d_reports.rx_octets(now, e);
         d_reports.channel(now, d_modem.channel());
+        d_reports.block(now, e, d_modem.channel(), d_modem.details().get());
     }
     void on_rx_end(sim_time now, const rx_end& e) override { d_reports.rx_end(now, e); }
     void on_carrier(sim_time now, bool present) override

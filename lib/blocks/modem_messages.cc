@@ -11,6 +11,9 @@
 namespace gr::hf::modem_messages {
 namespace {
 
+// More points than this in a constellation hide each other.
+constexpr size_t most_shown = 2048;
+
 constexpr std::array<std::pair<rx_end_reason, const char*>, 4> end_reasons{ {
     { rx_end_reason::eom, "eom" },
     { rx_end_reason::lost, "lost" },
@@ -109,6 +112,33 @@ pmt::pmt_t channel(sim_time now, const kernel::channel_report& c)
         .set(keys::coded_ber(), c.coded_ber)
         .set(keys::profile(), c.profile)
         .make();
+}
+
+pmt::pmt_t block(sim_time now,
+                 const std::string& mode,
+                 const rx_octets& e,
+                 const kernel::channel_report& c,
+                 const kernel::block_details& d)
+{
+    const size_t step = (d.symbols.size() + most_shown - 1) / most_shown;
+    std::vector<std::complex<float>> symbols;
+    for (size_t k = 0; k < d.symbols.size(); k += step)
+        symbols.push_back(d.symbols[k]);
+    std::vector<std::complex<float>> taps;
+    if (d.taps.size() >= c.profile.size())
+        taps.assign(d.taps.end() - static_cast<long>(c.profile.size()), d.taps.end());
+    return pdu::builder("block")
+        .set(keys::now(), now)
+        .set(keys::mode(), mode)
+        .set(keys::snr_db(), e.snr_db)
+        .set(keys::quality(), e.quality)
+        .set(keys::freq_offset_hz(), c.freq_offset_hz)
+        .set(keys::doppler_hz(), c.doppler_hz)
+        .set(keys::delay_spread_ms(), c.delay_spread_ms)
+        .set(keys::coded_ber(), c.coded_ber)
+        .set(keys::profile(), c.profile)
+        .set(keys::taps(), taps)
+        .make(symbols);
 }
 
 pmt::pmt_t end(sim_time now, const rx_end& e)

@@ -5,9 +5,11 @@
 #include <hf/keys.h>
 #include <hf/modem_user.h>
 
+#include "modem/detect/block_details.h"
 #include "modem/track/channel_report.h"
 
 #include <optional>
+#include <string>
 
 /*! \file modem_messages.h
  *  \brief The modem port as messages: what modem_user does as calls, between two blocks.
@@ -37,6 +39,15 @@ pmt::pmt_t octets(sim_time now, const rx_octets& e);
 //! channel: now, freq_offset_hz, doppler_hz, delay_spread_ms, coded_ber, profile; for displays
 pmt::pmt_t channel(sim_time now, const kernel::channel_report& c);
 pmt::pmt_t end(sim_time now, const rx_end& e);
+/*! \brief For displays: a decoded block with its equalised symbols in place of octets, the keys of
+ *         channel, mode, snr_db, quality, and taps.
+ *  \details Of more than 2048 symbols every second, third, ... is given.
+ */
+pmt::pmt_t block(sim_time now,
+                 const std::string& mode,
+                 const rx_octets& e,
+                 const kernel::channel_report& c,
+                 const kernel::block_details& d);
 pmt::pmt_t carrier(sim_time now, bool present);
 
 /*! \brief Hand a message of the modem to \p user; the answer, if the message wants one.

@@ -72,6 +72,17 @@ void modem_reporter::channel(sim_time now, const kernel::channel_report& c)
         d_block.message_port_pub(status(), modem_messages::channel(now, c));
 }
 
+void modem_reporter::block(sim_time now,
+                           const hf::rx_octets& e,
+                           const kernel::channel_report& c,
+                           const kernel::block_details* d)
+{
+    static const auto blocks = pmt::mp("blocks");
+    if (d)
+        d_block.message_port_pub(blocks,
+                                 modem_messages::block(now, state().rx_mode, e, c, *d));
+}
+
 void modem_reporter::rx_end(sim_time now, const hf::rx_end& e)
 {
     tell(modem_messages::end(now, e));

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/detect/block_details.h"
 #include "modem/track/channel_report.h"
 #include <hf/modem.h>
 
@@ -29,6 +30,11 @@ public:
     void rx_octets(sim_time now, const hf::rx_octets& e);
     //! For displays: what the channel was during the block before.
     void channel(sim_time now, const kernel::channel_report& c);
+    //! For displays, on port "blocks": the receiver's details of it; null: there are none.
+    void block(sim_time now,
+               const hf::rx_octets& e,
+               const kernel::channel_report& c,
+               const kernel::block_details* d);
     void rx_end(sim_time now, const hf::rx_end& e);
     void carrier(sim_time now, bool present);
     //! \p octets were taken for a transmission.

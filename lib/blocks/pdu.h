@@ -6,6 +6,7 @@
 #include <hf/time.h>
 #include <pmt/pmt.h>
 
+#include <complex>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,6 +52,10 @@ public:
     {
         return set(key, pmt::init_f32vector(v.size(), v));
     }
+    builder& set(const pmt::pmt_t& key, const std::vector<std::complex<float>>& v)
+    {
+        return set(key, pmt::init_c32vector(v.size(), v));
+    }
     builder& unset(const pmt::pmt_t& key)
     {
         d_meta = pmt::dict_delete(d_meta, key);
@@ -60,6 +65,12 @@ public:
     pmt::pmt_t make(const std::vector<uint8_t>& octets = {}) const
     {
         return pmt::cons(d_meta, pmt::init_u8vector(octets.size(), octets));
+    }
+
+    //! With complex values in place of octets.
+    pmt::pmt_t make(const std::vector<std::complex<float>>& values) const
+    {
+        return pmt::cons(d_meta, pmt::init_c32vector(values.size(), values));
     }
 
 private:

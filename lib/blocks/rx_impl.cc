@@ -31,10 +31,19 @@ public:
                   return o;
               }(),
               kernel::listened_for(bandwidth)),
-          d_pdus(pmt::mp("pdus")), d_events(pmt::mp("events"))
+          d_pdus(pmt::mp("pdus")), d_events(pmt::mp("events")),
+          d_blocks(pmt::mp("blocks"))
     {
         message_port_register_out(d_pdus);
         message_port_register_out(d_events);
+        message_port_register_out(d_blocks);
+    }
+
+    // Details are kept only for somebody.
+    bool start() override
+    {
+        d_receiver.keep_details(pmt::length(message_subscribers(d_blocks)) > 0);
+        return true;
     }
 
     uint64_t receptions() const override { return d_receptions; }
@@ -46,7 +55,7 @@ public:
             if (const auto* s = std::get_if<rx_start>(&e->what))
                 begin(*s, e->sample);
             else if (const auto* o = std::get_if<rx_octets>(&e->what))
-                block(*o, e->channel);
+                block(*o, *e);
             else
                 end(std::get<rx_end>(e->what).reason, e->sample);
         }
@@ -68,7 +77,8 @@ private:
         d_receiving = true;
         d_octets.clear();
         d_meta = pdu::builder();
-        d_meta.set(keys::mode(), s.m.to_string())
+        d_mode = s.m.to_string();
+        d_meta.set(keys::mode(), d_mode)
             .set(keys::snr_db(), s.snr_db)
             .set(keys::freq_offset_hz(), s.freq_offset_hz)
             .set(keys::start_sample(),
@@ -76,8 +86,17 @@ private:
         publish_event("rx_start", {});
     }
 
-    void block(const rx_octets& o, const kernel::channel_report& c)
+    void block(const rx_octets& o, const kernel::rx_event& e)
     {
+        const kernel::channel_report& c = e.channel;
+        if (e.details) {
+            const double seconds =
+                static_cast<double>(e.sample) / d_receiver.grid().sample_rate();
+            message_port_pub(
+                d_blocks,
+                modem_messages::block(
+                    from_seconds(std::max(seconds, 0.0)), d_mode, o, c, *e.details));
+        }
         d_meta.set(keys::snr_db(), o.snr_db).set(keys::quality(), o.quality);
         if (c.profile.empty()) {
             // Of an earlier block nothing may be left that looks like this one's.
@@ -122,7 +141,9 @@ private:
     kernel::burst_receiver d_receiver;
     const pmt::pmt_t d_pdus;
     const pmt::pmt_t d_events;
+    const pmt::pmt_t d_blocks;
     bool d_receiving = false;
+    std::string d_mode;
     pdu::builder d_meta;
     std::vector<uint8_t> d_octets;
     std::atomic<uint64_t> d_receptions{ 0 };

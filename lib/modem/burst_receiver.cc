@@ -95,6 +95,7 @@ public:
     void push(const std::complex<float>* x, size_t n, const float* erased);
     void reset(uint64_t skipped);
     std::optional<rx_event> poll();
+    void keep_details(bool wanted) { d_details = wanted; }
     bool receiving() const { return d_tracker != nullptr || d_ending; }
 
     rx_counters d_counters;
@@ -121,7 +122,8 @@ private:
     void forget();
 
     rx_options d_options;
-    uint64_t d_quantum; // samples
+    bool d_details = false; // are wanted
+    uint64_t d_quantum;     // samples
     sample_buffer d_in;
     impulse_blanker d_blanker;
     carrier_canceller d_canceller;
@@ -169,7 +171,7 @@ void burst_receiver::impl::work()
 bool burst_receiver::impl::step()
 {
     if (d_ending && d_ending->sample <= d_in.end()) {
-        raise({ d_ending->what, d_ending->sample, 0, {} });
+        raise({ d_ending->what, d_ending->sample, 0, {}, nullptr });
         d_ending.reset();
         return true;
     }
@@ -231,6 +233,8 @@ void burst_receiver::impl::begin(const acquired& a)
 {
     d_tracker =
         make_tracker(a, d_options.lost_after_s, d_options.effort, d_options.known);
+    if (d_details)
+        d_tracker->keep_details();
     d_waveform = a.waveform;
     d_judged_after = d_grid.samples(a.plan->judged_after_s);
     d_parser = {};
@@ -241,7 +245,7 @@ void burst_receiver::impl::begin(const acquired& a)
     d_watch.restart(static_cast<int64_t>(d_tracker->sample_of(0)));
     const auto first =
         static_cast<int64_t>(std::lround(d_tracker->sample_of(a.first_symbol)));
-    raise({ rx_start{ a.waveform->m, a.snr_db, a.frequency_hz }, first, 0, {} });
+    raise({ rx_start{ a.waveform->m, a.snr_db, a.frequency_hz }, first, 0, {}, nullptr });
 }
 
 bool burst_receiver::impl::step_track()
@@ -268,7 +272,7 @@ void burst_receiver::impl::give_up(rx_end_reason reason, double air_end)
     if (!rest.octets.empty() && d_block > 0) {
         rest.snr_db = d_snr;
         rest.quality = 0;
-        raise({ rest, static_cast<int64_t>(std::lround(air_end)), 0, {} });
+        raise({ rest, static_cast<int64_t>(std::lround(air_end)), 0, {}, nullptr });
     }
     ++(reason == rx_end_reason::lost ? d_counters.ends_lost : d_counters.ends_preempted);
     end(reason, air_end);
@@ -299,7 +303,7 @@ void burst_receiver::impl::block(const received_block& b)
     if (limit)
         d_parser.flush(e.octets);
     if (!e.octets.empty())
-        raise({ e, static_cast<int64_t>(std::lround(begin)), 0, b.channel });
+        raise({ e, static_cast<int64_t>(std::lround(begin)), 0, b.channel, b.details });
     if (marker) {
         end_with_marker(*marker);
     } else if (limit) {
@@ -415,6 +419,7 @@ void burst_receiver::push(const std::complex<float>* samples,
 }
 
 std::optional<rx_event> burst_receiver::poll() { return d_impl->poll(); }
+void burst_receiver::keep_details(bool wanted) { d_impl->keep_details(wanted); }
 bool burst_receiver::receiving() const { return d_impl->receiving(); }
 void burst_receiver::reset() { d_impl->reset(0); }
 void burst_receiver::skip(uint64_t n) { d_impl->reset(n); }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/detect/block_details.h"
 #include "modem/grid.h"
 #include "modem/track/channel_report.h"
 #include "modem/track/known_channel.h"
@@ -58,6 +59,8 @@ struct rx_event {
     uint64_t raised_at = 0;
     //! With rx_octets of a decoded block: the channel during it. Else the profile is empty.
     channel_report channel = {};
+    //! With the same, if burst_receiver::keep_details() asked for them; else null.
+    std::shared_ptr<const block_details> details = nullptr;
 };
 
 //! Counters of a burst_receiver since construction.
@@ -109,6 +112,9 @@ public:
 
     //! The next event, in order; empty when there is none. Drain after each push().
     std::optional<rx_event> poll();
+
+    //! Give details with the blocks of transmissions that begin from now on, or none.
+    void keep_details(bool wanted);
 
     //! True from the start of a transmission until its end event is raised.
     bool receiving() const;

@@ -99,6 +99,7 @@ void half_duplex_modem::receive(const std::complex<float>* rx)
             d_user.on_rx_start(now(), *start);
         } else if (const auto* octets = std::get_if<rx_octets>(&event->what)) {
             d_channel = event->channel;
+            d_block = event->details;
             d_user.on_rx_octets(now(), *octets);
         } else if (const auto* end = std::get_if<rx_end>(&event->what)) {
             d_receiving = false;

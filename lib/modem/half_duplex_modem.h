@@ -10,6 +10,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -66,6 +67,10 @@ public:
      *         without a profile: not known of that block.
      */
     const channel_report& channel() const { return d_channel; }
+    //! The receiver's details of the same block, if keep_details() asked for them; else null.
+    const std::shared_ptr<const block_details>& details() const { return d_block; }
+    //! See burst_receiver::keep_details().
+    void keep_details(bool wanted) { d_receiver.keep_details(wanted); }
 
 private:
     sim_time time_of(int64_t sample) const;
@@ -80,6 +85,7 @@ private:
     size_t d_tick; // samples
     bool d_receiving = false;
     channel_report d_channel;
+    std::shared_ptr<const block_details> d_block;
     carrier_detector d_carrier;
     std::optional<bool> d_carrier_told;
     uint64_t d_samples = 0;   // received so far

@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, Iterable, List, Optional
 import numpy as np
 
 from . import hf_python as _hf
-from . import recording
+from . import dump, recording
 
 #: Silence after the end of the input, s: the receiver notices that a signal has gone.
 FLUSH_S = 8.0
@@ -101,22 +101,33 @@ def usual_subcarrier(bandwidth: int) -> float:
 
 
 def demodulate(source: recording.Recording, reception: Reception, subcarrier: float = 1800.0,
-               zero_interleaver: bool = False, effort: int = 1, bandwidth: int = 3) -> float:
+               zero_interleaver: bool = False, effort: int = 1, bandwidth: int = 3,
+               dumped: Optional[dump.Dump] = None) -> float:
     """Everything in the recording; gives its duration in seconds.
 
     subcarrier: centre of the signal, Hz, 0 for complex samples; zero_interleaver: take the serial
     tone's short interleaver for none, which the waveform does not tell apart; effort: 0 to 2, as
-    of hf.receiver; bandwidth: of the channel, kHz. Raises RecordingError, and ValueError for a
-    bandwidth, a rate or a subcarrier that cannot be.
+    of hf.receiver; bandwidth: of the channel, kHz; dumped: takes what the stages of the receiver
+    made. Raises RecordingError, and ValueError for a bandwidth, a rate or a subcarrier that cannot
+    be.
     """
-    receiver = _hf.receiver(zero_interleaver, effort=effort, bandwidth=bandwidth)
+    receiver = _hf.receiver(zero_interleaver, effort=effort, bandwidth=bandwidth,
+                            details=dumped is not None)
+
+    def take(events: List[Dict[str, Any]]) -> None:
+        reception.handle(events)
+        if dumped is not None:
+            dumped.handle(events)
+
     converter = _hf.audio_to_baseband(source.rate, subcarrier, baseband_rate(bandwidth),
                                       blank_bursts=True)
     samples = 0
     for piece in source.pieces():
         samples += len(piece)
-        reception.handle(receiver.push(converter.push(piece), converter.erased))
-    reception.handle(receiver.push(converter.finish(), converter.erased))
-    reception.handle(receiver.push(silence(bandwidth)))
+        take(receiver.push(converter.push(piece), converter.erased))
+    take(receiver.push(converter.finish(), converter.erased))
+    take(receiver.push(silence(bandwidth)))
     reception.finish(samples / source.rate)
+    if dumped is not None:
+        dumped.finish()
     return samples / source.rate

@@ -284,3 +284,63 @@ def test_a_wideband_recording_needs_its_bandwidth(hf, tmp_path):
     assert r.status == 0 and r.out == message
     wrong = hf("demodulate", "--bandwidth", 5, meta)
     assert wrong.status != 0 and "3, 6, 9, 12" in wrong.err
+
+
+def dumped(hf, tmp_path, mode, bandwidth="3"):
+    """Arrays of the one transmission in mode, over a channel without echoes, by their names."""
+    (tmp_path / "text").write_bytes(MESSAGE * 4)
+    assert hf("modulate", "--mode", mode, "--complex", "text", "clean").status == 0
+    assert hf("channel", "awgn snr=30", "clean.sigmf-meta", "noisy").status == 0
+    result = hf("demodulate", "--bandwidth", bandwidth, "--dump", "stages", "noisy.sigmf-meta")
+    assert result.status == 0 and result.out.startswith(MESSAGE), result.err
+    return {p.stem[4:]: np.load(p) for p in (tmp_path / "stages").glob("001-*.npy")}
+
+
+@pytest.mark.parametrize("mode, points", [("4539-600S", 2), ("4539-2400S", 8), ("4539-3200S", 4)])
+def test_stages_of_the_receiver_can_be_dumped(hf, tmp_path, mode, points):
+    stages = dumped(hf, tmp_path, mode)
+    assert set(stages) == {"blocks", "symbols", "llrs", "taps", "profile"}
+    blocks, symbols = stages["blocks"], stages["symbols"]
+    timing = module.timing(mode)
+    assert len(blocks) >= 1 and len(symbols) > 0
+    assert (abs(blocks["snr_db"] - 30) < 4).all()
+    # PSK without its scrambling: as many phases as the alphabet has points.
+    turns = np.angle(symbols) / (2 * np.pi) * points
+    assert abs(turns - np.round(turns)).max() < 0.25
+    assert abs(np.abs(symbols) - 1).mean() < 0.1
+    # Each symbol has as many ratios as its alphabet has bits.
+    assert len(stages["llrs"]) == len(symbols) * {2: 1, 4: 2, 8: 3}[points]
+    assert stages["taps"].shape[1] == stages["profile"].shape[1]
+    assert stages["profile"].shape[0] == len(blocks)
+    assert (abs(stages["profile"].sum(axis=1) - 1) < 1e-3).all()
+    # One path: its tap has nearly all of the power.
+    power = abs(stages["taps"]) ** 2
+    assert (power.max(axis=1) > 0.6 * power.sum(axis=1)).all()
+    assert timing.block_symbols * len(blocks) >= len(symbols)
+
+
+def test_words_have_ratios_and_no_symbols(hf, tmp_path):
+    stages = dumped(hf, tmp_path, "4539-75S")
+    assert len(stages["symbols"]) == len(stages["taps"]) == 0 < len(stages["llrs"])
+
+
+def test_arrays_are_not_replaced_unasked(hf, tmp_path):
+    dumped(hf, tmp_path, "4539-600S")
+    before = (tmp_path / "stages" / "001-llrs.npy").stat().st_mtime_ns
+    again = ["demodulate", "--dump", "stages", "noisy.sigmf-meta"]
+    result = hf(*again)
+    assert result.status == 2 and "stages/001-blocks.npy: exists" in result.err
+    assert (tmp_path / "stages" / "001-llrs.npy").stat().st_mtime_ns == before
+    assert hf(*again, "--force").status == 0
+
+
+def test_details_change_nothing_that_is_received():
+    samples = module.modulate("4539-9600S", MESSAGE * 10)
+    noisy = module.channel_model("poor snr=25").process(np.concatenate(
+        [samples, np.zeros(30000, np.complex64)]))
+    plain = module.receiver().push(noisy)
+    detailed = module.receiver(details=True).push(noisy)
+    assert len(plain) == len(detailed) > 1
+    for a, b in zip(plain, detailed):
+        assert all(np.all(a[key] == b[key]) for key in a)
+    assert any("symbols" in e for e in detailed) and not any("symbols" in e for e in plain)

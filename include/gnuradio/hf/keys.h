@@ -34,6 +34,8 @@ HF_API const pmt::pmt_t& delay_spread_ms();
 HF_API const pmt::pmt_t& coded_ber();
 //! f32vector: share of the power at each delay during a block, in steps of 1/4800 s; sums to 1.
 HF_API const pmt::pmt_t& profile();
+//! c32vector: channel taps in the last frame of a block, at the delays of profile.
+HF_API const pmt::pmt_t& taps();
 //! double: decoder's confidence in a block, 0 to 1.
 HF_API const pmt::pmt_t& quality();
 //! symbol: how a reception ended: eom, lost, preempted or limit.

@@ -46,6 +46,9 @@ struct modem_state {
  * quality; the octets), channel (now, freq_offset_hz, doppler_hz, delay_spread_ms, coded_ber,
  * profile: what the channel was during the block before) and rx_end (now, reason, air_time).
  *
+ * Message port \c blocks (out), for displays: equalised symbols, taps and quality of each decoded
+ * block, as that of hf.rx. Costs nothing while nothing is connected.
+ *
  * With \p lock_step the block makes no further sample before the data link has answered
  * the last tick: the whole flowgraph is then deterministic, and runs as fast as the
  * processor allows. Without it (live radio) it waits at most 50 ms for octets; if they do

@@ -24,6 +24,11 @@ namespace gr::hf {
  *    (two standard deviations), coded_ber (share of coded bits that the decoder corrected),
  *    profile (f32vector: share of power at each delay, steps of half a symbol: 1/4800 s in
  *    3 kHz).
+ *  - \c blocks: for displays, a PDU for each decoded interleaver block, whose data are its
+ *    equalised symbols (c32vector; PSK without scrambling; none at 75 bit/s; of more than 2048
+ *    every second, third, ...). Keys: now (of the block's begin), mode, snr_db, quality,
+ *    freq_offset_hz, doppler_hz, delay_spread_ms, coded_ber, profile, and taps (c32vector, of
+ *    the last frame, at the delays of profile). Costs nothing while nothing is connected.
  *
  * A transmission of more than 16 MiB is delivered in pieces.
  */

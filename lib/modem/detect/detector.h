@@ -3,6 +3,7 @@
 #pragma once
 
 #include "modem/decode/block_decoder.h"
+#include "modem/detect/block_details.h"
 #include "modem/detect/equaliser.h"
 
 #include <memory>
@@ -37,6 +38,12 @@ public:
     virtual decoded_block end_block(frame_source& source) = 0;
     //! Whether it asks \p source for frames.
     virtual bool iterates() const { return false; }
+
+    //! Write symbols and ratios of the blocks that come to \p d, which outlives this; or to none.
+    void write_details_to(block_details* d) { d_details = d; }
+
+protected:
+    block_details* d_details = nullptr;
 };
 
 //! Equalise, soft bits, decode: each once, frame by frame as they arrive.

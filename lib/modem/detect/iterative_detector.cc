@@ -30,6 +30,7 @@ iterative_detector::iterative_detector(const description& d, size_t rounds)
 
 void iterative_detector::frame(frame_observation& f)
 {
+    const size_t first = d_scrambling.size();
     d_scrambling.insert(d_scrambling.end(), f.scrambling.begin(), f.scrambling.end());
     d_equaliser.equalise(f, d_estimates);
     const unsigned bits = f.alphabet->bits;
@@ -37,6 +38,19 @@ void iterative_detector::frame(frame_observation& f)
     d_soft.resize(at + bits * d_estimates.size());
     for (size_t i = 0; i < d_estimates.size(); ++i, at += bits)
         d_symbols.soft_bits(f.scrambling[i], d_estimates[i], &d_soft[at]);
+    note(first);
+}
+
+// The estimates, which are those of the block's symbols from the first on.
+void iterative_detector::note(size_t first)
+{
+    if (!d_details)
+        return;
+    d_details->symbols.resize(
+        std::max(d_details->symbols.size(), first + d_estimates.size()));
+    for (size_t i = 0; i < d_estimates.size(); ++i)
+        d_details->symbols[first + i] =
+            unscrambled(d_d.alphabet, d_scrambling[first + i], d_estimates[i]);
 }
 
 // Mean and variance of each symbol from the ratios of its bits.
@@ -91,11 +105,14 @@ decoded_block iterative_detector::end_block(frame_source& source)
         size_t symbol = 0;
         for (frame_observation& f : d_frames) {
             d_equaliser.equalise(f, &d_beliefs[symbol], d_estimates);
+            note(symbol);
             for (size_t i = 0; i < d_estimates.size(); ++i, ++symbol)
                 d_symbols.soft_bits(
                     d_scrambling[symbol], d_estimates[i], &d_soft[symbol * bits]);
         }
     }
+    if (d_details)
+        d_details->llrs = d_soft;
     decoded_block b = d_decoder.decode(d_soft);
     d_soft.clear();
     d_scrambling.clear();

@@ -32,6 +32,7 @@ public:
 
 private:
     void form_beliefs();
+    void note(size_t first);
 
     const description& d_d;
     size_t d_rounds;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "modem/decode/block_decoder.h"
+#include "modem/detect/block_details.h"
 #include "modem/front/sample_buffer.h"
 #include "modem/grid.h"
 #include "modem/track/channel_report.h"
@@ -40,6 +41,8 @@ struct acquired {
 struct received_block {
     decoded_block decoded;
     channel_report channel;
+    //! Null unless burst_tracker::keep_details() was called.
+    std::shared_ptr<const block_details> details;
 };
 
 //! Follows one transmission from its preamble on and gives its blocks.
@@ -50,6 +53,8 @@ public:
 
     //! Go on as far as \p in allows, at most to the end of a block, which is returned.
     virtual std::optional<received_block> advance(const sample_buffer& in) = 0;
+    //! Give details with each block from now on.
+    virtual void keep_details() = 0;
     //! The signal has gone for as long as was allowed.
     virtual bool lost() const = 0;
     //! The symbol after the last one at which the signal was certainly there.

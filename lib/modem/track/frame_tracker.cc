@@ -264,9 +264,19 @@ std::optional<received_block> frame_tracker::advance(const sample_buffer& in)
             describe_delays(d_estimator.profile(), d_grid, b.channel);
             d_gain_sum = 0;
             d_gain_count = 0;
+            if (d_details) {
+                b.details = std::move(d_details);
+                keep_details();
+            }
             return b;
         }
     }
+}
+
+void frame_tracker::keep_details()
+{
+    d_details = std::make_shared<block_details>();
+    d_detector->write_details_to(d_details.get());
 }
 
 void frame_tracker::process(const frame& f)
@@ -356,6 +366,8 @@ void frame_tracker::measure_doppler(double centre)
     std::vector<std::complex<float>> taps(d_estimator.profile().size());
     for (size_t a = 0; a < g.size(); ++a)
         taps[d_estimator.selected()[a]] = g[a] * turn;
+    if (d_details)
+        d_details->taps.insert(d_details->taps.end(), taps.begin(), taps.end());
     d_doppler.add(std::move(taps));
 }
 

@@ -13,6 +13,8 @@
 #include "modem/track/probe_readings.h"
 #include "modem/track/true_channel.h"
 
+#include <memory>
+
 namespace gr::hf::kernel {
 
 /*! \brief Follows waveforms of data and probe symbols in frames: all but 75 bit/s.
@@ -31,6 +33,7 @@ public:
                   std::shared_ptr<const known_channel> known = nullptr);
 
     std::optional<received_block> advance(const sample_buffer& in) override;
+    void keep_details() override;
     bool lost() const override { return d_presence.lost(); }
     int64_t last_good_symbol() const override { return d_presence.last_good(); }
     bool present() const override { return d_presence.now(); }
@@ -85,6 +88,8 @@ private:
     size_t d_pace = 0, d_since_look = 0;     // which of the plan's; stretches
     double d_doppler_at = 0, d_doppler_hz, d_carrier_turns = 0;
     frame_model d_model;
+    std::shared_ptr<block_details>
+        d_details; // of the block under way, if they are wanted
 
     // For detectors that iterate: the frames of the block and what is believed about them.
     struct kept_frame {

@@ -69,6 +69,9 @@ std::optional<received_block> walsh_tracker::advance(const sample_buffer& in)
             if (d_rounds > 0)
                 take_words(d_posterior);
             d_coherent.clear();
+            if (d_details)
+                b.details =
+                    std::make_shared<block_details>(block_details{ {}, d_soft, {} });
             b.decoded = d_decoder.decode(d_soft);
             b.channel.freq_offset_hz = d_stream.frequency();
             b.channel.doppler_hz = d_doppler.take_spread_hz();

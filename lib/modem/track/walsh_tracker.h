@@ -29,6 +29,7 @@ public:
     walsh_tracker(const acquired& a, double lost_after_s, size_t rounds);
 
     std::optional<received_block> advance(const sample_buffer& in) override;
+    void keep_details() override { d_details = true; }
     bool lost() const override { return d_presence.lost(); }
     int64_t last_good_symbol() const override { return d_presence.last_good(); }
     bool present() const override { return d_presence.now(); }
@@ -75,6 +76,7 @@ private:
     std::vector<float> d_soft, d_posterior;
     std::vector<uint8_t> d_words; // best of each set of the block
     walsh_meter d_meter;
+    bool d_details = false; // are wanted
 };
 
 } // namespace gr::hf::kernel

@@ -144,6 +144,16 @@ py::dict event_dict(const kernel::rx_event& e, const kernel::symbol_grid& grid)
             d["coded_ber"] = e.channel.coded_ber;
             d["profile"] = e.channel.profile;
         }
+        if (e.details) {
+            const auto& x = *e.details;
+            d["symbols"] =
+                samples(static_cast<py::ssize_t>(x.symbols.size()), x.symbols.data());
+            d["llrs"] = shares(static_cast<py::ssize_t>(x.llrs.size()), x.llrs.data());
+            const size_t width = x.taps.empty() ? 1 : e.channel.profile.size();
+            d["taps"] = samples(static_cast<py::ssize_t>(x.taps.size()), x.taps.data())
+                            .reshape({ static_cast<py::ssize_t>(x.taps.size() / width),
+                                       static_cast<py::ssize_t>(width) });
+        }
         return d;
     }
     return py::dict("type"_a = "end",
@@ -286,19 +296,30 @@ void bind_engines(py::module& m)
 
     py::class_<kernel::burst_receiver>(
         m, "receiver", "Receiver of everything that is on the air; told nothing.")
-        .def(py::init(
-                 [](bool zero_interleaver, size_t max_blocks, int effort, int bandwidth) {
-                     kernel::rx_options o;
-                     o.zero_interleaver = zero_interleaver;
-                     o.max_blocks = max_blocks;
-                     o.effort = effort;
-                     return std::make_unique<kernel::burst_receiver>(
-                         o, kernel::listened_for(bandwidth));
-                 }),
-             py::arg("zero_interleaver") = false,
-             py::arg("max_blocks") = 0,
-             py::arg("effort") = 1,
-             py::arg("bandwidth") = 3)
+        .def(
+            py::init([](bool zero_interleaver,
+                        size_t max_blocks,
+                        int effort,
+                        int bandwidth,
+                        bool details) {
+                kernel::rx_options o;
+                o.zero_interleaver = zero_interleaver;
+                o.max_blocks = max_blocks;
+                o.effort = effort;
+                auto rx = std::make_unique<kernel::burst_receiver>(
+                    o, kernel::listened_for(bandwidth));
+                rx->keep_details(details);
+                return rx;
+            }),
+            py::arg("zero_interleaver") = false,
+            py::arg("max_blocks") = 0,
+            py::arg("effort") = 1,
+            py::arg("bandwidth") = 3,
+            py::arg("details") = false,
+            "details: events of decoded blocks also hold symbols (equalised, PSK without "
+            "scrambling), llrs (what the decoder was given, positive for 0) and taps "
+            "(frames "
+            "by delays), as arrays.")
         .def("push",
              &receive,
              py::arg("samples"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import fail
 from .. import hf_python as _hf
-from .. import demodulation, output, recording
+from .. import demodulation, dump, output, recording
 from ._output import checked
 
 
@@ -51,10 +51,16 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
               help="0 equalises and decodes once, 1 iterates between the two, 2 iterates longer.")
 @click.option("--json", "as_json", is_flag=True,
               help="Report each transmission as one line of JSON on standard error.")
+@click.option("--dump", "folder", type=click.Path(file_okay=False), metavar="FOLDER",
+              help="Write what stages of the receiver made of transmission NNN as arrays of "
+              "numpy: NNN-blocks.npy (SNR, Doppler and the like of each interleaver block), "
+              "NNN-symbols.npy (equalised), NNN-llrs.npy, NNN-taps.npy, NNN-profile.npy.")
+@click.option("--force", is_flag=True, help="Replace arrays that are in FOLDER.")
 @click.option("-q", "--quiet", is_flag=True, help="Report errors only.")
 def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
             subcarrier: Optional[float], bandwidth: int, iq: bool, zero_interleaver: bool,
-            effort: int, as_json: bool, quiet: bool) -> None:
+            effort: int, as_json: bool, folder: Optional[str], force: bool,
+            quiet: bool) -> None:
     """Find every transmission in IN and write its octets to standard output as they come.
 
     IN is a WAV file, a SigMF recording (its .sigmf-meta or .sigmf-data), raw samples
@@ -92,8 +98,9 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
                           else demodulation.usual_subcarrier(bandwidth))
         with checked():
             output.check_stdout(source.paths)
+            dumped = dump.Dump(folder, force) if folder else None
         seconds = demodulation.demodulate(source, reception, subcarrier, zero_interleaver,
-                                          effort, bandwidth)
+                                          effort, bandwidth, dumped)
     except recording.RecordingError as error:
         raise fail(str(error)) from None
     except ValueError as error:

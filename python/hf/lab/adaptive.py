@@ -9,13 +9,13 @@ import csv
 from dataclasses import dataclass
 import math
 import os
-from typing import Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from .. import hf_python as hf
 from .. import output
-from . import block_errors
+from . import block_errors, style
 
 #: Name in the table, words of hf.channel.
 CHANNELS = {"AWGN": "awgn", "ITU-R Good": "good", "ITU-R Moderate": "moderate",
@@ -207,17 +207,19 @@ def _cell(cell: Optional[Cell]) -> str:
 
 def draw(cells: Sequence[Cell], path: str) -> None:
     """The shares as a map, channel by SNR; the format follows from the name."""
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
     snrs = sorted({c.snr_db for c in cells})
     names = [name for name in CHANNELS if any(c.channel == name for c in cells)]
     shares = np.full((len(names), len(snrs)), np.nan)
     for c in cells:
         if c.share is not None:
             shares[names.index(c.channel), snrs.index(c.snr_db)] = c.share
-    figure, axis = plt.subplots(figsize=(1.3 * len(snrs) + 3, 0.8 * len(names) + 2),
-                                layout="constrained")
+    with style.figure(height=0.6 * len(names) + 2) as (figure, axis):
+        _map(figure, axis, names, snrs, shares)
+        style.save(figure, path)
+
+
+def _map(figure: Any, axis: Any, names: Sequence[str], snrs: Sequence[float],
+         shares: np.ndarray) -> None:
     image = axis.imshow(shares, vmin=50, vmax=100, cmap="viridis", aspect="auto")
     for row, name in enumerate(names):
         for column, snr in enumerate(snrs):
@@ -226,9 +228,8 @@ def draw(cells: Sequence[Cell], path: str) -> None:
             axis.text(column, row, text, ha="center", va="center",
                       color="white" if share < 80 else "black")
     axis.set(title="Adaptive stations: goodput in % of the best fixed mode",
-             xlabel="SNR in 3 kHz, dB", xticks=range(len(snrs)), yticks=range(len(names)))
+             xlabel="SNR in 3 kHz, dB", ylabel="channel",
+             xticks=range(len(snrs)), yticks=range(len(names)))
     axis.set_xticklabels([f"{s:g}" for s in snrs])
     axis.set_yticklabels(names)
     figure.colorbar(image, label="% of the best fixed mode")
-    output.save_figure(figure, path, dpi=110)
-    plt.close(figure)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import signal, stats
 
 from .. import hf_python as hf
-from .. import output
+from . import style
 
 RATE = 9600
 TAP_RATE = 2000  # the lowest that the channel takes; a tap needs far less
@@ -182,26 +182,32 @@ def table(checks: List[Check]) -> str:
 
 def draw(spread: float, seconds: float, seed: int, path: str) -> None:
     """Doppler spectrum and envelope of one path beside what they should be."""
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
     g, rate = taps(spread, seconds, seed)
-    x, p = spectrum(g, rate, spread)
-    figure, axes = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
-    left: Any = axes[0]
+    with style.figure(1, 2, height=4.6) as (figure, axes):
+        figure.suptitle(f"One fading path: {spread:g} Hz two-sigma, {seconds:g} s, seed {seed}")
+        _spectrum_panel(axes[0], *spectrum(g, rate, spread))
+        _envelope_panel(axes[1], np.abs(g))
+        style.save(figure, path)
+
+
+def _spectrum_panel(left: Any, x: np.ndarray, p: np.ndarray) -> None:
     left.plot(x, p, label="measured")
     left.plot(x, -20 * math.log10(math.e) * x ** 2, "--", label="exp(-2 f$^2$/d$^2$)")
-    left.set(xlim=(-2.5, 2.5), ylim=(-60, 5), xlabel="f / d", ylabel="dB", title="Doppler")
+    left.set(xlim=(-2.5, 2.5), ylim=(-60, 5), xlabel="frequency f by the spread d",
+             ylabel="power density, dB",
+             title="Doppler spectrum")
     left.errorbar([-1.858, -1.517, 1.517, 1.858], [-30, -20, -20, -30], [2, 1.5, 1.5, 2],
-                  fmt="none", color="black", capsize=4, label="allowed (E.7.4)")
-    right: Any = axes[1]
-    envelope = np.abs(g)
+                  fmt="none", color=style.foreground(), capsize=4,
+                  label="allowed (E.7.4)")
+    left.grid(True)
+    left.legend(loc="lower center")
+
+
+def _envelope_panel(right: Any, envelope: np.ndarray) -> None:
     right.hist(envelope, 100, density=True, label="measured")
     r = np.linspace(0, 3, 200)
     right.plot(r, 2 * r * np.exp(-r ** 2), "--", label="Rayleigh")
-    right.set(xlabel="envelope", title="Envelope")
-    for axis in (left, right):
-        axis.legend()
-        axis.grid(alpha=0.4)
-    output.save_figure(figure, path)
-    plt.close(figure)
+    right.set(xlabel="envelope by its root mean square", ylabel="probability density",
+              title="Envelope")
+    right.grid(True)
+    right.legend(loc="upper right")

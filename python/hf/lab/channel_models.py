@@ -13,8 +13,7 @@ import numpy as np
 
 from gnuradio import blocks, channels, gr
 
-from .. import output
-from . import channel
+from . import channel, style
 
 #: Sinusoids that GNU Radio's examples use, and many.
 FEW, MANY = 8, 64
@@ -71,10 +70,13 @@ def compare(spread: float, seconds: float, seed: int) -> str:
 
 def draw(spread: float, seconds: float, seed: int, path: str) -> None:
     """Doppler spectra and autocorrelations of the models as a picture."""
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-    figure, axes = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
+    with style.figure(1, 2, height=4.6) as (figure, axes):
+        figure.suptitle(f"Models of a fading path: {spread:g} Hz two-sigma, {seconds:g} s")
+        _panels(axes, spread, seconds, seed)
+        style.save(figure, path)
+
+
+def _panels(axes: Any, spread: float, seconds: float, seed: int) -> None:
     for name, make in MODELS.items():
         g, rate = make(spread, seconds, seed)
         x, p = channel.spectrum(g, rate, spread)
@@ -83,10 +85,10 @@ def draw(spread: float, seconds: float, seed: int, path: str) -> None:
         r = [float(np.vdot(g[:len(g) - k], g[k:]).real) / (len(g) - k) / power for k in lags]
         axes[0].plot(x, p, label=name)
         axes[1].plot(lags / rate * spread, r, label=name)
-    axes[0].set(xlim=(-2.5, 2.5), ylim=(-60, 20), xlabel="f / d", ylabel="dB", title="Doppler")
-    axes[1].set(xlabel="lag times d", title="Autocorrelation")
+    axes[0].set(xlim=(-2.5, 2.5), ylim=(-60, 20), xlabel="frequency f by the spread d",
+                ylabel="power density, dB", title="Doppler spectrum")
+    axes[1].set(xlabel="lag times the spread d", ylabel="correlation",
+                title="Autocorrelation")
     for axis in axes:
-        axis.legend()
-        axis.grid(alpha=0.4)
-    output.save_figure(figure, path)
-    plt.close(figure)
+        axis.grid(True)
+    axes[1].legend(loc="upper right")

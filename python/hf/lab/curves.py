@@ -4,8 +4,7 @@ bounds with a known channel."""
 import math
 from typing import Any, Dict, List, Tuple
 
-from .. import output
-from . import standard
+from . import standard, style
 from .ber import Result
 
 FLOOR = 1e-7  # the lower edge of the picture
@@ -50,12 +49,10 @@ def _curve(axis: Any, points: List[Tuple[float, Result]], colour: str, known: bo
 
 def _panel(axis: Any, channel: str, curves: Dict[str, Dict[bool, List[Tuple[float, Result]]]]
            ) -> None:
-    from matplotlib import colormaps
-    # Ten colours that differ for the eye; of more curves neighbours are alike.
-    of_many = colormaps["turbo"].resampled(len(curves))
+    chosen = style.colours(len(curves))
     for number, (mode, kinds) in enumerate(sorted(curves.items(),
                                                   key=lambda c: rate_of(c[0]))):
-        colour = f"C{number}" if len(curves) <= 10 else of_many(number)
+        colour = chosen[number]
         for known, points in kinds.items():
             _curve(axis, points, colour, known, mode)
         for row in standard.narrowband_rows():
@@ -67,28 +64,25 @@ def _panel(axis: Any, channel: str, curves: Dict[str, Dict[bool, List[Tuple[floa
             ideal = [(s, b) for s, b in standard.ideal_awgn(rate_of(mode)) if b > 0]
             axis.plot([s for s, _ in ideal], [b for _, b in ideal], ":", color=colour)
             axis.axvline(bound_db(mode), 0, 0.05, color=colour)
-    axis.set(title=channel, xlabel="SNR in 3 kHz, dB", ylabel="bit error rate",
+    axis.set(title=f"channel: {channel}", xlabel="SNR in 3 kHz, dB", ylabel="bit error rate",
              ylim=(FLOOR / 1.5, 1))
-    axis.grid(True, which="major", alpha=0.4)
-    axis.legend(fontsize="small", title_fontsize="x-small",
-                title="v: standard's limit\narrow down: no error seen\ndotted: ideal receiver\n"
-                      "dashed: channel known\ntick below: Shannon" if channel == "awgn" else
-                      "v: standard's limit\narrow down: no error seen\ndashed: channel known")
+    axis.grid(True, which="major")
+    marks = ["v: standard's limit", "arrow down: no error seen",
+             "(from its upper bound)", "dashed: channel known"]
+    if channel == "awgn":
+        marks += ["dotted: ideal receiver", "tick below: Shannon"]
+    style.legend_beside(axis, title="\n".join(marks), title_fontsize="small")
 
 
 def draw(results: List[Result], path: str) -> None:
     """One panel for each channel, one curve for each mode; the format follows from the name."""
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
     panels: Dict[str, Dict[str, Dict[bool, List[Tuple[float, Result]]]]] = {}
     for r in results:
         channel, snr = split(r.point.channel)
         kinds = panels.setdefault(channel, {}).setdefault(r.point.mode, {})
         kinds.setdefault(r.point.genie, []).append((snr, r))
-    figure, axes = plt.subplots(1, len(panels), squeeze=False,
-                                figsize=(9 * len(panels), 6), layout="constrained")
-    for axis, (channel, curves) in zip(axes[0], panels.items()):
-        _panel(axis, channel, curves)
-    output.save_figure(figure, path, dpi=90)
-    plt.close(figure)
+    with style.figure(len(panels), height=6.0 * len(panels), squeeze=False) as (figure, axes):
+        figure.suptitle("Bit error rates of the receiver, which is told nothing")
+        for axis, (channel, curves) in zip(axes[:, 0], panels.items()):
+            _panel(axis, channel, curves)
+        style.save(figure, path)

@@ -93,11 +93,11 @@ class Demo:
             d.pep.routes = [f"127.0.0.0/8={pair.NODES['B']}"]
 
     def _record(self, p: pair.Pair) -> None:
-        for name, s in p.stations.items():
+        for name, source in p.received.items():
             head = blocks.head(gr.sizeof_gr_complex, MAX_RECORDED)
             self.recordings[name] = f"{self.folder}/{name}.cf32"
-            p.tb.connect(s.modem, head, blocks.file_sink(gr.sizeof_gr_complex,
-                                                         self.recordings[name]))
+            p.tb.connect(source, head, blocks.file_sink(gr.sizeof_gr_complex,
+                                                        self.recordings[name]))
         if self.on_made is not None:
             self.on_made(p)
 
@@ -156,14 +156,10 @@ class Demo:
         except FileNotFoundError:
             return b""
 
-    def heard(self) -> np.ndarray:
-        """What both stations transmitted, together; without the channel's noise."""
-        for recording in self.recordings.values():
-            if not os.path.exists(recording):
-                return np.zeros(0, np.complex64)
-        parts = [np.fromfile(r, np.complex64) for r in self.recordings.values()]
-        length = min(len(p) for p in parts)
-        return parts[0][:length] + parts[1][:length]
+    def heard(self) -> Dict[str, np.ndarray]:
+        """What each station heard, with the channel's fading and noise, from the start on."""
+        return {name: np.fromfile(path, np.complex64)
+                for name, path in self.recordings.items() if os.path.exists(path)}
 
 
 def round_trips(said: str, station_time: Callable[[float], float]) -> List[float]:

@@ -11,9 +11,9 @@ import socket
 import struct
 import threading
 import time
-from typing import Callable, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 
-from .. import output
+from . import style
 
 #: Of each block: a mark, octets of the whole transfer, time of the SYN, time of this block.
 HEAD = struct.Struct(">4sQdd")
@@ -202,27 +202,27 @@ def thinned(samples: List[Sample], most: int = 2000) -> List[Sample]:
 
 def plot(path: str, title: str, samples: List[Sample], bit_rate: Optional[float]) -> None:
     """Octets, latency and use of the data rate over time, as seen by the far side."""
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
     count = 3 if bit_rate else 2
-    figure, axes = pyplot.subplots(count, 1, figsize=(7, 1.9 * count), sharex=True)
+    with style.figure(count, height=2.2 * count, sharex=True) as (figure, axes):
+        _panels(axes, samples, bit_rate)
+        axes[0].set_title(title)
+        style.save(figure, path)
+
+
+def _panels(axes: Any, samples: List[Sample], bit_rate: Optional[float]) -> None:
     time_s = [s.time_s for s in samples]
     axes[0].plot(time_s, [s.octets / 1000 for s in samples], drawstyle="steps-post")
-    axes[0].set_ylabel("kB received")
+    axes[0].set_ylabel("received, kB")
     axes[1].plot(time_s, [s.latency_s for s in samples], drawstyle="steps-post")
     axes[1].set_ylabel("latency, s")
     if bit_rate:
-        axes[0].plot([0, time_s[-1]], [0, bit_rate * time_s[-1] / 8000], "k:", label="data rate")
-        axes[0].legend()
+        axes[0].plot([0, time_s[-1]], [0, bit_rate * time_s[-1] / 8000], ":",
+                     color=style.foreground(), label="data rate")
+        style.legend_beside(axes[0])
         axes[2].plot(time_s, [s.utilisation(bit_rate) for s in samples],
                      drawstyle="steps-post")
         axes[2].set_ylabel("use so far, %")
         axes[2].set_ylim(0, 100)
     for a in axes:
         a.grid(alpha=0.3)
-    axes[0].set_title(title)
-    axes[-1].set_xlabel("s from the SYN")
-    figure.tight_layout()
-    output.save_figure(figure, path, dpi=80)
-    pyplot.close(figure)
+    axes[-1].set_xlabel("time from the SYN, s")

@@ -2,13 +2,15 @@
 """A picture of a simulated scenario: who transmits when and what, faults, and what arrives."""
 from typing import Any, Dict, List, Optional, Tuple
 
-from .. import output
+from . import style
 
 #: Parts of a transmission, in the order in which they are drawn, and their colours.
-PARTS = [("control", "link control, resets", "#7b5ea7"), ("acks", "acknowledgements", "#2a9d5c"),
-         ("repeated", "data again", "#d1495b"), ("data", "new data", "#3a78c2"),
-         ("non_arq", "data without ARQ", "#e8a33d")]
-LOAD = "#c8ccd2"  # preamble, fill and end of message
+PARTS = [("control", "link control, resets", style.COLOURS[3]),
+         ("acks", "acknowledgements", style.COLOURS[2]),
+         ("repeated", "data again", style.COLOURS[1]), ("data", "new data", style.COLOURS[0]),
+         ("non_arq", "data without ARQ", style.COLOURS[4])]
+LOAD = "#b4b9c2"  # preamble, fill and end of message
+FAULT = "#c0392b"
 #: Bars are named that are at least this share of the picture wide.
 NAMED = 0.035
 
@@ -27,13 +29,16 @@ def _faults(axis: Any, scenario: Any, rows: Dict[str, int]) -> None:
                 "clock_step": f"clock {fault.step_s:+g} s"}[kind]
         for row in where:
             if kind == "clock_step":
-                axis.plot([fault.at_s], [row], marker="v", color="black", markersize=9)
+                axis.plot([fault.at_s], [row], marker="v", color=style.foreground(),
+                          markersize=9)
             else:
                 axis.broken_barh([(fault.at_s, until - fault.at_s)], (row - 0.48, 0.96),
-                                 facecolor="none", edgecolor="#aa3333", hatch="///",
+                                 facecolor="none", edgecolor=FAULT, hatch="///",
                                  linewidth=0.8, zorder=0)
-            axis.annotate(text, (fault.at_s, row - 0.40), fontsize=8, color="#aa3333",
-                          clip_on=True)
+            # On a ground of its own: it stands over hatching and bars.
+            axis.annotate(text, (fault.at_s, row - 0.40), fontsize=8, color=FAULT, clip_on=True,
+                          zorder=4, bbox={"boxstyle": "square,pad=0.15", "linewidth": 0,
+                                          "facecolor": axis.get_facecolor()})
 
 
 def _bar(axis: Any, t: Any, row: int, named: bool) -> None:
@@ -50,7 +55,8 @@ def _bar(axis: Any, t: Any, row: int, named: bool) -> None:
                                  edgecolor=colour, linewidth=0.7)
                 at += width
     if t.collided or t.cut:
-        axis.plot([(t.begin_s + t.end_s) / 2], [row], marker="x", color="black", markersize=8)
+        axis.plot([(t.begin_s + t.end_s) / 2], [row], marker="x", color=style.foreground(),
+                  markersize=8)
     if named:
         axis.annotate(t.mode.replace("4539-", ""), (t.begin_s, row + 0.33), fontsize=7,
                       clip_on=True)
@@ -70,7 +76,7 @@ def _delivered(axis: Any, result: Any, begin: float, end: float) -> None:
     axis.set(xlabel="station time, s", ylabel="delivered, kB", xlim=(begin, end))
     axis.grid(True, alpha=0.3)
     if 0 < len(result.flows) <= 8:
-        axis.legend(fontsize=8, loc="upper left")
+        style.legend_beside(axis, fontsize=8)
 
 
 def draw(path: str, title: str, scenario: Any, result: Any,
@@ -79,32 +85,33 @@ def draw(path: str, title: str, scenario: Any, result: Any,
 
     The scenario must have been run with record = True.
     """
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
     begin, end = _window(result, window)
     rows = {s.name: k for k, s in enumerate(scenario.stations)}
-    figure, (air, progress) = plt.subplots(
-        2, 1, figsize=(13, 3.6 + 0.75 * len(rows)), sharex=True, layout="constrained",
-        height_ratios=[0.9 * len(rows) + 0.6, 2.2])
+    with style.figure(2, height=3.6 + 0.75 * len(rows), sharex=True,
+                      height_ratios=[0.9 * len(rows) + 0.6, 2.2]) as (figure, (air, progress)):
+        figure.suptitle(title)
+        _on_the_air(air, scenario, result, rows, begin, end)
+        _delivered(progress, result, begin, end)
+        style.save(figure, path)
+
+
+def _on_the_air(air: Any, scenario: Any, result: Any, rows: Dict[str, int], begin: float,
+                end: float) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
     seen: List[Any] = [t for t in result.transmissions if t.end_s > begin and t.begin_s < end]
     for t in seen:
         _bar(air, t, t.station, t.end_s - t.begin_s >= NAMED * (end - begin))
     _faults(air, scenario, rows)
     air.set_yticks(range(len(rows)), list(rows))
     air.set_ylim(len(rows) - 0.4, -0.6)
-    air.set_title(title, loc="left")
+    air.set_ylabel("station")
     used = [(label, colour) for name, label, colour in PARTS
             if any(getattr(t, name) for t in seen)]
     handles: List[Any] = [Patch(color=colour, label=label) for label, colour in used]
     handles.append(Patch(color=LOAD, label="on the air"))
     if any(t.collided or t.cut for t in seen):
-        handles.append(Line2D([], [], color="black", marker="x", linestyle="",
+        handles.append(Line2D([], [], color=style.foreground(), marker="x", linestyle="",
                               label="collided or cut"))
     air.legend(handles=handles, fontsize=8, ncols=len(handles), loc="lower right",
-               bbox_to_anchor=(1, 1), frameon=False)
-    _delivered(progress, result, begin, end)
-    output.save_figure(figure, path, dpi=110)
-    plt.close(figure)
+               bbox_to_anchor=(1, 1), frameon=False, borderaxespad=0.1)

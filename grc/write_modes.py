@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes the lists of modes of the Companion's blocks anew, from the registry of waveforms:
+build/run python3 grc/write_modes.py. What a list has ahead of modes (auto, same) stays.
+
+Every mode of 4539, and of 5069 those with the short interleaver and the usual code in every
+bandwidth; any other mode may be written in place of a choice."""
+import pathlib
+import textwrap
+from typing import List, Tuple
+
+import yaml
+
+from gnuradio import hf
+
+FOLDER = pathlib.Path(__file__).parent
+#: Block and parameter.
+LISTS = [("hf_tx", "mode"), ("hf_data_link", "mode"), ("hf_data_link", "ack_mode"),
+         ("hf_modem_server", "mode"), ("hf_modem_client", "mode")]
+WORDS = {"N": "uncoded", "Z": "no interleaver", "US": "ultra short", "VS": "very short",
+         "S": "short", "M": "medium", "L": "long", "VL": "very long", "V": "voice"}
+
+
+def offered() -> List["hf.mode"]:
+    """What the lists hold."""
+    return [m for m in hf.mode.all() if str(m).startswith("4539") or
+            (m.interleaver == "S" and m.constraint_length == 7)]
+
+
+def label(m: "hf.mode") -> str:
+    """A mode as a person reads it."""
+    t = hf.timing(m)
+    symbol_rate = 2400 * m.bandwidth_hz // 3000
+    words = WORDS[m.interleaver]
+    if m.interleaver not in "NZ":
+        words += f" ({t.block_symbols / symbol_rate:.2g} s)"
+    wide = "" if str(m).startswith("4539") else f" in {m.bandwidth_hz // 1000} kHz"
+    return f"{m.rate_bps} bit/s{wide}, {words}"
+
+
+def written(key: str, values: List[str]) -> str:
+    """A list in YAML, in lines of 100."""
+    indent = " " * (len(key) + 7)
+    quoted = [f"'{v}'" if any(c in v for c in ",: ") else v for v in values]
+    # Spaces within an entry are no places to break.
+    text = ", ".join(q.replace(" ", "\0") for q in quoted)
+    lines = textwrap.fill(text, 100, initial_indent=f"    {key}: [", subsequent_indent=indent,
+                          break_long_words=False, break_on_hyphens=False)
+    return lines.replace("\0", " ") + "]\n"
+
+
+def rewrite(text: str, parameter: str) -> str:
+    """The description of a block with that list anew."""
+    (p,) = [p for p in yaml.safe_load(text)["parameters"] if p["id"] == parameter]
+    more: List[Tuple[str, str]] = [
+        (o, n) for o, n in zip(p["options"], p["option_labels"])
+        if not o.startswith(("4539", "5069"))]
+    modes = offered()
+    begin = text.index(f"-   id: {parameter}\n")
+    first = text.index("    options: [", begin)
+    last = text.index("]\n", text.index("    option_labels: [", first)) + 2
+    return (text[:first] + written("options", [o for o, _ in more] + [str(m) for m in modes])
+            + written("option_labels", [n for _, n in more] + [label(m) for m in modes])
+            + text[last:])
+
+
+if __name__ == "__main__":
+    for block, parameter in LISTS:
+        path = FOLDER / f"{block}.block.yml"
+        path.write_text(rewrite(path.read_text(), parameter))

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stages of the receiver made of each transmission, as files of numpy."""
+import os
+from typing import Any, Dict, List
+
+import numpy as np
+
+from . import output
+
+#: Of each decoded interleaver block, a row of NNN-blocks.npy: time of its begin, s of input; the
+#: rest as in the events of hf.receiver.
+FIELDS = ["time", "snr_db", "quality", "freq_offset_hz", "doppler_hz", "delay_spread_ms",
+          "coded_ber"]
+
+#: Arrays of all blocks of a transmission, one after the other, and the shape of one element:
+#: equalised data symbols; log-likelihood ratios that the decoder was given; channel taps, a row
+#: for each frame; power at each delay, a row for each block.
+ARRAYS = ["symbols", "llrs", "taps", "profile"]
+
+
+class Dump:
+    """Takes the events of a receiver made with details=True; writes, for transmission NNN (from
+    001 on), NNN-blocks.npy (FIELDS by name), NNN-symbols.npy, NNN-llrs.npy, NNN-taps.npy and
+    NNN-profile.npy into a folder.
+
+    Delays go in steps of half a symbol, 1/4800 s in 3 kHz. A transmission is kept in memory until
+    it ends. Since arrays have no place for the name of the program, the folder may not hold files
+    of numpy before, unless force says that they may be replaced. Raises output.OutputError.
+    """
+
+    def __init__(self, folder: str, force: bool = False) -> None:
+        output.make_folder(folder)
+        there = [n for n in sorted(os.listdir(folder)) if n.endswith(".npy")]
+        if there and not force:
+            raise output.Foreign(f"{os.path.join(folder, there[0])}: exists; give another folder "
+                                 "or remove it")
+        self._folder = folder
+        self._blocks: List[Dict[str, Any]] = []
+        self.transmissions = 0
+
+    def handle(self, events: List[Dict[str, Any]]) -> None:
+        """Take events, in order."""
+        for event in events:
+            if event["type"] == "octets" and "symbols" in event:
+                self._blocks.append(event)
+            elif event["type"] == "end":
+                self.finish()
+
+    def finish(self) -> None:
+        """Write what there is of a transmission that has ended."""
+        if not self._blocks:
+            return
+        self.transmissions += 1
+        blocks = np.array([tuple(b[f] for f in FIELDS) for b in self._blocks],
+                          dtype=[(f, "f8") for f in FIELDS])
+        self._write("blocks", blocks)
+        for name in ARRAYS:
+            parts = [np.asarray(b[name]) for b in self._blocks]
+            self._write(name, np.stack(parts) if name == "profile" else np.concatenate(parts))
+        self._blocks = []
+
+    def _write(self, name: str, array: np.ndarray) -> None:
+        path = os.path.join(self._folder, f"{self.transmissions:03}-{name}.npy")
+        with output.replacing(path) as file:
+            np.save(file, array)

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Building and running the tests of a source tree: ctest, variants of the build, fuzzing."""
+from dataclasses import dataclass
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from typing import Callable, List, Optional
+import xml.etree.ElementTree as ElementTree
+
+
+@dataclass
+class Counts:
+    """How tests ended."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def summary(self) -> str:
+        """The line that a run ends with."""
+        return f"tests: {self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def count(junit: str) -> Counts:
+    """Read ctest's JUnit file. Raises OSError or ValueError if it is of no use.
+
+    A test that could not be run (its program is missing, say) has failed.
+    """
+    try:
+        cases = ElementTree.parse(junit).getroot().iter("testcase")
+    except ElementTree.ParseError as error:
+        raise ValueError(str(error)) from None
+    counts = Counts()
+    for case in cases:
+        status = case.get("status")
+        skipped = case.find("skipped")
+        if status == "run":
+            counts.passed += 1
+        elif status == "disabled" or (
+                skipped is not None and "SKIP" in skipped.get("message", "")):
+            counts.skipped += 1
+        else:
+            counts.failed += 1
+    return counts
+
+
+def failures(junit: str) -> List[str]:
+    """Names of the tests that ran and failed."""
+    return [case.get("name", "") for case in ElementTree.parse(junit).getroot().iter("testcase")
+            if case.get("status") == "fail"]
+
+
+def run_alone(build: str, names: List[str]) -> List[str]:
+    """Run tests once more, one at a time; returns those that pass so.
+
+    What talks to the kernel, to sound servers and to other programs in real time can fail beside
+    other tests that take its processor. A test that fails alone has failed.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        junit = os.path.join(scratch, "junit.xml")
+        only = "^(" + "|".join(re.escape(n) for n in names) + ")$"
+        subprocess.run(ctest_command(build, junit, 1, only, False, []), stdout=sys.stderr)
+        try:
+            still = set(failures(junit))
+            ran = {case.get("name") for case in ElementTree.parse(junit).getroot().iter("testcase")
+                   if case.get("status") == "run"}
+        except (OSError, ElementTree.ParseError):
+            return []
+    return [n for n in names if n in ran and n not in still]
+
+
+#: More failures than these are not bad luck, and are not run again.
+MOST_RUN_ALONE = 3
+
+
+def skips(junit: str) -> List[str]:
+    """What was left out, whole tests and parts of tests that otherwise passed: name and reason,
+    as gtest, pytest -rs and scripts that end with 77 tell it."""
+    found = []
+    for case in ElementTree.parse(junit).getroot().iter("testcase"):
+        said = case.findtext("system-out") or ""
+        reasons = re.findall(r"^SKIPPED \[\d+\] \S+?: (.+)$", said, re.MULTILINE)
+        reasons += re.findall(r"^\S+:\d+: Skipped\n(.+)$", said, re.MULTILINE)
+        if not reasons and case.find("skipped") is not None and case.get("status") != "run":
+            lines = [line for line in said.splitlines() if line.strip()]
+            if "SKIP" in case.find("skipped").get("message", ""):
+                reasons = lines[-1:] or ["it says not why"]
+        found += [f"{case.get('name')}: {reason.strip()}" for reason in dict.fromkeys(reasons)]
+    return found
+
+
+def ctest_command(build: str, junit: str, jobs: int, select: Optional[str], verbose: bool,
+                  extra: List[str]) -> List[str]:
+    """The command line of ctest."""
+    command = ["ctest", "--test-dir", build, "--output-junit", junit, "-j", str(jobs),
+               "--output-on-failure", "--no-tests=error", "--test-output-size-passed", "65536"]
+    if select:
+        command += ["-R", select]
+    if verbose:
+        command.append("-V")
+    return command + extra
+
+
+#: Inputs of each fuzz target for every 1000 of all: engines are a hundred times slower than
+#: parsers.
+FUZZ_SHARES = {"node": 5, "pep": 5, "slep": 10, "dns": 10, "modem_sessions": 20, "d_pdu": 30,
+               "ip": 40, "clients": 180, "modem_interface": 200, "sis": 200, "pdu": 300}
+
+
+def clang() -> Optional[str]:
+    """The name of the Clang compiler, if there is one."""
+    return next((c for c in ("clang++", "clang++-14") if shutil.which(c)), None)
+
+
+def fuzz(build: str, runs: int, say: Callable[[str], object],
+         warn: Callable[[str], object]) -> bool:
+    """Build the fuzz targets with sanitizers beside the build folder and run them.
+
+    True if there were no findings. With Clang, libFuzzer mutates and keeps what it finds in
+    FOLDER/found; otherwise the driver of the tests does, without keeping. say: takes a line for
+    each target; warn: what a finding left behind. Raises RuntimeError if they do not build.
+    """
+    folder = os.path.join(build, "fuzz")
+    source = source_of(build)
+    compiler = clang()
+    configure = ["cmake", "-S", source, "-B", folder, "-DHF_FUZZ=ON", "-DHF_ENGINES_ONLY=ON",
+                 "-DHF_WERROR=OFF"]
+    if compiler:
+        configure.append(f"-DCMAKE_CXX_COMPILER={compiler}")
+    targets = [f"fuzz_{name}" for name in FUZZ_SHARES]
+    for step in (configure, ["cmake", "--build", folder, f"-j{os.cpu_count() or 1}", "--target",
+                             *targets]):
+        if subprocess.run(step, stdout=sys.stderr).returncode != 0:
+            raise RuntimeError("the fuzz targets do not build")
+    clean = True
+    for name, share in FUZZ_SHARES.items():
+        count = max(1, runs * share // 1000)
+        seeds = os.path.join(source, "tests", "fuzz", "corpus", name)
+        found = os.path.join(folder, "found", name)
+        os.makedirs(found, exist_ok=True)
+        program = [os.path.join(folder, "tests", "fuzz", f"fuzz_{name}")]
+        if compiler:
+            program += [f"-runs={count}", "-timeout=20", f"-artifact_prefix={found}/finding-",
+                        found, seeds]
+        else:
+            program += [f"--runs={count}", seeds]
+        begin = time.monotonic()
+        ended = subprocess.run(program, capture_output=True, text=True, errors="replace")
+        outcome = "clean" if ended.returncode == 0 else "FINDING"
+        say(f"{name:16} {count:9} inputs {time.monotonic() - begin:7.0f} s  {outcome}")
+        if ended.returncode != 0:
+            warn(ended.stderr[-4000:])
+            clean = False
+    return clean
+
+
+#: Ways to build everything anew, by the name of hf test --as: what CMake is told.
+VARIANTS = {
+    "clang": [],
+    "debug": ["-DCMAKE_BUILD_TYPE=Debug"],
+    # What runs in one process under GoogleTest: GNU Radio and Python are not instrumented.
+    "address": ["-DHF_SANITIZE=address,undefined", "-DHF_ENGINES_ONLY=ON"],
+    "thread": ["-DHF_SANITIZE=thread", "-DHF_ENGINES_ONLY=ON"],
+}
+
+
+def configure_variant(build: str, name: str) -> str:
+    """Configure the source tree of a build folder anew below it; returns the new folder.
+
+    Raises OSError, and RuntimeError if CMake refuses.
+    """
+    folder = os.path.join(build, f"as-{name}")
+    options = list(VARIANTS[name])
+    if name == "clang":
+        compiler = clang()
+        if not compiler:
+            raise RuntimeError("there is no clang++: install clang")
+        options.append(f"-DCMAKE_CXX_COMPILER={compiler}")
+    step = ["cmake", "-G", "Ninja", "-S", source_of(build), "-B", folder, *options]
+    if subprocess.run(step, stdout=sys.stderr).returncode != 0:
+        raise RuntimeError(f"{folder} could not be configured")
+    return folder
+
+
+def source_of(build: str) -> str:
+    """The source tree that a build folder belongs to. Raises OSError, and RuntimeError
+    if it does not say."""
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
+        for line in cache:
+            if line.startswith("CMAKE_HOME_DIRECTORY"):
+                return line.rstrip("\n").split("=", 1)[1]
+    raise RuntimeError(f"{build}/CMakeCache.txt names no source tree")
