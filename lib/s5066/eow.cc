@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/eow.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace gr::hf::s5066 {
@@ -14,6 +15,26 @@ constexpr int rates[] = { 75,   150,  300,  600,  1200, 2400,
 constexpr unsigned il_none = 0, il_short = 1, il_long = 2;
 constexpr unsigned waveform_110a = 0, waveform_110b = 1, waveform_4539 = 3;
 constexpr size_t high_rate_octets = 6;
+
+// Waveforms of EOW 7 whose rates and interleavers a mode has, the narrowest first; none: neither EOW
+// has a code for it.
+std::vector<unsigned> waveform_codes(const mode& m)
+{
+    switch (m.family) {
+    case waveform_family::serial_tone:
+        return { waveform_110a, waveform_110b, waveform_4539 };
+    case waveform_family::high_rate:
+        return { waveform_4539, waveform_110b };
+    default:
+        return {};
+    }
+}
+
+bool has_code(const mode& m, unsigned waveform)
+{
+    const auto codes = waveform_codes(m);
+    return std::find(codes.begin(), codes.end(), waveform) != codes.end();
+}
 
 std::optional<unsigned> interleaver_code(interleaver il)
 {
@@ -64,8 +85,8 @@ management_message encode_rate_request(const mode& m, rate_other other)
             return r;
         }
     }
-    const unsigned waveform =
-        m.family == waveform_family::serial_tone ? waveform_110a : waveform_4539;
+    const auto codes = waveform_codes(m);
+    const unsigned waveform = codes.empty() ? waveform_4539 : codes.front();
     const unsigned channels = 1;
     r.eow = make_eow(eow_type::high_rate_request, waveform << 3 | channels);
     const auto rate = static_cast<uint32_t>(m.rate_bps);
@@ -110,10 +131,6 @@ std::optional<rate_parameters> decode_rate_request(const management_message& m)
 
 std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why)
 {
-    const auto belongs = [&p](const mode& m) {
-        return p.waveform == waveform_4539 ||
-               (p.waveform == waveform_110a && m.family == waveform_family::serial_tone);
-    };
     if (p.high_rate && p.waveform != waveform_110a && p.waveform != waveform_4539 &&
         p.waveform != waveform_110b) {
         why = rate_reason_rate; // not this waveform
@@ -125,15 +142,13 @@ std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why)
     }
     bool rate = false, il = false;
     for (const mode& m : mode::all()) {
-        // Their rates and interleavers are numbered for the 3 kHz families only.
-        if (m.family == waveform_family::wideband) {
+        if (waveform_codes(m).empty()) {
             continue;
         }
         const bool same_il = p.high_rate ? interleaver_cs(m) == p.interleaver_cs
                                          : interleaver_code(m.il) == p.interleaver_code;
         const bool same_rate =
-            m.rate_bps == p.rate_bps &&
-            (!p.high_rate || p.waveform == waveform_110b || belongs(m));
+            m.rate_bps == p.rate_bps && (!p.high_rate || has_code(m, p.waveform));
         if (same_rate && same_il) {
             return m;
         }
@@ -147,6 +162,29 @@ std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why)
                    : (il ? rate_reason_rate : rate_reason_neither);
     }
     return std::nullopt;
+}
+
+std::optional<uint16_t> encode_rate_advice(const mode& m)
+{
+    const auto il = interleaver_code(m.il);
+    const auto rate = std::find(std::begin(rates), std::end(rates), m.rate_bps);
+    if (waveform_codes(m).empty() || !il || *il == il_none || rate == std::end(rates)) {
+        return std::nullopt;
+    }
+    return make_eow(eow_type::rate_request,
+                    static_cast<unsigned>(rate - std::begin(rates)) << 4 | *il << 2 |
+                        static_cast<unsigned>(rate_other::advisory));
+}
+
+std::optional<mode> decode_rate_advice(uint16_t eow)
+{
+    const auto p = decode_rate_request({ eow, {} });
+    if (!p || p->high_rate || p->other < rate_other::advisory ||
+        p->interleaver_code == il_none) {
+        return std::nullopt;
+    }
+    uint8_t why = rate_reason_none;
+    return find_mode(*p, why);
 }
 
 } // namespace gr::hf::s5066

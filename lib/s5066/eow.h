@@ -103,6 +103,14 @@ std::optional<rate_parameters> decode_rate_request(const management_message& m);
  */
 std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why);
 
+/*! \brief EOW 1 as advisory, for the advising node's receiver only (C.5). The standard defines it for
+ *         the rate change procedure; that any D_PDU may carry it is our choice.
+ *  \return empty for modes that it has no code for
+ */
+std::optional<uint16_t> encode_rate_advice(const mode& m);
+//! The mode that an advisory asks for; empty if it is none or no mode of ours.
+std::optional<mode> decode_rate_advice(uint16_t eow);
+
 inline uint16_t encode_rate_answer(rate_answer a, uint8_t reason)
 {
     return make_eow(eow_type::rate_response,

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/node.h"
 
-#include "s5066/fixed_rate.h"
 #include "s5066/node_impl.h"
+#include "s5066/rate/fixed_rate.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "s5066/node_config.h"
-#include "s5066/rate_policy.h"
+#include "s5066/rate/rate_policy.h"
 #include "s5066/sis.h"
 
 #include <hf/modem_user.h>

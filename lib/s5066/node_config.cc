@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/node_config.h"
 
-#include "s5066/adaptive_rate.h"
 #include "s5066/node_settings.h"
+#include "s5066/rate/adaptive_rate.h"
 #include "s5066/sis.h"
 #include "waveform/timing.h"
 

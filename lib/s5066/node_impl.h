@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/adaptive_rate.h"
 #include "s5066/channel_share.h"
 #include "s5066/deframer.h"
 #include "s5066/node.h"
 #include "s5066/non_arq.h"
 #include "s5066/peer.h"
+#include "s5066/rate/adaptive_rate.h"
 #include "s5066/sis_server.h"
 #include "waveform/timing.h"
 
@@ -228,6 +228,7 @@ private:
     void begin_reset(peer& p, const reset_header& h);
     void warn(sim_time now, peer& p, const d_pdu& d, uint8_t reason);
     void after_reception(sim_time now);
+    peer* unread_sender() const;
     void measure_loss(sim_time now, peer& p);
     void note_eot(const received_d_pdu& r);
     void note_turn(const d_pdu& d);

@@ -50,8 +50,8 @@ void node::impl::on_eow(sim_time now, peer& p, const d_pdu& d)
         p.eow = make_eow(eow_type::unrecognised, kind);
     }
     if (kind == static_cast<unsigned>(eow_type::rate_request)) {
-        d_policy->on_advice(now, p.addr, d.eow);
         if (const auto m = decode_rate_advice(d.eow)) {
+            d_policy->on_advice(now, p.addr, *m);
             if (p.advised != m) {
                 p.rates.on_advice();
             }
@@ -89,9 +89,7 @@ void node::impl::on_management(sim_time now, peer& p, const d_pdu& d)
             l.offered = d_config.drc && p.linked();
             // Any rule will do that gives the two sides different answers.
             l.first_of_crossed = d_config.own.raw() > p.addr.raw();
-            if (const auto advice = d_policy->advice(p.addr)) {
-                l.advised = decode_rate_advice(*advice);
-            }
+            l.advised = d_policy->advice(p.addr);
             const auto before = p.rates.tx_mode();
             p.rates.on_message(*in.message, l, p.management);
             if (p.rates.tx_mode() != before) {

@@ -130,6 +130,9 @@ void node::impl::on_rx_end(sim_time now, const rx_end& e)
 
 void node::impl::after_reception(sim_time now)
 {
+    if (const peer* p = unread_sender(); p && !d_rx_block_snr_db.empty()) {
+        d_policy->on_reception(now, p->addr, { d_rx_mode, d_rx_block_snr_db, 0, false });
+    }
     for (auto& [raw, q] : d_peers) {
         peer& p = *q;
         if (!p.heard) {
@@ -160,6 +163,19 @@ void node::impl::after_reception(sim_time now)
             p.accept_due = false; // it would not send this without having seen our answer
         }
     }
+}
+
+// Of whom a reception was in which no D_PDU could be read: the only one it can be of.
+peer* node::impl::unread_sender() const
+{
+    peer* only = nullptr;
+    for (const auto& [raw, p] : d_peers) {
+        if (p->heard || (p->linked() && only)) {
+            return nullptr;
+        }
+        only = p->linked() ? p.get() : only;
+    }
+    return shared() ? nullptr : only;
 }
 
 void node::impl::measure_loss(sim_time now, peer& p)

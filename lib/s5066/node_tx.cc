@@ -137,7 +137,8 @@ uint16_t node::impl::eow_for(const peer& p) const
     if (d_tx.tell && d_tx.produced == 0 && &p == d_tx.to) {
         return make_eow(eow_type::extensions, extensions());
     }
-    return d_policy->advice(p.addr).value_or(0);
+    const auto advised = d_policy->advice(p.addr);
+    return advised ? encode_rate_advice(*advised).value_or(0) : 0;
 }
 
 void node::impl::begin_transmission(sim_time now, peer& p)

@@ -96,7 +96,7 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
         const bool lost = dropped || (p.loss > 0 && uniform() < p.loss) ||
                           (p.blocks && uniform() < p.blocks->at(m, p.snr_db).lost) ||
                           (p.fading && !p.fading->preamble_heard(s->begin, over, m));
-        const double snr_db = p.fading ? p.fading->mean_db(s->begin, over) : p.snr_db;
+        const double snr_db = p.fading ? p.fading->mean_db(s->begin, over, m) : p.snr_db;
         d_scheduler.at(over + to->rx_latency(m),
                        to->guarded([this, s, to, lost, over, snr_db] {
                            const bool clear = !disturbed(*s, to->id(), s->begin, over);
@@ -119,7 +119,8 @@ bool emulated_air::audible(const emulated_modem& m) const
         const sim_time from = std::max(s->begin + p.delay, m.d_listening_since);
         const sim_time end = s->end ? std::min(*s->end + p.delay, now) : now;
         const auto missing = [&](size_t at) { return at == m.id(); };
-        const double snr_db = p.fading ? p.fading->mean_db(now - delay, now) : p.snr_db;
+        const double snr_db =
+            p.fading ? p.fading->mean_db(now - delay, now, s->m) : p.snr_db;
         const auto deaf = [&](const disturbance& d) {
             return (!d.from || *d.from == s->from) && (!d.to || *d.to == m.id()) &&
                    d.begin < now && d.end > now - delay;
@@ -153,11 +154,9 @@ bool emulated_air::disturbed(const signal& s, size_t at, sim_time a, sim_time b)
 
 double emulated_air::block_ber(const path& p, const signal& s, sim_time a, sim_time b)
 {
-    if (p.fading) {
-        return p.fading->block_ber(a, b, s.m);
-    }
-    if (p.blocks) {
-        const auto point = p.blocks->at(s.m, p.snr_db);
+    if (p.fading || p.blocks) {
+        const auto point =
+            p.fading ? p.fading->block(a, b, s.m) : p.blocks->at(s.m, p.snr_db);
         return uniform() < point.bad ? point.ber_of_bad : 0;
     }
     return p.ber;
@@ -188,7 +187,8 @@ void emulated_air::block(const signal_ptr& s,
             const bool noise = disturbed(*s, to->id(), from, end);
             const bool coded = p.fading || p.blocks;
             const double ber = block_ber(p, *s, from, end);
-            const double snr_db = p.fading ? p.fading->mean_db(from, end) : p.snr_db;
+            const double snr_db =
+                p.fading ? p.fading->mean_db(from, end, s->m) : p.snr_db;
             add_errors(
                 out, noise ? 0.5 : ber, coded && !noise ? s5066::error_burst_bits : 1);
             const bool again = p.duplicate > 0 && uniform() < p.duplicate;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/block_errors.h"
+#include "s5066/rate/block_errors.h"
 #include "sim/fading.h"
 #include "sim/scheduler.h"
 #include "waveform/timing.h"

@@ -2,64 +2,53 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/fading.h"
 
+#include "waveform/description.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <complex>
+#include <map>
+#include <mutex>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 namespace gr::hf::sim {
 
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
-// From the ideal receiver to a good one.
-constexpr double implementation_loss_db = 1.0;
 constexpr double deepest_db = -40;
 // How much fades inside a block count: chosen so that the Poor channel with the longest
 // interleaver needs some 3 dB less than the standard asks for, as good receivers do.
 constexpr double fade_weight = 0.35;
+// Share of the blocks that arrive at the SNR to which fades inside a block are compared.
+constexpr double nearly_all = 0.99;
+const char* const steady = "awgn";
 
-// SNR in 3 kHz at a bit error rate of 1e-5 and decades per dB around it: ideal receiver on a
-// channel without fading, longest interleaver (the fact base's own computation).
-struct curve {
-    int rate_bps;
-    double at_1e5_db;
-    double decades_per_db;
+struct of_mode {
+    double needed_db; // SNR in 3 kHz at which nearly all blocks arrive without fading
+    double power;     // mean, at the same peak
 };
-constexpr std::array<curve, 12> curves = { {
-    { 75, -10.82, 1.52 },
-    { 150, -5.82, 1.24 },
-    { 300, -2.93, 1.32 },
-    { 600, 0.34, 1.14 },
-    { 1200, 3.27, 1.20 },
-    { 2400, 7.94, 0.98 },
-    { 3200, 5.94, 1.28 },
-    { 4800, 10.31, 1.25 },
-    { 6400, 12.78, 1.13 },
-    { 8000, 15.60, 1.19 },
-    { 9600, 18.41, 0.99 },
-    { 12800, 24.83, 0.74 },
-} };
 
-const curve& curve_of(int rate_bps)
+const of_mode& known(const mode& m)
 {
-    const auto it =
-        std::find_if(curves.begin(), curves.end(), [rate_bps](const curve& c) {
-            return c.rate_bps == rate_bps;
-        });
-    if (it == curves.end()) {
-        std::string known;
-        for (const curve& c : curves) {
-            known += (known.empty() ? "" : ", ") + std::to_string(c.rate_bps);
-        }
-        throw std::invalid_argument("fading channel: bit errors at " +
-                                    std::to_string(rate_bps) +
-                                    " bit/s are not known; allowed are " + known);
+    static std::mutex guard;
+    static std::map<std::tuple<int, int, int, int, int>, of_mode> all;
+    const std::lock_guard<std::mutex> lock(guard);
+    const auto [it, is_new] = all.try_emplace({ static_cast<int>(m.family),
+                                                m.bandwidth_hz,
+                                                m.rate_bps,
+                                                static_cast<int>(m.il),
+                                                m.constraint_length });
+    if (is_new) {
+        const auto& curves = s5066::measured_block_errors(steady);
+        it->second = { curves.needed_db(m, nearly_all).value_or(100),
+                       kernel::mean_power(m) };
     }
-    return *it;
+    return it->second;
 }
 
 void within(const char* name, double v, double lo, double hi)
@@ -112,10 +101,11 @@ void trace_config::validate() const
     within("fading_hz", fading_hz, 0, 50);
     within("duration_s", duration_s, 1, 1e6);
     within("step_s", step_s, 0.01, 10);
+    within("signal_power", signal_power, 0, 1);
 }
 
-snr_trace::snr_trace(std::vector<float> db, double step_s)
-    : d_db(std::move(db)), d_step(step_s)
+snr_trace::snr_trace(std::vector<float> db, double step_s, double signal_power)
+    : d_db(std::move(db)), d_step(step_s), d_signal_power(signal_power)
 {
     if (d_db.empty() || !(step_s > 0)) {
         throw std::invalid_argument("SNR trace of " + std::to_string(d_db.size()) +
@@ -147,7 +137,7 @@ snr_trace snr_trace::make(const trace_config& c)
         }
         db[i] = static_cast<float>(v);
     }
-    return snr_trace(std::move(db), c.step_s);
+    return snr_trace(std::move(db), c.step_s, c.signal_power);
 }
 
 size_t snr_trace::index(sim_time t) const
@@ -156,48 +146,45 @@ size_t snr_trace::index(sim_time t) const
     return i % d_db.size();
 }
 
-double snr_trace::mean_db(sim_time from, sim_time to) const
+double snr_trace::power_db(const mode& m) const
+{
+    return d_signal_power > 0 ? 10 * std::log10(kernel::mean_power(m) / d_signal_power)
+                              : 0;
+}
+
+double snr_trace::mean_db(sim_time from, sim_time to, const mode& m) const
 {
     double sum = 0;
     size_t n = 0;
     for (sim_time t = from; n == 0 || t < to; t += from_seconds(d_step), ++n) {
         sum += std::pow(10, at(t) / 10);
     }
-    return 10 * std::log10(sum / static_cast<double>(n));
+    return 10 * std::log10(sum / static_cast<double>(n)) + power_db(m);
 }
 
-double snr_trace::effective_db(sim_time from, sim_time to, int rate_bps) const
+double snr_trace::effective_db(sim_time from, sim_time to, const mode& m) const
 {
-    const double scale =
-        fade_weight *
-        std::pow(10, (curve_of(rate_bps).at_1e5_db + implementation_loss_db) / 10);
+    const double power = power_db(m);
+    const double scale = fade_weight * std::pow(10, known(m).needed_db / 10);
     double sum = 0;
     size_t n = 0;
     for (sim_time t = from; n == 0 || t < to; t += from_seconds(d_step), ++n) {
-        sum += std::exp(-std::pow(10, at(t) / 10) / scale);
+        sum += std::exp(-std::pow(10, (at(t) + power) / 10) / scale);
     }
     const double mean = std::max(sum / static_cast<double>(n), 1e-300);
     return 10 * std::log10(std::max(-scale * std::log(mean), 1e-4));
 }
 
-double awgn_ber(int rate_bps, double snr_db)
+s5066::block_error_point snr_trace::block(sim_time from, sim_time to, const mode& m) const
 {
-    const curve& c = curve_of(rate_bps);
-    const double margin = snr_db - implementation_loss_db - c.at_1e5_db;
-    return std::min(0.5, std::pow(10, -5 - c.decades_per_db * margin));
-}
-
-double snr_trace::block_ber(sim_time from, sim_time to, const mode& m) const
-{
-    const double b = awgn_ber(m.rate_bps, effective_db(from, to, m.rate_bps));
-    return b < 1e-9 ? 0 : b;
+    return s5066::measured_block_errors(steady).at(m, effective_db(from, to, m));
 }
 
 bool snr_trace::preamble_heard(sim_time from, sim_time to, const mode& m) const
 {
     // The preambles are spread: they are found where the family's lowest rates work.
     const double least = m.family == waveform_family::serial_tone ? -8.0 : 1.0;
-    return mean_db(from, to) >= least;
+    return mean_db(from, to, m) >= least;
 }
 
 double oracle_goodput(const snr_trace& t,
@@ -222,11 +209,11 @@ double oracle_goodput(const snr_trace& t,
             std::array<double, segments.size()> good{};
             double n = 0;
             for (sim_time b = begin; b < end; b += block, ++n) {
-                const double ber = t.block_ber(b, b + block, m);
+                const auto point = t.block(b, b + block, m);
                 for (size_t i = 0; i < segments.size(); ++i) {
                     const double octets = segments[i] + header;
                     good[i] += segments[i] / octets *
-                               std::exp(-8 * octets * ber * 2 / s5066::error_burst_bits);
+                               (1 - point.loss(static_cast<size_t>(octets)));
                 }
             }
             for (const double g : good) {

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/block_errors.h"
+#include "s5066/rate/block_errors.h"
 #include "waveform/timing.h"
 
 #include <hf/mode.h>
@@ -28,6 +28,10 @@ struct trace_config {
     double duration_s = 3600; //!< afterwards the trace begins again; 1 to 1e6
     double step_s = 0.1;      //!< between samples
     uint64_t seed = 1;
+    /*! \brief Mean power to which the SNR refers (kernel::mean_power()); 0: that of whatever mode is
+     *         sent. Modes that take turns on one channel differ by up to 2 dB at the same peak.
+     */
+    double signal_power = 0;
 
     //! \throws std::invalid_argument that names the first bad value and what is allowed.
     void validate() const;
@@ -36,25 +40,25 @@ struct trace_config {
 /*! \brief SNR over time, recorded or made, and what it does to interleaver blocks.
  *
  * A block sees all values of its duration. Their effect is that of one value on a channel
- * without fading, the exponential effective SNR; the table of bit error rates there is that of
- * an ideal receiver plus an implementation loss.
+ * without fading, the exponential effective SNR; what a block does there is in
+ * measured_block_errors("awgn").
  */
 class snr_trace
 {
 public:
-    //! Recorded values in dB. \throws std::invalid_argument if empty or \p step_s is not > 0
-    snr_trace(std::vector<float> db, double step_s);
+    //! Recorded values in dB; \p signal_power as in trace_config. \throws std::invalid_argument if empty or \p step_s is not > 0
+    snr_trace(std::vector<float> db, double step_s, double signal_power = 0);
     //! \throws std::invalid_argument as trace_config::validate()
     static snr_trace make(const trace_config& c);
 
     //! Value at \p t in dB.
     double at(sim_time t) const { return d_db[index(t)]; }
-    //! Mean power over an interval in dB: what a receiver measures.
-    double mean_db(sim_time from, sim_time to) const;
-    //! The same for a rate's decoder: fades count more than peaks.
-    double effective_db(sim_time from, sim_time to, int rate_bps) const;
-    //! Bit error rate of a block of mode \p m. \throws std::invalid_argument as awgn_ber()
-    double block_ber(sim_time from, sim_time to, const mode& m) const;
+    //! Mean power over an interval in dB, of a transmission in mode \p m: what a receiver measures.
+    double mean_db(sim_time from, sim_time to, const mode& m) const;
+    //! The same for a mode's decoder: fades count more than peaks.
+    double effective_db(sim_time from, sim_time to, const mode& m) const;
+    //! What becomes of a block of mode \p m.
+    s5066::block_error_point block(sim_time from, sim_time to, const mode& m) const;
     //! A preamble in this interval is recognised.
     bool preamble_heard(sim_time from, sim_time to, const mode& m) const;
     double duration_s() const { return d_step * static_cast<double>(d_db.size()); }
@@ -62,16 +66,12 @@ public:
 
 private:
     size_t index(sim_time t) const;
+    double power_db(const mode& m) const; // of a transmission in it, beside the reference
 
     std::vector<float> d_db;
     double d_step;
+    double d_signal_power;
 };
-
-/*! \brief Bit error rate of a rate without fading.
- *  \param rate_bps 75 to 12800, of a mode, coded or uncoded
- *  \throws std::invalid_argument for a rate that has no curve: that of a wideband mode
- */
-double awgn_ber(int rate_bps, double snr_db);
 
 /*! \brief Goodput of a station that knows the best mode of each period.
  *  \param t the channel

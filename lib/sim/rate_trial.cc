@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/rate_trial.h"
 
-#include "s5066/adaptive_rate.h"
+#include "s5066/rate/adaptive_rate.h"
 #include "sim/traffic.h"
+#include "waveform/description.h"
 
 #include <cstdio>
 
@@ -28,9 +29,6 @@ rate_trial_result run(const rate_trial& t)
     } else {
         modes = { mode::parse(t.mode) };
     }
-    for (const mode& m : modes) {
-        awgn_ber(m.rate_bps, 0); // complains now, not in the middle of the run
-    }
     scheduler s;
     emulated_air air(s, t.seed);
     s5066::node_config c = t.base;
@@ -47,6 +45,7 @@ rate_trial_result run(const rate_trial& t)
     // Fading is independent, the medium-term variation is not the same either; the swing is.
     trace_config there = t.channel, back = t.channel;
     there.duration_s = back.duration_s = t.duration_s;
+    there.signal_power = back.signal_power = kernel::mean_power(modes.back());
     back.seed += 1000;
     path p;
     const auto trace = std::make_shared<snr_trace>(snr_trace::make(there));

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/real_transfer.h"
 
-#include "s5066/adaptive_rate.h"
+#include "s5066/rate/adaptive_rate.h"
 #include "sim/lock_step.h"
 #include "sim/traffic_client.h"
 #include "waveform/transmitter.h"

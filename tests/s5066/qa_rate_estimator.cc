@@ -1,15 +1,20 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "s5066/adaptive_rate.h"
+#include "s5066/rate/adaptive_rate.h"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <optional>
 
 using namespace gr::hf;
 using namespace gr::hf::s5066;
 
 namespace {
+
+// SNR of blocks: averages over many fades differ little, single fades much.
+const std::vector<double> fast_fading = { 29, 31, 28, 32, 29, 31, 28, 32, 30, 30 };
+const std::vector<double> slow_fading = { 24, 27, 31, 33, 32, 29, 23, 27, 32, 34 };
 
 // Rounds of which each is sent in the mode that is thought best; how many were in vain.
 unsigned
@@ -22,7 +27,7 @@ in_vain(rate_estimator& e, std::optional<mode>& present, bool fast, unsigned rou
         present = m;
         const bool arrives = !fast || m.family != waveform_family::high_rate;
         lost += !arrives;
-        e.on_blocks(m, { 29, 31, 28, 32, 29, 31, 28, 32, 30, 30 });
+        e.on_blocks(m, fast ? fast_fading : slow_fading);
         e.on_share(m, arrives ? 1 : 0, 10);
     }
     return lost;
@@ -34,13 +39,53 @@ in_vain(rate_estimator& e, std::optional<mode>& present, bool fast, unsigned rou
 TEST(rate_estimator, leaves_rates_that_fail_at_any_ratio)
 {
     rate_estimator e;
-    e.on_blocks(mode::parse("4539-600S"), { 29, 31, 28, 32, 29, 31, 28, 32, 30, 30 });
+    e.on_blocks(mode::parse("4539-600S"), fast_fading);
     std::optional<mode> present;
-    EXPECT_LE(in_vain(e, present, true, 20), 12u);
+    EXPECT_LE(in_vain(e, present, true, 20), 3u);
     EXPECT_EQ(present->rate_bps, 2400);
-    EXPECT_LE(in_vain(e, present, true, 100), 10u);
+    EXPECT_LE(in_vain(e, present, true, 100), 3u);
     EXPECT_EQ(present->rate_bps, 2400);
     // Fading has become slow: back to where the ratio says.
-    in_vain(e, present, false, 60);
+    in_vain(e, present, false, 10);
     EXPECT_GE(present->rate_bps, 8000);
+}
+
+// What the SNR says is corrected by what arrives, in a few transmissions and both ways.
+TEST(rate_estimator, learns_how_far_the_table_is_off)
+{
+    const std::vector<double> steady(40, 12.0);
+    const mode slow = mode::parse("4539-4800S"), fast = mode::parse("4539-6400S");
+    const auto modes = rate_range::parse("auto")->modes();
+    rate_estimator e;
+    e.on_blocks(slow, steady);
+    const double before = e.block_success(slow);
+    EXPECT_GT(before, 0.8);
+    for (int i = 0; i < 3; ++i) {
+        e.on_blocks(slow, steady);
+        e.on_share(slow, 0.1, 40);
+    }
+    EXPECT_LT(e.block_success(slow), 0.3) << "though the SNR is enough by the table";
+    EXPECT_LT(e.best(modes).rate_bps, 4800);
+    for (int i = 0; i < 5; ++i) {
+        e.on_blocks(slow, steady);
+        e.on_share(slow, 1, 40);
+    }
+    EXPECT_GT(e.block_success(slow), 0.8);
+    EXPECT_LT(e.block_success(fast), e.block_success(slow));
+}
+
+TEST(rate_estimator, knows_a_channel_by_the_spread_of_its_blocks)
+{
+    const mode m = mode::parse("4539-4800S");
+    rate_estimator steady, fading;
+    for (int i = 0; i < 3; ++i) {
+        steady.on_blocks(m, std::vector<double>(40, 20.0));
+        std::vector<double> deep;
+        for (int k = 0; k < 40; ++k) {
+            deep.push_back(20 + 3 * std::sin(1.3 * k) + 2 * std::sin(0.7 * k + 1));
+        }
+        fading.on_blocks(m, deep);
+    }
+    EXPECT_GT(steady.class_probability(0), 0.9);
+    EXPECT_LT(fading.class_probability(0), 0.1);
 }

@@ -4,7 +4,7 @@
 // costs more than a long one.
 #include "two_stations.h"
 
-#include "s5066/fixed_rate.h"
+#include "s5066/rate/fixed_rate.h"
 
 #include <gtest/gtest.h>
 

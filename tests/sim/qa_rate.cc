@@ -1,7 +1,9 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Rate adaptation: the parts of the policy, and the whole over changing channels.
-#include "s5066/adaptive_rate.h"
+#include "s5066/eow.h"
+#include "s5066/rate/adaptive_rate.h"
+#include "s5066/rate/block_errors.h"
 #include "sim/rate_trial.h"
 
 #include "two_stations.h"
@@ -87,12 +89,13 @@ TEST(adaptive_policy, advises_what_the_channel_carries)
     adaptive_rate_policy p(*rate_range::parse("auto"));
     EXPECT_FALSE(p.advice(there));
     p.on_reception({}, there, heard("4539-600S", 25));
-    EXPECT_EQ(decode_rate_advice(*p.advice(there))->to_string(), "4539-9600S");
+    EXPECT_EQ(p.advice(there)->to_string(), "4539-9600S");
     p.on_reception({}, there, heard("4539-9600S", 5, 0, 100));
-    const auto low = decode_rate_advice(*p.advice(there));
-    EXPECT_LE(low->rate_bps, 1200) << "at once, not step by step";
+    const auto low = p.advice(there);
+    // 5 dB at 64-QAM are 7 dB at PSK, where 3200S needs 4.
+    EXPECT_LE(low->rate_bps, 3200) << "at once, not step by step";
     p.on_reception({}, there, heard("4539-600S", -8, 0.1, 100));
-    EXPECT_LE(decode_rate_advice(*p.advice(there))->rate_bps, 75);
+    EXPECT_LE(p.advice(there)->rate_bps, 75);
 }
 
 TEST(adaptive_policy, follows_advice_within_its_range_and_falls_on_silence)
@@ -100,11 +103,11 @@ TEST(adaptive_policy, follows_advice_within_its_range_and_falls_on_silence)
     adaptive_rate_policy p(*rate_range::parse("auto:300..4800"));
     EXPECT_EQ(p.choose({}, bulk()).to_string(), "4539-600S");
     EXPECT_LE(p.longest_s(bulk()), 10) << "nothing is known: a short transmission";
-    p.on_advice({}, there, *encode_rate_advice(mode::parse("4539-9600L")));
+    p.on_advice({}, there, mode::parse("4539-9600L"));
     EXPECT_EQ(p.choose({}, bulk()).to_string(), "4539-4800L");
-    p.on_advice({}, there, *encode_rate_advice(mode::parse("4539-75S")));
+    p.on_advice({}, there, mode::parse("4539-75S"));
     EXPECT_EQ(p.choose({}, bulk()).to_string(), "4539-300S");
-    p.on_advice({}, there, *encode_rate_advice(mode::parse("4539-4800S")));
+    p.on_advice({}, there, mode::parse("4539-4800S"));
     EXPECT_EQ(p.choose({}, bulk()).to_string(), "4539-4800S");
     auto c = bulk();
     c.silent_rounds = 1;
@@ -122,7 +125,7 @@ TEST(adaptive_policy, short_messages_do_not_wait_for_a_long_block)
         r.block_snr_db[i] += i % 2 ? 5 : -5; // it fades
     }
     p.on_reception(now, there, r);
-    p.on_advice(now, there, *encode_rate_advice(mode::parse("4539-6400L")));
+    p.on_advice(now, there, mode::parse("4539-6400L"));
     EXPECT_EQ(p.choose(now, bulk()).to_string(), "4539-6400L");
     tx_context c = bulk();
     c.backlog_octets = 100;
@@ -158,8 +161,10 @@ TEST(fading, standard_requirements_are_met_and_not_by_far)
                           row{ "4539-8000VL", 19, 27 },
                           row{ "4539-9600VL", 21, 31 } }) {
         const mode m = mode::parse(r.mode);
-        EXPECT_LT(awgn_ber(m.rate_bps, r.awgn_db), 1e-5) << r.mode;
-        EXPECT_GT(awgn_ber(m.rate_bps, r.awgn_db - 5), 1e-5) << r.mode;
+        const auto of = [](const block_error_point& p) { return p.bad * p.ber_of_bad; };
+        const auto& steady = measured_block_errors("awgn");
+        EXPECT_LT(of(steady.at(m, r.awgn_db)), 1e-5) << r.mode;
+        EXPECT_GT(of(steady.at(m, r.awgn_db - 5)), 1e-5) << r.mode;
         trace_config c;
         c.fading_hz = 1;
         const auto ber = [&](double db) {
@@ -168,7 +173,7 @@ TEST(fading, standard_requirements_are_met_and_not_by_far)
             double sum = 0;
             for (int i = 0; i < 400; ++i) {
                 sum +=
-                    t.block_ber(from_seconds(8.64 * i), from_seconds(8.64 * (i + 1)), m);
+                    of(t.block(from_seconds(8.64 * i), from_seconds(8.64 * (i + 1)), m));
             }
             return sum / 400;
         };
@@ -187,7 +192,9 @@ TEST(fading, traces_have_the_level_and_the_swing_they_are_made_with)
     c.step_s = 0.5;
     const auto t = snr_trace::make(c);
     const auto mean = [&](double from_h, double to_h) {
-        return t.mean_db(from_seconds(3600 * from_h), from_seconds(3600 * to_h));
+        return t.mean_db(from_seconds(3600 * from_h),
+                         from_seconds(3600 * to_h),
+                         mode::parse("4539-600S"));
     };
     EXPECT_NEAR(mean(5.5, 6.5), 18, 0.7);
     EXPECT_NEAR(mean(17.5, 18.5), 6, 0.7);
@@ -273,19 +280,26 @@ TEST(rate_adaptation, a_fixed_peer_is_served_too)
     EXPECT_GT(bps, 3200) << "faster than the peer's own rate, without its advice";
 }
 
-TEST(fading, rates_without_a_curve_are_refused)
+TEST(fading, wideband_modes_live_on_what_is_derived_for_them)
 {
-    EXPECT_GT(awgn_ber(9600, 0), 0);
-    for (const int rate : { 0, 5000, 57600, 240000 }) {
-        try {
-            awgn_ber(rate, 20);
-            ADD_FAILURE() << rate;
-        } catch (const std::invalid_argument& e) {
-            EXPECT_NE(std::string(e.what()).find(std::to_string(rate)),
-                      std::string::npos);
-        }
-    }
     rate_trial t;
-    t.mode = "5069-48k-240000S";
-    EXPECT_THROW(run(t), std::invalid_argument);
+    t.mode = "5069-12k-38400S";
+    t.channel.mean_db = 30;
+    t.duration_s = 200;
+    const auto good = run(t);
+    EXPECT_GT(good.goodput_bps, 0.5 * 38400);
+    t.channel.mean_db = 5;
+    EXPECT_LT(run(t).goodput_bps, 0.1 * good.goodput_bps);
+}
+
+TEST(fading, qam_has_less_power_than_psk_at_the_same_peak)
+{
+    const std::vector<float> db(10, 10);
+    const mode psk = mode::parse("4539-4800S"), qam = mode::parse("4539-9600S");
+    const sim_time s = from_seconds(1);
+    const snr_trace each(db, 1), same(db, 1, 0.628);
+    EXPECT_NEAR(each.mean_db({}, s, psk), 10, 1e-6);
+    EXPECT_NEAR(each.mean_db({}, s, qam), 10, 1e-6);
+    EXPECT_NEAR(same.mean_db({}, s, psk), 12.02, 0.02);
+    EXPECT_NEAR(same.mean_db({}, s, qam), 10, 0.02);
 }

@@ -261,6 +261,27 @@ TEST(scenario, says_what_is_wrong)
     EXPECT_NE(refusal(s).find("15 SAPs"), std::string::npos);
 }
 
+TEST(block_errors, of_wideband_come_from_the_same_waveform_in_3_khz)
+{
+    const auto& steady = s5066::measured_block_errors("awgn");
+    const mode narrow = mode::parse("4539-9600S");
+    EXPECT_EQ(steady.source(narrow), s5066::curve_source::measured);
+    // 9600 bit/s exist in many bandwidths: 64-QAM in 3 kHz, BPSK in 24.
+    const mode wide = mode::parse("5069-24k-9600S");
+    EXPECT_EQ(steady.source(wide), s5066::curve_source::derived);
+    EXPECT_LT(*steady.needed_db(wide), *steady.needed_db(narrow) - 3);
+    // 64-QAM at rate 3/4 in 3 and in 48 kHz, which is 12 dB.
+    const mode same = mode::parse("5069-3k-9600S"),
+               widest = mode::parse("5069-48k-144000S");
+    EXPECT_NEAR(*steady.needed_db(same), *steady.needed_db(narrow), 0.11);
+    EXPECT_NEAR(*steady.needed_db(widest), *steady.needed_db(narrow) + 12.04, 0.25);
+    for (const mode& m : mode::all()) {
+        EXPECT_TRUE(steady.has(m) || m.rate_bps == 4800 || m.rate_bps == 12800)
+            << m.to_string();
+    }
+    EXPECT_FALSE(s5066::block_error_curves().has(widest));
+}
+
 TEST(block_errors, are_interpolated_and_make_blocks_bad)
 {
     s5066::block_error_curves c;
@@ -272,9 +293,13 @@ TEST(block_errors, are_interpolated_and_make_blocks_bad)
     c.add(mode::parse("4539-4800S"),
           { { 8, 0.2, 1, 0.3 }, { 10, 0, 0.4, 0.1 }, { 12, 0, 0, 0 } });
     const mode m = mode::parse("4539-4800S"), l = mode::parse("4539-4800VL");
-    EXPECT_DOUBLE_EQ(c.at(m, 9).bad, 0.7);
-    EXPECT_DOUBLE_EQ(c.at(m, 9).lost, 0.1);
-    EXPECT_DOUBLE_EQ(c.at(l, 11).bad, 0.2) << "the nearest interleaver";
+    // Halfway between the quantiles of 0.4 and of all 80 blocks, of 0.4 and of none.
+    EXPECT_NEAR(c.at(m, 9).bad, 0.86, 0.01);
+    EXPECT_NEAR(c.at(m, 9).lost, 0.05, 0.01);
+    EXPECT_NEAR(c.at(l, 11).bad, 0.085, 0.01) << "the nearest interleaver";
+    EXPECT_EQ(c.source(m), s5066::curve_source::measured);
+    EXPECT_EQ(c.source(l), s5066::curve_source::interleaver);
+    EXPECT_NEAR(*c.needed_db(m), 9.8, 0.11);
     EXPECT_DOUBLE_EQ(c.at(m, 11).ber_of_bad, 0.1);
     EXPECT_EQ(c.at(m, 30).bad, 0);
     EXPECT_EQ(c.at(m, 5).bad, 1);

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* BINDTOOL_HEADER_FILE(sim.h) */
 /* BINDTOOL_HEADER_FILE_HASH(0) */
-#include "s5066/adaptive_rate.h"
 #include "s5066/d_pdu.h"
 #include "s5066/node_settings.h"
+#include "s5066/rate/adaptive_rate.h"
 #include "sim/mixed_traffic.h"
 #include "sim/rate_trial.h"
 #include "sim/real_transfer.h"

@@ -4,6 +4,7 @@ the place of samples. `hf bench curves FILE` measures them; the file in the tree
 `block_errors.csv` beside this module."""
 import csv
 import os
+import time
 from typing import Callable, Dict, Iterator, List, NamedTuple, Tuple
 
 from .. import hf_python as hf
@@ -24,7 +25,8 @@ LOWEST_DB, HIGHEST_DB = -20, 45
 
 class Point(NamedTuple):
     """A point of a curve. lost: transmissions not found or in a wrong mode; blocks and
-    bad_blocks: of the others; ber_of_bad: bit error rate inside the bad ones."""
+    bad_blocks: of the others; ber_of_bad: bit error rate inside the bad ones; date: of the
+    measurement, as yyyymmdd."""
 
     mode: str
     channel: str
@@ -34,6 +36,7 @@ class Point(NamedTuple):
     blocks: int
     bad_blocks: int
     ber_of_bad: float
+    date: int
 
 
 def modes() -> List[str]:
@@ -50,7 +53,8 @@ def point(result: ber.Result, snr_db: float) -> Point:
     bits = result.bits / result.blocks * bad
     return Point(result.point.mode, result.point.channel.split(" snr=")[0], snr_db,
                  result.trials, result.lost, blocks, bad,
-                 min(errors / bits, 0.5) if bad else 0.0)
+                 min(errors / bits, 0.5) if bad else 0.0,
+                 int(time.strftime("%Y%m%d")))
 
 
 def sweep(mode: str, channel: str,
@@ -93,7 +97,8 @@ def read(path: str = PATH) -> Dict[Tuple[str, str], List[Point]]:
             try:
                 p = Point(row["mode"], row["channel"], float(row["snr_db"]),
                           int(row["trials"]), int(row["lost"]), int(row["blocks"]),
-                          int(row["bad_blocks"]), float(row["ber_of_bad"]))
+                          int(row["bad_blocks"]), float(row["ber_of_bad"]),
+                          int(row["date"]))
             except (KeyError, TypeError, ValueError):
                 raise ValueError(f"{path}, line {number}: needs the columns "
                                  + ", ".join(Point._fields)) from None

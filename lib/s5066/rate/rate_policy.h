@@ -28,6 +28,7 @@ struct reception {
     mode m;
     std::vector<double> block_snr_db; //!< of its interleaver blocks, in 3 kHz
     double good_share = 1;            //!< of its octets, those in D_PDUs without errors
+    bool read = true; //!< some of it could be read; else its SNR means little
 };
 
 /*! \brief Chooses the mode of each transmission: the seam for rate adaptation.
@@ -58,13 +59,14 @@ public:
     }
     //! \p peer did not answer a transmission.
     virtual void on_silence(sim_time now, address peer) { (void)now, (void)peer; }
-    //! \p peer has sent the EOW \p eow, a data rate change advisory (C.5, type 1).
-    virtual void on_advice(sim_time now, address peer, uint16_t eow)
+    //! \p peer advises to send to it in mode \p m.
+    virtual void on_advice(sim_time now, address peer, const mode& m)
     {
-        (void)now, (void)peer, (void)eow;
+        (void)now, (void)peer, (void)m;
     }
-    //! The advisory EOW for \p peer: how it should send to us. Empty: none.
-    virtual std::optional<uint16_t> advice(address peer) const
+    //! The advice for \p peer: how it should send to us. Empty: none. What the orderwire has no code
+    //! for is not sent.
+    virtual std::optional<mode> advice(address peer) const
     {
         (void)peer;
         return std::nullopt;

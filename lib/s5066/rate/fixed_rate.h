@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/adaptive_rate.h"
+#include "s5066/rate/adaptive_rate.h"
 
 namespace gr::hf::s5066 {
 

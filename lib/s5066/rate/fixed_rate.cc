@@ -1,8 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "s5066/fixed_rate.h"
+#include "s5066/rate/fixed_rate.h"
 
-#include "s5066/block_errors.h"
+#include "s5066/rate/block_errors.h"
 #include "waveform/timing.h"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ mode fixed_rate_policy::choose(sim_time, const tx_context& c)
 
 void fixed_rate_policy::on_reception(sim_time, address peer, const reception& r)
 {
-    if (r.block_snr_db.empty() ||
+    if (!r.read || r.block_snr_db.empty() ||
         (d_stations.size() >= max_stations && d_stations.count(peer.raw()) == 0)) {
         return;
     }

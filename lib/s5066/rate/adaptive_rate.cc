@@ -1,0 +1,237 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/rate/adaptive_rate.h"
+
+#include "waveform/timing.h"
+
+#include <algorithm>
+
+namespace gr::hf::s5066 {
+
+namespace {
+
+constexpr size_t max_stations = 256;
+// A mode that the peer advises is left after so many transmissions without an answer, for so many
+// others. More others gain under 10 Hz of fading (examples/scenarios/fast-fading.toml), and lose
+// where a slow fade was the reason (hf bench link, rate adaptation, Poor).
+constexpr unsigned most_unheard = 2, others_before_again = 8;
+constexpr double longest_transmission_s = 127.5;
+// Of the first transmission to a peer, in a mode that is a guess.
+constexpr double first_s = 10;
+// Of a mode that no data were acknowledged in, nor in one that needs more, the first transmission
+// has so many blocks, and is as long as that of a guess at least.
+constexpr double trial_blocks = 4;
+// After each transmission without an answer the next one is in a mode that needs so much less.
+constexpr double fall_db = 6;
+// Cost of an answer that is lost: the time-out, and asking again.
+constexpr double lost_answer_s = 10;
+constexpr size_t ack_octets = 60;
+// Where most channels work: what nothing is known about begins with.
+constexpr int first_bps = 600;
+
+double needed_db(const mode& m) { return mode_promises::of(m).needed_db(); }
+
+bool is_long(const mode& m) { return m.il == interleaver::long_; }
+
+} // namespace
+
+adaptive_rate_policy::adaptive_rate_policy(const rate_range& range)
+    : d_range(range), d_modes(range.modes())
+{
+    for (const mode& m : d_modes) {
+        if (!is_long(m)) {
+            const mode a = default_ack_mode(m);
+            d_ack_modes.push_back(m);
+            if (a != m) {
+                d_ack_modes.push_back(a);
+            }
+        }
+    }
+}
+
+adaptive_rate_policy::station& adaptive_rate_policy::of(address peer)
+{
+    if (d_stations.size() >= max_stations && d_stations.count(peer.raw()) == 0) {
+        d_stations.erase(d_stations.begin());
+    }
+    return d_stations[peer.raw()];
+}
+
+mode adaptive_rate_policy::below(const mode& m, double db) const
+{
+    const mode* found = &d_modes.front();
+    for (const mode& c : d_modes) {
+        if (!is_long(c) && needed_db(c) <= needed_db(m) - db &&
+            needed_db(c) >= needed_db(*found)) {
+            found = &c;
+        }
+    }
+    return *found;
+}
+
+mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c) const
+{
+    if (c.silent_rounds > 0 && s.sent) {
+        return below(s.last, fall_db * c.silent_rounds);
+    }
+    if (s.advised) {
+        // The nearest mode of the own range that is not faster.
+        std::vector<mode> list;
+        for (const mode& m : d_modes) {
+            if (m.rate_bps <= s.advised->rate_bps &&
+                (!is_long(m) || is_long(*s.advised))) {
+                list.push_back(m);
+            }
+        }
+        if (list.empty()) {
+            return d_modes.front();
+        }
+        // What the peer cannot tell, since nothing of it arrives.
+        return s.advised_fails ? s.out.best(list) : list.back();
+    }
+    if (s.out.known()) {
+        return s.out.best(d_modes);
+    }
+    // Nothing is known: a rate at which most channels work.
+    const mode* found = &d_modes.front();
+    for (const mode& m : d_modes) {
+        found = m.rate_bps <= first_bps && !is_long(m) ? &m : found;
+    }
+    return *found;
+}
+
+// The channel is much the same both ways, but the noise need not be: the peer's own advice counts
+// as well, with room for fades, which short blocks do not average.
+std::vector<mode> adaptive_rate_policy::robust_modes(const station& s) const
+{
+    constexpr double fade_db = 3;
+    std::vector<mode> list;
+    for (const mode& m : d_ack_modes) {
+        if (!s.advised || list.empty() ||
+            needed_db(m) <= needed_db(*s.advised) - fade_db) {
+            list.push_back(m);
+        }
+    }
+    return list;
+}
+
+// What is best for much data is slow for a message that leaves its long block all but empty.
+mode adaptive_rate_policy::message_mode(const station& s,
+                                        const tx_context& c,
+                                        const mode& bulk) const
+{
+    const size_t octets = c.backlog_octets + ack_octets;
+    if (!is_long(bulk) || !s.in.known() || c.silent_rounds > 0 || c.backlog_octets == 0 ||
+        octets > kernel::timing_of(bulk).octets_in(1)) {
+        return bulk;
+    }
+    auto list = robust_modes(s);
+    list.push_back(bulk);
+    return s.in.soonest(list, octets, lost_answer_s);
+}
+
+mode adaptive_rate_policy::choose(sim_time, const tx_context& c)
+{
+    station& s = of(c.peer);
+    if (c.ack_only && s.in.known() && c.silent_rounds == 0) {
+        const mode m = s.in.soonest(robust_modes(s), ack_octets, lost_answer_s);
+        s.answered = m;
+        return m;
+    }
+    const mode m = message_mode(s, c, data_mode(s, c));
+    if (!c.ack_only) {
+        s.last = m;
+        s.sent = true;
+    }
+    return m;
+}
+
+double adaptive_rate_policy::longest_s(const tx_context& c) const
+{
+    const auto it = d_stations.find(c.peer.raw());
+    const bool known =
+        it != d_stations.end() && (it->second.advised || it->second.out.known());
+    if (c.peer.is_group()) {
+        return longest_transmission_s;
+    }
+    if (!known) {
+        return first_s;
+    }
+    const station& s = it->second;
+    if (s.proven && needed_db(s.last) <= needed_db(*s.proven)) {
+        return longest_transmission_s;
+    }
+    // It may all be lost: what it costs then, beside what its turn costs.
+    const auto t = kernel::timing_of(s.last);
+    return std::max(first_s,
+                    trial_blocks * to_seconds(t.block_end(0) - t.block_begin(0)));
+}
+
+void adaptive_rate_policy::on_reception(sim_time, address peer, const reception& r)
+{
+    station& s = of(peer);
+    // Who did not hear our answer asks again, and more slowly.
+    if (s.answered && s.heard && needed_db(r.m) < needed_db(*s.heard)) {
+        s.in.on_nothing(*s.answered);
+    }
+    s.heard = r.m;
+    s.answered.reset();
+    if (r.read) {
+        s.in.on_blocks(r.m, r.block_snr_db);
+        s.out.on_blocks(r.m, r.block_snr_db); // the channel is much the same both ways
+    }
+    s.in.on_share(r.m, r.good_share, static_cast<double>(r.block_snr_db.size()));
+    s.wanted = s.in.best(d_modes, s.wanted);
+}
+
+void adaptive_rate_policy::on_frames(sim_time, address peer, unsigned sent, unsigned lost)
+{
+    station& s = of(peer);
+    if (!s.sent || sent == 0) {
+        return;
+    }
+    s.out.on_share(s.last, 1 - double(lost) / sent, sent);
+    if (2 * lost <= sent) {
+        s.proven = s.last;
+    }
+    if (sent > lost && s.advised && s.last == *s.advised) {
+        s.unheard = 0;
+    } else if (s.patience > 0 && --s.patience == 0) {
+        s.advised_fails = false; // the channel may have changed
+        s.unheard = most_unheard - 1;
+    }
+}
+
+void adaptive_rate_policy::on_silence(sim_time, address peer)
+{
+    station& s = of(peer);
+    if (!s.sent) {
+        return;
+    }
+    s.out.on_nothing(s.last);
+    s.proven.reset();
+    if (s.advised && s.last == *s.advised && ++s.unheard >= most_unheard) {
+        s.advised_fails = true;
+        s.patience = others_before_again;
+    }
+}
+
+void adaptive_rate_policy::on_advice(sim_time, address peer, const mode& m)
+{
+    station& s = of(peer);
+    if (!s.advised || *s.advised != m) {
+        s.advised_fails = s.advised_fails && needed_db(m) >= needed_db(s.last);
+    }
+    s.advised = m;
+}
+
+std::optional<mode> adaptive_rate_policy::advice(address peer) const
+{
+    const auto it = d_stations.find(peer.raw());
+    if (it == d_stations.end() || !it->second.in.known()) {
+        return std::nullopt;
+    }
+    return it->second.wanted;
+}
+
+} // namespace gr::hf::s5066

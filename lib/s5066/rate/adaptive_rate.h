@@ -1,0 +1,62 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/rate/rate_estimator.h"
+#include "s5066/rate/rate_policy.h"
+#include "s5066/rate/rate_range.h"
+
+#include <map>
+
+namespace gr::hf::s5066 {
+
+/*! \brief Rate adaptation for autobaud waveforms.
+ *
+ * Each station tells its peers, by an advice in any D_PDU, in which mode it would receive best; the
+ * sender follows within its own range. It falls at once when the peer does not answer, and asks with
+ * a short transmission. Peers that send no advice are judged by the SNR of what is heard from them
+ * and by their acknowledgements.
+ */
+class adaptive_rate_policy : public rate_policy
+{
+public:
+    explicit adaptive_rate_policy(const rate_range& range);
+
+    mode choose(sim_time now, const tx_context& c) override;
+    double longest_s(const tx_context& c) const override;
+    void on_reception(sim_time now, address peer, const reception& r) override;
+    void on_frames(sim_time now, address peer, unsigned sent, unsigned lost) override;
+    void on_silence(sim_time now, address peer) override;
+    void on_advice(sim_time now, address peer, const mode& m) override;
+    std::optional<mode> advice(address peer) const override;
+
+private:
+    struct station {
+        rate_estimator in;           // from there to here
+        rate_estimator out;          // from here to there
+        std::optional<mode> advised; // by its last advice
+        bool advised_fails = false;  // what was sent in it seems to be lost
+        unsigned unheard = 0;        // transmissions in it without any answer, in a row
+        unsigned patience = 0;       // transmissions in others until it is tried again
+        mode last;                   // data were sent in it
+        bool sent = false;
+        std::optional<mode>
+            proven; // data in it were acknowledged, the last ones that were
+        std::optional<mode> heard;    // of the last reception
+        std::optional<mode> answered; // in it, since the last reception
+        std::optional<mode> wanted;   // our advice to it
+    };
+
+    mode data_mode(const station& s, const tx_context& c) const;
+    mode message_mode(const station& s, const tx_context& c, const mode& bulk) const;
+    std::vector<mode> robust_modes(const station& s) const;
+    mode below(const mode& m, double db) const;
+    station& of(address peer);
+
+    rate_range d_range;
+    std::vector<mode> d_modes;
+    std::vector<mode> d_ack_modes;
+    std::map<uint32_t, station> d_stations; // by raw address
+};
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,99 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <hf/mode.h>
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace gr::hf::s5066 {
+
+//! Bit errors of a decoder come in bursts of this many bits, every second one wrong.
+constexpr double error_burst_bits = 12;
+
+//! What a receiver makes of a mode at one SNR.
+struct block_error_point {
+    double snr_db = 0;     //!< in 3 kHz
+    double lost = 0;       //!< share of transmissions that are not noticed
+    double bad = 0;        //!< share of the blocks with errors, of those noticed
+    double ber_of_bad = 0; //!< bit error rate inside them
+
+    /*! \brief Probability that octets inside one block are lost.
+     *  \param octets of each copy
+     *  \param copies one of them is enough; they share the block
+     */
+    double loss(size_t octets, unsigned copies = 1) const;
+};
+
+//! How a curve came to serve a mode.
+enum class curve_source {
+    none,        //!< nothing is known of the mode
+    measured,    //!< in this mode
+    interleaver, //!< in the mode with the nearest interleaver, or the other code length
+    derived      //!< from another waveform, see block_error_curves
+};
+
+/*! \brief Measured block errors of one channel: curves over SNR, one for each mode.
+ *
+ * Between points the share of bad blocks goes along a normal distribution, which is what the edge
+ * of a code looks like; above the last point it stays as there, 2 dB below the first one everything
+ * is bad.
+ *
+ * A mode without a curve takes that of its rate and bandwidth with the nearest interleaver. Without
+ * that one, too, it is derived: SNRs in the own bandwidth are comparable, so a mode of another
+ * bandwidth than 3 kHz takes the curve of the same waveform there, 10 log10(bandwidth / 3 kHz)
+ * higher; the same waveform is the one with the same constellation and the nearest number of bits
+ * per symbol. A waveform of 3 kHz takes the curve of the fastest mode that is not faster and has
+ * one, higher by what the Shannon bounds of both rates differ (none for equal rates).
+ */
+class block_error_curves
+{
+public:
+    /*! \brief Adds the curve of a mode.
+     *  \throws std::invalid_argument if \p points is empty, not in the order of rising SNR,
+     *          or if a share is not within 0 to 1 (ber_of_bad: 0.5)
+     */
+    void add(const mode& m, const std::vector<block_error_point>& points);
+    bool empty() const { return d_curves.empty(); }
+    //! A curve serves \p m.
+    bool has(const mode& m) const { return source(m) != curve_source::none; }
+    //! Where the curve that serves \p m is from.
+    curve_source source(const mode& m) const { return find(m).source; }
+    //! Of mode \p m at an SNR in 3 kHz; all bad if no curve serves it.
+    block_error_point at(const mode& m, double snr_db) const;
+    /*! \brief SNR in 3 kHz from which on at least the share \p good of the blocks arrives, dB.
+     *  \return empty if no curve serves \p m, or none does so at any SNR
+     */
+    std::optional<double> needed_db(const mode& m, double good = 0.5) const;
+
+private:
+    // Family, bandwidth, rate, constraint length, interleaver.
+    using key = std::tuple<int, int, int, int, int>;
+    using points = std::vector<block_error_point>;
+    struct served {
+        const points* curve = nullptr;
+        curve_source source = curve_source::none;
+        double shift_db = 0; // of the curve
+    };
+    served find(const mode& m) const;
+    const points* own(const mode& m) const;
+    const points* nearest(const mode& m) const;
+    static key key_of(const mode& m);
+
+    std::map<key, points> d_curves;
+};
+
+/*! \brief What `hf bench curves` has measured of this project's receiver
+ *         (python/hf/lab/block_errors.csv, which is compiled in): the one table of what modes can
+ *         do, for rate adaptation, acknowledgements and the event simulator.
+ *  \param channel "awgn", "good", "moderate", "poor" or "high-moderate"
+ *  \throws std::invalid_argument for another channel
+ */
+const block_error_curves& measured_block_errors(const std::string& channel);
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,70 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <hf/mode.h>
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+namespace gr::hf::s5066 {
+
+/*! \brief A channel whose block errors are measured: what another channel may be like.
+ *
+ * Two paths of equal mean power that fade independently (Watterson), or none that do.
+ */
+struct channel_class {
+    const char* curves; //!< of measured_block_errors()
+    double doppler_hz;  //!< two-sigma spread of each path; 0: does not fade
+    bool
+        slower_than_long; //!< a fade outlasts the long interleaver, which is of no use then
+
+    /*! \brief Number of independent fades in so many seconds, at least 1.
+     *
+     * The power of a path with a Gaussian Doppler spectrum of two-sigma spread d is correlated as
+     * exp(-(pi d t)^2) over the time t; the integral of that is 1 / (sqrt(pi) d).
+     */
+    double fades_in(double seconds) const;
+};
+
+//! The classes: without fading, ITU-R Good, Moderate and Poor, and 3 ms with 10 Hz.
+constexpr size_t channel_classes = 5;
+extern const std::array<channel_class, channel_classes> known_channels;
+
+//! What a mode gives on one channel at one SNR.
+struct promise {
+    double block_success = 0; //!< of a block
+    double d_pdu_success = 0; //!< of a data D_PDU, of the length that is best there
+    /*! \brief User bit/s of much data by ARQ: header, lost D_PDUs, and the turn after each longest
+     *         transmission, with its preambles and answer, taken off.
+     */
+    double goodput_bps = 0;
+};
+
+/*! \brief What a mode gives on each class of channels by SNR, computed from
+ *         measured_block_errors() once for each mode.
+ */
+class mode_promises
+{
+public:
+    //! Of mode \p m; lives as long as the program.
+    static const mode_promises& of(const mode& m);
+    //! On channel class \p c at an SNR in 3 kHz, dB.
+    const promise& at(size_t c, double snr_db) const;
+    /*! \brief Mean power beside that of a constant envelope with the same peak, dB: what the SNR of
+     *         this mode is higher or lower by, since transmitters are limited by their peak.
+     */
+    double power_db() const { return d_power_db; }
+    //! SNR in 3 kHz at which half of the blocks arrive without fading, dB.
+    double needed_db() const { return d_needed_db; }
+
+private:
+    explicit mode_promises(const mode& m);
+
+    std::array<std::vector<promise>, channel_classes> d_table; // by SNR
+    double d_needed_db;
+    double d_power_db;
+};
+
+} // namespace gr::hf::s5066

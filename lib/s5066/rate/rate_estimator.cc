@@ -1,0 +1,272 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/rate/rate_estimator.h"
+
+#include "waveform/timing.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gr::hf::s5066 {
+
+namespace {
+
+// What was heard for so long outweighs all that came before, in mean and deviation.
+constexpr double settle_s = 15;
+// Before anything is known: how likely each of known_channels is (HF fades more often than not; ten
+// hertz are rare), and how far the offset strays, dB.
+constexpr std::array<double, channel_classes> class_prior = { 0.25, 0.2, 0.25, 0.2, 0.1 };
+constexpr double offset_sigma_db = 1;
+// Share of the prior in the belief after every observation: what was certain in bad times is
+// doubted again, and a channel that changes its class is believed within two transmissions.
+constexpr double forget = 0.02;
+// Variance of the power of two equal Rayleigh paths in dB^2: that of the logarithm of a chi-square
+// variable with four degrees of freedom, (10 / ln 10)^2 (pi^2 / 6 - 1).
+constexpr double fading_variance = 12.16;
+// Error of the receiver's SNR: of a block, of the mean of many.
+constexpr double block_sigma_db = 0.5, mean_sigma_db = 0.5;
+// Of the mean level, from one transmission to the next.
+constexpr double drift_variance = 0.5;
+// A level so many deviations away is another channel.
+constexpr double new_channel = 4;
+// Scatter of the natural logarithm of a deviation beyond what its samples explain.
+constexpr double spread_doubt = 0.4;
+// More evidence than of so many independent D_PDUs comes out of no transmission, and no more than
+// this is certain of any: the classes are examples, not the channel.
+constexpr double most_evidence = 20, least_probability = 0.01;
+// Nothing at all: as if so many D_PDUs had been lost.
+constexpr double nothing_evidence = 3;
+// Another mode than the present must promise so much more: about what a trial of it costs, 2 s of
+// turn beside a longest transmission.
+constexpr double worth_a_change = 1.02;
+// Gauss-Hermite quadrature with three nodes: distance in deviations, weight.
+constexpr std::array<std::pair<double, double>, 3> nodes = {
+    { { -1.7320508, 1.0 / 6 }, { 0, 2.0 / 3 }, { 1.7320508, 1.0 / 6 } }
+};
+
+bool is_long(const mode& m) { return m.il == interleaver::long_; }
+
+double square(double x) { return x * x; }
+
+} // namespace
+
+rate_estimator::rate_estimator() : d_weight(prior()) {}
+
+const rate_estimator::weights& rate_estimator::prior()
+{
+    static const weights all = [] {
+        weights w;
+        for (size_t c = 0; c < channel_classes; ++c) {
+            double sum = 0;
+            for (size_t k = 0; k < offsets; ++k) {
+                w[c][k] = std::exp(-square(offset_db(k) / offset_sigma_db) / 2);
+                sum += w[c][k];
+            }
+            for (double& v : w[c]) {
+                v *= class_prior[c] / sum;
+            }
+        }
+        return w;
+    }();
+    return all;
+}
+
+double rate_estimator::level::update(double snr_db, double its_variance)
+{
+    variance += drift_variance;
+    const double total = variance + its_variance;
+    const double miss = snr_db - mean_db;
+    if (square(miss) > square(new_channel) * total) {
+        *this = { snr_db, its_variance };
+        return -square(new_channel) / 2 - std::log(total) / 2;
+    }
+    const double gain = variance / total;
+    mean_db += gain * miss;
+    variance *= 1 - gain;
+    return -square(miss) / total / 2 - std::log(total) / 2;
+}
+
+void rate_estimator::multiply(const weights& log_likelihood)
+{
+    double most = log_likelihood[0][0];
+    for (const auto& row : log_likelihood) {
+        most = std::max(most, *std::max_element(row.begin(), row.end()));
+    }
+    double sum = 0;
+    for (size_t c = 0; c < channel_classes; ++c) {
+        for (size_t k = 0; k < offsets; ++k) {
+            d_weight[c][k] *= std::exp(log_likelihood[c][k] - most);
+            sum += d_weight[c][k];
+        }
+    }
+    for (size_t c = 0; c < channel_classes; ++c) {
+        for (size_t k = 0; k < offsets; ++k) {
+            d_weight[c][k] = (1 - forget) * d_weight[c][k] / sum + forget * prior()[c][k];
+        }
+    }
+}
+
+void rate_estimator::on_blocks(const mode& m, const std::vector<double>& snr_db)
+{
+    if (snr_db.empty()) {
+        return;
+    }
+    const auto n = static_cast<double>(snr_db.size());
+    double mean = 0, squares = 0, power = 0;
+    for (const double v : snr_db) {
+        const double limited = std::clamp(v, -30.0, 60.0);
+        mean += limited / n;
+        squares += square(limited) / n;
+        power += std::pow(10, limited / 10) / n;
+    }
+    const auto t = kernel::timing_of(m);
+    const double block_s = to_seconds(t.block_end(0) - t.block_begin(0));
+    const double weight = d_known ? 1 - std::exp(-n * block_s / settle_s) : 1;
+    d_mean_db += weight * (mean - d_mean_db);
+    const double seen = std::sqrt(std::max(squares - square(mean), 0.0));
+    if (n >= 4) {
+        // Averaging over a long block hides about half of the deviation.
+        const double short_deviation = is_long(m) ? 2 * seen : seen;
+        d_short_deviation_db += weight * (short_deviation - d_short_deviation_db);
+    }
+    track(10 * std::log10(power) - mode_promises::of(m).power_db(), block_s, n, seen);
+    d_known = true;
+}
+
+void rate_estimator::track(double snr_db,
+                           double block_s,
+                           double blocks,
+                           double deviation_db)
+{
+    weights w{};
+    for (size_t c = 0; c < channel_classes; ++c) {
+        const auto& channel = known_channels[c];
+        const double fading = channel.doppler_hz > 0 ? fading_variance : 0;
+        const double in_block = channel.fades_in(block_s);
+        const double in_all = channel.fades_in(blocks * block_s);
+        const double variance = square(mean_sigma_db) + fading / in_all;
+        double log = 0;
+        if (d_known) {
+            log = d_level[c].update(snr_db, variance);
+        } else {
+            d_level[c] = { snr_db, variance };
+        }
+        if (blocks >= 4) {
+            const double expected =
+                square(block_sigma_db) + fading * (1 / in_block - 1 / in_all);
+            const double samples = fading > 0 ? std::min(blocks, in_all) : blocks;
+            const double doubt = square(spread_doubt) + 1 / (2 * samples);
+            const double seen =
+                std::max(square(deviation_db), square(block_sigma_db) / 4);
+            log -=
+                square(std::log(seen / expected) / 2) / doubt / 2 + std::log(doubt) / 2;
+        }
+        w[c].fill(log);
+    }
+    multiply(w);
+}
+
+void rate_estimator::on_share(const mode& m, double good, double blocks)
+{
+    if (!d_known || blocks <= 0) {
+        return;
+    }
+    const auto t = kernel::timing_of(m);
+    const double block_s = to_seconds(t.block_end(0) - t.block_begin(0));
+    const auto& promises = mode_promises::of(m);
+    weights w{};
+    for (size_t c = 0; c < channel_classes; ++c) {
+        const auto& channel = known_channels[c];
+        const double apart = channel.doppler_hz > 0
+                                 ? std::min(blocks, channel.fades_in(blocks * block_s))
+                                 : blocks;
+        const double evidence = std::min(apart, most_evidence);
+        const double sigma = std::sqrt(d_level[c].variance);
+        for (size_t k = 0; k < offsets; ++k) {
+            double p = 0;
+            for (const auto& [far, share] : nodes) {
+                const double db =
+                    promises.power_db() + d_level[c].mean_db + offset_db(k) + far * sigma;
+                p += share * promises.at(c, db).d_pdu_success;
+            }
+            p = std::clamp(p, least_probability, 1 - least_probability);
+            w[c][k] = evidence * (good * std::log(p) + (1 - good) * std::log(1 - p));
+        }
+    }
+    multiply(w);
+}
+
+void rate_estimator::on_nothing(const mode& m) { on_share(m, 0, nothing_evidence); }
+
+double rate_estimator::class_probability(size_t c) const
+{
+    double sum = 0;
+    for (const double w : d_weight[c]) {
+        sum += w;
+    }
+    return sum;
+}
+
+template <typename F>
+double rate_estimator::mean(const mode& m, F&& of) const
+{
+    const auto& promises = mode_promises::of(m);
+    double sum = 0;
+    for (size_t c = 0; c < channel_classes; ++c) {
+        const double sigma = std::sqrt(d_level[c].variance);
+        for (size_t k = 0; k < offsets; ++k) {
+            for (const auto& [far, share] : nodes) {
+                const double db =
+                    promises.power_db() + d_level[c].mean_db + offset_db(k) + far * sigma;
+                sum += d_weight[c][k] * share * of(promises.at(c, db));
+            }
+        }
+    }
+    return sum;
+}
+
+double rate_estimator::block_success(const mode& m) const
+{
+    return mean(m, [](const promise& p) { return p.block_success; });
+}
+
+double rate_estimator::goodput_bps(const mode& m) const
+{
+    return mean(m, [](const promise& p) { return p.goodput_bps; });
+}
+
+mode rate_estimator::best(const std::vector<mode>& modes,
+                          const std::optional<mode>& present) const
+{
+    const mode* found = &modes.front();
+    double most = 0;
+    for (const mode& m : modes) {
+        const double gain =
+            goodput_bps(m) / (present && m != *present ? worth_a_change : 1);
+        if (gain > most) {
+            most = gain;
+            found = &m;
+        }
+    }
+    return *found;
+}
+
+mode rate_estimator::soonest(const std::vector<mode>& modes,
+                             size_t octets,
+                             double failure_s) const
+{
+    const mode* found = &modes.front();
+    double least = 1e9;
+    for (const mode& m : modes) {
+        const double p = block_success(m);
+        const double s =
+            to_seconds(kernel::timing_of(m).duration(octets)) + (1 - p) * failure_s;
+        if (s < least) {
+            least = s;
+            found = &m;
+        }
+    }
+    return *found;
+}
+
+} // namespace gr::hf::s5066

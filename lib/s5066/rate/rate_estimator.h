@@ -1,0 +1,76 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/rate/mode_promise.h"
+
+#include <optional>
+
+namespace gr::hf::s5066 {
+
+/*! \brief What is known about the channel from one station to another, and which mode is best.
+ *
+ * What modes do is measured on a few classes of channels (mode_promises). Which of them the channel
+ * is like, and by how much it is better or worse than its SNR says, is a belief: probabilities of
+ * (class, offset in dB), by Bayes' rule from how the SNR of the blocks spreads and from the share
+ * of what was sent that arrived. One transmission that fails so changes the belief as much as it
+ * should: at 20 dB, where every fading would do, it tells that fades are too fast for the mode.
+ * The mode is the one that promises most on the average over the belief.
+ */
+class rate_estimator
+{
+public:
+    rate_estimator();
+
+    //! Blocks of a transmission in mode \p m, with their SNR in 3 kHz.
+    void on_blocks(const mode& m, const std::vector<double>& snr_db);
+    //! Of what was sent in mode \p m the share \p good arrived, of \p blocks blocks.
+    void on_share(const mode& m, double good, double blocks);
+    //! Nothing at all arrived of a transmission in mode \p m.
+    void on_nothing(const mode& m);
+
+    bool known() const { return d_known; }
+    double mean_db() const { return d_mean_db; }
+    //! The level changes from block to block.
+    bool fading() const { return d_short_deviation_db > 1.5; }
+    //! Probability that the channel is like known_channels[c].
+    double class_probability(size_t c) const;
+    //! Probability that a block in mode \p m arrives.
+    double block_success(const mode& m) const;
+    //! Expected goodput of much data in mode \p m, bit/s.
+    double goodput_bps(const mode& m) const;
+    /*! \brief Of the modes, that with the most goodput for much data.
+     *  \param modes not empty
+     *  \param present the one in use, if any: others must promise somewhat more
+     */
+    mode best(const std::vector<mode>& modes,
+              const std::optional<mode>& present = std::nullopt) const;
+    //! Of the modes, the one that gets \p octets across soonest on average.
+    mode soonest(const std::vector<mode>& modes, size_t octets, double failure_s) const;
+
+private:
+    static constexpr size_t offsets = 25; // -6 to 6 dB
+    static double offset_db(size_t k) { return 0.5 * static_cast<double>(k) - 6; }
+    using weights = std::array<std::array<double, offsets>, channel_classes>;
+    // The SNR in 3 kHz of a constant envelope, if the channel is of a class.
+    struct level {
+        double mean_db = 0, variance = 0; // dB, dB^2
+        // What is observed; returns the logarithm of its likelihood.
+        double update(double snr_db, double its_variance);
+    };
+
+    static const weights& prior();
+    void multiply(const weights& log_likelihood);
+    void track(double snr_db, double block_s, double blocks, double deviation_db);
+    // Mean of a promise over the belief.
+    template <typename F>
+    double mean(const mode& m, F&& of) const;
+
+    bool d_known = false;
+    double d_mean_db = 0;
+    double d_short_deviation_db = 3; // of blocks of about a second
+    std::array<level, channel_classes> d_level;
+    weights d_weight; // their sum is 1
+};
+
+} // namespace gr::hf::s5066
