@@ -58,7 +58,8 @@ void node::impl::on_rx_start(sim_time now, const rx_start& e)
         p->heard = p->heard_arq = p->heard_ack = p->heard_data = false;
         p->heard_expedited = false;
         p->heard_request = p->heard_accept = false;
-        p->good_octets = 0;
+        p->good_octets = p->heard_octets = p->d_pdu_octets = 0;
+        p->good_d_pdus = p->lost_d_pdus = 0;
         p->heard_in = p->state();
     }
     trace(now, "receiving " + e.m.to_string());
@@ -131,7 +132,16 @@ void node::impl::on_rx_end(sim_time now, const rx_end& e)
 void node::impl::after_reception(sim_time now)
 {
     if (const peer* p = unread_sender(); p && !d_rx_block_snr_db.empty()) {
-        d_policy->on_reception(now, p->addr, { d_rx_mode, d_rx_block_snr_db, 0, false });
+        // In D_PDUs of usual length: it was that of a longer one, or several.
+        const double each = std::min<double>(max_segment, double(d_rx_octet_count));
+        reception r;
+        r.m = d_rx_mode;
+        r.block_snr_db = d_rx_block_snr_db;
+        r.lost_d_pdus = static_cast<unsigned>(double(d_rx_octet_count) / each);
+        r.d_pdu_octets = each;
+        r.good_share = 0;
+        r.read = false;
+        d_policy->on_reception(now, p->addr, r);
     }
     for (auto& [raw, q] : d_peers) {
         peer& p = *q;
@@ -154,6 +164,17 @@ void node::impl::after_reception(sim_time now)
         r.block_snr_db = d_rx_block_snr_db;
         r.good_share = static_cast<double>(p.good_octets) /
                        static_cast<double>(std::max<size_t>(d_rx_octet_count, 1));
+        r.good_d_pdus = p.good_d_pdus;
+        r.lost_d_pdus = p.lost_d_pdus;
+        if (const unsigned d_pdus = p.good_d_pdus + p.lost_d_pdus; d_pdus > 0) {
+            r.d_pdu_octets = static_cast<double>(p.d_pdu_octets) / d_pdus;
+            // What cannot be read, the end of the last block excepted, was D_PDUs of that length.
+            const double room = kernel::timing_of(d_rx_mode).bits_per_block / 8.0;
+            const double unread = static_cast<double>(d_rx_octet_count) -
+                                  static_cast<double>(p.heard_octets) - room;
+            r.lost_d_pdus +=
+                static_cast<unsigned>(std::max(unread, 0.0) / r.d_pdu_octets);
+        }
         d_policy->on_reception(now, p.addr, r);
         if (p.heard_ack) {
             measure_loss(now, p);
@@ -185,7 +206,8 @@ void node::impl::measure_loss(sim_time now, peer& p)
         return;
     }
     const unsigned lost = p.tx.lost_in_transmission();
-    d_policy->on_frames(now, p.addr, sent, lost);
+    const double each = static_cast<double>(p.tx.octets_in_transmission()) / sent;
+    d_policy->on_frames(now, p.addr, sent, lost, each);
     if (lost == sent) {
         return; // all gone: a fade or a missed preamble, which says nothing about length
     }
@@ -257,7 +279,12 @@ void node::impl::on_received(sim_time now, const received_d_pdu& r)
         return;
     }
     p->heard = true;
+    p->heard_octets += r.octets.size();
     p->good_octets += d.segment_ok ? r.octets.size() : 0;
+    if (!d.segment.empty() || !d.segment_ok) {
+        ++(d.segment_ok ? p->good_d_pdus : p->lost_d_pdus);
+        p->d_pdu_octets += r.octets.size();
+    }
     d_shown_peer = p->addr;
     if (!group) {
         d_turn = p;

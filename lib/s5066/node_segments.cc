@@ -25,6 +25,9 @@ size_t node::impl::segment_length(const peer& p, const gr::hf::mode& m) const
     const auto longest =
         std::clamp<size_t>(size_t(m.rate_bps) * seconds / 8, 64, max_segment);
     const size_t top = longest > 1000 ? max_segment : longest;
+    if (const auto best = d_policy->segment_octets(p.addr, m)) {
+        return std::min(*best, top);
+    }
     if (p.loss_events <= 0 || p.loss_bits <= 0) {
         return top;
     }

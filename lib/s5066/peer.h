@@ -128,7 +128,10 @@ struct peer {
     bool heard_expedited = false; //!< in the present reception
     unsigned acks_alone = 0; //!< receptions in a row with an ACK and without ARQ data
     size_t good_octets = 0;  //!< in D_PDUs without errors, in the present reception
-    uint16_t eow = 0;        //!< for the next D_PDU
+    size_t heard_octets = 0; //!< in D_PDUs with a header, in the present reception
+    unsigned good_d_pdus = 0, lost_d_pdus = 0; //!< with data, in the present reception
+    size_t d_pdu_octets = 0;                   //!< in all of these
+    uint16_t eow = 0;                          //!< for the next D_PDU
 
     // Frame loss, for the length of segments; older transmissions count less
     double loss_events = 0;

@@ -40,14 +40,20 @@ struct trace_config {
 /*! \brief SNR over time, recorded or made, and what it does to interleaver blocks.
  *
  * A block sees all values of its duration. Their effect is that of one value on a channel
- * without fading, the exponential effective SNR; what a block does there is in
- * measured_block_errors("awgn").
+ * without fading (fade_model); what a block does there is in measured_block_errors("awgn").
  */
 class snr_trace
 {
 public:
-    //! Recorded values in dB; \p signal_power as in trace_config. \throws std::invalid_argument if empty or \p step_s is not > 0
-    snr_trace(std::vector<float> db, double step_s, double signal_power = 0);
+    /*! \brief Recorded values in dB.
+     *  \param step_s between values
+     *  \param signal_power, fading_hz as in trace_config
+     *  \throws std::invalid_argument if \p db is empty or \p step_s is not > 0
+     */
+    snr_trace(std::vector<float> db,
+              double step_s,
+              double signal_power = 0,
+              double fading_hz = 0);
     //! \throws std::invalid_argument as trace_config::validate()
     static snr_trace make(const trace_config& c);
 
@@ -71,6 +77,7 @@ private:
     std::vector<float> d_db;
     double d_step;
     double d_signal_power;
+    double d_fading_hz;
 };
 
 /*! \brief Goodput of a station that knows the best mode of each period.
@@ -79,7 +86,8 @@ private:
  *  \param period length of a period
  *  \param modes to choose from
  *  \return user bit/s of bulk ARQ: the best segment length for the mode and period, D_PDUs that
- *          arrive, one turn per longest transmission
+ *          arrive, one turn for each transmission, which the window may
+ *          shorten
  */
 double oracle_goodput(const snr_trace& t,
                       sim_time from,

@@ -28,7 +28,7 @@ in_vain(rate_estimator& e, std::optional<mode>& present, bool fast, unsigned rou
         const bool arrives = !fast || m.family != waveform_family::high_rate;
         lost += !arrives;
         e.on_blocks(m, fast ? fast_fading : slow_fading);
-        e.on_share(m, arrives ? 1 : 0, 10);
+        e.on_d_pdus(m, arrives ? 10 : 0, arrives ? 0 : 10, 200);
     }
     return lost;
 }
@@ -62,13 +62,13 @@ TEST(rate_estimator, learns_how_far_the_table_is_off)
     EXPECT_GT(before, 0.8);
     for (int i = 0; i < 3; ++i) {
         e.on_blocks(slow, steady);
-        e.on_share(slow, 0.1, 40);
+        e.on_d_pdus(slow, 4, 36, 600);
     }
     EXPECT_LT(e.block_success(slow), 0.3) << "though the SNR is enough by the table";
     EXPECT_LT(e.best(modes).rate_bps, 4800);
     for (int i = 0; i < 5; ++i) {
         e.on_blocks(slow, steady);
-        e.on_share(slow, 1, 40);
+        e.on_d_pdus(slow, 40, 0, 600);
     }
     EXPECT_GT(e.block_success(slow), 0.8);
     EXPECT_LT(e.block_success(fast), e.block_success(slow));

@@ -180,17 +180,21 @@ void adaptive_rate_policy::on_reception(sim_time, address peer, const reception&
         s.in.on_blocks(r.m, r.block_snr_db);
         s.out.on_blocks(r.m, r.block_snr_db); // the channel is much the same both ways
     }
-    s.in.on_share(r.m, r.good_share, static_cast<double>(r.block_snr_db.size()));
+    s.in.on_d_pdus(r.m, r.good_d_pdus, r.lost_d_pdus, r.d_pdu_octets);
     s.wanted = s.in.best(d_modes, s.wanted);
 }
 
-void adaptive_rate_policy::on_frames(sim_time, address peer, unsigned sent, unsigned lost)
+void adaptive_rate_policy::on_frames(sim_time,
+                                     address peer,
+                                     unsigned sent,
+                                     unsigned lost,
+                                     double octets)
 {
     station& s = of(peer);
     if (!s.sent || sent == 0) {
         return;
     }
-    s.out.on_share(s.last, 1 - double(lost) / sent, sent);
+    s.out.on_d_pdus(s.last, sent - lost, lost, octets);
     if (2 * lost <= sent) {
         s.proven = s.last;
     }
@@ -232,6 +236,16 @@ std::optional<mode> adaptive_rate_policy::advice(address peer) const
         return std::nullopt;
     }
     return it->second.wanted;
+}
+
+std::optional<size_t> adaptive_rate_policy::segment_octets(address peer,
+                                                           const mode& m) const
+{
+    const auto it = d_stations.find(peer.raw());
+    if (it == d_stations.end() || !it->second.out.known()) {
+        return std::nullopt;
+    }
+    return it->second.out.segment_octets(m);
 }
 
 } // namespace gr::hf::s5066

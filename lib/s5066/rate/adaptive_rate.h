@@ -25,10 +25,15 @@ public:
     mode choose(sim_time now, const tx_context& c) override;
     double longest_s(const tx_context& c) const override;
     void on_reception(sim_time now, address peer, const reception& r) override;
-    void on_frames(sim_time now, address peer, unsigned sent, unsigned lost) override;
+    void on_frames(sim_time now,
+                   address peer,
+                   unsigned sent,
+                   unsigned lost,
+                   double octets) override;
     void on_silence(sim_time now, address peer) override;
     void on_advice(sim_time now, address peer, const mode& m) override;
     std::optional<mode> advice(address peer) const override;
+    std::optional<size_t> segment_octets(address peer, const mode& m) const override;
 
 private:
     struct station {

@@ -124,12 +124,11 @@ void block_error_curves::add(const mode& m, const std::vector<block_error_point>
         }
     }
     auto& curve = d_curves[key_of(m)];
-    curve = points;
-    auto first = all_bad(points.front().snr_db - beyond_db);
-    curve.insert(curve.begin(), first);
+    curve = { m, points };
+    curve.points.insert(curve.points.begin(), all_bad(points.front().snr_db - beyond_db));
     const auto& last = points.back();
     if (last.bad == 0 && last.lost == 0) {
-        curve.push_back({ last.snr_db + beyond_db, 0, 0, 0 });
+        curve.points.push_back({ last.snr_db + beyond_db, 0, 0, 0 });
     }
 }
 
@@ -142,15 +141,15 @@ block_error_curves::key block_error_curves::key_of(const mode& m)
              length_rank(m.il) };
 }
 
-const block_error_curves::points* block_error_curves::own(const mode& m) const
+const block_error_curves::measured_curve* block_error_curves::own(const mode& m) const
 {
     const auto it = d_curves.find(key_of(m));
     return it == d_curves.end() ? nullptr : &it->second;
 }
 
-const block_error_curves::points* block_error_curves::nearest(const mode& m) const
+const block_error_curves::measured_curve* block_error_curves::nearest(const mode& m) const
 {
-    const points* found = nullptr;
+    const measured_curve* found = nullptr;
     int least = 0;
     const auto [family, bandwidth_hz, rate_bps, length, il] = key_of(m);
     for (auto it = d_curves.lower_bound({ family, bandwidth_hz, rate_bps, 0, 0 });
@@ -183,7 +182,7 @@ block_error_curves::served block_error_curves::find(const mode& m) const
         return s;
     }
     // The fastest one that is not faster; of several the nearest interleaver.
-    const std::pair<const key, points>* best = nullptr;
+    const std::pair<const key, measured_curve>* best = nullptr;
     int best_rate_bps = 0, best_distance = 0;
     for (const auto& entry : d_curves) {
         const auto [family, bandwidth_hz, rate_bps, length, il] = entry.first;
@@ -204,20 +203,27 @@ block_error_curves::served block_error_curves::find(const mode& m) const
              shannon_db(m.rate_bps) - shannon_db(best_rate_bps) };
 }
 
+std::optional<mode> block_error_curves::serving(const mode& m) const
+{
+    const auto s = find(m);
+    return s.curve ? std::optional(s.curve->m) : std::nullopt;
+}
+
 block_error_point block_error_curves::at(const mode& m, double snr_db) const
 {
     const auto s = find(m);
     const double at_db = snr_db - s.shift_db;
-    if (!s.curve || at_db <= s.curve->front().snr_db) {
+    if (!s.curve || at_db <= s.curve->points.front().snr_db) {
         return all_bad(snr_db);
     }
-    const auto next = std::find_if(s.curve->begin(),
-                                   s.curve->end(),
+    const auto next = std::find_if(s.curve->points.begin(),
+                                   s.curve->points.end(),
                                    [at_db](const auto& p) { return p.snr_db > at_db; });
-    if (next == s.curve->end()) {
-        return {
-            snr_db, s.curve->back().lost, s.curve->back().bad, s.curve->back().ber_of_bad
-        };
+    if (next == s.curve->points.end()) {
+        return { snr_db,
+                 s.curve->points.back().lost,
+                 s.curve->points.back().bad,
+                 s.curve->points.back().ber_of_bad };
     }
     const auto& a = *(next - 1);
     const auto& b = *next;
@@ -237,8 +243,8 @@ std::optional<double> block_error_curves::needed_db(const mode& m, double good) 
         return std::nullopt;
     }
     constexpr double step_db = 0.1;
-    const double last_db = s.curve->back().snr_db + s.shift_db;
-    for (double db = s.curve->front().snr_db + s.shift_db; db <= last_db + step_db;
+    const double last_db = s.curve->points.back().snr_db + s.shift_db;
+    for (double db = s.curve->points.front().snr_db + s.shift_db; db <= last_db + step_db;
          db += step_db) {
         const auto p = at(m, db);
         if ((1 - p.lost) * (1 - p.bad) >= good) {

@@ -64,6 +64,8 @@ public:
     bool has(const mode& m) const { return source(m) != curve_source::none; }
     //! Where the curve that serves \p m is from.
     curve_source source(const mode& m) const { return find(m).source; }
+    //! The mode whose curve serves \p m, which is \p m itself if it was measured; empty if none does.
+    std::optional<mode> serving(const mode& m) const;
     //! Of mode \p m at an SNR in 3 kHz; all bad if no curve serves it.
     block_error_point at(const mode& m, double snr_db) const;
     /*! \brief SNR in 3 kHz from which on at least the share \p good of the blocks arrives, dB.
@@ -74,18 +76,21 @@ public:
 private:
     // Family, bandwidth, rate, constraint length, interleaver.
     using key = std::tuple<int, int, int, int, int>;
-    using points = std::vector<block_error_point>;
+    struct measured_curve {
+        mode m;
+        std::vector<block_error_point> points; // and those beyond both ends
+    };
     struct served {
-        const points* curve = nullptr;
+        const measured_curve* curve = nullptr;
         curve_source source = curve_source::none;
         double shift_db = 0; // of the curve
     };
     served find(const mode& m) const;
-    const points* own(const mode& m) const;
-    const points* nearest(const mode& m) const;
+    const measured_curve* own(const mode& m) const;
+    const measured_curve* nearest(const mode& m) const;
     static key key_of(const mode& m);
 
-    std::map<key, points> d_curves;
+    std::map<key, measured_curve> d_curves;
 };
 
 /*! \brief What `hf bench curves` has measured of this project's receiver

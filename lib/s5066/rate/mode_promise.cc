@@ -34,8 +34,8 @@ constexpr size_t steps = static_cast<size_t>((highest_db - lowest_db) / step_db)
 constexpr double longest_transmission_s = 127.5;
 // Header of a data D_PDU with usual addresses, CRC of its segment (C.3.2).
 constexpr double header_octets = 20;
-// Segments that are tried for the best; the last one is the longest (C.3.2.10).
-constexpr std::array<double, 6> segments = { 48, 96, 192, 384, 700, 1023 };
+// Of a link without large windows (C.6.2).
+constexpr unsigned usual_window = 128;
 // An answer: an ACK with some selective acknowledgements; both turnarounds and what the modems take
 // to decode.
 constexpr size_t ack_octets = 60;
@@ -47,48 +47,28 @@ constexpr double turnarounds_s = 0.4;
 constexpr double unequal = 0.3;
 constexpr double pi = 3.14159265358979323846;
 
-struct shape {
-    double rate_bps, block_s, block_octets, of_time;
-};
-
-shape shape_of(const mode& m)
+// What is between two transmissions of data, s.
+double turn_s(const mode& m, double block_s)
 {
-    const auto t = kernel::timing_of(m);
-    const double block_s = to_seconds(t.block_end(0) - t.block_begin(0));
-    const double turn_s =
-        turnarounds_s + to_seconds(t.block_begin(0)) + block_s / 2 +
-        to_seconds(kernel::timing_of(default_ack_mode(m)).duration(ack_octets));
-    return { double(m.rate_bps),
-             block_s,
-             static_cast<double>(t.bits_per_block) / 8,
-             longest_transmission_s / (longest_transmission_s + turn_s) };
-}
-
-promise promise_at(const channel_class& c, const shape& s, const block_error_point& p)
-{
-    promise r;
-    r.block_success = (1 - p.lost) * (1 - p.bad);
-    double best = 0;
-    for (const double segment : segments) {
-        const double octets = segment + header_octets;
-        // A D_PDU touches so many blocks; of those in one fade one counts.
-        const double touched = 1 + (octets - 1) / s.block_octets;
-        const double apart =
-            c.doppler_hz > 0 ? std::min(1.0, c.fades_in(s.block_s) - 1) : 1.0;
-        const double tries = 1 + (touched - 1) * apart;
-        const double bursts = 8 * octets / touched * 2 * p.ber_of_bad / error_burst_bits;
-        const double hit = p.bad * (1 - std::pow(1 + bursts / unequal, -unequal));
-        const double success = (1 - p.lost) * std::pow(1 - hit, tries);
-        if (success * segment / octets > best) {
-            best = success * segment / octets;
-            r.d_pdu_success = success;
-        }
-    }
-    r.goodput_bps = best * s.rate_bps * s.of_time;
-    return r;
+    return turnarounds_s + to_seconds(kernel::timing_of(m).block_begin(0)) + block_s / 2 +
+           to_seconds(kernel::timing_of(default_ack_mode(m)).duration(ack_octets));
 }
 
 } // namespace
+
+double windowed_transmission_s(double d_pdu_s, double lost)
+{
+    constexpr double euler = 0.5772, most_lost = 0.99;
+    const double q = std::clamp(lost, 1e-6, most_lost);
+    double fresh = usual_window;
+    for (int i = 0; i < 8; ++i) {
+        const double rounds =
+            0.5 + (std::log(std::max(fresh, 1.0)) + euler) / -std::log(q);
+        fresh = usual_window / std::max(rounds, 1.0);
+    }
+    return std::min(longest_transmission_s,
+                    std::min(fresh / (1 - q), double(usual_window)) * d_pdu_s);
+}
 
 double channel_class::fades_in(double seconds) const
 {
@@ -101,7 +81,10 @@ mode_promises::mode_promises(const mode& m)
                       .value_or(highest_db)),
       d_power_db(10 * std::log10(kernel::mean_power(m)))
 {
-    const shape s = shape_of(m);
+    const auto t = kernel::timing_of(m);
+    d_block_s = to_seconds(t.block_end(0) - t.block_begin(0));
+    d_block_octets = static_cast<double>(t.bits_per_block) / 8;
+    const double turn = turn_s(m, d_block_s);
     for (size_t c = 0; c < channel_classes; ++c) {
         const auto& channel = known_channels[c];
         const auto& curves = measured_block_errors(channel.curves);
@@ -110,10 +93,44 @@ mode_promises::mode_promises(const mode& m)
             measured.il = interleaver::short_;
         }
         for (size_t k = 0; k < steps; ++k) {
-            const double db = lowest_db + step_db * static_cast<double>(k);
-            d_table[c].push_back(promise_at(channel, s, curves.at(measured, db)));
+            const auto point =
+                curves.at(measured, lowest_db + step_db * static_cast<double>(k));
+            promise p;
+            p.block_success = (1 - point.lost) * (1 - point.bad);
+            p.lost = point.lost;
+            p.bad = point.bad;
+            p.ber_of_bad = point.ber_of_bad;
+            for (size_t i = 0; i < tried_segments.size(); ++i) {
+                const auto segment = static_cast<double>(tried_segments[i]);
+                const double octets = segment + header_octets;
+                const double success = d_pdu_success(channel, p, octets);
+                const double s =
+                    windowed_transmission_s(8 * octets / m.rate_bps, 1 - success);
+                p.goodput_bps[i] =
+                    success * segment / octets * m.rate_bps * s / (s + turn);
+            }
+            d_table[c].push_back(p);
         }
     }
+}
+
+double mode_promises::d_pdu_success(const channel_class& c,
+                                    const promise& p,
+                                    double octets) const
+{
+    // A D_PDU touches so many blocks; of those in one fade one counts.
+    const double touched = 1 + (octets - 1) / d_block_octets;
+    const double apart =
+        c.doppler_hz > 0 ? std::min(1.0, c.fades_in(d_block_s) - 1) : 1.0;
+    const double tries = 1 + (touched - 1) * apart;
+    const double bursts = 8 * octets / touched * 2 * p.ber_of_bad / error_burst_bits;
+    const double hit = p.bad * (1 - std::pow(1 + bursts / unequal, -unequal));
+    return (1 - p.lost) * std::pow(1 - hit, tries);
+}
+
+double mode_promises::d_pdu_success(size_t c, double snr_db, double octets) const
+{
+    return d_pdu_success(known_channels[c], at(c, snr_db), octets);
 }
 
 const mode_promises& mode_promises::of(const mode& m)

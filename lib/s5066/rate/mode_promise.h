@@ -32,14 +32,31 @@ struct channel_class {
 constexpr size_t channel_classes = 5;
 extern const std::array<channel_class, channel_classes> known_channels;
 
+/*! \brief Seconds that a transmission of much data is long on average: the longest there is, or what the
+ *         usual window of 128 leaves.
+ *
+ * The last of A new D_PDUs has arrived after the largest of A geometrically distributed numbers of
+ * rounds, 1/2 + H(A) / -ln(lost) on average, and the window holds all that go out meanwhile; with
+ * what is repeated, A / (1 - lost) are sent in each.
+ *  \param d_pdu_s of each D_PDU
+ *  \param lost share of them that does not arrive
+ */
+double windowed_transmission_s(double d_pdu_s, double lost);
+
+//! Octets of user data in a D_PDU that are tried for the best; the last ones are the longest
+//! (C.3.2.10).
+constexpr std::array<size_t, 6> tried_segments = { 48, 96, 192, 384, 700, 1023 };
+
 //! What a mode gives on one channel at one SNR.
 struct promise {
     double block_success = 0; //!< of a block
-    double d_pdu_success = 0; //!< of a data D_PDU, of the length that is best there
-    /*! \brief User bit/s of much data by ARQ: header, lost D_PDUs, and the turn after each longest
-     *         transmission, with its preambles and answer, taken off.
+    double lost = 1;          //!< share of transmissions that are not noticed
+    double bad = 1;           //!< share of the others' blocks with errors
+    double ber_of_bad = 0.5;  //!< bit error rate inside them
+    /*! \brief User bit/s of much data by ARQ, for each of tried_segments: header, lost D_PDUs, and the
+     *         turn after each longest transmission, with its preambles and answer, taken off.
      */
-    double goodput_bps = 0;
+    std::array<double, tried_segments.size()> goodput_bps = {};
 };
 
 /*! \brief What a mode gives on each class of channels by SNR, computed from
@@ -50,6 +67,8 @@ class mode_promises
 public:
     //! Of mode \p m; lives as long as the program.
     static const mode_promises& of(const mode& m);
+    //! Probability that a data D_PDU of so many octets arrives, header included.
+    double d_pdu_success(size_t c, double snr_db, double octets) const;
     //! On channel class \p c at an SNR in 3 kHz, dB.
     const promise& at(size_t c, double snr_db) const;
     /*! \brief Mean power beside that of a constant envelope with the same peak, dB: what the SNR of
@@ -61,7 +80,9 @@ public:
 
 private:
     explicit mode_promises(const mode& m);
+    double d_pdu_success(const channel_class& c, const promise& p, double octets) const;
 
+    double d_block_s, d_block_octets;
     std::array<std::vector<promise>, channel_classes> d_table; // by SNR
     double d_needed_db;
     double d_power_db;

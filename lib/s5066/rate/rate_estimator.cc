@@ -34,8 +34,11 @@ constexpr double spread_doubt = 0.4;
 // More evidence than of so many independent D_PDUs comes out of no transmission, and no more than
 // this is certain of any: the classes are examples, not the channel.
 constexpr double most_evidence = 20, least_probability = 0.01;
-// Nothing at all: as if so many D_PDUs had been lost.
-constexpr double nothing_evidence = 3;
+// The classes are examples: the curves of a real channel lie between theirs, so which class explains
+// losses best counts as much as so many D_PDUs at most; which offset does, as most_evidence.
+constexpr double most_class_evidence = 4;
+// Nothing at all: as if so many D_PDUs of so many octets had been lost.
+constexpr double nothing_d_pdus = 2, nothing_octets = 100;
 // Another mode than the present must promise so much more: about what a trial of it costs, 2 s of
 // turn beside a longest transmission.
 constexpr double worth_a_change = 1.02;
@@ -166,37 +169,52 @@ void rate_estimator::track(double snr_db,
     multiply(w);
 }
 
-void rate_estimator::on_share(const mode& m, double good, double blocks)
+void rate_estimator::on_d_pdus(const mode& m, double good, double lost, double octets)
 {
-    if (!d_known || blocks <= 0) {
+    const double all = good + lost;
+    if (!d_known || all <= 0) {
         return;
     }
-    const auto t = kernel::timing_of(m);
-    const double block_s = to_seconds(t.block_end(0) - t.block_begin(0));
+    const double seconds = 8 * octets * all / m.rate_bps;
     const auto& promises = mode_promises::of(m);
     weights w{};
     for (size_t c = 0; c < channel_classes; ++c) {
         const auto& channel = known_channels[c];
-        const double apart = channel.doppler_hz > 0
-                                 ? std::min(blocks, channel.fades_in(blocks * block_s))
-                                 : blocks;
-        const double evidence = std::min(apart, most_evidence);
+        const double apart =
+            channel.doppler_hz > 0 ? std::min(all, channel.fades_in(seconds)) : all;
+        const double each = std::min(apart, most_evidence) / all;
         const double sigma = std::sqrt(d_level[c].variance);
         for (size_t k = 0; k < offsets; ++k) {
             double p = 0;
             for (const auto& [far, share] : nodes) {
                 const double db =
                     promises.power_db() + d_level[c].mean_db + offset_db(k) + far * sigma;
-                p += share * promises.at(c, db).d_pdu_success;
+                p += share * promises.d_pdu_success(c, db, octets);
             }
             p = std::clamp(p, least_probability, 1 - least_probability);
-            w[c][k] = evidence * (good * std::log(p) + (1 - good) * std::log(1 - p));
+            w[c][k] = each * (good * std::log(p) + lost * std::log(1 - p));
+        }
+        // What the class as a whole explains worse or better than others.
+        double sum = 0, likelihood = 0;
+        const double most = *std::max_element(w[c].begin(), w[c].end());
+        for (size_t k = 0; k < offsets; ++k) {
+            sum += d_weight[c][k];
+            likelihood += d_weight[c][k] * std::exp(w[c][k] - most);
+        }
+        const double of_class = most + std::log(likelihood / sum);
+        const double evidence = each * all;
+        const double counts = std::min(1.0, most_class_evidence / evidence);
+        for (double& v : w[c]) {
+            v -= (1 - counts) * of_class;
         }
     }
     multiply(w);
 }
 
-void rate_estimator::on_nothing(const mode& m) { on_share(m, 0, nothing_evidence); }
+void rate_estimator::on_nothing(const mode& m)
+{
+    on_d_pdus(m, 0, nothing_d_pdus, nothing_octets);
+}
 
 double rate_estimator::class_probability(size_t c) const
 {
@@ -230,9 +248,16 @@ double rate_estimator::block_success(const mode& m) const
     return mean(m, [](const promise& p) { return p.block_success; });
 }
 
-double rate_estimator::goodput_bps(const mode& m) const
+std::pair<size_t, double> rate_estimator::best_segment(const mode& m) const
 {
-    return mean(m, [](const promise& p) { return p.goodput_bps; });
+    std::pair<size_t, double> best{ tried_segments.back(), 0 };
+    for (size_t i = 0; i < tried_segments.size(); ++i) {
+        const double bps = mean(m, [i](const promise& p) { return p.goodput_bps[i]; });
+        if (bps >= best.second) {
+            best = { tried_segments[i], bps };
+        }
+    }
+    return best;
 }
 
 mode rate_estimator::best(const std::vector<mode>& modes,

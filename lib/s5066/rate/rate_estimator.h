@@ -5,6 +5,7 @@
 #include "s5066/rate/mode_promise.h"
 
 #include <optional>
+#include <utility>
 
 namespace gr::hf::s5066 {
 
@@ -12,8 +13,8 @@ namespace gr::hf::s5066 {
  *
  * What modes do is measured on a few classes of channels (mode_promises). Which of them the channel
  * is like, and by how much it is better or worse than its SNR says, is a belief: probabilities of
- * (class, offset in dB), by Bayes' rule from how the SNR of the blocks spreads and from the share
- * of what was sent that arrived. One transmission that fails so changes the belief as much as it
+ * (class, offset in dB), by Bayes' rule from how the SNR of the blocks spreads and from what
+ * became of D_PDUs. One transmission that fails so changes the belief as much as it
  * should: at 20 dB, where every fading would do, it tells that fades are too fast for the mode.
  * The mode is the one that promises most on the average over the belief.
  */
@@ -24,8 +25,10 @@ public:
 
     //! Blocks of a transmission in mode \p m, with their SNR in 3 kHz.
     void on_blocks(const mode& m, const std::vector<double>& snr_db);
-    //! Of what was sent in mode \p m the share \p good arrived, of \p blocks blocks.
-    void on_share(const mode& m, double good, double blocks);
+    /*! \brief Of the data D_PDUs sent in mode \p m so many arrived and so many did not.
+     *  \param octets of each on average, header included
+     */
+    void on_d_pdus(const mode& m, double good, double lost, double octets);
     //! Nothing at all arrived of a transmission in mode \p m.
     void on_nothing(const mode& m);
 
@@ -37,8 +40,10 @@ public:
     double class_probability(size_t c) const;
     //! Probability that a block in mode \p m arrives.
     double block_success(const mode& m) const;
-    //! Expected goodput of much data in mode \p m, bit/s.
-    double goodput_bps(const mode& m) const;
+    //! Expected goodput of much data in mode \p m with the best segments, bit/s.
+    double goodput_bps(const mode& m) const { return best_segment(m).second; }
+    //! Octets of the segments that give the most goodput in mode \p m, one of tried_segments.
+    size_t segment_octets(const mode& m) const { return best_segment(m).first; }
     /*! \brief Of the modes, that with the most goodput for much data.
      *  \param modes not empty
      *  \param present the one in use, if any: others must promise somewhat more
@@ -59,6 +64,7 @@ private:
         double update(double snr_db, double its_variance);
     };
 
+    std::pair<size_t, double> best_segment(const mode& m) const;
     static const weights& prior();
     void multiply(const weights& log_likelihood);
     void track(double snr_db, double block_s, double blocks, double deviation_db);

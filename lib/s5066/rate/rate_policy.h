@@ -28,6 +28,9 @@ struct reception {
     mode m;
     std::vector<double> block_snr_db; //!< of its interleaver blocks, in 3 kHz
     double good_share = 1;            //!< of its octets, those in D_PDUs without errors
+    unsigned good_d_pdus = 0;         //!< with data, without errors
+    unsigned lost_d_pdus = 0;         //!< with errors, or nothing of them could be read
+    double d_pdu_octets = 0;          //!< of those with data, on average
     bool read = true; //!< some of it could be read; else its SNR means little
 };
 
@@ -52,10 +55,11 @@ public:
     {
         (void)now, (void)peer, (void)r;
     }
-    //! \p peer answered: of \p sent data D_PDUs \p lost did not arrive whole.
-    virtual void on_frames(sim_time now, address peer, unsigned sent, unsigned lost)
+    //! \p peer answered: of \p sent data D_PDUs of so many octets \p lost did not arrive whole.
+    virtual void
+    on_frames(sim_time now, address peer, unsigned sent, unsigned lost, double octets)
     {
-        (void)now, (void)peer, (void)sent, (void)lost;
+        (void)now, (void)peer, (void)sent, (void)lost, (void)octets;
     }
     //! \p peer did not answer a transmission.
     virtual void on_silence(sim_time now, address peer) { (void)now, (void)peer; }
@@ -63,6 +67,12 @@ public:
     virtual void on_advice(sim_time now, address peer, const mode& m)
     {
         (void)now, (void)peer, (void)m;
+    }
+    //! Octets of the segments for \p peer in mode \p m that get the most across. Empty: no opinion.
+    virtual std::optional<size_t> segment_octets(address peer, const mode& m) const
+    {
+        (void)peer, (void)m;
+        return std::nullopt;
     }
     //! The advice for \p peer: how it should send to us. Empty: none. What the orderwire has no code
     //! for is not sent.
