@@ -35,7 +35,9 @@ HF_KEY(client)
 HF_KEY(start_sample)
 HF_KEY(end_sample)
 HF_KEY(down)
-HF_KEY(lost)
+HF_KEY(held_s)
+HF_KEY(wanted_s)
+HF_KEY(erased)
 #undef HF_KEY
 
 uint64_t new_client_id()

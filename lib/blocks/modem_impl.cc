@@ -7,8 +7,11 @@
 #include <gnuradio/block_detail.h>
 #include <gnuradio/io_signature.h>
 #include <gnuradio/tpb_detail.h>
+#include <hf/keys.h>
 
 #include <boost/thread/thread.hpp>
+
+#include <algorithm>
 
 namespace gr::hf {
 namespace {
@@ -69,9 +72,10 @@ int modem_impl::work(int noutput_items,
     const auto* in = static_cast<const gr_complex*>(input_items[0]);
     auto* out = static_cast<gr_complex*>(output_items[0]);
     const int tick = static_cast<int>(d_modem.tick_samples());
+    const float* erased = find_erased(static_cast<size_t>(noutput_items));
 
     for (int k = 0; k + tick <= noutput_items; k += tick) {
-        const auto span = d_modem.run(in + k, out + k);
+        const auto span = d_modem.run(in + k, out + k, erased ? erased + k : nullptr);
         const uint64_t at = nitems_written(0) + k;
         if (span.first)
             add_item_tag(0, at + *span.first, pmt::mp("tx_sob"), pmt::PMT_T);
@@ -82,6 +86,31 @@ int modem_impl::work(int noutput_items,
 
     d_reports.at(d_modem.now());
     return noutput_items;
+}
+
+// What stands for samples that a radio lost.
+const float* modem_impl::find_erased(size_t n)
+{
+    const uint64_t begin = nitems_read(0);
+    std::vector<tag_t> tags;
+    get_tags_in_window(tags, 0, 0, n, keys::erased());
+    if (tags.empty() && d_erased_end <= begin)
+        return nullptr;
+    d_erased.assign(n, 0);
+    const auto mark = [&](uint64_t from, uint64_t to) {
+        const uint64_t first = std::max(from, begin), last = std::min(to, begin + n);
+        for (uint64_t k = first; k < last; ++k)
+            d_erased[k - begin] = 1;
+    };
+    mark(begin, d_erased_end);
+    for (const auto& tag : tags) {
+        if (!pmt::is_uint64(tag.value))
+            continue;
+        const uint64_t end = tag.offset + pmt::to_uint64(tag.value);
+        mark(tag.offset, end);
+        d_erased_end = std::max(d_erased_end, end);
+    }
+    return d_erased.data();
 }
 
 bool modem_impl::start()

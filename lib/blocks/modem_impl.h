@@ -29,6 +29,7 @@ public:
     modem_state state() const override;
 
 private:
+    const float* find_erased(size_t n);
     // modem_user, as messages on the port
     void on_tick(sim_time now) override;
     std::optional<mode> want_tx(sim_time now) override;
@@ -57,7 +58,9 @@ private:
     const bool d_lock_step;
     const pmt::pmt_t d_port;
     const hf::level d_level;
-    const int d_bandwidth; // kHz
+    std::vector<float> d_erased; // of the samples of one call
+    uint64_t d_erased_end = 0;   // of what the latest tag tells
+    const int d_bandwidth;       // kHz
     kernel::half_duplex_modem d_modem;
     bool d_connected = false; // somebody listens on the port and will answer
     size_t d_ticks_out = 0;   // ticks that were not yet answered

@@ -1,12 +1,12 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks/pdu.h"
+#include "blocks/sound_checks.h"
 #include "radio/baseband_to_audio.h"
 #include "radio/feed_regulator.h"
 #include "radio/keying_line.h"
+#include "radio/keying_tone.h"
 
-#include <gnuradio/block_detail.h>
-#include <gnuradio/buffer.h>
 #include <gnuradio/io_signature.h>
 #include <hf/to_audio.h>
 
@@ -24,21 +24,26 @@ public:
                   double subcarrier_hz,
                   double modem_rate,
                   const kernel::keying_settings& keying,
-                  bool live)
+                  double device_buffer_s,
+                  double tone_hz)
         : gr::block("hf_to_audio",
                     gr::io_signature::make(1, 1, sizeof(gr_complex)),
-                    gr::io_signature::make(1, 1, sizeof(float))),
-          d_live(live), d_audio_rate(audio_rate), d_modem_rate(modem_rate),
-          d_line(keying), d_converter(audio_rate, subcarrier_hz, modem_rate),
-          d_regulator(audio_rate)
+                    gr::io_signature::make(1 + (tone_hz > 0),
+                                           1 + (tone_hz > 0),
+                                           sizeof(float))),
+          d_modem_rate(modem_rate), d_line(keying),
+          d_converter(audio_rate, subcarrier_hz, modem_rate),
+          d_regulator(audio_rate, device_buffer_s), d_has_tone(tone_hz > 0),
+          d_tone(audio_rate / modem_rate, 2 * M_PI * tone_hz / audio_rate)
     {
+        check_sound("tone_hz", tone_hz, 0, audio_rate / 2);
         set_relative_rate(audio_rate / modem_rate);
         set_tag_propagation_policy(TPP_DONT);
         // What waits here is delay between the link and the air.
         set_max_output_buffer(std::max(1024, static_cast<int>(0.02 * audio_rate)));
         message_port_register_out(pmt::mp("key"));
-        if (live) // the device's buffer is filled before anything is transmitted
-            d_line.trim(std::llround(keying.device_buffer_s * modem_rate));
+        message_port_register_in(pmt::mp("held"));
+        set_msg_handler(pmt::mp("held"), [this](const pmt::pmt_t& m) { on_held(m); });
     }
 
     void forecast(int, gr_vector_int& required) override { required[0] = 1; }
@@ -48,8 +53,6 @@ public:
                      gr_vector_const_void_star& in,
                      gr_vector_void_star& out) override
     {
-        if (d_live)
-            regulate();
         if (d_waiting.size() < static_cast<size_t>(n)) {
             const int take = std::min(available[0], most_at_once);
             push(static_cast<const gr_complex*>(in[0]), static_cast<size_t>(take));
@@ -57,6 +60,8 @@ public:
         }
         const size_t made = std::min(d_waiting.size(), static_cast<size_t>(n));
         std::copy_n(d_waiting.begin(), made, static_cast<float*>(out[0]));
+        if (d_has_tone)
+            d_tone.produce(static_cast<float*>(out[1]), made);
         d_waiting.erase(d_waiting.begin(),
                         d_waiting.begin() + static_cast<std::ptrdiff_t>(made));
         return static_cast<int>(made);
@@ -78,22 +83,21 @@ public:
 
 private:
     static constexpr int most_at_once = 2048;
+    static constexpr double most_held_s = 10; // no device holds more
 
-    // What the device has not taken yet tells how full its own buffer is: see feed_regulator.
-    void regulate()
+    // What the device holds, as hf.audio_sink tells.
+    void on_held(const pmt::pmt_t& msg)
     {
-        const auto& buffer = detail()->output(0);
-        size_t queued = d_waiting.size();
-        {
-            gr::thread::scoped_lock lock(*buffer->mutex());
-            queued +=
-                static_cast<size_t>(buffer->bufsize() - 1 - buffer->space_available());
-        }
-        if (const auto seconds = d_regulator.queued(
-                static_cast<double>(queued) / d_audio_rate, nitems_written(0)))
+        const double held = pdu::reader(msg).real(keys::held_s(), -1);
+        if (!(held >= 0 && held <= most_held_s))
+            return;
+        if (!d_has_tone) // which waits in the device as the samples do
+            d_line.device_holds(held);
+        const double wanted = pdu::reader(msg).real(keys::wanted_s(), -1);
+        if (wanted >= 0 && wanted <= most_held_s)
+            d_regulator.set_target(wanted);
+        if (const auto seconds = d_regulator.reported(held, nitems_written(0)))
             d_line.trim(std::llround(*seconds * d_modem_rate));
-        std::lock_guard<std::mutex> lock(d_mutex);
-        d_state.waiting_ms = 1e3 * static_cast<double>(queued) / d_audio_rate;
     }
 
     void push(const gr_complex* x, size_t n)
@@ -126,8 +130,11 @@ private:
         d_passed.clear();
         const auto events = d_line.push(x, n, first, last, d_passed);
         d_converter.push(d_passed.data(), d_passed.size(), d_waiting);
-        for (const auto& e : events)
+        for (const auto& e : events) {
             tell(e.down);
+            if (d_has_tone)
+                d_tone.key(e.down, e.sample);
+        }
         std::lock_guard<std::mutex> lock(d_mutex);
         d_state.keyed = d_line.keyed();
         d_state.added = static_cast<uint64_t>(d_line.added());
@@ -142,11 +149,12 @@ private:
         d_state.key_downs += down;
     }
 
-    const bool d_live;
-    const double d_audio_rate, d_modem_rate;
+    const double d_modem_rate;
     kernel::keying_line d_line;
     kernel::baseband_to_audio d_converter;
     kernel::feed_regulator d_regulator;
+    const bool d_has_tone;
+    kernel::keying_tone d_tone;
     std::vector<gr_complex> d_passed;
     std::vector<float> d_waiting;
     mutable std::mutex d_mutex;
@@ -162,15 +170,21 @@ to_audio::sptr to_audio::make(double audio_rate,
                               double tail_s,
                               double device_delay_s,
                               double device_buffer_s,
-                              bool live)
+                              double latency_s,
+                              double tone_hz)
 {
+    kernel::keying_settings keying;
+    keying.sample_rate = modem_rate;
+    keying.lead_s = lead_s;
+    keying.tail_s = tail_s;
+    keying.device_delay_s = device_delay_s;
+    keying.device_buffer_s = device_buffer_s;
+    keying.latency_s = latency_s;
+    keying.check();
+    if (tone_hz > 0) // key and samples wait in the device together
+        keying.device_delay_s = keying.device_buffer_s = 0;
     return gnuradio::make_block_sptr<to_audio_impl>(
-        audio_rate,
-        subcarrier_hz,
-        modem_rate,
-        kernel::keying_settings{
-            modem_rate, lead_s, tail_s, device_delay_s, device_buffer_s },
-        live);
+        audio_rate, subcarrier_hz, modem_rate, keying, device_buffer_s, tone_hz);
 }
 
 } // namespace gr::hf

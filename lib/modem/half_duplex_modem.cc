@@ -44,14 +44,15 @@ sim_time half_duplex_modem::time_of(int64_t sample) const
 }
 
 half_duplex_modem::tx_span half_duplex_modem::run(const std::complex<float>* rx,
-                                                  std::complex<float>* tx)
+                                                  std::complex<float>* tx,
+                                                  const float* erased)
 {
     const bool was_transmitting = transmitting();
     d_samples += tick_samples();
     if (was_transmitting)
         d_receiver.skip(tick_samples());
     else
-        receive(rx);
+        receive(rx, erased);
     sense(was_transmitting ? nullptr : rx);
     const bool started = now() >= from_seconds(d_options.start_delay_s);
     if (started)
@@ -90,9 +91,9 @@ void half_duplex_modem::sense(const std::complex<float>* rx)
     }
 }
 
-void half_duplex_modem::receive(const std::complex<float>* rx)
+void half_duplex_modem::receive(const std::complex<float>* rx, const float* erased)
 {
-    d_receiver.push(rx, tick_samples());
+    d_receiver.push(rx, tick_samples(), erased);
     while (const auto event = d_receiver.poll()) {
         if (const auto* start = std::get_if<rx_start>(&event->what)) {
             d_receiving = true;

@@ -55,10 +55,13 @@ public:
     size_t tick_samples() const { return d_tick; }
 
     /*! \brief Take tick_samples() samples from \p rx, write as many to \p tx.
+     *  \param erased null, or for each sample of \p rx the share, 0 to 1, that is missing
      *  \throws std::invalid_argument if the user wants to transmit in a mode of another symbol
      *  rate
      */
-    tx_span run(const std::complex<float>* rx, std::complex<float>* tx);
+    tx_span run(const std::complex<float>* rx,
+                std::complex<float>* tx,
+                const float* erased = nullptr);
 
     //! Station time: received samples.
     sim_time now() const { return time_of(static_cast<int64_t>(d_samples)); }
@@ -74,7 +77,7 @@ public:
 
 private:
     sim_time time_of(int64_t sample) const;
-    void receive(const std::complex<float>* rx);
+    void receive(const std::complex<float>* rx, const float* erased);
     void sense(const std::complex<float>* rx);
     void key_up(const mode& m);
 

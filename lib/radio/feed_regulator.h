@@ -3,52 +3,57 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 namespace gr::hf::kernel {
 
-/*! \brief Keeps a device's buffer full by what waits in front of it.
+/*! \brief Keeps what a playback device holds at a target, by samples added or left out.
  *
- * A sound card does not tell how much it holds. But what waits ahead of it does: as long as
- * something always waits, its buffer is full. Once a second the least that waited decides: nothing, and a
- * little is to be added, since the card's clock may be faster than ours; much, and some is left
- * out, since that is only delay.
+ * The device's clock is not that of the samples that come, and a host that stalled lets the device run
+ * empty and then brings everything late. Once a second the most that the device held decides: a busy
+ * host makes it hold less for a moment, but nothing makes it hold more.
  */
 class feed_regulator
 {
 public:
-    //! Added in a second in which the queue ran empty: ten times what 100 ppm take.
-    static constexpr double step_s = 1e-3;
-    //! As much may always wait: one block of gr-audio's ALSA sink, which takes 10 ms at a time.
-    static constexpr double most_s = 15e-3;
+    //! Less than this away from the target is left alone, s: devices take and give 10 ms at once.
+    static constexpr double tolerance_s = 15e-3;
 
-    //! \param sample_rate of the device, samples/s
-    explicit feed_regulator(double sample_rate) : d_rate(sample_rate) {}
+    /*! \param sample_rate of what \p samples counts in reported(), samples/s
+     *  \param target_s what the device is to hold
+     */
+    feed_regulator(double sample_rate, double target_s)
+        : d_rate(sample_rate), d_target(target_s)
+    {
+    }
 
-    /*! \brief So much waits now.
-     *  \param seconds that wait
+    //! From now on the device is to hold so much, s.
+    void set_target(double s) { d_target = s; }
+
+    /*! \brief So much was held just after samples were written.
+     *  \param held_s written and not heard yet, s
      *  \param samples handed to the device so far
      *  \returns once a second what to add (negative: to leave out), s
      */
-    std::optional<double> queued(double seconds, uint64_t samples)
+    std::optional<double> reported(double held_s, uint64_t samples)
     {
-        d_least = std::min(d_least, seconds);
-        if (static_cast<double>(samples - d_begin) < d_rate)
+        const double since = static_cast<double>(samples - d_begin) / d_rate;
+        if (since >= settled_s) // until then the last correction goes on
+            d_most = std::max(d_most, held_s);
+        if (since < window_s)
             return {};
-        const double least = d_least;
+        const double away = d_target - d_most;
         d_begin = samples;
-        d_least = std::numeric_limits<double>::max();
-        if (least <= 0)
-            return step_s;
-        if (least > most_s)
-            return most_s / 2 - least;
-        return 0;
+        d_most = 0;
+        return std::abs(away) > tolerance_s ? away : 0;
     }
 
 private:
-    double d_rate, d_least = std::numeric_limits<double>::max();
+    static constexpr double window_s = 1, settled_s = 0.5;
+
+    double d_rate, d_target, d_most = 0;
     uint64_t d_begin = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include "radio/audio_rates.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -27,6 +28,7 @@ void keying_settings::check() const
     check_one("lead_s", lead_s, 0, 2);
     check_one("tail_s", tail_s, 0, 2);
     check_one("device_delay_s", device_delay_s, 0, 2);
+    check_one("latency_s", latency_s, 0, 2);
     check_one("device_buffer_s", device_buffer_s, device_delay_s, 4);
 }
 
@@ -37,7 +39,18 @@ keying_line::keying_line(const keying_settings& s)
         return static_cast<size_t>(std::ceil(seconds * s.sample_rate - 1e-6));
     };
     d_line.resize(s.lead_s > s.device_delay_s ? samples(s.lead_s - s.device_delay_s) : 0);
-    d_behind = samples(s.device_buffer_s + s.tail_s);
+    d_rate = s.sample_rate;
+    d_held = samples(s.device_buffer_s);
+    d_tail = samples(s.tail_s + s.latency_s);
+}
+
+void keying_line::device_holds(double seconds)
+{
+    const auto held = static_cast<uint64_t>(std::ceil(std::max(seconds, 0.0) * d_rate));
+    if (d_release && held > d_held)
+        *d_release += held - d_held;
+    // While the last sample waits to be heard what the device holds is that and what followed.
+    d_held = d_release ? std::max(held, d_held) : held;
 }
 
 std::vector<keying_line::event> keying_line::push(const std::complex<float>* x,
@@ -68,7 +81,7 @@ std::vector<keying_line::event> keying_line::push(const std::complex<float>* x,
         }
         if (last && k == *last && d_transmitting) {
             d_transmitting = false;
-            d_release = d_out + d_line.size() + d_behind;
+            d_release = d_out + d_line.size() + d_held + d_tail;
         }
         if (d_release && d_out >= *d_release) {
             d_release.reset();

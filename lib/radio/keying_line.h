@@ -17,7 +17,11 @@ struct keying_settings {
     double lead_s = 0;         //!< from the key to the first sample on the air, 0 to 2
     double tail_s = 0;         //!< from the last sample on the air to the release, 0 to 2
     double device_delay_s = 0; //!< from the line's output to the air at the least, 0 to 2
-    double device_buffer_s = 0; //!< the most that it may take, device_delay_s to 4
+    double device_buffer_s =
+        0; //!< the most that it may take, device_delay_s to 4, as long as
+           //!< the device does not tell
+
+    double latency_s = 0; //!< from the device to the air, 0 to 2
 
     //! \throws std::invalid_argument that names the value and what is allowed
     void check() const;
@@ -65,6 +69,11 @@ public:
      */
     void trim(int64_t samples) { d_trim = samples; }
 
+    /*! \brief The device tells what it holds, s, which is waited for before the key goes up:
+     *         the most since the end of the transmission counts.
+     */
+    void device_holds(double seconds);
+
     bool keyed() const { return d_keyed; }
     //! Nothing of a transmission is in the line or the device.
     bool idle() const { return !d_keyed && !d_transmitting; }
@@ -77,8 +86,9 @@ private:
     void pass(std::complex<float> x, std::vector<std::complex<float>>& out);
 
     std::deque<std::complex<float>> d_line;
-    uint64_t
-        d_behind; // output samples from the last one of a transmission to the release
+    double d_rate;
+    uint64_t d_held;                   // samples in the device
+    uint64_t d_tail;                   // samples, latency included
     uint64_t d_out = 0;                // samples that went out
     std::optional<uint64_t> d_release; // when so many have gone out
     bool d_keyed = false, d_transmitting = false;

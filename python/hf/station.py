@@ -137,9 +137,11 @@ class ModemClient:
 class Ptt:
     """How a transmitter is keyed.
 
-    way: none (VOX, or it keys itself), rigctld, serial, cm108 or command; host, port: of rigctld;
+    way: none (VOX, or it keys itself), rigctld, serial, cm108, gpio, command or tone (on the
+    second channel of playback); host, port: of rigctld;
     data: rigctld keys with the data input (T 3) instead of the microphone's; device: a serial
-    port, or the hidraw device of a CM108; line: rts or dtr; pin: GPIO of the CM108, 1 to 8;
+    port, the hidraw device of a CM108, or a GPIO chip (/dev/gpiochip0); line: rts or dtr; pin:
+    GPIO of the CM108, 1 to 8; gpio_line: number on the chip, 0 to 4095; tone_hz: 100 to 20000;
     inverted: low keys; command: a program and its arguments, "1" or "0" is added. lead_s: from key
     to first sample on the air, 0 to 2; tail_s: from the last one to the release, 0 to 2.
     """
@@ -151,6 +153,8 @@ class Ptt:
     device: str = ""
     line: str = "rts"
     pin: int = _number(3, 1, 8)
+    gpio_line: int = _number(0, 0, 4095)
+    tone_hz: float = field(default=1000.0, metadata={"range": (100, 20000)})
     inverted: bool = False
     command: List[str] = field(default_factory=list)
     lead_s: float = field(default=0.05, metadata={"range": (0, 2)})
@@ -158,14 +162,16 @@ class Ptt:
 
     def check(self) -> None:
         """Raise StationError for ways that there are not, or that lack something."""
-        for name, allowed in (("way", ("none", "rigctld", "serial", "cm108", "command")),
+        for name, allowed in (("way", ("none", "rigctld", "serial", "cm108", "gpio", "command",
+                                       "tone")),
                               ("line", ("rts", "dtr"))):
             if getattr(self, name) not in allowed:
                 raise StationError(f"ptt {name} = '{getattr(self, name)}': allowed are "
                                    f"{', '.join(allowed)}")
-        if self.way in ("serial", "cm108") and not self.device:
+        examples = {"serial": "/dev/ttyUSB0", "cm108": "/dev/hidraw0", "gpio": "/dev/gpiochip0"}
+        if self.way in examples and not self.device:
             raise StationError(f"ptt way = '{self.way}' needs device, for example "
-                               + ('"/dev/ttyUSB0"' if self.way == "serial" else '"/dev/hidraw0"'))
+                               f'"{examples[self.way]}"')
         if self.way == "command" and not self.command:
             raise StationError("ptt way = 'command' needs command, for example "
                                '["/usr/local/bin/key"]')
@@ -178,7 +184,8 @@ class Radio:
     type: audio, or file for a recording that is heard once more. capture, playback: ALSA devices
     by name, empty for the default one; audio_rate: samples/s; subcarrier_hz: middle of the
     channel in the audio; level_db: highest peak of the transmit audio below full scale, -60 to
-    0; latency_s: what lies between the sound card's buffer and the antenna, 0 to 2; transmit:
+    0; buffer_s: what the playback device holds, 0.02 to 0.5, so that a busy host may stall as long
+    (after it ran empty it holds as much more as it lacked); latency_s: what lies between the sound card's buffer and the antenna, 0 to 2; transmit:
     false for a station that only hears, which opens neither playback nor key and never
     acknowledges; ptt: the key ([radio.ptt]). recording: a WAV file or SigMF recording; paced: it
     is heard in real time, else as fast as it goes; a station with a recording never transmits.
@@ -190,6 +197,7 @@ class Radio:
     audio_rate: int = _number(48000, 8000, 192000)
     subcarrier_hz: float = field(default=1800.0, metadata={"range": (0, 96000)})
     level_db: float = field(default=-6.0, metadata={"range": (-60, 0)})
+    buffer_s: float = field(default=0.1, metadata={"range": (0.02, 0.5)})
     latency_s: float = field(default=0.0, metadata={"range": (0, 2)})
     transmit: bool = True
     ptt: Ptt = field(default_factory=Ptt)

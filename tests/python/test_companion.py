@@ -106,6 +106,8 @@ def test_all_modes_can_be_chosen(name, parameter, more):
     ("modem", lambda: hf.modem()), ("rx", lambda: hf.rx()), ("tx", lambda: hf.tx("4539-600S")),
     ("channel", lambda: hf.channel("clear")), ("ticker", lambda: hf.ticker()),
     ("from_audio", lambda: hf.from_audio()), ("to_audio", lambda: hf.to_audio()),
+    ("audio_source", lambda: hf.audio_source("null")),
+    ("audio_sink", lambda: hf.audio_sink("null")),
     ("data_link", lambda: hf.data_link("1.2.0.1")), ("traffic", lambda: hf.traffic("1.2.0.2")),
     ("emulated_modem", lambda: hf.emulated_air().modem(0)),
     ("sis_server", lambda: hf.sis_server(port=0)),

@@ -15,7 +15,7 @@ import pytest
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BLOCKS = ["modem", "tx", "rx", "channel", "air", "emulated_air", "data_link", "pep", "ip_client",
           "dns_pep", "traffic", "sis_server", "sis_client", "modem_server", "modem_client",
-          "ticker", "from_audio", "to_audio"]
+          "ticker", "from_audio", "to_audio", "audio_source", "audio_sink"]
 SCRIPT = os.path.join(TREE, "python/hf/bindings/make_docstrings.py")
 
 

@@ -7,6 +7,25 @@ import subprocess
 import time
 
 
+def pactl(environment, *arguments):
+    """A command to the server; what it says."""
+    return subprocess.run(["pactl", *arguments], env=environment, check=True, timeout=60,
+                          text=True, stdout=subprocess.PIPE).stdout.strip()
+
+
+def plug(environment, name, rate=48000):
+    """Put a cable in; gives what unplug() takes."""
+    return pactl(environment, "load-module", "module-null-sink", f"sink_name={name}",
+                 f"rate={rate}", "format=s16le", "channels=1", "channel_map=mono")
+
+
+def unplug(environment, name):
+    """Pull a cable out."""
+    for line in pactl(environment, "list", "short", "modules").splitlines():
+        if f"sink_name={name} " in line:
+            pactl(environment, "unload-module", line.split()[0])
+
+
 @contextlib.contextmanager
 def cables(folder, names=("east", "west"), rates=None):
     """For each name ALSA devices NAME_in (play into the cable) and NAME_out (record what comes
@@ -15,7 +34,8 @@ def cables(folder, names=("east", "west"), rates=None):
     runtime.mkdir()
     unix = runtime / "pulse.sock"
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(runtime), "HOME": str(runtime),
-                   "ALSA_CONFIG_PATH": str(folder / "asound.conf")}
+                   "ALSA_CONFIG_PATH": str(folder / "asound.conf"),
+                   "PULSE_SERVER": f"unix:{unix}"}
     text = "</usr/share/alsa/alsa.conf>\n"
     command = ["pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no",
                "--realtime=no", "--high-priority=no", "-L",

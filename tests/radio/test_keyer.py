@@ -6,10 +6,11 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 from gnuradio import gr, hf
 from gnuradio.hf import station
-from gnuradio.hf.radio import key as key_module
+from gnuradio.hf.radio import key as key_module, keyer as keyer_module
 import pmt
 import pytest
 from rig import Rig
@@ -47,6 +48,73 @@ def until(condition, patience_s=20):
         assert time.monotonic() < begin + patience_s, "did not happen"
         time.sleep(0.005)
     return time.monotonic() - begin
+
+
+class Line:
+    """A GPIO line, as both versions of libgpiod's module show it."""
+
+    def __init__(self):
+        self.asked, self.levels = {}, []
+
+    def request(self, **asked):
+        self.asked = asked
+        self.levels += asked["default_vals"]
+
+    def set_value(self, *value):
+        self.levels.append(value[-1])
+
+
+def gpiod_1(line):
+    chip = types.SimpleNamespace(get_line=lambda n: line if n == 17 else None)
+    return types.SimpleNamespace(Chip=lambda path: chip, LINE_REQ_DIR_OUT=3,
+                                 LINE_REQ_FLAG_ACTIVE_LOW=4)
+
+
+def gpiod_2(line):
+    def request_lines(path, consumer, config):
+        ((number, settings),) = config.items()
+        assert number == 17
+        line.asked = settings
+        line.levels.append(settings["output_value"])
+        return line
+
+    values = types.SimpleNamespace(ACTIVE=1, INACTIVE=0)
+    return types.SimpleNamespace(
+        request_lines=request_lines, LineSettings=dict,
+        line=types.SimpleNamespace(Value=values, Direction=types.SimpleNamespace(OUTPUT="out")))
+
+
+@pytest.mark.parametrize("version", [gpiod_1, gpiod_2])
+def test_a_gpio_line_by_both_versions_of_its_library(version, monkeypatch):
+    line = Line()
+    monkeypatch.setitem(sys.modules, "gpiod", version(line))
+    key = keyer_module.Gpio({"device": "/dev/gpiochip0", "gpio_line": 17, "inverted": True})
+    assert line.levels == [0, 0]
+    key.set(True)
+    key.set(False)
+    assert line.levels == [0, 0, 1, 0]
+    assert 4 in line.asked.values() or line.asked.get("active_low") is True
+
+
+def test_a_gpio_chip_that_there_is_not_is_named():
+    keyer = start({"way": "gpio", "device": "/dev/gpiochip99", "gpio_line": 17, "inverted": False})
+    said = keyer.stdout.readline()
+    assert said.startswith("error ") and ("gpiochip99" in said or "python3-libgpiod" in said)
+    assert keyer.wait(10) == 1
+
+
+def test_nothing_is_keyed_while_the_device_is_lost(rig):
+    there, said = [False], []
+    key = key_module.Key(station.Ptt(way="rigctld", port=rig.port), lambda: time.monotonic_ns(),
+                         said.append, lambda: there[0])
+    message = pmt.cons(pmt.to_pmt({"type": "key", "down": True}), pmt.init_u8vector(0, []))
+    key._on_key(message)
+    assert "lost" in said[0] and not rig.keyed
+    there[0] = True
+    key._on_key(message)
+    until(lambda: rig.keyed)
+    key.close()
+    assert not rig.keyed
 
 
 def test_down_and_up(rig):

@@ -81,6 +81,27 @@ TEST(keying_line, the_key_is_released_when_the_device_is_empty_and_the_tail_over
     EXPECT_TRUE(l.idle());
 }
 
+TEST(keying_line, the_key_waits_for_what_the_device_says_that_it_holds)
+{
+    keying_line l(settings(0, 0.05, 0, 0.1));
+    run r;
+    r.zeros(l, 5);
+    l.device_holds(0.3); // a host that stalled caught up
+    r.transmission(l, 30);
+    r.zeros(l, 10);
+    l.device_holds(0.4); // again, while the end was waited for
+    r.zeros(l, 10);
+    l.device_holds(0.05); // little is left of it, which was known
+    r.zeros(l, 200);
+    ASSERT_EQ(r.events.size(), 2u);
+    EXPECT_EQ(r.events[1].sample, r.first() + 30 + 45);
+    l.device_holds(0.1);
+    r.transmission(l, 30);
+    r.zeros(l, 200);
+    ASSERT_EQ(r.events.size(), 4u);
+    EXPECT_EQ(r.events[3].sample, r.first(2) + 30 + 15);
+}
+
 TEST(keying_line, all_samples_of_a_transmission_leave_in_order_and_no_other)
 {
     keying_line l(settings(0.33, 0.1));

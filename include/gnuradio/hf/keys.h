@@ -56,8 +56,12 @@ HF_API const pmt::pmt_t& start_sample();
 HF_API const pmt::pmt_t& end_sample();
 //! bool: the transmitter's key is to be down.
 HF_API const pmt::pmt_t& down();
-//! integer: samples that a device lost; negative: too many had been put in for such.
-HF_API const pmt::pmt_t& lost();
+//! double: samples that a playback device has been given and that are not heard yet, s.
+HF_API const pmt::pmt_t& held_s();
+//! double: what a playback device should hold to bridge the host's stalls, s.
+HF_API const pmt::pmt_t& wanted_s();
+//! Tag, uint64: so many samples from here on stand for lost ones.
+HF_API const pmt::pmt_t& erased();
 
 //! A number that no other client of this process has: identity on a sis port.
 HF_API uint64_t new_client_id();

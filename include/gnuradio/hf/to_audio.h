@@ -12,11 +12,9 @@ namespace gr::hf {
 
 //! What has become of the samples for a transmitter.
 struct to_audio_state {
-    bool keyed = false;    //!< the transmitter is to be keyed
-    uint64_t added = 0;    //!< zeros added between transmissions, baseband samples
-    uint64_t left_out = 0; //!< zeros left out between transmissions, baseband samples
-    double waiting_ms =
-        0; //!< audio that the device has not taken yet, beside its own buffer
+    bool keyed = false;     //!< the transmitter is to be keyed
+    uint64_t added = 0;     //!< zeros added between transmissions, baseband samples
+    uint64_t left_out = 0;  //!< zeros left out between transmissions, baseband samples
     uint64_t key_downs = 0; //!< since the start
 };
 
@@ -30,8 +28,13 @@ struct to_audio_state {
  * before the first sample is on the air, and up when the last one has left the device and
  * \p tail_s have passed, by count of samples.
  *
- * A live device with a clock of its own is kept fed by zeros added or left out between
- * transmissions, never inside one.
+ * With \p tone_hz there is a second output: a tone while the transmitter is to be keyed, silence at
+ * other times, for the second channel of the device that the first one goes to. Lead and tail
+ * are then of these streams, whatever the device holds.
+ *
+ * Message port \c held (in): what the device holds, from hf.audio_sink. It is kept near
+ * \p device_buffer_s by zeros added or left out between transmissions, never inside one, and waited
+ * for before the key goes up.
  */
 class HF_API to_audio : virtual public gr::block
 {
@@ -43,8 +46,9 @@ public:
      *  \param lead_s from the key to the first sample on the air, s, 0 to 2
      *  \param tail_s from the last sample on the air to the key's release, s, 0 to 2
      *  \param device_delay_s least time from here to the air, s, 0 to 2: a part of the lead
-     *  \param device_buffer_s most that the device holds, s, device_delay_s to 4
-     *  \param live a device takes the samples at its own pace
+     *  \param device_buffer_s what the device is to hold, s, device_delay_s to 4
+     *  \param latency_s from the device to the air, s, 0 to 2
+     *  \param tone_hz of the second output, 0 to half of \p audio_rate; 0: there is none
      *  \throws std::invalid_argument
      */
     static sptr make(double audio_rate = 48000,
@@ -53,8 +57,9 @@ public:
                      double lead_s = 0,
                      double tail_s = 0,
                      double device_delay_s = 0,
-                     double device_buffer_s = 0.08,
-                     bool live = true);
+                     double device_buffer_s = 0.1,
+                     double latency_s = 0,
+                     double tone_hz = 0);
 
     //! A snapshot; may be called from any thread.
     virtual to_audio_state state() const = 0;

@@ -3,6 +3,8 @@
 #include "radio/audio_to_baseband.h"
 #include "radio/baseband_to_audio.h"
 
+#include <hf/audio_sink.h>
+#include <hf/audio_source.h>
 #include <hf/from_audio.h>
 #include <hf/to_audio.h>
 
@@ -42,22 +44,18 @@ void bind_blocks_of_audio(py::module& m)
         .def_readonly("peak_db", &from_audio_state::peak_db)
         .def_readonly("rms_db", &from_audio_state::rms_db)
         .def_readonly("clipped", &from_audio_state::clipped)
-        .def_readonly("lost", &from_audio_state::lost)
-        .def_readonly("silent_s", &from_audio_state::silent_s)
-        .def_readonly("drift_ppm", &from_audio_state::drift_ppm);
+        .def_readonly("silent_s", &from_audio_state::silent_s);
     block_class<from_audio>(m, "from_audio", "A receiver's audio to complex baseband.")
         .def(py::init(&from_audio::make),
              py::arg("audio_rate") = 48000.0,
              py::arg("subcarrier_hz") = 1800.0,
-             py::arg("modem_rate") = 9600.0,
-             py::arg("live") = true)
+             py::arg("modem_rate") = 9600.0)
         .def("state", &from_audio::state);
 
     py::class_<to_audio_state>(m, "to_audio_state")
         .def_readonly("keyed", &to_audio_state::keyed)
         .def_readonly("added", &to_audio_state::added)
         .def_readonly("left_out", &to_audio_state::left_out)
-        .def_readonly("waiting_ms", &to_audio_state::waiting_ms)
         .def_readonly("key_downs", &to_audio_state::key_downs);
     block_class<to_audio>(m, "to_audio", "Complex baseband to audio for a transmitter.")
         .def(py::init(&to_audio::make),
@@ -67,9 +65,46 @@ void bind_blocks_of_audio(py::module& m)
              py::arg("lead_s") = 0.0,
              py::arg("tail_s") = 0.0,
              py::arg("device_delay_s") = 0.0,
-             py::arg("device_buffer_s") = 0.08,
-             py::arg("live") = true)
+             py::arg("device_buffer_s") = 0.1,
+             py::arg("latency_s") = 0.0,
+             py::arg("tone_hz") = 0.0)
         .def("state", &to_audio::state);
+}
+
+void bind_sound_devices(py::module& m)
+{
+    py::class_<audio_source_state>(m, "audio_source_state")
+        .def_readonly("open", &audio_source_state::open)
+        .def_readonly("outages", &audio_source_state::outages)
+        .def_readonly("overruns", &audio_source_state::overruns)
+        .def_readonly("lost", &audio_source_state::lost)
+        .def_readonly("drift_ppm", &audio_source_state::drift_ppm)
+        .def_readonly("waiting_ms", &audio_source_state::waiting_ms)
+        .def_readonly("trouble", &audio_source_state::trouble);
+    block_class<audio_source>(
+        m, "audio_source", "Samples of a sound device, without a gap.")
+        .def(py::init(&audio_source::make),
+             py::arg("device") = "",
+             py::arg("audio_rate") = 48000)
+        .def("state", &audio_source::state);
+
+    py::class_<audio_sink_state>(m, "audio_sink_state")
+        .def_readonly("open", &audio_sink_state::open)
+        .def_readonly("outages", &audio_sink_state::outages)
+        .def_readonly("underruns", &audio_sink_state::underruns)
+        .def_readonly("silent_ms", &audio_sink_state::silent_ms)
+        .def_readonly("held_ms", &audio_sink_state::held_ms)
+        .def_readonly("wanted_ms", &audio_sink_state::wanted_ms)
+        .def_readonly("taken", &audio_sink_state::taken)
+        .def_readonly("trouble", &audio_sink_state::trouble);
+    block_class<audio_sink>(
+        m, "audio_sink", "Samples to a sound device, opened again when it was lost.")
+        .def(py::init(&audio_sink::make),
+             py::arg("device") = "",
+             py::arg("audio_rate") = 48000,
+             py::arg("buffer_s") = 0.1,
+             py::arg("channels") = 1)
+        .def("state", &audio_sink::state);
 }
 
 } // namespace
@@ -77,6 +112,7 @@ void bind_blocks_of_audio(py::module& m)
 void bind_radio(py::module& m)
 {
     bind_blocks_of_audio(m);
+    bind_sound_devices(m);
     using kernel::audio_rates;
     py::class_<kernel::audio_to_baseband>(
         m,

@@ -47,6 +47,8 @@ def _live(channel: str, ways: List[Tuple[str, str]], seed: int, signal: float,
         begin = said = time.monotonic()
         while duration is None or time.monotonic() < begin + duration:
             time.sleep(0.1)
+            for line in box.take_lines():
+                click.echo(line, err=True)
             if time.monotonic() >= said + 5:
                 said = time.monotonic()
                 click.echo("comes in: " + "; ".join(

@@ -109,9 +109,9 @@ def levels(path: str, duration: Optional[float]) -> None:
         with contextlib.suppress(KeyboardInterrupt):
             while duration is None or time.monotonic() < begin + duration:
                 time.sleep(1)
-                s = found.source.state()
-                clock = f", clock {s.drift_ppm:+.0f} ppm" if s.drift_ppm else ""
-                click.echo(f"peak {s.peak_db:6.1f} dB, mean {s.rms_db:6.1f} dB, lost {s.lost} "
+                s, c = found.source.state(), found.capture.state()
+                clock = f", clock {c.drift_ppm:+.0f} ppm" if c.drift_ppm else ""
+                click.echo(f"peak {s.peak_db:6.1f} dB, mean {s.rms_db:6.1f} dB, lost {c.lost} "
                            f"samples{clock}: {verdict(s)}")
 
 
@@ -200,6 +200,8 @@ def _say(c: probe.Calibration) -> None:
         say(f"delay {min(c.delays_ms):.1f} to {max(c.delays_ms):.1f} ms, SNR "
             f"{min(c.snr_db):.0f} to {max(c.snr_db):.0f} dB, offset "
             f"{sum(c.offset_hz) / len(c.offset_hz):+.1f} Hz")
+    if c.turnaround_ms is not None:
+        say(f"turnaround: {c.turnaround_ms:.0f} ms beyond the decoder's delay and the key's lead")
     if c.ppm is not None:
         say(f"clock of playback against capture: {c.ppm:+.0f} ppm")
     if c.key_ms is not None:

@@ -176,9 +176,16 @@ function cards(view, s) {
   add("bits corrected", last.coded_ber === undefined ? "–" : number(100 * last.coded_ber, 2) + " %");
   if (s.radio) {
     const r = s.radio.source;
-    add("audio peak", number(r.peak_db) + " dB");
-    add("samples lost, clipped", r.lost + ", " + r.clipped);
-    add("device clock", r.drift_ppm ? number(r.drift_ppm, 0) + " ppm" : "not known yet");
+    if (r) add("audio peak", number(r.peak_db) + " dB");
+    if (r) add("samples clipped", String(r.clipped));
+    const heard = s.radio.capture, spoken = s.radio.playback;
+    if (heard) {
+      add("samples lost", heard.lost + (heard.open ? "" : ", device lost"));
+      add("device clock", heard.drift_ppm ? number(heard.drift_ppm, 0) + " ppm" : "not known yet");
+    }
+    if (spoken) add("playback ran empty", spoken.underruns + " times" + (spoken.open ? "" : ", device lost"));
+    if (s.radio.turnaround_ms !== undefined)
+      add("turnaround beyond lead and decoder", number(s.radio.turnaround_ms, 0) + " ms");
     if (s.radio.key) add("key", (s.radio.key.down ? "down" : "up") +
       (s.radio.key.latency_ms === null ? "" : ", " + number(s.radio.key.latency_ms, 0) + " ms"));
   }

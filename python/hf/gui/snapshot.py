@@ -135,7 +135,14 @@ class StationView:
         return seen
 
     def _radio(self) -> Dict[str, Any]:
-        found = {"source": _plain(self.radio.source.state())}
+        found: Dict[str, Any] = {}
+        for name in ("source", "capture", "playback"):  # the latter two of a sound card
+            block = getattr(self.radio, name, None)
+            if hasattr(block, "state"):
+                found[name] = _plain(block.state())
+        turnaround_ms = getattr(self.radio, "turnaround_ms", None)
+        if turnaround_ms is not None:
+            found["turnaround_ms"] = _number(turnaround_ms)
         if self.radio.key is not None:
             key = self.radio.key
             found["sink"] = _plain(self.radio.sink.state())

@@ -1,34 +1,72 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A transceiver on a sound card."""
-import os
-from typing import List, Optional
+from typing import Any, List, Optional
 
-from gnuradio import audio, blocks, gr
+from gnuradio import blocks, gr
 
 from .. import hf_python as _hf
 from .. import station
 from .key import Key
 
-#: ALSA periods of 10 ms in each direction. gr-audio's own 32 would put 0.3 s between link and
-#: air; with 4 the round trip is 14 ms and no sample is lost on a busy machine.
-PERIODS = 4
-PERIOD_S = 0.01
+#: A busy host makes a device hold less than buffer_s for a moment: so much of it is not counted
+#: as part of the lead.
+_SPARE_S = 0.05
 
 
-def open_device(what: str, rate: int, name: str) -> gr.basic_block:
-    """A sound device; what: capture or playback. Raises RuntimeError that names it."""
-    # Read by gr-audio when a device is opened.
-    os.environ.setdefault("GR_CONF_AUDIO_ALSA_NPERIODS", str(PERIODS))
+def _opened(what: str, rate: int, name: str, make: Any) -> gr.basic_block:
     try:
-        return (audio.source if what == "capture" else audio.sink)(rate, name, True)
-    except RuntimeError:
+        return make()
+    except RuntimeError as error:
         raise RuntimeError(f"{what} = '{name}': the sound system cannot open it with {rate} "
-                           "samples/s; hf radio list prints the names there are") from None
+                           f"samples/s ({error}); hf radio list prints the names there are"
+                           ) from None
+
+
+def open_capture(rate: int, name: str) -> gr.basic_block:
+    """A sound device to hear with. Raises RuntimeError that names it."""
+    return _opened("capture", rate, name, lambda: _hf.audio_source(name, rate))
+
+
+def open_playback(rate: int, name: str, buffer_s: float, channels: int = 1) -> gr.basic_block:
+    """A sound device to speak with. Raises RuntimeError that names it."""
+    return _opened("playback", rate, name,
+                   lambda: _hf.audio_sink(name, rate, buffer_s, channels))
+
+
+class Watch:
+    """Says what devices have done since it was asked last, in lines for the operator."""
+
+    def __init__(self, capture: Any, playback: Any = None) -> None:
+        self._devices = [(d, d.state()) for d in (capture, playback) if d is not None]
+
+    def lines(self) -> List[str]:
+        """What happened since the last call."""
+        said: List[str] = []
+        for k, (device, before) in enumerate(self._devices):
+            now = device.state()
+            self._devices[k] = (device, now)
+            name = "playback" if hasattr(now, "underruns") else "capture"
+            if now.outages > before.outages:
+                said.append(f"radio: {name} device lost: {now.trouble}")
+            if now.open and (not before.open or now.outages > before.outages):
+                said.append(f"radio: {name} device opened again")
+            if name == "playback" and now.underruns > before.underruns:
+                said.append(f"radio: playback ran empty {now.underruns - before.underruns} times, "
+                            f"{now.silent_ms - before.silent_ms:.0f} ms of silence (in all "
+                            f"{now.underruns} times, {now.silent_ms:.0f} ms): the host is too "
+                            f"busy for what it held; it holds {now.wanted_ms:.0f} ms from now on")
+            if name == "capture" and now.overruns > before.overruns:
+                said.append(f"radio: capture overran {now.overruns - before.overruns} times: the "
+                            "host is too busy")
+            if name == "capture" and now.open and now.lost > before.lost:
+                said.append(f"radio: capture lost {now.lost - before.lost} samples (in all "
+                            f"{now.lost}); zeros stand for them")
+        return said
 
 
 class AudioRadio:
-    """Source and sink of a station on a sound card: Audio Source - from_audio, to_audio - Audio
-    Sink, and the key.
+    """Source and sink of a station on a sound card: audio_source - from_audio, to_audio -
+    audio_sink, and the key.
 
     Capture and playback are ALSA devices by name; with transmit = false neither playback nor
     key is opened.
@@ -45,17 +83,40 @@ class AudioRadio:
         rate = int(r.audio_rate)
         self.key: Optional[Key] = None
         self.source = _hf.from_audio(rate, r.subcarrier_hz, modem_rate)
-        tb.connect(open_device("capture", rate, r.capture), self.source)
+        self.capture: Any = open_capture(rate, r.capture)
+        self.playback: Any = None
+        tb.connect(self.capture, self.source)
         if not r.transmit:
             self.sink: gr.basic_block = blocks.null_sink(gr.sizeof_gr_complex)
+            self._watch = Watch(self.capture)
             return
-        buffer_s = PERIODS * PERIOD_S
+        tone_hz = r.ptt.tone_hz if r.ptt.way == "tone" else 0
         self.sink = _hf.to_audio(rate, r.subcarrier_hz, modem_rate, r.ptt.lead_s, r.ptt.tail_s,
-                                 0, buffer_s + r.latency_s)
-        tb.connect(self.sink, open_device("playback", rate, r.playback))
-        sink = self.sink
-        self.key = Key(r.ptt, lambda: sink.nitems_written(0), self._lines.append)
+                                 max(0.0, r.buffer_s - _SPARE_S), r.buffer_s, r.latency_s, tone_hz)
+        playback = self.playback = open_playback(rate, r.playback, r.buffer_s,
+                                                 2 if tone_hz else 1)
+        tb.connect(self.sink, playback)
+        if tone_hz:
+            tb.connect((self.sink, 1), (playback, 1))
+        tb.msg_connect(playback, "held", self.sink, "held")
+        self._watch = Watch(self.capture, playback)
+        self.key = Key(r.ptt, lambda: playback.state().taken, self._lines.append,
+                       lambda: playback.state().open)
         tb.msg_connect(self.sink, "key", self.key, "key")
+        tb.msg_connect(playback, "key", self.key, "key")
+
+    @property
+    def turnaround_ms(self) -> Optional[float]:
+        """What devices and keying line hold now, without the key's lead: the time from the end of
+        a reception to the first sample of an answer, beyond the decoder's delay. None without
+        transmitter."""
+        if self.playback is None:
+            return None
+        line_s = max(0.0, self.radio.ptt.lead_s - max(0.0, self.radio.buffer_s - _SPARE_S))
+        if self.radio.ptt.way == "tone":
+            line_s = self.radio.ptt.lead_s
+        return float(self.capture.state().waiting_ms + self.playback.state().held_ms
+                     + 1e3 * (line_s + self.radio.latency_s - self.radio.ptt.lead_s))
 
     @property
     def level(self) -> float:
@@ -64,7 +125,7 @@ class AudioRadio:
 
     def take_lines(self) -> List[str]:
         """What the operator should know, said since the last call."""
-        return [self._lines.pop(0) for _ in range(len(self._lines))]
+        return self._watch.lines() + [self._lines.pop(0) for _ in range(len(self._lines))]
 
     def close(self) -> None:
         """Release the key; the flowgraph closes the devices."""

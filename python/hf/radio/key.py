@@ -31,16 +31,18 @@ class Key(gr.basic_block):
     """
 
     def __init__(self, ptt: station.Ptt, progress: Callable[[], int],
-                 say: Callable[[str], None]) -> None:
+                 say: Callable[[str], None], usable: Callable[[], bool] = lambda: True
+                 ) -> None:
         """progress: any count that grows while samples flow to the device; say: takes lines for
-        the operator, from other threads. Raises RuntimeError if the key cannot be had."""
+        the operator, from other threads; usable: whether the device is there, without which
+        nothing is keyed. Raises RuntimeError if the key cannot be had."""
         gr.basic_block.__init__(self, name="hf_key", in_sig=None, out_sig=None)
         self.down = False              #: what the keyer has confirmed
         self.latency_ms: Optional[float] = None  #: of the last key down, as the rig took it
         self.highest_latency_ms = 0.0
         self._lead_ms = 1e3 * ptt.lead_s
         self._wanted = False
-        self._progress, self._say = progress, say
+        self._progress, self._say, self._usable = progress, say, usable
         self._errors: List[str] = []
         self._lock = threading.Lock()
         self._ended = threading.Event()
@@ -85,7 +87,11 @@ class Key(gr.basic_block):
         meta = pmt.to_python(pmt.car(message)) if pmt.is_pair(message) else None
         if not isinstance(meta, dict) or meta.get("type") != "key":
             return
-        self._wanted = bool(meta.get("down"))
+        down = bool(meta.get("down"))
+        if down and not self._usable():
+            self._trouble("not keyed: the playback device is lost")
+            return
+        self._wanted = down
         self._write(f"down {_LONGEST_S}" if self._wanted else "up")
 
     def _write(self, line: str) -> None:

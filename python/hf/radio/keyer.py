@@ -35,7 +35,7 @@ class KeyTrouble(Exception):
 
 
 class Nothing:
-    """No key at all: VOX, or a transmitter that keys itself."""
+    """No key beside the audio: VOX, a tone in it, or a transmitter that keys itself."""
 
     def __init__(self, _: Dict[str, Any]) -> None:
         pass
@@ -173,7 +173,48 @@ class Command:
                              + "".join(said))
 
 
-WAYS = {"none": Nothing, "rigctld": Rigctld, "serial": Serial, "cm108": Cm108, "command": Command}
+class Gpio:
+    """A line of a GPIO chip, by libgpiod: its version 1 of Debian 12, or version 2."""
+
+    def __init__(self, c: Dict[str, Any]) -> None:
+        self.device, self.number = c["device"], c["gpio_line"]
+        try:
+            import gpiod
+        except ImportError:
+            raise KeyTrouble("gpio: the module gpiod is missing (Debian: python3-libgpiod)"
+                             ) from None
+        try:
+            if hasattr(gpiod, "request_lines"):
+                line = gpiod.line
+                request = gpiod.request_lines(
+                    self.device, consumer="hf key", config={self.number: gpiod.LineSettings(
+                        direction=line.Direction.OUTPUT, active_low=c["inverted"],
+                        output_value=line.Value.INACTIVE)})
+                self.write = lambda down: request.set_value(
+                    self.number, line.Value.ACTIVE if down else line.Value.INACTIVE)
+            else:
+                # The line lives as long as its chip.
+                self.chip = gpiod.Chip(self.device)
+                wire = self.chip.get_line(self.number)
+                wire.request(consumer="hf key", type=gpiod.LINE_REQ_DIR_OUT,
+                             flags=gpiod.LINE_REQ_FLAG_ACTIVE_LOW if c["inverted"] else 0,
+                             default_vals=[0])
+                self.write = lambda down: wire.set_value(int(down))
+        except (OSError, ValueError) as error:
+            raise KeyTrouble(f"gpio line {self.number} of {self.device}: {error}; gpioinfo shows "
+                             "the lines that there are and who holds them") from None
+        self.set(False)
+
+    def set(self, down: bool) -> None:
+        """Key down or up."""
+        try:
+            self.write(down)
+        except OSError as error:
+            raise KeyTrouble(f"gpio line {self.number} of {self.device}: {error}") from None
+
+
+WAYS = {"none": Nothing, "tone": Nothing, "rigctld": Rigctld, "serial": Serial, "cm108": Cm108,
+        "gpio": Gpio, "command": Command}
 
 
 class Keyer:

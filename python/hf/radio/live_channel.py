@@ -5,8 +5,10 @@ from typing import Any, List, Tuple
 from gnuradio import gr
 
 from .. import hf_python as _hf
-from .audio import PERIOD_S, PERIODS, open_device
+from .audio import Watch, open_capture, open_playback
 
+#: What the playback devices hold, s.
+_BUFFER_S = 0.1
 #: A channel of 3 kHz.
 _MODEM_RATE = 9600.0
 
@@ -25,16 +27,20 @@ class LiveChannel:
         RuntimeError for a device."""
         self.tb = gr.top_block("hf channel")
         self.sources: List[Any] = []
+        self._watches: List[Watch] = []
         # A real signal of mean power P is the real part of a baseband of power 2 P.
         power = 2 * 10 ** (signal_db / 10)
         for k, (capture, playback) in enumerate(ways):
             source = _hf.from_audio(audio_rate, subcarrier_hz, _MODEM_RATE)
             sink = _hf.to_audio(audio_rate, subcarrier_hz, _MODEM_RATE,
-                                device_buffer_s=PERIODS * PERIOD_S)
-            self.tb.connect(open_device("capture", audio_rate, capture), source,
-                            _hf.channel(spec, seed + k, power, _MODEM_RATE), sink,
-                            open_device("playback", audio_rate, playback))
+                                device_buffer_s=_BUFFER_S)
+            hears = open_capture(audio_rate, capture)
+            speaks = open_playback(audio_rate, playback, _BUFFER_S)
+            self.tb.connect(hears, source, _hf.channel(spec, seed + k, power, _MODEM_RATE), sink,
+                            speaks)
+            self.tb.msg_connect(speaks, "held", sink, "held")
             self.sources.append(source)
+            self._watches.append(Watch(hears, speaks))
 
     def __enter__(self) -> "LiveChannel":
         self.tb.start()
@@ -43,6 +49,10 @@ class LiveChannel:
     def __exit__(self, *_: object) -> None:
         self.tb.stop()
         self.tb.wait()
+
+    def take_lines(self) -> List[str]:
+        """What the devices have done since the last call, for the operator."""
+        return [line for watch in self._watches for line in watch.lines()]
 
     def levels(self) -> List[Tuple[float, float]]:
         """Of each direction: peak and mean of what came in during the last second, dB of full

@@ -87,6 +87,9 @@ class Calibration:
     clipped: int = 0                #: samples
     key_ms: Optional[float] = None  #: highest time that the rig took
     ppm: Optional[float] = None     #: playback's clock against capture's
+    #: From the end of a reception on the air to the first sample of the answer on the air, without
+    #: the decoder's delay and the key's lead: the longest way from here to the air and back.
+    turnaround_ms: Optional[float] = None
 
 
 def calibrate(tb: gr.top_block, radio: Any, rate: float, bursts: int,
@@ -140,6 +143,8 @@ def calibrate(tb: gr.top_block, radio: Any, rate: float, bursts: int,
             result.delays_ms.append(1e3 * times[-1][1])
             result.snr_db.append(snr_db)
             result.offset_hz.append(offset_hz)
+    if times:
+        result.turnaround_ms = max(result.delays_ms) - 1e3 * radio.radio.ptt.lead_s
     if len(times) >= 3:
         result.ppm = 1e6 * float(np.polyfit(*zip(*times), 1)[0])
     if radio.key is not None and radio.key.latency_ms is not None:
@@ -152,15 +157,22 @@ def table(r: station.Radio, c: Calibration) -> str:
     lines = ["[radio]", f'type = "{r.type}"', f'capture = "{r.capture}"',
              f'playback = "{r.playback}"', f"audio_rate = {r.audio_rate}",
              f"subcarrier_hz = {r.subcarrier_hz:g}", f"level_db = {r.level_db:g}"]
+    lines.append(f"buffer_s = {r.buffer_s:g}")
     if c.delays_ms:
-        lines.append(f"latency_s = {max(0.0, 1e-3 * max(c.delays_ms) - 0.04):.3f}"
+        lines.append(f"latency_s = {max(0.0, 1e-3 * max(c.delays_ms) - r.buffer_s):.3f}"
                      "  # longest way to the antenna")
     lines += ["", "[radio.ptt]", f'way = "{r.ptt.way}"']
     if r.ptt.way == "rigctld":
         lines += [f'host = "{r.ptt.host}"', f"port = {r.ptt.port}",
                   f"data = {str(r.ptt.data).lower()}"]
-    elif r.ptt.way in ("serial", "cm108"):
+    elif r.ptt.way in ("serial", "cm108", "gpio"):
         lines.append(f'device = "{r.ptt.device}"')
+        lines.append({"serial": f'line = "{r.ptt.line}"', "cm108": f"pin = {r.ptt.pin}",
+                      "gpio": f"gpio_line = {r.ptt.gpio_line}"}[r.ptt.way])
+        if r.ptt.inverted:
+            lines.append("inverted = true")
+    elif r.ptt.way == "tone":
+        lines.append(f"tone_hz = {r.ptt.tone_hz:g}")
     elif r.ptt.way == "command":
         lines.append("command = [" + ", ".join(f'"{w}"' for w in r.ptt.command) + "]")
     lead = r.ptt.lead_s if c.key_ms is None else max(r.ptt.lead_s, 1.5e-3 * c.key_ms)

@@ -1,0 +1,225 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/pdu.h"
+#include "blocks/sound_checks.h"
+#include "edges/sound_device.h"
+
+#include <gnuradio/io_signature.h>
+#include <hf/audio_sink.h>
+
+#include <boost/thread/thread.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <optional>
+
+namespace gr::hf {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+unsigned checked_channels(int channels)
+{
+    check_sound("channels", channels, 1, 2);
+    return static_cast<unsigned>(channels);
+}
+
+class audio_sink_impl : public audio_sink
+{
+public:
+    audio_sink_impl(const std::string& device,
+                    int audio_rate,
+                    double buffer_s,
+                    int channels)
+        : gr::sync_block("hf_audio_sink",
+                         gr::io_signature::make(channels, channels, sizeof(float)),
+                         gr::io_signature::make(0, 0, 0)),
+          d_rate(checked_sound_rate(audio_rate)), d_channels(checked_channels(channels))
+    {
+        check_sound("buffer_s", buffer_s, least_s, most_s);
+        d_wanted_s = buffer_s;
+        d_state.wanted_ms = 1e3 * buffer_s;
+        d_options.name = device;
+        d_options.playback = true;
+        d_options.rate = static_cast<unsigned>(audio_rate);
+        d_options.channels = d_channels;
+        d_options.start_s = buffer_s;
+        d_options.capacity_s = 1 + most_s;
+        d_device.emplace(d_options);
+        message_port_register_out(pmt::mp("held"));
+        message_port_register_out(pmt::mp("key"));
+    }
+
+    int work(int n, gr_vector_const_void_star& in, gr_vector_void_star&) override
+    {
+        const auto frames = static_cast<size_t>(n);
+        const auto* x = static_cast<const float*>(in[0]);
+        if (d_channels > 1) {
+            d_frames.resize(frames * d_channels);
+            for (size_t c = 0; c < d_channels; ++c)
+                for (size_t k = 0; k < frames; ++k)
+                    d_frames[k * d_channels + c] = static_cast<const float*>(in[c])[k];
+            x = d_frames.data();
+        }
+        try {
+            if (!d_device && !reopen())
+                drop(frames);
+            else
+                write(x, frames);
+        } catch (const sound_device_lost& error) {
+            lose(error.what());
+        }
+        return n;
+    }
+
+    audio_sink_state state() const override
+    {
+        std::lock_guard<std::mutex> lock(d_mutex);
+        return d_state;
+    }
+
+private:
+    void write(const float* x, size_t frames)
+    {
+        if (!moving() && silence(x, frames * d_channels))
+            return;
+        size_t done = 0;
+        auto since = steady::now();
+        unsigned full = 0;
+        while (done < frames) {
+            boost::this_thread::interruption_point();
+            const auto now = steady::now();
+            const size_t took = d_device->write(x + done * d_channels, frames - done);
+            const bool empty = d_device->runs() > d_runs; // found by any call since
+            if (empty)
+                ran_empty(now);
+            done += took;
+            if (took > 0) {
+                full = 0;
+                since = now;
+            } else if (!empty) {
+                d_device->wait(patience_s);
+                if (++full * patience_s >= stalled_s &&
+                    now - since > std::chrono::duration<double>(stalled_s))
+                    throw sound_device_lost("it takes no samples");
+            }
+        }
+        d_given += frames;
+        const double held = d_device->holding();
+        d_empty_at = steady::now() + std::chrono::duration_cast<steady::duration>(
+                                         std::chrono::duration<double>(held));
+        message_port_pub(pmt::mp("held"),
+                         pdu::builder("held")
+                             .set(keys::held_s(), held)
+                             .set(keys::wanted_s(), d_wanted_s)
+                             .make());
+        std::lock_guard<std::mutex> lock(d_mutex);
+        d_state.open = true;
+        d_state.held_ms = 1e3 * held;
+        d_state.taken += frames;
+    }
+
+    // A server may take seconds until it begins to play. Silence that comes meanwhile would be
+    // delay for all that follows.
+    bool moving()
+    {
+        if (!d_moving) {
+            const double given = static_cast<double>(d_given) / d_rate;
+            if (given < d_options.start_s)
+                return true; // it waits for these
+            d_moving = d_device->holding() < given;
+        }
+        return d_moving;
+    }
+
+    static bool silence(const float* x, size_t n)
+    {
+        return std::all_of(x, x + n, [](float v) { return v == 0; });
+    }
+
+    void ran_empty(steady::time_point now)
+    {
+        d_moving = false;
+        d_given = 0;
+        std::lock_guard<std::mutex> lock(d_mutex);
+        d_state.underruns += d_device->runs() - d_runs;
+        d_runs = d_device->runs();
+        if (!d_empty_at || now <= *d_empty_at)
+            return;
+        const double silent = std::chrono::duration<double>(now - *d_empty_at).count();
+        d_state.silent_ms += 1e3 * silent;
+        // A host that stalled once for so long will again.
+        d_wanted_s = std::min(most_s, d_wanted_s + silent);
+        d_state.wanted_ms = 1e3 * d_wanted_s;
+    }
+
+    void lose(const char* why)
+    {
+        d_device.reset();
+        d_runs = 0;
+        d_empty_at.reset();
+        d_moving = false;
+        d_given = 0;
+        d_tried = steady::now();
+        message_port_pub(pmt::mp("key"),
+                         pdu::builder("key").set(keys::down(), false).make());
+        std::lock_guard<std::mutex> lock(d_mutex);
+        ++d_state.outages;
+        d_state.open = false;
+        d_state.held_ms = 0;
+        d_state.trouble = why;
+    }
+
+    bool reopen()
+    {
+        if (steady::now() - d_tried < std::chrono::duration<double>(again_s))
+            return false;
+        d_tried = steady::now();
+        try {
+            d_device.emplace(d_options);
+        } catch (const std::runtime_error&) {
+        }
+        return d_device.has_value();
+    }
+
+    // At the pace at which they would have been played: whoever makes them may have no other.
+    void drop(size_t frames)
+    {
+        boost::this_thread::sleep_for(boost::chrono::microseconds(
+            static_cast<int64_t>(1e6 * static_cast<double>(frames) / d_rate)));
+    }
+
+    static constexpr double least_s = 0.02, most_s = 0.5; // of what it is to hold
+    static constexpr double patience_s = 0.02;
+    static constexpr double stalled_s =
+        4;                               // a card that takes nothing for so long is gone
+    static constexpr double again_s = 1; // between two attempts to open it anew
+
+    const double d_rate;
+    const unsigned d_channels;
+    sound_options d_options;
+    double d_wanted_s;
+    std::optional<sound_device> d_device;
+    std::optional<steady::time_point> d_empty_at; // if nothing more were written
+    steady::time_point d_tried;
+    uint64_t d_runs = 0;   // of the device, seen so far
+    uint64_t d_given = 0;  // since it was opened or ran empty
+    bool d_moving = false; // it has played some of them
+    std::vector<float> d_frames;
+    mutable std::mutex d_mutex;
+    audio_sink_state d_state;
+};
+
+} // namespace
+
+audio_sink::sptr
+audio_sink::make(const std::string& device, int audio_rate, double buffer_s, int channels)
+{
+    checked_channels(
+        channels); // ahead of the signature, which complains of it less clearly
+    return gnuradio::make_block_sptr<audio_sink_impl>(
+        device, audio_rate, buffer_s, channels);
+}
+
+} // namespace gr::hf

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the data link makes of 9600 bit/s over sound devices in real time, beside lock step.
+
+    build/run python3 tests/radio/bench_utilisation.py [OCTETS]
+
+Two stations over cables of a sound server of its own, keyed by nothing; then the same over the
+simulated air, clear, in lock step. Prints utilisation (payload confirmed by the peer, over time
+and data rate) of both, and what the devices lost. Takes as long as the octets take (200 kB:
+3 minutes).
+"""
+import os
+import pathlib
+import sys
+import tempfile
+import time
+
+from gnuradio import gr, hf
+from gnuradio.hf import radio, station
+import sound
+
+MODE, RATE_BPS = "4539-9600S", 9600
+NODES = ["1.2.0.1", "1.2.0.2"]
+
+
+def utilisation(client):
+    """Of what a traffic client sent and its peer confirmed."""
+    s = client.state()
+    return 8 * s.octets_confirmed / (s.last_confirmed - s.first_submitted) / RATE_BPS
+
+
+def exchange(octets, add_station, ended):
+    """Move them from the first station to the second; gives the utilisation."""
+    tb = gr.top_block("utilisation")
+    clients = []
+    for k in range(2):
+        s = add_station(tb, k)
+        clients.append(hf.traffic(NODES[1 - k], octets if k == 0 else 0))
+        s.add_client(tb, clients[-1])
+    tb.start()
+    deadline = time.monotonic() + 4 * 8 * octets / RATE_BPS + 60
+    while clients[0].state().octets_confirmed < octets and time.monotonic() < deadline:
+        time.sleep(0.1)
+    ended()
+    tb.stop()
+    tb.wait()
+    if clients[0].state().octets_confirmed < octets:
+        raise SystemExit(f"only {clients[0].state().octets_confirmed} of {octets} octets arrived")
+    return utilisation(clients[0])
+
+
+def over_lock_step(octets):
+    """On the simulated air, clear."""
+    air = hf.air(2, "clear", 1, 0.0, hf.mode(MODE).mean_power)
+    return exchange(octets, lambda tb, k: station.Station(
+        tb, station.Description(NODES[k], MODE), air.source(k), air.sink(k)), air.end)
+
+
+def over_sound(octets):
+    """On sound devices; the radios as well."""
+    radios = []
+
+    def add_station(tb, k):
+        hears, speaks = ("east", "west")[::1 if k == 0 else -1]
+        d = station.Description(NODES[k], MODE, radio=station.Radio(
+            capture=f"{hears}_out", playback=f"{speaks}_in"))
+        r = radio.open_radio(tb, d)
+        radios.append(r)
+        return station.Station(tb, d, r.source, r.sink, r.lock_step, level=r.level)
+
+    return exchange(octets, add_station, lambda: [r.close() for r in radios]), radios
+
+
+def main():
+    """Print both figures."""
+    octets = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
+    lock_step = over_lock_step(octets)
+    with tempfile.TemporaryDirectory() as folder, \
+            sound.cables(pathlib.Path(folder)) as environment:
+        os.environ.update(environment)
+        real_time, radios = over_sound(octets)
+    print(f"{octets} octets in {MODE}: lock step {100 * lock_step:.2f} %, sound devices in real "
+          f"time {100 * real_time:.2f} % ({100 * (real_time / lock_step - 1):+.2f} %)")
+    for r in radios:
+        p, c = r.playback.state(), r.capture.state()
+        print(f"{r.radio.playback}: ran empty {p.underruns} times; {r.radio.capture}: "
+              f"{c.lost} samples lost")
+
+
+if __name__ == "__main__":
+    main()
