@@ -185,10 +185,11 @@ class Radio:
     by name, empty for the default one; audio_rate: samples/s; subcarrier_hz: middle of the
     channel in the audio; level_db: highest peak of the transmit audio below full scale, -60 to
     0; buffer_s: what the playback device holds, 0.02 to 0.5, so that a busy host may stall as long
-    (after it ran empty it holds as much more as it lacked); latency_s: what lies between the sound card's buffer and the antenna, 0 to 2; transmit:
-    false for a station that only hears, which opens neither playback nor key and never
-    acknowledges; ptt: the key ([radio.ptt]). recording: a WAV file or SigMF recording; paced: it
-    is heard in real time, else as fast as it goes; a station with a recording never transmits.
+    (after it ran empty it holds as much more as it lacked); latency_s: what lies between the sound
+    card's buffer and the antenna, 0 to 2; transmit: false for a station that only hears, which
+    opens neither playback nor key and never acknowledges; ptt: the key ([radio.ptt]). recording:
+    a WAV file or SigMF recording; paced: it is heard in real time, else as fast as it goes; a
+    station with a recording never transmits.
     """
 
     type: str = "audio"

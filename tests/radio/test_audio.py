@@ -250,7 +250,7 @@ def test_zeros_for_lost_samples_are_told_to_the_modem():
     tb.run()
     found = [(t.offset, pmt.to_python(t.value)) for t in seen.tags()]
     assert found == [(1920, 960)]
-    assert modem.state().now > 1.9
+    assert modem.state().now > 1.8  # of 2 s: a word that is no number does not stop it
 
 
 def test_a_tone_keys_on_the_second_channel():
