@@ -269,8 +269,8 @@ def test_a_tone_keys_on_the_second_channel():
     tb.connect((block, 1), tone)
     tb.run()
     spoken, keyed = np.flatnonzero(np.abs(audio.data()) > 0.01), np.flatnonzero(tone.data())
-    # Whatever the device holds, both wait in it together. The burst's own pulses rise and fall; 1 ms:
-    # the filters' transients.
+    # Whatever the device holds, both wait in it together. The burst's own pulses rise and fall;
+    # 1 ms: the filters' transients.
     loud = np.flatnonzero(np.abs(burst) > 0.01)
     rise, fall = loud[0] / 9600, (len(burst) - 1 - loud[-1]) / 9600
     assert (spoken[0] - keyed[0]) / 48000 == pytest.approx(0.1 + rise, abs=1e-3)
