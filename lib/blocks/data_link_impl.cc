@@ -128,6 +128,7 @@ public:
             { "out_of_sync", s.out_of_sync },
             { "resets", s.resets },
             { "silent_rounds", s.silent_rounds },
+            { "tx_damaged", s.tx_damaged },
             { "links_made", s.links_made },
             { "links_large", s.links_large },
             { "u_pdus_lost", s.u_pdus_lost },
@@ -183,6 +184,8 @@ private:
                 d_now = *now;
                 set_utc(r);
                 understood = modem_messages::dispatch(msg, d_node, reply);
+                if (r.type() == "tx_damaged")
+                    d_node.on_tx_damaged(d_now, r.symbol(keys::reason()));
             }
         }
         if (!understood) {

@@ -38,6 +38,10 @@ HF_KEY(down)
 HF_KEY(held_s)
 HF_KEY(wanted_s)
 HF_KEY(erased)
+HF_KEY(lost)
+HF_KEY(transmission)
+HF_KEY(seconds)
+HF_KEY(fraction)
 #undef HF_KEY
 
 uint64_t new_client_id()

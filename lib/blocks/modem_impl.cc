@@ -3,6 +3,7 @@
 #include "blocks/modem_impl.h"
 
 #include "blocks/modem_messages.h"
+#include "blocks/pdu.h"
 
 #include <gnuradio/block_detail.h>
 #include <gnuradio/io_signature.h>
@@ -59,6 +60,8 @@ modem_impl::modem_impl(bool lock_step,
     message_port_register_out(d_port);
     message_port_register_out(pmt::mp("status"));
     message_port_register_out(pmt::mp("blocks"));
+    message_port_register_in(pmt::mp("radio"));
+    set_msg_handler(pmt::mp("radio"), [this](const pmt::pmt_t& m) { on_radio(m); });
     set_output_multiple(static_cast<int>(d_modem.tick_samples()));
     // A few ticks are enough; anything more is delay between the link and the air.
     set_max_output_buffer(static_cast<long>(5 * d_modem.tick_samples()));
@@ -111,6 +114,16 @@ const float* modem_impl::find_erased(size_t n)
         d_erased_end = std::max(d_erased_end, end);
     }
     return d_erased.data();
+}
+
+// Anybody may post anything.
+void modem_impl::on_radio(const pmt::pmt_t& msg)
+{
+    const pdu::reader r(msg);
+    if (r.type() == "tx_damaged")
+        d_reports.tx_damaged(d_modem.now(),
+                             r.integer(keys::transmission()).value_or(0),
+                             r.symbol(keys::reason()));
 }
 
 bool modem_impl::start()

@@ -51,6 +51,7 @@ private:
         d_reports.carrier(now, present);
     }
 
+    void on_radio(const pmt::pmt_t& msg);
     pmt::pmt_t next_message(bool wait);
     template <class Parse>
     auto await(Parse parse, bool without_limit) -> decltype(parse(pmt::pmt_t()));

@@ -158,6 +158,15 @@ pmt::pmt_t carrier(sim_time now, bool present)
         .make();
 }
 
+pmt::pmt_t tx_damaged(sim_time now, uint64_t transmission, const std::string& reason)
+{
+    return pdu::builder("tx_damaged")
+        .set(keys::now(), now)
+        .set(keys::transmission(), transmission)
+        .set(keys::reason(), reason)
+        .make();
+}
+
 bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply)
 {
     reply = pmt::pmt_t();
@@ -198,7 +207,7 @@ bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply)
         return false;
     } else if (type == "carrier") {
         user.on_carrier(*now, r.flag(keys::present()));
-    } else {
+    } else if (type != "tx_damaged") { // of which only our data link makes something
         return false;
     }
     return true;

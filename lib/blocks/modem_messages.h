@@ -22,6 +22,7 @@
  *  rx_octets  now, snr_db, quality; octets
  *  rx_end     now, reason, air_time
  *  carrier    now, present
+ *  tx_damaged now, transmission, reason: what a radio did not send whole
  *
  * Every tick and every pull is answered by exactly one message; nothing else is.
  */
@@ -49,6 +50,7 @@ pmt::pmt_t block(sim_time now,
                  const kernel::channel_report& c,
                  const kernel::block_details& d);
 pmt::pmt_t carrier(sim_time now, bool present);
+pmt::pmt_t tx_damaged(sim_time now, uint64_t transmission, const std::string& reason);
 
 /*! \brief Hand a message of the modem to \p user; the answer, if the message wants one.
  *  \details A tick only calls on_tick(): when to ask want_tx() and answer is the caller's

@@ -97,6 +97,15 @@ void modem_reporter::carrier(sim_time now, bool present)
     d_state.carrier = present;
 }
 
+void modem_reporter::tx_damaged(sim_time now,
+                                uint64_t transmission,
+                                const std::string& reason)
+{
+    tell(modem_messages::tx_damaged(now, transmission, reason));
+    std::lock_guard<std::mutex> lock(d_mutex);
+    ++d_state.damaged;
+}
+
 void modem_reporter::sent(size_t octets)
 {
     std::lock_guard<std::mutex> lock(d_mutex);

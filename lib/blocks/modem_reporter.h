@@ -37,6 +37,7 @@ public:
                const kernel::block_details* d);
     void rx_end(sim_time now, const hf::rx_end& e);
     void carrier(sim_time now, bool present);
+    void tx_damaged(sim_time now, uint64_t transmission, const std::string& reason);
     //! \p octets were taken for a transmission.
     void sent(size_t octets);
     //! The user of the modem did not answer in time.

@@ -113,6 +113,16 @@ void resampler::finish()
         d_im.resize(d_re.size(), 0);
 }
 
+void resampler::start_at(uint64_t n)
+{
+    d_re.assign(d_length - 1, 0);
+    d_im.assign(d_complex ? d_re.size() : 0, 0);
+    d_finished = false;
+    d_seen = d_begin = n;
+    const uint64_t at = n * d_ratio.up;
+    d_next = at > d_delay ? (at - d_delay + d_ratio.down - 1) / d_ratio.down : 0;
+}
+
 size_t resampler::ready() const
 {
     // Output m lies at m * down and needs the input up to m * down + delay, both at the rate

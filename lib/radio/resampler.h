@@ -53,6 +53,13 @@ public:
     //! Index of the next output sample.
     uint64_t next() const { return d_next; }
 
+    /*! \brief Begin anew: the next sample pushed is number \p n of the input, and all before it
+     *         were zero; the next output is the first one that may differ from zero.
+     */
+    void start_at(uint64_t n);
+    //! Input samples that an output depends on.
+    size_t span() const { return d_length; }
+
 private:
     struct place {
         size_t at;       // in the history

@@ -53,6 +53,7 @@ struct node_stats {
     uint64_t out_of_sync = 0;   //!< failures of the five synchronisation tests
     uint64_t resets = 0;        //!< resets and resynchronisations begun here
     uint64_t silent_rounds = 0; //!< transmissions that got no answer
+    uint64_t tx_damaged = 0;    //!< transmissions that the radio did not send whole
     uint64_t links_made = 0;
     uint64_t links_failed = 0;
     uint64_t links_large = 0; //!< of those made, with large windows
@@ -142,6 +143,12 @@ public:
     void on_rx_octets(sim_time now, const rx_octets& e) override;
     void on_rx_end(sim_time now, const rx_end& e) override;
     void on_carrier(sim_time now, bool present) override;
+    /*! \brief The radio says that the present or last transmission did not leave it whole.
+     *  \details That no answer comes, or that D_PDUs are missing, then tells nothing of the
+     *  channel, and the rate policy does not hear of it.
+     *  \param reason for the log
+     */
+    void on_tx_damaged(sim_time now, const std::string& reason);
 
     /*! \brief When on_tick() and want_tx() should be called next, if nothing else happens.
      *  \details May lie in the past: then call at once. Empty: nothing to do. For simulators

@@ -50,6 +50,7 @@ public:
     void on_rx_octets(sim_time now, const rx_octets& e);
     void on_rx_end(sim_time now, const rx_end& e);
     void on_carrier(sim_time now, bool present);
+    void on_tx_damaged(sim_time now, const std::string& reason);
     std::optional<sim_time> next_deadline() const;
 
     void set_mode(const std::string& m);
@@ -92,6 +93,7 @@ private:
         bool answer_wanted = false;
         bool data = false; // has some
         bool ended = false;
+        bool damaged = false; // by the radio
         size_t next_fill = 0;
         sim_time begin{};
         double longest_s = 0;   // the policy's limit

@@ -202,7 +202,7 @@ peer* node::impl::unread_sender() const
 void node::impl::measure_loss(sim_time now, peer& p)
 {
     const unsigned sent = p.tx.sent_in_transmission();
-    if (sent == 0) {
+    if (sent == 0 || d_tx.damaged) {
         return;
     }
     const unsigned lost = p.tx.lost_in_transmission();

@@ -452,6 +452,13 @@ void node::impl::on_tx_end(sim_time now)
     d_sis.update_flow();
 }
 
+void node::impl::on_tx_damaged(sim_time now, const std::string& reason)
+{
+    trace(now, "the radio did not send the transmission whole: " + reason);
+    d_tx.damaged = true;
+    ++d_stats.tx_damaged;
+}
+
 void node::impl::on_carrier(sim_time now, bool present)
 {
     d_senses = true;
@@ -491,7 +498,9 @@ void node::impl::on_silence(sim_time now, peer& p)
         d_share.unserved(d_config.own);
     }
     ++d_stats.silent_rounds;
-    d_policy->on_silence(now, p.addr);
+    if (!d_tx.damaged) {
+        d_policy->on_silence(now, p.addr);
+    }
     p.probe = d_config.probe_after_silence;
     p.ready_at =
         now + back_off(p) +

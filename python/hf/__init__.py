@@ -3,7 +3,7 @@
 
 Blocks (also in GNU Radio Companion under [HF]): modem, tx, rx, channel, air, data_link,
 pep, ip_client, traffic, sis_server, sis_client, modem_server, modem_client, ticker,
-from_audio, to_audio.
+from_audio, to_audio, from_sdr, to_sdr, soapy_source, soapy_sink.
 Engines without a flowgraph: mode, timing, modulate(), receiver, channel_model,
 audio_to_baseband, baseband_to_audio.
 """

@@ -74,6 +74,8 @@ class Stations:
         s = station.Station(self.tb, d, radio.source, radio.sink, radio.lock_step,
                             level=radio.level)
         self._add(s, radio.source, radio)
+        if getattr(radio, "events", None) is not None and s.modem is not None:
+            self.tb.msg_connect(radio.events, "events", s.modem, "radio")
         assert d.radio is not None
         if s.data_link is not None and (d.radio.recording or not d.radio.transmit):
             s.data_link.set_emcon(True)  # what it hears is delivered, and not acknowledged
@@ -161,9 +163,13 @@ def details(s: station.Station) -> List[str]:
         lines.append(f"captures: {', '.join(files)}")
     if d.radio:
         r = d.radio
-        lines.append(f"radio: {r.type}, hears {r.capture or 'the default device'}, "
-                     + (f"transmits on {r.playback or 'the default device'}, key: {r.ptt.way}"
-                        if r.transmit else "never transmits"))
+        if r.is_sdr:
+            lines.append(f"radio: {r.type}, {r.sdr.args}, {r.sdr.frequency_hz / 1e6:g} MHz, "
+                         + (f"transmits, key: {r.ptt.way}" if r.transmit else "never transmits"))
+        else:
+            lines.append(f"radio: {r.type}, hears {r.capture or 'the default device'}, "
+                             + (f"transmits on {r.playback or 'the default device'}, key: "
+                            f"{r.ptt.way}" if r.transmit else "never transmits"))
     if d.netns:
         lines.append(f"all in network namespace {d.netns}")
     return [f"{d.name}  {line}" for line in lines]

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """All settings of a station beyond its keys: what hf info --settings, the help of Python and
 docs/settings.md say of them. The table itself is that of the blocks (describe_settings())."""
+from dataclasses import fields
 import re
 import textwrap
 from typing import Any, Dict, List, NamedTuple
 
 from . import hf_python as _hf
+from . import station
 
 
 class Setting(NamedTuple):
@@ -45,6 +47,19 @@ def _allowed(info: Any) -> str:
     return f"{_number(info.least)} to {_number(info.most)}"
 
 
+def _of_field(f: Any) -> Setting:
+    limits = f.metadata["range"]
+    allowed = f"{_number(limits[0])} to {_number(limits[1])}" if limits else "a text"
+    default = repr(f.default) if isinstance(f.default, str) else _number(f.default)
+    return Setting(f.name, default.replace("'", '"'), allowed, f.metadata["unit"],
+                   f.metadata["meaning"])
+
+
+def sdr_settings() -> List[Setting]:
+    """The keys of [radio.sdr] in a station file."""
+    return [_of_field(f) for f in fields(station.Sdr)]
+
+
 def settings(part: Part) -> List[Setting]:
     """The settings of a part; what differs in a number alone is one entry."""
     found: Dict[str, Setting] = {}
@@ -80,11 +95,13 @@ def markdown() -> str:
              "the others are whole numbers; flags are 0 or 1, in station files `true` and `false` "
              "as well. On",
              "the command line: `hf sim --set NAME=NUMBER`."]
-    for part in PARTS.values():
-        lines += ["", f"## {part.name}: `{part.table}`", "",
+    tables = [(part.name, part.table, settings(part)) for part in PARTS.values()]
+    tables.append(("SDR, in station files alone", "[radio.sdr]", sdr_settings()))
+    for name, table, rows in tables:
+        lines += ["", f"## {name}: `{table}`", "",
                   "| setting | default | unit | allowed | meaning |", "|---|---|---|---|---|"]
         lines += [f"| `{r.name}` | {r.default} | {r.unit} | {r.allowed} | {r.meaning} |"
-                  for r in settings(part)]
+                  for r in rows]
     return "\n".join(lines)
 
 

@@ -137,11 +137,13 @@ class ModemClient:
 class Ptt:
     """How a transmitter is keyed.
 
-    way: none (VOX, or it keys itself), rigctld, serial, cm108, gpio, command or tone (on the
-    second channel of playback); host, port: of rigctld;
+    way: none (VOX, or it keys itself), rigctld, serial, cm108, gpio, command, tone (on the second
+    channel of playback), or uhd for a GPIO pin of a USRP that is high while it transmits (ATR);
+    host, port: of rigctld;
     data: rigctld keys with the data input (T 3) instead of the microphone's; device: a serial
-    port, the hidraw device of a CM108, or a GPIO chip (/dev/gpiochip0); line: rts or dtr; pin:
-    GPIO of the CM108, 1 to 8; gpio_line: number on the chip, 0 to 4095; tone_hz: 100 to 20000;
+    port, the hidraw device of a CM108, a GPIO chip (/dev/gpiochip0), or the USRP's bank of pins
+    (empty: FP0); line: rts or dtr; pin: GPIO of the CM108 or the bank, 1 to 8 (of a USRP that is
+    bit 0 to 7); gpio_line: number on the chip, 0 to 4095; tone_hz: 100 to 20000;
     inverted: low keys; command: a program and its arguments, "1" or "0" is added. lead_s: from key
     to first sample on the air, 0 to 2; tail_s: from the last one to the release, 0 to 2.
     """
@@ -163,7 +165,7 @@ class Ptt:
     def check(self) -> None:
         """Raise StationError for ways that there are not, or that lack something."""
         for name, allowed in (("way", ("none", "rigctld", "serial", "cm108", "gpio", "command",
-                                       "tone")),
+                                       "tone", "uhd")),
                               ("line", ("rts", "dtr"))):
             if getattr(self, name) not in allowed:
                 raise StationError(f"ptt {name} = '{getattr(self, name)}': allowed are "
@@ -177,11 +179,53 @@ class Ptt:
                                '["/usr/local/bin/key"]')
 
 
+def _sdr(default: Any, meaning: str, unit: str = "",
+         limits: Optional[Tuple[float, float]] = None) -> Any:
+    return field(default=default,
+                 metadata={"meaning": meaning, "unit": unit, "range": limits})
+
+
+@dataclass
+class Sdr:
+    """An SDR as the radio of a station (type soapy or uhd)."""
+
+    args: str = _sdr("", 'what names the device: "driver=NAME, ..." (soapy), "serial=...", '
+                     '"addr=..." or "type=..." (uhd)')
+    frequency_hz: float = _sdr(0.0, "middle of the channel on the air, 1800 Hz above the dial of "
+                               "an SSB transceiver; must be given", "Hz", (0, 6e9))
+    lo_offset_hz: float = _sdr(0.0, "so much beside it is the device's local oscillator", "Hz",
+                               (-1e8, 1e8))
+    sample_rate: float = _sdr(0.0, "of the device, what it can do exactly, at least the modem's; "
+                              "0: five times the modem's", "samples/s", (0, 2e6))
+    rx_gain_db: float = _sdr(20.0, "of all stages of the receiver together", "dB", (-200, 200))
+    tx_gain_db: float = _sdr(0.0, "of all stages of the transmitter together", "dB", (-200, 200))
+    rx_antenna: str = _sdr("", "by name; empty: the device's default")
+    tx_antenna: str = _sdr("", "by name; empty: the device's default")
+    channel: int = _sdr(0, "of a device with several", "", (0, 31))
+    clock_source: str = _sdr("", "internal, external, ...; empty: the device's default")
+    time_source: str = _sdr("", "internal, external, ...; empty: the device's default")
+    latency_s: float = _sdr(0.04, "from a received sample to the one transmitted opposite to it: "
+                            "what the way to the modem and back takes at most", "s", (0, 2))
+
+    def check(self, kind: str) -> None:
+        """Raise StationError for what is missing; kind: soapy or uhd."""
+        words = dict(w.split("=", 1) for w in self.args.replace(" ", "").split(",") if "=" in w)
+        names = ("driver",) if kind == "soapy" else ("addr", "serial", "type", "name", "resource")
+        # Without one UHD, and most drivers of SoapySDR, ask the whole network.
+        if not any(words.get(n) for n in names):
+            example = "driver=lime" if kind == "soapy" else "serial=30AD123"
+            raise StationError(f"[radio.sdr] args = '{self.args}': allowed is what names one "
+                               f'device, for example "{example}"')
+        if not self.frequency_hz:
+            raise StationError("[radio.sdr] needs frequency_hz, the middle of the channel")
+
+
 @dataclass
 class Radio:
     """The radio of a station, in place of the simulated air.
 
-    type: audio, or file for a recording that is heard once more. capture, playback: ALSA devices
+    type: audio; soapy or uhd for an SDR, set in [radio.sdr]; or file for a recording that is
+    heard once more. capture, playback: ALSA devices
     by name, empty for the default one; audio_rate: samples/s; subcarrier_hz: middle of the
     channel in the audio; level_db: highest peak of the transmit audio below full scale, -60 to
     0; buffer_s: what the playback device holds, 0.02 to 0.5, so that a busy host may stall as long
@@ -202,13 +246,27 @@ class Radio:
     latency_s: float = field(default=0.0, metadata={"range": (0, 2)})
     transmit: bool = True
     ptt: Ptt = field(default_factory=Ptt)
+    sdr: Sdr = field(default_factory=Sdr)
     recording: str = ""
     paced: bool = False
 
+    @property
+    def is_sdr(self) -> bool:
+        """It is set in [radio.sdr]."""
+        return self.type in ("soapy", "uhd")
+
     def check(self) -> None:
         """Raise StationError for a type that there is not, or for what lacks something."""
-        if self.type not in ("audio", "file"):
-            raise StationError(f"radio type = '{self.type}': allowed are audio and file")
+        if self.type not in ("audio", "file", "soapy", "uhd"):
+            raise StationError(f"radio type = '{self.type}': allowed are audio, soapy, uhd and "
+                               "file")
+        if self.is_sdr:
+            self.sdr.check(self.type)
+        elif self.sdr != Sdr():
+            raise StationError(f"[radio.sdr] is of type = 'soapy' or 'uhd', this is "
+                               f"'{self.type}'")
+        if self.ptt.way == "uhd" and self.type != "uhd":
+            raise StationError(f"ptt way = 'uhd' is of radio type = 'uhd', this is '{self.type}'")
         if (self.type == "file") != bool(self.recording):
             raise StationError("radio: type = 'file' and recording belong together")
         self.ptt.check()
@@ -315,9 +373,9 @@ class Description:
             if self.modem_client is not None:
                 raise StationError("[radio] and [modem_client] exclude each other: the radio is "
                                    "at the modem")
-            if self.bandwidth_khz != 3:
+            if self.bandwidth_khz != 3 and not self.radio.is_sdr:
                 raise StationError(f"mode {self.mode} is of {self.bandwidth_khz} kHz: a [radio] "
-                                   "of this version carries 3 kHz alone")
+                                   f"of type = '{self.radio.type}' carries 3 kHz alone")
             self.radio.check()
         if self.record is not None:
             if self.modem_client is not None:
@@ -342,7 +400,7 @@ PARTS: Dict[Any, Dict[str, Any]] = {
     Description: {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
                   "modem_server": ModemServer, "modem_client": ModemClient, "capture": Capture,
                   "radio": Radio, "record": Record},
-    Radio: {"ptt": Ptt}}
+    Radio: {"ptt": Ptt, "sdr": Sdr}}
 
 
 def _value(hint: Any, value: Any, where: str, limits: Optional[Tuple[int, int]] = None) -> Any:

@@ -62,6 +62,14 @@ HF_API const pmt::pmt_t& held_s();
 HF_API const pmt::pmt_t& wanted_s();
 //! Tag, uint64: so many samples from here on stand for lost ones.
 HF_API const pmt::pmt_t& erased();
+//! integer: samples that a device lost; negative: too many had been put in for such.
+HF_API const pmt::pmt_t& lost();
+//! uint64: number of a transmission since the start, from 1 on.
+HF_API const pmt::pmt_t& transmission();
+//! uint64: whole seconds of a device's own clock.
+HF_API const pmt::pmt_t& seconds();
+//! double: the rest of a second of a device's own clock, s.
+HF_API const pmt::pmt_t& fraction();
 
 //! A number that no other client of this process has: identity on a sis port.
 HF_API uint64_t new_client_id();

@@ -27,6 +27,7 @@ struct modem_state {
     uint64_t octets_sent = 0;   //!< to the air
     uint64_t octets_received = 0; //!< from the air
     uint64_t late_answers = 0;    //!< live operation: answers that came too late
+    uint64_t damaged = 0;         //!< transmissions that the radio did not send whole
 };
 
 /*! \brief Half-duplex HF modem: received samples in, as many transmit samples out.
@@ -44,7 +45,12 @@ struct modem_state {
  * Message port \c status (out), for displays and logs: PDUs of type tx_start (now, mode),
  * tx_end (now), rx_start (now, mode, snr_db, freq_offset_hz), rx_octets (now, snr_db,
  * quality; the octets), channel (now, freq_offset_hz, doppler_hz, delay_spread_ms, coded_ber,
- * profile: what the channel was during the block before) and rx_end (now, reason, air_time).
+ * profile: what the channel was during the block before), rx_end (now, reason, air_time) and
+ * tx_damaged (now, transmission, reason).
+ *
+ * Message port \c radio (in): PDUs of type tx_damaged of a radio (hf.to_sdr), which the data link
+ * hears of. A tag \c erased on the input says that so many samples from there on are missing,
+ * and the receiver counts them as erasures.
  *
  * Message port \c blocks (out), for displays: equalised symbols, taps and quality of each decoded
  * block, as that of hf.rx. Costs nothing while nothing is connected.

@@ -36,7 +36,8 @@ void bind_blocks(py::module& m)
         .def_readonly("receptions", &modem_state::receptions)
         .def_readonly("octets_sent", &modem_state::octets_sent)
         .def_readonly("octets_received", &modem_state::octets_received)
-        .def_readonly("late_answers", &modem_state::late_answers);
+        .def_readonly("late_answers", &modem_state::late_answers)
+        .def_readonly("damaged", &modem_state::damaged);
 
     sync_class<modem>(
         m, "modem", "Half-duplex HF modem: received samples in, as many out.")

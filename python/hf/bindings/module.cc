@@ -10,6 +10,7 @@ void document(py::module& m);
 void bind_network(py::module& m);
 void bind_pep_sim(py::module& m);
 void bind_radio(py::module& m);
+void bind_sdr(py::module& m);
 void bind_rights(py::module& m);
 void bind_scenario(py::module& m);
 void bind_sim(py::module& m);
@@ -21,6 +22,7 @@ PYBIND11_MODULE(hf_python, m)
     py::module::import("gnuradio.gr");
     bind_engines(m);
     bind_radio(m);
+    bind_sdr(m);
     bind_blocks(m);
     bind_network(m);
     bind_sim(m);

@@ -57,22 +57,31 @@ def opened(d: station.Description) -> Iterator[Tuple[gr.top_block, Any]]:
             click.echo(line, err=True)
 
 
-@command.command("list", short_help="Sound devices by the names that [radio] takes.")
+@command.command("list", short_help="Devices by the names that [radio] takes.")
+@click.option("--type", "kind", type=click.Choice(["audio", "soapy"]),
+              help="These alone; both unless given.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON for each device.")
-def list_devices(as_json: bool) -> None:
-    """Sound devices by the names that capture and playback in [radio] take.
+def list_devices(kind: Optional[str], as_json: bool) -> None:
+    """Sound devices by the names that capture and playback in [radio] take, and SDRs that
+    SoapySDR finds by the args that [radio.sdr] takes (USRPs: uhd_find_devices).
 
     plughw:CARD=... is a card by its name, which stays; numbers change with the order of plugging.
+    Some drivers of SoapySDR look for devices on the network.
     """
-    try:
-        found = devices.audio_devices()
-    except RuntimeError as error:
-        raise fail(str(error)) from None
+    found = []
+    for name, look in (("audio", devices.audio_devices), ("soapy", devices.soapy_devices)):
+        try:
+            found += look() if kind in (None, name) else []
+        except RuntimeError as error:
+            if kind == name:
+                raise fail(str(error)) from None
+            click.echo(f"{name}: {error}", err=True)
     for d in found:
         if as_json:
             click.echo(json.dumps(vars(d)))
         else:
             what = "both" if d.captures and d.plays else "capture" if d.captures else "playback"
+            what = "SDR" if d.type == "soapy" else what
             click.echo(f"{d.name:40} {what:9} {d.description}")
 
 

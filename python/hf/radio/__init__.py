@@ -9,10 +9,11 @@ from .. import station
 from .audio import AudioRadio
 from .file import FileRadio
 from .recorder import Recorder
+from .sdr import SdrRadio
 
-__all__ = ["AudioRadio", "FileRadio", "Recorder", "open_radio", "record"]
+__all__ = ["AudioRadio", "FileRadio", "Recorder", "SdrRadio", "open_radio", "record"]
 
-_KINDS = {"audio": AudioRadio, "file": FileRadio}
+_KINDS = {"audio": AudioRadio, "file": FileRadio, "soapy": SdrRadio, "uhd": SdrRadio}
 
 
 def open_radio(tb: gr.top_block, d: station.Description) -> Any:
@@ -21,7 +22,7 @@ def open_radio(tb: gr.top_block, d: station.Description) -> Any:
     assert d.radio is not None
     where = f"{d.where} [radio]: " if d.where else "[radio]: "
     try:
-        return _KINDS[d.radio.type](tb, d.radio)
+        return _KINDS[d.radio.type](tb, d.radio, 3200.0 * d.bandwidth_khz)
     except (ValueError, RuntimeError) as error:
         raise station.StationError(where + str(error).split("\n", 1)[0]) from None
 

@@ -1,19 +1,37 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What sound devices there are, by the names that [radio] takes."""
+"""What devices there are, by the names that [radio] takes."""
 import ctypes
 import ctypes.util
 from dataclasses import dataclass
 from typing import List
 
+from .. import hf_python as _hf
+
 
 @dataclass
 class Device:
-    """A device of the sound system; captures, plays: what it can do."""
+    """A device; captures, plays: what it can do; type: as [radio] has it."""
 
     name: str
     description: str
     captures: bool
     plays: bool
+    type: str = "audio"
+
+
+def soapy_devices() -> List[Device]:
+    """All that SoapySDR finds, some of its drivers on the network; name is what args takes.
+
+    Raises RuntimeError if there is no SoapySDR.
+    """
+    found = []
+    for words in _hf.soapy_source.devices():
+        about = words.pop("label", "")
+        # The driver first; what tells one device from another of its kind is in the rest.
+        rest = [f"{k}={v}" for k, v in sorted(words.items()) if k != "driver"]
+        name = ", ".join([f"driver={words.get('driver', '')}", *rest])
+        found.append(Device(name, about, True, True, "soapy"))
+    return found
 
 
 def audio_devices() -> List[Device]:

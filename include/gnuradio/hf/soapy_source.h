@@ -1,0 +1,63 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <gnuradio/sync_block.h>
+#include <hf/api.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gr::hf {
+
+/*! \brief Receiver of an SDR by SoapySDR, with the time of its samples.
+ *  \ingroup hf
+ *
+ * Output: complex samples, full scale 1, with a tag rx_time (tuple of whole seconds and the
+ * rest of a second, of the device's clock) at the first one and behind each gap.
+ *
+ * Message port \c events (out): PDUs of type device (reason: overflow, silent or lost;
+ * silent is a device that has given nothing for a second). A device that is lost ends the flowgraph.
+ */
+class HF_API soapy_source : virtual public gr::sync_block
+{
+public:
+    typedef std::shared_ptr<soapy_source> sptr; //!< how flowgraphs hold it
+    /*! \param args of the device, "driver=NAME, ..."; hf.soapy_sink with the same ones is the
+     *  same device
+     *  \param sample_rate samples/s, exactly: what the device cannot do is refused
+     *  \param frequency_hz what becomes 0 Hz
+     *  \param lo_offset_hz so much beside it is the device's local oscillator
+     *  \param gain_db of all stages together; the device's own control is switched off
+     *  \param antenna by name; empty: the device's default
+     *  \param channel from 0 on
+     *  \param clock_source internal, external, ...; empty: the device's default
+     *  \param time_source internal, external, ...; empty: the device's default
+     *  \throws std::invalid_argument for values that the device does not have
+     *  \throws std::runtime_error if it cannot be opened
+     */
+    static sptr make(const std::string& args = "driver=",
+                     double sample_rate = 48000,
+                     double frequency_hz = 7.1e6,
+                     double lo_offset_hz = 0,
+                     double gain_db = 20,
+                     const std::string& antenna = "",
+                     int channel = 0,
+                     const std::string& clock_source = "",
+                     const std::string& time_source = "");
+
+    //! The device tells the time of its samples: without it nothing can be transmitted at a time.
+    virtual bool timed() const = 0;
+
+    /*! \brief Devices that SoapySDR finds, each as words of args with what they say.
+     *  \details Some drivers ask the network.
+     *  \param args what they must have, for example "driver=NAME"
+     *  \throws std::runtime_error if there is no SoapySDR
+     */
+    static std::vector<std::map<std::string, std::string>>
+    devices(const std::string& args = "");
+};
+
+} // namespace gr::hf

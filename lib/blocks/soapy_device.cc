@@ -1,0 +1,187 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/soapy_device.h"
+
+#include "radio/audio_rates.h"
+
+#include <SoapySDR/Formats.hpp>
+#include <SoapySDR/Logger.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+namespace gr::hf {
+namespace {
+
+// So much of a rate may be rounding: a sample in a day at 1 MHz. What is more is another rate,
+// and times would run away from the count of samples.
+constexpr double same_rate = 1e-11;
+// A synthesiser's step; the receiver finds what is left.
+constexpr double same_frequency_hz = 5;
+
+std::string text(double x) { return kernel::audio_rates::text(x); }
+
+std::string list(const std::vector<std::string>& names)
+{
+    std::string all;
+    for (const auto& n : names)
+        all += (all.empty() ? "" : ", ") + n;
+    return all.empty() ? "none" : all;
+}
+
+std::string list(const SoapySDR::RangeList& ranges)
+{
+    std::string all;
+    for (const auto& r : ranges)
+        all += (all.empty() ? "" : ", ") + text(r.minimum()) +
+               (r.maximum() > r.minimum() ? " to " + text(r.maximum()) : "");
+    return all.empty() ? "unknown" : all;
+}
+
+bool within(double x, const SoapySDR::RangeList& ranges)
+{
+    return ranges.empty() ||
+           std::any_of(ranges.begin(), ranges.end(), [x](const auto& r) {
+               return x >= r.minimum() && x <= r.maximum();
+           });
+}
+
+} // namespace
+
+soapy_device::soapy_device(int direction, const soapy_settings& settings)
+    : d_direction(direction), d_settings(settings)
+{
+    // Without a name every driver would look for devices, some of them on the network.
+    const auto args = SoapySDR::KwargsFromString(settings.args);
+    if (const auto driver = args.find("driver");
+        driver == args.end() || driver->second.empty())
+        throw std::invalid_argument("args = '" + settings.args +
+                                    "': allowed is what names a driver, \"driver=NAME\"; "
+                                    "hf radio list prints the devices there are");
+    try {
+        d_device = SoapySDR::Device::make(args);
+    } catch (const std::exception& error) {
+        throw std::runtime_error("args = '" + settings.args +
+                                 "': SoapySDR cannot open it: " + error.what());
+    }
+    try {
+        configure();
+    } catch (const std::invalid_argument&) {
+        SoapySDR::Device::unmake(d_device);
+        throw;
+    } catch (const std::exception& error) {
+        SoapySDR::Device::unmake(d_device);
+        throw std::runtime_error("args = '" + settings.args +
+                                 "': the device cannot be set: " + error.what());
+    }
+}
+
+soapy_device::~soapy_device()
+{
+    close_stream();
+    try {
+        SoapySDR::Device::unmake(d_device);
+    } catch (const std::exception& error) {
+        SoapySDR::log(SOAPY_SDR_WARNING, std::string("closing: ") + error.what());
+    }
+}
+
+void soapy_device::refuse(const std::string& value, const std::string& allowed) const
+{
+    throw std::invalid_argument(
+        value + ": allowed " +
+        (d_direction == SOAPY_SDR_RX ? "to receive" : "to transmit") + " with args = '" +
+        d_settings.args + "' are " + allowed);
+}
+
+void soapy_device::configure()
+{
+    const auto& s = d_settings;
+    auto& dev = *d_device;
+    const size_t channels = dev.getNumChannels(d_direction);
+    if (s.channel < 0 || static_cast<size_t>(s.channel) >= channels)
+        refuse("channel = " + std::to_string(s.channel),
+               channels == 0 ? "none" : "0 to " + std::to_string(channels - 1));
+    const auto channel = static_cast<size_t>(s.channel);
+
+    const auto one_of = [this](const char* name,
+                               const std::string& value,
+                               const std::vector<std::string>& names) {
+        if (value.empty())
+            return false;
+        if (std::find(names.begin(), names.end(), value) == names.end())
+            refuse(std::string(name) + " = '" + value + "'", list(names));
+        return true;
+    };
+    if (one_of("clock_source", s.clock_source, dev.listClockSources()))
+        dev.setClockSource(s.clock_source);
+    if (one_of("time_source", s.time_source, dev.listTimeSources()))
+        dev.setTimeSource(s.time_source);
+    if (one_of("antenna", s.antenna, dev.listAntennas(d_direction, channel)))
+        dev.setAntenna(d_direction, channel, s.antenna);
+
+    const auto rates = dev.getSampleRateRange(d_direction, channel);
+    if (!within(s.sample_rate, rates))
+        refuse("sample_rate = " + text(s.sample_rate), list(rates) + " samples/s");
+    dev.setSampleRate(d_direction, channel, s.sample_rate);
+    const double rate = dev.getSampleRate(d_direction, channel);
+    if (!(std::abs(rate / s.sample_rate - 1) < same_rate))
+        refuse("sample_rate = " + text(s.sample_rate),
+               text(rate) + " samples/s (nearest), of " + list(rates));
+
+    const auto frequencies = dev.getFrequencyRange(d_direction, channel);
+    if (!within(s.frequency_hz, frequencies))
+        refuse("frequency_hz = " + text(s.frequency_hz), list(frequencies) + " Hz");
+    SoapySDR::Kwargs tuning;
+    if (s.lo_offset_hz != 0)
+        tuning["OFFSET"] = std::to_string(s.lo_offset_hz);
+    dev.setFrequency(d_direction, channel, s.frequency_hz, tuning);
+    const double frequency = dev.getFrequency(d_direction, channel);
+    if (!(std::abs(frequency - s.frequency_hz) <= same_frequency_hz))
+        throw std::invalid_argument(
+            "frequency_hz = " + text(s.frequency_hz) +
+            ", lo_offset_hz = " + text(s.lo_offset_hz) + ": the device went to " +
+            text(frequency) + " Hz; one that mixes once has no offset, lo_offset_hz = 0");
+
+    const auto gains = dev.getGainRange(d_direction, channel);
+    if (!(s.gain_db >= gains.minimum() && s.gain_db <= gains.maximum()))
+        refuse("gain_db = " + text(s.gain_db),
+               text(gains.minimum()) + " to " + text(gains.maximum()) + " dB");
+    if (dev.hasGainMode(d_direction, channel))
+        dev.setGainMode(d_direction, channel, false);
+    dev.setGain(d_direction, channel, s.gain_db);
+}
+
+bool soapy_device::timed() const { return d_device->hasHardwareTime(); }
+
+void soapy_device::open_stream()
+{
+    try {
+        d_stream = d_device->setupStream(
+            d_direction, SOAPY_SDR_CF32, { static_cast<size_t>(d_settings.channel) });
+        const int code = d_device->activateStream(d_stream);
+        if (code != 0)
+            throw std::runtime_error("code " + std::to_string(code));
+    } catch (const std::exception& error) {
+        close_stream();
+        throw std::runtime_error("args = '" + d_settings.args +
+                                 "': the stream cannot be opened: " + error.what());
+    }
+}
+
+void soapy_device::close_stream() noexcept
+{
+    if (!d_stream)
+        return;
+    try {
+        d_device->deactivateStream(d_stream);
+        d_device->closeStream(d_stream);
+    } catch (const std::exception& error) {
+        SoapySDR::log(SOAPY_SDR_WARNING, std::string("closing: ") + error.what());
+    }
+    d_stream = nullptr;
+}
+
+} // namespace gr::hf

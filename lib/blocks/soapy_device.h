@@ -1,0 +1,59 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <SoapySDR/Device.hpp>
+
+#include <memory>
+#include <string>
+
+namespace gr::hf {
+
+//! What a direction of a device is set to; see soapy_source::make().
+struct soapy_settings {
+    std::string args;
+    double sample_rate, frequency_hz, lo_offset_hz, gain_db;
+    std::string antenna;
+    int channel;
+    std::string clock_source, time_source;
+};
+
+/*! \brief A device of SoapySDR, one direction of it: opened and set, or one clear error.
+ *
+ * Objects with the same arguments share the device; the last one closes it.
+ */
+class soapy_device
+{
+public:
+    /*! \param direction SOAPY_SDR_RX or SOAPY_SDR_TX
+     *  \throws std::invalid_argument for values that the device does not have
+     *  \throws std::runtime_error if it cannot be opened
+     */
+    soapy_device(int direction, const soapy_settings& settings);
+    ~soapy_device();
+    soapy_device(const soapy_device&) = delete;
+    soapy_device& operator=(const soapy_device&) = delete;
+
+    SoapySDR::Device* operator->() const { return d_device; }
+    const std::string& name() const { return d_settings.args; }
+    double sample_rate() const { return d_settings.sample_rate; }
+    //! The device tells the time of samples, and takes it.
+    bool timed() const;
+
+    //! Set up and begin. \throws std::runtime_error
+    void open_stream();
+    //! End it, whatever state the device is in.
+    void close_stream() noexcept;
+    SoapySDR::Stream* stream() const { return d_stream; }
+
+private:
+    void configure();
+    [[noreturn]] void refuse(const std::string& value, const std::string& allowed) const;
+
+    const int d_direction;
+    const soapy_settings d_settings;
+    SoapySDR::Device* d_device = nullptr;
+    SoapySDR::Stream* d_stream = nullptr;
+};
+
+} // namespace gr::hf

@@ -1,0 +1,213 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/device_tags.h"
+#include "blocks/soapy_device.h"
+
+#include <SoapySDR/Errors.hpp>
+#include <boost/thread/thread.hpp>
+#include <gnuradio/io_signature.h>
+#include <hf/soapy_sink.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+namespace gr::hf {
+namespace {
+
+constexpr long wait_us = 100000;
+// A device that takes nothing for so long is gone: bursts begin a fraction of a second ahead.
+constexpr int most_waits = 50;
+
+class soapy_sink_impl : public soapy_sink
+{
+public:
+    explicit soapy_sink_impl(const soapy_settings& settings)
+        : gr::sync_block("hf_soapy_sink",
+                         gr::io_signature::make(1, 1, sizeof(gr_complex)),
+                         gr::io_signature::make(0, 0, 0)),
+          d_device(SOAPY_SDR_TX, settings)
+    {
+        if (!d_device.timed())
+            throw std::runtime_error(
+                "args = '" + settings.args +
+                "': the device has no hardware time, so that nothing can "
+                "be transmitted at a time: it can only receive");
+        message_port_register_out(pmt::mp("reports"));
+    }
+
+    ~soapy_sink_impl() override { end_listening(); }
+
+    bool start() override
+    {
+        d_device.open_stream();
+        d_sending = d_lost = false;
+        d_ended = false;
+        d_listener = std::thread([this] { listen(); });
+        return true;
+    }
+
+    bool stop() override
+    {
+        end_listening();
+        d_device.close_stream();
+        return true;
+    }
+
+    int work(int n, gr_vector_const_void_star& in, gr_vector_void_star&) override
+    {
+        const auto* x = static_cast<const gr_complex*>(in[0]);
+        const uint64_t begin = nitems_read(0);
+        const auto next = [&](const char* name, int from) -> std::optional<tag_t> {
+            std::vector<tag_t> tags;
+            get_tags_in_range(tags,
+                              0,
+                              begin + static_cast<uint64_t>(from),
+                              begin + static_cast<uint64_t>(n),
+                              pmt::mp(name));
+            if (tags.empty())
+                return std::nullopt;
+            return *std::min_element(tags.begin(), tags.end(), tag_t::offset_compare);
+        };
+        for (int at = 0; at < n;) {
+            if (!d_sending) {
+                const auto sob = next("tx_sob", at);
+                if (!sob)
+                    break; // what is not in a burst is not sent
+                at = static_cast<int>(sob->offset - begin);
+                d_sending = true;
+                const auto time = next("tx_time", at);
+                d_time = time && time->offset == sob->offset
+                             ? device_tags::time(time->value)
+                             : std::nullopt;
+            }
+            const auto eob = next("tx_eob", at);
+            const int end = eob ? static_cast<int>(eob->offset - begin) + 1 : n;
+            write(x + at, end - at, eob.has_value());
+            at = end;
+            d_sending = !eob;
+        }
+        return n;
+    }
+
+private:
+    void write(const gr_complex* x, int n, bool last)
+    {
+        for (int waits = 0; n > 0 && !d_lost;) {
+            boost::this_thread::interruption_point();
+            int flags = last ? SOAPY_SDR_END_BURST : 0;
+            long long ns = 0;
+            if (d_time) {
+                flags |= SOAPY_SDR_HAS_TIME;
+                ns =
+                    d_time->seconds * 1000000000LL + std::llround(d_time->fraction * 1e9);
+            }
+            const void* buffers[] = { x };
+            int sent;
+            try {
+                sent = d_device->writeStream(d_device.stream(),
+                                             buffers,
+                                             static_cast<size_t>(n),
+                                             flags,
+                                             ns,
+                                             wait_us);
+            } catch (const std::exception&) {
+                sent = SOAPY_SDR_STREAM_ERROR;
+            }
+            if (sent > 0) {
+                d_time.reset();
+                x += sent;
+                n -= sent;
+                waits = 0;
+            } else if (sent == SOAPY_SDR_TIME_ERROR || sent == SOAPY_SDR_UNDERFLOW) {
+                report(sent, std::nullopt);
+                if (sent == SOAPY_SDR_TIME_ERROR)
+                    return;
+            } else if ((sent != 0 && sent != SOAPY_SDR_TIMEOUT) || ++waits > most_waits) {
+                d_lost = true;
+                report(sent, std::nullopt);
+            }
+        }
+    }
+
+    // The device tells of its transmissions when it knows.
+    void listen()
+    {
+        while (!d_ended) {
+            size_t channels = 0;
+            int flags = 0, code;
+            long long ns = 0;
+            try {
+                code = d_device->readStreamStatus(
+                    d_device.stream(), channels, flags, ns, wait_us);
+            } catch (const std::exception&) {
+                return;
+            }
+            if (code == SOAPY_SDR_NOT_SUPPORTED)
+                return; // it tells nothing
+            if (code == SOAPY_SDR_TIME_ERROR || code == SOAPY_SDR_UNDERFLOW)
+                report(code,
+                       flags & SOAPY_SDR_HAS_TIME ? std::optional<long long>(ns)
+                                                  : std::nullopt);
+            else if (code < 0 && code != SOAPY_SDR_TIMEOUT)
+                std::this_thread::sleep_for(std::chrono::microseconds(wait_us));
+        }
+    }
+
+    void end_listening()
+    {
+        d_ended = true;
+        if (d_listener.joinable())
+            d_listener.join();
+    }
+
+    void report(int code, std::optional<long long> ns)
+    {
+        const char* name = code == SOAPY_SDR_TIME_ERROR  ? "time_error"
+                           : code == SOAPY_SDR_UNDERFLOW ? "underflow"
+                                                         : "device_lost";
+        auto meta = pmt::dict_add(
+            pmt::make_dict(), pmt::mp("event_code"), pmt::list1(pmt::mp(name)));
+        if (ns)
+            meta = pmt::dict_add(
+                meta,
+                pmt::mp("time_spec"),
+                pmt::cons(
+                    pmt::from_long(*ns / 1000000000),
+                    pmt::from_double(static_cast<double>(*ns % 1000000000) * 1e-9)));
+        message_port_pub(pmt::mp("reports"), pmt::cons(pmt::mp("uhd_async_msg"), meta));
+    }
+
+    soapy_device d_device;
+    std::thread d_listener;
+    std::atomic<bool> d_ended{ true };
+    bool d_sending = false, d_lost = false;
+    std::optional<kernel::device_time>
+        d_time; // of the next sample, at the begin of a burst
+};
+
+} // namespace
+
+soapy_sink::sptr soapy_sink::make(const std::string& args,
+                                  double sample_rate,
+                                  double frequency_hz,
+                                  double lo_offset_hz,
+                                  double gain_db,
+                                  const std::string& antenna,
+                                  int channel,
+                                  const std::string& clock_source,
+                                  const std::string& time_source)
+{
+    return gnuradio::make_block_sptr<soapy_sink_impl>(soapy_settings{ args,
+                                                                      sample_rate,
+                                                                      frequency_hz,
+                                                                      lo_offset_hz,
+                                                                      gain_db,
+                                                                      antenna,
+                                                                      channel,
+                                                                      clock_source,
+                                                                      time_source });
+}
+
+} // namespace gr::hf

@@ -1,0 +1,82 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <hf/from_sdr.h>
+#include <hf/soapy_sink.h>
+#include <hf/soapy_source.h>
+#include <hf/to_sdr.h>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+using namespace gr::hf;
+
+namespace {
+
+template <class T>
+using block_class = py::class_<T, gr::block, gr::basic_block, std::shared_ptr<T>>;
+template <class T>
+using sync_block_class =
+    py::class_<T, gr::sync_block, gr::block, gr::basic_block, std::shared_ptr<T>>;
+
+// Source and sink are set alike, but for the gain.
+template <class Class, class Make>
+Class& define_soapy(Class& c, Make make, double gain_db)
+{
+    return c.def(py::init(make),
+                 py::arg("args") = "driver=",
+                 py::arg("sample_rate") = 48000.0,
+                 py::arg("frequency_hz") = 7.1e6,
+                 py::arg("lo_offset_hz") = 0.0,
+                 py::arg("gain_db") = gain_db,
+                 py::arg("antenna") = "",
+                 py::arg("channel") = 0,
+                 py::arg("clock_source") = "",
+                 py::arg("time_source") = "");
+}
+
+} // namespace
+
+void bind_sdr(py::module& m)
+{
+    py::class_<from_sdr_state>(m, "from_sdr_state")
+        .def_readonly("peak_db", &from_sdr_state::peak_db)
+        .def_readonly("rms_db", &from_sdr_state::rms_db)
+        .def_readonly("clipped", &from_sdr_state::clipped)
+        .def_readonly("lost", &from_sdr_state::lost)
+        .def_readonly("gaps", &from_sdr_state::gaps)
+        .def_readonly("repeated", &from_sdr_state::repeated)
+        .def_readonly("silent_s", &from_sdr_state::silent_s)
+        .def_readonly("drift_ppm", &from_sdr_state::drift_ppm)
+        .def_readonly("timed", &from_sdr_state::timed);
+    block_class<from_sdr>(m, "from_sdr", "Samples of an SDR to complex baseband.")
+        .def(py::init(&from_sdr::make),
+             py::arg("device_rate") = 48000.0,
+             py::arg("modem_rate") = 9600.0)
+        .def("state", &from_sdr::state);
+
+    py::class_<to_sdr_state>(m, "to_sdr_state")
+        .def_readonly("keyed", &to_sdr_state::keyed)
+        .def_readonly("transmissions", &to_sdr_state::transmissions)
+        .def_readonly("damaged", &to_sdr_state::damaged)
+        .def_readonly("late", &to_sdr_state::late)
+        .def_readonly("underflows", &to_sdr_state::underflows)
+        .def_readonly("delay_s", &to_sdr_state::delay_s);
+    block_class<to_sdr>(m, "to_sdr", "Complex baseband to timed bursts for an SDR.")
+        .def(py::init(&to_sdr::make),
+             py::arg("device_rate") = 48000.0,
+             py::arg("modem_rate") = 9600.0,
+             py::arg("latency_s") = 0.04,
+             py::arg("lead_s") = 0.0,
+             py::arg("tail_s") = 0.0,
+             py::arg("keyed_by_burst") = false)
+        .def("state", &to_sdr::state);
+
+    sync_block_class<soapy_source> source(
+        m, "soapy_source", "Receiver of an SDR by SoapySDR.");
+    define_soapy(source, &soapy_source::make, 20)
+        .def("timed", &soapy_source::timed)
+        .def_static("devices", &soapy_source::devices, py::arg("args") = "");
+    sync_block_class<soapy_sink> sink(m, "soapy_sink", "Transmitter of an SDR.");
+    define_soapy(sink, &soapy_sink::make, 0);
+}
