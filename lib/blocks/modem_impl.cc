@@ -21,6 +21,8 @@ namespace {
 constexpr int live_wait_ms = 50;
 // Sound systems fill buffers of some tenths of a second before anything is heard.
 constexpr double live_start_delay_s = 1;
+// Of one gap, samples: months.
+constexpr uint64_t most_erased = uint64_t{ 1 } << 40;
 
 } // namespace
 
@@ -109,7 +111,9 @@ const float* modem_impl::find_erased(size_t n)
     for (const auto& tag : tags) {
         if (!pmt::is_uint64(tag.value))
             continue;
-        const uint64_t end = tag.offset + pmt::to_uint64(tag.value);
+        // Bounded: anybody may tag anything, and the sum must not overflow.
+        const uint64_t end =
+            tag.offset + std::min(pmt::to_uint64(tag.value), most_erased);
         mark(tag.offset, end);
         d_erased_end = std::max(d_erased_end, end);
     }

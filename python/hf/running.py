@@ -164,12 +164,12 @@ def details(s: station.Station) -> List[str]:
     if d.radio:
         r = d.radio
         if r.is_sdr:
-            lines.append(f"radio: {r.type}, {r.sdr.args}, {r.sdr.frequency_hz / 1e6:g} MHz, "
-                         + (f"transmits, key: {r.ptt.way}" if r.transmit else "never transmits"))
+            hears, speaks = f"{r.sdr.args}, {r.sdr.frequency_hz / 1e6:g} MHz", "transmits"
         else:
-            lines.append(f"radio: {r.type}, hears {r.capture or 'the default device'}, "
-                             + (f"transmits on {r.playback or 'the default device'}, key: "
-                            f"{r.ptt.way}" if r.transmit else "never transmits"))
+            hears = f"hears {r.capture or 'the default device'}"
+            speaks = f"transmits on {r.playback or 'the default device'}"
+        lines.append(f"radio: {r.type}, {hears}, "
+                     + (f"{speaks}, key: {r.ptt.way}" if r.transmit else "never transmits"))
     if d.netns:
         lines.append(f"all in network namespace {d.netns}")
     return [f"{d.name}  {line}" for line in lines]

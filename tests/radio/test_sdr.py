@@ -76,7 +76,12 @@ def running(path, log):
         finally:
             if process.poll() is None:
                 process.terminate()
-            process.wait(30)
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:  # gr-uhd does not end when its device is gone
+                process.kill()
+                process.wait(30)
+                assert "type=soapy" in Path(path).read_text()
             process.stderr.close()
 
 
@@ -101,7 +106,7 @@ def test_check_opens_everything_and_keys_nothing(tmp_path, rig, kind):
     ("soapy", ("driver=hftest,", "driver=nosuch,"), "SoapySDR cannot open it"),
     ("uhd", ("driver=hftest,", "driver=nosuch,"), "UHD cannot open it"),
     ("both", ("frequency_hz = 7101800", ""), "needs frequency_hz"),
-    ("both", ("frequency_hz = 7101800", "frequency_hz = 500e6"), "6e+07 Hz"),
+    ("both", ("frequency_hz = 7101800", "frequency_hz = 500e6"), "frequency_hz = 5"),
     ("both", ("latency_s = 0.3", "latency_s = 3"), "latency_s = 3"),
     ("both", ("latency_s = 0.3", "rx_gain_db = 100"), "gain_db = 100"),
     ("both", ("latency_s = 0.3", "tx_gain_db = -20"), "gain_db = -20"),
@@ -273,8 +278,10 @@ def test_samples_that_come_too_slowly_are_told(tmp_path, kind):
         loop.air.put(0, "slow", 1500)
         until(lambda: loop.radio.sink.state().damaged == 1)
         event = pmt.to_python(pmt.car(loop.events.get_message(0)))
-        assert str(event["reason"]) == "underflow" and event["transmission"] == 2
-        assert "transmission 2 has a hole" in loop.radio.take_lines()[0]
+        # gr-uhd gives every packet its time, so that what comes too slowly comes late.
+        assert str(event["reason"]) == ("late" if kind == "uhd" else "underflow")
+        assert event["transmission"] == 2
+        assert re.match("transmission 2 (has a hole|came too late)", loop.radio.take_lines()[0])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -353,10 +360,12 @@ def test_a_lost_device_is_said_and_leaves_no_key_down(tmp_path, rig, kind):
             until(lambda: rig.keyed)
             Air(tmp_path / "air").put(0, "gone", 1)
             until(lambda: not rig.keyed, 20)
-            if kind == "soapy":  # UHD says nothing of it
+            if kind == "soapy":
                 process.wait(30)
                 assert process.returncode == 1
                 assert "the device is lost" in process.stderr.read()
+            else:  # gr-uhd says nothing of it
+                until(lambda: "gives no samples" in (tmp_path / "log").read_text())
         finally:
             sender.kill()
             sender.wait()
@@ -380,11 +389,11 @@ def test_a_data_link_hears_of_a_transmission_that_was_late(tmp_path):
         hf_("console", "ping", "--to", "1.2.0.9", "--server", near, "--count", "1", "--timeout",
             "10")
         until(lambda: "whole: late" in (tmp_path / "log").read_text())
-    assert "came too late and was not sent" in (tmp_path / "log").read_text()
+    assert "came too late" in (tmp_path / "log").read_text()
 
 
 def test_48_khz_pass(tmp_path):
-    mode = "5069-48k-76800S"
+    mode = "5069-48k-72000S"
     message = os.urandom(3000)
     signal_ = np.asarray(hf.modulate(mode, message))
     signal_ = 0.5 * signal_ / np.max(np.abs(signal_))
@@ -409,8 +418,8 @@ def test_examples_can_be_opened(tmp_path, name, kind):
     found = args(tmp_path / "air", 0, kind, rate)
     for what, value in (("args", f'"{found}"'), ("clock_source", '"internal"'),
                         ("rx_antenna", '"RX"'), ("tx_antenna", '"TX/RX"'),
-                        ("port", "0"), ("way", '"none"'), ("folder", f'"{tmp_path}"')):
+                        ("way", '"none"'), ("folder", f'"{tmp_path}"')):
         text = re.sub(rf"^{what} = .*$", f"{what} = {value}", text, flags=re.M)
-    path.write_text(text)
+    path.write_text(text.replace("port = 5066", "port = 0"))
     result = hf_("run", "--check", str(path))
     assert result.returncode == 0, result.stderr

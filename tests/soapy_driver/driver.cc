@@ -246,14 +246,19 @@ public:
             return SOAPY_SDR_STREAM_ERROR;
         if (const uint64_t ms = std::exchange(own.slow, 0))
             std::this_thread::sleep_for(std::chrono::milliseconds(ms));
-        if (flags & SOAPY_SDR_HAS_TIME) {
+        // gr-uhd tells the time of every packet of a burst, not only of the first.
+        const bool timed = (flags & SOAPY_SDR_HAS_TIME) != 0;
+        if (timed && !(d_sending && sample_at(ns) == d_at)) {
             begin_burst(ns);
         } else if (!d_sending) { // a burst that may begin when it likes
             begin_burst(time_of(d_air.now_sample()) + 20000000);
         } else if (d_dropping == none && d_at < d_air.now_sample()) {
-            ++own.underflows;
-            report(SOAPY_SDR_UNDERFLOW, time_of(d_at));
-            d_at = d_air.now_sample() + static_cast<int64_t>(0.002 * d_air.rate());
+            ++(timed ? own.late : own.underflows);
+            report(timed ? SOAPY_SDR_TIME_ERROR : SOAPY_SDR_UNDERFLOW, time_of(d_at));
+            if (timed) // to the end of the burst
+                d_dropping = late;
+            else
+                d_at = d_air.now_sample() + static_cast<int64_t>(0.002 * d_air.rate());
         }
         const auto* x = static_cast<const value*>(buffers[0]);
         if (d_dropping == none) {
@@ -301,6 +306,11 @@ private:
     long long time_of(int64_t sample) const
     {
         return std::llround(static_cast<long double>(sample) * 1e9L / d_air.rate());
+    }
+
+    int64_t sample_at(long long ns) const
+    {
+        return std::llround(static_cast<long double>(ns) * d_air.rate() / 1e9L);
     }
 
     void begin_burst(long long ns)

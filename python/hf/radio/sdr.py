@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An SDR, by SoapySDR or UHD: bursts at given times, gaps by the device's clock."""
 import threading
+import time
 from typing import Any, Callable, List, Optional, Tuple
 
 from gnuradio import blocks, gr
@@ -15,9 +16,12 @@ _SAME_FREQUENCY_HZ = 5.0
 #: So much of a rate may be rounding, as in the blocks of SoapySDR.
 _SAME_RATE = 1e-11
 
+#: A device that gives nothing for so long is said to; s.
+_SILENT_S = 2.0
+
 #: What an operator should do about a transmission that suffered.
 _ADVICE = {
-    "late": "came too late and was not sent from its beginning on; raise latency_s",
+    "late": "came too late, the whole or from some sample on, and was not sent; raise latency_s",
     "underflow": "has a hole: samples did not come in time; is the computer too busy?",
     "untimed": "was not sent: the device has told no time yet",
     "lost": "was cut: the device is lost",
@@ -27,9 +31,9 @@ _ADVICE = {
 class _Events(gr.basic_block):
     """Hears what the blocks of a radio tell, and makes lines for the operator of it."""
 
-    def __init__(self, name: str, rate: float, say: Callable[[str], None]) -> None:
+    def __init__(self, rate: float, say: Callable[[str], None]) -> None:
         gr.basic_block.__init__(self, name="hf_sdr_events", in_sig=None, out_sig=None)
-        self._name, self._rate, self._say = name, rate, say
+        self._rate, self._say = rate, say
         self._lock = threading.Lock()
         self.lost = False       #: the device is gone
         self.message_port_register_in(pmt.intern("events"))
@@ -45,8 +49,6 @@ class _Events(gr.basic_block):
         elif kind == "gap":
             self._say(f"{meta.get('lost')} received samples were lost "
                       f"({1e3 * float(meta.get('lost', 0)) / self._rate:.1f} ms)")
-        elif kind == "device" and reason == "silent":
-            self._say(f"{self._name}: the device has given nothing for a second")
         if reason == "lost":
             self.lost = True
 
@@ -64,6 +66,8 @@ class SdrRadio:
         """Raises RuntimeError if the device cannot be opened, ValueError for what it does not
         have."""
         self._lines: List[str] = []
+        self._moved = (time.monotonic(), 0)  # when samples came last, and how many
+        self._said_silent = False
         self.radio, self.key = r, None
         #: Block whose port events tells of transmissions that suffered; None: there is none.
         self.events: Optional[gr.basic_block] = None
@@ -72,7 +76,7 @@ class SdrRadio:
         self.source = _hf.from_sdr(rate, modem_rate)
         opened = (_open_soapy if r.type == "soapy" else _open_uhd)(r, rate)
         self._device_in, self._device_out = opened
-        self._watch = _Events(s.args, rate, self._lines.append)
+        self._watch = _Events(rate, self._lines.append)
         tb.connect(self._device_in, self.source)
         tb.msg_connect(self.source, "events", self._watch, "events")
         if r.type == "soapy":
@@ -102,10 +106,21 @@ class SdrRadio:
     def take_lines(self) -> List[str]:
         """What the operator should know, said since the last call. Raises RuntimeError once all
         is said if the device is gone."""
+        self._look_for_silence()
         lines = [self._lines.pop(0) for _ in range(len(self._lines))]
         if self._watch.lost and not lines:
             raise RuntimeError(f"{self.radio.sdr.args}: the device is lost")
         return lines
+
+    def _look_for_silence(self) -> None:
+        # gr-uhd does not tell that its device is gone.
+        now, count = time.monotonic(), self.source.nitems_read(0)
+        if count != self._moved[1]:
+            self._moved = (now, count)
+            self._said_silent = False
+        elif count > 0 and now > self._moved[0] + _SILENT_S and not self._said_silent:
+            self._said_silent = True
+            self._lines.append(f"{self.radio.sdr.args}: the device gives no samples")
 
     def close(self) -> None:
         """Release the key; the flowgraph closes the device."""
