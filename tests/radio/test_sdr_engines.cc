@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ostream>
 #include <random>
 #include <stdexcept>
 
@@ -77,6 +78,11 @@ std::vector<burst> send(tx_bursts& t, const std::vector<value>& x, size_t before
 struct rates {
     double device, modem;
 };
+
+void PrintTo(const rates& r, std::ostream* out)
+{
+    *out << r.device << "_for_" << r.modem;
+}
 
 class tx_time : public testing::TestWithParam<rates>
 {
