@@ -130,10 +130,13 @@ def station_files() -> str:
         text += "\n\n".join(cell(p) for p in inspect.cleandoc(kind.__doc__).split("\n\n")) + "\n\n"
         hints, rows = get_type_hints(kind), []
         for f in (f for f in dataclasses.fields(kind) if f.init):
-            least_most = f.metadata.get("range")
-            rows.append([f"`{f.name}`", type_name(hints[f.name]), default_of(f),
-                         f"{least_most[0]} to {least_most[1]}" if least_most else ""])
-        text += table(["key", "type", "default", "allowed"], rows)
+            allowed = " to ".join(f"{x:g}" if isinstance(x, float) else str(x)
+                                  for x in f.metadata.get("range") or ())
+            rows.append([f"`{f.name}`", type_name(hints[f.name]), default_of(f), allowed,
+                         f.metadata.get("unit", ""), cell(f.metadata.get("meaning", ""))])
+        columns = 6 if any(row[5] for row in rows) else 4  # else the text above says it
+        text += table(["key", "type", "default", "allowed", "unit", "meaning"][:columns],
+                      [row[:columns] for row in rows])
     return text
 
 

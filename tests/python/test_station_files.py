@@ -100,7 +100,7 @@ def test_every_field_is_checked():
     """No field whose type the check does not know, so that none is passed on unseen."""
     kinds = [station.Description]
     for kind in kinds:
-        parts = station._PARTS.get(kind, {})
+        parts = station.PARTS.get(kind, {})
         kinds += parts.values()
         hints = station.get_type_hints(kind)
         for f in station.fields(kind):

@@ -39,7 +39,7 @@ struct audio_sink_state {
 class HF_API audio_sink : virtual public gr::sync_block
 {
 public:
-    typedef std::shared_ptr<audio_sink> sptr;
+    typedef std::shared_ptr<audio_sink> sptr; //!< how flowgraphs hold it
     /*! \param device name of ALSA; empty: the default device
      *  \param audio_rate samples/s, 8000 to 192000
      *  \param buffer_s what the device is to hold, s, 0.02 to 0.5
