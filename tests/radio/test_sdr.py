@@ -278,7 +278,7 @@ def test_a_late_burst_is_told(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_samples_that_come_too_slowly_are_told(tmp_path, kind):
-    with Loop(tmp_path, kind) as loop:
+    with Loop(tmp_path, kind, latency_s=LATENCY_S) as loop:
         loop.play(0.1 * np.ones(2000))
         loop.play(0.1 * np.ones(48000), 5000)
         until(lambda: loop.air.get(0, "bursts") == 2)
@@ -406,7 +406,7 @@ def test_48_khz_pass(tmp_path):
     signal_ = 0.5 * signal_ / np.max(np.abs(signal_))
     with Loop(tmp_path, "soapy", 192000, 153600.0, more=",channel=awgn snr:30") as loop:
         at = loop.play(signal_, 20000)
-        y = loop.received(at + len(signal_) + int(153600 * (LATENCY_S + 0.3)))
+        y = loop.received(at + len(signal_) + int(153600 * (LOOP_LATENCY_S + 0.3)))
         assert loop.reasons() == []
     receiver = hf.receiver(bandwidth=48)
     found = [event for k in range(0, len(y), 15360) for event in receiver.push(y[k:k + 15360])]
