@@ -41,24 +41,7 @@ channel::channel(const channel_spec& spec,
 {
     if (d_spec.filter)
         d_filter.emplace(*d_spec.filter, sample_rate);
-    double total = 0;
-    for (const path_spec& p : d_spec.paths) {
-        total += std::pow(10, p.gain_db / 10);
-        const double delay = p.delay_ms * 1e-3 * sample_rate;
-        if (!is_whole(delay) && delay < static_cast<double>(delay_line::half_length()))
-            d_latency = delay_line::half_length();
-    }
-    for (size_t i = 0; i < d_spec.paths.size(); ++i) {
-        const path_spec& p = d_spec.paths[i];
-        d_paths.emplace_back(p,
-                             sample_rate,
-                             static_cast<double>(d_latency),
-                             std::sqrt(std::pow(10, p.gain_db / 10) / total),
-                             counter_random(seed, i));
-    }
-    const path_spec& first = d_spec.paths.front();
-    d_pass = d_spec.paths.size() == 1 && first.delay_ms == 0 && first.spread_hz == 0 &&
-             first.shift_hz == 0 && first.phase_deg == 0;
+    make_paths(seed);
     if (d_spec.snr_db)
         d_noise_power = signal_power * sample_rate /
                         (1e3 * d_spec.bandwidth_khz.value_or(usual_bandwidth_khz)) /
@@ -67,6 +50,41 @@ channel::channel(const channel_spec& spec,
         d_clock.emplace(sample_rate, d_spec.clock_ppm);
         d_latency += d_clock->latency();
     }
+}
+
+// A short delay that is not whole samples makes all of them longer, see latency().
+void channel::make_room_for(double delay_ms)
+{
+    const double delay = delay_ms * 1e-3 * d_rate;
+    if (!is_whole(delay) && delay < static_cast<double>(delay_line::half_length()))
+        d_latency = delay_line::half_length();
+}
+
+void channel::make_paths(uint64_t seed)
+{
+    if (const auto& learned = d_spec.learned) {
+        for (const double delay_ms : learned->delays_ms)
+            make_room_for(delay_ms);
+        for (size_t i = 0; i < learned->paths(); ++i)
+            d_paths.emplace_back(learned, i, d_rate, static_cast<double>(d_latency));
+        return;
+    }
+    double total = 0;
+    for (const path_spec& p : d_spec.paths) {
+        total += std::pow(10, p.gain_db / 10);
+        make_room_for(p.delay_ms);
+    }
+    for (size_t i = 0; i < d_spec.paths.size(); ++i) {
+        const path_spec& p = d_spec.paths[i];
+        d_paths.emplace_back(p,
+                             d_rate,
+                             static_cast<double>(d_latency),
+                             std::sqrt(std::pow(10, p.gain_db / 10) / total),
+                             counter_random(seed, i));
+    }
+    const path_spec& first = d_spec.paths.front();
+    d_pass = d_spec.paths.size() == 1 && first.delay_ms == 0 && first.spread_hz == 0 &&
+             first.shift_hz == 0 && first.phase_deg == 0;
 }
 
 // Integral of the frequency up to a sample, in turns; closed forms, so that an hour later

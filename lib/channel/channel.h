@@ -18,7 +18,7 @@
 namespace gr::hf::kernel {
 
 /*! \brief A simulated HF channel for complex baseband: the sender's sample clock, paths
- *         (static or Watterson fading), frequency offset and drift, white noise, impulses and
+ *         (static, Watterson fading or learned), frequency offset and drift, white noise, impulses and
  *         carriers, the radio's filter, level; in this order.
  *
  * The signal-to-noise ratio is defined in a bandwidth B - channel_spec::bandwidth_khz, 3 kHz
@@ -56,6 +56,9 @@ public:
      */
     size_t latency() const { return d_latency; }
 
+    //! Samples/s.
+    double sample_rate() const { return d_rate; }
+
     //! Noise power of an output sample; 0 without noise.
     double noise_power() const { return d_noise_power; }
 
@@ -68,6 +71,8 @@ public:
     double carrier_turns(double sample) const;
 
 private:
+    void make_room_for(double delay_ms);
+    void make_paths(uint64_t seed);
     void shift_frequency(std::complex<float>* x, size_t n);
 
     channel_spec d_spec;

@@ -18,7 +18,7 @@ constexpr size_t max_paths = 64;
 
 constexpr size_t max_carriers = 16;
 constexpr const char* all_keys =
-    "paths=, snr=, bandwidth=, offset=, drift=, sweep=, clock=, "
+    "paths=, learned=, snr=, bandwidth=, offset=, drift=, sweep=, clock=, "
     "impulses=, carriers=, morse=, filter=, gain=, step=, agc=";
 
 struct preset {
@@ -66,6 +66,24 @@ std::vector<std::string> split(const std::string& text, const char* separators)
         else
             parts.emplace_back();
     }
+    return parts;
+}
+
+// The items of a channel; blanks within double quotes belong to the item, the quotes do not.
+std::vector<std::string> items(const std::string& text)
+{
+    std::vector<std::string> parts(1);
+    bool quoted = false;
+    for (char c : text) {
+        if (c == '"')
+            quoted = !quoted;
+        else if (!quoted && (c == ' ' || c == ';' || c == '\t'))
+            parts.emplace_back();
+        else
+            parts.back() += c;
+    }
+    if (quoted)
+        fail(text, "a double quote is not closed");
     return parts;
 }
 
@@ -162,7 +180,8 @@ std::vector<std::string> channel_spec::names()
 channel_spec channel_spec::parse(const std::string& text)
 {
     channel_spec s;
-    for (const std::string& item : split(text, " ;\t")) {
+    bool other_paths = false;
+    for (const std::string& item : items(text)) {
         if (item.empty() || item == "clear" || item == "awgn")
             continue;
         const size_t eq = item.find('=');
@@ -179,10 +198,14 @@ channel_spec channel_spec::parse(const std::string& text)
                 fail(item,
                      "unknown; allowed are " + allowed + "and the keys " + all_keys);
             }
+            other_paths = true;
             s.paths = { { 0, 0, p->spread_hz, 0, 0 },
                         { p->delay_ms, 0, p->spread_hz, 0, 0 } };
-        } else if (key == "paths")
+        } else if (key == "paths") {
+            other_paths = true;
             s.paths = parse_paths(item, value);
+        } else if (key == "learned")
+            s.learned = learned_channel::read(value);
         else if (key == "snr")
             s.snr_db = number(item, value);
         else if (key == "bandwidth")
@@ -223,14 +246,16 @@ channel_spec channel_spec::parse(const std::string& text)
         else
             fail(item, std::string("unknown key; allowed are ") + all_keys);
     }
+    if (s.learned && other_paths)
+        fail(text, "learned= has paths of its own: no other paths beside it");
     s.validate();
     return s;
 }
 
 std::string channel_spec::to_string() const
 {
-    std::string t = "paths=";
-    for (size_t i = 0; i < paths.size(); ++i) {
+    std::string t = learned ? "learned=\"" + learned->file + "\"" : "paths=";
+    for (size_t i = 0; i < (learned ? 0 : paths.size()); ++i) {
         const path_spec& p = paths[i];
         t += (i ? "," : "") + text_of(p.delay_ms) + ":" + text_of(p.gain_db) + ":" +
              text_of(p.spread_hz);

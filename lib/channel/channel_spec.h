@@ -2,6 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "channel/learned_channel.h"
+
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,6 +68,8 @@ struct step_spec {
  *                               or docs/channel.md
  *     paths=D:G:S,D:G:S[:F[:P]]  explicit: delay ms, gain dB, spread Hz (two sigma),
  *                               shift Hz, phase degrees (static paths)
+ *     learned=FILE              paths from a channel file, see learned_channel; a name with
+ *                               blanks or semicolons stands in double quotes
  *     snr=DB                    white noise, SNR in the bandwidth
  *     bandwidth=KHZ             in which snr= counts; by default that of the waveform, if it
  *                               is known, else 3
@@ -84,6 +89,7 @@ struct step_spec {
  */
 struct channel_spec {
     std::vector<path_spec> paths{ path_spec{} };
+    std::shared_ptr<const learned_channel> learned; //!< in place of paths; else null
     std::optional<double> snr_db; //!< in the bandwidth, -50 to 200; empty: no noise
     std::optional<double>
         bandwidth_khz;         //!< of snr_db, 0.1 to 1000; empty: not said, so 3
@@ -103,6 +109,7 @@ struct channel_spec {
     static std::vector<std::string> names();
 
     /*! \brief Read the string form.
+     *  \details Reads the file of learned=.
      *  \throws std::invalid_argument naming the item that is wrong and what is allowed.
      */
     static channel_spec parse(const std::string& text);

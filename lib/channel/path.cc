@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace gr::hf::kernel {
 
@@ -94,6 +95,17 @@ path::path(const path_spec& spec,
         d_fading.emplace(sample_rate, spec.spread_hz, random);
 }
 
+path::path(std::shared_ptr<const learned_channel> channel,
+           size_t number,
+           double sample_rate,
+           double extra_delay)
+    : d_delay_samples(channel->delays_ms[number] * 1e-3 * sample_rate + extra_delay),
+      d_delay(d_delay_samples),
+      d_learned(learned_tap(std::move(channel), number, sample_rate)), d_gain(1),
+      d_turns_per_sample(0)
+{
+}
+
 void path::add(const std::complex<float>* in, std::complex<float>* out, size_t n)
 {
     d_delayed.resize(n);
@@ -101,6 +113,8 @@ void path::add(const std::complex<float>* in, std::complex<float>* out, size_t n
     d_delay.process(in, d_delayed.data(), n);
     if (d_fading)
         d_fading->produce(d_gains.data(), n);
+    if (d_learned)
+        d_learned->produce(d_gains.data(), n);
     for (size_t i = 0; i < n; ++i) {
         std::complex<float> g = d_gain * d_gains[i];
         if (d_turns_per_sample != 0) {
@@ -115,6 +129,8 @@ void path::add(const std::complex<float>* in, std::complex<float>* out, size_t n
 
 std::complex<double> path::gain(double sample) const
 {
+    if (d_learned)
+        return d_learned->at(sample);
     const std::complex<double> g = d_gain;
     return g * (d_fading ? std::complex<double>(d_fading->at(sample)) : 1.0) *
            std::polar(1.0, 2 * M_PI * std::fmod(d_turns_per_sample * sample, 1.0));

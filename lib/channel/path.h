@@ -4,10 +4,12 @@
 
 #include "channel/channel_spec.h"
 #include "channel/fading_tap.h"
+#include "channel/learned_channel.h"
 
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -36,7 +38,7 @@ private:
     std::vector<std::complex<float>> d_work; // history, then the input
 };
 
-//! One path: delay, then gain (static or fading) and Doppler shift; adds to its output.
+//! One path: delay, then gain (static, fading or learned) and Doppler shift; adds to its output.
 class path
 {
 public:
@@ -49,6 +51,12 @@ public:
          double amplitude,
          counter_random random);
 
+    //! Path number \p number of a channel that was learned.
+    path(std::shared_ptr<const learned_channel> channel,
+         size_t number,
+         double sample_rate,
+         double extra_delay);
+
     void add(const std::complex<float>* in, std::complex<float>* out, size_t n);
 
     //! Delay in samples, the extra one included.
@@ -60,6 +68,7 @@ private:
     double d_delay_samples;
     delay_line d_delay;
     std::optional<fading_tap> d_fading;
+    std::optional<learned_tap> d_learned;
     std::complex<float> d_gain;
     double d_turns_per_sample;
     uint64_t d_count = 0;

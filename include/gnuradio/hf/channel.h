@@ -23,6 +23,7 @@ namespace gr::hf {
  *     low-quiet low-moderate low-disturbed mid-quiet ... high-disturbed nvis   ITU-R F.1487
  *     paths=D:G:S,D:G:S         explicit: delay ms, gain dB, Doppler spread Hz (two sigma),
  *                               and optionally :shift Hz:phase degrees
+ *     learned=FILE              paths from a channel file, which hf channel --learn writes
  *     snr=DB                    white noise; SNR for signals of mean power \p signal_power
  *     bandwidth=KHZ             in which snr= counts, 3 unless given (hf.air: its own)
  *     offset=HZ drift=HZ/S sweep=HZ/S   frequency offset, its rate, triangle sweep

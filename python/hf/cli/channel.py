@@ -56,13 +56,28 @@ def _live(channel: str, ways: List[Tuple[str, str]], seed: int, signal: float,
                     err=True)
 
 
+def _learn(path: str, target: Optional[str], subcarrier: Optional[float], bandwidth: int,
+           force: bool) -> None:
+    from .. import recording as recordings
+    from ..lab import learn
+    target = target or recordings.sigmf_base(path) + "-channel.sigmf-meta"
+    with checked():
+        got = learn.learn(path, target, subcarrier, bandwidth, force)
+    print(learn.table(got))
+    click.echo(f"{got.mode} from {got.start_s:.2f} s, {got.seconds:.1f} s long, "
+               f"{100 * got.channel.used:.0f} % of it used: SNR {got.snr_db:.1f} dB, offset "
+               f"{got.channel.offset_hz:+.2f} Hz, clock {got.channel.clock_ppm:+.1f} ppm; "
+               f"play it by learned={recordings.sigmf_base(target)}.sigmf-meta", err=True)
+
+
 @click.command(short_help="A recording through the simulated channel.")
 @click.argument("channel", required=False, metavar="[CHANNEL")
 @click.argument("source", required=False, metavar="IN", type=click.Path(dir_okay=False))
 @click.argument("target", required=False, metavar="OUT]", type=click.Path(dir_okay=False))
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
-@click.option("--subcarrier", type=float, default=1800.0, show_default=True,
-              help="Centre of the signal in audio, Hz.")
+@click.option("--subcarrier", type=float,
+              help="Centre of the signal in audio, Hz.  [default: 1800; for --learn that of the "
+              "bandwidth]")
 @click.option("--level", type=click.FloatRange(-60, 0), default=-3.0, show_default=True,
               help="Highest peak of the result, dB of full scale.")
 @click.option("--live", is_flag=True,
@@ -74,6 +89,14 @@ def _live(channel: str, ways: List[Tuple[str, str]], seed: int, signal: float,
               "SNR refers.")
 @click.option("--duration", type=click.FloatRange(0.1), help="For --live: end after so many "
               "seconds.")
+@click.option("--learn", "recorded", metavar="RECORDING", type=click.Path(dir_okay=False),
+              help="Learn the channel that the longest transmission in this recording (WAV or "
+              "SigMF) went through, and write it to a channel file.")
+@click.option("--out", metavar="FILE", type=click.Path(dir_okay=False),
+              help="For --learn: the channel file, SigMF.  [default: the name of RECORDING with "
+              "-channel]")
+@click.option("--bandwidth", type=int, default=3, show_default=True, metavar="KHZ",
+              help="For --learn: of the transmission.")
 @click.option("--validate", is_flag=True,
               help="Measure fading, noise, delays and print them beside what they should be.")
 @click.option("--compare", is_flag=True,
@@ -86,8 +109,9 @@ def _live(channel: str, ways: List[Tuple[str, str]], seed: int, signal: float,
               help="For both: Doppler spectrum and envelope as PNG, SVG or PDF.")
 @force_option
 def command(channel: Optional[str], source: Optional[str], target: Optional[str], seed: int,
-            subcarrier: float, level: float, live: bool, back: Optional[Tuple[str, str]],
-            signal: float, duration: Optional[float], validate: bool, compare: bool,
+            subcarrier: Optional[float], level: float, live: bool, back: Optional[Tuple[str, str]],
+            signal: float, duration: Optional[float], recorded: Optional[str],
+            out: Optional[str], bandwidth: int, validate: bool, compare: bool,
             spread: float, hours: float, plot: Optional[str], force: bool) -> None:
     """Put the recording IN through a simulated HF channel and write OUT.
 
@@ -97,10 +121,15 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
 
     CHANNEL is one word or several: clear, awgn; good, moderate, poor, flutter (ITU-R F.520);
     low-, mid-, high- with quiet, moderate or disturbed, and nvis (ITU-R F.1487);
-    paths=DELAY_MS:GAIN_DB:SPREAD_HZ,...; snr=DB; offset=HZ drift=HZ_PER_S sweep=HZ_PER_S;
-    clock=PPM; impulses=PER_S:DB[:MS]; carriers=HZ:DB,...; morse=HZ:DB[:WPM];
+    paths=DELAY_MS:GAIN_DB:SPREAD_HZ,...; learned=FILE, which --learn writes; snr=DB;
+    offset=HZ drift=HZ_PER_S sweep=HZ_PER_S; clock=PPM; impulses=PER_S:DB[:MS];
+    carriers=HZ:DB,...; morse=HZ:DB[:WPM];
     filter=fir|butterworth|elliptic:LOW_HZ:HIGH_HZ (from the middle of the channel); gain=DB;
     step=DB:S; agc=S.
+
+    --learn decodes RECORDING, makes again what was sent, and estimates from both how the paths
+    changed; offset and clock error are told apart from them, and the file holds no noise. The
+    table is Markdown, on standard output.
 
     --validate checks the channel as MIL-STD-188-110C E.7 asks, and beyond; the table is
     Markdown, on standard output; the exit status is 1 if a figure is off.
@@ -110,14 +139,25 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
       hf channel "poor snr=18 offset=40" clean.wav faded.wav
       hf channel "nvis snr=25 clock=50 impulses=2:20" clean.wav rough.wav
       hf channel --live "poor snr=18" plughw:CARD=A plughw:CARD=B --signal -12
+      hf channel --learn heard.sigmf-meta --out tuesday
+      hf channel "learned=tuesday.sigmf-meta snr=12" clean.wav as-on-tuesday.wav
       hf channel --validate --plot spectrum.png
     """
     named = [a for a in (channel, source, target) if a is not None]
-    if (len(named) == 3) + validate + compare != 1 or len(named) not in (0, 3):
-        raise click.UsageError("give CHANNEL IN OUT, or --validate, or --compare")
+    kinds = (len(named) == 3) + validate + compare + (recorded is not None)
+    if kinds != 1 or len(named) not in (0, 3):
+        raise click.UsageError("give CHANNEL IN OUT, or --learn, or --validate, or --compare")
+    if out and recorded is None:
+        raise click.UsageError("--out is for --learn")
     if live and len(named) != 3:
         raise click.UsageError("--live needs CHANNEL and two sound devices")
     try:
+        if recorded is not None:
+            if recorded == "-":
+                raise click.UsageError("RECORDING needs a name")
+            _learn(recorded, out, subcarrier, bandwidth, force)
+            return
+        subcarrier = 1800.0 if subcarrier is None else subcarrier
         if live:
             assert channel is not None and source is not None and target is not None
             _live(channel, [(source, target)] + ([back] if back else []), seed, signal,

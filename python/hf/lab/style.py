@@ -4,6 +4,7 @@
 The variable HF_PICTURES chooses: light (the default), dark, or print (twice the pixels, and lines
 that differ without colours)."""
 from contextlib import contextmanager
+import io
 import os
 from typing import Any, Dict, Iterator, List, Tuple
 
@@ -28,9 +29,9 @@ def theme() -> str:
     return chosen
 
 
-def foreground() -> str:
-    """Colour of text and marks that belong to no curve."""
-    return THEMES[theme()][2]
+def foreground(of: str = "") -> str:
+    """Colour of text and marks that belong to no curve; of: another theme than the chosen one."""
+    return THEMES[of or theme()][2]
 
 
 def colours(count: int) -> List[Any]:
@@ -58,15 +59,15 @@ def _parameters(name: str) -> Dict[str, Any]:
 
 
 @contextmanager
-def figure(rows: int = 1, columns: int = 1, height: float = 6.0,
-           **options: Any) -> Iterator[Tuple[Any, Any]]:
-    """A figure and its axes, as of pyplot.subplots(), which takes the options too. height: in
-    inches."""
+def figure(rows: int = 1, columns: int = 1, height: float = 6.0, width: float = WIDTH,
+           of: str = "", **options: Any) -> Iterator[Tuple[Any, Any]]:
+    """A figure and its axes, as of pyplot.subplots(), which takes the options too. height, width:
+    in inches; of: a theme other than the one that was chosen."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    with matplotlib.rc_context(_parameters(theme())):
-        made, axes = pyplot.subplots(rows, columns, figsize=(WIDTH, height),
+    with matplotlib.rc_context(_parameters(of or theme())):
+        made, axes = pyplot.subplots(rows, columns, figsize=(width, height),
                                      layout="constrained", **options)
         try:
             yield made, axes
@@ -79,6 +80,30 @@ def legend_beside(axis: Any, **options: Any) -> None:
     if options.get("handles") or axis.get_legend_handles_labels()[0]:
         axis.legend(**{"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.3,
                        **options})
+
+
+def time_axis(axis: Any) -> None:
+    """Times of UTC along the x axis (datetime), few and short, whatever they span."""
+    from matplotlib import dates
+    locator = dates.AutoDateLocator(minticks=3, maxticks=7)
+    axis.xaxis.set_major_locator(locator)
+    axis.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+    axis.set_xlabel("UTC")
+
+
+def inline(made: Any) -> str:
+    """The figure (of the theme light) as SVG for a page of HTML: text and grid have the page's
+    colours (currentColor, --grid), the background is the page's."""
+    import matplotlib
+    drawn = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        made.savefig(drawn, format="svg", transparent=True, dpi=2 * DPI, metadata={"Date": None})
+    text = drawn.getvalue()
+    text = text[text.index("<svg"):]
+    back, _, ink, grid = THEMES["light"]
+    for colour, name in ((ink, "currentColor"), (grid, "var(--grid)"), (back, "var(--back)")):
+        text = text.replace(colour, name)
+    return text
 
 
 def save(made: Any, path: str) -> None:

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Channel files: the gains of a channel's paths over time, as the words learned=FILE play them."""
+import json
+from typing import Any, Dict, Sequence
+
+import numpy as np
+
+from . import output, recording
+
+#: Of SigMF: where the keys hf: of a channel file are described.
+EXTENSION = {"name": "hf", "version": "1.0.0", "optional": False}
+
+
+def write(path: str, rate: float, delays_s: Sequence[float], gains: np.ndarray,
+          description: str, more: Dict[str, Any]) -> None:
+    """Write a channel file: a SigMF recording of complex floats, a SigMF channel for each path.
+
+    path: one of its two files, or the name both have in common; rate: gains of a path per second;
+    delays_s: of the paths; gains: (times, paths), scaled to a mean power of 1 here; more: further
+    keys of the description. What may be is in docs/channel.md. Raises output.OutputError; whether
+    files may be replaced is for the caller to ask.
+    """
+    gains = np.asarray(gains)
+    gains = gains / np.sqrt(np.mean(np.sum(np.abs(gains) ** 2, axis=1)))
+    meta = recording.sigmf_meta(rate, description, [])
+    meta["global"]["core:num_channels"] = len(delays_s)
+    meta["global"]["core:extensions"] = [EXTENSION]
+    meta["global"]["hf:delays_s"] = [float(d) for d in delays_s]
+    meta["global"].update(more)
+    data_path, meta_path = recording.sigmf_files(path)
+    with output.replacing_text(meta_path) as file, output.replacing(data_path) as data:
+        data.write(np.ascontiguousarray(gains, "<c8").tobytes())
+        json.dump(meta, file, indent=2)
+        file.write("\n")
