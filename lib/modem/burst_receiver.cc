@@ -231,8 +231,12 @@ bool burst_receiver::impl::step_watch()
 
 void burst_receiver::impl::begin(const acquired& a)
 {
-    d_tracker =
-        make_tracker(a, d_options.lost_after_s, d_options.effort, d_options.known);
+    d_tracker = make_tracker(a,
+                             d_options.lost_after_s,
+                             d_options.effort,
+                             d_options.known,
+                             d_options.diversity,
+                             d_options.side);
     if (d_details)
         d_tracker->keep_details();
     d_waveform = a.waveform;

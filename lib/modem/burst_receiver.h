@@ -5,6 +5,7 @@
 #include "modem/detect/block_details.h"
 #include "modem/grid.h"
 #include "modem/track/channel_report.h"
+#include "modem/track/diversity_link.h"
 #include "modem/track/known_channel.h"
 #include "waveform/reception.h"
 
@@ -43,6 +44,9 @@ struct rx_options {
      *         of it, except in acquisition and at 75 bit/s.
      */
     std::shared_ptr<const known_channel> known = nullptr;
+    //! Of a diversity_receiver: where it meets the other antenna, and which of the two it is.
+    std::shared_ptr<diversity_link> diversity = nullptr;
+    size_t side = 0; //!< 0 or 1
 };
 
 //! What a burst_receiver found, in the order in which it happened on the air.

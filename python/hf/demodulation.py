@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Recordings to octets: every transmission in them, and a report of each."""
-from typing import Any, Callable, Dict, Iterable, List, Optional
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np
 
@@ -100,34 +100,83 @@ def usual_subcarrier(bandwidth: int) -> float:
     return 300.0 + 500.0 * bandwidth
 
 
+#: Samples of the modem, and the share of each that was erased.
+Heard = Tuple[np.ndarray, np.ndarray]
+
+
+class _Baseband:
+    """A recording at the rate of the modem; seconds: of it, so far."""
+
+    def __init__(self, source: recording.Recording, subcarrier: float, bandwidth: int) -> None:
+        self._source, self.seconds = source, 0.0
+        self._converter = _hf.audio_to_baseband(source.rate, subcarrier, baseband_rate(bandwidth),
+                                                blank_bursts=True)
+
+    def pieces(self) -> Iterator[Heard]:
+        """What was heard, in order."""
+        samples = 0
+        for piece in self._source.pieces():
+            samples += len(piece)
+            self.seconds = samples / self._source.rate
+            yield self._with_erased(self._converter.push(piece))
+        yield self._with_erased(self._converter.finish())
+
+    def _with_erased(self, heard: np.ndarray) -> Heard:
+        erased = self._converter.erased  # None: nothing was
+        return heard, np.zeros(len(heard), np.float32) if erased is None else erased
+
+
+def together(*sources: Iterator[Heard]) -> Iterator[List[Heard]]:
+    """Pieces of all that are of the same time; behind the end of a shorter one is silence."""
+    have: List[Heard] = [(np.zeros(0, np.complex64), np.zeros(0, np.float32))] * len(sources)
+    ended = [False] * len(sources)
+    while True:
+        for k, source in enumerate(sources):
+            while not ended[k] and not len(have[k][0]):
+                piece = next(source, None)
+                ended[k] = piece is None
+                have[k] = piece or have[k]
+        if all(ended):
+            return
+        n = min(len(h[0]) for h, over in zip(have, ended) if not over)
+        yield [(np.zeros(n, np.complex64), np.zeros(n, np.float32)) if over
+               else (h[0][:n], h[1][:n]) for h, over in zip(have, ended)]
+        have = [(h[0][n:], h[1][n:]) for h in have]
+
+
 def demodulate(source: recording.Recording, reception: Reception, subcarrier: float = 1800.0,
                zero_interleaver: bool = False, effort: int = 1, bandwidth: int = 3,
-               dumped: Optional[dump.Dump] = None) -> float:
+               dumped: Optional[dump.Dump] = None,
+               second: Optional[recording.Recording] = None) -> float:
     """Everything in the recording; gives its duration in seconds.
 
     subcarrier: centre of the signal, Hz, 0 for complex samples; zero_interleaver: take the serial
     tone's short interleaver for none, which the waveform does not tell apart; effort: 0 to 2, as
     of hf.receiver; bandwidth: of the channel, kHz; dumped: takes what the stages of the receiver
-    made. Raises RecordingError, and ValueError for a bandwidth, a rate or a subcarrier that cannot
-    be.
+    made; second: of another antenna, begun at the same time. Raises RecordingError, and ValueError
+    for a bandwidth, a rate or a subcarrier that cannot be.
     """
-    receiver = _hf.receiver(zero_interleaver, effort=effort, bandwidth=bandwidth,
-                            details=dumped is not None)
-
     def take(events: List[Dict[str, Any]]) -> None:
         reception.handle(events)
         if dumped is not None:
             dumped.handle(events)
 
-    converter = _hf.audio_to_baseband(source.rate, subcarrier, baseband_rate(bandwidth),
-                                      blank_bursts=True)
-    samples = 0
-    for piece in source.pieces():
-        samples += len(piece)
-        take(receiver.push(converter.push(piece), converter.erased))
-    take(receiver.push(converter.finish(), converter.erased))
-    take(receiver.push(silence(bandwidth)))
-    reception.finish(samples / source.rate)
+    options = {"zero_interleaver": zero_interleaver, "effort": effort, "bandwidth": bandwidth,
+               "details": dumped is not None}
+    end = silence(bandwidth)
+    first = _Baseband(source, subcarrier, bandwidth)
+    if second is None:
+        receiver = _hf.receiver(**options)
+        for piece, erased in first.pieces():
+            take(receiver.push(piece, erased))
+        take(receiver.push(end))
+    else:
+        both = _hf.diversity_receiver(**options)
+        for a, b in together(first.pieces(), _Baseband(second, subcarrier, bandwidth).pieces()):
+            take(both.push(a[0], b[0], a[1], b[1]))
+        take(both.push(end, end))
+    seconds = first.seconds
+    reception.finish(seconds)
     if dumped is not None:
         dumped.finish()
-    return samples / source.rate
+    return seconds

@@ -14,9 +14,9 @@ from gnuradio.hf.lab import acquisition, ber, curves, f1487, snr_report, standar
 POINT = ber.Point("4539-600S", "awgn snr=-1", 4.0)
 
 
-def measure(store, jobs=2, point=POINT, stop=ber.Stop(20, 40)):
+def measure(store, jobs=2, point=POINT, stop=ber.Stop(20, 40), one=ber.trial):
     with ThreadPoolExecutor(jobs) as executor:
-        return ber.measure(point, stop, executor, jobs, store)
+        return ber.measure(point, stop, executor, jobs, store, one=one)
 
 
 def without_cpu(result):
@@ -43,7 +43,7 @@ def test_the_number_of_processors_changes_nothing():
     assert low < one.ber < high
 
 
-def test_an_interrupted_sweep_goes_on(tmp_path, monkeypatch):
+def test_an_interrupted_sweep_goes_on(tmp_path):
     path = tmp_path / "sweep.csv"
     store = ber.Store(str(path))
     whole = measure(store)
@@ -51,15 +51,18 @@ def test_an_interrupted_sweep_goes_on(tmp_path, monkeypatch):
     lines = path.read_text().splitlines()
     path.write_text("\n".join(lines[:3]) + "\n" + lines[3][:20])  # two trials and a piece
     calls = []
-    real = ber.trial
-    monkeypatch.setattr(ber, "trial", lambda p, s: calls.append(s) or real(p, s))
+
+    def counted(point, seed):
+        calls.append(seed)
+        return ber.trial(point, seed)
+
     store = ber.Store(str(path))
-    again = measure(store)
+    again = measure(store, one=counted)
     store.close()
     assert without_cpu(again) == without_cpu(whole)
     assert calls and min(calls) == 3
     calls.clear()
-    assert without_cpu(measure(ber.Store(str(path)), 1)) == without_cpu(whole)
+    assert without_cpu(measure(ber.Store(str(path)), 1, one=counted)) == without_cpu(whole)
     assert calls == []
 
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace gr::hf::kernel {
 
@@ -63,7 +64,7 @@ void iterative_detector::form_beliefs()
         for (unsigned b = 0; b < bits; ++b) {
             const size_t k = i * bits + b;
             ratio[b] =
-                std::clamp(weight_posterior * d_posterior[k] - weight_input * d_soft[k],
+                std::clamp(weight_posterior * d_posterior[k] - weight_input * d_sum[k],
                            -largest_ratio,
                            largest_ratio);
         }
@@ -71,23 +72,76 @@ void iterative_detector::form_beliefs()
     }
 }
 
-decoded_block iterative_detector::end_block(frame_source& source)
+// Another round: symbols and soft bits with what is believed of them.
+void iterative_detector::equalise_again(frame_source& source,
+                                        const std::vector<symbol_belief>& beliefs)
 {
     const unsigned bits = d_d.alphabet.bits;
+    source.observe_again(beliefs, d_frames);
+    size_t symbol = 0;
+    for (frame_observation& f : d_frames) {
+        d_equaliser.equalise(f, &beliefs[symbol], d_estimates);
+        note(symbol);
+        for (size_t i = 0; i < d_estimates.size(); ++i, ++symbol)
+            d_symbols.soft_bits(
+                d_scrambling[symbol], d_estimates[i], &d_soft[symbol * bits]);
+    }
+}
+
+void iterative_detector::add_up(const std::vector<part>& parts)
+{
+    d_sum = d_soft;
+    for (const part& p : parts)
+        if (p.detector != this)
+            for (size_t i = 0; i < d_sum.size(); ++i)
+                d_sum[i] += p.detector->d_soft[i];
+}
+
+// The a-posteriori ratios of the sum, and what they decide otherwise than before, or than it.
+iterative_detector::progress iterative_detector::decide()
+{
+    d_decoder.soft_output(d_sum, d_posterior);
+    progress p;
+    d_decisions.resize(d_posterior.size(), 2); // 2: not decided before
+    for (size_t i = 0; i < d_decisions.size(); ++i) {
+        const uint8_t decision = d_posterior[i] < 0;
+        p.changed += decision != d_decisions[i];
+        p.corrected += decision != (d_sum[i] < 0);
+        d_decisions[i] = decision;
+    }
+    return p;
+}
+
+decoded_block iterative_detector::end_block(frame_source& source)
+{
+    return std::move(end_blocks({ { this, &source } }).front());
+}
+
+std::vector<decoded_block> iterative_detector::end_blocks(const std::vector<part>& parts)
+{
+    iterative_detector& first = *parts.front().detector;
+    first.iterate(parts);
+    std::vector<decoded_block> decoded;
+    for (const part& p : parts) {
+        iterative_detector& one = *p.detector;
+        if (one.d_details)
+            one.d_details->llrs = first.d_sum;
+        decoded.push_back(one.d_decoder.decode(first.d_sum));
+        one.d_soft.clear();
+        one.d_scrambling.clear();
+    }
+    return decoded;
+}
+
+void iterative_detector::iterate(const std::vector<part>& parts)
+{
     const size_t patience = d_rounds > 4 ? 2 : 1; // rounds without progress
     size_t idle = 0;
     double corrected_before = 1;
     d_decisions.clear();
+    add_up(parts);
     for (size_t round = 0; round < d_rounds; ++round) {
-        d_decoder.soft_output(d_soft, d_posterior);
-        size_t changed = 0, corrections = 0;
-        d_decisions.resize(d_posterior.size(), 2); // 2: not decided before
-        for (size_t i = 0; i < d_decisions.size(); ++i) {
-            const uint8_t decision = d_posterior[i] < 0;
-            changed += decision != d_decisions[i];
-            corrections += decision != (d_soft[i] < 0);
-            d_decisions[i] = decision;
-        }
+        const auto [changed, corrections] = decide();
         const auto size = static_cast<double>(d_decisions.size());
         const double corrected = static_cast<double>(corrections) / size;
         if (static_cast<double>(changed) > restless * size &&
@@ -101,22 +155,10 @@ decoded_block iterative_detector::end_block(frame_source& source)
         if (changed == 0 || settled || idle >= patience)
             break;
         form_beliefs();
-        source.observe_again(d_beliefs, d_frames);
-        size_t symbol = 0;
-        for (frame_observation& f : d_frames) {
-            d_equaliser.equalise(f, &d_beliefs[symbol], d_estimates);
-            note(symbol);
-            for (size_t i = 0; i < d_estimates.size(); ++i, ++symbol)
-                d_symbols.soft_bits(
-                    d_scrambling[symbol], d_estimates[i], &d_soft[symbol * bits]);
-        }
+        for (const part& p : parts)
+            p.detector->equalise_again(*p.source, d_beliefs);
+        add_up(parts);
     }
-    if (d_details)
-        d_details->llrs = d_soft;
-    decoded_block b = d_decoder.decode(d_soft);
-    d_soft.clear();
-    d_scrambling.clear();
-    return b;
 }
 
 } // namespace gr::hf::kernel

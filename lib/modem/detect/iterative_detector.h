@@ -30,7 +30,26 @@ public:
     decoded_block end_block(frame_source& source) override;
     bool iterates() const override { return true; }
 
+    //! A detector that has a whole block, and who can observe it again.
+    struct part {
+        iterative_detector* detector;
+        frame_source* source;
+    };
+    /*! \brief The same block, heard by several: the sum of their soft bits is decoded in each
+     *         round, and goes back to all of them.
+     *  \details Each keeps a decoder of its own, so that it can go on alone.
+     *  \returns what each of them has decoded
+     */
+    static std::vector<decoded_block> end_blocks(const std::vector<part>& parts);
+
 private:
+    struct progress {
+        size_t changed = 0, corrected = 0; // bits
+    };
+    void iterate(const std::vector<part>& parts);
+    void add_up(const std::vector<part>& parts);
+    progress decide();
+    void equalise_again(frame_source& source, const std::vector<symbol_belief>& beliefs);
     void form_beliefs();
     void note(size_t first);
 
@@ -39,8 +58,9 @@ private:
     soft_symbols d_symbols;
     linear_equaliser d_equaliser;
     block_decoder d_decoder;
-    std::vector<uint8_t> d_scrambling; // of the block's symbols
-    std::vector<float> d_soft, d_posterior;
+    std::vector<uint8_t> d_scrambling;     // of the block's symbols
+    std::vector<float> d_soft;             // its own, of the last round
+    std::vector<float> d_sum, d_posterior; // of all parts
     std::vector<uint8_t> d_decisions;
     std::vector<symbol_belief> d_beliefs;
     std::vector<symbol_estimate> d_estimates;

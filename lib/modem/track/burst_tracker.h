@@ -7,6 +7,7 @@
 #include "modem/front/sample_buffer.h"
 #include "modem/grid.h"
 #include "modem/track/channel_report.h"
+#include "modem/track/diversity_link.h"
 #include "modem/track/known_channel.h"
 #include "waveform/description.h"
 #include "waveform/reception_plan.h"
@@ -69,13 +70,15 @@ public:
 };
 
 /*! \param a what was acquired
- *  \param lost_after_s, effort, known see rx_options
+ *  \param lost_after_s, effort, known, link, side see rx_options
  */
 std::unique_ptr<burst_tracker>
 make_tracker(const acquired& a,
              double lost_after_s,
              int effort,
-             std::shared_ptr<const known_channel> known = nullptr);
+             std::shared_ptr<const known_channel> known = nullptr,
+             std::shared_ptr<diversity_link> link = nullptr,
+             size_t side = 0);
 
 //! Es/N0 to dB in the bandwidth of \p d: the noise bandwidth of a symbol is the symbol rate.
 double snr_in_bandwidth(double es_over_n0, const description& d);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace gr::hf::kernel {
 
@@ -42,7 +43,8 @@ size_t frames_in(const description& d, double seconds)
 frame_tracker::frame_tracker(const acquired& a,
                              double lost_after_s,
                              std::unique_ptr<detector> det,
-                             std::shared_ptr<const known_channel> known)
+                             std::shared_ptr<const known_channel> known,
+                             partner other)
     : d_d(*a.waveform), d_plan(*a.plan), d_a(a), d_grid(d_d.symbol_rate_bd),
       d_window_margin(
           static_cast<size_t>(d_grid.half_symbols(d_plan.frames.window_margin_s))),
@@ -53,10 +55,10 @@ frame_tracker::frame_tracker(const acquired& a,
       d_presence(std::max<size_t>(3, frames_in(d_d, lost_after_s)),
                  std::max<size_t>(2, frames_in(d_d, d_plan.frames.recent_s)),
                  d_plan.presence),
-      d_detector(std::move(det)), d_readings(d_d), d_to_observe(d_d), d_to_process(d_d),
-      d_observing(d_to_observe.next()), d_processing(d_to_process.next()),
-      d_preamble_at(a.first_symbol), d_symbol_power(d_d.alphabet.mean_power()),
-      d_mean_signal(mean_power(d_d)),
+      d_detector(std::move(det)), d_other(std::move(other)), d_readings(d_d),
+      d_to_observe(d_d), d_to_process(d_d), d_observing(d_to_observe.next()),
+      d_processing(d_to_process.next()), d_preamble_at(a.first_symbol),
+      d_symbol_power(d_d.alphabet.mean_power()), d_mean_signal(mean_power(d_d)),
       d_doppler(static_cast<double>(d_d.frame_symbols()) / d_d.symbol_rate_bd),
       d_fast_doppler(d_doppler), d_doppler_hz(a.frequency_hz)
 {
@@ -71,6 +73,14 @@ frame_tracker::frame_tracker(const acquired& a,
     if (d_a.preamble.empty())
         for (const uint8_t number : d_d.preamble)
             d_a.preamble.push_back(d_d.known_points[number]);
+    if (d_other.link)
+        d_other.link->begin(d_other.side, d_d, sample_of(0) / d_grid.sample_rate());
+}
+
+frame_tracker::~frame_tracker()
+{
+    if (d_other.link)
+        d_other.link->end(d_other.side);
 }
 
 double frame_tracker::sample_of(int64_t symbol) const
@@ -234,6 +244,8 @@ bool frame_tracker::observe_next(const sample_buffer& in)
 std::optional<received_block> frame_tracker::advance(const sample_buffer& in)
 {
     for (;;) {
+        if (d_block_complete)
+            return end_block();
         const uint64_t ahead = d_observed - d_processed;
         const bool enough = ahead > d_plan.look_ahead ||
                             (ahead > 0 && d_processed / d_d.frames_per_block !=
@@ -250,27 +262,41 @@ std::optional<received_block> frame_tracker::advance(const sample_buffer& in)
         keep_paths_in_window();
         if (!d_detector->iterates())
             d_stream.drop_before(2 * static_cast<int64_t>(f.begin) - 64);
-        if (f.last_of_block) {
-            received_block b;
-            b.decoded = d_detector->end_block(*this);
-            forget_block();
-            b.channel.snr_db = snr_in_bandwidth(
-                d_gain_sum / static_cast<double>(d_gain_count) * d_mean_signal, d_d);
-            b.channel.freq_offset_hz = d_loop.hz();
-            b.channel.doppler_hz = d_doppler.take_spread_hz();
-            if (d_pace > 0)
-                b.channel.doppler_hz = d_fast_doppler.spread_hz();
-            b.channel.coded_ber = b.decoded.coded_ber;
-            describe_delays(d_estimator.profile(), d_grid, b.channel);
-            d_gain_sum = 0;
-            d_gain_count = 0;
-            if (d_details) {
-                b.details = std::move(d_details);
-                keep_details();
-            }
-            return b;
-        }
+        d_block_complete = f.last_of_block;
     }
+}
+
+// Empty: the other antenna is waited for.
+std::optional<received_block> frame_tracker::end_block()
+{
+    std::optional<decoded_block> decoded;
+    if (d_other.link)
+        decoded =
+            d_other.link->decode(d_other.side, d_block_number, *d_other.detector, *this);
+    else
+        decoded = d_detector->end_block(*this);
+    if (!decoded)
+        return std::nullopt;
+    d_block_complete = false;
+    ++d_block_number;
+    received_block b;
+    b.decoded = std::move(*decoded);
+    forget_block();
+    b.channel.snr_db = snr_in_bandwidth(
+        d_gain_sum / static_cast<double>(d_gain_count) * d_mean_signal, d_d);
+    b.channel.freq_offset_hz = d_loop.hz();
+    b.channel.doppler_hz = d_doppler.take_spread_hz();
+    if (d_pace > 0)
+        b.channel.doppler_hz = d_fast_doppler.spread_hz();
+    b.channel.coded_ber = b.decoded.coded_ber;
+    describe_delays(d_estimator.profile(), d_grid, b.channel);
+    d_gain_sum = 0;
+    d_gain_count = 0;
+    if (d_details) {
+        b.details = std::move(d_details);
+        keep_details();
+    }
+    return b;
 }
 
 void frame_tracker::keep_details()

@@ -8,6 +8,7 @@
 #include "modem/front/level_steps.h"
 #include "modem/track/burst_tracker.h"
 #include "modem/track/channel_estimator.h"
+#include "modem/track/diversity_link.h"
 #include "modem/track/frequency_loop.h"
 #include "modem/track/presence.h"
 #include "modem/track/probe_readings.h"
@@ -16,6 +17,13 @@
 #include <memory>
 
 namespace gr::hf::kernel {
+
+//! How a tracker decodes together with that of another antenna; without a link it does not.
+struct partner {
+    std::shared_ptr<diversity_link> link = nullptr;
+    size_t side = 0;
+    iterative_detector* detector = nullptr; //!< the tracker's own
+};
 
 /*! \brief Follows waveforms of data and probe symbols in frames: all but 75 bit/s.
  *
@@ -26,11 +34,17 @@ namespace gr::hf::kernel {
 class frame_tracker : public burst_tracker, private frame_source
 {
 public:
-    //! \param known the true channel if it is to be used, else empty
+    /*! \param known the true channel if it is to be used, else empty
+     *  \param other the other antenna, if there is one
+     */
     frame_tracker(const acquired& a,
                   double lost_after_s,
                   std::unique_ptr<detector> det,
-                  std::shared_ptr<const known_channel> known = nullptr);
+                  std::shared_ptr<const known_channel> known = nullptr,
+                  partner other = {});
+    ~frame_tracker() override;
+    frame_tracker(const frame_tracker&) = delete;
+    frame_tracker& operator=(const frame_tracker&) = delete;
 
     std::optional<received_block> advance(const sample_buffer& in) override;
     void keep_details() override;
@@ -42,6 +56,7 @@ public:
 
 private:
     symbol_belief belief(int64_t symbol) const;
+    std::optional<received_block> end_block();
     bool observe(const sample_buffer& in, int64_t begin, int64_t end, bool exact);
     bool observe_next(const sample_buffer& in);
     void follow_level(const sample_buffer& in);
@@ -72,6 +87,9 @@ private:
     int64_t d_level_begin, d_level_at; // first sample of d_steps, next one
     presence d_presence;
     std::unique_ptr<detector> d_detector;
+    partner d_other;
+    bool d_block_complete = false; // and not decoded yet
+    uint64_t d_block_number = 0;
     probe_readings d_readings;
     frame_cursor d_to_observe, d_to_process;
     frame d_observing, d_processing;

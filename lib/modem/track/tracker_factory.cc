@@ -19,7 +19,9 @@ double snr_in_bandwidth(double es_over_n0, const description& d)
 std::unique_ptr<burst_tracker> make_tracker(const acquired& a,
                                             double lost_after_s,
                                             int effort,
-                                            std::shared_ptr<const known_channel> known)
+                                            std::shared_ptr<const known_channel> known,
+                                            std::shared_ptr<diversity_link> link,
+                                            size_t side)
 {
     const description& d = *a.waveform;
     const reception_plan& p = *a.plan;
@@ -36,9 +38,14 @@ std::unique_ptr<burst_tracker> make_tracker(const acquired& a,
     std::unique_ptr<detector> det;
     // Without a code there is nobody to iterate with, and feedback of decisions is best; but it
     // needs the factors of a matrix.
-    if (effort > 0 && d.code.coded)
-        det = std::make_unique<iterative_detector>(d, rounds(p.rounds, p.most_rounds));
-    else if (a.profile.size() > dense_delays)
+    if (effort > 0 && d.code.coded) {
+        auto iterating =
+            std::make_unique<iterative_detector>(d, rounds(p.rounds, p.most_rounds));
+        partner other{ std::move(link), side, iterating.get() };
+        return std::make_unique<frame_tracker>(
+            a, lost_after_s, std::move(iterating), std::move(known), std::move(other));
+    }
+    if (a.profile.size() > dense_delays)
         det = std::make_unique<single_pass_detector>(
             d, std::make_unique<linear_equaliser>());
     else

@@ -4,6 +4,7 @@
 #include "channel/counter_random.h"
 #include "modem/burst_modulator.h"
 #include "modem/burst_receiver.h"
+#include "modem/diversity_receiver.h"
 #include "waveform/description.h"
 #include "waveform/families/registry.h"
 #include "waveform/timing.h"
@@ -141,29 +142,64 @@ struct reception {
     std::vector<block> blocks = {};
 };
 
+void take(const kernel::rx_event& e, std::vector<reception>& all)
+{
+    if (const auto* s = std::get_if<rx_start>(&e.what))
+        all.push_back({ *s, e.sample, {}, false });
+    else if (const auto* o = std::get_if<rx_octets>(&e.what)) {
+        all.back().octets.insert(
+            all.back().octets.end(), o->octets.begin(), o->octets.end());
+        if (!e.channel.profile.empty())
+            all.back().blocks.push_back({ e.sample, e.channel });
+    } else
+        all.back().eom = std::get<rx_end>(e.what).reason == rx_end_reason::eom;
+}
+
+constexpr size_t piece_length = 4800;
+
 std::vector<reception>
 receive(kernel::burst_receiver& rx, kernel::channel& ch, const samples& x)
 {
     std::vector<reception> all;
-    samples piece(4800);
+    samples piece(piece_length);
     for (size_t i = 0; i < x.size(); i += piece.size()) {
         const size_t n = std::min(piece.size(), x.size() - i);
         ch.process(&x[i], piece.data(), n);
         rx.push(piece.data(), n);
-        while (const auto e = rx.poll()) {
-            if (const auto* s = std::get_if<rx_start>(&e->what))
-                all.push_back({ *s, e->sample, {}, false });
-            else if (const auto* o = std::get_if<rx_octets>(&e->what)) {
-                all.back().octets.insert(
-                    all.back().octets.end(), o->octets.begin(), o->octets.end());
-                if (!e->channel.profile.empty())
-                    all.back().blocks.push_back({ e->sample, e->channel });
-            } else
-                all.back().eom = std::get<rx_end>(e->what).reason == rx_end_reason::eom;
-        }
+        while (const auto e = rx.poll())
+            take(*e, all);
     }
     return all;
 }
+
+// The same by two antennas.
+std::vector<reception> receive(kernel::diversity_receiver& rx,
+                               kernel::channel& first,
+                               kernel::channel& second,
+                               const samples& x)
+{
+    std::vector<reception> all;
+    samples a(piece_length), b(piece_length);
+    for (size_t i = 0; i < x.size(); i += a.size()) {
+        const size_t n = std::min(a.size(), x.size() - i);
+        first.process(&x[i], a.data(), n);
+        second.process(&x[i], b.data(), n);
+        rx.push(a.data(), b.data(), n);
+        while (const auto e = rx.poll())
+            take(*e, all);
+    }
+    return all;
+}
+
+kernel::channel channel_of(const std::string& words, const mode& m, uint64_t seed)
+{
+    auto spec = kernel::channel_spec::parse(words);
+    spec.bandwidth_khz = spec.bandwidth_khz.value_or(m.bandwidth_hz / 1e3);
+    return { spec, kernel::grid_of(m).sample_rate(), seed, kernel::mean_power(m) };
+}
+
+// Of the second antenna: another stream of random numbers than that of any first one.
+constexpr uint64_t second_seed = uint64_t{ 1 } << 40;
 
 /* One transmission of random octets with noise before and after it. Whole interleaver
  * blocks, the last one but for the end-of-message marker. */
@@ -174,7 +210,8 @@ trial run_trial(const std::string& mode_text,
                 int effort,
                 bool genie,
                 double lead_s,
-                int superframes)
+                int superframes,
+                const std::string& second)
 {
     if (!(lead_s >= 0 && lead_s <= 600))
         throw std::invalid_argument("ber_trial: lead_s = " + std::to_string(lead_s) +
@@ -201,18 +238,25 @@ trial run_trial(const std::string& mode_text,
     x.insert(x.end(), t.begin(), t.end());
     x.resize(x.size() + static_cast<size_t>(grid.samples(2.5)));
 
-    auto spec = kernel::channel_spec::parse(channel);
-    spec.bandwidth_khz = spec.bandwidth_khz.value_or(m.bandwidth_hz / 1e3);
-    kernel::channel ch(spec, grid.sample_rate(), seed, kernel::mean_power(m));
+    kernel::channel ch = channel_of(channel, m, seed);
     kernel::rx_options options;
     options.effort = effort;
+    if (genie && !second.empty())
+        throw std::invalid_argument("ber_trial: genie is for one antenna");
     if (genie)
         options.known =
             std::make_shared<simulated>(ch, static_cast<double>(lead) + first_symbol);
-    kernel::burst_receiver rx(options, kernel::receptions(m.bandwidth_hz));
     trial r;
     const double begin = cpu_seconds();
-    const auto got = receive(rx, ch, x);
+    std::vector<reception> got;
+    if (second.empty()) {
+        kernel::burst_receiver rx(options, kernel::receptions(m.bandwidth_hz));
+        got = receive(rx, ch, x);
+    } else {
+        kernel::diversity_receiver rx(options, kernel::receptions(m.bandwidth_hz));
+        kernel::channel other = channel_of(second, m, seed + second_seed);
+        got = receive(rx, ch, other, x);
+    }
     r.cpu_s = cpu_seconds() - begin;
     r.air_s = static_cast<double>(x.size()) / grid.sample_rate();
     r.receptions = got.size();
@@ -314,7 +358,8 @@ void bind_ber(py::module& m)
            int effort,
            bool genie,
            double lead_s,
-           int superframes) {
+           int superframes,
+           const std::string& second) {
             trial r;
             {
                 py::gil_scoped_release release;
@@ -325,7 +370,8 @@ void bind_ber(py::module& m)
                               effort,
                               genie,
                               lead_s,
-                              superframes);
+                              superframes,
+                              second);
             }
             py::dict d;
             d["bits"] = r.bits;
@@ -355,6 +401,7 @@ void bind_ber(py::module& m)
         py::arg("genie") = false,
         py::arg("lead_s") = 0.5,
         py::arg("superframes") = 1,
+        py::arg("second") = "",
         "One transmission of random octets, about so many seconds, through a simulated "
         "channel, with noise before and after it; what the receiver made of it, as a "
         "dictionary. genie: the receiver is told the channel, as a bound on what it can "
@@ -364,6 +411,7 @@ void bind_ber(py::module& m)
         "in the mode's bandwidth, and the SNR, dB, Doppler spread, Hz, and delay spread, "
         "ms, that the "
         "receiver reported. snr= of the channel counts in the mode's bandwidth. "
-        "superframes: of wideband preambles. Releases the interpreter lock: runs in "
+        "superframes: of wideband preambles. second: channel of a second antenna, which "
+        "fades by itself; empty: there is none. Releases the interpreter lock: runs in "
         "threads.");
 }

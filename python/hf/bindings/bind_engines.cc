@@ -6,6 +6,7 @@
 #include "mode_argument.h"
 #include "modem/burst_modulator.h"
 #include "modem/burst_receiver.h"
+#include "modem/diversity_receiver.h"
 #include "waveform/description.h"
 #include "waveform/families/registry.h"
 #include "waveform/families/wideband/preamble.h"
@@ -179,6 +180,45 @@ std::vector<py::dict> receive(kernel::burst_receiver& rx,
     return events;
 }
 
+std::vector<py::dict> receive_both(kernel::diversity_receiver& rx,
+                                   const samples& a,
+                                   const samples& b,
+                                   const std::optional<shares>& a_erased,
+                                   const std::optional<shares>& b_erased)
+{
+    const auto n = a.size();
+    if (b.size() != n || (a_erased && a_erased->size() != n) ||
+        (b_erased && b_erased->size() != n))
+        throw py::value_error("diversity_receiver: " + std::to_string(n) +
+                              " samples of the first antenna need as many of the second, "
+                              "and as many values of what was erased");
+    {
+        const py::gil_scoped_release release;
+        rx.push(a.data(),
+                b.data(),
+                static_cast<size_t>(n),
+                a_erased ? a_erased->data() : nullptr,
+                b_erased ? b_erased->data() : nullptr);
+    }
+    std::vector<py::dict> events;
+    while (const auto e = rx.poll())
+        events.push_back(event_dict(*e, rx.grid()));
+    return events;
+}
+
+samples path_gains(const kernel::channel& c, const std::vector<double>& at)
+{
+    const auto& paths = c.paths();
+    samples out(
+        { static_cast<py::ssize_t>(at.size()), static_cast<py::ssize_t>(paths.size()) });
+    auto* to = out.mutable_data();
+    const py::gil_scoped_release release;
+    for (const double sample : at)
+        for (const auto& p : paths)
+            *to++ = std::complex<float>(p.gain(sample));
+    return out;
+}
+
 void bind_mode(py::module& m)
 {
     py::class_<mode>(m, "mode", "One way of modulating, for example 4539-600S.")
@@ -331,6 +371,43 @@ void bind_engines(py::module& m)
              "before, "
              "see audio_to_baseband.");
 
+    py::class_<kernel::diversity_receiver>(
+        m,
+        "diversity_receiver",
+        "Receiver of two antennas, or of two radios: their soft bits are decoded "
+        "together, "
+        "and where one hears nothing the other goes on alone.")
+        .def(py::init([](bool zero_interleaver, int effort, int bandwidth, bool details) {
+                 kernel::rx_options o;
+                 o.zero_interleaver = zero_interleaver;
+                 o.effort = effort;
+                 auto rx = std::make_unique<kernel::diversity_receiver>(
+                     o, kernel::listened_for(bandwidth));
+                 rx->keep_details(details);
+                 return rx;
+             }),
+             py::arg("zero_interleaver") = false,
+             py::arg("effort") = 1,
+             py::arg("bandwidth") = 3,
+             py::arg("details") = false,
+             "As hf.receiver.")
+        .def("push",
+             &receive_both,
+             py::arg("first"),
+             py::arg("second"),
+             py::arg("first_erased") = py::none(),
+             py::arg("second_erased") = py::none(),
+             "Take complex samples of both antennas, as many of each, of the same time; "
+             "returns the events, and takes what was erased, as hf.receiver does.")
+        .def_property_readonly("joint_blocks",
+                               &kernel::diversity_receiver::joint_blocks,
+                               "Blocks that were decoded from both antennas.")
+        .def_property_readonly(
+            "blocks",
+            &kernel::diversity_receiver::blocks,
+            "Blocks that were decoded, of modes that can be decoded from "
+            "both.");
+
     py::class_<kernel::channel>(m, "channel_model", "HF channel: fading, offset, noise.")
         .def(py::init([](const std::string& spec,
                          uint64_t seed,
@@ -351,5 +428,22 @@ void bind_engines(py::module& m)
                 return out;
             },
             py::arg("samples"),
-            "Complex samples through the channel; state is kept from call to call.");
+            "Complex samples through the channel; state is kept from call to call.")
+        .def("gains",
+             &path_gains,
+             py::arg("samples"),
+             "The complex64 gains of the paths at output samples of these numbers, a row "
+             "for each: "
+             "what process() multiplies with there. No state, so any order; takes its "
+             "time.")
+        .def_property_readonly(
+            "delays_s",
+            [](const kernel::channel& c) {
+                std::vector<double> delays;
+                for (const auto& p : c.paths())
+                    delays.push_back(p.delay() / c.sample_rate());
+                return delays;
+            },
+            "Delays of the paths, s, with what is common to all of them, and without "
+            "that of a clock that is off.");
 }

@@ -140,6 +140,8 @@ def _draw(ber: Any, csv_path: str, plot: str) -> None:
 @click.option("--genie", is_flag=True,
               help="With --mode: also with the channel known, which no receiver can beat by "
                    "estimating it.")
+@click.option("--diversity", "antennas", type=click.IntRange(1, 2), default=1, show_default=True,
+              help="With --mode: antennas, each of which fades by itself.")
 @click.option("--csv", "csv_path", type=click.Path(dir_okay=False),
               help="Keep every transmission here, and go on where an earlier run stopped.")
 @click.option("--plot", type=click.Path(dir_okay=False), help="Curves as PNG, SVG or PDF.")
@@ -152,13 +154,14 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
             at_target: bool, acquisition: bool, report: bool, f1487: bool, leads: Optional[str],
             trials: Optional[int], bandwidth: int, silence: Optional[float], seconds: float,
             max_bad: int, max_time: float, seed: int, effort: int, genie: bool,
-            csv_path: Optional[str],
+            antennas: int, csv_path: Optional[str],
             plot: Optional[str], jobs: int, scheduler: Optional[str], force: bool) -> None:
     """Measure bit error rates.
 
     \b
     hf ber --mode 4539-9600VL --channel poor --snr 20:26:1 --plot poor.png
     hf ber --mode 4539-9600VL --channel poor --snr 20:24:1 --genie
+    hf ber --mode 4539-9600VL --channel poor --snr 15:18:1 --diversity 2
     hf ber --standard --scale 0.02
     hf ber --standard --row "D12-*" --scale 0.01 --search
     hf ber --standard --row "D12-*" --scale 0.05 --at-target --csv kept.csv
@@ -189,11 +192,13 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
         raise click.UsageError("--genie needs --mode")
     if modes and snr is None and not report and not f1487:
         raise click.UsageError("--mode needs --snr")
-    points = [ber.Point(m, f"{c} snr={s:g}", seconds, effort, known)
+    if antennas > 1 and (genie or not modes):
+        raise click.UsageError("--diversity is for --mode, without --genie")
+    points = [ber.Point(m, " | ".join([f"{c} snr={s:g}"] * antennas), seconds, effort, known)
               for c in channels for m in modes for known in ([False, True] if genie else [False])
               for s in _range(snr or "0")]
     for point in points:
-        _check(point.mode, point.channel)
+        _check(point.mode, point.channel.split("|")[0])
     for channel in channels:
         _check("4539-75S", channel)
     rows = tables.rows(wanted) if standard else []

@@ -51,6 +51,10 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
               help="0 equalises and decodes once, 1 iterates between the two, 2 iterates longer.")
 @click.option("--json", "as_json", is_flag=True,
               help="Report each transmission as one line of JSON on standard error.")
+@click.option("--diversity", "other", type=click.Path(), metavar="IN2",
+              help="What another antenna or receiver heard meanwhile, a recording like IN that "
+              "begins at the same time (to a few ms): both are decoded together, and where one "
+              "hears nothing the other goes on alone.")
 @click.option("--dump", "folder", type=click.Path(file_okay=False), metavar="FOLDER",
               help="Write what stages of the receiver made of transmission NNN as arrays of "
               "numpy: NNN-blocks.npy (SNR, Doppler and the like of each interleaver block), "
@@ -59,8 +63,8 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
 @click.option("-q", "--quiet", is_flag=True, help="Report errors only.")
 def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
             subcarrier: Optional[float], bandwidth: int, iq: bool, zero_interleaver: bool,
-            effort: int, as_json: bool, folder: Optional[str], force: bool,
-            quiet: bool) -> None:
+            effort: int, as_json: bool, other: Optional[str], folder: Optional[str],
+            force: bool, quiet: bool) -> None:
     """Find every transmission in IN and write its octets to standard output as they come.
 
     IN is a WAV file, a SigMF recording (its .sigmf-meta or .sigmf-data), raw samples
@@ -81,6 +85,7 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
       hf demodulate recording.wav > message.txt
       hf demodulate --format s16le --sample-rate 48000 recording.s16le
       hf demodulate --bandwidth 12 recording.sigmf-meta > picture.jpg
+      hf demodulate north.wav --diversity south.wav > message.txt
       arecord -t wav -f S16_LE -r 48000 | hf demodulate --json -
     """
     if raw_format is not None and sample_rate is None:
@@ -93,14 +98,18 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
         _write, lambda report: None if quiet and not as_json else _say(report, as_json))
     try:
         source = recording.open_recording(path, sample_rate, raw_format, iq)
+        second = (recording.open_recording(other, sample_rate, raw_format, iq) if other else None)
+        if second is not None and second.complex_samples != source.complex_samples:
+            raise recording.RecordingError(f"{second.name}: IN and IN2 are both audio or both "
+                                           "complex")
         if subcarrier is None:
             subcarrier = (0.0 if source.complex_samples
                           else demodulation.usual_subcarrier(bandwidth))
         with checked():
-            output.check_stdout(source.paths)
+            output.check_stdout(source.paths + (second.paths if second else []))
             dumped = dump.Dump(folder, force) if folder else None
         seconds = demodulation.demodulate(source, reception, subcarrier, zero_interleaver,
-                                          effort, bandwidth, dumped)
+                                          effort, bandwidth, dumped, second)
     except recording.RecordingError as error:
         raise fail(str(error)) from None
     except ValueError as error:
@@ -109,7 +118,7 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
         raise
     except OSError as error:
         raise fail(f"standard output: {error.strerror}") from None
-    for warning in source.warnings:
+    for warning in source.warnings + (second.warnings if second else []):
         click.echo(f"hf: warning: {warning}", err=True)
     if reception.complete == 0:
         if reception.found == 0:

@@ -8,7 +8,7 @@ import decimal
 import os
 from collections import deque
 from concurrent.futures import Executor
-from typing import Dict, IO, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, IO, Iterator, List, NamedTuple, Optional, Tuple
 
 from scipy.stats import beta
 
@@ -26,7 +26,8 @@ WIDEBAND_SUPERFRAMES = 20
 
 
 class Point(NamedTuple):
-    """Where a curve is sampled; the channel says all, its SNR included."""
+    """Where a curve is sampled; the channel says all, its SNR included. With two antennas it has
+    the words of both, with | between them."""
 
     mode: str
     channel: str
@@ -99,10 +100,19 @@ def outward(low: float, high: float) -> str:
 
 def trial(point: Point, seed: int) -> Dict[str, float]:
     """One trial, here and now; at module level so that it can be sent elsewhere."""
-    result: Dict[str, float] = hf.ber_trial(point.mode, point.channel, point.seconds, seed,
+    first, _, second = point.channel.partition("|")
+    result: Dict[str, float] = hf.ber_trial(point.mode, first, point.seconds, seed,
                                             point.effort, point.genie,
                                             superframes=WIDEBAND_SUPERFRAMES
-                                            if point.mode.startswith("5069") else 1)
+                                            if point.mode.startswith("5069") else 1,
+                                            second=second.strip())
+    return result
+
+
+def link_trial(point: Point, seed: int) -> Dict[str, float]:
+    """One trial with the preamble of the data link: wideband modes have one super-frame."""
+    result: Dict[str, float] = hf.ber_trial(point.mode, point.channel, point.seconds, seed,
+                                            point.effort, point.genie)
     return result
 
 
@@ -186,7 +196,8 @@ class Store:
 
 
 def trials(point: Point, executor: Executor, width: int, store: Store,
-           first_seed: int) -> Iterator[Dict[str, float]]:
+           first_seed: int, one: Callable[[Point, int], Dict[str, float]] = trial
+           ) -> Iterator[Dict[str, float]]:
     """Trials without end, in the order of their seeds, some of them ahead of time."""
     waiting: deque = deque()
     seed = first_seed
@@ -194,7 +205,7 @@ def trials(point: Point, executor: Executor, width: int, store: Store,
         while True:
             while len(waiting) < width:
                 done = store.get(point, seed)
-                waiting.append((seed, done or executor.submit(trial, point, seed)))
+                waiting.append((seed, done or executor.submit(one, point, seed)))
                 seed += 1
             at, job = waiting.popleft()
             value = job if isinstance(job, dict) else job.result()
@@ -207,11 +218,13 @@ def trials(point: Point, executor: Executor, width: int, store: Store,
 
 
 def measure(point: Point, stop: Stop, executor: Executor, width: int, store: Store,
-            first_seed: int = 1) -> Result:
-    """Trials until \\p stop is reached. \\p width: how many are under way at once."""
+            first_seed: int = 1,
+            one: Callable[[Point, int], Dict[str, float]] = trial) -> Result:
+    """Trials until \\p stop is reached. \\p width: how many are under way at once; \\p one: trial
+    or link_trial, a store has those of one kind."""
     values: List[Dict[str, float]] = []
     bad_blocks = air_s = 0.0
-    source = trials(point, executor, width, store, first_seed)
+    source = trials(point, executor, width, store, first_seed, one)
     for value in source:
         values.append(value)
         bad_blocks += value["bad_blocks"]

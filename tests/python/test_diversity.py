@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two antennas and one modem: better than either, and no worse than one if the other is dead."""
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from gnuradio import hf
+
+from gnuradio.hf import demodulation, recording
+from gnuradio.hf.cli.ber import command as ber_command
+from gnuradio.hf.cli.demodulate import command as demodulate
+
+MODE = "4539-6400S"
+MESSAGE = np.random.default_rng(1).integers(0, 256, 3200, dtype=np.uint8).tobytes()
+
+
+def sent(mode=MODE, octets=MESSAGE):
+    quiet = np.zeros(4800, np.complex64)
+    return np.concatenate([quiet, hf.modulate(mode, octets), quiet])
+
+
+def heard(spec, seed, signal):
+    return hf.channel_model(spec, seed, hf.mode(MODE).mean_power, 9600).process(signal)
+
+
+def both(first, second, mode=MODE, **options):
+    """Octets, how it ended, and the receiver."""
+    receiver = hf.diversity_receiver(**options)
+    silence = demodulation.silence()
+    events = receiver.push(first, second) + receiver.push(silence, silence)
+    starts = [e for e in events if e["type"] == "start"]
+    assert [e["mode"] for e in starts] == [mode]
+    assert events[0]["type"] == "start" and events[-1]["type"] == "end"
+    times = [e["time"] for e in events if e["type"] == "octets"]
+    assert times == sorted(times)
+    return (b"".join(e["octets"] for e in events if e["type"] == "octets"),
+            events[-1]["reason"], receiver)
+
+
+def test_two_fading_antennas_are_better_than_either():
+    point = (MODE, "poor snr=15")
+    alone = [hf.ber_trial(*point, seconds=6, seed=s) for s in range(1, 5)]
+    pair = [hf.ber_trial(*point, seconds=6, seed=s, second="poor snr=15") for s in range(1, 5)]
+    errors = [sum(t["errors"] for t in trials) for trials in (alone, pair)]
+    assert errors[0] > 300 and errors[1] * 20 < errors[0]
+    assert all(t["found"] and t["ended"] and t["receptions"] == 1 for t in pair)
+
+
+def test_blocks_are_decoded_from_both():
+    a, b = (heard("poor snr=22", seed, sent()) for seed in (1, 2))
+    octets, reason, receiver = both(a, b)
+    assert octets == MESSAGE and reason == "eom"
+    assert receiver.joint_blocks == receiver.blocks == 4
+
+
+@pytest.mark.parametrize("other", ["clear gain=-200", "awgn snr=-40"])
+@pytest.mark.parametrize("dead_first", [False, True])
+def test_a_dead_or_deaf_one_changes_nothing(other, dead_first):
+    good = heard("moderate snr=20", 3, sent())
+    lost = heard(other, 4, sent())
+    alone = hf.receiver()
+    events = alone.push(good) + alone.push(demodulation.silence())
+    expected = b"".join(e["octets"] for e in events if e["type"] == "octets")
+    octets, reason, receiver = both(*((lost, good) if dead_first else (good, lost)))
+    assert octets == expected and reason == "eom" and receiver.joint_blocks == 0
+
+
+@pytest.mark.parametrize("dies", [0, 1])
+@pytest.mark.parametrize("noise", [False, True])
+def test_one_that_dies_on_the_way_does_not_take_the_other_along(dies, noise):
+    signals = [heard("awgn snr=25", seed, sent()) for seed in (5, 6)]
+    rest = signals[dies][2 * 9600:]
+    rest[:] = heard("awgn snr=25", 7, np.zeros(len(rest), np.complex64)) if noise else 0
+    octets, reason, receiver = both(*signals)
+    assert octets == MESSAGE and reason == "eom"
+    assert 0 < receiver.joint_blocks < receiver.blocks
+
+
+@pytest.mark.parametrize("mode, options", [("4539-75S", {}), ("4539-4800N", {}),
+                                           ("4539-1200S", {"effort": 0})])
+def test_what_cannot_be_decoded_together_is_heard_by_one(mode, options):
+    octets = b"one of them will do"
+    signal = heard("awgn snr=25", 8, sent(mode, octets))
+    got, reason, receiver = both(signal, signal, mode, **options)
+    assert got == octets and reason == "eom" and receiver.blocks == 0
+
+
+def test_as_many_samples_of_each():
+    with pytest.raises(ValueError, match="10 samples of the first antenna need as many"):
+        hf.diversity_receiver().push(np.zeros(10, np.complex64), np.zeros(9, np.complex64))
+
+
+def test_pieces_are_of_the_same_time():
+    def pieces(*lengths):
+        at = 0
+        for n in lengths:
+            yield np.arange(at, at + n).astype(np.complex64), np.zeros(n, np.float32)
+            at += n
+    joined = list(demodulation.together(pieces(3, 0, 4), pieces(5, 5)))
+    assert all(len(a[0]) == len(a[1]) == len(b[0]) == len(b[1]) for a, b in joined)
+    first, second = (np.concatenate([p[k][0] for p in joined]) for k in (0, 1))
+    assert list(first.real) == [*range(7), 0, 0, 0] and list(second.real) == list(range(10))
+
+
+def test_recordings_of_two_antennas(tmp_path):
+    def run(*arguments):
+        return CliRunner(mix_stderr=False).invoke(demodulate, [str(a) for a in arguments])
+    for name, seed in (("a", 1), ("b", 2)):
+        samples = heard("poor snr=20", seed, sent())
+        recording.write_sigmf(str(tmp_path / name), 9600, iter([samples]), "", lambda _: [])
+    first, second = (tmp_path / f"{name}.sigmf-meta" for name in "ab")
+    done = run(first, "--diversity", second)
+    assert done.exit_code == 0 and done.stdout_bytes == MESSAGE
+    assert done.stderr.count("\n") == 1
+    assert run(first, "--diversity", tmp_path / "none.wav").exit_code == 1
+    with open(tmp_path / "x.wav", "wb") as file:
+        recording.write_wav(file, 9600, 10, iter([np.zeros(10)]))
+    done = run(first, "--diversity", tmp_path / "x.wav")
+    assert done.exit_code == 1 and "both audio or both complex" in done.stderr
+
+
+def test_bit_error_rates_of_two_antennas():
+    done = CliRunner(mix_stderr=False).invoke(ber_command, [
+        "--mode", "4539-600S", "--channel", "flutter", "--snr", "8", "--seconds", "1",
+        "--max-time", "3", "--diversity", "2", "-j", "1"])
+    assert done.exit_code == 0, done.stderr
+    assert "flutter snr=8 | flutter snr=8" in done.stdout.replace("\\|", "|")
+    assert CliRunner().invoke(ber_command, ["--standard", "--diversity", "2"]).exit_code == 2
