@@ -75,12 +75,25 @@ public:
         d_lock_step_clients = 0;
         for (auto list = message_subscribers(d_sis); pmt::is_pair(list);
              list = pmt::cdr(list)) {
-            const auto block =
-                global_block_registry.block_lookup(pmt::car(pmt::car(list)));
-            if (dynamic_cast<sis_client_block*>(block.get()) != nullptr)
+            const auto target = pmt::car(list); // block and port
+            const auto block = global_block_registry.block_lookup(pmt::car(target));
+            if (dynamic_cast<sis_client_block*>(block.get()) != nullptr ||
+                pmt::eqv(pmt::cdr(target), pmt::mp("sis_in_step")))
                 ++d_lock_step_clients;
         }
         return true;
+    }
+
+    std::vector<data_link_queue> queues(const s5066::queue_states& all) const
+    {
+        std::vector<data_link_queue> found;
+        for (unsigned priority = 16; priority-- > 0;) {
+            const auto& q = all.of(priority);
+            if (q.c_pdus > 0)
+                found.push_back(
+                    { priority, q.c_pdus, q.octets, to_seconds(d_now - q.oldest_at) });
+        }
+        return found;
     }
 
     data_link_state state() const override
@@ -90,9 +103,11 @@ public:
         return { s5066::to_string(s.phase),
                  s.peer ? s.peer->to_string() : std::string(),
                  s.tx_mode,
+                 s5066::to_string(s.tx_reason),
                  s.rx_mode,
                  s.rx_snr_db,
                  s.queued_octets,
+                 queues(s.queues),
                  s.unacknowledged,
                  s.links,
                  s.clients,

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem_interface/udp_codec.h"
 
-#include "s5066/crc.h"
+#include "s5066/dts/crc.h"
 #include "s5066/octets.h"
 
 #include <algorithm>

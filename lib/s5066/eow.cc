@@ -3,7 +3,10 @@
 #include "s5066/eow.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <map>
+#include <set>
 
 namespace gr::hf::s5066 {
 
@@ -164,8 +167,78 @@ std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why)
     return std::nullopt;
 }
 
+namespace {
+
+// Our EOW 8: rates of a bandwidth from the lowest one on, interleavers by their codes.
+constexpr std::array<interleaver, 4> wideband_interleavers = { interleaver::ultra_short,
+                                                               interleaver::short_,
+                                                               interleaver::medium,
+                                                               interleaver::long_ };
+constexpr int usual_constraint_length = 7;
+constexpr size_t most_rates = 16; // four bits
+
+const std::vector<int>& wideband_rates(int bandwidth_hz)
+{
+    static const auto all = [] { // every D_PDU asks
+        std::map<int, std::set<int>> found;
+        for (const mode& m : mode::all()) {
+            if (m.family == waveform_family::wideband) {
+                found[m.bandwidth_hz].insert(m.rate_bps);
+            }
+        }
+        std::map<int, std::vector<int>> lists;
+        for (const auto& [bandwidth, rates_there] : found) {
+            lists[bandwidth].assign(rates_there.begin(), rates_there.end());
+        }
+        return lists;
+    }();
+    static const std::vector<int> none;
+    const auto it = all.find(bandwidth_hz);
+    return it == all.end() ? none : it->second;
+}
+
+std::optional<uint16_t> encode_wideband_advice(const mode& m)
+{
+    const auto& list = wideband_rates(m.bandwidth_hz);
+    const auto rate = std::find(list.begin(), list.end(), m.rate_bps);
+    const auto il =
+        std::find(wideband_interleavers.begin(), wideband_interleavers.end(), m.il);
+    if (rate == list.end() || rate - list.begin() >= std::ptrdiff_t(most_rates) ||
+        il == wideband_interleavers.end() ||
+        m.constraint_length != usual_constraint_length) {
+        return std::nullopt;
+    }
+    return make_eow(eow_type::wideband_advice,
+                    static_cast<unsigned>(rate - list.begin()) << 4 |
+                        static_cast<unsigned>(il - wideband_interleavers.begin()) << 2 |
+                        static_cast<unsigned>(rate_other::advisory));
+}
+
+std::optional<mode> decode_wideband_advice(uint16_t eow, int bandwidth_hz)
+{
+    const auto& list = wideband_rates(bandwidth_hz);
+    const size_t rate = eow >> 4 & 0xf;
+    if (rate >= list.size() || (eow & 3) < static_cast<unsigned>(rate_other::advisory)) {
+        return std::nullopt;
+    }
+    mode m;
+    m.family = waveform_family::wideband;
+    m.bandwidth_hz = bandwidth_hz;
+    m.rate_bps = list[rate];
+    m.il = wideband_interleavers[eow >> 2 & 3];
+    m.constraint_length = usual_constraint_length;
+    const auto& all = mode::all(); // waveform 0 has no ultra short interleaver
+    return std::find(all.begin(), all.end(), m) != all.end() ? std::optional(m)
+                                                             : std::nullopt;
+}
+
+} // namespace
+
 std::optional<uint16_t> encode_rate_advice(const mode& m)
 {
+    if (m.family == waveform_family::wideband) {
+        return encode_wideband_advice(m);
+    }
     const auto il = interleaver_code(m.il);
     const auto rate = std::find(std::begin(rates), std::end(rates), m.rate_bps);
     if (waveform_codes(m).empty() || !il || *il == il_none || rate == std::end(rates)) {
@@ -176,8 +249,11 @@ std::optional<uint16_t> encode_rate_advice(const mode& m)
                         static_cast<unsigned>(rate_other::advisory));
 }
 
-std::optional<mode> decode_rate_advice(uint16_t eow)
+std::optional<mode> decode_rate_advice(uint16_t eow, int bandwidth_hz)
 {
+    if (eow_kind(eow) == static_cast<unsigned>(eow_type::wideband_advice)) {
+        return decode_wideband_advice(eow, bandwidth_hz);
+    }
     const auto p = decode_rate_request({ eow, {} });
     if (!p || p->high_rate || p->other < rate_other::advisory ||
         p->interleaver_code == il_none) {

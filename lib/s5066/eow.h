@@ -23,7 +23,9 @@ enum class eow_type : uint8_t {
     frequency_request = 5,
     frequency_response = 6,
     high_rate_request = 7, //!< with an extended message, in MANAGEMENT D_PDUs only
-    extensions = 15,       //!< S5066-EP7; in MANAGEMENT D_PDUs something else
+    wideband_advice =
+        8, //!< ours, of the types that users may define (C.5): encode_rate_advice()
+    extensions = 15, //!< S5066-EP7; in MANAGEMENT D_PDUs something else
 };
 
 constexpr unsigned eow_kind(uint16_t eow) { return eow >> 8 & 0xf; }
@@ -105,11 +107,18 @@ std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why);
 
 /*! \brief EOW 1 as advisory, for the advising node's receiver only (C.5). The standard defines it for
  *         the rate change procedure; that any D_PDU may carry it is our choice.
- *  \return empty for modes that it has no code for
+ *
+ * Wideband modes have no code there: for them it is EOW 8, which is ours. Bits 7-4 count the rates
+ * of the bandwidth from the lowest one on, 3-2 are the interleaver (0 ultra short, 1 short, 2 medium,
+ * 3 long), 1-0 are as in EOW 1. The bandwidth is that of the channel, the code has constraint
+ * length 7.
+ *  \return empty for modes that have no code
  */
 std::optional<uint16_t> encode_rate_advice(const mode& m);
-//! The mode that an advisory asks for; empty if it is none or no mode of ours.
-std::optional<mode> decode_rate_advice(uint16_t eow);
+/*! \brief The mode that an advisory asks for; empty if it is none or no mode of ours.
+ *  \param bandwidth_hz of the channel
+ */
+std::optional<mode> decode_rate_advice(uint16_t eow, int bandwidth_hz = 3000);
 
 inline uint16_t encode_rate_answer(rate_answer a, uint8_t reason)
 {

@@ -14,8 +14,7 @@ namespace gr::hf::s5066 {
 namespace {
 
 constexpr size_t max_peers = 256;
-constexpr size_t max_trace = 10000;
-constexpr size_t max_tap = 10000;
+constexpr sim_time housekeeping_period = std::chrono::seconds(1);
 constexpr size_t least_queue_octets = 32768;
 
 // Of which the first is the one to begin with.
@@ -62,53 +61,54 @@ const char* to_string(node_phase p)
 }
 
 node::impl::impl(const node_config& config)
-    : d_config((config.validate(), config)), d_sis(d_config, d_stats, *this),
-      d_random(config.seed)
+    : d_node(config, d_sis), d_sis(d_node.config, d_node.stats, *this),
+      d_access(d_node.config, d_node.random)
 {
-    d_non_arq_id = static_cast<uint16_t>(d_random() & 0xfff);
-    d_expedited_id = static_cast<uint16_t>(d_random() & 0xfff);
-    d_deframer.set_sync_errors(config.sync_errors);
-    d_deframer.set_large(large_windows());
     set_mode(config.mode);
-    d_broadcast = config.broadcast_only;
-    d_sis.set_broadcast(sim_time::zero(), d_broadcast);
+    d_links.set_broadcast(config.broadcast_only);
+    d_sis.set_broadcast(sim_time::zero(), config.broadcast_only);
 }
 
 void node::impl::set_mode(const std::string& m)
 {
     const auto range = rate_range::parse(m);
     if (range) {
-        d_data_mode = range->ceiling;
-        d_longest_preamble = sim_time::zero();
+        d_node.modes.data_mode = range->ceiling;
+        sim_time longest_preamble{};
         for (const auto& c : range->modes()) {
             const auto t = kernel::timing_of(c);
-            d_longest_preamble = std::max(d_longest_preamble, t.block_begin(0));
+            longest_preamble = std::max(longest_preamble, t.block_begin(0));
         }
-        d_policy = std::make_unique<adaptive_rate_policy>(*range);
+        d_access.set_modes(d_node.modes.data_mode.bandwidth_hz, longest_preamble);
+        // In 3 kHz no transmission is bounded by either window.
+        const bool wide = d_node.modes.data_mode.family == waveform_family::wideband;
+        d_node.modes.policy = std::make_unique<adaptive_rate_policy>(
+            *range,
+            wide && d_node.config.uses_large_windows() ? large_window : usual_window);
     } else {
         const auto data = gr::hf::mode::parse(m);
-        const auto acks = ack_modes_of(d_config, data);
+        const auto acks = ack_modes_of(d_node.config, data);
         kernel::timing_of(acks.front());
         const auto timing = kernel::timing_of(data);
-        d_longest_preamble = timing.block_begin(0);
-        d_data_mode = data;
+        d_node.modes.data_mode = data;
+        d_access.set_modes(data.bandwidth_hz, timing.block_begin(0));
         // The peer waits for it in vain, then asks with a short transmission, about half of whose
         // data are needed again. With the block errors measured of 1200L on the Poor channel short
         // and long acknowledgements are as good at 4 dB, as it is with this.
         const double lost_ack_s =
-            answer_wait_s() + to_seconds(timing.block_end(probe_blocks / 2 - 1));
-        d_policy = std::make_unique<fixed_rate_policy>(data, acks, lost_ack_s);
+            d_access.answer_wait_s() + to_seconds(timing.block_end(probe_blocks / 2 - 1));
+        d_node.modes.policy = std::make_unique<fixed_rate_policy>(data, acks, lost_ack_s);
     }
-    d_adaptive = range.has_value();
-    d_config.mode = m;
+    d_node.modes.adaptive = range.has_value();
+    d_node.config.mode = m;
     update_water_marks();
 }
 
 void node::impl::update_water_marks()
 {
-    size_t high = d_config.queue_octets;
+    size_t high = d_node.config.queue_octets;
     if (high == 0) {
-        const auto t = kernel::timing_of(d_data_mode);
+        const auto t = kernel::timing_of(d_node.modes.data_mode);
         high =
             std::max(least_queue_octets, t.octets_in(max_blocks(t, max_eot_s)) * 5 / 4);
     }
@@ -119,45 +119,39 @@ size_t node::impl::aligned_u_pdu_octets() const
 {
     // C_PDU and S_PDU headers take 1 + 3 octets (5 with time to die).
     const size_t header =
-        1 + (d_config.send_ttd ? s_pdu_data_header_ttd : s_pdu_data_header);
-    const peer none(address(), d_config.window);
-    const size_t s = segment_length(none, d_data_mode);
-    const size_t parts = (d_config.mtu + header) / s;
-    return parts == 0 ? d_config.mtu : parts * s - header;
-}
-
-peer* node::impl::find_peer(address a) const
-{
-    const auto it = d_peers.find(a.raw());
-    return it == d_peers.end() ? nullptr : it->second.get();
+        1 + (d_node.config.send_ttd ? s_pdu_data_header_ttd : s_pdu_data_header);
+    const peer none(address(), d_node.config.window);
+    const size_t s = segment_length(d_node, none, d_node.modes.data_mode);
+    const size_t parts = (d_node.config.mtu + header) / s;
+    return parts == 0 ? d_node.config.mtu : parts * s - header;
 }
 
 bool node::impl::forgettable(const peer& p) const
 {
-    return p.link == link_state::none && idle(p) && p.non_arq.empty() && &p != d_turn &&
-           &p != d_waiting && !(d_transmitting && d_tx.to == &p);
+    return p.link.none() && p.idle() && p.non_arq.empty() && !d_turns.involves(p) &&
+           !(d_turns.transmitting() && d_tx.to() == &p);
 }
 
 peer* node::impl::get_peer(address a)
 {
-    if (peer* p = find_peer(a)) {
+    if (peer* p = d_node.find_peer(a)) {
         return p;
     }
-    if (d_peers.size() >= max_peers) {
+    if (d_node.peers.size() >= max_peers) {
         const auto it =
-            std::find_if(d_peers.begin(), d_peers.end(), [this](const auto& e) {
+            std::find_if(d_node.peers.begin(), d_node.peers.end(), [this](const auto& e) {
                 return forgettable(*e.second);
             });
-        if (it == d_peers.end()) {
+        if (it == d_node.peers.end()) {
             return nullptr;
         }
-        d_peers.erase(it);
+        d_node.peers.erase(it);
     }
-    // One number less than the whole window leaves one for emit_question().
-    const unsigned window =
-        d_adaptive ? std::min(d_config.window, 127u) : d_config.window;
+    // One number less than the whole window leaves one for a question (transmission_builder).
+    const unsigned window = d_node.modes.adaptive ? std::min(d_node.config.window, 127u)
+                                                  : d_node.config.window;
     auto p = std::make_unique<peer>(a, window);
-    return d_peers.emplace(a.raw(), std::move(p)).first->second.get();
+    return d_node.peers.emplace(a.raw(), std::move(p)).first->second.get();
 }
 
 void node::impl::submit(sim_time now, outgoing_ptr o)
@@ -169,51 +163,36 @@ void node::impl::submit(sim_time now, outgoing_ptr o)
     }
     if (p->arq_idle() && p->non_arq.empty()) {
         // A little later, so that what comes together goes out together.
-        p->ready_at = std::max(p->ready_at, now + from_seconds(hold_s()));
+        p->turn.ready_at =
+            std::max(p->turn.ready_at, now + from_seconds(d_access.hold_s()));
     }
     if (o->arq() && o->expedited) {
-        if (p->expedited_tx.waiting() >= d_config.max_expedited) {
+        if (p->expedited.tx.waiting() >= d_node.config.max_expedited) {
             d_sis.on_failed(*o, unidata_reject_reason::not_responding);
             return;
         }
-        p->expedited_tx.submit(std::move(o));
+        p->expedited.tx.submit(std::move(o));
         return;
     }
     if (o->arq()) {
-        if (o->priority >= d_config.prompt_priority && p->tx.holds_below(o->priority)) {
-            p->prompt_at = now;
-            shorten(*p, o->c_pdu.size());
+        if (o->priority >= d_node.config.prompt_priority &&
+            p->arq.tx.holds_below(o->priority)) {
+            p->turn.prompt_at = now;
+            if (d_turns.transmitting()) {
+                d_length.shorten(*p, o->c_pdu.size());
+            }
         }
-        p->tx.submit(std::move(o));
+        p->arq.tx.submit(std::move(o));
         return;
     }
-    non_arq_out n;
-    n.expedited = o->expedited;
-    if (n.expedited) {
-        n.id = new_expedited_id();
-    } else {
-        n.id = d_non_arq_id;
-        d_non_arq_id = static_cast<uint16_t>((d_non_arq_id + 1) & 0xfff);
-    }
-    n.rounds = o->mode.retransmissions;
-    p->non_arq_unsent.add(*o, o->c_pdu.size());
-    p->non_arq_turns[o->priority & 15].take(*o);
-    const auto at =
-        std::find_if(p->non_arq.begin(), p->non_arq.end(), [&o](const auto& q) {
-            const bool later = q.expedited != o->expedited ? o->expedited
-                               : q.o->priority != o->priority
-                                   ? q.o->priority < o->priority
-                                   : q.o->turn > o->turn;
-            return later && q.offset == 0;
-        });
-    n.o = std::move(o);
-    p->non_arq.insert(at, std::move(n));
+    const auto id = o->expedited ? d_node.ids.expedited() : d_node.ids.non_arq();
+    p->non_arq.submit(std::move(o), id);
 }
 
 backlog node::impl::unsent() const
 {
     backlog all;
-    for (const auto& [raw, p] : d_peers) {
+    for (const auto& [raw, p] : d_node.peers) {
         all += p->unsent();
     }
     return all;
@@ -225,128 +204,166 @@ std::vector<outgoing_ptr> node::impl::withdraw()
     const auto take = [&all](const std::vector<outgoing_ptr>& list) {
         all.insert(all.end(), list.begin(), list.end());
     };
-    for (auto& [raw, p] : d_peers) {
-        take(p->expedited_tx.take_queued());
-        take(p->tx.take_queued());
-        auto& list = p->non_arq;
-        for (auto it = list.begin(); it != list.end();) {
-            if (it->offset > 0 || it->window_end > sim_time::zero()) {
-                ++it;
-                continue;
-            }
-            p->non_arq_unsent.remove(*it->o, it->o->c_pdu.size());
-            all.push_back(it->o);
-            it = list.erase(it);
-        }
+    for (auto& [raw, p] : d_node.peers) {
+        take(p->expedited.tx.take_queued());
+        take(p->arq.tx.take_queued());
+        take(p->non_arq.withdraw());
     }
     return all;
 }
 
 bool node::impl::takes_compact_confirm(address a) const
 {
-    const auto it = d_peers.find(a.raw());
-    return d_config.extensions && it != d_peers.end() &&
-           it->second->has_extension(extension_compact_confirm);
+    const peer* p = d_node.find_peer(a);
+    return d_node.config.extensions && p &&
+           p->management.has_extension(extension_compact_confirm);
 }
+
+void node::impl::make_link(sim_time now, address a)
+{
+    d_links.make_exclusive(now, a, get_peer(a));
+}
+
+void node::impl::break_link(sim_time now, address a)
+{
+    d_links.begin_break(now, a, link_break_reason::higher_layer);
+}
+
+void node::impl::break_nonexclusive(sim_time now) { d_links.break_nonexclusive(now); }
 
 void node::impl::set_broadcast(sim_time now, bool on)
 {
-    if (d_broadcast == on || d_config.broadcast_only) {
+    if (d_links.broadcast() == on || d_node.config.broadcast_only) {
         return;
     }
-    d_broadcast = on;
-    trace(now, on ? "broadcast session begins" : "broadcast session ends");
+    d_links.set_broadcast(on);
+    d_node.log.trace(now, on ? "broadcast session begins" : "broadcast session ends");
     d_sis.set_broadcast(now, on);
     if (!on) {
         return;
     }
-    for (auto& [raw, p] : d_peers) {
-        begin_break(now, p->addr, link_break_reason::broadcast);
-        for (auto list : { p->expedited_tx.take_queued(), p->tx.take_queued() }) {
+    for (auto& [raw, p] : d_node.peers) {
+        d_links.begin_break(now, p->addr, link_break_reason::broadcast);
+        for (auto list : { p->expedited.tx.take_queued(), p->arq.tx.take_queued() }) {
             for (const auto& o : list) {
                 d_sis.on_failed(*o, unidata_reject_reason::not_responding);
             }
         }
     }
-    tell_links(now);
+    d_links.tell(now);
 }
 
 void node::impl::set_utc(sim_time now, double utc)
 {
-    d_config.utc_at_zero_s = static_cast<int64_t>(std::llround(utc - to_seconds(now)));
+    d_node.config.utc_at_zero_s =
+        static_cast<int64_t>(std::llround(utc - to_seconds(now)));
 }
 
 void node::impl::set_emcon(sim_time now, bool on)
 {
-    if (d_emcon == on) {
+    if (d_turns.emcon() == on) {
         return;
     }
-    d_emcon = on;
-    trace(now, on ? "EMCON: no transmissions" : "EMCON ends");
+    d_turns.set_emcon(on);
+    d_node.log.trace(now, on ? "EMCON: no transmissions" : "EMCON ends");
     d_sis.set_emcon(now, on);
+}
+
+void node::impl::on_carrier(sim_time now, bool present)
+{
+    d_turns.on_carrier(now, present);
+}
+
+void node::impl::on_tick(sim_time now)
+{
+    if (peer* p = d_turns.on_tick(now)) {
+        on_silence(now, *p);
+    }
+    d_turns.drop_idle_turn(now);
+    if (now >= d_housekeeping_at) {
+        d_housekeeping_at = now + housekeeping_period;
+        housekeeping(now);
+    }
+    d_links.tell(now);
+}
+
+void node::impl::housekeeping(sim_time now)
+{
+    d_access.forget(now);
+    for (auto& [raw, p] : d_node.peers) {
+        std::vector<outgoing_ptr> expired;
+        if (d_orderwire.late(now, *p)) {
+            management_lost(now, *p);
+        }
+        p->non_arq.expire(now, expired);
+        p->arq.tx.expire(now, expired);
+        p->expedited.tx.expire(now, expired);
+        d_node.expired(expired);
+    }
+    d_data.expire(now);
+    if (d_turns.quiet()) {
+        d_links.check(now);
+    }
+    d_sis.on_time(now);
+    d_sis.update_flow();
+}
+
+bool node::impl::housekeeping_needed() const
+{
+    if (!d_data.empty()) {
+        return true;
+    }
+    return std::any_of(d_node.peers.begin(), d_node.peers.end(), [](const auto& e) {
+        const peer& p = *e.second;
+        return !p.link.none() || !p.arq_idle() || !p.non_arq.empty();
+    });
+}
+
+std::optional<sim_time> node::impl::next_deadline() const
+{
+    std::optional<sim_time> t = d_sis.next_deadline();
+    if (t) {
+        *t = std::max(*t, d_housekeeping_at);
+    }
+    const auto add = [&t](sim_time d) { t = t ? std::min(*t, d) : d; };
+    if (const auto turn = d_turns.next_deadline()) {
+        add(*turn);
+    }
+    if (housekeeping_needed()) {
+        add(d_housekeeping_at);
+    }
+    return t;
 }
 
 node_state node::impl::state() const
 {
     node_state s;
-    s.phase = d_transmitting ? node_phase::transmitting
-              : d_receiving  ? node_phase::receiving
-              : d_waiting    ? node_phase::waiting_answer
-              : next_start() ? node_phase::holding
-                             : node_phase::idle;
+    s.phase = d_turns.transmitting() ? node_phase::transmitting
+              : d_turns.receiving()  ? node_phase::receiving
+              : d_turns.waiting()    ? node_phase::waiting_answer
+              : d_turns.next()       ? node_phase::holding
+                                     : node_phase::idle;
     s.peer = d_shown_peer;
-    s.tx_mode = d_stats.transmissions ? d_tx.m.to_string() : d_config.mode;
-    s.rx_mode = d_stats.receptions ? d_rx_mode.to_string() : "";
-    s.rx_snr_db = d_rx_snr_db;
+    s.tx_mode = d_node.stats.transmissions ? d_tx.mode().to_string() : d_node.config.mode;
+    s.tx_reason = d_node.modes.policy->why();
+    s.rx_mode = d_node.stats.receptions ? d_rx.mode().to_string() : "";
+    s.rx_snr_db = d_rx.snr_db();
     s.queued_octets = unsent().total() + d_sis.held_octets();
-    for (const auto& [raw, p] : d_peers) {
-        s.unacknowledged += p->tx.unacknowledged() + p->expedited_tx.unacknowledged();
+    for (const auto& [raw, p] : d_node.peers) {
+        s.unacknowledged += p->arq.tx.unacknowledged() + p->expedited.tx.unacknowledged();
+        p->arq.tx.add_waiting(s.queues);
+        p->expedited.tx.add_waiting(s.queues);
+        p->non_arq.add_waiting(s.queues);
     }
+    d_sis.add_waiting(s.queues);
     s.flow_on = d_sis.flow_on();
-    s.links = links();
+    s.links = d_links.count();
     s.clients = d_sis.bound_clients();
     s.hard_link = d_sis.hard_link_established();
-    s.broadcast = d_broadcast;
-    s.emcon = d_emcon;
+    s.broadcast = d_links.broadcast();
+    s.emcon = d_turns.emcon();
     return s;
 }
-
-void node::impl::trace(sim_time now, std::string text)
-{
-    if (!d_config.trace) {
-        return;
-    }
-    if (d_trace.size() >= max_trace) {
-        d_trace.pop_front();
-    }
-    d_trace.push_back({ now, std::move(text) });
-}
-
-void node::impl::tap(sim_time now, bool sent, bool ok, const std::vector<uint8_t>& octets)
-{
-    if (!d_config.tap) {
-        return;
-    }
-    if (d_tap.size() >= max_tap) {
-        d_tap.pop_front();
-    }
-    d_tap.push_back({ now, sent, ok, octets });
-}
-
-namespace {
-
-template <typename T>
-std::optional<T> pop(std::deque<T>& q)
-{
-    if (q.empty()) {
-        return std::nullopt;
-    }
-    std::optional<T> r(std::move(q.front()));
-    q.pop_front();
-    return r;
-}
-
-} // namespace
 
 node::node(const node_config& config) : d_impl(std::make_unique<impl>(config)) {}
 node::~node() = default;
@@ -381,26 +398,26 @@ void node::on_tx_damaged(sim_time now, const std::string& reason)
 }
 std::optional<sim_time> node::next_deadline() const { return d_impl->next_deadline(); }
 
-const node_config& node::config() const { return d_impl->d_config; }
+const node_config& node::config() const { return d_impl->d_node.config; }
 void node::set_mode(const std::string& m) { d_impl->set_mode(m); }
 void node::set_rate_policy(std::unique_ptr<rate_policy> p)
 {
     d_impl->set_rate_policy(std::move(p));
 }
-void node::set_trace(bool on) { d_impl->d_config.trace = on; }
-void node::set_tap(bool on) { d_impl->d_config.tap = on; }
+void node::set_trace(bool on) { d_impl->d_node.config.trace = on; }
+void node::set_tap(bool on) { d_impl->d_node.config.tap = on; }
 void node::set_broadcast(sim_time now, bool on) { d_impl->set_broadcast(now, on); }
 void node::set_utc(sim_time now, double utc) { d_impl->set_utc(now, utc); }
 void node::set_emcon(sim_time now, bool on) { d_impl->set_emcon(now, on); }
 size_t node::aligned_u_pdu_octets() const { return d_impl->aligned_u_pdu_octets(); }
-const node_stats& node::stats() const { return d_impl->d_stats; }
+const node_stats& node::stats() const { return d_impl->d_node.stats; }
 node_state node::state() const { return d_impl->state(); }
 uint64_t node::numberings(address a) const
 {
-    const peer* p = d_impl->find_peer(a);
-    return p ? p->numberings : 0;
+    const peer* p = d_impl->d_node.find_peer(a);
+    return p ? p->arq.numberings : 0;
 }
-std::optional<trace_line> node::poll_trace() { return pop(d_impl->d_trace); }
-std::optional<tap_record> node::poll_tap() { return pop(d_impl->d_tap); }
+std::optional<trace_line> node::poll_trace() { return d_impl->d_node.log.poll_trace(); }
+std::optional<tap_record> node::poll_tap() { return d_impl->d_node.log.poll_tap(); }
 
 } // namespace gr::hf::s5066

@@ -3,13 +3,15 @@
 #pragma once
 
 #include "s5066/node_config.h"
+#include "s5066/node_log.h"
+#include "s5066/node_stats.h"
+#include "s5066/queue_state.h"
 #include "s5066/rate/rate_policy.h"
-#include "s5066/sis.h"
+#include "s5066/sis/sis.h"
 
 #include <hf/modem_user.h>
 #include <hf/time.h>
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,48 +21,6 @@
 
 namespace gr::hf::s5066 {
 
-//! Chosen by the caller: one per connection of a client, never used again after it has gone.
-using client_id = uint64_t;
-
-//! Counters since the start.
-struct node_stats {
-    std::array<uint64_t, 16> d_pdus_sent{};     //!< by type
-    std::array<uint64_t, 16> d_pdus_received{}; //!< by type, addressed to this node
-    uint64_t d_pdus_repeated = 0; //!< data D_PDUs sent again because no ACK came
-    uint64_t d_pdus_fill = 0;     //!< copies in room that would have been empty
-    uint64_t d_pdus_acked = 0;
-    uint64_t d_pdus_duplicate = 0; //!< data D_PDUs received again
-    uint64_t d_pdus_for_others = 0;
-    uint64_t segment_crc_errors = 0;
-    uint64_t segments_repaired = 0; //!< put together from damaged copies
-    uint64_t false_syncs = 0;       //!< sync words without a good header behind them
-    uint64_t transmissions = 0;
-    uint64_t receptions = 0;
-    uint64_t octets_sent = 0; //!< D_PDUs, on the air
-    uint64_t octets_received = 0;
-    uint64_t u_pdus_submitted = 0;
-    uint64_t u_pdus_delivered = 0;
-    uint64_t u_pdu_octets_submitted = 0;
-    uint64_t u_pdu_octets_delivered = 0;
-    uint64_t u_pdus_rejected = 0;
-    uint64_t u_pdus_expired = 0;
-    //! Sent by ARQ without confirmation, so that their clients could not be told (A.2.1.8).
-    uint64_t u_pdus_lost = 0;
-    uint64_t u_pdus_overflowed = 0;   //!< submitted against flow control and dropped
-    uint64_t indications_dropped = 0; //!< nobody bound to the SAP, or not polled
-    uint64_t warnings_sent = 0;
-    uint64_t warnings_received = 0;
-    uint64_t out_of_sync = 0;   //!< failures of the five synchronisation tests
-    uint64_t resets = 0;        //!< resets and resynchronisations begun here
-    uint64_t silent_rounds = 0; //!< transmissions that got no answer
-    uint64_t tx_damaged = 0;    //!< transmissions that the radio did not send whole
-    uint64_t links_made = 0;
-    uint64_t links_failed = 0;
-    uint64_t links_large = 0; //!< of those made, with large windows
-    uint64_t invalid_primitives = 0;
-    sim_time tx_time{}; //!< total time on the air
-};
-
 //! What a node does at the moment.
 enum class node_phase { idle, holding, transmitting, receiving, waiting_answer };
 const char* to_string(node_phase p);
@@ -68,32 +28,20 @@ const char* to_string(node_phase p);
 //! For displays.
 struct node_state {
     node_phase phase = node_phase::idle;
-    std::optional<address> peer; //!< of the current or last exchange
-    std::string tx_mode;         //!< of the current or last transmission
-    std::string rx_mode;         //!< of the current or last reception
-    double rx_snr_db = 0;        //!< of the last block
-    size_t queued_octets = 0;    //!< U_PDU octets not yet sent once
+    std::optional<address> peer;                  //!< of the current or last exchange
+    std::string tx_mode;                          //!< of the current or last transmission
+    mode_reason tx_reason = mode_reason::setting; //!< why it is in that mode
+    std::string rx_mode;                          //!< of the current or last reception
+    double rx_snr_db = 0;                         //!< of the last block
+    size_t queued_octets = 0;                     //!< U_PDU octets not yet sent once
+    queue_states queues;         //!< what has not been sent whole, by priority
     unsigned unacknowledged = 0; //!< data D_PDUs in flight, all peers
     bool flow_on = true;
-    unsigned links = 0;                        //!< peers linked
+    unsigned links = 0;                        //!< that are up, being made or broken
     unsigned clients = 0;                      //!< bound SAPs
     std::optional<s5066::hard_link> hard_link; //!< as the client here sees it
     bool broadcast = false;                    //!< in a broadcast session
     bool emcon = false;
-};
-
-//! One line of the log.
-struct trace_line {
-    sim_time time{};
-    std::string text;
-};
-
-//! One D_PDU as it went over the modem port.
-struct tap_record {
-    sim_time time{};
-    bool sent = false;
-    bool segment_ok = true;
-    std::vector<uint8_t> octets;
 };
 
 /*! \brief STANAG 5066 node: Subnetwork Interface, Channel Access (type 1) and Data Transfer

@@ -4,7 +4,7 @@
 
 #include "s5066/node_settings.h"
 #include "s5066/rate/adaptive_rate.h"
-#include "s5066/sis.h"
+#include "s5066/sis/sis.h"
 #include "waveform/timing.h"
 
 #include <stdexcept>
@@ -38,8 +38,14 @@ void node_config::validate() const
                                         ": must be 16.0.0.0 to 31.255.255.255");
         }
     }
-    if (!rate_range::parse(mode)) {
-        kernel::timing_of(gr::hf::mode::parse(mode));
+    const auto range = rate_range::parse(mode);
+    const auto data = range ? range->ceiling : gr::hf::mode::parse(mode);
+    kernel::timing_of(data);
+    if (drc && data.family == waveform_family::wideband) {
+        throw std::invalid_argument(
+            "drc 1 with mode " + mode +
+            ": allowed is 0, wideband modems are autobaud, and the rate "
+            "change begins at 300 bit/s of 4539");
     }
     if (ack_mode != "auto" && ack_mode != "same") {
         kernel::timing_of(gr::hf::mode::parse(ack_mode));

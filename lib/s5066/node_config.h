@@ -151,6 +151,12 @@ struct node_config {
     bool trace = false; //!< keep log lines for poll_trace()
     bool tap = false;   //!< keep D_PDUs for poll_tap()
 
+    //! Numbers of 16 bits are offered and taken.
+    bool uses_large_windows() const
+    {
+        return large_windows && extensions && !full_duplex;
+    }
+
     //! \throws std::invalid_argument that names the first bad value and what is allowed.
     void validate() const;
 };

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/sis.h"
+#include "s5066/sis/sis.h"
 
 #include <hf/time.h>
 
@@ -19,6 +19,7 @@ struct outgoing {
     std::vector<uint8_t> c_pdu;
     delivery_mode mode; //!< resolved: never default_
     uint8_t priority = 0;
+    sim_time submitted_at{}; //!< to the node
     sim_time expires{};
 
     std::optional<uint64_t> client; //!< empty: made by the node itself

@@ -10,7 +10,7 @@
 namespace gr::hf::sim {
 
 namespace {
-constexpr double least_carrier_db = -4; // in 3 kHz
+constexpr double least_carrier_db = -4; // in the mode's bandwidth
 } // namespace
 
 size_t emulated_air::join(emulated_modem* m, std::optional<size_t> id)

@@ -15,7 +15,7 @@ namespace gr::hf::sim {
 
 /*! \brief How a synthetic channel changes: slow swing, medium-term variation, fading.
  *
- * Levels are SNR in 3 kHz. Two paths of equal mean power fade independently with a Gaussian
+ * Levels are SNR in the mode's bandwidth. Two paths of equal mean power fade independently with a Gaussian
  * Doppler spectrum, as in the Watterson model; Poor is 1 Hz, Moderate 0.5 Hz (two sigma).
  */
 struct trace_config {

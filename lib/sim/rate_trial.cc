@@ -45,7 +45,9 @@ rate_trial_result run(const rate_trial& t)
     // Fading is independent, the medium-term variation is not the same either; the swing is.
     trace_config there = t.channel, back = t.channel;
     there.duration_s = back.duration_s = t.duration_s;
-    there.signal_power = back.signal_power = kernel::mean_power(modes.back());
+    if (t.channel.signal_power == 0) {
+        there.signal_power = back.signal_power = kernel::mean_power(modes.back());
+    }
     back.seed += 1000;
     path p;
     const auto trace = std::make_shared<snr_trace>(snr_trace::make(there));

@@ -14,7 +14,8 @@ namespace gr::hf::sim {
 //! Bulk ARQ over a changing channel.
 struct rate_trial {
     std::string mode = "auto"; //!< of both stations
-    trace_config channel;      //!< both ways, with independent fading
+    //! Both ways, with independent fading. signal_power 0: that of the fastest mode.
+    trace_config channel;
     double duration_s = 3600;
     uint64_t seed = 1;
     s5066::node_config base;                     //!< further settings of both stations

@@ -7,6 +7,7 @@
 #include "sim/traffic_client.h"
 #include "waveform/transmitter.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -44,6 +45,19 @@ int bandwidth_khz_of(const std::string& text)
     return fastest(text).bandwidth_hz / 1000;
 }
 
+// Octets that the client may have under way: of two longest transmissions where that is more than
+// in any narrowband mode.
+uint64_t outstanding_of(const std::string& text)
+{
+    constexpr double longest_transmission_s = 127.5;
+    const traffic_client::config usual;
+    return bandwidth_khz_of(text) == 3
+               ? usual.outstanding
+               : std::max(usual.outstanding,
+                          static_cast<uint64_t>(2 * longest_transmission_s *
+                                                fastest(text).rate_bps / 8));
+}
+
 } // namespace
 
 real_transfer_result run(const real_transfer& t)
@@ -61,7 +75,8 @@ real_transfer_result run(const real_transfer& t)
                                     k == 0 ? t.octets : 0,
                                     t.u_pdu_octets,
                                     sap,
-                                    t.arq });
+                                    t.arq,
+                                    outstanding_of(t.mode) });
         stations[k] = std::make_unique<lock_step_station>(node_of(t, k), modem);
         stations[k]->attach(*clients[k]);
         if (t.log)

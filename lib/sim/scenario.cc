@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/scenario.h"
 
-#include "s5066/d_pdu.h"
+#include "s5066/dts/d_pdu.h"
 #include "sim/flow.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "s5066/node.h"
-#include "s5066/sis.h"
+#include "s5066/sis/sis.h"
 #include "sim/emulated_modem.h"
 
 #include <functional>

@@ -8,10 +8,6 @@
 namespace gr::hf::sim {
 namespace {
 
-// U_PDUs submitted and not yet confirmed; enough for the longest transmission of a
-// narrowband mode.
-constexpr uint64_t max_outstanding = 200000;
-
 //! Octet \p k of the message: the receiver can check any U_PDU by its own offset.
 uint8_t pattern(uint64_t k) { return static_cast<uint8_t>(k * 167 + (k >> 8) * 13 + 5); }
 
@@ -75,7 +71,7 @@ std::optional<std::vector<uint8_t>> traffic_client::poll_sis()
     auto& s = d_state;
     const uint64_t done = s.octets_confirmed + s.octets_rejected;
     if (!d_sis.ready() || s.octets_submitted >= d_config.octets ||
-        (d_config.arq && s.octets_submitted - done >= max_outstanding))
+        (d_config.arq && s.octets_submitted - done >= d_config.outstanding))
         return std::nullopt;
     if (s.octets_submitted == 0)
         s.first_submitted = to_seconds(d_now);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "s5066/address.h"
-#include "s5066/sis.h"
+#include "s5066/sis/sis.h"
 #include "slep/sis_client.h"
 
 #include <hf/time.h>
@@ -32,6 +32,9 @@ public:
         size_t u_pdu_octets = 2042; //!< of one U_PDU, 8 to 2048
         int sap = 12;               //!< own and far, 0 to 15
         bool arq = true;            //!< confirmed by the far node; false: unacknowledged
+        //! Submitted and not yet confirmed at most; the default is enough for the longest
+        //! transmission of a narrowband mode.
+        uint64_t outstanding = 200000;
     };
 
     //! \throws std::invalid_argument that names the value and what is allowed.

@@ -76,7 +76,7 @@ def test_the_state_tells_what_happens(read_only):
     while True:
         state = json.loads(ask(url + "api/state")[2])
         near, far = state["stations"]
-        if far["blocks"] and far["profile"]:
+        if far["blocks"] and far["profile"] and far["symbols"]:
             break
         assert time.monotonic() < deadline
         time.sleep(0.2)
@@ -86,7 +86,12 @@ def test_the_state_tells_what_happens(read_only):
     block = far["blocks"][-1]
     assert 25 < block["snr_db"] < 35 and abs(block["freq_offset_hz"]) < 2
     assert sum(far["profile"]) == pytest.approx(1, abs=0.01)
+    # 8PSK: equalised, most of them are near the circle.
+    radii = [(i * i + q * q) ** 0.5 for i, q in far["symbols"]]
+    assert 100 < len(radii) <= 256
+    assert sum(0.8 < r < 1.2 for r in radii) > 0.9 * len(radii)
     assert len(far["spectrum"]) == 128 and near["d_pdus"] and near["log"]
+    assert near["link"]["tx_reason"] == "it is set"
     assert near["modem"]["octets_sent"] > 0 and state["controls"] == []
 
 

@@ -3,9 +3,9 @@
 // A whole data link: octets from the air with and without right CRCs, primitives of several
 // clients, transmissions, time.
 #include "fuzz/input.h"
-#include "s5066/d_pdu.h"
+#include "s5066/cas/c_pdu.h"
+#include "s5066/dts/d_pdu.h"
 #include "s5066/node.h"
-#include "s5066/pdu.h"
 #include "waveform/timing.h"
 
 using namespace gr::hf;

@@ -3,7 +3,7 @@
 // Connections that come too fast, or too many of them: from applications and from peers.
 #include "pep/engine.h"
 #include "pep/heap.h"
-#include "s5066/sis.h"
+#include "s5066/sis/sis.h"
 
 #include <gtest/gtest.h>
 

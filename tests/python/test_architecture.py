@@ -18,6 +18,8 @@ PUBLIC = {"hf/api.h", "hf/mode.h", "hf/modem_user.h", "hf/setting_info.h", "hf/t
 #: Who may include what else is not ours: blocks live in GNU Radio, edges on Boost.Asio.
 OUTSIDE = {"gnuradio": {"blocks"}, "pmt": {"blocks"}, "uhd": {"blocks"},
            "boost": {"blocks", "edges"}}
+#: Who reads JSON, by Boost's property tree.
+READS_JSON = {"channel"}
 
 
 def table() -> Dict[str, Tuple[bool, Set[str]]]:
@@ -40,6 +42,8 @@ def fault(file: str, header: str, allowed: Dict[str, Tuple[bool, Set[str]]]) -> 
         return f"lib/{file} is in no folder of the table"
     first = header.split("/")[0]
     may = {"blocks"} if first == "hf" and header not in PUBLIC else OUTSIDE.get(first, {own})
+    if header.startswith("boost/property_tree/"):
+        may = READS_JSON
     if own not in may:
         return f"lib/{file} includes {header}: only {sorted(may)} may"
     to = folder_of(header, list(allowed))
@@ -86,8 +90,9 @@ def test_rows_name_nothing_that_is_not_used():
     ("waveform/mode.cc", "modem/decode/viterbi.h"),
     ("modem/detect/detector.cc", "gnuradio/block.h"),
     ("slep/codec.cc", "s5066/node.h"), ("s5066/node.cc", "boost/asio.hpp"),
+    ("channel/path.cc", "boost/asio.hpp"), ("waveform/mode.cc", "boost/property_tree/ptree.hpp"),
     ("ip/client.cc", "hf/ip_client.h"), ("sim/station.cc", "blocks/pdu.h"),
-    ("s5066/sis.cc", "s5066/clients/rcop.h"), ("new/thing.cc", "hf/mode.h"),
+    ("s5066/sis/sis.cc", "s5066/clients/rcop.h"), ("new/thing.cc", "hf/mode.h"),
     ("waveform/coding/interleave.cc", "waveform/description.h"),
     ("waveform/timing.cc", "waveform/families/high_rate/high_rate.h"),
     ("edges/tcp_edge.cc", "gnuradio/block.h"), ("edges/tcp_edge.cc", "hf/pep.h"),
@@ -105,9 +110,63 @@ def test_wrong_arrows_are_seen(file, header):
     ("modem/detect/detector.cc", "hf/mode.h"), ("blocks/pep_impl.cc", "gnuradio/block.h"),
     ("sim/station.cc", "dns/engine.h"), ("slep/codec.cc", "s5066/octets.h"),
     ("dns/cache.cc", "zlib.h"), ("edges/tcp_edge.cc", "boost/asio.hpp"),
+    ("channel/path.cc", "boost/property_tree/ptree.hpp"),
     ("edges/tcp_edge.cc", "pep/engine.h"), ("blocks/pep_impl.cc", "edges/tcp_edge.h")])
 def test_right_arrows_are_not(file, header):
     assert not fault(file, header, table())
+
+
+def long_functions(text: str, most: int) -> List[str]:
+    """Heads of functions with more lines than that, as our style puts their braces."""
+    lines, found, begin = text.split("\n"), [], -1
+    for number, line in enumerate(lines):
+        if line == "{":
+            begin = number
+        elif line == "}" and begin >= 0:
+            if number - begin - 1 > most:
+                found.append(lines[begin - 1].strip())
+            begin = -1
+    return found
+
+
+def methods(text: str) -> Dict[str, int]:
+    """Of each class in a header, how many functions it declares."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
+    count = {}
+    for head in re.finditer(r"\b(?:class|struct) ([\w:]+)[^;{}()]*\{", text):
+        depth, at, own = 1, head.end(), ""
+        while depth > 0:
+            c = text[at]
+            depth += (c == "{") - (c == "}")
+            own += c if depth == 1 else ";" if depth == 2 and c == "{" else ""
+            at += 1
+        count[head[1]] = len([part for part in re.split("[;}]", own)
+                              if re.search(r"[\w=~]\s*\(", part) and "= default" not in part])
+    return count
+
+
+#: Functions that are a table.
+LONG = {"const std::vector<setting>& all_settings()"}
+
+
+def test_the_data_link_stays_in_small_parts():
+    link = [p for p in sorted((LIB / "s5066").rglob("*.*")) if p.suffix in (".h", ".cc")
+            and p.parent.name != "clients"]
+    texts = {str(p.relative_to(LIB)): p.read_text() for p in link}
+    assert {f for f, text in texts.items() if text.count("\n") > 500} == set()
+    assert {head for text in texts.values() for head in long_functions(text, 60)} <= LONG
+    classes = {name: n for text in texts.values() for name, n in methods(text).items()}
+    assert classes["node::impl"] > 20
+    assert {name for name, n in classes.items() if n > 40} <= {"sis_server", "arq_sender"}
+    assert max(classes.values()) <= 60
+
+
+def test_long_functions_and_methods_are_counted():
+    body = "void f()\n{\n" + "    g();\n" * 3 + "}\n"
+    assert long_functions(body, 2) == ["void f()"] and not long_functions(body, 3)
+    text = "class a : public b\n{\npublic:\n    a();\n    int f() const { return g(); }\n" \
+           "    void h(int n = 1);\nprivate:\n    int d_x = 0;\n};\n"
+    assert methods(text) == {"a": 3}
 
 
 def test_the_guide_for_contributors_names_what_there_is():

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Section 1 of the conformance list, what a node receives: acknowledgement, delivery, turns.
-#include "s5066/arq_receiver.h"
+#include "s5066/dts/arq_receiver.h"
 #include "scripted_peer.h"
 #include "vectors.h"
 

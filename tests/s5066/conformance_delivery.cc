@@ -6,7 +6,7 @@
 
 #include "s5066/eow.h"
 #include "s5066/node_settings.h"
-#include "s5066/time_to_die.h"
+#include "s5066/sis/time_to_die.h"
 #include "sim/station.h"
 
 #include <gtest/gtest.h>

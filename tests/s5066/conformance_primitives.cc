@@ -176,6 +176,29 @@ TEST(Conformance, Row10_06_NoClientIsStoppedByWhatAnotherHasQueued)
 }
 
 // Between the marks nothing changes: a client is not told OFF and ON for every U_PDU.
+TEST(queues, are_shown_by_priority_with_the_age_of_the_oldest)
+{
+    scripted_peer p;
+    p.bind(1, 3);
+    p.n.set_emcon(p.now, true); // nothing goes out
+    s_unidata_request r;
+    r.dst = address("1.2.0.0");
+    r.u_pdu.resize(500);
+    const auto begin = p.now;
+    for (const uint8_t priority : { 2, 7, 2 }) {
+        r.priority = priority;
+        p.send(1, r);
+        p.now += from_seconds(3);
+    }
+    const auto queues = p.n.state().queues;
+    EXPECT_EQ(queues.of(2).c_pdus, 2u);
+    EXPECT_EQ(queues.of(2).octets, 2 * 504u);
+    EXPECT_EQ(queues.of(2).oldest_at, begin);
+    EXPECT_EQ(queues.of(7).c_pdus, 1u);
+    EXPECT_EQ(queues.of(7).oldest_at, begin + from_seconds(3));
+    EXPECT_EQ(queues.of(0).c_pdus, 0u);
+}
+
 TEST(Conformance, Row10_06_FlowOnOnlyBelowTheLowMark)
 {
     node_config c;

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Whose turn it is on a shared channel.
-#include "s5066/channel_share.h"
+#include "s5066/access/channel_share.h"
 
 #include <gtest/gtest.h>
 

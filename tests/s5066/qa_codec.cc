@@ -1,9 +1,10 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Finding PDUs in streams of bits and octets, and what damaged input does.
-#include "s5066/deframer.h"
-#include "s5066/pdu.h"
-#include "s5066/sis.h"
+#include "s5066/cas/c_pdu.h"
+#include "s5066/dts/deframer.h"
+#include "s5066/sis/s_pdu.h"
+#include "s5066/sis/sis.h"
 #include "vectors.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Requests for hard links that cross (A.3.2.2), seen from one node alone.
-#include "s5066/hard_link.h"
+#include "s5066/sis/hard_link.h"
 
 #include <gtest/gtest.h>
 

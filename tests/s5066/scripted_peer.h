@@ -2,10 +2,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/deframer.h"
+#include "s5066/cas/c_pdu.h"
+#include "s5066/dts/deframer.h"
 #include "s5066/node.h"
-#include "s5066/pdu.h"
-#include "s5066/sis.h"
+#include "s5066/sis/s_pdu.h"
+#include "s5066/sis/sis.h"
 #include "waveform/timing.h"
 
 #include <algorithm>

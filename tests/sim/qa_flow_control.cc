@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Clients that share one station: nobody is held up by what another has queued.
-#include "s5066/d_pdu.h"
+#include "s5066/dts/d_pdu.h"
 #include "sim/traffic.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // S5066-EP5 between whole stations: agreement on large windows, what they gain, what goes wrong.
-#include "s5066/d_pdu.h"
+#include "s5066/dts/d_pdu.h"
 #include "two_stations.h"
 
 #include <gtest/gtest.h>

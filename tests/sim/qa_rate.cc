@@ -83,7 +83,10 @@ TEST(rate_advice, every_rate_and_interleaver_both_ways)
     for (unsigned eow = 0; eow < 4096;
          ++eow) { // none of them crashes; requests are no advice
         const auto m = decode_rate_advice(static_cast<uint16_t>(eow));
-        EXPECT_TRUE(!m || ((eow >> 8) == 1 && (eow & 2)));
+        const auto kind = static_cast<eow_type>(eow >> 8);
+        EXPECT_TRUE(!m || ((kind == eow_type::rate_request ||
+                            kind == eow_type::wideband_advice) &&
+                           (eow & 2)));
     }
 }
 
@@ -105,9 +108,11 @@ TEST(adaptive_policy, follows_advice_within_its_range_and_falls_on_silence)
 {
     adaptive_rate_policy p(*rate_range::parse("auto:300..4800"));
     EXPECT_EQ(p.choose({}, bulk()).to_string(), "4539-600S");
+    EXPECT_EQ(p.why(), mode_reason::nothing_known);
     EXPECT_LE(p.longest_s(bulk()), 10) << "nothing is known: a short transmission";
     p.on_advice({}, there, mode::parse("4539-9600L"));
     EXPECT_EQ(p.choose({}, bulk()).to_string(), "4539-4800L");
+    EXPECT_EQ(p.why(), mode_reason::advice);
     p.on_advice({}, there, mode::parse("4539-75S"));
     EXPECT_EQ(p.choose({}, bulk()).to_string(), "4539-300S");
     p.on_advice({}, there, mode::parse("4539-4800S"));
@@ -115,6 +120,7 @@ TEST(adaptive_policy, follows_advice_within_its_range_and_falls_on_silence)
     auto c = bulk();
     c.silent_rounds = 1;
     EXPECT_LE(p.choose({}, c).rate_bps, 1200);
+    EXPECT_EQ(p.why(), mode_reason::silence);
     c.silent_rounds = 2;
     EXPECT_EQ(p.choose({}, c).to_string(), "4539-300S");
 }
@@ -130,6 +136,7 @@ TEST(adaptive_policy, short_messages_do_not_wait_for_a_long_block)
     p.on_reception(now, there, r);
     p.on_advice(now, there, mode::parse("4539-6400L"));
     EXPECT_EQ(p.choose(now, bulk()).to_string(), "4539-6400L");
+    EXPECT_EQ(p.why(), mode_reason::advice);
     tx_context c = bulk();
     c.backlog_octets = 100;
     const mode m = p.choose(now, c);

@@ -11,7 +11,7 @@ import pytest
 @pytest.mark.parametrize("mode, octets, arq", [
     ("4539-9600S", 200_000, True), ("4539-9600VL", 60_000, True), ("4539-2400L", 25_000, True),
     ("4539-1200S", 20_000, True), ("4539-300S", 4_000, True), ("4539-4800S", 60_000, False),
-    ("5069-12k-19200S", 20_000, True)])
+    ("5069-12k-19200S", 20_000, True), ("auto:12k", 60_000, True)])
 def test_times_agree_within_two_percent(mode, octets, arq):
     real = hf.simulate_real(mode, octets, 2042, arq, channel="awgn snr=40", limit_s=1000)
     emulated = hf.simulate(mode, octets, arq=arq, seed=1)
@@ -21,6 +21,16 @@ def test_times_agree_within_two_percent(mode, octets, arq):
     assert real["time_s"] == pytest.approx(emulated["time_s"], rel=0.02)
     assert real["transmissions"] == emulated["transmissions"]
     assert real["tx_time_s"] == pytest.approx(emulated["tx_time_s"], rel=0.02)
+
+
+def test_240_kbit_s_takes_the_emulated_time():
+    mode, octets = "5069-48k-240000S", 600_000
+    large = {"extensions": 1, "large_windows": 1}
+    real = hf.simulate_real(mode, octets, channel="awgn snr=40", settings=large, limit_s=300)
+    emulated = hf.simulate(mode, octets, settings=large)
+    assert real["complete"] and real["octets_altered"] == 0
+    assert real["time_s"] == pytest.approx(emulated["time_s"], rel=0.02)
+    assert real["transmissions"] == emulated["transmissions"]
 
 
 def flowgraph(mode, octets, channel, seed, lines):

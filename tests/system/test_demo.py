@@ -70,6 +70,15 @@ def test_240_kbit_s_in_48_khz_over_real_waveforms(folder):
     assert goodput > 40000  # in station time: four times what 3 kHz can carry
 
 
+def test_in_24_khz_the_stations_choose_among_its_modes(folder):
+    result = run("--bandwidth", "24", "--rate", "auto", "--size", "60000", folder=folder)
+    print(result.stderr)
+    assert result.returncode == 0, result.stderr
+    assert "two stations, auto:24k, channel" in result.stderr and "SHA-256 equal" in result.stderr
+    rates = re.search(r"mean rate of B \((\d+) to (\d+)\)", result.stderr).groups()
+    assert int(rates[1]) > 9600  # what 3 kHz cannot carry
+
+
 def test_on_a_fading_channel_the_stations_adapt(folder):
     result = run("--channel", "poor", "--snr", "18", "--size", "6000", "--speed", "50",
                  folder=folder)

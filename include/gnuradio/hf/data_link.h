@@ -14,16 +14,27 @@
 
 namespace gr::hf {
 
+//! What waits with one priority in a data link, for displays.
+struct data_link_queue {
+    unsigned priority = 0; //!< 0 to 15
+    uint64_t u_pdus = 0;   //!< that have not been sent whole
+    uint64_t octets = 0;   //!< of these
+    double oldest_s = 0;   //!< for how long the oldest has been waiting
+};
+
 //! What a data link is doing, for displays.
 struct data_link_state {
-    std::string phase;    //!< idle, holding, transmitting, receiving or waiting_answer
-    std::string peer;     //!< of the current or last exchange; empty: none yet
-    std::string tx_mode;  //!< of the current or last transmission
-    std::string rx_mode;  //!< of the current or last reception
-    double rx_snr_db = 0; //!< of the last reception, dB
-    uint64_t queued_octets = 0;  //!< U_PDU octets not yet sent once
+    std::string phase;     //!< idle, holding, transmitting, receiving or waiting_answer
+    std::string peer;      //!< of the current or last exchange; empty: none yet
+    std::string tx_mode;   //!< of the current or last transmission
+    std::string tx_reason; //!< why it is in that mode, in words
+    std::string rx_mode;   //!< of the current or last reception
+    double rx_snr_db = 0;  //!< of the last reception, dB
+    uint64_t queued_octets = 0; //!< U_PDU octets not yet sent once
+    std::vector<data_link_queue>
+        queues;                  //!< those that are not empty, by falling priority
     uint64_t unacknowledged = 0; //!< data D_PDUs on their way, all peers
-    uint64_t links = 0;          //!< that are up
+    uint64_t links = 0;          //!< that are up, being made or broken
     uint64_t clients = 0;        //!< that are bound
     bool emcon = false;          //!< nothing is transmitted
     bool broadcast = false;      //!< in a broadcast session
@@ -38,7 +49,9 @@ struct data_link_state {
  *  - \c sis connects to clients (hf.pep, hf.ip_client, hf.sis_server). A PDU holds one whole
  *    S_primitive of Annex A; its key client says whose it is (see keys::new_client_id()), its
  *    key now is station time. A PDU without octets only carries time, or, of type
- *    client_gone, says that the client's connection is closed.
+ *    client_gone, says that the client's connection is closed. In lock step every client of this
+ *    module answers each tick by tick_done; so must a block of the user's whose input port has
+ *    the name sis_in_step.
  *  - \c log (out): symbols, one line of text for each event a person may want to follow.
  */
 class HF_API data_link : virtual public gr::block

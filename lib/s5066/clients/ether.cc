@@ -3,7 +3,7 @@
 #include "s5066/clients/ether.h"
 
 #include "s5066/octets.h"
-#include "s5066/sis.h"
+#include "s5066/sis/sis.h"
 
 #include <algorithm>
 

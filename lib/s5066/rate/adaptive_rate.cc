@@ -26,8 +26,9 @@ constexpr double fall_db = 6;
 // Cost of an answer that is lost: the time-out, and asking again.
 constexpr double lost_answer_s = 10;
 constexpr size_t ack_octets = 60;
-// Where most channels work: what nothing is known about begins with.
-constexpr int first_bps = 600;
+// Where most channels work: what nothing is known about begins with, in 3 kHz. The same waveform has a
+// rate in proportion in wider bands, at the same SNR there.
+constexpr int first_bps = 600, first_hz = 3000;
 
 double needed_db(const mode& m) { return mode_promises::of(m).needed_db(); }
 
@@ -35,8 +36,8 @@ bool is_long(const mode& m) { return m.il == interleaver::long_; }
 
 } // namespace
 
-adaptive_rate_policy::adaptive_rate_policy(const rate_range& range)
-    : d_range(range), d_modes(range.modes())
+adaptive_rate_policy::adaptive_rate_policy(const rate_range& range, unsigned window)
+    : d_range(range), d_modes(range.modes()), d_window(window)
 {
     for (const mode& m : d_modes) {
         if (!is_long(m)) {
@@ -54,7 +55,7 @@ adaptive_rate_policy::station& adaptive_rate_policy::of(address peer)
     if (d_stations.size() >= max_stations && d_stations.count(peer.raw()) == 0) {
         d_stations.erase(d_stations.begin());
     }
-    return d_stations[peer.raw()];
+    return d_stations.try_emplace(peer.raw(), d_window).first->second;
 }
 
 mode adaptive_rate_policy::below(const mode& m, double db) const
@@ -69,12 +70,14 @@ mode adaptive_rate_policy::below(const mode& m, double db) const
     return *found;
 }
 
-mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c) const
+mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
 {
     if (c.silent_rounds > 0 && s.sent) {
+        d_why = mode_reason::silence;
         return below(s.last, fall_db * c.silent_rounds);
     }
     if (s.advised) {
+        d_why = s.advised_fails ? mode_reason::advice_fails : mode_reason::advice;
         // The nearest mode of the own range that is not faster.
         std::vector<mode> list;
         for (const mode& m : d_modes) {
@@ -90,12 +93,15 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c) cons
         return s.advised_fails ? s.out.best(list) : list.back();
     }
     if (s.out.known()) {
+        d_why = mode_reason::own_estimate;
         return s.out.best(d_modes);
     }
+    d_why = mode_reason::nothing_known;
     // Nothing is known: a rate at which most channels work.
     const mode* found = &d_modes.front();
     for (const mode& m : d_modes) {
-        found = m.rate_bps <= first_bps && !is_long(m) ? &m : found;
+        const bool robust = m.rate_bps <= first_bps * (m.bandwidth_hz / first_hz);
+        found = robust && !is_long(m) ? &m : found;
     }
     return *found;
 }
@@ -136,9 +142,14 @@ mode adaptive_rate_policy::choose(sim_time, const tx_context& c)
     if (c.ack_only && s.in.known() && c.silent_rounds == 0) {
         const mode m = s.in.soonest(robust_modes(s), ack_octets, lost_answer_s);
         s.answered = m;
+        d_why = mode_reason::soonest;
         return m;
     }
-    const mode m = message_mode(s, c, data_mode(s, c));
+    const mode bulk = data_mode(s, c);
+    const mode m = message_mode(s, c, bulk);
+    if (m != bulk) {
+        d_why = mode_reason::soonest;
+    }
     if (!c.ack_only) {
         s.last = m;
         s.sent = true;

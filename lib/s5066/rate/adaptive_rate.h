@@ -20,9 +20,12 @@ namespace gr::hf::s5066 {
 class adaptive_rate_policy : public rate_policy
 {
 public:
-    explicit adaptive_rate_policy(const rate_range& range);
+    //! \param window D_PDUs that may be unacknowledged: it bounds transmissions at high rates
+    explicit adaptive_rate_policy(const rate_range& range,
+                                  unsigned window = usual_window);
 
     mode choose(sim_time now, const tx_context& c) override;
+    mode_reason why() const override { return d_why; }
     double longest_s(const tx_context& c) const override;
     void on_reception(sim_time now, address peer, const reception& r) override;
     void on_frames(sim_time now,
@@ -37,6 +40,8 @@ public:
 
 private:
     struct station {
+        explicit station(unsigned window) : in(window), out(window) {}
+
         rate_estimator in;           // from there to here
         rate_estimator out;          // from here to there
         std::optional<mode> advised; // by its last advice
@@ -52,7 +57,7 @@ private:
         std::optional<mode> wanted;   // our advice to it
     };
 
-    mode data_mode(const station& s, const tx_context& c) const;
+    mode data_mode(const station& s, const tx_context& c);
     mode message_mode(const station& s, const tx_context& c, const mode& bulk) const;
     std::vector<mode> robust_modes(const station& s) const;
     mode below(const mode& m, double db) const;
@@ -61,7 +66,9 @@ private:
     rate_range d_range;
     std::vector<mode> d_modes;
     std::vector<mode> d_ack_modes;
+    unsigned d_window;
     std::map<uint32_t, station> d_stations; // by raw address
+    mode_reason d_why = mode_reason::nothing_known;
 };
 
 } // namespace gr::hf::s5066

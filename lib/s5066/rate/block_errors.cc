@@ -15,7 +15,7 @@ namespace gr::hf::s5066 {
 namespace {
 
 constexpr double beyond_db = 2; // distance of the points measured
-constexpr int narrow_hz = 3000; // bandwidth in which SNRs are given
+constexpr int narrow_hz = 3000; // what other bandwidths are derived from
 // Half an error in 80 blocks, which points have: what "none" and "all" stand for.
 constexpr double least_share = 0.5 / 80;
 
@@ -177,7 +177,6 @@ block_error_curves::served block_error_curves::find(const mode& m) const
         auto s = find(narrow_waveform(m));
         if (s.curve) {
             s.source = curve_source::derived;
-            s.shift_db += 10 * std::log10(double(m.bandwidth_hz) / narrow_hz);
         }
         return s;
     }
@@ -187,7 +186,9 @@ block_error_curves::served block_error_curves::find(const mode& m) const
     for (const auto& entry : d_curves) {
         const auto [family, bandwidth_hz, rate_bps, length, il] = entry.first;
         const int distance = std::abs(il - length_rank(m.il));
-        if (bandwidth_hz == narrow_hz && rate_bps <= m.rate_bps &&
+        const bool other = family == static_cast<int>(waveform_family::wideband) &&
+                           m.family != waveform_family::wideband;
+        if (bandwidth_hz == narrow_hz && !other && rate_bps <= m.rate_bps &&
             (!best || rate_bps > best_rate_bps ||
              (rate_bps == best_rate_bps && distance < best_distance))) {
             best = &entry;

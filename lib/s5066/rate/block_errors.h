@@ -18,7 +18,7 @@ constexpr double error_burst_bits = 12;
 
 //! What a receiver makes of a mode at one SNR.
 struct block_error_point {
-    double snr_db = 0;     //!< in 3 kHz
+    double snr_db = 0;     //!< in the bandwidth of the mode
     double lost = 0;       //!< share of transmissions that are not noticed
     double bad = 0;        //!< share of the blocks with errors, of those noticed
     double ber_of_bad = 0; //!< bit error rate inside them
@@ -45,11 +45,11 @@ enum class curve_source {
  * is bad.
  *
  * A mode without a curve takes that of its rate and bandwidth with the nearest interleaver. Without
- * that one, too, it is derived: SNRs in the own bandwidth are comparable, so a mode of another
- * bandwidth than 3 kHz takes the curve of the same waveform there, 10 log10(bandwidth / 3 kHz)
- * higher; the same waveform is the one with the same constellation and the nearest number of bits
- * per symbol. A waveform of 3 kHz takes the curve of the fastest mode that is not faster and has
- * one, higher by what the Shannon bounds of both rates differ (none for equal rates).
+ * that one, too, it is derived: a mode of another bandwidth than 3 kHz takes the curve of the same
+ * waveform there at the same SNR in its own band; the same waveform is the one with the same
+ * constellation and the nearest number of bits per symbol. A waveform of 3 kHz takes the curve of
+ * the fastest mode that is not faster and has one, of 4539 if it is of 4539 itself, higher by what
+ * the Shannon bounds of both rates differ (none for equal rates).
  */
 class block_error_curves
 {
@@ -66,9 +66,9 @@ public:
     curve_source source(const mode& m) const { return find(m).source; }
     //! The mode whose curve serves \p m, which is \p m itself if it was measured; empty if none does.
     std::optional<mode> serving(const mode& m) const;
-    //! Of mode \p m at an SNR in 3 kHz; all bad if no curve serves it.
+    //! Of mode \p m at an SNR in its bandwidth; all bad if no curve serves it.
     block_error_point at(const mode& m, double snr_db) const;
-    /*! \brief SNR in 3 kHz from which on at least the share \p good of the blocks arrives, dB.
+    /*! \brief SNR in the mode's bandwidth from which on at least the share \p good of the blocks arrives, dB.
      *  \return empty if no curve serves \p m, or none does so at any SNR
      */
     std::optional<double> needed_db(const mode& m, double good = 0.5) const;

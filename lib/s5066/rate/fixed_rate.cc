@@ -29,6 +29,27 @@ const char* const faded = "poor";
 
 } // namespace
 
+const char* to_string(mode_reason r)
+{
+    switch (r) {
+    case mode_reason::setting:
+        return "it is set";
+    case mode_reason::nothing_known:
+        return "nothing is known yet";
+    case mode_reason::own_estimate:
+        return "best by what was heard";
+    case mode_reason::advice:
+        return "the peer advises it";
+    case mode_reason::advice_fails:
+        return "what the peer advises fails";
+    case mode_reason::silence:
+        return "the peer did not answer";
+    case mode_reason::soonest:
+        return "soonest for so little";
+    }
+    return "";
+}
+
 double fixed_rate_policy::cost_s(const mode& m,
                                  const std::string& channel,
                                  double snr_db,

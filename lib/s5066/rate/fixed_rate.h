@@ -30,7 +30,7 @@ public:
     /*! \brief Time that an acknowledgement costs on average, in seconds.
      *  \param m its mode
      *  \param channel of measured_block_errors()
-     *  \param snr_db in 3 kHz
+     *  \param snr_db in its bandwidth
      *  \param lost_ack_s what it costs that it is lost
      */
     static double

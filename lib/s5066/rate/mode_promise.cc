@@ -34,8 +34,6 @@ constexpr size_t steps = static_cast<size_t>((highest_db - lowest_db) / step_db)
 constexpr double longest_transmission_s = 127.5;
 // Header of a data D_PDU with usual addresses, CRC of its segment (C.3.2).
 constexpr double header_octets = 20;
-// Of a link without large windows (C.6.2).
-constexpr unsigned usual_window = 128;
 // An answer: an ACK with some selective acknowledgements; both turnarounds and what the modems take
 // to decode.
 constexpr size_t ack_octets = 60;
@@ -56,18 +54,18 @@ double turn_s(const mode& m, double block_s)
 
 } // namespace
 
-double windowed_transmission_s(double d_pdu_s, double lost)
+double windowed_transmission_s(double d_pdu_s, double lost, unsigned window)
 {
     constexpr double euler = 0.5772, most_lost = 0.99;
     const double q = std::clamp(lost, 1e-6, most_lost);
-    double fresh = usual_window;
+    double fresh = window;
     for (int i = 0; i < 8; ++i) {
         const double rounds =
             0.5 + (std::log(std::max(fresh, 1.0)) + euler) / -std::log(q);
-        fresh = usual_window / std::max(rounds, 1.0);
+        fresh = window / std::max(rounds, 1.0);
     }
     return std::min(longest_transmission_s,
-                    std::min(fresh / (1 - q), double(usual_window)) * d_pdu_s);
+                    std::min(fresh / (1 - q), double(window)) * d_pdu_s);
 }
 
 double channel_class::fades_in(double seconds) const
@@ -75,7 +73,7 @@ double channel_class::fades_in(double seconds) const
     return 1 + std::sqrt(pi) * doppler_hz * seconds;
 }
 
-mode_promises::mode_promises(const mode& m)
+mode_promises::mode_promises(const mode& m, unsigned window)
     : d_needed_db(measured_block_errors(known_channels[0].curves)
                       .needed_db(m)
                       .value_or(highest_db)),
@@ -105,7 +103,7 @@ mode_promises::mode_promises(const mode& m)
                 const double octets = segment + header_octets;
                 const double success = d_pdu_success(channel, p, octets);
                 const double s =
-                    windowed_transmission_s(8 * octets / m.rate_bps, 1 - success);
+                    windowed_transmission_s(8 * octets / m.rate_bps, 1 - success, window);
                 p.goodput_bps[i] =
                     success * segment / octets * m.rate_bps * s / (s + turn);
             }
@@ -133,14 +131,16 @@ double mode_promises::d_pdu_success(size_t c, double snr_db, double octets) cons
     return d_pdu_success(known_channels[c], at(c, snr_db), octets);
 }
 
-const mode_promises& mode_promises::of(const mode& m)
+const mode_promises& mode_promises::of(const mode& m, unsigned window)
 {
     static std::mutex guard;
-    static std::map<std::string, std::unique_ptr<const mode_promises>> all;
+    static std::map<std::pair<std::string, unsigned>,
+                    std::unique_ptr<const mode_promises>>
+        all;
     const std::lock_guard<std::mutex> lock(guard);
-    auto& p = all[m.to_string()];
+    auto& p = all[{ m.to_string(), window }];
     if (!p) {
-        p.reset(new mode_promises(m));
+        p.reset(new mode_promises(m, window));
     }
     return *p;
 }

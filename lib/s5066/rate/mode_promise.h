@@ -32,16 +32,21 @@ struct channel_class {
 constexpr size_t channel_classes = 5;
 extern const std::array<channel_class, channel_classes> known_channels;
 
+//! D_PDUs that may be unacknowledged: of any link (C.6.2), and with S5066-EP5.
+constexpr unsigned usual_window = 128, large_window = 32768;
+
 /*! \brief Seconds that a transmission of much data is long on average: the longest there is, or what the
- *         usual window of 128 leaves.
+ *         window leaves.
  *
  * The last of A new D_PDUs has arrived after the largest of A geometrically distributed numbers of
  * rounds, 1/2 + H(A) / -ln(lost) on average, and the window holds all that go out meanwhile; with
  * what is repeated, A / (1 - lost) are sent in each.
  *  \param d_pdu_s of each D_PDU
  *  \param lost share of them that does not arrive
+ *  \param window D_PDUs that may be unacknowledged
  */
-double windowed_transmission_s(double d_pdu_s, double lost);
+double
+windowed_transmission_s(double d_pdu_s, double lost, unsigned window = usual_window);
 
 //! Octets of user data in a D_PDU that are tried for the best; the last ones are the longest
 //! (C.3.2.10).
@@ -65,21 +70,21 @@ struct promise {
 class mode_promises
 {
 public:
-    //! Of mode \p m; lives as long as the program.
-    static const mode_promises& of(const mode& m);
+    //! Of mode \p m on links with that window; lives as long as the program.
+    static const mode_promises& of(const mode& m, unsigned window = usual_window);
     //! Probability that a data D_PDU of so many octets arrives, header included.
     double d_pdu_success(size_t c, double snr_db, double octets) const;
-    //! On channel class \p c at an SNR in 3 kHz, dB.
+    //! On channel class \p c at an SNR in the mode's bandwidth, dB.
     const promise& at(size_t c, double snr_db) const;
     /*! \brief Mean power beside that of a constant envelope with the same peak, dB: what the SNR of
      *         this mode is higher or lower by, since transmitters are limited by their peak.
      */
     double power_db() const { return d_power_db; }
-    //! SNR in 3 kHz at which half of the blocks arrive without fading, dB.
+    //! SNR in the mode's bandwidth at which half of the blocks arrive without fading, dB.
     double needed_db() const { return d_needed_db; }
 
 private:
-    explicit mode_promises(const mode& m);
+    mode_promises(const mode& m, unsigned window);
     double d_pdu_success(const channel_class& c, const promise& p, double octets) const;
 
     double d_block_s, d_block_octets;

@@ -53,7 +53,7 @@ double square(double x) { return x * x; }
 
 } // namespace
 
-rate_estimator::rate_estimator() : d_weight(prior()) {}
+rate_estimator::rate_estimator(unsigned window) : d_window(window), d_weight(prior()) {}
 
 const rate_estimator::weights& rate_estimator::prior()
 {
@@ -132,7 +132,10 @@ void rate_estimator::on_blocks(const mode& m, const std::vector<double>& snr_db)
         const double short_deviation = is_long(m) ? 2 * seen : seen;
         d_short_deviation_db += weight * (short_deviation - d_short_deviation_db);
     }
-    track(10 * std::log10(power) - mode_promises::of(m).power_db(), block_s, n, seen);
+    track(10 * std::log10(power) - mode_promises::of(m, d_window).power_db(),
+          block_s,
+          n,
+          seen);
     d_known = true;
 }
 
@@ -176,7 +179,7 @@ void rate_estimator::on_d_pdus(const mode& m, double good, double lost, double o
         return;
     }
     const double seconds = 8 * octets * all / m.rate_bps;
-    const auto& promises = mode_promises::of(m);
+    const auto& promises = mode_promises::of(m, d_window);
     weights w{};
     for (size_t c = 0; c < channel_classes; ++c) {
         const auto& channel = known_channels[c];
@@ -228,7 +231,7 @@ double rate_estimator::class_probability(size_t c) const
 template <typename F>
 double rate_estimator::mean(const mode& m, F&& of) const
 {
-    const auto& promises = mode_promises::of(m);
+    const auto& promises = mode_promises::of(m, d_window);
     double sum = 0;
     for (size_t c = 0; c < channel_classes; ++c) {
         const double sigma = std::sqrt(d_level[c].variance);

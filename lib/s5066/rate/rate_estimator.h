@@ -21,9 +21,11 @@ namespace gr::hf::s5066 {
 class rate_estimator
 {
 public:
-    rate_estimator();
+    //! \param window D_PDUs that may be unacknowledged
+    explicit rate_estimator(unsigned window = usual_window);
 
-    //! Blocks of a transmission in mode \p m, with their SNR in 3 kHz.
+    //! Blocks of a transmission in mode \p m, with their SNR in m's bandwidth. All modes of an
+    //! estimator are of one bandwidth.
     void on_blocks(const mode& m, const std::vector<double>& snr_db);
     /*! \brief Of the data D_PDUs sent in mode \p m so many arrived and so many did not.
      *  \param octets of each on average, header included
@@ -57,7 +59,7 @@ private:
     static constexpr size_t offsets = 25; // -6 to 6 dB
     static double offset_db(size_t k) { return 0.5 * static_cast<double>(k) - 6; }
     using weights = std::array<std::array<double, offsets>, channel_classes>;
-    // The SNR in 3 kHz of a constant envelope, if the channel is of a class.
+    // The SNR in the bandwidth of a constant envelope, if the channel is of a class.
     struct level {
         double mean_db = 0, variance = 0; // dB, dB^2
         // What is observed; returns the logarithm of its likelihood.
@@ -72,6 +74,7 @@ private:
     template <typename F>
     double mean(const mode& m, F&& of) const;
 
+    unsigned d_window;
     bool d_known = false;
     double d_mean_db = 0;
     double d_short_deviation_db = 3; // of blocks of about a second

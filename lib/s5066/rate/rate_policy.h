@@ -26,13 +26,27 @@ struct tx_context {
 //! What was heard of a peer in one transmission.
 struct reception {
     mode m;
-    std::vector<double> block_snr_db; //!< of its interleaver blocks, in 3 kHz
+    std::vector<double> block_snr_db; //!< of its interleaver blocks, in m's bandwidth
     double good_share = 1;            //!< of its octets, those in D_PDUs without errors
     unsigned good_d_pdus = 0;         //!< with data, without errors
     unsigned lost_d_pdus = 0;         //!< with errors, or nothing of them could be read
     double d_pdu_octets = 0;          //!< of those with data, on average
     bool read = true; //!< some of it could be read; else its SNR means little
 };
+
+//! Why a mode was chosen, for those who watch a station.
+enum class mode_reason {
+    setting,       //!< it is the one that is set
+    nothing_known, //!< nothing was heard of the peer: a rate at which most channels work
+    own_estimate, //!< the highest expected goodput by what was heard of the peer and acknowledged
+    advice,       //!< the peer advises it
+    advice_fails, //!< what the peer advises seems to be lost: by the own estimate
+    silence,      //!< the peer did not answer: more robust than the last one
+    soonest //!< an acknowledgement or a short message: over soonest, its loss counted
+};
+
+//! In words.
+const char* to_string(mode_reason r);
 
 /*! \brief Chooses the mode of each transmission: the seam for rate adaptation.
  *
@@ -44,6 +58,8 @@ public:
     virtual ~rate_policy() = default;
     //! The mode of the next transmission. Must be one of mode::all().
     virtual mode choose(sim_time now, const tx_context& c) = 0;
+    //! Why it chose the mode that it chose last.
+    virtual mode_reason why() const { return mode_reason::setting; }
     //! The longest that the transmission just chosen should be, in seconds.
     virtual double longest_s(const tx_context& c) const
     {

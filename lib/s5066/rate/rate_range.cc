@@ -5,29 +5,109 @@
 #include "s5066/eow.h"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 
 namespace gr::hf::s5066 {
 
 namespace {
 
-// What can be advised, by rate, short before long.
-const std::vector<mode>& advisable()
+// Whether the rate adaptation uses it: the modes of 4539 that EOW 1 has codes for, and of 5069 those
+// with the interleavers that they have, too, and the usual code.
+bool usable(const mode& m, int bandwidth_hz)
+{
+    const bool wideband = m.family == waveform_family::wideband;
+    return wideband == (bandwidth_hz != 0) &&
+           (!wideband || m.bandwidth_hz == bandwidth_hz) &&
+           (m.il == interleaver::short_ || m.il == interleaver::long_) &&
+           encode_rate_advice(m);
+}
+
+// What can be advised, by rate, short before long. 0 Hz: of 4539.
+const std::vector<mode>& advisable(int bandwidth_hz)
 {
     static const auto all = [] {
-        std::vector<mode> list;
+        std::map<int, std::vector<mode>> lists;
+        lists[0];
         for (const mode& m : mode::all()) {
-            if (encode_rate_advice(m)) {
-                list.push_back(m);
+            const int hz = m.family == waveform_family::wideband ? m.bandwidth_hz : 0;
+            if (usable(m, hz)) {
+                lists[hz].push_back(m);
             }
         }
-        std::stable_sort(list.begin(), list.end(), [](const mode& a, const mode& b) {
-            return a.rate_bps != b.rate_bps ? a.rate_bps < b.rate_bps
-                                            : a.il == interleaver::short_ && a.il != b.il;
-        });
-        return list;
+        for (auto& [hz, list] : lists) {
+            std::stable_sort(list.begin(), list.end(), [](const mode& a, const mode& b) {
+                return a.rate_bps != b.rate_bps
+                           ? a.rate_bps < b.rate_bps
+                           : a.il == interleaver::short_ && a.il != b.il;
+            });
+        }
+        return lists;
     }();
-    return all;
+    static const std::vector<mode> none;
+    const auto it = all.find(bandwidth_hz);
+    return it == all.end() ? none : it->second;
+}
+
+// The data rates of a list, in words.
+std::string rates_of(const std::vector<mode>& list)
+{
+    std::string text;
+    for (const mode& m : list) {
+        if (m.il == interleaver::short_) {
+            text += (text.empty() ? "" : ", ") + std::to_string(m.rate_bps);
+        }
+    }
+    return text;
+}
+
+[[noreturn]] void refuse(const std::string& text, int bandwidth_hz)
+{
+    const auto& list = advisable(bandwidth_hz);
+    throw std::invalid_argument(
+        "mode " + text.substr(0, 60) +
+        ": allowed is auto, auto:<rate>..<rate> or, for the short interleaver only, "
+        "auto:<rate>S..<rate>S, with rates " +
+        rates_of(list.empty() ? advisable(0) : list) +
+        ", the lower one first; in wider bands auto:<kHz>k or "
+        "auto:<kHz>k-<rate>..<rate>, "
+        "with kHz 3, 6, 9, 12, 15, 18, 21, 24, 30, 36, 42 and 48");
+}
+
+// "48k" or "48k-" at the beginning: its bandwidth, which is taken off; 0 without one.
+int take_bandwidth(std::string& range)
+{
+    const size_t k = range.find_first_not_of("0123456789");
+    if (k == 0 || k > 2 || k == std::string::npos || range[k] != 'k') {
+        return 0;
+    }
+    const int khz = std::stoi(range.substr(0, k));
+    const bool more = k + 1 < range.size();
+    if (more && range[k + 1] != '-') {
+        return -1;
+    }
+    range.erase(0, more ? k + 2 : k + 1);
+    return more && range.empty() ? -1 : 1000 * khz;
+}
+
+// One end of a range; short_only becomes false if it does not name the short interleaver.
+std::optional<mode> end_of(std::string s, const std::vector<mode>& list, bool& short_only)
+{
+    if (s.compare(0, 5, "4539-") == 0) {
+        s.erase(0, 5);
+    }
+    if (!s.empty() && s.back() == 'S') {
+        s.pop_back();
+    } else {
+        short_only = false;
+        if (!s.empty() && s.back() == 'L') {
+            s.pop_back();
+        }
+    }
+    const auto found = std::find_if(list.begin(), list.end(), [&s](const mode& m) {
+        return std::to_string(m.rate_bps) == s && m.il == interleaver::short_;
+    });
+    return found == list.end() ? std::nullopt : std::optional(*found);
 }
 
 } // namespace
@@ -37,53 +117,57 @@ std::optional<rate_range> rate_range::parse(const std::string& text)
     if (text.compare(0, 4, "auto") != 0) {
         return std::nullopt;
     }
-    const auto refuse = [&text]() -> std::invalid_argument {
-        return std::invalid_argument(
-            "mode " + text.substr(0, 60) +
-            ": allowed is auto, auto:<rate>..<rate> or, for the short interleaver only, "
-            "auto:<rate>S..<rate>S, with rates 75, 150, 300, 600, 1200, 2400, 3200, "
-            "4800, "
-            "6400, 8000 and 9600, the lower one first");
-    };
-    const std::string range = text == "auto" ? "auto:75..9600" : text;
+    if (text != "auto" && text[4] != ':') {
+        refuse(text, 0);
+    }
+    std::string range = text == "auto" ? "" : text.substr(5);
+    const int hz = take_bandwidth(range);
+    const auto& list = advisable(hz);
+    if (list.empty() || (range.empty() && hz == 0 && text != "auto")) {
+        refuse(text, hz);
+    }
+    rate_range r;
+    if (range.empty()) {
+        r.floor = list.front();
+        r.ceiling = *std::find_if(list.rbegin(), list.rend(), [](const mode& m) {
+            return m.il == interleaver::short_;
+        });
+        return r;
+    }
     const size_t dots = range.find("..");
-    if (range[4] != ':' || dots == std::string::npos) {
-        throw refuse();
+    if (dots == std::string::npos) {
+        refuse(text, hz);
     }
     bool short_only = true;
-    const auto end = [&](std::string s) {
-        if (s.compare(0, 5, "4539-") == 0) {
-            s.erase(0, 5);
-        }
-        if (!s.empty() && s.back() == 'S') {
-            s.pop_back();
-        } else {
-            short_only = false;
-            if (!s.empty() && s.back() == 'L') {
-                s.pop_back();
-            }
-        }
-        for (const mode& m : advisable()) {
-            if (std::to_string(m.rate_bps) == s && m.il == interleaver::short_) {
-                return m;
-            }
-        }
-        throw refuse();
-    };
-    rate_range r;
-    r.floor = end(range.substr(5, dots - 5));
-    r.ceiling = end(range.substr(dots + 2));
-    r.long_allowed = !short_only;
-    if (r.floor.rate_bps > r.ceiling.rate_bps) {
-        throw refuse();
+    const auto low = end_of(range.substr(0, dots), list, short_only);
+    const auto high = end_of(range.substr(dots + 2), list, short_only);
+    if (!low || !high || low->rate_bps > high->rate_bps) {
+        refuse(text, hz);
     }
+    r.floor = *low;
+    r.ceiling = *high;
+    r.long_allowed = !short_only;
     return r;
+}
+
+std::string rate_range::in_bandwidth(const std::string& text, int bandwidth_khz)
+{
+    const bool open = text == "auto";
+    if (bandwidth_khz == 3 || (!open && text.compare(0, 5, "auto:") != 0)) {
+        return text;
+    }
+    std::string range = open ? "" : text.substr(5);
+    if (take_bandwidth(range) != 0) {
+        return text;
+    }
+    return "auto:" + std::to_string(bandwidth_khz) + "k" + (open ? "" : "-" + range);
 }
 
 std::vector<mode> rate_range::modes() const
 {
+    const bool wideband = floor.family == waveform_family::wideband;
     std::vector<mode> list;
-    for (const mode& m : advisable()) {
+    for (const mode& m : advisable(wideband ? floor.bandwidth_hz : 0)) {
         if (m.rate_bps >= floor.rate_bps && m.rate_bps <= ceiling.rate_bps &&
             (m.il == interleaver::short_ || long_allowed)) {
             list.push_back(m);

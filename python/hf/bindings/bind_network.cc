@@ -38,13 +38,21 @@ void bind_data_link(py::module& m)
         .def_readonly("unit", &setting_info::unit)
         .def_readonly("meaning", &setting_info::meaning);
 
+    py::class_<data_link_queue>(m, "data_link_queue")
+        .def_readonly("priority", &data_link_queue::priority)
+        .def_readonly("u_pdus", &data_link_queue::u_pdus)
+        .def_readonly("octets", &data_link_queue::octets)
+        .def_readonly("oldest_s", &data_link_queue::oldest_s);
+
     py::class_<data_link_state>(m, "data_link_state")
         .def_readonly("phase", &data_link_state::phase)
         .def_readonly("peer", &data_link_state::peer)
         .def_readonly("tx_mode", &data_link_state::tx_mode)
+        .def_readonly("tx_reason", &data_link_state::tx_reason)
         .def_readonly("rx_mode", &data_link_state::rx_mode)
         .def_readonly("rx_snr_db", &data_link_state::rx_snr_db)
         .def_readonly("queued_octets", &data_link_state::queued_octets)
+        .def_readonly("queues", &data_link_state::queues)
         .def_readonly("unacknowledged", &data_link_state::unacknowledged)
         .def_readonly("links", &data_link_state::links)
         .def_readonly("clients", &data_link_state::clients)

@@ -56,6 +56,7 @@ void bind_blocks_of_audio(py::module& m)
         .def_readonly("keyed", &to_audio_state::keyed)
         .def_readonly("added", &to_audio_state::added)
         .def_readonly("left_out", &to_audio_state::left_out)
+        .def_readonly("damaged", &to_audio_state::damaged)
         .def_readonly("key_downs", &to_audio_state::key_downs);
     block_class<to_audio>(m, "to_audio", "Complex baseband to audio for a transmitter.")
         .def(py::init(&to_audio::make),

@@ -92,7 +92,7 @@ void bind_parts(py::module& m)
 void bind_channel(py::module& m)
 {
     py::class_<snr_trace, std::shared_ptr<snr_trace>>(
-        m, "snr_trace", "SNR in 3 kHz over time, in dB.")
+        m, "snr_trace", "SNR in the bandwidth of the modes over time, in dB.")
         .def(py::init<std::vector<float>, double>(), py::arg("db"), py::arg("step_s"))
         .def_static(
             "make",

@@ -4,7 +4,7 @@
 #include "s5066/clients/bftp.h"
 #include "s5066/clients/hfchat.h"
 #include "s5066/clients/rcop.h"
-#include "s5066/sis.h"
+#include "s5066/sis/sis.h"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

@@ -222,6 +222,9 @@ def mode_for(bandwidth: int, rate: Optional[str], interleaver: str, channel: str
     if bandwidth == 3:
         rate = rate or ("9600" if channel in ("clear", "awgn") else "auto")
         return "auto" if rate == "auto" else f"4539-{rate}{interleaver}"
+    rate = rate or (None if channel in ("clear", "awgn") else "auto")
+    if rate == "auto":
+        return str(hf.in_bandwidth("auto", bandwidth))
     if rate is None:
         rate = str(max(m.rate_bps for m in hf.mode.all()
                        if m.bandwidth_hz == 1000 * bandwidth))
@@ -234,9 +237,9 @@ def mode_for(bandwidth: int, rate: Optional[str], interleaver: str, channel: str
               help="Of the channel, kHz; above 3 the waveforms of STANAG 5069, to 240 kbit/s in "
               "48.")
 @click.option("--rate", metavar="RATE",
-              help="Data rate, bit/s, or auto (in 3 kHz): the stations choose for each "
-              "transmission.  [default: in 3 kHz 9600 if the channel is clear or awgn, else auto; "
-              "in wider bands the highest]")
+              help="Data rate, bit/s, or auto: the stations choose for each transmission.  "
+              "[default: if the channel is clear or awgn, 9600, in wider bands the highest; else "
+              "auto]")
 @click.option("--interleaver", default="S", show_default=True,
               help="US, VS, S, M, L, VL from 3200 bit/s on; Z, S, L below.")
 @click.option("--channel", default="awgn", show_default=True,

@@ -9,14 +9,9 @@ from typing import Any, Optional, Tuple
 
 import click
 
-from .. import output, radio, running, station, version
+from .. import machine, output, radio, running, station, version
 from ..gui import snapshot, web
 from . import fail
-
-
-def rate_of(s: station.Station) -> float:
-    """Of its modem's baseband, samples/s."""
-    return 3200.0 * s.description.bandwidth_khz
 
 
 def end_when_told() -> None:
@@ -42,7 +37,7 @@ def greet(stations: running.Stations) -> None:
 def open_page(stations: running.Stations, port: int, control: bool) -> web.WebServer:
     """The page of all stations. Raises RuntimeError."""
     parts = zip(stations.stations, stations.received, stations.radio_of)
-    views = [snapshot.StationView(stations.tb, s, radio_, received, rate_of(s))
+    views = [snapshot.StationView(stations.tb, s, radio_, received, s.description.sample_rate)
              for s, received, radio_ in parts]
     about = f"gr-hf {version.__version__}, {'simulated air' if stations.air else 'on the air'}"
     return web.WebServer(snapshot.Snapshots(views, about), port,
@@ -80,6 +75,8 @@ def controls_of(stations: running.Stations) -> web.Controls:
 @click.argument("files", nargs=-1, required=True, metavar="FILE.toml...")
 @click.option("--channel", default="awgn snr=30", show_default=True,
               help="Between all stations, as in hf.channel.")
+@click.option("--bandwidth", type=click.Choice([str(khz) for khz in machine.BANDWIDTHS_KHZ]),
+              help="Of the channel, kHz, in place of bandwidth in the files.")
 @click.option("--speed", default=1.0, show_default=True, type=click.FloatRange(0.1, 1000),
               help="Times real time at the most.")
 @click.option("--seed", default=1, show_default=True, help="Of noise and fading.")
@@ -97,8 +94,8 @@ def controls_of(stations: running.Stations) -> web.Controls:
               "whoever has the address that is printed.")
 @click.option("--check", is_flag=True, help="Open everything, say what it is, close it again; "
               "nothing is transmitted or keyed.")
-def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
-            duration: Optional[float], pcap: Optional[str], quiet: bool,
+def command(files: Tuple[str, ...], channel: str, bandwidth: Optional[str], speed: float,
+            seed: int, duration: Optional[float], pcap: Optional[str], quiet: bool,
             user: Optional[str], web_port: Optional[int], control: bool, check: bool) -> None:
     """Run one or more stations, each from its file, until Ctrl-C.
 
@@ -120,6 +117,9 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65536)), hard))
     try:
         descriptions = [station.load(f) for f in files]
+        for d in descriptions if bandwidth else []:
+            d.use_bandwidth(int(bandwidth or 0))
+            d.check()
         if pcap:
             output.make_folder(pcap)
         for d in descriptions:
@@ -129,7 +129,7 @@ def command(files: Tuple[str, ...], channel: str, speed: float, seed: int,
         stations = running.Stations(descriptions, channel, seed, speed, radio.open_radio)
         # Blocks in Python live as long as something in Python holds them.
         kept = [] if check else [
-            radio.record(stations.tb, s, received, rate_of(s), stations.said.append)
+            radio.record(stations.tb, s, received, s.description.sample_rate, stations.said.append)
             for s, received in zip(stations.stations, stations.received)]
         page = None if web_port is None or check else open_page(stations, web_port, control)
         if user:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import hf_python as hf
-from .. import output
+from .. import machine, output
 from . import fail
 from ._output import checked, force_option
 
@@ -26,6 +26,18 @@ def parse_settings(texts: Tuple[str, ...]) -> Dict[str, float]:
         except ValueError:
             raise click.UsageError(f"--set {text!r}: allowed is NAME=NUMBER") from None
     return settings
+
+
+def in_bandwidth(mode: str, bandwidth: Optional[str]) -> str:
+    """The mode, or auto in so many kHz. Raises ValueError for a mode of another bandwidth."""
+    if bandwidth is None:
+        return mode
+    found: str = hf.in_bandwidth(mode, int(bandwidth))
+    khz = hf.mode(hf.fastest_mode(found)).bandwidth_hz // 1000
+    if khz != int(bandwidth):
+        raise ValueError(f"--bandwidth {bandwidth}: mode {mode} is of {khz} kHz; allowed with "
+                         "another is auto")
+    return found
 
 
 #: Units by the ending of a name.
@@ -152,7 +164,9 @@ def run_scenario(path: str, scale: float, wanted: Outputs) -> None:
 @click.command()
 @click.argument("scenario", required=False, type=click.Path(dir_okay=False))
 @click.option("--mode", default="4539-9600S", show_default=True,
-              help="Mode of the data, or auto, auto:600..4800: as the channel allows.")
+              help="Mode of the data, or auto, auto:600..4800, auto:48k: as the channel allows.")
+@click.option("--bandwidth", type=click.Choice([str(khz) for khz in machine.BANDWIDTHS_KHZ]),
+              help="Of auto, kHz.  [default: that of the mode]")
 @click.option("--ack-mode", default="auto", show_default=True,
               help="Mode of acknowledgements: a mode, same or auto.")
 @click.option("--octets", default=100000, show_default=True,
@@ -167,6 +181,9 @@ def run_scenario(path: str, scale: float, wanted: Outputs) -> None:
 @click.option("--effort", default=1, show_default=True, type=click.IntRange(0, 2),
               help="Of --real: how hard the receivers try; 0 is fastest.")
 @click.option("--ber", default=0.0, show_default=True, help="Bit errors, emulated modem.")
+@click.option("--snr", type=float, metavar="DB",
+              help="Emulated modem: SNR in the mode's bandwidth, with the block errors measured "
+              "there without fading.")
 @click.option("--loss", default=0.0, show_default=True,
               help="Transmissions not heard, emulated modem.")
 @click.option("--seed", default=1, show_default=True)
@@ -188,10 +205,11 @@ def run_scenario(path: str, scale: float, wanted: Outputs) -> None:
               help="With a scenario: share of its durations, octets and counts.")
 @force_option
 @click.pass_context
-def command(ctx: click.Context, scenario: Optional[str], mode: str, ack_mode: str,
-            octets: int, u_pdu: int, non_arq: bool, real: bool, channel: str, effort: int,
-            ber: float, loss: float, seed: int, settings: Tuple[str, ...], limit: float, log: bool,
-            as_json: bool, folder: Optional[str], fates: Optional[str], picture: Optional[str],
+def command(ctx: click.Context, scenario: Optional[str], mode: str, bandwidth: Optional[str],
+            ack_mode: str, octets: int, u_pdu: int, non_arq: bool, real: bool, channel: str,
+            effort: int, ber: float, snr: Optional[float], loss: float, seed: int,
+            settings: Tuple[str, ...], limit: float, log: bool, as_json: bool,
+            folder: Optional[str], fates: Optional[str], picture: Optional[str],
             window: Optional[Tuple[float, float]], scale: float, force: bool) -> None:
     """Run a SCENARIO (TOML), or move octets from one station to another.
 
@@ -218,6 +236,7 @@ def command(ctx: click.Context, scenario: Optional[str], mode: str, ack_mode: st
     wall = time.monotonic()
     chosen = parse_settings(settings)
     try:
+        mode = in_bandwidth(mode, bandwidth)
         bits = hf.mode(hf.fastest_mode(mode)).rate_bps
         out = (lambda t, s: print(f"{t:9.2f} {s}", file=sys.stderr)) if log else None
         if real:
@@ -225,7 +244,7 @@ def command(ctx: click.Context, scenario: Optional[str], mode: str, ack_mode: st
                                       chosen, limit, effort, out)
         else:
             result = hf.simulate(mode, octets, u_pdu, not non_arq, ack_mode, ber, loss, seed,
-                                 chosen, limit, out)
+                                 chosen, limit, out, snr)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     wall = time.monotonic() - wall

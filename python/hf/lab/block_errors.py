@@ -5,11 +5,11 @@ the place of samples. `hf bench curves FILE` measures them; the file in the tree
 import csv
 import os
 import time
-from typing import Callable, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from .. import hf_python as hf
 from .. import output
-from . import ber
+from . import ber, standard
 
 PATH = os.path.join(os.path.dirname(__file__), "block_errors.csv")
 CHANNELS = ["awgn", "moderate", "poor", "high-moderate"]
@@ -17,16 +17,18 @@ STEP_DB = 2.0
 #: Blocks of a point, and bad ones that end it early.
 BLOCKS = 100
 BAD = 40
-#: SNR in 3 kHz on AWGN where a sweep begins: about where half of the blocks arrive.
+#: Of signal in a point, s.
+LONGEST_S = 480.0
+#: Of 4539: SNR in 3 kHz on AWGN where a sweep begins: about where half of the blocks arrive.
 MIDDLE_DB = {75: -11, 150: -6, 300: -3, 600: 0, 1200: 3, 2400: 8, 3200: 6, 4800: 10, 6400: 13,
              8000: 16, 9600: 19}
 LOWEST_DB, HIGHEST_DB = -20, 45
 
 
 class Point(NamedTuple):
-    """A point of a curve. lost: transmissions not found or in a wrong mode; blocks and
-    bad_blocks: of the others; ber_of_bad: bit error rate inside the bad ones; date: of the
-    measurement, as yyyymmdd."""
+    """A point of a curve. snr_db: in the mode's bandwidth; lost: transmissions not found or in a
+    wrong mode; blocks and bad_blocks: of the others; ber_of_bad: bit error rate inside the bad
+    ones; date: of the measurement, as yyyymmdd."""
 
     mode: str
     channel: str
@@ -39,9 +41,22 @@ class Point(NamedTuple):
     date: int
 
 
-def modes() -> List[str]:
-    """The modes that have curves: each rate with the short and the long interleaver."""
-    return [f"4539-{rate}{il}" for rate in MIDDLE_DB for il in "SL"]
+def modes(bandwidth_khz: Optional[int] = None) -> List[str]:
+    """The modes that have curves: each rate with the short and the long interleaver, of 4539, or
+    of 5069 in a bandwidth."""
+    if bandwidth_khz is None:
+        return [f"4539-{rate}{il}" for rate in MIDDLE_DB for il in "SL"]
+    return [str(m) for m in hf.mode.all()
+            if m.waveform is not None and m.bandwidth_hz == 1000 * bandwidth_khz
+            and m.interleaver in ("S", "L") and m.constraint_length == 7]
+
+
+def middle_db(mode: str, channel: str) -> float:
+    """SNR in the mode's bandwidth where a sweep begins: about where half of the blocks arrive."""
+    m = hf.mode(mode)
+    awgn_db = float(MIDDLE_DB[m.rate_bps]) if m.waveform is None else \
+        round(standard.wideband_ideal_db()[m.waveform]) - 1.0
+    return awgn_db + (0 if channel == "awgn" else 4)
 
 
 def point(result: ber.Result, snr_db: float) -> Point:
@@ -62,11 +77,11 @@ def sweep(mode: str, channel: str,
     """Points every 2 dB, from where no block of a point is bad to where nearly all are."""
     block_s = hf.timing(hf.mode(mode)).block_begin(1) - hf.timing(hf.mode(mode)).block_begin(0)
     seconds = max(10 * block_s, 12.0)
-    middle = float(MIDDLE_DB[int(mode[5:-1])]) + (0 if channel == "awgn" else 4)
+    middle = middle_db(mode, channel)
 
     def at(snr: float) -> Point:
         return point(run(ber.Point(mode, f"{channel} snr={snr:g}", seconds),
-                         ber.Stop(BAD, BLOCKS * block_s)), snr)
+                         ber.Stop(BAD, min(BLOCKS * block_s, LONGEST_S))), snr)
 
     for step in (STEP_DB, -STEP_DB):
         snr = middle if step > 0 else middle - STEP_DB
@@ -81,7 +96,11 @@ def sweep(mode: str, channel: str,
 
 def write(points: List[Point], path: str) -> None:
     """Save points, ordered, as CSV."""
-    ordered = sorted(points, key=lambda p: (p.channel, int(p.mode[5:-1]), p.mode, p.snr_db))
+    def place(p: Point) -> Tuple[str, bool, int, int, str, float]:
+        m = hf.mode(p.mode)
+        return (p.channel, m.waveform is not None, m.bandwidth_hz, m.rate_bps, p.mode, p.snr_db)
+
+    ordered = sorted(points, key=place)
     output.write_csv(path, Point._fields,
                      ([f"{v:.4g}" if isinstance(v, float) else v for v in p] for p in ordered))
 

@@ -183,7 +183,7 @@ def mean_rate(transmissions: List[watch.Transmission], begin: float
 
 def goodput_text(demo: Demo, goodput: float, begin: float) -> str:
     """The goodput, and its share of a data rate that says which one it is."""
-    if demo.mode_text != "auto":
+    if not demo.mode_text.startswith("auto"):
         return (f"{goodput:.0f} bit/s, {100 * goodput / demo.mode.rate_bps:.1f} % of "
                 f"{demo.mode.rate_bps} bit/s")
     sent = watch.transmissions(demo.pair.watches["B"].events(), demo.now())

@@ -1,0 +1,490 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/cas/soft_links.h"
+
+#include "s5066/dts/segment_length.h"
+
+#include <algorithm>
+#include <string>
+
+namespace gr::hf::s5066 {
+
+namespace {
+constexpr double called_patience_s = 300;
+constexpr uint16_t link_window = 60; // half seconds
+// Of an acceptance whose C_PDU ID is that of the request which it answers. The standard leaves
+// both numbers to the sender; this value says that the ID has a meaning (our choice).
+constexpr uint16_t naming_window = 61;
+// One in use, one just long enough to find out which of two hard links takes precedence.
+constexpr unsigned max_exclusive_links = 2;
+// S5066-EP5, spare bits of link control C_PDUs as we use them (our reconstruction).
+constexpr unsigned request_large = 2, accept_large = 1;
+// Turns in a row in which a peer with data may send none, because others come first.
+constexpr unsigned most_yields = 2;
+// Half of the link requests are enough for a station that was not heard lately and may not exist,
+// but not fewer than these; one less where they take long, so that whoever asks for it is told
+// within a minute.
+constexpr unsigned least_tries = 4;
+constexpr sim_time long_calling = std::chrono::seconds(45);
+} // namespace
+
+unsigned soft_links::count() const
+{
+    return static_cast<unsigned>(
+        std::count_if(d_node.peers.begin(), d_node.peers.end(), [](const auto& e) {
+            return !e.second->link.none();
+        }));
+}
+
+unsigned soft_links::exclusive_links() const
+{
+    return static_cast<unsigned>(
+        std::count_if(d_node.peers.begin(), d_node.peers.end(), [](const auto& e) {
+            return e.second->link.exclusive;
+        }));
+}
+
+bool soft_links::excluded(const peer& p) const
+{
+    return !p.link.exclusive && !p.link.wants_exclusive && exclusive_links() > 0;
+}
+
+bool soft_links::exclusive_wanted() const
+{
+    return std::any_of(d_node.peers.begin(), d_node.peers.end(), [](const auto& e) {
+        return e.second->link.wants_exclusive;
+    });
+}
+
+d_pdu soft_links::make_c_pdu(const peer& p,
+                             c_pdu_type type,
+                             uint8_t low,
+                             uint16_t id) const
+{
+    d_pdu d = d_maker.make(p, d_pdu_type::expedited_non_arq_data);
+    d.non_arq.c_pdu_id = id;
+    d.non_arq.c_pdu_size = 1;
+    d.non_arq.window = type == c_pdu_type::link_accepted ? naming_window : link_window;
+    d.segment = encode(c_pdu{ type, low, {} });
+    return d;
+}
+
+void soft_links::push_c_pdu(peer& p, c_pdu_type type, uint8_t low)
+{
+    d_pdu d = make_c_pdu(p, type, low, 0);
+    const auto same = [&d](const d_pdu& q) {
+        return q.type == d.type && q.segment == d.segment;
+    };
+    // The request came in several copies.
+    if (!p.control.has(same) && p.control.room() > 0) {
+        d.non_arq.c_pdu_id = d_node.ids.expedited();
+        p.control.push(d);
+    }
+}
+
+bool soft_links::offers_large(const peer& p) const
+{
+    return d_node.config.uses_large_windows() &&
+           p.management.has_extension(extension_large_windows);
+}
+
+bool soft_links::may_call(const peer& p) const
+{
+    if (p.addr.is_group() || excluded(p) || d_broadcast) {
+        return false;
+    }
+    return p.link.none() || p.link.breaking() ||
+           (p.link.made() && p.link.wants_exclusive);
+}
+
+bool soft_links::upgrade_due(const peer& p, const gr::hf::mode& last) const
+{
+    // What the peer can do is learned on a link without large windows. A second request makes a
+    // new one, which repeats nothing that has arrived: the peer has just acknowledged all of ours
+    // that it has, and has sent no data in so many turns, as it would have if our
+    // acknowledgement of some had got lost.
+    const unsigned turns = p.arq.rx.advanced() ? most_yields + 1 : 1;
+    const bool quiet = p.turn.silent == 0 && p.turn.acks_alone >= turns &&
+                       !p.arq.ack_due && !p.arq.rx.incomplete() && !p.managing() &&
+                       !p.reset.active() && p.expedited.tx.idle() &&
+                       !p.expedited.ack_due && p.control.empty();
+    const double in_window =
+        p.arq.tx.window() * static_cast<double>(segment_length(d_node, p, last));
+    return p.link.made() && !p.arq.large && !p.link.exclusive &&
+           !p.link.wants_exclusive && offers_large(p) && quiet &&
+           static_cast<double>(p.arq.tx.unsent_octets()) > in_window;
+}
+
+bool soft_links::call_due(const peer& p, const gr::hf::mode& last) const
+{
+    return (may_call(p) && (p.link.wants_exclusive || !p.arq_idle())) ||
+           upgrade_due(p, last);
+}
+
+// The link that was idle for longest is given up.
+void soft_links::make_room()
+{
+    peer* oldest = nullptr;
+    for (auto& [raw, q] : d_node.peers) {
+        if (q->link.made() && !q->link.exclusive && q->idle() &&
+            (!oldest || q->link.last_data < oldest->link.last_data)) {
+            oldest = q.get();
+        }
+    }
+    if (oldest) {
+        closed(*oldest);
+    }
+}
+
+void soft_links::call(sim_time now, peer& p)
+{
+    if (count() >= d_node.config.max_links && p.link.none() && !p.link.wants_exclusive) {
+        make_room();
+    }
+    p.link.call(now, d_node.ids.expedited());
+    p.turn.forget_silence();
+    p.reset.end();
+    p.reset.in_sync();
+    p.new_connection();
+    p.arq.use_numbers(offers_large(p));
+    d_node.log.trace(now,
+                     "calling " + p.addr.to_string() +
+                         (p.link.wants_exclusive ? " for an exclusive link" : "") +
+                         (p.arq.large ? ", asking for large windows" : ""));
+}
+
+void soft_links::made(sim_time now, peer& p, bool exclusive)
+{
+    if (p.link.exclusive) {
+        d_events.push_back({ p.addr, false }); // the peer has started anew
+    }
+    p.link.make(now, exclusive);
+    // What was said about the link before does not hold any more.
+    const auto stale = [](const d_pdu& d) {
+        return d.type == d_pdu_type::warning && d.warning.reason == 1;
+    };
+    p.control.drop(stale);
+    p.turn.silent = 0;
+    ++d_node.stats.links_made;
+    ++p.arq.numberings;
+    d_node.stats.links_large += p.arq.large ? 1 : 0;
+    p.management.extensions_told = 0;
+    d_node.log.trace(now,
+                     std::string(exclusive ? "exclusive link" : "link") + " with " +
+                         p.addr.to_string() + " made" +
+                         (p.arq.large ? ", large windows" : ""));
+    if (!exclusive) {
+        return;
+    }
+    p.link.wants_exclusive = false;
+    if (p.link.caller) {
+        d_events.push_back({ p.addr, true });
+        break_nonexclusive(now);
+    }
+}
+
+void soft_links::closed(peer& p)
+{
+    if (p.link.exclusive) {
+        d_events.push_back({ p.addr, false });
+    }
+    p.link.close();
+    p.arq.ack_due = false;
+    p.reset.end();
+    p.reset.in_sync();
+    p.reset.forget_heard();
+    p.turn.forget_silence();
+    p.end_connection();
+}
+
+void soft_links::lost(sim_time now, peer& p, unidata_reject_reason reason)
+{
+    d_node.log.trace(now, "link with " + p.addr.to_string() + " failed");
+    ++d_node.stats.links_failed;
+    p.management.extensions.reset(); // perhaps it does not understand us any more
+    if (p.link.wants_exclusive) {
+        p.link.wants_exclusive = false;
+        d_events.push_back({ p.addr, false });
+    }
+    closed(p);
+    size_t unheard = 0;
+    for (auto list : { p.expedited.tx.take_all(), p.arq.tx.take_all() }) {
+        for (const auto& o : list) {
+            unheard += d_node.upper.on_failed(*o, reason) ? 0 : 1;
+        }
+    }
+    if (unheard > 0) {
+        d_node.stats.u_pdus_lost += unheard;
+        d_node.log.trace(now,
+                         std::to_string(unheard) + " U_PDUs for " + p.addr.to_string() +
+                             " lost, which were sent without confirmation");
+    }
+    d_node.upper.update_flow();
+}
+
+void soft_links::make_exclusive(sim_time now, address a, peer* p)
+{
+    if (!p) {
+        d_events.push_back({ a, false });
+        return;
+    }
+    if (p->link.made() && p->link.exclusive) {
+        d_events.push_back({ a, true });
+        return;
+    }
+    p->link.wants_exclusive = true;
+    p->turn.ready_at = std::min(p->turn.ready_at, now);
+    if (p->link.calling()) {
+        p->link.request_id = d_node.ids.expedited(); // another request from now on
+        p->link.tries = 0;
+        p->restart_arq();
+    }
+}
+
+void soft_links::begin_break(sim_time now, address a, link_break_reason why)
+{
+    peer* p = d_node.find_peer(a);
+    if (!p) {
+        return;
+    }
+    p->link.wants_exclusive = false;
+    if (p->link.none() || p->link.breaking()) {
+        return;
+    }
+    if (p->link.calling() && p->link.tries == 0) {
+        closed(*p); // nobody has heard of it
+        return;
+    }
+    if (p->link.exclusive) {
+        d_events.push_back({ a, false });
+    }
+    p->link.begin_break(why, d_node.ids.expedited());
+    p->arq.ack_due = false;
+    p->turn.ready_at = std::min(p->turn.ready_at, now);
+}
+
+void soft_links::break_nonexclusive(sim_time now)
+{
+    for (auto& [raw, p] : d_node.peers) {
+        if (p->link.made() && !p->link.exclusive) {
+            begin_break(now, p->addr, link_break_reason::higher_priority);
+        }
+    }
+}
+
+soft_links::control soft_links::next_control(peer& p) const
+{
+    control c;
+    if (p.link.accept_due) {
+        c.d_pdus.push_back(make_c_pdu(
+            p, c_pdu_type::link_accepted, p.arq.large, *p.link.heard_request_id));
+        c.opening = c.d_pdus.back();
+    }
+    if (p.link.calling()) {
+        ++p.link.tries;
+        const auto bits = static_cast<uint8_t>((p.link.wants_exclusive ? 1u : 0u) |
+                                               (p.arq.large ? request_large : 0u));
+        c.d_pdus.push_back(
+            make_c_pdu(p, c_pdu_type::link_request, bits, p.link.request_id));
+        c.opening = c.d_pdus.back();
+    } else if (p.link.breaking()) {
+        ++p.link.tries;
+        const auto acks = d_maker.last_acks(p);
+        c.d_pdus.insert(c.d_pdus.end(), acks.begin(), acks.end());
+        c.d_pdus.push_back(make_c_pdu(
+            p, c_pdu_type::link_break, uint8_t(p.link.break_reason), p.link.request_id));
+    }
+    return c;
+}
+
+void soft_links::tell(sim_time now)
+{
+    while (!d_events.empty()) {
+        const event e = d_events.front();
+        d_events.pop_front();
+        if (e.made) {
+            d_node.upper.on_link_made(now, e.addr);
+        } else {
+            d_node.upper.on_link_down(now, e.addr);
+        }
+    }
+}
+
+std::optional<link_reject_reason> soft_links::refusal(const peer& p, bool exclusive) const
+{
+    if (d_broadcast) {
+        return link_reject_reason::broadcast_only;
+    }
+    if (exclusive) {
+        return !p.link.exclusive && exclusive_links() >= max_exclusive_links
+                   ? std::optional(link_reject_reason::exclusive_link)
+                   : std::nullopt;
+    }
+    const bool for_other =
+        std::any_of(d_node.peers.begin(), d_node.peers.end(), [&p](auto& e) {
+            return e.second.get() != &p &&
+                   (e.second->link.exclusive || e.second->link.wants_exclusive);
+        });
+    if (for_other) {
+        return link_reject_reason::exclusive_link;
+    }
+    if (p.link.none() && count() >= d_node.config.max_links) {
+        return link_reject_reason::unknown;
+    }
+    return std::nullopt;
+}
+
+bool soft_links::on_request(sim_time now, peer& p, unsigned bits, uint16_t id)
+{
+    const bool exclusive = bits & 1;
+    if (const auto why = refusal(p, exclusive)) {
+        push_c_pdu(p, c_pdu_type::link_rejected, uint8_t(*why));
+        return false;
+    }
+    p.heard.link_request = true;
+    p.link.accept_due = true;
+    p.link.accept_now = true;
+    if (p.link.made() && p.link.heard_request_id == id) {
+        return false; // a repeat: our answer got lost
+    }
+    // A new request from a linked node: it has lost its state, so ours is void, too. After
+    // crossed calls our own data are already numbered from 0 and keep their numbers.
+    p.arq.rx.reset();
+    p.expedited.rx.reset();
+    p.management.reset();
+    p.expedited.ack_due = false;
+    p.reset.end();
+    if (!p.link.calling()) {
+        p.arq.tx.rewind(0);
+        p.expedited.tx.restart();
+        p.link.caller = false;
+    }
+    p.arq.use_numbers(d_node.config.uses_large_windows() && (bits & request_large));
+    p.link.heard_request_id = id;
+    p.reset.forget_heard();
+    made(now, p, exclusive);
+    p.link.first_data_by = now + first_data_wait();
+    return true;
+}
+
+// T_FIRST
+sim_time soft_links::first_data_wait() const
+{
+    const auto& c = d_node.config;
+    return from_seconds(c.first_data_s > 0
+                            ? c.first_data_s
+                            : 2 * (c.peer_turnaround_s + 10) + 30 + d_access.cycle_s());
+}
+
+bool soft_links::on_accepted(sim_time now,
+                             peer& p,
+                             unsigned bits,
+                             const non_arq_header& h)
+{
+    if (h.window == naming_window && h.c_pdu_id != p.link.request_id) {
+        // The peer still repeats it for a link that this node knew before it started.
+        d_node.log.trace(now, "acceptance of an earlier request");
+        return false;
+    }
+    p.heard.link_accept = true;
+    if (!p.link.calling()) {
+        return false;
+    }
+    p.arq.use_numbers(p.arq.large && (bits & accept_large));
+    made(now, p, p.link.wants_exclusive);
+    return true;
+}
+
+bool soft_links::on_c_pdu(sim_time now, peer& p, const c_pdu& c, const non_arq_header& h)
+{
+    switch (c.type) {
+    case c_pdu_type::link_request:
+        return on_request(now, p, c.low, h.c_pdu_id);
+    case c_pdu_type::link_accepted:
+        return on_accepted(now, p, c.low, h);
+    case c_pdu_type::link_rejected:
+        if (p.link.calling()) {
+            lost(now, p, unidata_reject_reason::not_responding);
+        }
+        break;
+    case c_pdu_type::link_break:
+        d_maker.push_last_acks(p);
+        if (!p.link.none()) {
+            d_node.log.trace(now,
+                             "link with " + p.addr.to_string() + " ended by the peer");
+            closed(p);
+        }
+        push_c_pdu(p, c_pdu_type::link_break_confirm, 0);
+        break;
+    case c_pdu_type::link_break_confirm:
+        if (p.link.breaking()) {
+            d_node.log.trace(now, "link with " + p.addr.to_string() + " ended");
+            closed(p);
+        }
+        break;
+    case c_pdu_type::data:
+        break;
+    }
+    return false;
+}
+
+bool soft_links::tried_enough(sim_time now, const peer& p) const
+{
+    const unsigned most = d_node.config.link_tries;
+    const unsigned half = std::max(least_tries, most / 2);
+    const bool late = now - p.link.called_at >= long_calling;
+    return p.link.tries >= most ||
+           (!d_access.knows(p.addr) && p.link.tries + (late ? 1u : 0u) >= half);
+}
+
+void soft_links::on_silence(sim_time now, peer& p)
+{
+    switch (p.link.state) {
+    case link_state::calling:
+        if (tried_enough(now, p)) {
+            lost(now, p, unidata_reject_reason::not_responding);
+        }
+        break;
+    case link_state::breaking:
+        if (p.link.tries >= d_node.config.break_tries) {
+            closed(p);
+        }
+        break;
+    default:
+        const bool unset = p.reset.on_silence() >= d_node.config.reset_tries;
+        if (p.turn.silent >= d_node.config.max_silent_rounds ||
+            (p.reset.active() && unset)) {
+            lost(now, p, unidata_reject_reason::not_responding);
+        }
+    }
+}
+
+void soft_links::check(sim_time now)
+{
+    for (auto& [raw, q] : d_node.peers) {
+        peer& p = *q;
+        if (!p.link.made() || (p.link.exclusive && d_node.upper.hard_link_uses(p.addr))) {
+            continue;
+        }
+        if (p.link.first_data_late(now)) {
+            d_node.log.trace(now, "no data on the link with " + p.addr.to_string());
+            closed(p);
+            continue;
+        }
+        // The caller breaks; the called side only when the caller seems to be gone, which takes
+        // longer than losing one or two of its longest transmissions.
+        const double limit = p.link.caller ? d_node.config.link_idle_s
+                                           : 2 * d_node.config.link_idle_s +
+                                                 called_patience_s + d_access.cycle_s();
+        // An acknowledgement of expedited data does not say what it acknowledges, so none can go
+        // with the break. If ours got lost, the peer has to have had time for repeats.
+        const double late =
+            p.link.caller && p.expedited.data_last ? called_patience_s : 0;
+        if (p.idle() && now - p.link.last_data >= from_seconds(limit + late)) {
+            d_node.log.trace(now, "idle link with " + p.addr.to_string());
+            begin_break(now, p.addr, link_break_reason::no_more_data);
+        }
+    }
+}
+
+} // namespace gr::hf::s5066

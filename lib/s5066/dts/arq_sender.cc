@@ -1,0 +1,450 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/dts/arq_sender.h"
+
+#include <algorithm>
+
+namespace gr::hf::s5066 {
+
+namespace {
+// Copies of one segment in room that would stay empty.
+constexpr unsigned max_copies = 3;
+// Of a data D_PDU with the longest addresses.
+constexpr size_t header_octets = 22;
+// Shortest segment that is cut to fill room.
+constexpr size_t least_part = 64;
+} // namespace
+
+void arq_sender::submit(outgoing_ptr o)
+{
+    d_unsent.add(*o, o->c_pdu.size());
+    ++d_queued;
+    d_turns[o->priority & 15].take(*o);
+    auto& q = d_queue[o->priority & 15];
+    const auto earlier = [](const outgoing_ptr& a, const outgoing_ptr& b) {
+        return a->turn < b->turn;
+    };
+    q.insert(std::upper_bound(q.begin(), q.end(), o, earlier), o);
+}
+
+bool arq_sender::holds_below(uint8_t priority) const
+{
+    const auto end = d_queue.begin() + std::min<long>(priority, 16);
+    return (d_current && d_current->priority < priority) ||
+           std::any_of(d_queue.begin(), end, [](const auto& q) { return !q.empty(); }) ||
+           std::any_of(d_frames.begin(), d_frames.end(), [priority](const frame& f) {
+               return !f.acked && f.o->priority < priority;
+           });
+}
+
+uint8_t arq_sender::next_priority() const
+{
+    if (d_current) {
+        return d_current->priority;
+    }
+    for (size_t p = 16; p-- > 0;) {
+        if (!d_queue[p].empty()) {
+            return static_cast<uint8_t>(p);
+        }
+    }
+    return 0;
+}
+
+uint8_t arq_sender::urgency() const
+{
+    const uint8_t next = next_priority();
+    return d_frames.empty() ? next : std::max(next, d_frames.front().o->priority);
+}
+
+void arq_sender::set_segment(size_t octets, bool equal_parts)
+{
+    d_segment = std::clamp<size_t>(octets, 1, max_segment);
+    d_equal_parts = equal_parts;
+}
+
+size_t arq_sender::segment_for(size_t c_pdu) const
+{
+    if (!d_equal_parts || c_pdu <= d_segment) {
+        return d_segment;
+    }
+    const size_t parts = (c_pdu + d_segment - 1) / d_segment;
+    return (c_pdu + parts - 1) / parts;
+}
+
+void arq_sender::take_current()
+{
+    for (size_t p = 16; !d_current && p-- > 0;) {
+        if (!d_queue[p].empty()) {
+            d_current = std::move(d_queue[p].front());
+            d_queue[p].pop_front();
+            d_turns[p].serve(*d_current);
+            --d_queued;
+            d_current->segment = segment_for(d_current->c_pdu.size());
+        }
+    }
+}
+
+void arq_sender::begin_transmission()
+{
+    for (auto& f : d_frames) {
+        f.due = !f.acked;
+        f.repeated = true;
+        f.in_tx = false;
+        f.copies = 0;
+    }
+    d_copy_at = 0;
+    d_due_at = 0;
+    d_sent_in_tx = 0;
+    d_octets_in_tx = 0;
+}
+
+size_t arq_sender::pending_octets(size_t overhead, size_t limit, bool with_new) const
+{
+    size_t sum = 0;
+    for (const auto& f : d_frames) {
+        sum += f.due && sum + f.size + overhead <= limit ? f.size + overhead : 0;
+    }
+    size_t left = with_new && window_open() ? d_window_limit - d_frames.size() : 0;
+    size_t octets_left = with_new && window_open() ? d_window_octets - d_in_window : 0;
+    // Counts the segments of one C_PDU; false when no more fit.
+    const auto add = [&](size_t octets, size_t segment) {
+        do {
+            const size_t n = std::min(octets, segment);
+            if (left == 0 || octets_left == 0) {
+                return false;
+            }
+            if (sum + n + overhead > limit) {
+                if (d_variable && sum + least_part + overhead <= limit &&
+                    sum + n + overhead >= limit + least_part) {
+                    sum = limit;
+                }
+                return false;
+            }
+            sum += n + overhead;
+            octets -= n;
+            octets_left -= std::min(octets_left, n);
+            --left;
+        } while (octets > 0);
+        return true;
+    };
+    if (d_current &&
+        !add(d_current->dropped ? 0 : d_current->c_pdu.size() - d_current->cut,
+             d_current->segment)) {
+        return sum;
+    }
+    for (size_t p = 16; p-- > 0;) {
+        for (const auto& o : d_queue[p]) {
+            if (!add(o->c_pdu.size(), segment_for(o->c_pdu.size()))) {
+                return sum;
+            }
+        }
+    }
+    return sum;
+}
+
+size_t arq_sender::first_octets(size_t overhead) const
+{
+    for (const auto& f : d_frames) {
+        if (f.due) {
+            return f.size + overhead;
+        }
+    }
+    if (d_current) {
+        return next_new_size() + overhead;
+    }
+    for (size_t p = 16; p-- > 0;) {
+        if (!d_queue[p].empty()) {
+            const size_t n = d_queue[p].front()->c_pdu.size();
+            return std::min(n, segment_for(n)) + overhead;
+        }
+    }
+    return 0;
+}
+
+size_t arq_sender::next_new_size() const
+{
+    return d_current->dropped
+               ? 0
+               : std::min(d_current->segment, d_current->c_pdu.size() - d_current->cut);
+}
+
+arq_sender::frame& arq_sender::cut_new(size_t octets)
+{
+    frame f;
+    f.o = d_current;
+    f.offset = d_current->cut;
+    f.size = octets;
+    f.start = d_current->cut == 0;
+    d_unsent.remove(*d_current,
+                    d_current->dropped ? d_current->c_pdu.size() - d_current->cut
+                                       : f.size);
+    d_current->cut += f.size;
+    f.end = d_current->dropped || d_current->cut == d_current->c_pdu.size();
+    ++d_current->in_flight;
+    if (f.end) {
+        d_current->fully_cut = true;
+        d_current.reset();
+    }
+    d_in_window += f.size;
+    ++d_unacknowledged;
+    d_frames.push_back(std::move(f));
+    return d_frames.back();
+}
+
+arq_sender::out arq_sender::give(size_t index, bool repeat)
+{
+    frame& f = d_frames[index];
+    f.due = false;
+    d_sent_in_tx += f.in_tx ? 0 : 1;
+    d_octets_in_tx += f.in_tx ? 0 : f.size + header_octets;
+    f.in_tx = true;
+    out o;
+    o.header.start = f.start;
+    o.header.end = f.end;
+    o.header.in_order = f.o->mode.order == delivery_order::in_order;
+    o.header.drop = f.o->dropped;
+    o.header.fsn = d_space.add(d_lwe, static_cast<int>(index));
+    o.header.lwe = index == 0;
+    o.header.uwe = index + 1 == d_frames.size();
+    o.segment = f.o->c_pdu.data() + f.offset;
+    o.size = f.o->dropped ? 0 : f.size;
+    o.repeat = repeat;
+    return o;
+}
+
+std::optional<arq_sender::out>
+arq_sender::next(size_t room, size_t overhead, bool with_new)
+{
+    if (room < overhead) {
+        return std::nullopt;
+    }
+    while (d_due_at < d_frames.size() && !d_frames[d_due_at].due) {
+        ++d_due_at;
+    }
+    for (size_t i = d_due_at; i < d_frames.size(); ++i) {
+        if (d_frames[i].due && d_frames[i].size + overhead <= room) {
+            return give(i, true);
+        }
+    }
+    if (!with_new || !window_open()) {
+        return std::nullopt;
+    }
+    take_current();
+    if (!d_current) {
+        return std::nullopt;
+    }
+    size_t octets = next_new_size();
+    if (octets + overhead > room) {
+        // Behind what the room takes there must remain something worth a D_PDU.
+        const size_t part = room - overhead;
+        if (!d_variable || part < least_part || octets - part < least_part) {
+            return std::nullopt;
+        }
+        octets = part;
+    }
+    cut_new(octets);
+    return give(d_frames.size() - 1, false);
+}
+
+std::optional<arq_sender::out> arq_sender::copy(size_t room, size_t overhead)
+{
+    for (const bool repeated : { true, false }) {
+        for (size_t n = d_frames.size(); n > 0; --n) {
+            const size_t i = d_copy_at++ % d_frames.size();
+            frame& f = d_frames[i];
+            if (!f.acked && f.in_tx && f.repeated == repeated && f.copies < max_copies &&
+                f.size + overhead <= room) {
+                ++f.copies;
+                return give(i, true);
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+bool arq_sender::in_sync(const ack_header& a) const
+{
+    const size_t ahead = d_space.ahead(a.rx_lwe, d_lwe);
+    if (ahead > d_frames.size()) {
+        return false;
+    }
+    for (size_t i = 0; i < 8 * a.selective.size(); ++i) {
+        if (a.selective[i / 8] >> (i % 8) & 1) {
+            const size_t k = d_space.ahead(a.rx_lwe + 1 + a.from + i, d_lwe);
+            if (k < 1 || k >= std::max<size_t>(d_frames.size(), 1)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void arq_sender::settle(const frame& f, std::vector<outgoing_ptr>& done)
+{
+    if (--f.o->in_flight == 0 && f.o->fully_cut) {
+        done.push_back(f.o);
+    }
+}
+
+void arq_sender::mark_acked(frame& f, std::vector<outgoing_ptr>& done, unsigned& n)
+{
+    if (f.acked) {
+        return;
+    }
+    f.acked = true;
+    f.due = false;
+    --d_unacknowledged;
+    ++n;
+    if (f.o->mode.order == delivery_order::as_they_arrive) {
+        settle(f, done);
+    }
+}
+
+unsigned arq_sender::acknowledge(const ack_header& a, std::vector<outgoing_ptr>& done)
+{
+    unsigned n = 0;
+    const size_t ahead = d_space.ahead(a.rx_lwe, d_lwe);
+    for (size_t i = 0; i < ahead && i < d_frames.size(); ++i) {
+        mark_acked(d_frames[i], done, n);
+    }
+    for (size_t i = 0; i < 8 * a.selective.size(); ++i) {
+        const size_t k = d_space.ahead(a.rx_lwe + 1 + a.from + i, d_lwe);
+        if ((a.selective[i / 8] >> (i % 8) & 1) && k < d_frames.size()) {
+            mark_acked(d_frames[k], done, n);
+        }
+    }
+    // Numbers may be used again only from the front: the window is counted from TX LWE.
+    // What is delivered in order is not delivered before: only then it counts as done, since
+    // the peer loses it if it restarts or resets its window.
+    while (!d_frames.empty() && d_frames.front().acked) {
+        if (d_frames.front().o->mode.order == delivery_order::in_order) {
+            settle(d_frames.front(), done);
+        }
+        d_in_window -= d_frames.front().size;
+        d_frames.pop_front();
+        d_lwe = d_space.add(d_lwe, 1);
+    }
+    d_due_at = 0;
+    return n;
+}
+
+unsigned arq_sender::lost_in_transmission() const
+{
+    return static_cast<unsigned>(
+        std::count_if(d_frames.begin(), d_frames.end(), [](const frame& f) {
+            return f.in_tx && !f.acked;
+        }));
+}
+
+unsigned arq_sender::loss_runs_in_transmission() const
+{
+    unsigned runs = 0;
+    bool inside = false;
+    for (const auto& f : d_frames) {
+        const bool lost = f.in_tx && !f.acked;
+        runs += lost && !inside ? 1 : 0;
+        inside = f.in_tx ? lost : inside;
+    }
+    return runs;
+}
+
+size_t arq_sender::longest_in_flight() const
+{
+    size_t longest = 0;
+    for (const auto& f : d_frames) {
+        longest = std::max(longest, f.acked || f.o->dropped ? 0 : f.size);
+    }
+    return longest;
+}
+
+void arq_sender::expire(sim_time now, std::vector<outgoing_ptr>& expired)
+{
+    for (auto& q : d_queue) {
+        const auto late = [now](const outgoing_ptr& o) { return o->expires <= now; };
+        for (const auto& o : q) {
+            if (late(o)) {
+                d_unsent.remove(*o, o->c_pdu.size());
+                --d_queued;
+                expired.push_back(o);
+            }
+        }
+        q.erase(std::remove_if(q.begin(), q.end(), late), q.end());
+    }
+    const auto drop = [&](outgoing_ptr& o) {
+        if (!o->dropped && o->expires <= now) {
+            o->dropped = true;
+            expired.push_back(o);
+        }
+    };
+    for (auto& f : d_frames) {
+        if (!f.acked) {
+            drop(f.o);
+        }
+    }
+    if (d_current) {
+        drop(d_current);
+    }
+}
+
+void arq_sender::set_window(unsigned window, bool large)
+{
+    d_window_limit = window;
+    d_space = fsn_space(large);
+    rewind(0);
+}
+
+void arq_sender::rewind(uint16_t lwe)
+{
+    std::vector<outgoing_ptr> again;
+    const auto add = [&again](const outgoing_ptr& o) {
+        const bool complete = o->fully_cut && o->in_flight == 0;
+        if (!complete && !o->dropped && (again.empty() || again.back() != o)) {
+            again.push_back(o);
+        }
+    };
+    for (const auto& f : d_frames) {
+        add(f.o);
+    }
+    if (d_current) {
+        d_unsent.remove(*d_current, d_current->c_pdu.size() - d_current->cut);
+        add(d_current);
+    }
+    d_current.reset();
+    d_frames.clear();
+    d_in_window = 0;
+    d_unacknowledged = 0;
+    d_due_at = 0;
+    d_lwe = lwe;
+    for (auto it = again.rbegin(); it != again.rend(); ++it) {
+        outgoing& o = **it;
+        o.cut = 0;
+        o.segment = 0;
+        o.fully_cut = false;
+        o.in_flight = 0;
+        d_unsent.add(o, o.c_pdu.size());
+        ++d_queued;
+        d_queue[o.priority & 15].push_front(*it);
+    }
+}
+
+std::vector<outgoing_ptr> arq_sender::take_all()
+{
+    rewind(0);
+    return take_queued();
+}
+
+std::vector<outgoing_ptr> arq_sender::take_queued()
+{
+    std::vector<outgoing_ptr> all;
+    for (size_t p = 16; p-- > 0;) {
+        for (auto& o : d_queue[p]) {
+            d_unsent.remove(*o, o->c_pdu.size());
+            all.push_back(std::move(o));
+        }
+        d_queue[p].clear();
+    }
+    d_queued = 0;
+    return all;
+}
+
+} // namespace gr::hf::s5066

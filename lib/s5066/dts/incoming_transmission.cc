@@ -1,0 +1,159 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/dts/incoming_transmission.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace gr::hf::s5066 {
+
+namespace {
+// Blocks whose SNR is kept for the rate policy: more than a longest transmission has.
+constexpr size_t max_block_snrs = 2048;
+} // namespace
+
+incoming_transmission::incoming_transmission(node_context& node, channel_access& access)
+    : d_node(node), d_access(access)
+{
+    d_deframer.set_sync_errors(node.config.sync_errors);
+    d_deframer.set_large(node.config.uses_large_windows());
+}
+
+void incoming_transmission::begin(const rx_start& e)
+{
+    d_deframer.reset();
+    d_begin.reset();
+    d_end.reset();
+    d_non_arq = d_other = false;
+    d_told_begin = d_told_data = false;
+    d_mode = e.m;
+    d_snr_db = e.snr_db;
+    d_block_snr_db.clear();
+    d_octets = 0;
+    try {
+        d_timing = kernel::timing_of(e.m);
+    } catch (const std::invalid_argument&) {
+        // A foreign modem; only EOT depends on it.
+        d_timing = kernel::timing_of(d_node.modes.data_mode);
+    }
+}
+
+void incoming_transmission::push(sim_time now, const rx_octets& e)
+{
+    if (!d_begin) {
+        d_begin = now - d_timing.block_end(0);
+    }
+    d_snr_db = e.snr_db;
+    if (d_block_snr_db.size() < max_block_snrs) {
+        d_block_snr_db.push_back(e.snr_db);
+    }
+    d_octets += e.octets.size();
+    d_deframer.push(e.octets);
+}
+
+std::optional<received_d_pdu> incoming_transmission::next(sim_time now, bool over)
+{
+    auto r = over ? d_deframer.next_at_end() : d_deframer.next();
+    if (r) {
+        const d_pdu& d = r->pdu;
+        d_node.log.tap(now, false, d.segment_ok, r->octets);
+        d_node.stats.octets_received += r->octets.size();
+        note_eot(*r);
+        d_access.heard(now, d.src);
+        note_turn(d);
+        const bool non_arq = d.type == d_pdu_type::non_arq_data && !d.dst.is_group();
+        (non_arq ? d_non_arq : d_other) = true;
+    }
+    return r;
+}
+
+void incoming_transmission::note_eot(const received_d_pdu& r)
+{
+    if (!d_begin || r.pdu.eot == 0) {
+        return;
+    }
+    const auto& t = d_timing;
+    const size_t block = r.bit_offset / t.bits_per_block;
+    const double inside = static_cast<double>(r.bit_offset % t.bits_per_block) /
+                          static_cast<double>(t.bits_per_block);
+    const double block_s = static_cast<double>(t.block_symbols) / t.symbol_rate_bd;
+    d_end = *d_begin + t.block_begin(block) +
+            from_seconds(inside * block_s + eot_unit_s * r.pdu.eot);
+}
+
+// Who has had the channel, as all others hear it too.
+void incoming_transmission::note_turn(const d_pdu& d)
+{
+    if (!d_begin || d.src == d_node.config.own) {
+        return;
+    }
+    if (!d_told_begin) {
+        d_access.began(*d_begin, d.src);
+    }
+    if (carries_data(d) && !d_told_data) {
+        d_access.carried_data(d.src, *d_begin);
+        d_told_data = true;
+    }
+    d_told_begin = true;
+}
+
+void incoming_transmission::note_unread(bool may_be_answer)
+{
+    if (!d_told_begin && d_begin) {
+        d_access.began_unknown(*d_begin, may_be_answer);
+    }
+}
+
+sim_time incoming_transmission::finish(sim_time now, const rx_end& e)
+{
+    d_node.stats.false_syncs += d_deframer.false_syncs() - d_seen_false_syncs;
+    d_seen_false_syncs = d_deframer.false_syncs();
+    const sim_time end = std::min(e.air_end, now);
+    return e.reason != rx_end_reason::eom && d_end ? std::max(end, *d_end) : end;
+}
+
+reception incoming_transmission::heard_of(const peer& p) const
+{
+    reception r;
+    r.m = d_mode;
+    r.block_snr_db = d_block_snr_db;
+    r.good_share = static_cast<double>(p.heard.good_octets) /
+                   static_cast<double>(std::max<size_t>(d_octets, 1));
+    r.good_d_pdus = p.heard.good_d_pdus;
+    r.lost_d_pdus = p.heard.lost_d_pdus;
+    if (const unsigned d_pdus = r.good_d_pdus + r.lost_d_pdus; d_pdus > 0) {
+        r.d_pdu_octets = static_cast<double>(p.heard.d_pdu_octets) / d_pdus;
+        // What cannot be read, the end of the last block excepted, was D_PDUs of that length.
+        const double room = d_timing.bits_per_block / 8.0;
+        const double unread =
+            static_cast<double>(d_octets) - static_cast<double>(p.heard.octets) - room;
+        r.lost_d_pdus += static_cast<unsigned>(std::max(unread, 0.0) / r.d_pdu_octets);
+    }
+    return r;
+}
+
+std::optional<std::pair<address, reception>> incoming_transmission::unread() const
+{
+    const peer* only = nullptr;
+    for (const auto& [raw, p] : d_node.peers) {
+        if (p->heard.any || (p->link.made() && only)) {
+            return std::nullopt;
+        }
+        only = p->link.made() ? p.get() : only;
+    }
+    if (!only || d_access.shared() || d_block_snr_db.empty()) {
+        return std::nullopt;
+    }
+    // In D_PDUs of usual length: it was that of a longer one, or several.
+    const double each = std::min<double>(max_segment, double(d_octets));
+    reception r;
+    r.m = d_mode;
+    r.block_snr_db = d_block_snr_db;
+    r.lost_d_pdus = static_cast<unsigned>(double(d_octets) / each);
+    r.d_pdu_octets = each;
+    r.good_share = 0;
+    r.read = false;
+    return std::pair{ only->addr, r };
+}
+
+} // namespace gr::hf::s5066

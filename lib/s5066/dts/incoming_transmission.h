@@ -1,0 +1,70 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/access/channel_access.h"
+#include "s5066/dts/deframer.h"
+#include "s5066/node_context.h"
+#include "waveform/timing.h"
+
+#include <hf/modem_user.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace gr::hf::s5066 {
+
+/*! \brief The transmission that is being received, or was the last one: when it began and will end,
+ *         its D_PDUs, and what its quality says to the rate policy.
+ */
+class incoming_transmission
+{
+public:
+    incoming_transmission(node_context& node, channel_access& access);
+
+    void begin(const rx_start& e);
+    //! Decoded octets came; next() has the D_PDUs in them.
+    void push(sim_time now, const rx_octets& e);
+    //! The next D_PDU, of anyone to anyone; without \p over its octets may still be to come.
+    std::optional<received_d_pdu> next(sim_time now, bool over);
+    //! It is over. \return when it ended on the air
+    sim_time finish(sim_time now, const rx_end& e);
+
+    const gr::hf::mode& mode() const { return d_mode; }
+    double snr_db() const { return d_snr_db; }
+    //! It had data without ARQ for one node, and nothing else.
+    bool non_arq_alone() const { return d_non_arq && !d_other; }
+    /*! \brief Tells channel access of a transmission in which no D_PDU could be read.
+     *  \param may_be_answer somebody was to answer us
+     */
+    void note_unread(bool may_be_answer);
+
+    //! What the rate policy is told of \p p, of which something was heard.
+    reception heard_of(const peer& p) const;
+    //! Of the peer that this can only have been, though nothing was read. Empty: nobody knows.
+    std::optional<std::pair<address, reception>> unread() const;
+
+private:
+    void note_eot(const received_d_pdu& r);
+    void note_turn(const d_pdu& d);
+
+    node_context& d_node;
+    channel_access& d_access;
+    d_pdu_deframer d_deframer;
+    uint64_t d_seen_false_syncs = 0;
+    gr::hf::mode d_mode;
+    kernel::mode_timing d_timing;
+    double d_snr_db = 0;
+    std::vector<double> d_block_snr_db;
+    size_t d_octets = 0;
+    std::optional<sim_time> d_begin; // estimate: first symbol of the preamble
+    std::optional<sim_time> d_end;   // as its EOT says
+    bool d_non_arq = false;          // data to one node
+    bool d_other = false;            // anything else
+    bool d_told_begin = false;       // to d_access, with the station
+    bool d_told_data = false;        // and that it carries data
+};
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,400 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// U_PDUs between clients and S_PDUs (A.3.2).
+#include "s5066/sis/sis_server.h"
+
+#include "s5066/sis/time_to_die.h"
+
+#include <algorithm>
+
+namespace gr::hf::s5066 {
+
+namespace {
+
+constexpr size_t max_confirms = 4096;
+// Octets accepted after S_DATA_FLOW_OFF: what was on its way when the client was told.
+constexpr size_t overrun_octets = 256u << 10;
+// TTL field 648000
+constexpr double longest_ttl_s = 1296000;
+
+} // namespace
+
+std::vector<uint8_t> sis_server::fragment(const std::vector<uint8_t>& u,
+                                          size_t from) const
+{
+    const size_t n =
+        std::min(u.size() - std::min(from, u.size()), d_config.response_fragment);
+    const auto b = u.begin() + static_cast<std::ptrdiff_t>(std::min(from, u.size()));
+    return { b, b + static_cast<std::ptrdiff_t>(n) };
+}
+
+void sis_server::reject(client_id c,
+                        const s_unidata_request& r,
+                        unidata_reject_reason why)
+{
+    ++d_stats.u_pdus_rejected;
+    send(c,
+         s_unidata_request_rejected{
+             r.expedited, uint8_t(why), r.dst_sap, r.dst, fragment(r.u_pdu, 0) });
+}
+
+bool sis_server::too_many_expedited(sim_time now, client& k)
+{
+    const double limit = d_config.client_expedited_per_minute;
+    k.expedited_credit = std::min(
+        limit, k.expedited_credit + to_seconds(now - k.expedited_at) * limit / 60);
+    k.expedited_at = now;
+    if (k.expedited_credit < 1 || k.expedited.size() >= d_config.client_expedited) {
+        return true;
+    }
+    k.expedited_credit -= 1;
+    return false;
+}
+
+// One that no confirmation is waited for.
+uint32_t sis_server::new_id()
+{
+    const auto taken = [this](const confirm& f) { return f.o->id == d_next_id; };
+    do {
+        ++d_next_id;
+    } while (std::any_of(d_confirms.begin(), d_confirms.end(), taken));
+    return d_next_id;
+}
+
+std::optional<unidata_reject_reason> sis_server::refusal(const s_unidata_request& r,
+                                                         const delivery_mode& mode) const
+{
+    if (r.u_pdu.size() > d_config.mtu) {
+        return unidata_reject_reason::larger_than_mtu;
+    }
+    // Groups cannot acknowledge, and nobody can in a broadcast session.
+    const bool unheard =
+        mode.mode == transmission_mode::arq && (r.dst.is_group() || d_broadcast);
+    return mode.mode > transmission_mode::non_arq_with_errors || unheard
+               ? std::optional(unidata_reject_reason::no_transmission_mode)
+               : std::nullopt;
+}
+
+void sis_server::on_unidata(sim_time now, client_id c, client& k, s_unidata_request r)
+{
+    const delivery_mode mode =
+        r.mode.mode == transmission_mode::default_ ? k.service : r.mode;
+    if (r.expedited && too_many_expedited(now, k)) {
+        unbind(now, c, k, unbind_reason::too_many_expedited);
+        return;
+    }
+    if (const auto why = refusal(r, mode)) {
+        reject(c, r, *why);
+        return;
+    }
+    if (r.dst == d_config.own) {
+        r.mode = mode;
+        deliver_local(c, r, k.who.sap);
+        return;
+    }
+    if (too_much(waiting(), k.who.sap, d_high, overrun_octets)) {
+        ++d_stats.u_pdus_overflowed;
+        return;
+    }
+    ++d_stats.u_pdus_submitted;
+    d_stats.u_pdu_octets_submitted += r.u_pdu.size();
+    auto o = std::make_shared<outgoing>();
+    o->dst = r.dst;
+    o->submitted_at = now;
+    o->mode = mode;
+    o->priority = r.expedited ? 0 : r.priority;
+    o->expedited = r.expedited;
+    o->client = c;
+    o->src_sap = k.who.sap;
+    o->dst_sap = r.dst_sap;
+    const double ttl = r.ttl ? double(r.ttl) * sis_ttl_unit_s : d_config.default_ttl_s;
+    o->expires = now + from_seconds(std::min(ttl, longest_ttl_s));
+    s_pdu s;
+    s.low = o->priority;
+    s.src_sap = o->src_sap;
+    s.dst_sap = o->dst_sap;
+    const bool arq = o->arq();
+    s.confirm_required = arq && mode.confirmation == delivery_confirmation::client;
+    if (d_config.send_ttd && d_config.utc_at_zero_s && ttl < 7 * 86400) {
+        s.ttd = time_to_die_at(utc(o->expires));
+    }
+    o->header = 1 + (s.ttd ? s_pdu_data_header_ttd : s_pdu_data_header);
+    if (s.confirm_required && d_lower.takes_compact_confirm(r.dst)) {
+        s.type = s_pdu_type::data_with_id;
+        s.id = new_id();
+        o->id = s.id;
+        o->header += s_pdu_id_octets;
+    }
+    s.u_pdu = std::move(r.u_pdu);
+    o->c_pdu = encode(c_pdu{ c_pdu_type::data, 0, encode(s) });
+    if (s.confirm_required && d_confirms.size() < max_confirms) {
+        const auto wait = from_seconds(d_config.client_confirm_s);
+        d_confirms.push_back({ o, std::min(o->expires, now + wait) });
+    }
+    if (arq && o->expedited) {
+        k.expedited.insert(o.get());
+    }
+    dispatch(now, std::move(o));
+    update_flow();
+}
+
+void sis_server::dispatch(sim_time now, outgoing_ptr o)
+{
+    if (d_hard_links.allows(*o)) {
+        d_lower.submit(now, std::move(o));
+    } else {
+        d_held_backlog.add(*o, o->c_pdu.size());
+        d_held.push_back(std::move(o));
+    }
+}
+
+void sis_server::expire_held(sim_time now)
+{
+    for (size_t i = d_held.size(); i-- > 0;) {
+        const outgoing_ptr o = d_held[i];
+        if (o->expires > now) {
+            continue;
+        }
+        d_held_backlog.remove(*o, o->c_pdu.size());
+        d_held.erase(d_held.begin() + static_cast<std::ptrdiff_t>(i));
+        ++d_stats.u_pdus_expired;
+        on_failed(*o, unidata_reject_reason::ttl_expired);
+    }
+}
+
+void sis_server::to_node(sim_time now, address a, const s_pdu& s)
+{
+    auto o = std::make_shared<outgoing>();
+    o->dst = a;
+    o->submitted_at = now;
+    o->expedited = true;
+    o->sets_up_hard_link = true;
+    o->expires = now + from_seconds(std::max(d_config.hard_link_response_s,
+                                             d_config.hard_link_end_s));
+    o->c_pdu = encode(c_pdu{ c_pdu_type::data, 0, encode(s) });
+    d_lower.submit(now, std::move(o));
+}
+
+void sis_server::deliver_local(client_id c, const s_unidata_request& r, uint8_t src_sap)
+{
+    ++d_stats.u_pdus_submitted;
+    d_stats.u_pdu_octets_submitted += r.u_pdu.size();
+    s_pdu_origin from;
+    from.src = d_config.own;
+    from.dst = d_config.own;
+    from.mode = r.mode.mode;
+    from.expedited = r.expedited;
+    s_pdu s;
+    s.low = r.priority;
+    s.src_sap = src_sap;
+    s.dst_sap = r.dst_sap;
+    s.u_pdu = r.u_pdu;
+    const bool ok = indicate(from, s, 0);
+    if (r.mode.mode != transmission_mode::arq) {
+        return;
+    }
+    if (!ok && r.mode.confirmation == delivery_confirmation::client) {
+        reject(c, r, unidata_reject_reason::sap_not_bound);
+    } else if (r.mode.confirmation != delivery_confirmation::none) {
+        send(c,
+             s_unidata_request_confirm{ false, r.dst_sap, r.dst, fragment(r.u_pdu, 0) });
+    }
+}
+
+void sis_server::confirm_to_client(const outgoing& o)
+{
+    if (o.client && d_clients.count(*o.client)) {
+        send(*o.client,
+             s_unidata_request_confirm{
+                 o.expedited, o.dst_sap, o.dst, fragment(o.c_pdu, o.header) });
+    }
+}
+
+// It does not count as waiting any more.
+void sis_server::settle(const outgoing& o)
+{
+    if (!o.client || !o.expedited) {
+        return;
+    }
+    const auto k = d_clients.find(*o.client);
+    if (k != d_clients.end()) {
+        k->second.expedited.erase(&o);
+    }
+}
+
+void sis_server::on_delivered(const outgoing& o)
+{
+    settle(o);
+    if (o.arq() && o.mode.confirmation == delivery_confirmation::node) {
+        confirm_to_client(o);
+    }
+}
+
+bool sis_server::on_failed(const outgoing& o, unidata_reject_reason why)
+{
+    settle(o);
+    if (o.confirmed) {
+        return true; // only its acknowledgement is lost; the client knows better
+    }
+    d_stats.u_pdus_rejected += o.client ? 1 : 0;
+    d_confirms.remove_if([&o](const confirm& f) { return f.o.get() == &o; });
+    if (!o.client || d_clients.count(*o.client) == 0) {
+        return true; // nobody waits to hear of it
+    }
+    if (!o.arq() || o.mode.confirmation == delivery_confirmation::none) {
+        return false;
+    }
+    send(*o.client,
+         s_unidata_request_rejected{
+             o.expedited, uint8_t(why), o.dst_sap, o.dst, fragment(o.c_pdu, o.header) });
+    return true;
+}
+
+unsigned
+sis_server::on_s_pdu(sim_time now, const s_pdu_origin& from, const uint8_t* p, size_t n)
+{
+    if (auto s = decode_s_pdu(p, n)) {
+        take_s_pdu(now, from, *s, n - s->u_pdu.size());
+    } else {
+        ++d_stats.indications_dropped;
+    }
+    return u_pdu_priority(p, n);
+}
+
+void sis_server::take_s_pdu(sim_time now,
+                            const s_pdu_origin& from,
+                            s_pdu& s,
+                            size_t header)
+{
+    switch (s.type) {
+    case s_pdu_type::data:
+    case s_pdu_type::data_with_id:
+        on_data(now, from, s, header);
+        break;
+    case s_pdu_type::delivery_confirm:
+    case s_pdu_type::delivery_fail:
+    case s_pdu_type::compact_confirm:
+        on_delivery_report(from, s);
+        break;
+    default:
+        if (from.mode == transmission_mode::arq && !d_broadcast) {
+            d_hard_links.on_s_pdu(now, from.src, s);
+        }
+    }
+}
+
+void sis_server::on_data(sim_time now, const s_pdu_origin& from, s_pdu& s, size_t header)
+{
+    if (s.ttd && d_config.utc_at_zero_s && is_over(*s.ttd, utc(now))) {
+        ++d_stats.u_pdus_expired;
+        return;
+    }
+    const bool ok = indicate(from, s, header);
+    if (s.confirm_required && from.mode == transmission_mode::arq) {
+        answer(now, from, s, ok);
+    }
+}
+
+bool sis_server::indicate(const s_pdu_origin& from, const s_pdu& s, size_t header)
+{
+    const auto sap = d_saps.find(s.dst_sap);
+    if (sap == d_saps.end()) {
+        ++d_stats.indications_dropped;
+        return false;
+    }
+    s_unidata_indication i;
+    i.expedited = from.expedited;
+    i.priority = from.expedited ? 0 : s.low;
+    i.dst_sap = s.dst_sap;
+    i.dst = from.dst;
+    i.mode = from.mode;
+    i.src_sap = s.src_sap;
+    i.src = from.src;
+    i.u_pdu = s.u_pdu;
+    if (!from.errored.empty() || !from.missing.empty()) {
+        if (d_clients[sap->second].service.mode !=
+            transmission_mode::non_arq_with_errors) {
+            ++d_stats.indications_dropped;
+            return false;
+        }
+        i.mode = transmission_mode::non_arq_with_errors;
+        // Parts are counted from the begin of the U_PDU; a damaged header cannot be helped.
+        const size_t skip = header + 1;
+        const auto shift = [skip](const auto& list, auto& to) {
+            for (const auto& [offset, length] : list) {
+                const size_t end = size_t(offset) + length;
+                if (end > skip) {
+                    const size_t b = offset > skip ? offset - skip : 0;
+                    to.emplace_back(static_cast<uint16_t>(b),
+                                    static_cast<uint16_t>(end - skip - b));
+                }
+            }
+        };
+        shift(from.errored, i.errored);
+        shift(from.missing, i.missing);
+    }
+    ++d_stats.u_pdus_delivered;
+    d_stats.u_pdu_octets_delivered += s.u_pdu.size();
+    send(sap->second, i);
+    return true;
+}
+
+void sis_server::answer(sim_time now, const s_pdu_origin& from, const s_pdu& s, bool ok)
+{
+    s_pdu a;
+    a.type = ok ? s_pdu_type::delivery_confirm : s_pdu_type::delivery_fail;
+    a.low = ok ? 0 : 1; // destination SAP not bound
+    a.src_sap = s.src_sap;
+    a.dst_sap = s.dst_sap;
+    if (ok && s.type == s_pdu_type::data_with_id) {
+        a.type = s_pdu_type::compact_confirm;
+        a.id = s.id;
+    } else {
+        a.u_pdu = fragment(s.u_pdu, 0);
+    }
+    auto o = std::make_shared<outgoing>();
+    o->dst = from.src;
+    o->submitted_at = now;
+    o->priority = s.low;
+    o->expedited = from.expedited;
+    o->expires = now + from_seconds(d_config.default_ttl_s);
+    o->c_pdu = encode(c_pdu{ c_pdu_type::data, 0, encode(a) });
+    dispatch(now, std::move(o));
+}
+
+void sis_server::on_delivery_report(const s_pdu_origin& from, const s_pdu& s)
+{
+    const auto meant = [&](const outgoing& o) {
+        if (s.type == s_pdu_type::compact_confirm) {
+            return o.id == s.id;
+        }
+        return o.c_pdu.size() - o.header >= s.u_pdu.size() &&
+               std::equal(s.u_pdu.begin(),
+                          s.u_pdu.end(),
+                          o.c_pdu.begin() + static_cast<std::ptrdiff_t>(o.header));
+    };
+    const auto it =
+        std::find_if(d_confirms.begin(), d_confirms.end(), [&](const confirm& f) {
+            const outgoing& o = *f.o;
+            return o.dst == from.src && o.src_sap == s.src_sap &&
+                   o.dst_sap == s.dst_sap && meant(o);
+        });
+    if (it == d_confirms.end()) {
+        return;
+    }
+    const outgoing_ptr o = it->o;
+    if (s.type == s_pdu_type::delivery_fail) {
+        on_failed(*o, unidata_reject_reason::sap_not_bound);
+        return;
+    }
+    d_confirms.erase(it);
+    o->confirmed = true;
+    confirm_to_client(*o);
+}
+
+int64_t sis_server::utc(sim_time t) const
+{
+    return *d_config.utc_at_zero_s + static_cast<int64_t>(to_seconds(t));
+}
+
+} // namespace gr::hf::s5066
