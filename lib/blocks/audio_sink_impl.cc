@@ -109,15 +109,21 @@ private:
         const double held = d_device->holding();
         d_empty_at = steady::now() + std::chrono::duration_cast<steady::duration>(
                                          std::chrono::duration<double>(held));
-        message_port_pub(pmt::mp("held"),
-                         pdu::builder("held")
-                             .set(keys::held_s(), held)
-                             .set(keys::wanted_s(), d_wanted_s)
-                             .make());
+        tell_held(held);
         std::lock_guard<std::mutex> lock(d_mutex);
         d_state.open = true;
         d_state.held_ms = 1e3 * held;
         d_state.taken += frames;
+    }
+
+    void tell_held(double held)
+    {
+        message_port_pub(pmt::mp("held"),
+                         pdu::builder("held")
+                             .set(keys::held_s(), held)
+                             .set(keys::wanted_s(), d_wanted_s)
+                             .set(keys::gaps(), d_gaps)
+                             .make());
     }
 
     // A server may take seconds until it begins to play. Silence that comes meanwhile would be
@@ -142,6 +148,7 @@ private:
     {
         d_moving = false;
         d_given = 0;
+        ++d_gaps;
         std::lock_guard<std::mutex> lock(d_mutex);
         d_state.underruns += d_device->runs() - d_runs;
         d_runs = d_device->runs();
@@ -164,6 +171,9 @@ private:
         d_tried = steady::now();
         message_port_pub(pmt::mp("key"),
                          pdu::builder("key").set(keys::down(), false).make());
+        ++d_gaps;
+        message_port_pub(pmt::mp("held"),
+                         pdu::builder("held").set(keys::gaps(), d_gaps).make());
         std::lock_guard<std::mutex> lock(d_mutex);
         ++d_state.outages;
         d_state.open = false;
@@ -204,6 +214,7 @@ private:
     std::optional<steady::time_point> d_empty_at; // if nothing more were written
     steady::time_point d_tried;
     uint64_t d_runs = 0;   // of the device, seen so far
+    uint64_t d_gaps = 0;   // times that it ran empty or was lost
     uint64_t d_given = 0;  // since it was opened or ran empty
     bool d_moving = false; // it has played some of them
     std::vector<float> d_frames;

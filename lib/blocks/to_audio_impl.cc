@@ -1,11 +1,14 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/modem_messages.h"
 #include "blocks/pdu.h"
 #include "blocks/sound_checks.h"
 #include "radio/baseband_to_audio.h"
 #include "radio/feed_regulator.h"
 #include "radio/keying_line.h"
 #include "radio/keying_tone.h"
+#include "radio/transmission_cut.h"
+#include "radio/tx_log.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/to_audio.h>
@@ -42,6 +45,7 @@ public:
         // What waits here is delay between the link and the air.
         set_max_output_buffer(std::max(1024, static_cast<int>(0.02 * audio_rate)));
         message_port_register_out(pmt::mp("key"));
+        message_port_register_out(pmt::mp("events"));
         message_port_register_in(pmt::mp("held"));
         set_msg_handler(pmt::mp("held"), [this](const pmt::pmt_t& m) { on_held(m); });
     }
@@ -88,6 +92,8 @@ private:
     // What the device holds, as hf.audio_sink tells.
     void on_held(const pmt::pmt_t& msg)
     {
+        if (const auto gaps = pdu::reader(msg).integer(keys::gaps()))
+            note_gaps(static_cast<uint64_t>(*gaps));
         const double held = pdu::reader(msg).real(keys::held_s(), -1);
         if (!(held >= 0 && held <= most_held_s))
             return;
@@ -100,35 +106,45 @@ private:
             d_line.trim(std::llround(*seconds * d_modem_rate));
     }
 
+    // What the device did not play while it was keyed is a hole in the transmission, whose data the
+    // link must not take for lost by the channel.
+    void note_gaps(uint64_t gaps)
+    {
+        const bool more = gaps > d_gaps;
+        d_gaps = gaps;
+        if (!more || !d_line.keyed() || d_damaged == d_transmission)
+            return;
+        d_damaged = d_transmission;
+        const auto now = from_seconds(static_cast<double>(nitems_read(0)) / d_modem_rate);
+        message_port_pub(
+            pmt::mp("events"),
+            modem_messages::tx_damaged(
+                now, d_transmission, kernel::to_string(kernel::tx_trouble::underflow)));
+        std::lock_guard<std::mutex> lock(d_mutex);
+        ++d_state.damaged;
+    }
+
     void push(const gr_complex* x, size_t n)
     {
-        const auto at = [this, n](const char* name) -> std::optional<size_t> {
+        const auto tagged = [this, n](const char* name) {
             std::vector<tag_t> tags;
             const uint64_t begin = nitems_read(0);
             get_tags_in_range(tags, 0, begin, begin + n, pmt::mp(name));
-            return tags.empty() ? std::nullopt
-                                : std::optional<size_t>(tags.front().offset - begin);
+            std::vector<size_t> at;
+            for (const auto& tag : tags)
+                at.push_back(tag.offset - begin);
+            return at;
         };
-        // One transmission after another in one piece is cut between them.
-        const auto last = at("tx_eob");
-        const size_t cut = last ? *last + 1 : n;
-        const auto first = at("tx_sob");
-        one(x, cut, first && *first < cut ? first : std::nullopt, last);
-        if (cut < n)
-            one(x + cut,
-                n - cut,
-                first && *first >= cut ? std::optional<size_t>(*first - cut)
-                                       : std::nullopt,
-                std::nullopt);
+        for (const auto& run :
+             kernel::cut_transmissions(n, tagged("tx_sob"), tagged("tx_eob")))
+            one(x + run.at, run);
     }
 
-    void one(const gr_complex* x,
-             size_t n,
-             std::optional<size_t> first,
-             std::optional<size_t> last)
+    void one(const gr_complex* x, const kernel::transmission_run& run)
     {
         d_passed.clear();
-        const auto events = d_line.push(x, n, first, last, d_passed);
+        d_transmission += run.first.has_value();
+        const auto events = d_line.push(x, run.count, run.first, run.last, d_passed);
         d_converter.push(d_passed.data(), d_passed.size(), d_waiting);
         for (const auto& e : events) {
             tell(e.down);
@@ -155,6 +171,9 @@ private:
     kernel::feed_regulator d_regulator;
     const bool d_has_tone;
     kernel::keying_tone d_tone;
+    uint64_t d_gaps = 0;         // of the device, told so far
+    uint64_t d_transmission = 0; // number of the last one that began
+    uint64_t d_damaged = 0;      // the last one that was told to be
     std::vector<gr_complex> d_passed;
     std::vector<float> d_waiting;
     mutable std::mutex d_mutex;

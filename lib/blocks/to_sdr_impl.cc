@@ -3,6 +3,7 @@
 #include "blocks/device_tags.h"
 #include "blocks/modem_messages.h"
 #include "blocks/pdu.h"
+#include "radio/transmission_cut.h"
 #include "radio/tx_bursts.h"
 #include "radio/tx_log.h"
 
@@ -89,35 +90,26 @@ private:
 
     void push(const gr_complex* x, size_t n)
     {
-        const auto at = [this, n](const char* name) -> std::optional<size_t> {
+        const auto tagged = [this, n](const char* name) {
             std::vector<tag_t> tags;
             const uint64_t begin = nitems_read(0);
             get_tags_in_range(tags, 0, begin, begin + n, pmt::mp(name));
-            return tags.empty() ? std::nullopt
-                                : std::optional<size_t>(tags.front().offset - begin);
+            std::vector<size_t> at;
+            for (const auto& tag : tags)
+                at.push_back(tag.offset - begin);
+            return at;
         };
-        // One transmission after another in one piece is cut between them.
-        const auto last = at("tx_eob");
-        const size_t cut = last ? *last + 1 : n;
-        const auto first = at("tx_sob");
-        one(x, cut, first && *first < cut ? first : std::nullopt, last);
-        if (cut < n)
-            one(x + cut,
-                n - cut,
-                first && *first >= cut ? std::optional<size_t>(*first - cut)
-                                       : std::nullopt,
-                std::nullopt);
+        for (const auto& run :
+             kernel::cut_transmissions(n, tagged("tx_sob"), tagged("tx_eob")))
+            one(x + run.at, run);
     }
 
-    void one(const gr_complex* x,
-             size_t n,
-             std::optional<size_t> first,
-             std::optional<size_t> last)
+    void one(const gr_complex* x, const kernel::transmission_run& run)
     {
         d_out.marks.clear();
         d_out.key.clear();
         d_out.untimed.reset();
-        d_bursts.push(x, n, first, last, d_out);
+        d_bursts.push(x, run.count, run.first, run.last, d_out);
         for (const auto& mark : d_out.marks) {
             d_marks.emplace_back(d_written + mark.at, mark);
             if (mark.begin)

@@ -15,6 +15,9 @@ class Rig:
         self.delay_s = delay_s
         self.hangs = False      # takes commands and says nothing
         self.refuses = False    # RPRT -9
+        self.frequency, self.mode = 7100000, ("PKTUSB", 3000)
+        self.step_hz = 1        # of the dial
+        self.set_while_keyed = 0
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
         self._connections = []
@@ -52,10 +55,20 @@ class Rig:
                     if not self.refuses:
                         self._key(line.split()[1] != "0")
                     file.write("RPRT -9\n" if self.refuses else "RPRT 0\n")
+                elif line.startswith("t"):
+                    file.write(f"{int(self.keyed)}\n")
                 elif line.startswith("f"):
-                    file.write("7100000\n")
+                    file.write(f"{self.frequency}\n")
                 elif line.startswith("m"):
-                    file.write("PKTUSB\n3000\n")
+                    file.write(f"{self.mode[0]}\n{self.mode[1]}\n")
+                elif line[0] in "FM":
+                    self.set_while_keyed += self.keyed
+                    words = line.split()
+                    if words[0] == "F":
+                        self.frequency = int(words[1]) // self.step_hz * self.step_hz
+                    else:
+                        self.mode = words[1], int(words[2]) or 2400
+                    file.write("RPRT 0\n")
                 else:
                     file.write("RPRT -4\n")
                 file.flush()

@@ -16,6 +16,7 @@ import pmt
 import pytest
 from rig import Rig
 import sound
+from waiting import until
 
 
 def test_what_goes_to_audio_comes_from_audio():
@@ -109,7 +110,8 @@ def test_check_opens_everything_and_keys_nothing(folder, environment, rig):
     (("port = {rig}", "port = 1"), "rigctld at 127.0.0.1:1"),
     (('"audio"', '"telepathy"'), "type = 'telepathy'"),
     (("lead_s = 0.1", "lead_s = 3"), "lead_s = 3"),
-    (('"rigctld"', '"magic"'), "way = 'magic'")])
+    (('"rigctld"', '"magic"'), "way = 'magic'"),
+    (("4539-3200S", "5069-12k-12800S"), "subcarrier_hz = 1800")])
 def test_what_is_wrong_is_named_with_its_file(folder, environment, rig, change, named):
     path = station_file(folder, 1, rig)
     text = open(path).read().replace(f"port = {rig.port}", "port = {rig}").replace(*change)
@@ -119,6 +121,21 @@ def test_what_is_wrong_is_named_with_its_file(folder, environment, rig, change, 
     assert result.returncode != 0
     assert named in result.stderr and path in result.stderr, result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_the_rig_is_set_read_back_and_shown(folder, environment, rig):
+    path = station_file(folder, 1, rig)
+    with open(path, "a") as file:
+        file.write('[radio.rig]\nfrequency_hz = 14101000\nmode = "USB"\n')
+    result = hf_(environment, "run", path, "--duration", "1")
+    assert result.returncode == 0, result.stderr
+    assert "key: rigctld, rig: 14.101000 MHz, USB" in result.stderr
+    assert "rig: 14.101000 MHz, USB, passband 2400 Hz" in result.stdout
+    assert (rig.frequency, rig.mode[0], rig.history) == (14101000, "USB", [])
+    rig.step_hz = 10000
+    result = hf_(environment, "run", "--check", path)
+    assert result.returncode == 2 and path in result.stderr
+    assert "frequency_hz = 14101000: the rig went to 14100000 Hz" in result.stderr
 
 
 def test_list_names_the_devices(environment):
@@ -182,13 +199,6 @@ def test_a_station_that_is_killed_while_it_transmits_leaves_no_key_down(folder, 
         sender.wait()
 
 
-def until(condition, patience_s=60):
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < deadline, "did not happen"
-        time.sleep(0.02)
-
-
 @contextlib.contextmanager
 def pinging(environment, server):
     """A client that makes the station call somebody who is not there, for as long as needed."""
@@ -229,11 +239,13 @@ def test_a_lost_device_releases_the_key_and_is_opened_again(tmp_path, rig):
 def test_a_station_that_cannot_keep_real_time_says_so(folder, environment, rig):
     log = folder / "busy.log"
     with running(station_file(folder, 1, rig), environment, log) as (_, process):
-        time.sleep(4)
-        process.send_signal(signal.SIGSTOP)
-        time.sleep(1.5)
-        process.send_signal(signal.SIGCONT)
-        until(lambda: "playback ran empty" in log.read_text())
+        def told_after_a_stall():
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(1.5)  # far more than any buffer holds
+            process.send_signal(signal.SIGCONT)
+            return "playback ran empty" in log.read_text()
+
+        until(told_after_a_stall)
     assert "ms of silence" in log.read_text()
 
 
@@ -253,19 +265,56 @@ def test_zeros_for_lost_samples_are_told_to_the_modem():
     assert modem.state().now > 1.8  # of 2 s: a word that is no number does not stop it
 
 
-def test_a_tone_keys_on_the_second_channel():
-    burst = hf.modulate("4539-3200S", b"keyed by a tone")
+def tagged_burst(text):
+    """A burst a second behind the begin, two seconds ahead of the end; its source."""
+    burst = hf.modulate("4539-3200S", text)
     signal_ = np.concatenate([np.zeros(9600), burst, np.zeros(19200)]).astype(np.complex64)
     tags = []
     for name, at in (("tx_sob", 9600), ("tx_eob", 9600 + len(burst) - 1)):
         tag = gr.tag_t()
         tag.key, tag.value, tag.offset = pmt.intern(name), pmt.PMT_T, at
         tags.append(tag)
+    return burst, blocks.vector_source_c(signal_.tolist(), False, 1, tags)
+
+
+def test_a_device_that_runs_empty_while_keyed_is_told_to_the_data_link():
+    _, source = tagged_burst(b"with a hole")
+    tb = gr.top_block()
+    block, events = hf.to_audio(lead_s=0.1, tail_s=0.5), blocks.message_debug()
+    tb.connect(source, blocks.throttle(gr.sizeof_gr_complex, 9600), block,
+               blocks.null_sink(gr.sizeof_float))
+    tb.msg_connect(block, "events", events, "store")
+
+    def gaps(count):
+        meta = pmt.dict_add(pmt.make_dict(), pmt.intern("type"), pmt.intern("held"))
+        meta = pmt.dict_add(meta, pmt.intern("gaps"), pmt.from_uint64(count))
+        block.to_basic_block()._post(pmt.intern("held"), pmt.cons(meta, pmt.init_u8vector(0, [])))
+
+    tb.start()
+    try:
+        gaps(1)  # nothing is being sent
+        until(lambda: block.state().keyed)
+        assert block.state().damaged == 0
+        gaps(1)
+        gaps(2)
+        gaps(3)
+        until(lambda: events.num_messages() == 1)
+        assert block.state().keyed
+    finally:
+        tb.stop()
+        tb.wait()
+    told = pmt.to_python(pmt.car(events.get_message(0)))
+    assert told["type"] == "tx_damaged" and told["transmission"] == 1
+    assert told["reason"] == "underflow" and block.state().damaged == 1
+
+
+def test_a_tone_keys_on_the_second_channel():
+    burst, source = tagged_burst(b"keyed by a tone")
     tb = gr.top_block()
     block = hf.to_audio(lead_s=0.1, tail_s=0.05, device_delay_s=0.1, device_buffer_s=0.3,
                         tone_hz=1000)
     audio, tone = blocks.vector_sink_f(), blocks.vector_sink_f()
-    tb.connect(blocks.vector_source_c(signal_.tolist(), False, 1, tags), block, audio)
+    tb.connect(source, block, audio)
     tb.connect((block, 1), tone)
     tb.run()
     spoken, keyed = np.flatnonzero(np.abs(audio.data()) > 0.01), np.flatnonzero(tone.data())
@@ -304,6 +353,19 @@ def test_tone_levels_and_calibration_over_a_loop(folder, environment, rig):
     assert found["peak_db"] == pytest.approx(-6, abs=2) and found["clipped"] == 0
     assert not rig.keyed and rig.downs() == 3
 
+    # 12 kHz around an intermediate frequency.
+    wide = text.replace("4539-3200S", "5069-12k-12800S")
+    wide = wide.replace('type = "audio"', 'type = "audio"\nsubcarrier_hz = 12000')
+    with open(path, "w") as file:
+        file.write(wide)
+    result = hf_(environment, "radio", "calibrate", path, "--bursts", "2", "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert len(found["delays_ms"]) == 2 and min(found["snr_db"]) > 25
+    assert rig.downs() == 5
+    with open(path, "w") as file:
+        file.write(text)
+
     meter = subprocess.Popen(["hf", "radio", "levels", path, "--duration", "8"],
                              env=environment, stdout=subprocess.PIPE, text=True)
     tone = hf_(environment, "radio", "tone", path, "--duration", "3")
@@ -312,7 +374,7 @@ def test_tone_levels_and_calibration_over_a_loop(folder, environment, rig):
     peaks = [float(x) for x in re.findall(r"peak +(-?[\d.]+)", said)]
     assert max(peaks) == pytest.approx(-6, abs=1)
     assert "too loud" in said
-    assert not rig.keyed and rig.downs() == 4
+    assert not rig.keyed and rig.downs() == 6
 
 
 def test_the_channel_as_a_box_between_devices(folder, environment):
@@ -328,8 +390,9 @@ def test_the_channel_as_a_box_between_devices(folder, environment):
                                stderr=subprocess.PIPE, text=True)
         assert box.stderr.readline().startswith("comes in")
         ear = subprocess.Popen(["hf", "radio", "monitor", str(path), "--json", "--duration", "25"],
-                               env=environment, stdout=subprocess.PIPE, text=True)
-        time.sleep(3)
+                               env=environment, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        assert ear.stderr.readline().startswith("listening")
         hf_(environment, "console", "ping", "--to", "1.2.0.9", "--server", server, "--count", "1",
             "--timeout", "15")
         said, _ = ear.communicate(timeout=60)

@@ -14,6 +14,7 @@ from gnuradio.hf.radio import key as key_module, keyer as keyer_module
 import pmt
 import pytest
 from rig import Rig
+from waiting import until
 
 KEYER = os.path.join(os.path.dirname(key_module.__file__), "keyer.py")
 
@@ -39,15 +40,6 @@ def rigctld(rig):
 
 def tell(process, line):
     process.stdin.write(line + "\n")
-
-
-def until(condition, patience_s=20):
-    """Waits for it; how long it took."""
-    begin = time.monotonic()
-    while not condition():
-        assert time.monotonic() < begin + patience_s, "did not happen"
-        time.sleep(0.005)
-    return time.monotonic() - begin
 
 
 class Line:

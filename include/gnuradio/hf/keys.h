@@ -60,6 +60,8 @@ HF_API const pmt::pmt_t& down();
 HF_API const pmt::pmt_t& held_s();
 //! double: what a playback device should hold to bridge the host's stalls, s.
 HF_API const pmt::pmt_t& wanted_s();
+//! uint64: times that a playback device has run empty, or was lost, since the start.
+HF_API const pmt::pmt_t& gaps();
 //! Tag, uint64: so many samples from here on stand for lost ones.
 HF_API const pmt::pmt_t& erased();
 //! integer: samples that a device lost; negative: too many had been put in for such.

@@ -15,14 +15,14 @@ namespace gr::hf {
 //! A preamble was recognised: from now on the channel is in use.
 struct rx_start {
     mode m;                    //!< as signalled by the transmission itself
-    double snr_db = 0;         //!< in 3 kHz, measured on the preamble
+    double snr_db = 0;         //!< in the mode's bandwidth, measured on the preamble
     double freq_offset_hz = 0; //!< of the received carrier
 };
 
 //! Octets of one decoded interleaver block, in order; erroneous bits are left in place.
 struct rx_octets {
     std::vector<uint8_t> octets; //!< first bit received is bit 0 of the first octet
-    double snr_db = 0;           //!< in 3 kHz, measured over the block
+    double snr_db = 0;           //!< in the mode's bandwidth, measured over the block
     double quality = 1;          //!< decoder's confidence: 0 = guesses, 1 = no doubt
 };
 

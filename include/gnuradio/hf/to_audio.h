@@ -16,6 +16,7 @@ struct to_audio_state {
     uint64_t added = 0;     //!< zeros added between transmissions, baseband samples
     uint64_t left_out = 0;  //!< zeros left out between transmissions, baseband samples
     uint64_t key_downs = 0; //!< since the start
+    uint64_t damaged = 0;   //!< transmissions in which the device ran empty or was lost
 };
 
 /*! \brief Complex baseband of hf.modem or hf.tx to audio for a transmitter, and when to key it.
@@ -27,6 +28,9 @@ struct to_audio_state {
  * Message port \c key (out): PDUs of type key (down: true or false). The key goes down \p lead_s
  * before the first sample is on the air, and up when the last one has left the device and
  * \p tail_s have passed, by count of samples.
+ *
+ * Message port \c events (out): PDUs of type tx_damaged (transmission: its number; reason: underflow)
+ * when the device ran empty or was lost while the key was down, for port \c radio of hf.modem.
  *
  * With \p tone_hz there is a second output: a tone while the transmitter is to be keyed, silence at
  * other times, for the second channel of the device that the first one goes to. Lead and tail

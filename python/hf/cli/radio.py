@@ -18,7 +18,6 @@ from .run import end_when_told
 #: Where the peak of received audio should be, dB below full scale: room for fading and static.
 TARGET_DB = (-18.0, -9.0)
 #: Of the modem at 3 kHz, samples/s.
-RATE = 9600.0
 
 
 @click.group(short_help="Devices, levels, test tones, delays; what is heard.")
@@ -142,7 +141,7 @@ def tone(path: str, kind: str, duration: float) -> None:
     if not d.radio.transmit:
         raise click.UsageError(f"{path}: transmit = false: this station only hears")
     with opened(d) as (tb, found):
-        busy = monitor.Busy()
+        busy = monitor.Busy(d.bandwidth_khz)
         player = probe.Player(busy.push)
         player.set_max_output_buffer(512)
         tb.connect(found.source, player, found.sink)
@@ -153,8 +152,8 @@ def tone(path: str, kind: str, duration: float) -> None:
             time.sleep(0.1)
             if time.monotonic() > begin + 30:
                 raise fail("the channel has not been clear for 30 s")
-        signal = probe.tone(kind, duration, RATE, d.radio.subcarrier_hz, found.level)
-        player.play(player.count + int(0.1 * RATE), signal)
+        signal = probe.tone(kind, duration, d.sample_rate, d.radio.subcarrier_hz, found.level)
+        player.play(player.count + int(0.1 * d.sample_rate), signal)
         click.echo(f"{kind} tone for {duration:g} s", err=True)
         _wait_until(player.done, duration + 10)
         _wait_until(lambda: not found.sink.state().keyed, 10)
@@ -187,7 +186,7 @@ def calibrate(path: str, bursts: int, as_json: bool) -> None:
         raise click.UsageError(f"{path}: transmit = false: this station only hears")
     with opened(d) as (tb, found):
         with click.progressbar(length=bursts, label="transmissions", file=sys.stderr) as bar:
-            result = probe.calibrate(tb, found, RATE, bursts,
+            result = probe.calibrate(tb, found, d.bandwidth_khz, bursts,
                                      lambda sent: bar.update(sent - bar.pos))
     if as_json:
         click.echo(json.dumps(vars(result)))
@@ -217,6 +216,35 @@ def _say(c: probe.Calibration) -> None:
         say(f"the rig took up to {c.key_ms:.0f} ms to key")
 
 
+@command.command("rig", short_help="Frequency and mode of the rig.")
+@click.argument("path", metavar="FILE.toml")
+@click.option("--frequency", type=click.FloatRange(1, 6e9), metavar="HZ", help="Of the dial.")
+@click.option("--mode", help="In hamlib's words, for example USB or PKTUSB.")
+@click.option("--passband", default=0, type=click.IntRange(0, 100000), metavar="HZ",
+              help="Of the mode; 0: its usual one.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def show_rig(path: str, frequency: Optional[float], mode: Optional[str], passband: int,
+             as_json: bool) -> None:
+    """Say what the rig says of frequency and mode, through the rigctld of [radio.ptt]. It is set
+    only to what is given here, read back, and never while it is keyed; [radio.rig] in the file is
+    for hf run."""
+    d = described(path)
+    assert d.radio is not None
+    wanted = station.Rig(frequency or 0.0, mode or "", passband)
+    try:
+        wanted.check()
+        rig = radio.Rig(d.radio.ptt.host, d.radio.ptt.port)
+        if frequency or mode:
+            found = rig.set(wanted.frequency_hz, wanted.mode, wanted.passband_hz)
+        else:
+            found = rig.read()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    except RuntimeError as error:
+        raise fail(str(error)) from None
+    click.echo(json.dumps(vars(found)) if as_json else found.text())
+
+
 @command.command("monitor", short_help="What is heard, transmission by transmission.")
 @click.argument("path", metavar="FILE.toml")
 @click.option("--duration", type=click.FloatRange(1), help="End after so many seconds.")
@@ -230,11 +258,13 @@ def listen(path: str, duration: Optional[float], as_json: bool) -> None:
     d.radio.transmit = False
     with opened(d) as (tb, found):
         heard = monitor.Heard()
-        receiver = _hf.rx(d.zero_interleaver)
+        receiver = _hf.rx(d.zero_interleaver, bandwidth=d.bandwidth_khz)
         tb.connect(found.source, receiver)
         tb.msg_connect(receiver, "pdus", heard, "pdus")
         tb.start()
         begin = time.monotonic()
+        ends = f"for {duration:g} s" if duration else "until Ctrl-C"
+        click.echo(f"listening {ends}", err=True)
         with contextlib.suppress(KeyboardInterrupt):
             while duration is None or time.monotonic() < begin + duration:
                 time.sleep(0.2)

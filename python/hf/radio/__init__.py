@@ -9,9 +9,10 @@ from .. import station
 from .audio import AudioRadio
 from .file import FileRadio
 from .recorder import Recorder
+from .rig import Rig
 from .sdr import SdrRadio
 
-__all__ = ["AudioRadio", "FileRadio", "Recorder", "SdrRadio", "open_radio", "record"]
+__all__ = ["AudioRadio", "FileRadio", "Recorder", "Rig", "SdrRadio", "open_radio", "record"]
 
 _KINDS = {"audio": AudioRadio, "file": FileRadio, "soapy": SdrRadio, "uhd": SdrRadio}
 
@@ -22,7 +23,7 @@ def open_radio(tb: gr.top_block, d: station.Description) -> Any:
     assert d.radio is not None
     where = f"{d.where} [radio]: " if d.where else "[radio]: "
     try:
-        return _KINDS[d.radio.type](tb, d.radio, 3200.0 * d.bandwidth_khz)
+        return _KINDS[d.radio.type](tb, d.radio, d.sample_rate)
     except (ValueError, RuntimeError) as error:
         raise station.StationError(where + str(error).split("\n", 1)[0]) from None
 

@@ -7,6 +7,7 @@ from gnuradio import blocks, gr
 from .. import hf_python as _hf
 from .. import station
 from .key import Key
+from .rig import Rig, open_rig
 
 #: A busy host makes a device hold less than buffer_s for a moment: so much of it is not counted
 #: as part of the lead.
@@ -82,6 +83,9 @@ class AudioRadio:
         self.radio = r
         rate = int(r.audio_rate)
         self.key: Optional[Key] = None
+        self.rig: Optional[Rig] = None  #: its frequency and mode, if the file asks for them
+        #: Block whose port events tells of transmissions that suffered; None: there is none.
+        self.events: Optional[gr.basic_block] = None
         self.source = _hf.from_audio(rate, r.subcarrier_hz, modem_rate)
         self.capture: Any = open_capture(rate, r.capture)
         self.playback: Any = None
@@ -89,10 +93,12 @@ class AudioRadio:
         if not r.transmit:
             self.sink: gr.basic_block = blocks.null_sink(gr.sizeof_gr_complex)
             self._watch = Watch(self.capture)
+            self.rig = open_rig(r, None, self._lines.append)
             return
         tone_hz = r.ptt.tone_hz if r.ptt.way == "tone" else 0
-        self.sink = _hf.to_audio(rate, r.subcarrier_hz, modem_rate, r.ptt.lead_s, r.ptt.tail_s,
-                                 max(0.0, r.buffer_s - _SPARE_S), r.buffer_s, r.latency_s, tone_hz)
+        self.sink = self.events = _hf.to_audio(
+            rate, r.subcarrier_hz, modem_rate, r.ptt.lead_s, r.ptt.tail_s,
+            max(0.0, r.buffer_s - _SPARE_S), r.buffer_s, r.latency_s, tone_hz)
         playback = self.playback = open_playback(rate, r.playback, r.buffer_s,
                                                  2 if tone_hz else 1)
         tb.connect(self.sink, playback)
@@ -102,6 +108,11 @@ class AudioRadio:
         self._watch = Watch(self.capture, playback)
         self.key = Key(r.ptt, lambda: playback.state().taken, self._lines.append,
                        lambda: playback.state().open)
+        try:
+            self.rig = open_rig(r, self.key, self._lines.append)
+        except RuntimeError:
+            self.key.close()
+            raise
         tb.msg_connect(self.sink, "key", self.key, "key")
         tb.msg_connect(playback, "key", self.key, "key")
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A transmitter's key: a block that hears when to key, and the process that does it."""
+import contextlib
 from dataclasses import asdict
 import json
 import os
@@ -7,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, Iterator, List, Optional
 
 from gnuradio import gr
 import pmt
@@ -42,6 +43,8 @@ class Key(gr.basic_block):
         self.highest_latency_ms = 0.0
         self._lead_ms = 1e3 * ptt.lead_s
         self._wanted = False
+        self._held_up = False
+        self._unanswered = 0  # of what the keyer was told to do
         self._progress, self._say, self._usable = progress, say, usable
         self._errors: List[str] = []
         self._lock = threading.Lock()
@@ -83,6 +86,19 @@ class Key(gr.basic_block):
         self._threads[0].join(1)
         self.down = False
 
+    @contextlib.contextmanager
+    def held_up(self) -> Iterator[None]:
+        """Within, nothing is keyed: for a change of frequency. Raises RuntimeError while the key
+        is down."""
+        with self._lock:
+            if self._wanted or self.down or self._unanswered:
+                raise RuntimeError("the transmitter is keyed")
+            self._held_up = True
+        try:
+            yield
+        finally:
+            self._held_up = False
+
     def _on_key(self, message: Any) -> None:
         meta = pmt.to_python(pmt.car(message)) if pmt.is_pair(message) else None
         if not isinstance(meta, dict) or meta.get("type") != "key":
@@ -91,7 +107,13 @@ class Key(gr.basic_block):
         if down and not self._usable():
             self._trouble("not keyed: the playback device is lost")
             return
-        self._wanted = down
+        with self._lock:
+            refused = down and self._held_up
+            self._wanted = down and not refused
+            self._unanswered += not refused
+        if refused:
+            self._trouble("not keyed: frequency or mode of the rig is being changed")
+            return
         self._write(f"down {_LONGEST_S}" if self._wanted else "up")
 
     def _write(self, line: str) -> None:
@@ -114,9 +136,12 @@ class Key(gr.basic_block):
             if word == "error":
                 self._trouble(rest)
             elif word in ("down", "up"):
-                self.down = word == "down"
+                with self._lock:
+                    self.down = word == "down"
+                    self._unanswered = max(0, self._unanswered - 1)
                 if self.down:
                     self._took(float(rest))
+        self._unanswered = 0
         if not self._ended.is_set():
             self.down = False
             self._trouble("the keyer has ended: nothing can be keyed any more")
@@ -141,6 +166,8 @@ class Key(gr.basic_block):
             if now - since < _STALLED_S:
                 self._write("alive")
             else:
-                self._wanted = False
+                with self._lock:
+                    self._wanted = False
+                    self._unanswered += 1
                 self._write("up")
                 self._trouble(f"no samples for {now - since:.1f} s while keyed: released")

@@ -48,8 +48,8 @@ class Heard(gr.basic_block):
 class Busy:
     """Whether a transmission is being received."""
 
-    def __init__(self) -> None:
-        self._receiver = _hf.receiver(effort=0)
+    def __init__(self, bandwidth_khz: int = 3) -> None:
+        self._receiver = _hf.receiver(effort=0, bandwidth=bandwidth_khz)
         self.busy = False  #: between a preamble and the end of its transmission
 
     def push(self, x: np.ndarray) -> None:

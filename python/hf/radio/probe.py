@@ -92,15 +92,24 @@ class Calibration:
     turnaround_ms: Optional[float] = None
 
 
-def calibrate(tb: gr.top_block, radio: Any, rate: float, bursts: int,
+def calibration_mode(bandwidth_khz: int) -> str:
+    """QPSK at rate 3/4 with the short interleaver: any loop that is of use carries it."""
+    if bandwidth_khz == 3:
+        return "4539-3200S"
+    return next(str(m) for m in _hf.mode.all() if m.bandwidth_hz == 1000 * bandwidth_khz
+                and m.waveform == 6 and m.interleaver == "S" and m.constraint_length == 7)
+
+
+def calibrate(tb: gr.top_block, radio: Any, bandwidth_khz: int, bursts: int,
               progress: Callable[[int], None]) -> Calibration:
     """Send short transmissions over a radio and time their return.
 
-    tb: of the radio, not running; it has ended on return. rate: of the modem, samples/s.
+    tb: of the radio, not running; it has ended on return. bandwidth_khz: of the channel.
     progress is told how many were sent. Raises RuntimeError if no samples come.
     """
     result = Calibration()
-    receiver = _hf.receiver()
+    rate = 3200.0 * bandwidth_khz
+    receiver = _hf.receiver(bandwidth=bandwidth_khz)
     found: List[Tuple[int, float, float]] = []
 
     def heard(x: np.ndarray) -> None:
@@ -112,7 +121,8 @@ def calibrate(tb: gr.top_block, radio: Any, rate: float, bursts: int,
     player = Player(heard)
     player.set_max_output_buffer(512)
     tb.connect(radio.source, player, radio.sink)
-    signal = np.asarray(_hf.modulate("4539-3200S", b"calibration of a radio loop"))
+    signal = np.asarray(_hf.modulate(calibration_mode(bandwidth_khz),
+                                     b"calibration of a radio loop"))
     signal = signal * (radio.level / np.max(np.abs(signal)))
     gap = int(2.5 * rate)
     starts = [int(2 * rate) + k * (len(signal) + gap) for k in range(bursts)]
@@ -177,4 +187,7 @@ def table(r: station.Radio, c: Calibration) -> str:
         lines.append("command = [" + ", ".join(f'"{w}"' for w in r.ptt.command) + "]")
     lead = r.ptt.lead_s if c.key_ms is None else max(r.ptt.lead_s, 1.5e-3 * c.key_ms)
     lines += [f"lead_s = {lead:.3f}", f"tail_s = {r.ptt.tail_s:.3f}"]
+    if r.rig is not None:
+        lines += ["", "[radio.rig]", f"frequency_hz = {r.rig.frequency_hz:.0f}",
+                  f'mode = "{r.rig.mode}"', f"passband_hz = {r.rig.passband_hz}"]
     return "\n".join(lines)

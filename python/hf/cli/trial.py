@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""hf trial: a timed list of tests between stations, for days; and the report of it."""
+import os
+import sys
+import time
+from typing import Any, List, Optional, Tuple
+
+import click
+
+from .. import output, radio
+from ..trial import plan as plans, session, store
+from . import fail
+from ._output import checked, force_option
+from .run import end_when_told
+
+
+@click.group()
+def command() -> None:
+    """Field trials: a timed list of tests between stations, kept in SQLite, and its report."""
+
+
+def _loaded(path: str) -> plans.Plan:
+    try:
+        plan = plans.load(path)
+        session.check(plan)
+        return plan
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _folder(path: str, folder: Optional[str]) -> str:
+    return folder or os.path.splitext(path)[0]
+
+
+@command.command(short_help="What a plan will do, and when.")
+@click.argument("path", metavar="PLAN.toml")
+def check(path: str) -> None:
+    """Read a plan and the station files that are here, and print the slots of a round: when each
+    begins, how long it is, what is done by whom. Nothing is opened or transmitted."""
+    plan = _loaded(path)
+    for number, member in enumerate(plan.station):
+        if member.file and not os.path.exists(os.path.join(os.path.dirname(path), member.file)):
+            click.echo(f"station {member.address}: {member.file} is not here", err=True)
+            continue
+        try:
+            d = plan.describe(number)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+        click.echo(f"station {member.address}: mode {d.mode}, "
+                   + (f"radio {d.radio.type}" if d.radio else "no radio"), err=True)
+    slots = plan.slots(plan.round_at(time.time()) if plan.by == "utc" else 0)
+    for slot in slots:
+        when = f"+{slot.begin - slots[0].begin:5.0f} s  {slot.length_s:5d} s"
+        click.echo(f"{when}  {_what(slot)}")
+    if plan.by == "utc":
+        click.echo(f"each {plan.period_s} s, next at {_next(plan)}", err=True)
+
+
+def _next(plan: plans.Plan) -> str:
+    now = time.time()
+    return next((store.utc_text(s.begin)[:19] + "Z" for s in plan.all_slots(plan.round_at(now))
+                 if s.begin > now), "no time any more")
+
+
+def _what(slot: plans.Slot) -> str:
+    test = slot.test
+    text = f"{test.kind:10} {slot.sender} to {slot.receiver or 'all'}"
+    text += f", {', '.join(test.modes)}" if test.modes else f", {test.octets} octets"
+    text += f", {test.mode}" if test.mode else ""
+    return text + (f", {test.frequency_hz / 1e6:g} MHz" if test.frequency_hz else "")
+
+
+@command.command(short_help="Do the tests of a plan.")
+@click.argument("path", metavar="PLAN.toml")
+@click.option("--as", "address", metavar="ADDRESS", help="Which of the plan's stations this is; "
+              "needed if the files of several are here.")
+@click.option("--folder", type=click.Path(file_okay=False), help="For databases and CSV; the "
+              "plan's name without .toml unless given.")
+@click.option("--dry", is_flag=True, help="All stations over the plan's simulated air, faster "
+              "than real time.")
+@click.option("--rounds", type=click.IntRange(1), help="Of a dry run; as in the plan, or one.")
+@click.option("--speed", default=0.0, type=click.FloatRange(0, 1000), help="Of a dry run, times "
+              "real time at the most; 0: as fast as it goes.")
+@click.option("--quiet", is_flag=True, help="No line for each slot.")
+def run(path: str, address: Optional[str], folder: Optional[str], dry: bool,
+        rounds: Optional[int], speed: float, quiet: bool) -> None:
+    """Do the tests of a plan and hear those of the others, until all rounds are done or Ctrl-C.
+
+    What is measured goes to FOLDER/ADDRESS.db (SQLite) as it is measured, and to CSV files beside
+    it in the end. After a restart the run goes on with the next slot that is due; what was cut is
+    marked as interrupted, what was not done as missed.
+    """
+    end_when_told()
+    plan = _loaded(path)
+    where = _folder(path, folder)
+    lines: List[str] = []
+    try:
+        if dry:
+            running = session.dry(plan, where, rounds or plan.rounds or 1, lines.append, speed)
+        else:
+            number = _which(plan, address)
+            running = session.live(plan, number, where, lines.append, radio.open_radio)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    except (OSError, RuntimeError) as error:
+        raise fail(str(error)) from None
+    begin = time.monotonic()
+    try:
+        with running:
+            _watch(running, lines, quiet, dry)
+            seconds = running.stations.now()
+    finally:
+        for kept in running.stores:
+            store.write_csv(kept.path)
+    if running.failure():
+        raise fail(running.failure())
+    if dry:
+        pace = seconds / max(time.monotonic() - begin, 1e-9)
+        click.echo(f"{seconds:.0f} s of station time, {pace:.1f} times real time", err=True)
+    _summarise([kept.path for kept in running.stores])
+
+
+def _which(plan: plans.Plan, address: Optional[str]) -> int:
+    known = [m.address for m in plan.station]
+    if address is not None:
+        if address not in known:
+            raise click.UsageError(f"--as {address}: allowed are {', '.join(known)}")
+        return known.index(address)
+    here = [k for k, m in enumerate(plan.station) if m.file and os.path.exists(
+        os.path.join(os.path.dirname(plan.where), m.file))]
+    if len(here) != 1:
+        raise click.UsageError(f"the files of {len(here)} stations of the plan are here: --as "
+                               f"says which to run, allowed are {', '.join(known)}")
+    return here[0]
+
+
+def _watch(running: Any, lines: List[str], quiet: bool, dry: bool) -> None:
+    try:
+        while not running.over() and not running.failure():
+            time.sleep(0.05 if dry else 0.5)
+            for line in [lines.pop(0) for _ in range(len(lines))]:
+                if not quiet:
+                    click.echo(line, err=True)
+            radios = running.stations.new_lines()
+            for line in [] if quiet or dry else radios:
+                click.echo(line, err=True)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except RuntimeError as error:
+        raise fail(str(error)) from None
+
+
+def _summarise(paths: List[str]) -> None:
+    for path in paths:
+        name = os.path.splitext(os.path.basename(path))[0]
+        for kind, states in session.summary(path).items():
+            click.echo(f"{name:12} {kind:10} "
+                       + ", ".join(f"{count} {state}" for state, count in states.items()))
+
+
+@command.command(short_help="One HTML page of what was measured.")
+@click.argument("places", nargs=-1, required=True, metavar="FOLDER_OR_DB...")
+@click.option("-o", "--output", "path", default="report.html", show_default=True,
+              help="The page; - is standard output.")
+@force_option
+def report(places: Tuple[str, ...], path: str, force: bool) -> None:
+    """Put the databases of one or several stations together into one page with a summary and
+    plots; it needs nothing beside it. A run may go on meanwhile."""
+    from ..trial import report as reports
+    with checked():
+        if path != "-":
+            output.check(path, force=force, first_line=reports.FIRST_LINE)
+    try:
+        found = list(session.databases(list(places)))
+        text = reports.page(found)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    with output.replacing_text(path) as file:
+        file.write(text)
+    click.echo(f"{len(found)} databases", err=True)

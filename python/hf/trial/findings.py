@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the databases of a trial say together."""
+from dataclasses import dataclass, field
+import json
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from .. import hf_python as _hf
+from .store import Reader, StoreError
+
+#: Kinds whose rows carry a goodput.
+TRANSFERS = ("throughput", "file", "page")
+
+
+class Row(NamedTuple):
+    """A row of the summary: slots of one kind from one station to another."""
+
+    kind: str
+    sender: str
+    receiver: str
+    states: Dict[str, int]
+    calls: int                     #: that began without a link
+    linked: int                    #: of them
+    goodputs: List[float]          #: bit/s, of complete and cut transfers
+    round_trips: List[float]       #: s
+
+
+class Blocks(NamedTuple):
+    """Blocks of the pattern in one mode, from one station to another."""
+
+    mode: str
+    sender: str
+    receiver: str
+    transmissions: int
+    lost: int        #: transmissions of which nothing was recognised
+    sent: int        #: blocks
+    bad: int         #: of them, received with errors
+    missing: int     #: of them, not received: of lost transmissions, or behind where one was lost
+    bits: int        #: received
+    bit_errors: int
+
+    @property
+    def share(self) -> float:
+        """Of blocks that were not received without an error."""
+        return (self.bad + self.missing) / max(self.sent, 1)
+
+
+@dataclass
+class Findings:
+    """Everything that a report shows; times in s since 1970, UTC."""
+
+    names: List[str] = field(default_factory=list)          #: stations with a database
+    rows: List[Row] = field(default_factory=list)
+    blocks: List[Blocks] = field(default_factory=list)
+    transfers: List[Dict[str, Any]] = field(default_factory=list)
+    calls: List[Dict[str, Any]] = field(default_factory=list)
+    receptions: List[Dict[str, Any]] = field(default_factory=list)
+    troubles: List[Dict[str, Any]] = field(default_factory=list)
+    runs: List[Dict[str, Any]] = field(default_factory=list)
+    notes: List[str] = field(default_factory=list)
+    begin: Optional[float] = None
+    end: Optional[float] = None
+    name: str = "trial"
+    dry: str = ""            #: the channel, if the air was simulated
+
+
+def read(paths: Sequence[str]) -> Findings:
+    """From databases of one trial. Raises StoreError if they are not, or of one station twice."""
+    readers: List[Reader] = []
+    try:
+        for path in paths:
+            readers.append(Reader(path))
+        _check(readers)
+        return _read(readers)
+    finally:
+        for reader in readers:
+            reader.close()
+
+
+def _check(readers: List[Reader]) -> None:
+    for k, r in enumerate(readers):
+        if r.about["plan"] != readers[0].about["plan"]:
+            raise StoreError(f"{r.path}: is of another plan than {readers[0].path}")
+        for other in readers[:k]:
+            if other.address == r.address:
+                raise StoreError(f"{r.path}: is of station {r.address}, and so is {other.path}")
+
+
+def _read(readers: List[Reader]) -> Findings:
+    f = Findings(names=[r.address for r in readers])
+    title = json.loads(readers[0].about.get("title", "{}"))
+    f.name, f.dry = title.get("name", "trial"), title.get("air", "")
+    slots: Dict[Tuple[str, int], Dict[str, Any]] = {}
+    sent: Dict[Tuple[int, int], List[Dict[str, Any]]] = {}
+    for r in readers:
+        for row in r.rows("SELECT * FROM slots"):
+            slots[r.address, row["id"]] = dict(row)
+        for row in r.rows("SELECT * FROM receptions ORDER BY at"):
+            f.receptions.append({**dict(row), "station": r.address,
+                                 "in": slots.get((r.address, row["slot"]))})
+        f.runs += [{**dict(row), "station": r.address} for row in r.rows("SELECT * FROM runs")]
+        dropped = r.about.get("receptions_dropped")
+        if dropped:
+            f.notes.append(f"{r.address}: the {dropped} oldest receptions were dropped, the "
+                           "database had no room for them (most_mb)")
+    for r in readers:
+        own = {k: s for (a, k), s in slots.items() if a == r.address and s["role"] == "sends"}
+        results: Dict[int, List[Dict[str, Any]]] = {}
+        for row in r.rows("SELECT * FROM results ORDER BY id"):
+            results.setdefault(row["slot"], []).append(dict(row))
+        _add_slots(f, own, results)
+        for k, s in own.items():
+            if s["kind"] == "modes":
+                sent[s["round"], s["number"]] = [x for x in results.get(k, []) if x["ok"]]
+    _add_blocks(f, sent, slots)
+    times = [s["begin"] for s in slots.values()] + [x["at"] for x in f.receptions]
+    f.begin, f.end = (min(times), max(times)) if times else (None, None)
+    return f
+
+
+def _add_slots(f: Findings, own: Dict[int, Dict[str, Any]],
+               results: Dict[int, List[Dict[str, Any]]]) -> None:
+    rows: Dict[Tuple[str, str, str], Row] = {}
+    for k, s in own.items():
+        key = s["kind"], s["sender"], s["receiver"]
+        row = rows.setdefault(key, Row(*key, {}, 0, 0, [], []))
+        row.states[s["state"]] = row.states.get(s["state"], 0) + 1
+        if s["linked"] is not None:
+            rows[key] = row = row._replace(calls=row.calls + 1, linked=row.linked + s["linked"])
+            f.calls.append(s)
+        for x in results.get(k, []):
+            if x["goodput_bps"] is not None:
+                row.goodputs.append(x["goodput_bps"])
+                f.transfers.append({**x, "sender": s["sender"], "receiver": s["receiver"]})
+            if s["kind"] == "ping" and x["ok"]:
+                row.round_trips.append(x["seconds"])
+        if s["state"] != "done":
+            f.troubles.append(s)
+    f.rows += sorted(rows.values(), key=lambda r: (r.kind, r.sender, r.receiver))
+
+
+def _add_blocks(f: Findings, sent: Dict[Tuple[int, int], List[Dict[str, Any]]],
+                slots: Dict[Tuple[str, int], Dict[str, Any]]) -> None:
+    """Each transmission of a pattern beside what the others heard of it: all were sent in the same
+    slot, so the mode, which a transmission itself tells, and the order are enough to know it."""
+    heard: Dict[Tuple[str, int, int, str], List[Dict[str, Any]]] = {}
+    for x in f.receptions:
+        if x["in"] is not None and x["in"]["kind"] == "modes" and x["bad_blocks"] is not None:
+            key = x["station"], x["in"]["round"], x["in"]["number"], x["mode"]
+            heard.setdefault(key, []).append(x)
+    found: Dict[Tuple[str, str, str], List[int]] = {}
+    listened = {(a, s["round"], s["number"]): s for (a, _), s in slots.items()
+                if s["kind"] == "modes" and s["role"] == "receives" and s["state"] == "done"}
+    for (station, round_, number), s in listened.items():
+        for x in sent.get((round_, number), []):
+            those = heard.get((station, round_, number, x["mode"]), [])
+            y = those.pop(0) if those else None
+            row = found.setdefault((x["mode"], s["sender"], station), [0] * 7)
+            values = [1, 0 if y else 1, x["blocks"], y["bad_blocks"] if y else 0,
+                      x["blocks"] - (min(y["pattern_blocks"], x["blocks"]) if y else 0),
+                      y["bits"] if y else 0, y["bit_errors"] if y else 0]
+            found[x["mode"], s["sender"], station] = [a + b for a, b in zip(row, values)]
+    f.blocks = [Blocks(*key, *values) for key, values in sorted(
+        found.items(), key=lambda item: (*mode_order(item[0][0]), *item[0][1:]))]
+    unmatched = {s["sender"] for s in listened.values()} - set(f.names)
+    if unmatched:
+        f.notes.append("Without the database of " + ", ".join(sorted(unmatched))
+                       + " it is not known what it sent: its block errors are left out.")
+
+
+def mode_order(mode: str) -> Tuple[float, str]:
+    """Slow modes first."""
+    try:
+        return float(_hf.mode(mode).rate_bps), mode
+    except ValueError:
+        return 0.0, mode
+
+
+def quartiles(values: Sequence[float]) -> Optional[Tuple[float, float, float]]:
+    """First, median and third; None for nothing."""
+    if not values:
+        return None
+    a, b, c = np.percentile(np.asarray(values, float), [25, 50, 75])
+    return float(a), float(b), float(c)

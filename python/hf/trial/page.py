@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A web page to fetch through HF-PEP: served on the loopback of each station, asked for on a port
+of the loopback that leads to the other."""
+from concurrent.futures import ThreadPoolExecutor
+import http.client
+import http.server
+import threading
+from typing import Any, List
+
+from .. import station
+from . import pattern
+from .plan import Plan
+
+#: As browsers have.
+_CONNECTIONS = 6
+
+
+def _host(number: int) -> str:
+    """The address of a station's web server, on its own loopback; one for each, so that HF-PEP
+    knows by it who is meant."""
+    return f"127.66.0.{number + 1}"
+
+
+def _port(plan: Plan, mine: int, theirs: int) -> int:
+    """On the loopback of one station, the way to another."""
+    return plan.page_port + 16 * mine + theirs
+
+
+def prepare(plan: Plan, mine: int, d: station.Description) -> None:
+    """Let a station's HF-PEP reach the pages of the others, and be reached by them."""
+    pep = d.pep = d.pep or station.Pep()
+    for k, member in enumerate(plan.station):
+        if k == mine:
+            pep.allow.append(f"{_host(k)}:{plan.page_port}")
+        else:
+            pep.listen.append(f"127.0.0.1:{_port(plan, mine, k)}={_host(k)}:{plan.page_port}")
+            pep.routes.insert(0, f"{_host(k)}/32={member.address}")
+
+
+class Server:
+    """The pages of a station: /OCTETS/NUMBER is a file of so many octets."""
+
+    def __init__(self, plan: Plan, mine: int) -> None:
+        """Raises OSError that names address and port."""
+        address = (_host(mine), plan.page_port)
+        try:
+            self._server = http.server.ThreadingHTTPServer(address, _Handler)
+        except OSError as error:
+            raise OSError(error.errno, f"page_port: cannot listen on {address[0]} port "
+                          f"{address[1]}: {error.strerror}") from None
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,),
+                                        daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """No pages any more."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:  # noqa: N802, the name that the library looks for
+        """A file of the size that its name says."""
+        try:
+            size = min(int(self.path.split("/")[1]), 10000000)
+        except (IndexError, ValueError):
+            self.send_error(404)
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(size))
+        self.end_headers()
+        self.wfile.write(pattern.octets(size))
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing."""
+
+
+class Fetch:
+    """A page being fetched by threads of its own; files: so many beside the first."""
+
+    def __init__(self, plan: Plan, mine: int, theirs: int, octets: int, files: int,
+                 limit_s: float) -> None:
+        """limit_s: of the host's clock, for each step."""
+        self.octets = 0         #: that have come
+        self.complete = 0       #: files
+        self.why = ""           #: what went wrong
+        self.done = False
+        self._port, self._size, self._limit_s = _port(plan, mine, theirs), octets, limit_s
+        self._open: List[http.client.HTTPConnection] = []
+        self._lock = threading.Lock()
+        self._stopped = False
+        threading.Thread(target=self._run, args=(files,), daemon=True).start()
+
+    def stop(self) -> None:
+        """Give up: the connections are closed."""
+        with self._lock:
+            self._stopped = True
+            for connection in self._open:
+                if connection.sock is not None:
+                    connection.sock.close()
+
+    def _run(self, files: int) -> None:
+        self._get(0)
+        if not self.why:
+            with ThreadPoolExecutor(_CONNECTIONS) as pool:
+                list(pool.map(self._get, range(1, files + 1)))
+        self.done = True
+
+    def _get(self, number: int) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=self._limit_s)
+        with self._lock:
+            if self._stopped:
+                return
+            self._open.append(connection)
+        try:
+            connection.request("GET", f"/{self._size}/{number}")
+            data = connection.getresponse().read()
+            with self._lock:
+                self.octets += len(data)
+                if data == pattern.octets(self._size):
+                    self.complete += 1
+                else:
+                    self.why = self.why or f"file {number} came altered"
+        except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
+            with self._lock:
+                self.why = self.why or f"file {number}: {error or type(error).__name__}"
+        finally:
+            connection.close()

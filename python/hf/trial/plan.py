@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan of a trial (TOML): who, when, what. Every station has the same plan."""
+from dataclasses import dataclass, field
+import datetime
+import os
+import tomllib
+from typing import Any, Dict, Iterator, List, Optional
+
+from .. import hf_python as _hf
+from .. import tables
+from ..station import Description, Rig, load as load_station
+
+KINDS = ("modes", "ping", "throughput", "file", "page")
+#: Of a U_PDU of the console: room for its header, up to what every node takes.
+_LEAST_OCTETS = 22
+
+
+class PlanError(ValueError):
+    """A plan is wrong; the text names the file, the value and what is allowed."""
+
+
+def _number(default: int, least: int, most: int) -> Any:
+    return field(default=default, metadata={"range": (least, most)})
+
+
+def _real(default: float, least: float, most: float) -> Any:
+    return field(default=default, metadata={"range": (least, most)})
+
+
+@dataclass
+class Member:
+    """A station of the trial.
+
+    address: STANAG 5066 address, as in its file; file: its station file, beside the plan. Only
+    the station that runs needs its file; a dry run needs none (a station without one has the
+    default mode).
+    """
+
+    address: str = ""
+    file: str = ""
+
+
+@dataclass
+class Test:
+    """One test, done in each round by each sender to each receiver in a slot of its own.
+
+    kind: modes (transmissions of a known pattern in each of modes, seconds long, which all others
+    judge bit by bit), ping (count pings of octets), throughput (octets by ARQ), file (octets by
+    BFTP with its receipt), page (a page of octets and files more of the same size, through
+    HF-PEP). sender, receiver: addresses; every station in turn unless given. mode: of the
+    sender's data, that of its file unless given. slot_s: length of a slot. frequency_hz (of the
+    dial, whole Hz), rig_mode: what the rigs of all stations, which need [radio.rig], are set to
+    before it; 0 and empty: as they are. A dry run only notes them.
+    """
+
+    kind: str = ""
+    sender: str = ""
+    receiver: str = ""
+    mode: str = ""
+    modes: List[str] = field(default_factory=list)
+    seconds: float = _real(10, 0.5, 120)
+    count: int = _number(5, 1, 1000)
+    octets: int = _number(2000, _LEAST_OCTETS, 10000000)
+    files: int = _number(4, 0, 100)
+    slot_s: int = _number(120, 10, 21600)
+    frequency_hz: float = _real(0, 0, 6e9)
+    rig_mode: str = ""
+
+    def check(self) -> None:
+        """Raise ValueError for what is missing or does not fit together."""
+        if self.kind not in KINDS:
+            raise ValueError(f"kind = '{self.kind}': allowed are {', '.join(KINDS)}")
+        if self.kind == "modes":
+            if not self.modes:
+                raise ValueError('kind = \'modes\' needs modes, for example ["4539-600S"]')
+            for mode in self.modes:
+                _hf.mode(mode)
+            if self.receiver:
+                raise ValueError(f"receiver = '{self.receiver}': of kind = 'modes' all others "
+                                 "are receivers")
+        elif self.modes:
+            raise ValueError(f"modes is of kind = 'modes', this is '{self.kind}'; its data has a "
+                             "mode")
+        if self.mode:
+            _hf.mode(_hf.fastest_mode(self.mode))
+        Rig(self.frequency_hz, self.rig_mode).check()
+        if self.kind == "ping" and self.octets > 2048:
+            raise ValueError(f"octets = {self.octets}: a ping has {_LEAST_OCTETS} to 2048")
+
+
+@dataclass
+class Air:
+    """What a dry run simulates: channel as in hf.channel, seed of noise and fading."""
+
+    channel: str = "poor snr=20"
+    seed: int = _number(1, 0, 2 ** 31)
+
+
+@dataclass
+class Plan:
+    """Who tests what, and when.
+
+    name: of the trial; by: utc (slots at times of UTC, the same at all stations) or turns (each
+    station hands the turn to the next sender over the air; for stations whose clocks cannot be
+    set); start: of the first round, midnight of 1970-01-01 unless given, so that rounds begin at
+    multiples of period_s; period_s: from round to round, by UTC; rounds: how many, 0 without end;
+    guard_s: at the begin and the end of a slot, for the error of clocks; patience_s: by turns,
+    without a turn for so long the first station begins anew; most_mb: of the database, beyond
+    which the oldest receptions go; page_port: TCP on the loopback, with 16 ports above for each
+    station. station ([[station]]), test ([[test]]): at least two, and one; air ([air]).
+    """
+
+    name: str = "trial"
+    by: str = "utc"
+    start: Optional[datetime.datetime] = None
+    period_s: int = _number(3600, 10, 86400)
+    rounds: int = _number(0, 0, 1000000)
+    guard_s: float = _real(2, 0, 60)
+    patience_s: int = _number(600, 60, 86400)
+    most_mb: int = _number(500, 1, 100000)
+    page_port: int = _number(20000, 1024, 60000)
+    station: List[Member] = field(default_factory=list)
+    test: List[Test] = field(default_factory=list)
+    air: Air = field(default_factory=Air)
+    #: The file that it comes from.
+    where: str = field(default="", init=False)
+
+    def check(self) -> None:
+        """Raise ValueError for what is missing or does not fit together."""
+        if self.by not in ("utc", "turns"):
+            raise ValueError(f"by = '{self.by}': allowed are utc and turns")
+        _check_members(self.station)
+        if not self.test:
+            raise ValueError("it has no [[test]]; at least one is needed")
+        known = [m.address for m in self.station]
+        for number, test in enumerate(self.test, 1):
+            try:
+                test.check()
+                for name in ("sender", "receiver"):
+                    address = getattr(test, name)
+                    if address and address not in known:
+                        raise ValueError(f"{name} = '{address}': allowed are the addresses of "
+                                         f"[[station]], {', '.join(known)}")
+                if test.sender and test.sender == test.receiver:
+                    raise ValueError(f"sender and receiver are both '{test.sender}'")
+                if test.slot_s <= 2 * self.guard_s:
+                    raise ValueError(f"slot_s = {test.slot_s}: allowed is more than twice "
+                                     f"guard_s = {self.guard_s:g}")
+                if self.by == "turns" and (test.frequency_hz or test.rig_mode):
+                    raise ValueError("frequency_hz and rig_mode need by = 'utc': a station that "
+                                     "missed a turn would not know where the others are")
+            except ValueError as error:
+                raise ValueError(f"[[test]] {number}: {error}") from None
+        length = sum(s.length_s for s in self.slots(0))
+        if self.by == "utc" and length > self.period_s:
+            raise ValueError(f"period_s = {self.period_s}: the slots of a round take {length} s, "
+                             "and must fit into it")
+        _hf.channel_model(self.air.channel)
+
+    def slots(self, round_: int) -> List["Slot"]:
+        """Those of a round, in order."""
+        at = (self.start.timestamp() if self.start else 0.0) + round_ * self.period_s
+        found: List[Slot] = []
+        for number, test in enumerate(self.test):
+            for sender in [m.address for m in self.station]:
+                if test.sender not in ("", sender):
+                    continue
+                for receiver in self._receivers(test, sender):
+                    found.append(Slot(round_, len(found), number, test, sender, receiver, at,
+                                      test.slot_s))
+                    at += test.slot_s
+        return found
+
+    def _receivers(self, test: Test, sender: str) -> List[str]:
+        if test.kind == "modes":
+            return [""]
+        return [m.address for m in self.station
+                if m.address != sender and test.receiver in ("", m.address)]
+
+    def round_at(self, utc: float) -> int:
+        """The round that a time of UTC lies in; before the start the first."""
+        begin = self.start.timestamp() if self.start else 0.0
+        return max(0, int((utc - begin) // self.period_s))
+
+    def all_slots(self, first_round: int = 0) -> Iterator["Slot"]:
+        """Slots in order from a round on, to the end of the trial if it has one."""
+        number = first_round
+        while not self.rounds or number < self.rounds:
+            yield from self.slots(number)
+            number += 1
+
+    def text(self) -> str:
+        """What makes it this plan and no other; comments and files of stations do not."""
+        return repr((self.name, self.by, str(self.start), self.period_s, self.rounds,
+                     self.guard_s, [m.address for m in self.station], self.test))
+
+    def number_of(self, address: str) -> int:
+        """Place of a station in the list."""
+        return [m.address for m in self.station].index(address)
+
+    def describe(self, number: int) -> Description:
+        """The description of a station, from its file if it has one. Raises PlanError or
+        station.StationError."""
+        member = self.station[number]
+        if not member.file:
+            return Description(address=member.address)
+        path = os.path.join(os.path.dirname(self.where), member.file)
+        d = load_station(path)
+        if d.address != member.address:
+            raise PlanError(f"{self.where}: station {member.address}: {path} has address = "
+                            f"'{d.address}'")
+        return d
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A test at a time: round and number in it, which test, who to whom (empty: to all), begin
+    (s since 1970, UTC) and length."""
+
+    round: int
+    number: int
+    test_number: int
+    test: Test
+    sender: str
+    receiver: str
+    begin: float
+    length_s: int
+
+    @property
+    def key(self) -> "tuple[int, int]":
+        """What names it at all stations."""
+        return self.round, self.number
+
+    def title(self) -> str:
+        """For people."""
+        to = f" to {self.receiver}" if self.receiver else ""
+        return f"round {self.round} slot {self.number}: {self.test.kind} by {self.sender}{to}"
+
+
+def _check_members(members: List[Member]) -> None:
+    if not 2 <= len(members) <= 16:
+        raise ValueError(f"it has {len(members)} [[station]]; allowed are 2 to 16")
+    seen: Dict[str, int] = {}
+    for number, member in enumerate(members, 1):
+        if not member.address:
+            raise ValueError(f"[[station]] {number} needs address, for example \"1.2.0.1\"")
+        _hf.s5066.address(member.address)
+        if member.address in seen:
+            raise ValueError(f"[[station]] {number}: address = '{member.address}' is that of "
+                             f"[[station]] {seen[member.address]}")
+        seen[member.address] = number
+
+
+PARTS: tables.Parts = {Plan: {"station": [Member], "test": [Test], "air": Air}}
+
+
+def parse(text: str, where: str = "plan") -> Plan:
+    """Read a plan from TOML text; raises PlanError, which begins with where."""
+    try:
+        plan: Plan = tables.make(Plan, tomllib.loads(text), where, PARTS)
+    except tables.TableError as error:
+        raise PlanError(str(error)) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise PlanError(f"{where}: {error}") from None
+    plan.where = where
+    try:
+        plan.check()
+    except ValueError as error:
+        raise PlanError(f"{where}: {error}") from None
+    return plan
+
+
+def load(path: str) -> Plan:
+    """Read a plan from a TOML file; raises PlanError."""
+    try:
+        with open(path, "rb") as file:
+            return parse(file.read().decode("utf-8", "replace"), path)
+    except OSError as error:
+        raise PlanError(f"{path}: {error.strerror}") from None

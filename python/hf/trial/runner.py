@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A station of a trial: does the slots of the plan in time, hears those of the others, and keeps
+all of it."""
+from dataclasses import dataclass
+import math
+import os
+import tempfile
+import threading
+import time
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from .. import console, running, station
+from ..sis import s5066
+from . import measure, page, pattern, store
+from .desk import Client, Desk, Ended, TimeOver
+from .plan import Plan, Slot
+
+#: The longest that is slept by station time before UTC is looked at again: sample clocks drift.
+_LOOK_S = 30.0
+#: Of what is said about turns: Annex F leaves it free, SLEP has 13 and the console 14.
+TURNS_SAP = 15
+#: Slots that were missed while the program did not run are noted, at most so many of them.
+_MOST_MISSED = 10000
+#: The longest that a station's own transmission is waited for before its rig is set; s.
+_SILENCE_S = 15.0
+
+
+class RealTime:
+    """The clock of the host tells UTC."""
+
+    REAL = True
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def enter(self, slot: Slot) -> None:
+        """A slot is the next one."""
+
+    def utc(self, station_time: Optional[float] = None) -> float:
+        """UTC at a station time, now unless given."""
+        now = time.time()
+        return now if station_time is None else now - (self._desk.now() - station_time)
+
+    def station_time(self, utc: float) -> float:
+        """Station time at a time of UTC, as far as is known now."""
+        return self._desk.now() + utc - time.time()
+
+
+class DryTime:
+    """Slot follows slot without the gaps between them: UTC is that of the plan."""
+
+    #: Until receivers and data links run; s.
+    BEGIN_S = 1.0
+    REAL = False
+
+    def __init__(self) -> None:
+        self._at = self.BEGIN_S
+        self._slots: List[Tuple[float, float]] = []  # station time and UTC of each begin
+
+    def enter(self, slot: Slot) -> None:
+        """A slot is the next one."""
+        self._slots.append((self._at, slot.begin))
+        self._at += slot.length_s
+
+    def utc(self, station_time: Optional[float] = None) -> float:
+        """UTC at a station time; the latest slot's begin unless given."""
+        if not self._slots:
+            return 0.0
+        at = self._slots[-1][0] if station_time is None else station_time
+        begun = [s for s in self._slots if s[0] <= at] or self._slots[:1]
+        return begun[-1][1] + at - begun[-1][0]
+
+    def station_time(self, utc: float) -> float:
+        """Station time at a time of UTC within the present slot."""
+        return self._slots[-1][0] + utc - self._slots[-1][1]
+
+
+@dataclass
+class Side:
+    """What a trial adds to a station, connected before the flowgraph starts."""
+
+    desk: Desk
+    ear: pattern.Ear
+    bench: measure.Bench
+    page_server: Optional[page.Server]
+    folder: tempfile.TemporaryDirectory
+    mode: str                   #: of the data, as the station's file has it
+    transmitting: Callable[[], bool]
+    turns_client: Optional[Client]
+
+    def close(self) -> None:
+        """After the flowgraph."""
+        self.desk.end()
+        if self.page_server is not None:
+            self.page_server.close()
+        self.folder.cleanup()
+
+
+def prepare(plan: Plan, number: int, d: station.Description) -> None:
+    """Add to a station's description what the plan needs of it."""
+    if any(t.kind == "page" for t in plan.test):
+        page.prepare(plan, number, d)
+
+
+def attach(plan: Plan, number: int, stations: running.Stations, s: station.Station) -> Side:
+    """Connect clients, pattern and ear to a station. Raises OSError if the port of the pages is
+    taken, ValueError for a station without modem or data link of ours."""
+    if s.modem is None or s.data_link is None:
+        raise ValueError(f"station {s.description.name}: a trial needs its modem and its data "
+                         "link in one program, without [modem_server] and [modem_client]")
+    kinds = {t.kind for t in plan.test}
+    tb, desk = stations.tb, Desk()
+    talk, send = desk.client(console.SAP), desk.client(s5066.SAP_RCOP)
+    tb.msg_connect(desk, "sis", s.data_link, "sis")
+    tb.msg_connect(s.data_link, "sis", desk, "sis_in_step")
+    port = None
+    if "modes" in kinds:
+        port = pattern.PatternPort()
+        tb.msg_disconnect(s.modem, "modem", s.data_link, "modem")
+        tb.msg_disconnect(s.data_link, "modem", s.modem, "modem")
+        tb.msg_connect(s.modem, "modem", port, "modem")
+        tb.msg_connect(port, "modem", s.modem, "modem")
+        tb.msg_connect(s.data_link, "modem", port, "link")
+        tb.msg_connect(port, "link", s.data_link, "modem")
+    turns_client = desk.client(TURNS_SAP) if plan.by == "turns" else None
+    ear = pattern.Ear()
+    tb.msg_connect(s.modem, "status", ear, "status")
+    server = page.Server(plan, number) if "page" in kinds else None
+    folder = tempfile.TemporaryDirectory(prefix="hf-trial-")
+    talk.listeners.append(console.Responder(talk).take)  # type: ignore[arg-type]
+    send.listeners.append(measure.FileSink(send, folder.name).take)
+    longest = max(t.slot_s for t in plan.test)
+    bench = measure.Bench(plan, number, desk, s.data_link, port, talk, send,
+                          lambda *_, **__: None, float(longest))
+    return Side(desk, ear, bench, server, folder, s.description.mode,
+                lambda: bool(s.modem.state().transmitting), turns_client)
+
+
+class Runner:
+    """Does the slots of one station on a thread of its own."""
+
+    def __init__(self, plan: Plan, kept: store.Store, side: Side, clock: Any,
+                 say: Callable[[str], None], rig: Any = None) -> None:
+        """clock: RealTime or DryTime; say: takes lines for the operator; rig: a radio.Rig, None
+        if there is none to set."""
+        self.plan, self.kept, self.side, self.clock = plan, kept, side, clock
+        self.address = plan.station[side.bench.number].address
+        self.over = False           #: all slots of the plan are done
+        self.failure = ""           #: why it ended early
+        self._say, self._rig = say, rig
+        self._begun: List[Tuple[float, int]] = []  # station time and id of the last slots
+        side.ear.heard = self._heard
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self, slots: Any) -> None:
+        """Begin with the first of the slots (an iterator); returns when it waits for it, so that
+        the flowgraph may start."""
+        self._slots = slots
+        self._thread.start()
+        while not self.side.desk.waits() and not self.over and not self.failure:
+            time.sleep(0.001)
+
+    def join(self) -> None:
+        """After desk.end()."""
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._all()
+            self.over = True
+        except Ended:
+            pass
+        except Exception as error:  # whatever it is, the program must hear of it
+            self.failure = f"{self.address}: {type(error).__name__}: {error}"
+        finally:
+            self.side.desk.leave()
+
+    def _all(self) -> None:
+        for slot in self._slots:
+            self.clock.enter(slot)
+            self._play(slot)
+
+    def _wait(self, utc: float) -> None:
+        """Until a time of UTC."""
+        while True:
+            at = self.clock.station_time(utc)
+            now = self.side.desk.now()
+            if at <= now:
+                return
+            self.side.desk.sleep_until(min(at, now + _LOOK_S))
+
+    def _play(self, slot: Slot) -> None:
+        desk = self.side.desk
+        desk.deadline = math.inf
+        self._wait(slot.begin)
+        role = "sends" if slot.sender == self.address else \
+            "receives" if slot.receiver in ("", self.address) else "hears"
+        slot_id = self._begin(slot, role)
+        outcome = self._prepared(slot)
+        if slot.test.frequency_hz:
+            self.kept.frequency(slot_id, self._frequency() or slot.test.frequency_hz)
+        if outcome is None and role == "sends":
+            self._wait(slot.begin + self.plan.guard_s)
+            end = slot.begin + slot.length_s - self.plan.guard_s
+            outcome = self._measured(slot, slot_id, self.clock.station_time(end))
+        self._wait(slot.begin + slot.length_s - self.plan.guard_s / 2)
+        self._restore(slot)
+        self._end(slot, slot_id, role, outcome or measure.Outcome())
+
+    def _begin(self, slot: Slot, role: str) -> int:
+        """The slot begins; its id."""
+        slot_id = self.kept.begin(slot, role, self._frequency() or slot.test.frequency_hz or None)
+        self._begun = self._begun[-9:] + [(self.side.desk.now(), slot_id)]
+        return slot_id
+
+    def _measured(self, slot: Slot, slot_id: int, end: float) -> measure.Outcome:
+        """Do the test of a slot until a station time."""
+        desk, bench = self.side.desk, self.side.bench
+        bench.result = lambda at, **values: self.kept.result(
+            slot_id, at=self.clock.utc(at), **_rounded(values))
+        desk.deadline = end
+        try:
+            return measure.run(bench, slot)
+        except TimeOver:
+            return measure.Outcome("failed", None, "the slot was over")
+        finally:
+            desk.deadline = math.inf
+
+    def _end(self, slot: Slot, slot_id: int, role: str, outcome: measure.Outcome) -> None:
+        """The slot is over: keep it, and say so."""
+        self.kept.end(slot_id, self.clock.utc(self.side.desk.now()), outcome.state,
+                      outcome.linked, outcome.why)
+        if role == "sends" or outcome.why:
+            self._say(f"{store.utc_text(slot.begin)[:19]}Z {slot.title()}: {outcome.state}"
+                      + (f", {outcome.why}" if outcome.why else ""))
+
+    def _prepared(self, slot: Slot) -> Optional[measure.Outcome]:
+        """Set station and rig for a slot; an outcome if that failed."""
+        test, link = slot.test, self.side.bench.data_link
+        try:
+            if test.frequency_hz or test.rig_mode:
+                self._tune(test.frequency_hz, test.rig_mode)
+            if test.kind == "modes":
+                link.set_emcon(True)
+                if slot.sender != self.address:
+                    self.side.ear.expected = {m: pattern.size(m, test.seconds)[1]
+                                              for m in test.modes}
+            elif test.mode and slot.sender == self.address:
+                link.set_mode(test.mode)
+        except (RuntimeError, ValueError) as error:
+            return measure.Outcome("failed", None, str(error))
+        return None
+
+    def _tune(self, frequency_hz: float, mode: str) -> None:
+        """Set the rig, when what is on the air has ended. Raises RuntimeError."""
+        if self._rig is None:
+            if self.clock.REAL:
+                raise RuntimeError("the plan sets frequency or mode of the rig, and the station's "
+                                   "file has no [radio.rig]")
+            return
+        link, key = self.side.bench.data_link, self._rig.key
+        link.set_emcon(True)
+        try:
+            self.side.desk.sleep(_SILENCE_S, lambda: not self.side.transmitting()
+                                 and not (key is not None and key.down))
+            found = self._rig.set(frequency_hz, mode)
+        finally:
+            link.set_emcon(False)
+        self._say(f"rig: {found.text()}")
+
+    def _frequency(self) -> float:
+        """Of the rig's dial, Hz, as it was read last; 0: not known."""
+        return self._rig.known.frequency_hz if self._rig is not None and self._rig.known else 0.0
+
+    def _restore(self, slot: Slot) -> None:
+        link = self.side.bench.data_link
+        self.side.ear.expected = {}
+        if slot.test.kind == "modes":
+            link.set_emcon(False)
+        elif slot.test.mode and slot.sender == self.address:
+            link.set_mode(self.side.mode)
+
+    def _heard(self, row: Dict[str, Any]) -> None:
+        at = row.pop("now")
+        slot_id = next((k for begin, k in reversed(self._begun) if begin <= at), None)
+        self.kept.reception(slot_id, at=self.clock.utc(at), **row)
+
+
+def _rounded(values: Dict[str, Any]) -> Dict[str, Any]:
+    """Times to the millisecond: ticks are of 10 ms."""
+    return {k: round(v, 3) if isinstance(v, float) else v for k, v in values.items()}
+
+
+def due(plan: Plan, kept: store.Store, role_of: str, utc: float) -> Tuple[List[Slot], Any]:
+    """Slots that were missed since the last run (none if there was none), and an iterator of those
+    to come after a time of UTC."""
+    done = kept.done()
+    missed: List[Slot] = []
+    if kept.last_seen is not None:
+        for slot in plan.all_slots(plan.round_at(kept.last_seen)):
+            if slot.begin > utc or len(missed) >= _MOST_MISSED:
+                break
+            if slot.begin > kept.last_seen and slot.key not in done:
+                missed.append(slot)
+    coming = (s for s in plan.all_slots(plan.round_at(utc))
+              if s.begin > utc and s.key not in done)
+    return [s for s in missed if role_of in (s.sender, s.receiver)], coming
+
+
+def paths(folder: str, address: str) -> str:
+    """The database of a station in the folder of a trial."""
+    return os.path.join(folder, f"{address}.db")
