@@ -23,13 +23,14 @@ class Sending:
 
 def send(client: sis.Client, dst: str, name: str, data: bytes, timeout: float = 3600.0,
          receipt: bool = True, repeats: int = 0,
-         progress: Callable[[Sending], None] = lambda s: None) -> Sending:
+         progress: Callable[[Sending], None] = lambda s: None,
+         clock: Callable[[], float] = time.monotonic) -> Sending:
     """Send a file; the client is bound to SAP_RCOP, or to SAP_UDOP for groups.
 
     By RCOP it returns when the far client has acknowledged the whole file (FRAP), or, with
     receipt False, when the far node has confirmed all of it. By UDOP it returns when all is
-    submitted. timeout: seconds without any progress until it gives up. Raises ValueError if
-    name or file is too long.
+    submitted. timeout: seconds of the clock without any progress until it gives up. Raises
+    ValueError if name or file is too long.
     """
     state = Sending()
     arq = client.sap == s5066.SAP_RCOP
@@ -46,22 +47,22 @@ def send(client: sis.Client, dst: str, name: str, data: bytes, timeout: float = 
     receipts = s5066.rcop_assembler()
     waiting = iter(u_pdus)
     u_pdu = next(waiting, None)
-    last = time.monotonic()
+    last = clock()
     while not state.failure:
         if u_pdu is not None and client.send(dst, u_pdu, client.sap, mode, timeout=0.0):
             state.submitted += len(u_pdu)
             u_pdu = next(waiting, None)
-            last = time.monotonic()
+            last = clock()
         if u_pdu is None and not arq:
             break
         p = client.next(timeout=0.0 if u_pdu is not None and client.flow_on else 0.05)
         if p is not None:
-            last = time.monotonic()
+            last = clock()
             _take(p, state, receipts, u_pdu_id, str(s5066.address(dst)))
         progress(state)
         if state.receipt or (not receipt and state.confirmed >= state.octets):
             break
-        if time.monotonic() - last > timeout:
+        if clock() - last > timeout:
             state.failure = "no receipt" if state.confirmed >= state.octets else "no progress"
     progress(state)
     return state

@@ -169,7 +169,8 @@ def details(s: station.Station) -> List[str]:
             hears = f"hears {r.capture or 'the default device'}"
             speaks = f"transmits on {r.playback or 'the default device'}"
         lines.append(f"radio: {r.type}, {hears}, "
-                     + (f"{speaks}, key: {r.ptt.way}" if r.transmit else "never transmits"))
+                     + (f"{speaks}, key: {r.ptt.way}" if r.transmit else "never transmits")
+                     + (f", rig: {r.rig.text()}" if r.rig else ""))
     if d.netns:
         lines.append(f"all in network namespace {d.netns}")
     return [f"{d.name}  {line}" for line in lines]

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A station: its description (TOML) and its blocks."""
-from dataclasses import dataclass, field, fields
-import math
+from dataclasses import dataclass, field
+import re
 import tomllib
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union, get_args, get_origin, \
-    get_type_hints
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from gnuradio import gr
 
 from . import hf_python as _hf
-from . import output
+from . import output, tables
 
 #: Longest transmission from the first D_PDU (STANAG 5066 Annex C: EOT has 8 bits of 0.5 s).
 MAX_TRANSMISSION_S = 127.5
@@ -179,6 +178,39 @@ class Ptt:
                                '["/usr/local/bin/key"]')
 
 
+@dataclass
+class Rig:
+    """Frequency and mode of the transceiver, through the rigctld at host and port of [radio.ptt],
+    whatever keys it. Without this table the rig is neither set nor asked.
+
+    frequency_hz: of the dial, whole Hz, 0: as it is; mode: in hamlib's words (USB, PKTUSB), empty:
+    as it is; passband_hz: of the mode, 0: its usual one. They are set at the start and read back;
+    a rig that then says something else is an error.
+    """
+
+    frequency_hz: float = field(default=0.0, metadata={"range": (0, 6e9)})
+    mode: str = ""
+    passband_hz: int = _number(0, 0, 100000)
+
+    def check(self) -> None:
+        """Raise StationError for what no rig understands."""
+        if self.frequency_hz != round(self.frequency_hz):
+            raise StationError(f"[radio.rig] frequency_hz = {self.frequency_hz}: allowed are "
+                               "whole Hz")
+        if self.mode and not re.fullmatch("[A-Z0-9-]{1,20}", self.mode):
+            raise StationError(f"[radio.rig] mode = {self.mode!r}: allowed are hamlib's words, "
+                               "for example USB or PKTUSB")
+        if self.passband_hz and not self.mode:
+            raise StationError(f"[radio.rig] passband_hz = {self.passband_hz}: needs mode, which "
+                               "it belongs to")
+
+    def text(self) -> str:
+        """For people: what it is set to."""
+        parts = [f"{self.frequency_hz / 1e6:.6f} MHz" if self.frequency_hz else "", self.mode,
+                 f"passband {self.passband_hz} Hz" if self.passband_hz else ""]
+        return ", ".join(p for p in parts if p) or "as it is"
+
+
 def _sdr(default: Any, meaning: str, unit: str = "",
          limits: Optional[Tuple[float, float]] = None) -> Any:
     return field(default=default,
@@ -231,9 +263,9 @@ class Radio:
     0; buffer_s: what the playback device holds, 0.02 to 0.5, so that a busy host may stall as long
     (after it ran empty it holds as much more as it lacked); latency_s: what lies between the sound
     card's buffer and the antenna, 0 to 2; transmit: false for a station that only hears, which
-    opens neither playback nor key and never acknowledges; ptt: the key ([radio.ptt]). recording:
-    a WAV file or SigMF recording; paced: it is heard in real time, else as fast as it goes; a
-    station with a recording never transmits.
+    opens neither playback nor key and never acknowledges; ptt: the key ([radio.ptt]); rig:
+    frequency and mode ([radio.rig]). recording: a WAV file or SigMF recording; paced: it is heard
+    in real time, else as fast as it goes; a station with a recording never transmits.
     """
 
     type: str = "audio"
@@ -247,6 +279,7 @@ class Radio:
     transmit: bool = True
     ptt: Ptt = field(default_factory=Ptt)
     sdr: Sdr = field(default_factory=Sdr)
+    rig: Optional[Rig] = None
     recording: str = ""
     paced: bool = False
 
@@ -270,6 +303,21 @@ class Radio:
         if (self.type == "file") != bool(self.recording):
             raise StationError("radio: type = 'file' and recording belong together")
         self.ptt.check()
+        if self.rig is not None:
+            if self.type != "audio":
+                raise StationError(f"[radio.rig] is of type = 'audio', this is '{self.type}'")
+            self.rig.check()
+
+    def check_bandwidth(self, bandwidth_khz: int) -> None:
+        """Raise StationError if the channel does not fit into the audio."""
+        least = 500.0 * bandwidth_khz
+        most = self.audio_rate / 2 - least
+        # In 3 kHz the filters of a transceiver are narrower than the channel.
+        if self.type == "audio" and bandwidth_khz > 3 and not least <= self.subcarrier_hz <= most:
+            allowed = (f"allowed are {least:g} to {most:g}" if least <= most else
+                       f"audio_rate = {self.audio_rate} is too low for it")
+            raise StationError(f"radio subcarrier_hz = {self.subcarrier_hz:g}, middle of a "
+                               f"channel of {bandwidth_khz} kHz: {allowed}")
 
 
 @dataclass
@@ -306,8 +354,10 @@ class Capture:
 class Description:
     """Everything that is configured at one station.
 
-    address: STANAG 5066 address; mode: of data, for example 4539-9600S; ack_mode: of
-    transmissions without data; bandwidth: of the channel, kHz, that of the mode unless given;
+    address: STANAG 5066 address; mode: of data, for example 4539-9600S, or auto: as the channel
+    allows (auto:600..4800 within a range, auto:48k in 48 kHz); ack_mode: of transmissions without
+    data; bandwidth: of the channel, kHz, that of the mode unless given: with mode = "auto" it
+    says among which modes is chosen;
     zero_interleaver: the serial tone's announced S means Z;
     start_delay_s: without lock step nothing is transmitted before so
     many seconds of samples have come, 0 to 60 (1 unless given);
@@ -337,6 +387,15 @@ class Description:
     #: The file that it comes from, for messages.
     where: str = field(default="", init=False)
 
+    def __post_init__(self) -> None:
+        if self.bandwidth is not None:
+            self.use_bandwidth(self.bandwidth)
+
+    def use_bandwidth(self, khz: int) -> None:
+        """The channel is of so many kHz: auto becomes that of the bandwidth."""
+        self.bandwidth = khz
+        self.mode = _hf.in_bandwidth(self.mode, khz)
+
     @property
     def name(self) -> str:
         """The address, or "modem" where there is no data link."""
@@ -346,6 +405,11 @@ class Description:
     def bandwidth_khz(self) -> int:
         """In which the modem sends and listens, kHz."""
         return _mode_bandwidth_khz(self.mode) if self.bandwidth is None else self.bandwidth
+
+    @property
+    def sample_rate(self) -> float:
+        """Of the modem's complex baseband, samples/s."""
+        return 3200.0 * self.bandwidth_khz
 
     def check(self) -> None:
         """Raise ValueError for a mode or an address that is none, and for parts that exclude
@@ -373,10 +437,8 @@ class Description:
             if self.modem_client is not None:
                 raise StationError("[radio] and [modem_client] exclude each other: the radio is "
                                    "at the modem")
-            if self.bandwidth_khz != 3 and not self.radio.is_sdr:
-                raise StationError(f"mode {self.mode} is of {self.bandwidth_khz} kHz: a [radio] "
-                                   f"of type = '{self.radio.type}' carries 3 kHz alone")
             self.radio.check()
+            self.radio.check_bandwidth(self.bandwidth_khz)
         if self.record is not None:
             if self.modem_client is not None:
                 raise StationError("[record] and [modem_client] exclude each other: there are no "
@@ -393,70 +455,23 @@ def _mode_bandwidth_khz(mode: str) -> int:
     return int(_hf.mode(_hf.fastest_mode(mode)).bandwidth_hz) // 1000
 
 
-_NAMES = {str: "a text in quotes", int: "a whole number", bool: "true or false",
-          float: "a number", dict: "a table"}
 #: Which tables of a file are described by a class of their own.
 PARTS: Dict[Any, Dict[str, Any]] = {
     Description: {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
                   "modem_server": ModemServer, "modem_client": ModemClient, "capture": Capture,
                   "radio": Radio, "record": Record},
-    Radio: {"ptt": Ptt, "sdr": Sdr}}
-
-
-def _value(hint: Any, value: Any, where: str, limits: Optional[Tuple[int, int]] = None) -> Any:
-    """The value, if it is of the type that a field has; where names file, table and key."""
-    kind = get_origin(hint) or hint
-    if kind is Union:  # Optional: what a file says is not None
-        kind = get_args(hint)[0]
-    if kind is list:
-        if not isinstance(value, list):
-            example = "{ ... }" if get_origin(get_args(hint)[0]) else '"..."'
-            raise StationError(f"{where} = {value!r}: allowed is a list, [{example}, {example}]")
-        return [_value(get_args(hint)[0], v, f"{where}[{k}]") for k, v in enumerate(value)]
-    if kind is dict:
-        if not isinstance(value, dict):
-            raise StationError(f"{where} = {value!r}: allowed is a table")
-        return {k: _value(get_args(hint)[1], v, f"{where} {k}") for k, v in value.items()}
-    if kind is Any:  # words of a rule
-        if not isinstance(value, (str, int, float)):
-            raise StationError(f"{where} = {value!r}: allowed is a text or a number")
-        return value
-    if kind is float and isinstance(value, (bool, int)):
-        value = float(value)  # settings: true is 1
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise StationError(f"{where} = {value!r}: allowed is {_NAMES[kind]}")
-    if kind is float and not math.isfinite(value):
-        raise StationError(f"{where} = {value}: allowed are finite numbers")
-    if limits is not None and not limits[0] <= value <= limits[1]:
-        raise StationError(f"{where} = {value}: allowed are {limits[0]} to {limits[1]}")
-    return value
-
-
-def _make(kind: Any, table: Any, where: str) -> Any:
-    if not isinstance(table, dict):
-        raise StationError(f"{where}: {table!r} is not a table")
-    known = {f.name: f for f in fields(kind) if f.init}
-    hints = get_type_hints(kind)
-    values = {}
-    for name, value in table.items():
-        if name not in known:
-            raise StationError(f"{where}: '{name}' is unknown; allowed are {', '.join(known)}")
-        parts = PARTS.get(kind, {})
-        if name in parts:
-            values[name] = _make(parts[name], value, f"{where} [{name}]")
-        else:
-            values[name] = _value(hints[name], value, f"{where}: {name}",
-                                  known[name].metadata.get("range"))
-    return kind(**values)
+    Radio: {"ptt": Ptt, "sdr": Sdr, "rig": Rig}}
 
 
 def parse(text: str, where: str = "station") -> Description:
     """Read a description from TOML text; raises StationError, which begins with where."""
     try:
         table = tomllib.loads(text)
+        description: Description = tables.make(Description, table, where, PARTS)
+    except tables.TableError as error:
+        raise StationError(str(error)) from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise StationError(f"{where}: {error}") from None
-    description = _make(Description, table, where)
     description.where = where
     try:
         description.check()

@@ -83,7 +83,8 @@ def test_arguments_are_those_of_the_block(name):
 
 @pytest.mark.parametrize("name, parameter, more", [("hf_tx", "mode", []),
                                                    ("hf_data_link", "mode",
-                                                    ["auto", "auto:75..2400"]),
+                                                    ["auto", "auto:75..2400"] +
+                                                    [f"auto:{k}k" for k in (6, 12, 24, 48)]),
                                                    ("hf_modem_server", "mode", []),
                                                    ("hf_modem_client", "mode", []),
                                                    ("hf_data_link", "ack_mode",

@@ -27,6 +27,7 @@ NOT_RUN = {
     r"hf test\b": "is what runs this",
     r"hf (console|send|receive|chat|top)\b": "needs stations that run; tests/clients run it",
     r"hf radio\b": "needs a sound card or a radio; tests/radio run it",
+    r"hf trial run .*--as\b": "needs a radio",
     r"hf run station\.toml": "needs a sound card or a radio; tests/radio run it",
     r"hf channel --live\b": "needs sound cards",
     r"arecord\b": "needs a sound card",
@@ -113,7 +114,7 @@ def scratch(tmp_path, monkeypatch) -> Path:
     for name in ("message.txt", "file.txt", "report.pdf", "picture.jpg"):
         (tmp_path / name).write_text("one line of a text\n" * 20)
     (tmp_path / "station.toml").write_text((TREE / "examples/station_sound_card.toml").read_text())
-    for name in ("clean.wav", "message.wav"):
+    for name in ("clean.wav", "message.wav", "north.wav", "south.wav"):
         subprocess.run(["hf", "modulate", "--mode", "4539-600S", "message.txt", name],
                        cwd=tmp_path, check=True, capture_output=True)
     audio = (tmp_path / "message.wav").read_bytes()[44:]

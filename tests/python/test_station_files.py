@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Station files: what is wrong is told in one line with the file, the key, the value and what is
 allowed, before anything is set up."""
+import dataclasses
 from pathlib import Path
+import typing
 
 from click.testing import CliRunner
 from gnuradio import blocks, gr
-from gnuradio.hf import station
+from gnuradio.hf import station, tables
 from gnuradio.hf.cli.run import command
 import pytest
 
@@ -96,17 +98,35 @@ def test_the_folder_of_captures_is_made_and_foreign_files_stay(tmp_path):
     assert done.exit_code == 2 and "1.toml/x" in done.stderr
 
 
+def test_the_bandwidth_says_among_which_modes_auto_chooses():
+    auto = 'address = "1.2.0.1"\nmode = "auto{}"\n'
+    assert station.parse(auto.format("")).bandwidth_khz == 3
+    d = station.parse(auto.format("") + "bandwidth = 48\n")
+    assert (d.mode, d.bandwidth_khz) == ("auto:48k", 48)
+    d = station.parse(auto.format(":9600..64000") + "bandwidth = 24\n")
+    assert d.mode == "auto:24k-9600..64000"
+    assert station.parse(auto.format(":12k")).bandwidth_khz == 12
+    for text, said in ((auto.format("") + "bandwidth = 7\n", "auto:7k: allowed"),
+                       (auto.format(":12k") + "bandwidth = 24\n", "bandwidth = 24"),
+                       (auto.format(":600..9600") + "bandwidth = 48\n", "auto:48k-600..9600")):
+        with pytest.raises(station.StationError, match=said):
+            station.parse(text)
+    d.use_bandwidth(48)  # as hf run --bandwidth
+    with pytest.raises(station.StationError, match="bandwidth = 48"):
+        d.check()
+
+
 def test_every_field_is_checked():
     """No field whose type the check does not know, so that none is passed on unseen."""
     kinds = [station.Description]
     for kind in kinds:
         parts = station.PARTS.get(kind, {})
         kinds += parts.values()
-        hints = station.get_type_hints(kind)
-        for f in station.fields(kind):
+        hints = typing.get_type_hints(kind)
+        for f in dataclasses.fields(kind):
             if f.init and f.name not in parts:
-                with pytest.raises(station.StationError, match=f.name):
-                    station._make(kind, {f.name: object()}, "here")
+                with pytest.raises(tables.TableError, match=f.name):
+                    tables.make(kind, {f.name: object()}, "here", station.PARTS)
                 assert hints[f.name] is not object
     assert station.Ptt in kinds
 

@@ -29,6 +29,7 @@ COMMANDS = {
     "sim": "Stations over an emulated or a real modem, in virtual time.",
     "tcp": "Test TCP over HF: transfers with their times.",
     "top": "Running stations in a terminal.",
+    "trial": "Field trials: timed tests between stations, and their report.",
     "test": "Build and run all tests of the source tree.",
 }
 

@@ -32,6 +32,14 @@ def shown(value: Any, unit: str, digits: int = 1) -> str:
     return "-" if value is None else f"{value:.{digits}f} {unit}"
 
 
+def oldest(queues: List[Dict[str, Any]]) -> str:
+    """For how long something has been waiting, and with which priority."""
+    if not queues:
+        return "-"
+    q = max(queues, key=lambda q: float(q["oldest_s"]))
+    return f"{q['oldest_s']:.0f} s, priority {q['priority']}"
+
+
 def picture(state: Dict[str, Any], utf8: bool) -> Group:
     """All stations, at most 80 columns wide."""
     parts: List[Any] = [Text(state["about"], style="dim")]
@@ -48,10 +56,16 @@ def picture(state: Dict[str, Any], utf8: bool) -> Group:
                  f"{link.get('queued_octets', 0)} octets"),
                 ("transmits in", link.get("tx_mode") or s["mode"], "unacknowledged",
                  str(link.get("unacknowledged", 0))),
+                ("because", link.get("tx_reason", ""), "oldest",
+                 oldest(link.get("queues", []))),
                 ("hears", link.get("rx_mode") or "-", "SNR", shown(last.get("snr_db"), "dB")),
                 ("Doppler spread", shown(last.get("doppler_hz"), "Hz", 2), "delay spread",
                  shown(last.get("delay_spread_ms"), "ms", 2))):
             table.add_row(Text(name, style="dim"), value, Text(name2, style="dim"), value2)
+        rig = s.get("radio", {}).get("rig")
+        if rig:
+            table.add_row(Text("rig", style="dim"), f"{rig['frequency_hz'] / 1e6:.6f} MHz",
+                          Text("in mode", style="dim"), rig["mode"])
         parts += [Text(""), head, table,
                   Text("on the air, two minutes  " + strip.strip(
                       s["spans"], now, 48, 2.5, "█▓·" if utf8 else "#=."))]

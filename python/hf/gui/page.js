@@ -106,6 +106,22 @@ function profile(view, s) {
     p.g.fillText(ms, Math.max(8, 5 + ms / step * wide), p.h - 3);
 }
 
+function constellation(view, s) {
+  const p = canvas(view, "symbols");
+  if (!p) return;
+  const { g, w, h } = p, scale = (h / 2 - 4) / 1.6;
+  g.fillStyle = ink("--grid");
+  g.fillRect(w / 2, 0, 1, h);
+  g.fillRect(0, h / 2, w, 1);
+  g.strokeStyle = ink("--grid");
+  g.beginPath();
+  g.arc(w / 2, h / 2, scale, 0, 2 * Math.PI);
+  g.stroke();
+  g.fillStyle = ink("--rx");
+  for (const [i, q] of s.symbols)
+    g.fillRect(w / 2 + scale * i - 1, h / 2 - scale * q - 1, 2, 2);
+}
+
 function empty(p, why) {
   p.g.fillStyle = ink("--soft");
   p.g.textAlign = "center";
@@ -114,10 +130,10 @@ function empty(p, why) {
 
 function waterfall(view, s) {
   const c = view.node.querySelector("canvas.waterfall");
-  const w = s.spectrum.length, h = 150;
+  const w = s.spectrum.length, h = 136;
   if (c.width !== w) { c.width = w; c.height = h; c.style.height = h + "px"; }
   const g = c.getContext("2d");
-  g.drawImage(c, 0, 0, w, h - 14, 0, 1, w, h - 14);
+  g.drawImage(c, 0, 0, w, h - 1, 0, 1, w, h - 1);
   const sorted = [...s.spectrum].sort((a, b) => a - b);
   const floor = sorted[Math.floor(w / 10)], top = Math.max(floor + 30, sorted[w - 1]);
   const row = g.createImageData(w, 1);
@@ -127,15 +143,9 @@ function waterfall(view, s) {
       4 * k);
   });
   g.putImageData(row, 0, 0);
-  g.fillStyle = ink("--card");
-  g.fillRect(0, h - 13, w, 13);
-  g.fillStyle = ink("--soft");
-  g.font = "11px system-ui, sans-serif";
   const half = s.sample_rate / 2;
-  for (const f of [-0.5, 0, 0.5]) {
-    g.textAlign = "center";
-    g.fillText((f * half).toFixed(0), w / 2 + f * w / 2, h - 2);
-  }
+  text(view.node, ".scale .low", (-half).toFixed(0));
+  text(view.node, ".scale .high", half.toFixed(0));
 }
 
 function table(node, selector, heads, rows) {
@@ -163,6 +173,7 @@ function cards(view, s) {
   if (s.link) {
     add("peer", s.link.peer || "none yet");
     add("transmits in", s.link.tx_mode || s.mode);
+    add("because", s.link.tx_reason);
     add("hears", s.link.rx_mode || "–");
     add("to send", octets(s.link.queued_octets));
     add("unacknowledged", String(s.link.unacknowledged));
@@ -186,6 +197,7 @@ function cards(view, s) {
     if (spoken) add("playback ran empty", spoken.underruns + " times" + (spoken.open ? "" : ", device lost"));
     if (s.radio.turnaround_ms !== undefined)
       add("turnaround beyond lead and decoder", number(s.radio.turnaround_ms, 0) + " ms");
+    if (s.radio.rig) add("rig", s.radio.rig.text);
     if (s.radio.key) add("key", (s.radio.key.down ? "down" : "up") +
       (s.radio.key.latency_ms === null ? "" : ", " + number(s.radio.key.latency_ms, 0) + " ms"));
   }
@@ -253,14 +265,20 @@ function draw(state) {
     text(n, ".name", "Station " + s.name);
     text(n, ".phase", s.link ? s.link.phase.replace("_", " ") + (s.link.emcon ? ", EMCON" : "") : "");
     n.querySelector(".has-spectrum").hidden = !s.spectrum;
+    n.querySelector(".has-symbols").hidden = !s.symbols.length;
     n.querySelector(".has-connections").hidden = !s.connections;
     cards(view, s);
     timeline(view, s);
     snr(view, s);
     profile(view, s);
+    if (s.symbols.length) constellation(view, s);
     if (s.spectrum) waterfall(view, s);
     table(n, ".dpdus", ["type", "sent ", "received "], (s.d_pdus || []).map(d =>
       [d.type + " " + d.name, d.sent, d.received]));
+    const queues = s.link ? s.link.queues : [];
+    n.querySelector(".has-queues").hidden = !queues.length;
+    table(n, ".queues", ["priority", "U_PDUs ", "octets ", "oldest, s "], queues.map(q =>
+      [String(q.priority), q.u_pdus, q.octets, Math.round(q.oldest_s)]));
     table(n, ".connections", ["to", "state", "out ", "in "], (s.connections || []).map(c =>
       [c.to, c.state, c.octets_out, c.octets_in]));
     table(n, ".counters", ["what", "count "], Object.entries(s.counters || {}).map(([k, v]) =>

@@ -9,12 +9,15 @@ from typing import Any, Deque, Dict, List, Optional
 
 from gnuradio import blocks, fft, gr
 from gnuradio.fft import window
+import numpy as np
 import pmt
 
 from .. import station, watch
 
 #: Kept for displays: transmissions and receptions; blocks; lines of the log; connections.
 MOST_SPANS, MOST_BLOCKS, MOST_LINES, MOST_CONNECTIONS = 400, 400, 200, 100
+#: Symbols of a block that are shown, spread over it.
+MOST_SYMBOLS = 256
 #: Points of a spectrum, of which the channel fills about a third.
 SPECTRUM_POINTS = 128
 #: D_PDU types by the names of STANAG 5066 Annex C.
@@ -32,6 +35,9 @@ class StatusWatch(gr.basic_block):
         self._spans: Deque[Dict[str, Any]] = deque(maxlen=MOST_SPANS)
         self._blocks: Deque[Dict[str, Any]] = deque(maxlen=MOST_BLOCKS)
         self._profile: List[float] = []
+        self._symbols: List[List[float]] = []
+        self.message_port_register_in(pmt.intern("blocks"))
+        self.set_msg_handler(pmt.intern("blocks"), self._on_block)
         self.message_port_register_in(pmt.intern("status"))
         self.set_msg_handler(pmt.intern("status"), self._on_status)
 
@@ -59,11 +65,22 @@ class StatusWatch(gr.basic_block):
                     self._blocks[-1][key] = _number(meta.get(key))
                 self._profile = [round(float(p), 4) for p in meta.get("profile", [])]
 
+    def _on_block(self, message: Any) -> None:
+        if not pmt.is_pair(message) or not pmt.is_c32vector(pmt.cdr(message)):
+            return
+        symbols = np.asarray(pmt.c32vector_elements(pmt.cdr(message)))
+        some = symbols[::max(1, math.ceil(len(symbols) / MOST_SYMBOLS))]
+        shown = [[_number(s.real) or 0.0, _number(s.imag) or 0.0] for s in some.round(2)]
+        with self._lock:
+            self._symbols = shown
+
     def take(self) -> Dict[str, Any]:
-        """Spans on the air, blocks received, and the last delay profile."""
+        """Spans on the air, blocks received, and of the last one the delay profile and equalised
+        symbols."""
         with self._lock:
             return {"spans": [dict(s) for s in self._spans],
-                    "blocks": [dict(b) for b in self._blocks], "profile": list(self._profile)}
+                    "blocks": [dict(b) for b in self._blocks], "profile": list(self._profile),
+                    "symbols": self._symbols}
 
 
 def _number(value: Any) -> Optional[float]:
@@ -104,6 +121,8 @@ class StationView:
         self.spectrum = Spectrum(tb, received, sample_rate) if received is not None else None
         if s.modem is not None:
             tb.msg_connect(s.modem, "status", self.status, "status")
+            if _has_blocks(s.modem):
+                tb.msg_connect(s.modem, "blocks", self.status, "blocks")
         self.log = watch.LogWatch(max_lines=MOST_LINES)
         for block in (s.data_link, s.pep, s.ip_client, s.dns):
             if block is not None:
@@ -143,6 +162,9 @@ class StationView:
         turnaround_ms = getattr(self.radio, "turnaround_ms", None)
         if turnaround_ms is not None:
             found["turnaround_ms"] = _number(turnaround_ms)
+        rig = getattr(self.radio, "rig", None)
+        if rig is not None and rig.known is not None:
+            found["rig"] = {**vars(rig.known), "text": rig.known.text()}
         if self.radio.key is not None:
             key = self.radio.key
             found["sink"] = _plain(self.radio.sink.state())
@@ -151,12 +173,20 @@ class StationView:
         return found
 
 
+def _has_blocks(modem: Any) -> bool:
+    """It receives itself: an emulated modem and one elsewhere do not tell of their blocks."""
+    ports = modem.message_ports_out()
+    return any(str(pmt.vector_ref(ports, k)) == "blocks" for k in range(pmt.length(ports)))
+
+
 def _plain(state: Any) -> Dict[str, Any]:
     """The fields of a state from C++."""
     found = {}
     for name in dir(state):
         if not name.startswith("_"):
             value = getattr(state, name)
+            if isinstance(value, list):
+                value = [_plain(v) for v in value]
             found[name] = _number(value) if isinstance(value, float) else value
     return found
 
