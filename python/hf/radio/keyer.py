@@ -57,9 +57,9 @@ class Rigctld:
         """Key down or up, confirmed by the rig."""
         try:
             if self.socket is None:
-                self.socket = socket.create_connection(self.where, RIG_S)
-                if down:  # whatever it was left in
-                    self.ask("T 0")
+                self.connect()
+                if not down:
+                    return
             self.ask(self.on if down else "T 0")
         except OSError as error:
             self.close()
@@ -67,6 +67,21 @@ class Rigctld:
             raise KeyTrouble(
                 f"rigctld at {host}:{port}: {error.strerror or error}; is it running (rigctld -m "
                 "MODEL -r DEVICE), and does no other program hold the rig?") from None
+
+    def connect(self) -> None:
+        """A connection, and the key up on it, whatever it was left in; raises OSError or
+        KeyTrouble."""
+        until = time.monotonic() + RIG_S
+        while True:
+            self.socket = socket.create_connection(self.where, RIG_S)
+            try:
+                return self.ask("T 0")
+            except ConnectionError:
+                # rigctld closes the rig after its last client, and drops who comes meanwhile.
+                self.close()
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.02)
 
     def ask(self, command: str) -> None:
         """One command, and its answer in time; raises OSError or KeyTrouble."""
@@ -78,7 +93,7 @@ class Rigctld:
             self.socket.settimeout(max(0.001, until - time.monotonic()))
             piece = self.socket.recv(256)
             if not piece:
-                raise OSError("it closed the connection")
+                raise ConnectionError("it closed the connection")
             said += piece
             if len(said) > 4096:
                 raise OSError("it talks without end")

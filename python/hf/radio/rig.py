@@ -98,11 +98,29 @@ class Rig:
     @contextlib.contextmanager
     def _connection(self) -> "Iterator[Callable[[str], List[str]]]":
         try:
-            with socket.create_connection(self.where, _PATIENCE_S) as connection:
+            with self._connected() as connection:
                 yield lambda command: self._ask(connection, command)
         except OSError as error:
             raise RigError(f"{self._name()}: {error.strerror or error}; is it running (rigctld -m "
                            "MODEL -r DEVICE), and does no other program hold the rig?") from None
+
+    def _connected(self) -> socket.socket:
+        """A connection that answers. rigctld closes the rig after its last client, and drops who
+        comes meanwhile: a station that starts again at once is such a one."""
+        until = time.monotonic() + _PATIENCE_S
+        while True:
+            connection = socket.create_connection(self.where, _PATIENCE_S)
+            try:
+                self._ask(connection, "t")
+                return connection
+            except ConnectionError:
+                connection.close()
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.02)
+            except BaseException:
+                connection.close()
+                raise
 
     def _ask(self, connection: socket.socket, command: str) -> List[str]:
         """Lines of the answer."""
@@ -113,7 +131,7 @@ class Rig:
             connection.settimeout(max(0.001, until - time.monotonic()))
             piece = connection.recv(256)
             if not piece:
-                raise OSError("it closed the connection")
+                raise ConnectionError("it closed the connection")
             said += piece
             if len(said) > 4096:
                 raise OSError("it talks without end")
