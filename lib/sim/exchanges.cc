@@ -3,10 +3,12 @@
 #include "sim/exchanges.h"
 
 #include "sim/ip_hosts.h"
+#include "sim/real_proxies.h"
 
 #include <hf/mode.h>
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 
@@ -112,27 +114,112 @@ std::vector<double> ping_u_pdu(const ping_series& p)
         n.s, p, [&](int) { n.a.send(client_a, q); }, answered);
 }
 
+// How long after the last transmission the soft link is surely broken.
+constexpr double link_broken_s = 90;
+
 //! One refused connection, and a wait until the soft link is broken again.
-void make_acquainted(proxy_pair& n)
+void make_acquainted(proxy_link& n)
 {
-    const auto id = n.pa.edge().accept(n.s.now(), server_address, warm_port);
-    n.pa.edge().sockets[id].then_eof = true;
-    n.pa.drain();
-    n.run_for(3600, [&] { return n.pa.edge().sockets[id].reset; });
-    n.s.run_until(n.s.now() + std::chrono::seconds(90));
+    const auto id = n.edge(0).accept(n.now(), server_address, warm_port);
+    auto& client = n.edge(0).sockets[id];
+    client.then_eof = true;
+    n.drain();
+    n.run_for(3600, [&] { return client.reset; });
+    n.run_for(link_broken_s);
 }
 
 //! A transfer that is only to have happened, and a wait until the soft link is broken again.
-bool transfer_before(proxy_pair& n, const tcp_transfer& t, double limit_s)
+bool transfer_before(proxy_link& n, const tcp_transfer& t, double limit_s)
 {
-    const auto id = n.pa.edge().accept(n.s.now(), server_address, t.port);
-    auto& client = n.pa.edge().sockets[id];
+    const auto id = n.edge(0).accept(n.now(), server_address, t.port);
+    auto& client = n.edge(0).sockets[id];
     client.to_send = t.content;
     client.then_eof = true;
-    n.pa.drain();
+    n.drain();
     const bool done = n.run_for(limit_s, [&] { return client.closed || client.reset; });
-    n.s.run_until(n.s.now() + std::chrono::seconds(90));
+    n.run_for(link_broken_s);
     return done && client.closed;
+}
+
+std::unique_ptr<proxy_link> link_of(const tcp_transfer& t)
+{
+    proxy_link::changes change;
+    change.node = [&](s5066::node_config& c) {
+        s5066::apply(t.settings, c);
+        c.ack_mode = t.ack_mode;
+    };
+    change.pep = [&](hfpep::engine_config& c) {
+        for (auto& r : c.rules)
+            r.compress = t.compress ? hfpep::compression::on : hfpep::compression::off;
+    };
+    if (t.waveforms)
+        return std::make_unique<real_proxies>(t.mode, *t.waveforms, t.seed, change);
+    return std::make_unique<proxy_pair>(t.mode, t.on_path, t.seed, change);
+}
+
+//! The transfer that is measured, and what goes before it.
+tcp_times transfer(proxy_link& n, const tcp_transfer& t)
+{
+    tcp_host& far = n.edge(1);
+    far.on_connect = [](const hfpep::destination& to) {
+        return to.port == warm_port ? hfpep::status::refused : hfpep::status::connected;
+    };
+    far.on_server = [&](tcp_host::socket& s) {
+        s.reply_after = t.content.size();
+        s.reply = octets(12, 'k');
+        s.eof_after_eof = true;
+    };
+    if (t.acquainted)
+        make_acquainted(n);
+    tcp_times result;
+    const double rate = fastest_mode(t.mode).rate_bps;
+    const double limit = 600 + 40 * 8.0 * static_cast<double>(t.content.size()) / rate;
+    for (unsigned k = 0; k < t.earlier; ++k)
+        if (!transfer_before(n, t, limit))
+            return result;
+    const size_t connects_before = far.connects.size();
+    const auto of_both = [&](uint64_t s5066::node_stats::*counter) {
+        return n.node(0).stats().*counter + n.node(1).stats().*counter;
+    };
+    const uint64_t transmissions_before = of_both(&s5066::node_stats::transmissions);
+    const uint64_t octets_before = of_both(&s5066::node_stats::octets_sent);
+
+    const sim_time begin = n.now();
+    const auto id = n.edge(0).accept(begin, server_address, t.port);
+    auto& client = n.edge(0).sockets[id];
+    client.to_send = t.content;
+    n.drain();
+    const auto server = [&]() -> tcp_host::socket* {
+        return far.connects.size() <= connects_before
+                   ? nullptr
+                   : &far.sockets[far.connects[connects_before]];
+    };
+    const bool arrived = n.run_for(limit, [&] {
+        return client.reset ||
+               (server() != nullptr && server()->got.size() == t.content.size());
+    });
+    if (!arrived || client.reset)
+        return result;
+    result.connect_s = to_seconds(server()->connect_at - begin);
+    result.total_s = to_seconds(server()->last_at - begin);
+    result.latency_s = to_seconds(server()->last_at - client.sent_at);
+    if (!n.run_for(limit, [&] { return client.got.size() == 12; }))
+        return result;
+    result.confirmed_s = to_seconds(n.now() - begin);
+    n.run_for(5);
+    const sim_time close = n.now();
+    client.then_eof = true;
+    n.drain();
+    if (!n.run_for(limit, [&] { return client.got_eof && server()->got_eof; }))
+        return result;
+    result.close_s = to_seconds(std::max(client.eof_at, server()->eof_at) - close);
+    result.complete = n.run_for(limit, [&] {
+        return client.closed && server()->closed;
+    }) && server()->got == t.content;
+    result.transmissions =
+        of_both(&s5066::node_stats::transmissions) - transmissions_before;
+    result.octets_over_hf = of_both(&s5066::node_stats::octets_sent) - octets_before;
+    return result;
 }
 
 } // namespace
@@ -149,73 +236,9 @@ std::vector<double> measure(const ping_series& p)
 
 tcp_times measure(const tcp_transfer& t)
 {
-    proxy_pair::changes change;
-    change.node = [&](s5066::node_config& c) {
-        s5066::apply(t.settings, c);
-        c.ack_mode = t.ack_mode;
-    };
-    change.pep = [&](hfpep::engine_config& c) {
-        for (auto& r : c.rules)
-            r.compress = t.compress ? hfpep::compression::on : hfpep::compression::off;
-    };
-    proxy_pair n(t.mode, t.on_path, t.seed, change);
-    n.pb.edge().on_connect = [](const hfpep::destination& to) {
-        return to.port == warm_port ? hfpep::status::refused : hfpep::status::connected;
-    };
-    n.pb.edge().on_server = [&](tcp_host::socket& s) {
-        s.reply_after = t.content.size();
-        s.reply = octets(12, 'k');
-        s.eof_after_eof = true;
-    };
-    if (t.acquainted)
-        make_acquainted(n);
-    tcp_times result;
-    const double rate = mode::parse(t.mode).rate_bps;
-    const double limit = 600 + 40 * 8.0 * static_cast<double>(t.content.size()) / rate;
-    for (unsigned k = 0; k < t.earlier; ++k)
-        if (!transfer_before(n, t, limit))
-            return result;
-    const size_t connects_before = n.pb.edge().connects.size();
-    const uint64_t transmissions_before = n.air.transmissions();
-    const auto on_hf = [&] {
-        return n.a.node().stats().octets_sent + n.b.node().stats().octets_sent;
-    };
-    const uint64_t octets_before = on_hf();
-
-    const sim_time begin = n.s.now();
-    const auto id = n.pa.edge().accept(begin, server_address, t.port);
-    auto& client = n.pa.edge().sockets[id];
-    client.to_send = t.content;
-    n.pa.drain();
-    const auto server = [&]() -> tcp_host::socket* {
-        const auto& all = n.pb.edge().connects;
-        return all.size() <= connects_before ? nullptr
-                                             : &n.pb.edge().sockets[all[connects_before]];
-    };
-    const bool arrived = n.run_for(limit, [&] {
-        return client.reset ||
-               (server() != nullptr && server()->got.size() == t.content.size());
-    });
-    if (!arrived || client.reset)
-        return result;
-    result.connect_s = to_seconds(server()->connect_at - begin);
-    result.total_s = to_seconds(server()->last_at - begin);
-    result.latency_s = to_seconds(server()->last_at - client.sent_at);
-    if (!n.run_for(limit, [&] { return client.got.size() == 12; }))
-        return result;
-    result.confirmed_s = to_seconds(n.s.now() - begin);
-    n.s.run_until(n.s.now() + std::chrono::seconds(5));
-    const sim_time close = n.s.now();
-    client.then_eof = true;
-    n.pa.drain();
-    if (!n.run_for(limit, [&] { return client.got_eof && server()->got_eof; }))
-        return result;
-    result.close_s = to_seconds(std::max(client.eof_at, server()->eof_at) - close);
-    result.complete = n.run_for(limit, [&] {
-        return client.closed && server()->closed;
-    }) && server()->got == t.content;
-    result.transmissions = n.air.transmissions() - transmissions_before;
-    result.octets_over_hf = on_hf() - octets_before;
+    const auto link = link_of(t);
+    auto result = transfer(*link, t);
+    result.end_s = to_seconds(link->now());
     return result;
 }
 

@@ -3,22 +3,25 @@
 #pragma once
 
 #include "s5066/node_settings.h"
+#include "sim/lock_step_pair.h"
 #include "sim/pep_station.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 /*! \file
  *  The exchanges that published measurements of HF systems are made of, between two stations
- *  with emulated modems, in virtual time.
+ *  in virtual time: with emulated modems, a TCP transfer also over real waveforms.
  */
 namespace gr::hf::sim {
 
 //! One TCP transfer through HF-PEP: connect, send, short confirmation, close.
 struct tcp_transfer {
     std::string mode = "4539-9600S";
-    octets content; //!< what the client sends
-    path on_path;   //!< both directions
+    octets content;                         //!< what the client sends
+    path on_path;                           //!< both directions; emulated modems
+    std::optional<waveform_link> waveforms; //!< real ones, instead of emulated modems
     uint64_t seed = 1;
     bool compress = false; //!< DEFLATE of both directions
     uint16_t port = 8000;  //!< of the server; it selects the preset dictionary
@@ -42,6 +45,7 @@ struct tcp_times {
     double close_s = -1;     //!< from close() of the client to both FINs
     uint64_t transmissions = 0;
     uint64_t octets_over_hf = 0; //!< of D_PDUs, both directions
+    double end_s = 0;            //!< station time when it was over
 };
 
 //! \throws std::invalid_argument as the configurations

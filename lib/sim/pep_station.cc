@@ -2,33 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/pep_station.h"
 
-#include <hf/mode.h>
-
-#include <algorithm>
-
 namespace gr::hf::sim {
-namespace {
-
-s5066::address node_address(int n)
-{
-    return s5066::address("1." + std::to_string(n) + ".0.0");
-}
-
-s5066::node_config node_config(int n,
-                               const std::string& mode_text,
-                               uint64_t seed,
-                               const std::function<void(s5066::node_config&)>& change)
-{
-    s5066::node_config c;
-    c.own = node_address(n);
-    c.mode = mode_text;
-    c.seed = 100 * seed + static_cast<uint64_t>(n);
-    if (change)
-        change(c);
-    return c;
-}
-
-} // namespace
 
 proxy_on_station::proxy_on_station(scheduler& s,
                                    station& at,
@@ -89,15 +63,13 @@ void proxy_on_station::restart(const hfpep::engine_config& c)
     drain();
 }
 
-size_t depth_for(double rate) { return static_cast<size_t>(1.1 * 127.5 * rate / 8); }
-
 proxy_pair::proxy_pair(const std::string& mode_text,
                        const path& p,
                        uint64_t seed,
                        const changes& c)
     : mode_name(mode_text), change(c), air(s, seed),
-      a(s, air, node_config(1, mode_text, seed, c.node)),
-      b(s, air, node_config(2, mode_text, seed, c.node)), pa(s, a, pep_config(1, 1)),
+      a(s, air, node_of(1, mode_text, seed, c)),
+      b(s, air, node_of(2, mode_text, seed, c)), pa(s, a, pep_config(1, 1)),
       pb(s, b, pep_config(2, 2))
 {
     air.set_default_path(p);
@@ -106,29 +78,20 @@ proxy_pair::proxy_pair(const std::string& mode_text,
 
 hfpep::engine_config proxy_pair::pep_config(int n, uint16_t instance) const
 {
-    hfpep::engine_config c;
-    const s5066::address other = node_address(3 - n);
-    c.routes = { { ip::prefix("0.0.0.0/0"), "", other, 13 },
-                 { ip::prefix("::/0"), "", other, 13 },
-                 { {}, ".", other, 13 } };
-    c.slep.queue_octets =
-        std::max<size_t>(depth_for(mode::parse(mode_name).rate_bps), 2048);
-    c.allow = { hfpep::reach::parse("*:*") };
-    c.slep.instance = instance;
-    const station& at = n == 1 ? a : b;
-    c.slep.segment_octets =
-        std::min<size_t>(1023, (at.node().aligned_u_pdu_octets() + 4) / 2);
-    if (change.pep)
-        change.pep(c);
-    return c;
+    return pep_of(n, instance, mode_name, (n == 1 ? a : b).node(), change);
+}
+
+void proxy_pair::drain()
+{
+    pa.drain();
+    pb.drain();
 }
 
 bool proxy_pair::run_for(double seconds, const std::function<bool()>& done)
 {
     return s.run_until(
         [&] {
-            pa.drain();
-            pb.drain();
+            drain();
             return done();
         },
         s.now() + from_seconds(seconds));

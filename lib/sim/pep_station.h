@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "sim/proxy_link.h"
 #include "sim/station.h"
-#include "sim/tcp_host.h"
 
 namespace gr::hf::sim {
 
@@ -33,16 +33,8 @@ private:
     std::optional<sim_time> d_wake;
 };
 
-//! Octets that SIS should hold: 1.1 times a longest transmission at \p rate bit/s.
-size_t depth_for(double rate);
-
-//! Two stations with a proxy each, 1.1.0.0 and 1.2.0.0; each proxies everything to the other.
-struct proxy_pair {
-    //! Changes made to the two configurations before anything is built.
-    struct changes {
-        std::function<void(s5066::node_config&)> node;
-        std::function<void(hfpep::engine_config&)> pep;
-    };
+//! The proxies on emulated modems, in virtual time.
+struct proxy_pair : proxy_link {
     /*! \param mode_text of data, both directions
      *  \throws std::invalid_argument as the configurations
      */
@@ -53,8 +45,15 @@ struct proxy_pair {
 
     //! Configuration of the proxy of node 1.\p n.0.0; \p instance tells its starts apart.
     hfpep::engine_config pep_config(int n, uint16_t instance) const;
-    //! Runs until \p done, for at most \p seconds. \return whether it is done
-    bool run_for(double seconds, const std::function<bool()>& done);
+
+    tcp_host& edge(size_t station) override { return (station == 0 ? pa : pb).edge(); }
+    void drain() override;
+    bool run_for(double seconds, const std::function<bool()>& done) override;
+    sim_time now() const override { return s.now(); }
+    const s5066::node& node(size_t station) const override
+    {
+        return (station == 0 ? a : b).node();
+    }
 
     const std::string mode_name;
     const changes change;

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/node.h"
 #include "s5066/node_settings.h"
+#include "sim/lock_step_pair.h"
 
 #include <hf/traffic_state.h>
 
@@ -21,14 +21,9 @@ struct real_transfer {
     uint64_t octets = 100000;
     size_t u_pdu_octets = 2042; //!< of each U_PDU, 8 to 2048
     bool arq = true;
-    std::string channel = "awgn snr=30"; //!< between the stations, see channel_spec
-    /*! \brief Mean power of a transmission to which snr= refers; 0: that of the (fastest) mode.
-     *  \details Modes that take turns on one air differ by up to 2 dB at the same peak.
-     */
-    double signal_power = 0;
+    waveform_link link;
     uint64_t seed = 1;              //!< of the channel and the stations
     s5066::node_settings data_link; //!< further settings by name
-    int effort = 1;                 //!< of the receivers, see rx_options
     double limit_s = 86400;         //!< of station time
     bool log = false;               //!< keep the lines of both nodes
 };

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Real waveforms in one thread: against the emulated modem, and against a flowgraph of the same
 stations."""
+import json
+import subprocess
 import time
 
 from gnuradio import gr, hf
 from gnuradio.hf import station, watch
+import numpy as np
 import pytest
 
 
@@ -31,6 +34,51 @@ def test_240_kbit_s_takes_the_emulated_time():
     assert real["complete"] and real["octets_altered"] == 0
     assert real["time_s"] == pytest.approx(emulated["time_s"], rel=0.02)
     assert real["transmissions"] == emulated["transmissions"]
+
+
+@pytest.mark.parametrize("mode, octets", [
+    ("5069-48k-240000S", 500_000), ("5069-18k-57600S", 100_000), ("4539-9600S", 30_000)])
+def test_hf_pep_takes_the_emulated_time(mode, octets):
+    settings = {"extensions": 1, "large_windows": 1}
+    content = np.random.default_rng(2).bytes(octets)
+    real, emulated = (hf.simulate_tcp(mode, content, settings=settings, channel=channel,
+                                      acquainted=False) for channel in ("awgn snr=40", None))
+    # Both compare what the server has read with what the client wrote.
+    assert real["complete"] and emulated["complete"]
+    assert real["total_s"] == pytest.approx(emulated["total_s"], rel=0.02)
+    assert real["end_s"] == pytest.approx(emulated["end_s"], rel=0.02)
+    # Decoding is a large part of a turn or two: the emulated modem assumes 0.1 s of it.
+    for time_s in ("connect_s", "confirmed_s", "close_s"):
+        assert real[time_s] == pytest.approx(emulated[time_s], rel=0.02, abs=0.15), time_s
+    assert real["transmissions"] == emulated["transmissions"]
+
+
+def test_hf_pep_over_waveforms_says_what_it_cannot_have():
+    with pytest.raises(ValueError, match="ber, loss"):
+        hf.simulate_tcp("4539-9600S", b"octets", ber=1e-5, channel="clear")
+    with pytest.raises(ValueError, match="loud"):
+        hf.simulate_tcp("4539-9600S", b"octets", channel="loud")
+
+
+def test_the_command_moves_octets_through_hf_pep():
+    def sim(*arguments):
+        return subprocess.run(["hf", "sim", "--pep", "--json", *arguments], capture_output=True,
+                              text=True, timeout=300)
+
+    emulated, real = (sim("--mode", "4539-9600S", "--octets", "20000", *more)
+                      for more in ([], ["--real", "--channel", "awgn snr=30"]))
+    assert (emulated.returncode, real.returncode) == (0, 0), emulated.stderr + real.stderr
+    a, b = json.loads(emulated.stdout), json.loads(real.stdout)
+    assert a["complete"] and b["complete"]
+    assert a["total_s"] == pytest.approx(b["total_s"], rel=0.02)
+    assert a["goodput_bps"] == pytest.approx(8 * 20000 / a["total_s"])
+    refused = sim("--u-pdu", "500")
+    assert refused.returncode == 2 and "--pep" in refused.stderr
+
+
+def test_noise_that_nothing_survives_is_not_complete():
+    lost = hf.simulate_tcp("4539-9600S", b"octets", channel="awgn snr=-20", acquainted=False)
+    assert not lost["complete"] and lost["total_s"] < 0
 
 
 def flowgraph(mode, octets, channel, seed, lines):

@@ -6,6 +6,7 @@
 #include "sim/interactive.h"
 #include "sim/ip_load.h"
 
+#include <optional>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -35,7 +36,10 @@ py::dict simulate_tcp(const std::string& mode,
                       uint16_t port,
                       unsigned earlier,
                       const std::string& ack_mode,
-                      const s5066::node_settings& settings)
+                      const s5066::node_settings& settings,
+                      const std::optional<std::string>& channel,
+                      int effort,
+                      bool acquainted)
 {
     using namespace pybind11::literals;
     sim::tcp_transfer t;
@@ -48,7 +52,19 @@ py::dict simulate_tcp(const std::string& mode,
     t.earlier = earlier;
     t.ack_mode = ack_mode;
     t.settings = settings;
-    const auto r = sim::measure(t);
+    t.acquainted = acquainted;
+    if (channel) {
+        if (ber > 0 || loss > 0)
+            throw std::invalid_argument(
+                "ber, loss: they belong to emulated modems, and go "
+                "with no channel");
+        t.waveforms = sim::waveform_link{ *channel, 0, effort };
+    }
+    sim::tcp_times r;
+    {
+        py::gil_scoped_release release;
+        r = sim::measure(t);
+    }
     return py::dict("complete"_a = r.complete,
                     "connect_s"_a = r.connect_s,
                     "total_s"_a = r.total_s,
@@ -56,7 +72,8 @@ py::dict simulate_tcp(const std::string& mode,
                     "confirmed_s"_a = r.confirmed_s,
                     "close_s"_a = r.close_s,
                     "transmissions"_a = r.transmissions,
-                    "octets_over_hf"_a = r.octets_over_hf);
+                    "octets_over_hf"_a = r.octets_over_hf,
+                    "end_s"_a = r.end_s);
 }
 
 std::vector<double> simulate_ping(const std::string& mode,
@@ -199,10 +216,19 @@ void bind_pep_sim(py::module& m)
         py::arg("earlier") = 0,
         py::arg("ack_mode") = "auto",
         py::arg("settings") = s5066::node_settings(),
+        py::arg("channel") = std::nullopt,
+        py::arg("effort") = 1,
+        py::arg("acquainted") = true,
         "One TCP transfer through HF-PEP over emulated modems in virtual time: connect, "
-        "content (bytes), short confirmation, close. port chooses the preset dictionary; "
-        "earlier transfers of the same go before this one. Returns a dictionary; times "
-        "in "
+        "content (bytes), short confirmation, close. With a channel (words as in "
+        "hf.channel) "
+        "over real waveforms, every sample made and received, by receivers of that "
+        "effort. "
+        "port chooses the preset dictionary; earlier transfers of the same go before "
+        "this one; acquainted: the stations have spoken before, so that no restart is "
+        "told. "
+        "Returns a dictionary: complete says that every octet arrived as it was sent; "
+        "times in "
         "seconds from the SYN, close_s from close() to both FINs.");
     m.def(
         "simulate_ping",

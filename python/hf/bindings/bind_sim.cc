@@ -291,17 +291,17 @@ void bind_sim(py::module& m)
            const std::function<void(double, const std::string&)>& log,
            double signal_power) {
             sim::real_transfer t;
-            t.signal_power = signal_power;
+            t.link.signal_power = signal_power;
             t.mode = mode_text;
             t.octets = octets;
             t.u_pdu_octets = u_pdu_octets;
             t.arq = arq;
             t.ack_mode = ack_mode;
-            t.channel = channel;
+            t.link.channel = channel;
             t.seed = seed;
             t.data_link = settings;
             t.limit_s = limit_s;
-            t.effort = effort;
+            t.link.effort = effort;
             t.log = static_cast<bool>(log);
             return simulate_real(t, log);
         },

@@ -116,6 +116,9 @@ def speed(seconds: float, wideband: bool) -> None:
 @click.option("--real", is_flag=True,
               help="Kernel TCP, XMPP library and browser in namespaces, in real time where it "
               "matters: needs root, takes an hour.")
+@click.option("--waveforms", is_flag=True,
+              help="HF-PEP also over real waveforms, in one thread: 10 MB at 240 kbit/s takes a "
+              "minute, everything a quarter of an hour.")
 @click.option("--long", "with_long", is_flag=True,
               help="With --real: also cells of more than 20 minutes.")
 @click.option("--out", metavar="FOLDER",
@@ -123,12 +126,13 @@ def speed(seconds: float, wideband: bool) -> None:
               "(real.csv) and shows it again.")
 @force_option
 def papers(wanted: Tuple[str, ...], rates: Tuple[int, ...], quick: bool, real: bool,
-           with_long: bool, out: Optional[str], force: bool) -> None:
+           waveforms: bool, with_long: bool, out: Optional[str], force: bool) -> None:
     """Every cell of the published tables beside ours, misses first.
 
     STANAG 5066, IP client, HF-PEP and DNS on the event simulator, hours of station time in
     seconds. With --real TCP through the IP client, XMPP and web, and some of HF-PEP on
-    waveforms, with the kernel and programs of this host.
+    waveforms, with the kernel and programs of this host; with --waveforms HF-PEP by size and
+    speed again, every sample made and received.
     """
     from ..lab import papers as measure
     from ..lab import papers_more, papers_real
@@ -143,6 +147,8 @@ def papers(wanted: Tuple[str, ...], rates: Tuple[int, ...], quick: bool, real: b
             papers_real.check(out, force)
     rows = [measure.measure(c) for c in cells
             if c.table in measure.MEASURES and measure.runs(c)]
+    if waveforms:
+        rows += measure.all_over_waveforms(cells, lambda t: click.echo(t, err=True))
     rows += papers_real.rows(cells, real, with_long, out, lambda t: click.echo(t, err=True))
     rows += papers_more.derived(cells, rows)
     rows += papers_more.rest(cells, rows)

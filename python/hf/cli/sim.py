@@ -161,6 +161,20 @@ def run_scenario(path: str, scale: float, wanted: Outputs) -> None:
         raise fail("; ".join(missed))
 
 
+#: What a transfer through HF-PEP has no use for.
+WITHOUT_PEP = {"u_pdu", "non_arq", "snr", "limit", "log"}
+
+
+def through_pep(mode: str, octets: int, ack_mode: str, channel: Optional[str], effort: int,
+                ber: float, loss: float, seed: int, settings: Dict[str, float]) -> Dict[str, Any]:
+    """One connection; channel: None with emulated modems. Raises ValueError."""
+    from ..lab import papers
+    result: Dict[str, Any] = hf.simulate_tcp(
+        mode, papers.noise(octets, seed), ber=ber, loss=loss, seed=seed, ack_mode=ack_mode,
+        settings=settings, channel=channel, effort=effort)
+    return result
+
+
 @click.command()
 @click.argument("scenario", required=False, type=click.Path(dir_okay=False))
 @click.option("--mode", default="4539-9600S", show_default=True,
@@ -176,6 +190,8 @@ def run_scenario(path: str, scale: float, wanted: Outputs) -> None:
 @click.option("--non-arq", is_flag=True, help="Without acknowledgements.")
 @click.option("--real", is_flag=True,
               help="Real waveforms over the simulated air instead of the emulated modem.")
+@click.option("--pep", is_flag=True,
+              help="As one TCP connection through HF-PEP: connect, send, confirm, close.")
 @click.option("--channel", default="awgn snr=30", show_default=True,
               help="Of --real, as in hf.channel.")
 @click.option("--effort", default=1, show_default=True, type=click.IntRange(0, 2),
@@ -206,9 +222,9 @@ def run_scenario(path: str, scale: float, wanted: Outputs) -> None:
 @force_option
 @click.pass_context
 def command(ctx: click.Context, scenario: Optional[str], mode: str, bandwidth: Optional[str],
-            ack_mode: str, octets: int, u_pdu: int, non_arq: bool, real: bool, channel: str,
-            effort: int, ber: float, snr: Optional[float], loss: float, seed: int,
-            settings: Tuple[str, ...], limit: float, log: bool, as_json: bool,
+            ack_mode: str, octets: int, u_pdu: int, non_arq: bool, real: bool, pep: bool,
+            channel: str, effort: int, ber: float, snr: Optional[float], loss: float,
+            seed: int, settings: Tuple[str, ...], limit: float, log: bool, as_json: bool,
             folder: Optional[str], fates: Optional[str], picture: Optional[str],
             window: Optional[Tuple[float, float]], scale: float, force: bool) -> None:
     """Run a SCENARIO (TOML), or move octets from one station to another.
@@ -219,7 +235,8 @@ def command(ctx: click.Context, scenario: Optional[str], mode: str, bandwidth: O
 
     With the emulated modem the engines run in virtual time, with the exact times of preambles
     and interleaver blocks: hours of HF time in seconds. With --real every sample is made and
-    received. Both give the same result within the delay of the radios.
+    received. Both give the same result within the delay of the radios. With --pep the octets
+    are of a TCP connection through HF-PEP, and compared at the far end; times count from its SYN.
     """
     without = {"folder", "fates", "picture", "window", "scale", "force"}
     with_scenario = {"log", "as_json", "scenario", *without}
@@ -229,6 +246,8 @@ def command(ctx: click.Context, scenario: Optional[str], mode: str, bandwidth: O
             raise click.UsageError(f"'{name}' does not go with a scenario: write it there")
         if given and name in without and not scenario:
             raise click.UsageError(f"'{name}' needs a scenario file")
+        if given and name in WITHOUT_PEP and pep:
+            raise click.UsageError(f"'{name}' does not go with --pep")
     if scenario:
         run_scenario(scenario, scale,
                      Outputs(log, as_json, folder, fates, picture, window, force))
@@ -239,7 +258,10 @@ def command(ctx: click.Context, scenario: Optional[str], mode: str, bandwidth: O
         mode = in_bandwidth(mode, bandwidth)
         bits = hf.mode(hf.fastest_mode(mode)).rate_bps
         out = (lambda t, s: print(f"{t:9.2f} {s}", file=sys.stderr)) if log else None
-        if real:
+        if pep:
+            result = through_pep(mode, octets, ack_mode, channel if real else None, effort, ber,
+                                 loss, seed, chosen)
+        elif real:
             result = hf.simulate_real(mode, octets, u_pdu, not non_arq, ack_mode, channel, seed,
                                       chosen, limit, effort, out)
         else:
@@ -248,7 +270,10 @@ def command(ctx: click.Context, scenario: Optional[str], mode: str, bandwidth: O
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     wall = time.monotonic() - wall
-    result["goodput_bps"] = 8 * result["octets_delivered"] / max(result["time_s"], 1e-9)
+    if not pep:
+        result["goodput_bps"] = 8 * result["octets_delivered"] / max(result["time_s"], 1e-9)
+    else:
+        result["goodput_bps"] = 8 * octets / result["total_s"] if result["complete"] else 0.0
     result["utilisation"] = result["goodput_bps"] / bits
     result["times_real_time"] = result["end_s"] / max(wall, 1e-9)
     if as_json:
@@ -258,5 +283,5 @@ def command(ctx: click.Context, scenario: Optional[str], mode: str, bandwidth: O
         for name, value in result.items():
             table.add_row(*_said(name, value))
         Console().print(table)
-    if not result["complete"] or result["octets_altered"]:
+    if not result["complete"] or result.get("octets_altered"):
         raise fail("not everything was delivered")

@@ -15,12 +15,14 @@ import numpy as np
 
 from .. import hf_python as hf
 
-#: Mode of each data rate of the tables; the last two are emulated only.
+#: Mode of each data rate of the tables.
 MODES = {rate: f"4539-{rate}S"
          for rate in (75, 150, 300, 600, 1200, 2400, 3200, 4800, 6400, 8000, 9600)}
 MODES.update({57600: "5069-18k-57600S", 240000: "5069-48k-240000S"})
 #: A ping that gets no answer in this time has failed.
 PING_LIMIT_S = 600.0
+#: The air of over_waveforms(): nothing is lost in any mode.
+CLEAR_AIR = "awgn snr=40"
 #: Numbers of 16 bits, which plain Edition 3 does not have.
 LARGE_WINDOWS: Dict[str, float] = {"extensions": 1, "large_windows": 1}
 #: Octets of a data D_PDU besides its segment.
@@ -144,13 +146,14 @@ def settings(bit_rate: int, ber: float) -> Dict[str, float]:
 
 @lru_cache(maxsize=None)
 def _transfer(bit_rate: int, octets: int, ber: float, seed: int, earlier: int = 0,
-              ack_mode: str = "auto") -> Dict[str, float]:
+              ack_mode: str = "auto", channel: Optional[str] = None) -> Dict[str, float]:
     return hf.simulate_tcp(MODES[bit_rate], noise(octets), ber=ber, seed=seed, earlier=earlier,
-                           ack_mode=ack_mode, settings=settings(bit_rate, ber))
+                           ack_mode=ack_mode, settings=settings(bit_rate, ber), channel=channel)
 
 
-def _tcp(cell: Cell, ack_mode: str) -> Optional[float]:
-    result = _transfer(cell.bit_rate, cell.octets, cell.ber, 1, ack_mode=ack_mode)
+def _tcp(cell: Cell, ack_mode: str, channel: Optional[str] = None) -> Optional[float]:
+    result = _transfer(cell.bit_rate, cell.octets, cell.ber, 1, ack_mode=ack_mode,
+                       channel=channel)
     name = {"connect time": "connect_s", "total time": "total_s", "close time": "close_s",
             "final data latency": "latency_s"}
     return result[name[cell.metric]] if result["complete"] else None
@@ -345,6 +348,28 @@ def measure(cell: Cell) -> Row:
         how += ", large windows"
     alone = run in _WITHOUT_ACK_MODE or "overhead" in cell.metric or "delay" in cell.metric
     return Row(cell, run(cell, "auto"), how, None if alone else run(cell, "same"))
+
+
+def over_waveforms(cell: Cell) -> Row:
+    """A cell of HF-PEP by size and speed over real waveforms in one thread, on CLEAR_AIR. Every
+    octet is compared at the far end."""
+    ours, emulated = _tcp(cell, "auto", CLEAR_AIR), _tcp(cell, "auto")
+    how = "real waveforms, one thread"
+    if settings(cell.bit_rate, cell.ber):
+        how += ", large windows"
+    if ours is not None and emulated:
+        how += f"; {100 * (ours / emulated - 1):+.1f} % of the event simulator"
+    return Row(cell, ours, how)
+
+
+def all_over_waveforms(chosen: Iterable[Cell], say: Callable[[str], None]) -> List[Row]:
+    """Rows of over_waveforms(); say: told what is run."""
+    rows = []
+    for cell in chosen:
+        if MEASURES.get(cell.table) is _tcp and runs(cell):
+            say(f"waveforms: {cell.bit_rate} bit/s, {cell.octets} octets, {cell.metric}")
+            rows.append(over_waveforms(cell))
+    return rows
 
 
 def _show(value: Optional[float], unit: str) -> str:

@@ -87,5 +87,5 @@ def write(out: str, text: str) -> None:
     """The report in the folder."""
     with output.replacing_text(f"{out}/papers.md") as file:
         file.write(f"{TITLE}\n\n"
-                   "Written by `hf bench papers --out`; rows that were not run on the event "
-                   "simulator by\n`hf bench papers --real --out`.\n\n" + text + "\n")
+                   "Written by `hf bench papers --waveforms --out`; rows with the kernel or real "
+                   "programs by\n`hf bench papers --real --out`.\n\n" + text + "\n")
