@@ -112,7 +112,7 @@ void node::impl::update_water_marks()
         high =
             std::max(least_queue_octets, t.octets_in(max_blocks(t, max_eot_s)) * 5 / 4);
     }
-    d_sis.set_water_marks(high);
+    d_sis.delivery().set_water_marks(high);
 }
 
 size_t node::impl::aligned_u_pdu_octets() const
@@ -348,15 +348,15 @@ node_state node::impl::state() const
     s.tx_reason = d_node.modes.policy->why();
     s.rx_mode = d_node.stats.receptions ? d_rx.mode().to_string() : "";
     s.rx_snr_db = d_rx.snr_db();
-    s.queued_octets = unsent().total() + d_sis.held_octets();
+    s.queued_octets = unsent().total() + d_sis.delivery().held_octets();
     for (const auto& [raw, p] : d_node.peers) {
         s.unacknowledged += p->arq.tx.unacknowledged() + p->expedited.tx.unacknowledged();
         p->arq.tx.add_waiting(s.queues);
         p->expedited.tx.add_waiting(s.queues);
         p->non_arq.add_waiting(s.queues);
     }
-    d_sis.add_waiting(s.queues);
-    s.flow_on = d_sis.flow_on();
+    d_sis.delivery().add_waiting(s.queues);
+    s.flow_on = d_sis.delivery().flow_on();
     s.links = d_links.count();
     s.clients = d_sis.bound_clients();
     s.hard_link = d_sis.hard_link_established();

@@ -118,14 +118,13 @@ void node::impl::after_reception(sim_time now)
 
 void node::impl::measure_loss(sim_time now, peer& p)
 {
-    const unsigned sent = p.arq.tx.sent_in_transmission();
-    if (sent == 0 || d_tx.damaged()) {
+    const arq_sender::tally t = p.arq.tx.last_transmission();
+    if (t.sent == 0 || d_tx.damaged()) {
         return;
     }
-    const unsigned lost = p.arq.tx.lost_in_transmission();
-    const double each = static_cast<double>(p.arq.tx.octets_in_transmission()) / sent;
-    d_node.modes.policy->on_frames(now, p.addr, sent, lost, each);
-    p.losses.measure(p.arq.tx);
+    const double each = static_cast<double>(t.octets) / t.sent;
+    d_node.modes.policy->on_frames(now, p.addr, t.sent, t.lost, each);
+    p.losses.measure(t);
 }
 
 } // namespace gr::hf::s5066

@@ -56,7 +56,7 @@ TEST(arq_halves, dropped_c_pdu_is_acknowledged_and_not_delivered)
     EXPECT_TRUE(s.idle());
     ASSERT_EQ(out.size(), 1u);
     EXPECT_EQ(out[0], std::vector<uint8_t>(15, 2));
-    EXPECT_EQ(s.unsent_octets(), 0u);
+    EXPECT_EQ(s.unsent().total(), 0u);
 }
 
 TEST(arq, clients_of_one_priority_take_turns_by_octets)
@@ -86,7 +86,7 @@ TEST(arq, clients_of_one_priority_take_turns_by_octets)
         order.push_back(next());
     }
     EXPECT_EQ(order, (std::vector<int>{ 20, 21, 22, 12, 23, 13, 14, 15 }));
-    EXPECT_EQ(s.unsent_octets(), 0u);
+    EXPECT_EQ(s.unsent().total(), 0u);
     EXPECT_EQ(s.unsent().of_sap(1), 0u);
 }
 
@@ -235,7 +235,7 @@ TEST(arq_halves, lossy_exchange_delivers_everything_once)
         ASSERT_TRUE(s.idle()) << "loss " << loss << " window " << window;
         EXPECT_EQ(done_count, submitted);
         ASSERT_EQ(out.size(), submitted);
-        EXPECT_EQ(s.unsent_octets(), 0u);
+        EXPECT_EQ(s.unsent().total(), 0u);
         for (size_t i = 0; i < out.size() && order == delivery_order::in_order; ++i) {
             ASSERT_EQ(out[i][0], static_cast<uint8_t>(i));
         }

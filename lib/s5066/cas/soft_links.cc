@@ -112,7 +112,7 @@ bool soft_links::upgrade_due(const peer& p, const gr::hf::mode& last) const
         p.arq.tx.window() * static_cast<double>(segment_length(d_node, p, last));
     return p.link.made() && !p.arq.large && !p.link.exclusive &&
            !p.link.wants_exclusive && offers_large(p) && quiet &&
-           static_cast<double>(p.arq.tx.unsent_octets()) > in_window;
+           static_cast<double>(p.arq.tx.unsent().total()) > in_window;
 }
 
 bool soft_links::call_due(const peer& p, const gr::hf::mode& last) const

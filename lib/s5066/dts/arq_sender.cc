@@ -18,20 +18,13 @@ constexpr size_t least_part = 64;
 void arq_sender::submit(outgoing_ptr o)
 {
     d_unsent.add(*o, o->c_pdu.size());
-    ++d_queued;
-    d_turns[o->priority & 15].take(*o);
-    auto& q = d_queue[o->priority & 15];
-    const auto earlier = [](const outgoing_ptr& a, const outgoing_ptr& b) {
-        return a->turn < b->turn;
-    };
-    q.insert(std::upper_bound(q.begin(), q.end(), o, earlier), o);
+    d_queue.push(std::move(o));
 }
 
 bool arq_sender::holds_below(uint8_t priority) const
 {
-    const auto end = d_queue.begin() + std::min<long>(priority, 16);
     return (d_current && d_current->priority < priority) ||
-           std::any_of(d_queue.begin(), end, [](const auto& q) { return !q.empty(); }) ||
+           d_queue.holds_below(priority) ||
            std::any_of(d_frames.begin(), d_frames.end(), [priority](const frame& f) {
                return !f.acked && f.o->priority < priority;
            });
@@ -39,15 +32,8 @@ bool arq_sender::holds_below(uint8_t priority) const
 
 uint8_t arq_sender::next_priority() const
 {
-    if (d_current) {
-        return d_current->priority;
-    }
-    for (size_t p = 16; p-- > 0;) {
-        if (!d_queue[p].empty()) {
-            return static_cast<uint8_t>(p);
-        }
-    }
-    return 0;
+    const outgoing* next = d_current ? d_current.get() : d_queue.front();
+    return next ? next->priority : 0;
 }
 
 uint8_t arq_sender::urgency() const
@@ -69,19 +55,6 @@ size_t arq_sender::segment_for(size_t c_pdu) const
     }
     const size_t parts = (c_pdu + d_segment - 1) / d_segment;
     return (c_pdu + parts - 1) / parts;
-}
-
-void arq_sender::take_current()
-{
-    for (size_t p = 16; !d_current && p-- > 0;) {
-        if (!d_queue[p].empty()) {
-            d_current = std::move(d_queue[p].front());
-            d_queue[p].pop_front();
-            d_turns[p].serve(*d_current);
-            --d_queued;
-            d_current->segment = segment_for(d_current->c_pdu.size());
-        }
-    }
 }
 
 void arq_sender::begin_transmission()
@@ -132,13 +105,9 @@ size_t arq_sender::pending_octets(size_t overhead, size_t limit, bool with_new) 
              d_current->segment)) {
         return sum;
     }
-    for (size_t p = 16; p-- > 0;) {
-        for (const auto& o : d_queue[p]) {
-            if (!add(o->c_pdu.size(), segment_for(o->c_pdu.size()))) {
-                return sum;
-            }
-        }
-    }
+    d_queue.while_true([&](const outgoing& o) {
+        return add(o.c_pdu.size(), segment_for(o.c_pdu.size()));
+    });
     return sum;
 }
 
@@ -152,13 +121,12 @@ size_t arq_sender::first_octets(size_t overhead) const
     if (d_current) {
         return next_new_size() + overhead;
     }
-    for (size_t p = 16; p-- > 0;) {
-        if (!d_queue[p].empty()) {
-            const size_t n = d_queue[p].front()->c_pdu.size();
-            return std::min(n, segment_for(n)) + overhead;
-        }
+    const outgoing* next = d_queue.front();
+    if (next == nullptr) {
+        return 0;
     }
-    return 0;
+    const size_t n = next->c_pdu.size();
+    return std::min(n, segment_for(n)) + overhead;
 }
 
 size_t arq_sender::next_new_size() const
@@ -229,9 +197,12 @@ arq_sender::next(size_t room, size_t overhead, bool with_new)
     if (!with_new || !window_open()) {
         return std::nullopt;
     }
-    take_current();
     if (!d_current) {
-        return std::nullopt;
+        d_current = d_queue.pop();
+        if (!d_current) {
+            return std::nullopt;
+        }
+        d_current->segment = segment_for(d_current->c_pdu.size());
     }
     size_t octets = next_new_size();
     if (octets + overhead > room) {
@@ -328,24 +299,19 @@ unsigned arq_sender::acknowledge(const ack_header& a, std::vector<outgoing_ptr>&
     return n;
 }
 
-unsigned arq_sender::lost_in_transmission() const
+arq_sender::tally arq_sender::last_transmission() const
 {
-    return static_cast<unsigned>(
-        std::count_if(d_frames.begin(), d_frames.end(), [](const frame& f) {
-            return f.in_tx && !f.acked;
-        }));
-}
-
-unsigned arq_sender::loss_runs_in_transmission() const
-{
-    unsigned runs = 0;
+    tally t;
+    t.sent = d_sent_in_tx;
+    t.octets = d_octets_in_tx;
     bool inside = false;
     for (const auto& f : d_frames) {
         const bool lost = f.in_tx && !f.acked;
-        runs += lost && !inside ? 1 : 0;
+        t.lost += lost ? 1 : 0;
+        t.runs += lost && !inside ? 1 : 0;
         inside = f.in_tx ? lost : inside;
     }
-    return runs;
+    return t;
 }
 
 size_t arq_sender::longest_in_flight() const
@@ -359,16 +325,9 @@ size_t arq_sender::longest_in_flight() const
 
 void arq_sender::expire(sim_time now, std::vector<outgoing_ptr>& expired)
 {
-    for (auto& q : d_queue) {
-        const auto late = [now](const outgoing_ptr& o) { return o->expires <= now; };
-        for (const auto& o : q) {
-            if (late(o)) {
-                d_unsent.remove(*o, o->c_pdu.size());
-                --d_queued;
-                expired.push_back(o);
-            }
-        }
-        q.erase(std::remove_if(q.begin(), q.end(), late), q.end());
+    for (auto& o : d_queue.take_late(now)) {
+        d_unsent.remove(*o, o->c_pdu.size());
+        expired.push_back(std::move(o));
     }
     const auto drop = [&](outgoing_ptr& o) {
         if (!o->dropped && o->expires <= now) {
@@ -422,8 +381,7 @@ void arq_sender::rewind(uint16_t lwe)
         o.fully_cut = false;
         o.in_flight = 0;
         d_unsent.add(o, o.c_pdu.size());
-        ++d_queued;
-        d_queue[o.priority & 15].push_front(*it);
+        d_queue.push_front(*it);
     }
 }
 
@@ -435,15 +393,10 @@ std::vector<outgoing_ptr> arq_sender::take_all()
 
 std::vector<outgoing_ptr> arq_sender::take_queued()
 {
-    std::vector<outgoing_ptr> all;
-    for (size_t p = 16; p-- > 0;) {
-        for (auto& o : d_queue[p]) {
-            d_unsent.remove(*o, o->c_pdu.size());
-            all.push_back(std::move(o));
-        }
-        d_queue[p].clear();
+    std::vector<outgoing_ptr> all = d_queue.take_all();
+    for (const auto& o : all) {
+        d_unsent.remove(*o, o->c_pdu.size());
     }
-    d_queued = 0;
     return all;
 }
 

@@ -3,12 +3,11 @@
 #pragma once
 
 #include "s5066/backlog.h"
+#include "s5066/dts/c_pdu_queue.h"
 #include "s5066/dts/d_pdu.h"
 #include "s5066/dts/fsn.h"
 #include "s5066/outgoing.h"
-#include "s5066/queue_state.h"
 
-#include <array>
 #include <deque>
 
 namespace gr::hf::s5066 {
@@ -38,6 +37,14 @@ public:
         bool repeat = false;
     };
 
+    //! Segments of the last transmission.
+    struct tally {
+        unsigned sent = 0;
+        unsigned lost = 0; //!< of these, not acknowledged
+        unsigned runs = 0; //!< of adjacent lost ones
+        size_t octets = 0; //!< of those sent, each counted once, with their D_PDU headers
+    };
+
     void submit(outgoing_ptr o);
     //! Nothing queued and nothing in flight.
     bool idle() const { return d_frames.empty() && !has_new(); }
@@ -52,13 +59,8 @@ public:
         if (d_current) {
             all.add(*d_current);
         }
-        for (const auto& queue : d_queue) {
-            for (const auto& o : queue) {
-                all.add(*o);
-            }
-        }
+        d_queue.add_waiting(all);
     }
-    size_t unsent_octets() const { return d_unsent.total(); }
     uint16_t lwe() const { return d_lwe; }
     //! The number before it: acknowledged, or never used.
     uint16_t before_lwe() const { return d_space.add(d_lwe, -1); }
@@ -104,15 +106,9 @@ public:
     bool in_sync(const ack_header& a) const;
     //! Takes an ACK that is in sync; C_PDUs that became complete are appended to \p done.
     unsigned acknowledge(const ack_header& a, std::vector<outgoing_ptr>& done);
-    //! Segments sent in the last transmission, and those of them that are not acknowledged.
-    unsigned sent_in_transmission() const { return d_sent_in_tx; }
-    unsigned lost_in_transmission() const;
-    //! Runs of adjacent lost ones.
-    unsigned loss_runs_in_transmission() const;
+    tally last_transmission() const;
     //! Octets of the longest segment that is not acknowledged.
     size_t longest_in_flight() const;
-    //! Octets of those segments, each counted once, with their D_PDU headers.
-    size_t octets_in_transmission() const { return d_octets_in_tx; }
 
     //! C_PDUs whose time ran out: removed, or the rest will go out with the DROP flag.
     void expire(sim_time now, std::vector<outgoing_ptr>& expired);
@@ -146,8 +142,7 @@ private:
     {
         return d_frames.size() < d_window_limit && d_in_window < d_window_octets;
     }
-    bool has_new() const { return d_current || d_queued > 0; }
-    void take_current();
+    bool has_new() const { return d_current || !d_queue.empty(); }
     size_t next_new_size() const;
     frame& cut_new(size_t octets);
     out give(size_t index, bool repeat);
@@ -166,9 +161,7 @@ private:
     size_t d_in_window = 0;     // octets in them
     unsigned d_unacknowledged = 0;
     size_t d_due_at = 0; // no frame before it is due
-    std::array<std::deque<outgoing_ptr>, 16> d_queue;
-    std::array<fair_turns, 16> d_turns;
-    size_t d_queued = 0;
+    c_pdu_queue d_queue;
     outgoing_ptr d_current; // being cut
     backlog d_unsent;
     size_t d_copy_at = 0;

@@ -2,11 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include <cstddef>
+#include "s5066/dts/arq_sender.h"
 
 namespace gr::hf::s5066 {
-
-class arq_sender;
 
 /*! \brief Loss of D_PDUs on the way to one peer, for the length of segments; older transmissions
  *         count less.
@@ -14,8 +12,8 @@ class arq_sender;
 class frame_losses
 {
 public:
-    //! Takes what the acknowledgement says of the last transmission of \p tx.
-    void measure(const arq_sender& tx);
+    //! Takes what the acknowledgement says of the last transmission.
+    void measure(const arq_sender::tally& t);
     //! Enough of them to matter.
     bool some() const { return d_events > some_events; }
     //! Too few of them to matter.

@@ -148,7 +148,7 @@ void orderwire::ask_for_rate(sim_time now, peer& p, const gr::hf::mode& wanted)
         return;
     }
     const double left_s =
-        8.0 * static_cast<double>(p.arq.tx.unsent_octets()) / present.rate_bps;
+        8.0 * static_cast<double>(p.arq.tx.unsent().total()) / present.rate_bps;
     if (left_s >= least_change_s ||
         (p.arq.tx.unacknowledged() > 0 && rate_change::less_robust(present, m))) {
         p.management.last_at = now;

@@ -68,7 +68,8 @@ size_t transmission_length::most_blocks(const peer& p,
     const size_t first = std::max(longest / first_part, t.blocks_for(sample));
     const double cap = static_cast<double>(t.octets_in(longest));
     if (!d_node.modes.adaptive && p.losses.bits() < 8 * double(sample) &&
-        4 * first <= longest && double(p.arq.tx.unsent_octets()) > worth_a_sample * cap) {
+        4 * first <= longest &&
+        double(p.arq.tx.unsent().total()) > worth_a_sample * cap) {
         return first; // what comes later shall have the right segments
     }
     return longest;

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // U_PDUs between clients and S_PDUs (A.3.2).
-#include "s5066/sis/sis_server.h"
+#include "s5066/sis/sis_delivery.h"
 
 #include "s5066/sis/time_to_die.h"
 
@@ -19,8 +19,18 @@ constexpr double longest_ttl_s = 1296000;
 
 } // namespace
 
-std::vector<uint8_t> sis_server::fragment(const std::vector<uint8_t>& u,
-                                          size_t from) const
+sis_delivery::sis_delivery(const node_config& config,
+                           node_stats& stats,
+                           sis_lower& lower,
+                           const hard_links& rules,
+                           sis_clients& clients)
+    : d_config(config), d_stats(stats), d_lower(lower), d_rules(rules),
+      d_clients(clients), d_next_id(static_cast<uint32_t>(config.seed * 2654435761u))
+{
+}
+
+std::vector<uint8_t> sis_delivery::fragment(const std::vector<uint8_t>& u,
+                                            size_t from) const
 {
     const size_t n =
         std::min(u.size() - std::min(from, u.size()), d_config.response_fragment);
@@ -28,31 +38,19 @@ std::vector<uint8_t> sis_server::fragment(const std::vector<uint8_t>& u,
     return { b, b + static_cast<std::ptrdiff_t>(n) };
 }
 
-void sis_server::reject(client_id c,
-                        const s_unidata_request& r,
-                        unidata_reject_reason why)
+void sis_delivery::reject(client_id c,
+                          const s_unidata_request& r,
+                          unidata_reject_reason why)
 {
     ++d_stats.u_pdus_rejected;
-    send(c,
-         s_unidata_request_rejected{
-             r.expedited, uint8_t(why), r.dst_sap, r.dst, fragment(r.u_pdu, 0) });
-}
-
-bool sis_server::too_many_expedited(sim_time now, client& k)
-{
-    const double limit = d_config.client_expedited_per_minute;
-    k.expedited_credit = std::min(
-        limit, k.expedited_credit + to_seconds(now - k.expedited_at) * limit / 60);
-    k.expedited_at = now;
-    if (k.expedited_credit < 1 || k.expedited.size() >= d_config.client_expedited) {
-        return true;
-    }
-    k.expedited_credit -= 1;
-    return false;
+    d_clients.send(
+        c,
+        s_unidata_request_rejected{
+            r.expedited, uint8_t(why), r.dst_sap, r.dst, fragment(r.u_pdu, 0) });
 }
 
 // One that no confirmation is waited for.
-uint32_t sis_server::new_id()
+uint32_t sis_delivery::new_id()
 {
     const auto taken = [this](const confirm& f) { return f.o->id == d_next_id; };
     do {
@@ -61,35 +59,39 @@ uint32_t sis_server::new_id()
     return d_next_id;
 }
 
-std::optional<unidata_reject_reason> sis_server::refusal(const s_unidata_request& r,
-                                                         const delivery_mode& mode) const
+std::optional<unidata_reject_reason> sis_delivery::refusal(const s_unidata_request& r,
+                                                           const delivery_mode& mode,
+                                                           bool broadcast) const
 {
     if (r.u_pdu.size() > d_config.mtu) {
         return unidata_reject_reason::larger_than_mtu;
     }
     // Groups cannot acknowledge, and nobody can in a broadcast session.
     const bool unheard =
-        mode.mode == transmission_mode::arq && (r.dst.is_group() || d_broadcast);
+        mode.mode == transmission_mode::arq && (r.dst.is_group() || broadcast);
     return mode.mode > transmission_mode::non_arq_with_errors || unheard
                ? std::optional(unidata_reject_reason::no_transmission_mode)
                : std::nullopt;
 }
 
-void sis_server::on_unidata(sim_time now, client_id c, client& k, s_unidata_request r)
+void sis_delivery::request(sim_time now,
+                           sis_client& k,
+                           s_unidata_request r,
+                           bool broadcast)
 {
     const delivery_mode mode =
         r.mode.mode == transmission_mode::default_ ? k.service : r.mode;
-    if (r.expedited && too_many_expedited(now, k)) {
-        unbind(now, c, k, unbind_reason::too_many_expedited);
+    if (r.expedited && d_clients.too_many_expedited(now, k)) {
+        d_clients.unbind(now, k, unbind_reason::too_many_expedited);
         return;
     }
-    if (const auto why = refusal(r, mode)) {
-        reject(c, r, *why);
+    if (const auto why = refusal(r, mode, broadcast)) {
+        reject(k.who.client, r, *why);
         return;
     }
     if (r.dst == d_config.own) {
         r.mode = mode;
-        deliver_local(c, r, k.who.sap);
+        deliver_local(k, r);
         return;
     }
     if (too_much(waiting(), k.who.sap, d_high, overrun_octets)) {
@@ -98,13 +100,32 @@ void sis_server::on_unidata(sim_time now, client_id c, client& k, s_unidata_requ
     }
     ++d_stats.u_pdus_submitted;
     d_stats.u_pdu_octets_submitted += r.u_pdu.size();
+    outgoing_ptr o = make(now, k, mode, r);
+    if (o->arq() && mode.confirmation == delivery_confirmation::client &&
+        d_confirms.size() < max_confirms) {
+        const auto wait = from_seconds(d_config.client_confirm_s);
+        d_confirms.push_back({ o, std::min(o->expires, now + wait) });
+    }
+    if (o->arq() && o->expedited) {
+        k.expedited.insert(o.get());
+    }
+    dispatch(now, std::move(o));
+    update_flow();
+}
+
+// Its C_PDU; takes the octets of the U_PDU.
+outgoing_ptr sis_delivery::make(sim_time now,
+                                const sis_client& k,
+                                const delivery_mode& mode,
+                                s_unidata_request& r)
+{
     auto o = std::make_shared<outgoing>();
     o->dst = r.dst;
     o->submitted_at = now;
     o->mode = mode;
     o->priority = r.expedited ? 0 : r.priority;
     o->expedited = r.expedited;
-    o->client = c;
+    o->client = k.who.client;
     o->src_sap = k.who.sap;
     o->dst_sap = r.dst_sap;
     const double ttl = r.ttl ? double(r.ttl) * sis_ttl_unit_s : d_config.default_ttl_s;
@@ -113,8 +134,7 @@ void sis_server::on_unidata(sim_time now, client_id c, client& k, s_unidata_requ
     s.low = o->priority;
     s.src_sap = o->src_sap;
     s.dst_sap = o->dst_sap;
-    const bool arq = o->arq();
-    s.confirm_required = arq && mode.confirmation == delivery_confirmation::client;
+    s.confirm_required = o->arq() && mode.confirmation == delivery_confirmation::client;
     if (d_config.send_ttd && d_config.utc_at_zero_s && ttl < 7 * 86400) {
         s.ttd = time_to_die_at(utc(o->expires));
     }
@@ -127,20 +147,12 @@ void sis_server::on_unidata(sim_time now, client_id c, client& k, s_unidata_requ
     }
     s.u_pdu = std::move(r.u_pdu);
     o->c_pdu = encode(c_pdu{ c_pdu_type::data, 0, encode(s) });
-    if (s.confirm_required && d_confirms.size() < max_confirms) {
-        const auto wait = from_seconds(d_config.client_confirm_s);
-        d_confirms.push_back({ o, std::min(o->expires, now + wait) });
-    }
-    if (arq && o->expedited) {
-        k.expedited.insert(o.get());
-    }
-    dispatch(now, std::move(o));
-    update_flow();
+    return o;
 }
 
-void sis_server::dispatch(sim_time now, outgoing_ptr o)
+void sis_delivery::dispatch(sim_time now, outgoing_ptr o)
 {
-    if (d_hard_links.allows(*o)) {
+    if (d_rules.allows(*o)) {
         d_lower.submit(now, std::move(o));
     } else {
         d_held_backlog.add(*o, o->c_pdu.size());
@@ -148,7 +160,7 @@ void sis_server::dispatch(sim_time now, outgoing_ptr o)
     }
 }
 
-void sis_server::expire_held(sim_time now)
+void sis_delivery::expire_held(sim_time now)
 {
     for (size_t i = d_held.size(); i-- > 0;) {
         const outgoing_ptr o = d_held[i];
@@ -162,20 +174,7 @@ void sis_server::expire_held(sim_time now)
     }
 }
 
-void sis_server::to_node(sim_time now, address a, const s_pdu& s)
-{
-    auto o = std::make_shared<outgoing>();
-    o->dst = a;
-    o->submitted_at = now;
-    o->expedited = true;
-    o->sets_up_hard_link = true;
-    o->expires = now + from_seconds(std::max(d_config.hard_link_response_s,
-                                             d_config.hard_link_end_s));
-    o->c_pdu = encode(c_pdu{ c_pdu_type::data, 0, encode(s) });
-    d_lower.submit(now, std::move(o));
-}
-
-void sis_server::deliver_local(client_id c, const s_unidata_request& r, uint8_t src_sap)
+void sis_delivery::deliver_local(const sis_client& k, const s_unidata_request& r)
 {
     ++d_stats.u_pdus_submitted;
     d_stats.u_pdu_octets_submitted += r.u_pdu.size();
@@ -186,7 +185,7 @@ void sis_server::deliver_local(client_id c, const s_unidata_request& r, uint8_t 
     from.expedited = r.expedited;
     s_pdu s;
     s.low = r.priority;
-    s.src_sap = src_sap;
+    s.src_sap = k.who.sap;
     s.dst_sap = r.dst_sap;
     s.u_pdu = r.u_pdu;
     const bool ok = indicate(from, s, 0);
@@ -194,35 +193,35 @@ void sis_server::deliver_local(client_id c, const s_unidata_request& r, uint8_t 
         return;
     }
     if (!ok && r.mode.confirmation == delivery_confirmation::client) {
-        reject(c, r, unidata_reject_reason::sap_not_bound);
+        reject(k.who.client, r, unidata_reject_reason::sap_not_bound);
     } else if (r.mode.confirmation != delivery_confirmation::none) {
-        send(c,
-             s_unidata_request_confirm{ false, r.dst_sap, r.dst, fragment(r.u_pdu, 0) });
+        d_clients.send(
+            k.who.client,
+            s_unidata_request_confirm{ false, r.dst_sap, r.dst, fragment(r.u_pdu, 0) });
     }
 }
 
-void sis_server::confirm_to_client(const outgoing& o)
+void sis_delivery::confirm_to_client(const outgoing& o)
 {
-    if (o.client && d_clients.count(*o.client)) {
-        send(*o.client,
-             s_unidata_request_confirm{
-                 o.expedited, o.dst_sap, o.dst, fragment(o.c_pdu, o.header) });
+    if (o.client && d_clients.find(*o.client)) {
+        d_clients.send(*o.client,
+                       s_unidata_request_confirm{
+                           o.expedited, o.dst_sap, o.dst, fragment(o.c_pdu, o.header) });
     }
 }
 
 // It does not count as waiting any more.
-void sis_server::settle(const outgoing& o)
+void sis_delivery::settle(const outgoing& o)
 {
     if (!o.client || !o.expedited) {
         return;
     }
-    const auto k = d_clients.find(*o.client);
-    if (k != d_clients.end()) {
-        k->second.expedited.erase(&o);
+    if (sis_client* k = d_clients.find(*o.client)) {
+        k->expedited.erase(&o);
     }
 }
 
-void sis_server::on_delivered(const outgoing& o)
+void sis_delivery::on_delivered(const outgoing& o)
 {
     settle(o);
     if (o.arq() && o.mode.confirmation == delivery_confirmation::node) {
@@ -230,7 +229,7 @@ void sis_server::on_delivered(const outgoing& o)
     }
 }
 
-bool sis_server::on_failed(const outgoing& o, unidata_reject_reason why)
+bool sis_delivery::on_failed(const outgoing& o, unidata_reject_reason why)
 {
     settle(o);
     if (o.confirmed) {
@@ -238,52 +237,23 @@ bool sis_server::on_failed(const outgoing& o, unidata_reject_reason why)
     }
     d_stats.u_pdus_rejected += o.client ? 1 : 0;
     d_confirms.remove_if([&o](const confirm& f) { return f.o.get() == &o; });
-    if (!o.client || d_clients.count(*o.client) == 0) {
+    if (!o.client || d_clients.find(*o.client) == nullptr) {
         return true; // nobody waits to hear of it
     }
     if (!o.arq() || o.mode.confirmation == delivery_confirmation::none) {
         return false;
     }
-    send(*o.client,
-         s_unidata_request_rejected{
-             o.expedited, uint8_t(why), o.dst_sap, o.dst, fragment(o.c_pdu, o.header) });
+    d_clients.send(
+        *o.client,
+        s_unidata_request_rejected{
+            o.expedited, uint8_t(why), o.dst_sap, o.dst, fragment(o.c_pdu, o.header) });
     return true;
 }
 
-unsigned
-sis_server::on_s_pdu(sim_time now, const s_pdu_origin& from, const uint8_t* p, size_t n)
-{
-    if (auto s = decode_s_pdu(p, n)) {
-        take_s_pdu(now, from, *s, n - s->u_pdu.size());
-    } else {
-        ++d_stats.indications_dropped;
-    }
-    return u_pdu_priority(p, n);
-}
-
-void sis_server::take_s_pdu(sim_time now,
-                            const s_pdu_origin& from,
-                            s_pdu& s,
-                            size_t header)
-{
-    switch (s.type) {
-    case s_pdu_type::data:
-    case s_pdu_type::data_with_id:
-        on_data(now, from, s, header);
-        break;
-    case s_pdu_type::delivery_confirm:
-    case s_pdu_type::delivery_fail:
-    case s_pdu_type::compact_confirm:
-        on_delivery_report(from, s);
-        break;
-    default:
-        if (from.mode == transmission_mode::arq && !d_broadcast) {
-            d_hard_links.on_s_pdu(now, from.src, s);
-        }
-    }
-}
-
-void sis_server::on_data(sim_time now, const s_pdu_origin& from, s_pdu& s, size_t header)
+void sis_delivery::on_data(sim_time now,
+                           const s_pdu_origin& from,
+                           const s_pdu& s,
+                           size_t header)
 {
     if (s.ttd && d_config.utc_at_zero_s && is_over(*s.ttd, utc(now))) {
         ++d_stats.u_pdus_expired;
@@ -295,10 +265,10 @@ void sis_server::on_data(sim_time now, const s_pdu_origin& from, s_pdu& s, size_
     }
 }
 
-bool sis_server::indicate(const s_pdu_origin& from, const s_pdu& s, size_t header)
+bool sis_delivery::indicate(const s_pdu_origin& from, const s_pdu& s, size_t header)
 {
-    const auto sap = d_saps.find(s.dst_sap);
-    if (sap == d_saps.end()) {
+    const sis_client* k = d_clients.at(s.dst_sap);
+    if (k == nullptr) {
         ++d_stats.indications_dropped;
         return false;
     }
@@ -312,8 +282,7 @@ bool sis_server::indicate(const s_pdu_origin& from, const s_pdu& s, size_t heade
     i.src = from.src;
     i.u_pdu = s.u_pdu;
     if (!from.errored.empty() || !from.missing.empty()) {
-        if (d_clients[sap->second].service.mode !=
-            transmission_mode::non_arq_with_errors) {
+        if (k->service.mode != transmission_mode::non_arq_with_errors) {
             ++d_stats.indications_dropped;
             return false;
         }
@@ -335,11 +304,11 @@ bool sis_server::indicate(const s_pdu_origin& from, const s_pdu& s, size_t heade
     }
     ++d_stats.u_pdus_delivered;
     d_stats.u_pdu_octets_delivered += s.u_pdu.size();
-    send(sap->second, i);
+    d_clients.send(k->who.client, i);
     return true;
 }
 
-void sis_server::answer(sim_time now, const s_pdu_origin& from, const s_pdu& s, bool ok)
+void sis_delivery::answer(sim_time now, const s_pdu_origin& from, const s_pdu& s, bool ok)
 {
     s_pdu a;
     a.type = ok ? s_pdu_type::delivery_confirm : s_pdu_type::delivery_fail;
@@ -362,7 +331,7 @@ void sis_server::answer(sim_time now, const s_pdu_origin& from, const s_pdu& s, 
     dispatch(now, std::move(o));
 }
 
-void sis_server::on_delivery_report(const s_pdu_origin& from, const s_pdu& s)
+void sis_delivery::on_delivery_report(const s_pdu_origin& from, const s_pdu& s)
 {
     const auto meant = [&](const outgoing& o) {
         if (s.type == s_pdu_type::compact_confirm) {
@@ -392,9 +361,111 @@ void sis_server::on_delivery_report(const s_pdu_origin& from, const s_pdu& s)
     confirm_to_client(*o);
 }
 
-int64_t sis_server::utc(sim_time t) const
+int64_t sis_delivery::utc(sim_time t) const
 {
     return *d_config.utc_at_zero_s + static_cast<int64_t>(to_seconds(t));
+}
+
+void sis_delivery::client_gone(client_id c)
+{
+    d_confirms.remove_if([c](const confirm& f) { return f.o->client == c; });
+}
+
+void sis_delivery::rules_changed(sim_time now)
+{
+    std::deque<outgoing_ptr> again = std::move(d_held);
+    d_held.clear();
+    d_held_backlog.clear();
+    for (auto& o : d_lower.withdraw()) {
+        again.push_back(std::move(o));
+    }
+    for (auto& o : again) {
+        dispatch(now, std::move(o));
+    }
+    update_flow();
+}
+
+void sis_delivery::add_waiting(queue_states& all) const
+{
+    for (const auto& o : d_held) {
+        all.add(*o);
+    }
+}
+
+void sis_delivery::set_water_marks(size_t high)
+{
+    // The lower mark still holds one longest transmission, so that the air never runs dry.
+    d_high = high;
+    d_low = high - high / 6;
+    update_flow();
+}
+
+void sis_delivery::update_flow()
+{
+    const backlog all = waiting();
+    for (const auto& [sap, c] : d_clients.saps()) {
+        sis_client& k = *d_clients.at(sap);
+        const bool on = !too_much(all, sap, k.flow_on ? d_high : d_low, 0);
+        if (on == k.flow_on) {
+            continue;
+        }
+        k.flow_on = on;
+        if (on) {
+            d_clients.send(c, s_data_flow_on{});
+        } else {
+            d_clients.send(c, s_data_flow_off{});
+        }
+    }
+}
+
+backlog sis_delivery::waiting() const
+{
+    backlog all = d_lower.unsent();
+    return all += d_held_backlog;
+}
+
+// Beyond the mark by so many octets, and the SAP beyond its equal share of it as well.
+bool sis_delivery::too_much(const backlog& all,
+                            uint8_t sap,
+                            size_t mark,
+                            size_t more) const
+{
+    const size_t own = all.of_sap(sap);
+    const size_t shares = all.saps() + (own == 0 ? 1 : 0);
+    return all.total() >= mark + more && own >= mark / shares + more;
+}
+
+bool sis_delivery::flow_on() const
+{
+    const auto& saps = d_clients.saps();
+    return std::all_of(saps.begin(), saps.end(), [this](const auto& e) {
+        return d_clients.at(e.first)->flow_on;
+    });
+}
+
+void sis_delivery::on_time(sim_time now)
+{
+    expire_held(now);
+    for (auto it = d_confirms.begin(); it != d_confirms.end();) {
+        const outgoing_ptr o = it->o;
+        ++it; // on_failed() takes it out
+        if (o && now >= std::prev(it)->deadline) {
+            on_failed(*o, unidata_reject_reason::not_responding);
+        }
+    }
+}
+
+std::optional<sim_time> sis_delivery::next_deadline() const
+{
+    std::optional<sim_time> t;
+    const auto add = [&t](sim_time d) { t = t ? std::min(*t, d) : d; };
+    for (const auto& o : d_held) {
+        add(o->expires);
+    }
+    for (const auto& f : d_confirms) {
+        add(f.deadline);
+    }
+    return t;
 }
 
 } // namespace gr::hf::s5066

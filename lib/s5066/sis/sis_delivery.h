@@ -1,0 +1,106 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/queue_state.h"
+#include "s5066/sis/sis_clients.h"
+#include "s5066/sis_lower.h"
+#include "s5066/sis_upper.h"
+
+#include <deque>
+#include <list>
+
+namespace gr::hf::s5066 {
+
+/*! \brief U_PDUs of one node (A.3.2): requests of clients on their way down, indications on
+ *         their way up, who is told what became of them, and who is stopped for sending too much.
+ */
+class sis_delivery
+{
+public:
+    //! All four must outlive it.
+    sis_delivery(const node_config& config,
+                 node_stats& stats,
+                 sis_lower& lower,
+                 const hard_links& rules,
+                 sis_clients& clients);
+
+    // Clients
+    //! S_UNIDATA_REQUEST of \p k; \p broadcast: in a broadcast session.
+    void request(sim_time now, sis_client& k, s_unidata_request r, bool broadcast);
+    //! Nobody waits for its confirmations any more.
+    void client_gone(client_id c);
+
+    // Below
+    //! A DATA S_PDU with \p header octets before its U_PDU.
+    void on_data(sim_time now, const s_pdu_origin& from, const s_pdu& s, size_t header);
+    //! One of S_PDU types 1 and 2, or that of S5066-EP9: what became of a U_PDU.
+    void on_delivery_report(const s_pdu_origin& from, const s_pdu& s);
+    //! See sis_upper.
+    void on_delivered(const outgoing& o);
+    //! See sis_upper.
+    bool on_failed(const outgoing& o, unidata_reject_reason why);
+
+    //! What hard_links::allows() says has changed: all that was not begun is asked about anew.
+    void rules_changed(sim_time now);
+    //! C_PDU octets that wait for the end of a hard link.
+    size_t held_octets() const { return d_held_backlog.total(); }
+    //! Adds these C_PDUs.
+    void add_waiting(queue_states& all) const;
+
+    /*! \brief High water mark in octets of C_PDUs not yet sent, of all clients.
+     *  \details Beyond it a client is stopped (S_DATA_FLOW_OFF) that has its equal share of
+     *  the mark or more waiting. So a client is never stopped by what others have sent, and one
+     *  alone can use all of it.
+     */
+    void set_water_marks(size_t high);
+    //! Stops clients and lets them go on, as their queues say.
+    void update_flow();
+    //! No bound client is stopped.
+    bool flow_on() const;
+
+    void on_time(sim_time now);
+    std::optional<sim_time> next_deadline() const;
+
+private:
+    // A client confirmation that is waited for.
+    struct confirm {
+        outgoing_ptr o;
+        sim_time deadline{};
+    };
+
+    std::optional<unidata_reject_reason>
+    refusal(const s_unidata_request& r, const delivery_mode& mode, bool broadcast) const;
+    void reject(client_id c, const s_unidata_request& r, unidata_reject_reason reason);
+    void deliver_local(const sis_client& k, const s_unidata_request& r);
+    outgoing_ptr make(sim_time now,
+                      const sis_client& k,
+                      const delivery_mode& mode,
+                      s_unidata_request& r);
+    void dispatch(sim_time now, outgoing_ptr o);
+    void expire_held(sim_time now);
+    uint32_t new_id();
+    void settle(const outgoing& o);
+    void confirm_to_client(const outgoing& o);
+    bool indicate(const s_pdu_origin& from, const s_pdu& s, size_t header);
+    void answer(sim_time now, const s_pdu_origin& from, const s_pdu& s, bool ok);
+    std::vector<uint8_t> fragment(const std::vector<uint8_t>& u_pdu, size_t from) const;
+    int64_t utc(sim_time t) const; // the time must be known
+    backlog waiting() const;
+    bool too_much(const backlog& all, uint8_t sap, size_t mark, size_t more) const;
+
+    const node_config& d_config;
+    node_stats& d_stats;
+    sis_lower& d_lower;
+    const hard_links& d_rules;
+    sis_clients& d_clients;
+    std::list<confirm> d_confirms;
+    uint32_t d_next_id; // of S_PDUs with an ID
+    // C_PDUs that a hard link does not let through.
+    std::deque<outgoing_ptr> d_held;
+    backlog d_held_backlog;
+    size_t d_high = 65536;
+    size_t d_low = 55000;
+};
+
+} // namespace gr::hf::s5066
