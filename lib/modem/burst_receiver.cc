@@ -7,6 +7,7 @@
 #include "modem/front/carrier_canceller.h"
 #include "modem/front/impulse_blanker.h"
 #include "modem/front/sample_buffer.h"
+#include "modem/no_denormals.h"
 #include "modem/track/burst_tracker.h"
 #include "waveform/families/registry.h"
 
@@ -419,6 +420,7 @@ void burst_receiver::push(const std::complex<float>* samples,
                           size_t n,
                           const float* erased)
 {
+    const no_denormals fast;
     d_impl->push(samples, n, erased);
 }
 

@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/loopback.h"
+#include "modem/no_denormals.h"
 #include "waveform/description.h"
 #include "waveform/families/serial_tone/serial_tone.h"
 #include "waveform/timing.h"
@@ -363,6 +364,26 @@ TEST(receiver_streaming, ten_minutes_of_noise_start_nothing)
     EXPECT_FALSE(rx.poll());
     EXPECT_EQ(rx.counters().starts, 0u);
     EXPECT_LT(rx.counters().candidates, 5u);
+}
+
+TEST(receiver_streaming, leaves_the_smallest_floats_to_its_caller)
+{
+    volatile float tiny = 1e-30f, product = 0;
+    const auto of_tiny = [&] {
+        product = tiny * 1e-12f;
+        return static_cast<float>(product);
+    };
+    ASSERT_GT(of_tiny(), 0.0f);
+#if defined(__SSE__)
+    {
+        const no_denormals fast;
+        EXPECT_EQ(of_tiny(), 0.0f);
+    }
+#endif
+    const auto x = burst("4539-9600S", { 1, 2, 3 });
+    burst_receiver rx;
+    rx.push(x.data(), x.size());
+    EXPECT_GT(of_tiny(), 0.0f);
 }
 
 TEST(receiver_streaming, garbage_never_hurts)
