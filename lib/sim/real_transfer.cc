@@ -56,10 +56,15 @@ real_transfer_result run(const real_transfer& t)
     lock_step_pair pair({ node_of(t, 0), node_of(t, 1) }, t.link, t.seed);
     for (size_t k = 0; k < 2; ++k)
         pair.attach(k, clients[k]);
+    uint64_t told = 0;
     const auto done = [&] {
         const auto& s = clients[0].engine.state();
-        return t.octets <= (t.arq ? s.octets_confirmed + s.octets_rejected
-                                  : clients[1].engine.state().octets_received);
+        const uint64_t octets = t.arq ? s.octets_confirmed + s.octets_rejected
+                                      : clients[1].engine.state().octets_received;
+        if (t.progress && octets != told)
+            t.progress(static_cast<double>(octets) / static_cast<double>(t.octets));
+        told = octets;
+        return t.octets <= octets;
     };
     pair.run_until(done, from_seconds(t.limit_s));
     real_transfer_result r;

@@ -8,6 +8,7 @@
 #include <hf/traffic_state.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,8 @@ struct real_transfer {
     s5066::node_settings data_link; //!< further settings by name
     double limit_s = 86400;         //!< of station time
     bool log = false;               //!< keep the lines of both nodes
+    //! Called now and then with the share of the octets that is done, 0 to 1.
+    std::function<void(double)> progress;
 };
 
 //! What came of it.

@@ -94,7 +94,7 @@ public:
         }
     }
 
-    scenario_result run();
+    scenario_result run(const std::function<void(double)>& progress);
 
 private:
     struct running {
@@ -347,7 +347,7 @@ void experiment::mark_collisions()
     }
 }
 
-scenario_result experiment::run()
+scenario_result experiment::run(const std::function<void(double)>& progress)
 {
     const bool finite = std::any_of(
         d_flows.begin(), d_flows.end(), [](const auto& f) { return f->finite(); });
@@ -361,6 +361,8 @@ scenario_result experiment::run()
     constexpr auto step = std::chrono::milliseconds(500);
     while (d_scheduler.now() < end && !done()) {
         d_scheduler.run_until(std::min<sim_time>(d_scheduler.now() + step, end));
+        if (progress)
+            progress(to_seconds(d_scheduler.now()) / d_config.duration_s);
     }
     d_result.complete = done();
     return results();
@@ -474,10 +476,10 @@ void scenario::validate() const
     }
 }
 
-scenario_result run(const scenario& s)
+scenario_result run(const scenario& s, const std::function<void(double)>& progress)
 {
     s.validate();
-    return experiment(s).run();
+    return experiment(s).run(progress);
 }
 
 } // namespace gr::hf::sim

@@ -6,6 +6,7 @@
 #include "sim/emulated_air.h"
 #include "sim/fates.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -159,8 +160,10 @@ struct scenario_result {
 };
 
 /*! \brief Runs a scenario in virtual time. The same scenario gives the same result.
+ *  \param progress called every half second of station time with the share of the
+ *         scenario's duration that is over, 0 to 1; may be empty
  *  \throws std::invalid_argument as scenario::validate() and the configurations
  */
-scenario_result run(const scenario& s);
+scenario_result run(const scenario& s, const std::function<void(double)>& progress = {});
 
 } // namespace gr::hf::sim

@@ -147,14 +147,16 @@ def together(*sources: Iterator[Heard]) -> Iterator[List[Heard]]:
 def demodulate(source: recording.Recording, reception: Reception, subcarrier: float = 1800.0,
                zero_interleaver: bool = False, effort: int = 1, bandwidth: int = 3,
                dumped: Optional[dump.Dump] = None,
-               second: Optional[recording.Recording] = None) -> float:
+               second: Optional[recording.Recording] = None,
+               progress: Callable[[float], object] = lambda _: None) -> float:
     """Everything in the recording; gives its duration in seconds.
 
     subcarrier: centre of the signal, Hz, 0 for complex samples; zero_interleaver: take the serial
     tone's short interleaver for none, which the waveform does not tell apart; effort: 0 to 2, as
     of hf.receiver; bandwidth: of the channel, kHz; dumped: takes what the stages of the receiver
-    made; second: of another antenna, begun at the same time. Raises RecordingError, and ValueError
-    for a bandwidth, a rate or a subcarrier that cannot be.
+    made; second: of another antenna, begun at the same time; progress: called now and then with
+    the share of the recording that was read, 0 to 1. Raises RecordingError, and ValueError for a
+    bandwidth, a rate or a subcarrier that cannot be.
     """
     def take(events: List[Dict[str, Any]]) -> None:
         reception.handle(events)
@@ -169,11 +171,13 @@ def demodulate(source: recording.Recording, reception: Reception, subcarrier: fl
         receiver = _hf.receiver(**options)
         for piece, erased in first.pieces():
             take(receiver.push(piece, erased))
+            progress(source.share())
         take(receiver.push(end))
     else:
         both = _hf.diversity_receiver(**options)
         for a, b in together(first.pieces(), _Baseband(second, subcarrier, bandwidth).pieces()):
             take(both.push(a[0], b[0], a[1], b[1]))
+            progress(source.share())
         take(both.push(end, end))
     seconds = first.seconds
     reception.finish(seconds)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 import json
 import os
 import re
+import stat
 import struct
 import sys
 from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
@@ -70,6 +71,14 @@ class Recording:
             self.warnings.append(f"{self.name}: ends {left} octets early")
         elif rest:
             self.warnings.append(f"{self.name}: {len(rest)} odd octets at the end are ignored")
+
+    def share(self) -> float:
+        """Of the octets those that were read, 0 to 1; 0 for a pipe, whose end nobody knows."""
+        try:
+            there = os.fstat(self._file.fileno())
+            return self._file.tell() / there.st_size if stat.S_ISREG(there.st_mode) else 0.0
+        except (OSError, ValueError, ZeroDivisionError):
+            return 0.0
 
     def _read(self, count: int) -> bytes:
         # A pipe gives what it has: a listener must not wait for a full piece.

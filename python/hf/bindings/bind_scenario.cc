@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* BINDTOOL_HEADER_FILE(scenario.h) */
 /* BINDTOOL_HEADER_FILE_HASH(0) */
+#include "progress.h"
 #include "sim/fault_trial.h"
 #include "sim/scenario.h"
 
+#include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -338,7 +340,11 @@ void bind_scenario(py::module& m)
              "Raises ValueError that names what is wrong.")
         .def(
             "run",
-            [](const scenario& s) { return sim::run(s); },
+            [](const scenario& s, const std::function<void(double)>& progress) {
+                return sim::run(s, seldom(progress));
+            },
             py::call_guard<py::gil_scoped_release>(),
-            "Runs it in virtual time; the same scenario gives the same result.");
+            py::arg("progress") = std::function<void(double)>(),
+            "Runs it in virtual time; the same scenario gives the same result. progress: "
+            "called now and then with the share of duration_s that is over, 0 to 1.");
 }

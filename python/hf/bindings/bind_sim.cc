@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* BINDTOOL_HEADER_FILE(sim.h) */
 /* BINDTOOL_HEADER_FILE_HASH(0) */
+#include "progress.h"
 #include "s5066/dts/d_pdu.h"
 #include "s5066/node_settings.h"
 #include "s5066/rate/adaptive_rate.h"
@@ -42,7 +43,8 @@ py::dict simulate(const std::string& mode_text,
                   const s5066::node_settings& settings,
                   double limit_s,
                   const std::function<void(double, const std::string&)>& log,
-                  std::optional<double> snr_db)
+                  std::optional<double> snr_db,
+                  const std::function<void(double)>& progress)
 {
     using namespace pybind11::literals;
     if (u_pdu_octets < 8 || u_pdu_octets > s5066::sis_mtu)
@@ -98,7 +100,10 @@ py::dict simulate(const std::string& mode_text,
     source.send(s5066::address("1.2.0.2"), octets, u_pdu_octets);
 
     const uint64_t u_pdus = (octets + u_pdu_octets - 1) / u_pdu_octets;
+    const auto tell = seldom(progress);
     const auto done = [&] {
+        if (tell)
+            tell(static_cast<double>(sink.octets()) / static_cast<double>(octets));
         return arq ? source.confirmed() + source.rejected() >= u_pdus
                    : sink.octets() >= octets;
     };
@@ -119,10 +124,12 @@ py::dict simulate(const std::string& mode_text,
 }
 
 //! The same over real waveforms, sample by sample.
-py::dict simulate_real(const sim::real_transfer& t,
-                       const std::function<void(double, const std::string&)>& log)
+py::dict simulate_real(sim::real_transfer& t,
+                       const std::function<void(double, const std::string&)>& log,
+                       const std::function<void(double)>& progress)
 {
     using namespace pybind11::literals;
+    t.progress = seldom(progress);
     sim::real_transfer_result r;
     {
         py::gil_scoped_release release;
@@ -272,9 +279,12 @@ void bind_sim(py::module& m)
           py::arg("limit_s") = 1e6,
           py::arg("log") = std::function<void(double, const std::string&)>(),
           py::arg("snr_db") = std::nullopt,
+          py::arg("progress") = std::function<void(double)>(),
           "Two stations over emulated modems in virtual time: the first sends octets to "
           "the second. snr_db, in the mode's bandwidth: with the block errors that were "
           "measured there without fading; none: it is 30, and there are those of ber. "
+          "progress: called now and then with the share of the octets that arrived, 0 to "
+          "1. "
           "Returns a dictionary of what was delivered, when, and with how much effort.");
     m.def(
         "simulate_real",
@@ -289,7 +299,8 @@ void bind_sim(py::module& m)
            double limit_s,
            int effort,
            const std::function<void(double, const std::string&)>& log,
-           double signal_power) {
+           double signal_power,
+           const std::function<void(double)>& progress) {
             sim::real_transfer t;
             t.link.signal_power = signal_power;
             t.mode = mode_text;
@@ -303,7 +314,7 @@ void bind_sim(py::module& m)
             t.limit_s = limit_s;
             t.link.effort = effort;
             t.log = static_cast<bool>(log);
-            return simulate_real(t, log);
+            return simulate_real(t, log, progress);
         },
         py::arg("mode") = "4539-9600S",
         py::arg("octets") = 100000,
@@ -317,13 +328,16 @@ void bind_sim(py::module& m)
         py::arg("effort") = 1,
         py::arg("log") = std::function<void(double, const std::string&)>(),
         py::arg("signal_power") = 0.0,
+        py::arg("progress") = std::function<void(double)>(),
         "As simulate(), over real waveforms and a simulated channel, in one thread: the "
         "same "
         "events at the same times as a flowgraph of two stations in lock step. log: "
         "called "
         "with station time (s) and line when it is over. signal_power: to which snr= "
         "refers, 0: "
-        "that of the mode, or of the fastest. Raises ValueError.");
+        "that of the mode, or of the fastest. progress: called now and then with the "
+        "share "
+        "of the octets that is done, 0 to 1. Raises ValueError.");
     m.def(
         "fastest_mode",
         [](const std::string& text) {

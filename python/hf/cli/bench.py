@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf bench: measurements that print each figure beside its target."""
+import math
 import os
 from typing import Optional, Tuple
 
@@ -8,6 +9,7 @@ import click
 from .. import machine, output
 from . import fail
 from ._output import checked, force_option
+from ._progress import Progress, watched
 
 
 @click.group()
@@ -25,10 +27,8 @@ def link(quick: bool) -> None:
     What missed its target comes first.
     """
     from ..lab import link as measure
-    rows = []
-    for row in measure.measure(quick):
-        click.echo(f"{row.section}: {row.what}", err=True)
-        rows.append(row)
+    rows = watched(measure.measure(quick), measure.count(),
+                   lambda row: f"{row.section}: {row.what}")
     print(measure.report(rows))
 
 
@@ -45,10 +45,8 @@ def faults(hours: float, each: float, seed: int) -> None:
     event simulator. Fails if one is missing, or came twice on one link.
     """
     from ..lab import faults as measure
-    trials = []
-    for trial in measure.measure(hours, each, seed):
-        click.echo(f"seed {trial.seed}", err=True)
-        trials.append(trial)
+    trials = watched(measure.measure(hours, each, seed), math.ceil(hours / each),
+                     lambda trial: f"seed {trial.seed}")
     print(measure.table(trials))
     if missed := measure.failed(trials):
         raise fail("; ".join(missed))
@@ -94,16 +92,12 @@ def speed(seconds: float, wideband: bool) -> None:
     """
     from ..lab import speed as measure
     if wideband:
-        wide = []
-        for bandwidth in measure.WIDEBAND:
-            click.echo(f"{bandwidth} kHz", err=True)
-            wide.append(measure.measure_wideband(bandwidth, seconds))
+        wide = watched((measure.measure_wideband(b, seconds) for b in measure.WIDEBAND),
+                       len(measure.WIDEBAND), lambda row: f"{row.mode}")
         print(measure.wideband_table(wide))
         return
-    rows = []
-    for mode in measure.MODES:
-        click.echo(mode, err=True)
-        rows.append(measure.measure(mode, seconds))
+    rows = watched((measure.measure(mode, seconds) for mode in measure.MODES),
+                   len(measure.MODES), lambda row: f"{row.mode}")
     print(measure.table(rows))
 
 
@@ -145,11 +139,15 @@ def papers(wanted: Tuple[str, ...], rates: Tuple[int, ...], quick: bool, real: b
     if out:
         with checked():
             papers_real.check(out, force)
-    rows = [measure.measure(c) for c in cells
-            if c.table in measure.MEASURES and measure.runs(c)]
+    chosen = [c for c in cells if c.table in measure.MEASURES and measure.runs(c)]
+    rows = watched((measure.measure(c) for c in chosen), len(chosen))
     if waveforms:
-        rows += measure.all_over_waveforms(cells, lambda t: click.echo(t, err=True))
-    rows += papers_real.rows(cells, real, with_long, out, lambda t: click.echo(t, err=True))
+        with Progress("waveforms") as progress:
+            rows += measure.all_over_waveforms(cells, lambda t: click.echo(t, err=True),
+                                               progress.share)
+    with Progress("real programs") as progress:
+        rows += papers_real.rows(cells, real, with_long, out,
+                                 lambda t: click.echo(t, err=True), progress.share)
     rows += papers_more.derived(cells, rows)
     rows += papers_more.rest(cells, rows)
     below = {"HF-PEP BER": measure.following_transfers(cells), **papers_real.pictures(out)}
@@ -175,11 +173,8 @@ def interactive(rates: Tuple[int, ...], kernel: bool) -> None:
     if unknown:
         raise click.UsageError(f"rate {unknown.pop()}: allowed are "
                                + ", ".join(map(str, measure.RATES)))
-    rows = []
-    for rate in rates or measure.RATES:
-        for upload in (False, True):
-            click.echo(f"{rate} bit/s, {'up' if upload else 'down'}", err=True)
-            rows.append(measure.measure(rate, upload))
+    runs = [(rate, upload) for rate in rates or measure.RATES for upload in (False, True)]
+    rows = watched((measure.measure(*run) for run in runs), len(runs))
     print(measure.report(rows))
     if kernel:
         why = netns.why_not()
@@ -231,13 +226,15 @@ def adaptive(seconds: float, seed: int, channels: Tuple[str, ...], snrs_db: Tupl
     if again:
         runs = [r for r in runs if r.mode != measure.ADAPTIVE
                 or r.channel not in wanted[0] or r.snr_db not in wanted[1]]
-    for new in measure.measure(*wanted, seconds, seed, jobs, runs):
-        runs += new
-        for r in new:
-            click.echo(f"{r.channel} {r.snr_db:g} dB: {r.mode} {r.goodput_bps:.0f} bit/s",
-                       err=True)
-        if path:
-            measure.save(path, runs)
+    with Progress("cells", len(wanted[0]) * len(wanted[1])) as progress:
+        for new in measure.measure(*wanted, seconds, seed, jobs, runs):
+            runs += new
+            for r in new:
+                click.echo(f"{r.channel} {r.snr_db:g} dB: {r.mode} {r.goodput_bps:.0f} bit/s",
+                           err=True)
+            if path:
+                measure.save(path, runs)
+            progress.add(1)
     cells = measure.cells(r for r in runs if (r.seconds, r.seed) == (seconds, seed))
     print(measure.report(cells))
     if picture:
@@ -249,7 +246,8 @@ def compression() -> None:
     """What DEFLATE gains through HF-PEP at 1200 bit/s: HTML, JSON, text, heads of HTTP, XMPP,
     and data that does not shrink."""
     from ..lab import compression as measure
-    print(measure.table([measure.measure(content) for content in measure.contents()]))
+    contents = list(measure.contents())
+    print(measure.table(watched((measure.measure(c) for c in contents), len(contents))))
 
 
 @command.command()
@@ -289,9 +287,12 @@ def curves(path: str, modes: Tuple[str, ...], bandwidth: Optional[str], add: boo
             def run(point: ber.Point, stop: ber.Stop) -> ber.Result:
                 click.echo(f"{point.mode} {point.channel}", err=True)
                 return ber.measure(point, stop, executor, width, store, one=ber.link_trial)
-            for c in channels or measure.CHANNELS:
-                for m in modes or known:
+            pairs = [(c, m) for c in channels or measure.CHANNELS for m in modes or known]
+            with Progress("curves", len(pairs)) as progress:
+                for c, m in pairs:
+                    progress.add(0, f"{m} {c}")
                     kept[c, m] = list(measure.sweep(m, c, run))
+                    progress.add(1)
         measure.write([p for points in kept.values() for p in points], path)
         store.close()
     except (OSError, ValueError) as error:
@@ -317,15 +318,13 @@ def learned(channels: Tuple[str, ...], modes: Tuple[str, ...], trials: int, seed
     import tempfile
     from concurrent.futures import ThreadPoolExecutor
     from ..lab import learned as measure
-    rows = []
+    on, tried = list(channels) or measure.CHANNELS, list(modes) or measure.MODES
     try:
         with tempfile.TemporaryDirectory() as folder, \
                 ThreadPoolExecutor(os.cpu_count() or 1) as executor:
-            for row in measure.measure(list(channels) or measure.CHANNELS,
-                                       list(modes) or measure.MODES, seed, trials, folder,
-                                       executor):
-                click.echo(f"{row.channel} {row.mode}: {row.difference_db:+.2f} dB", err=True)
-                rows.append(row)
+            rows = watched(measure.measure(on, tried, seed, trials, folder, executor),
+                           len(on) * len(tried),
+                           lambda row: f"{row.channel} {row.mode}: {row.difference_db:+.2f} dB")
     except ValueError as error:
         raise fail(str(error)) from None
     print(measure.table(rows))

@@ -2,7 +2,8 @@
 """hf ber: bit error rates over simulated channels, and the standard's tables."""
 import os
 from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import Any, List, Optional, Tuple
+from functools import partial
+from typing import Any, Callable, List, Optional, Tuple
 
 import click
 
@@ -10,6 +11,7 @@ from .. import hf_python as hf
 from .. import output
 from . import fail
 from ._output import checked, force_option
+from ._progress import Progress
 
 
 def _executor(jobs: int, scheduler: Optional[str]) -> Tuple[Executor, int]:
@@ -51,13 +53,21 @@ def _check(mode: str, channel: str) -> None:
         raise click.UsageError(str(error)) from None
 
 
+def _part(progress: Progress, number: int, share: float) -> None:
+    """A share of the part with this number is done."""
+    progress.at(number + share)
+
+
 def _acquire(finding: Any, trials: int, executor: Executor, width: int, store: Any,
              seed: int) -> None:
     outcomes = []
-    for condition in finding.conditions():
-        outcomes.append(finding.measure(condition, trials, executor, width, store, seed))
-        click.echo(f"{condition.mode} {condition.point.channel}: {outcomes[-1].found} of "
-                   f"{trials}", err=True)
+    conditions = finding.conditions()
+    with Progress("acquisition", len(conditions)) as progress:
+        for condition in conditions:
+            outcomes.append(finding.measure(condition, trials, executor, width, store, seed))
+            said = f"{condition.mode} {condition.point.channel}"
+            click.echo(f"{said}: {outcomes[-1].found} of {trials}", err=True)
+            progress.add(1, said)
     print(finding.table(outcomes))
 
 
@@ -66,12 +76,16 @@ def _snr_report(modes: Tuple[str, ...], channels: List[str], snrs: List[float],
                 seed: int) -> None:
     from ..lab import snr_report as reports
     print(reports.header(snrs))
-    for channel in channels:
-        for mode in modes:
-            for lead in leads:
-                case = reports.Case(mode, channel, lead)
-                print(reports.row(case, [reports.measure(case, s, seconds, trials, executor, seed)
-                                         for s in snrs]), flush=True)
+    cases = [reports.Case(mode, channel, lead)
+             for channel in channels for mode in modes for lead in leads]
+    with Progress("reported SNR", len(cases) * len(snrs)) as progress:
+        for case in cases:
+            errors = []
+            for snr in snrs:
+                progress.add(0, f"{case.mode} {case.channel} {snr:g} dB")
+                errors.append(reports.measure(case, snr, seconds, trials, executor, seed))
+                progress.add(1)
+            print(reports.row(case, errors), flush=True)
 
 
 def _draw(ber: Any, csv_path: str, plot: str) -> None:
@@ -216,9 +230,11 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
         raise click.UsageError("--at-target is for --standard, without --search")
     executor, width = _executor(jobs, scheduler)
     results: List[Any] = []
+    told: Callable[[float], None] = lambda _: None  # takes the share of a point that is done
 
     def run(point: ber.Point, stop: ber.Stop) -> ber.Result:
-        result = ber.measure(point, stop, executor, width, store, seed)
+        result = ber.measure(point, stop, executor, width, store, seed,
+                             progress=lambda share: told(share))
         click.echo(f"{point.name} {point.channel}: {result.bad_blocks} bad of {result.blocks} "
                    f"blocks, BER {result.ber:.1e}, lost {result.lost} of {result.trials}",
                    err=True)
@@ -227,7 +243,13 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
 
     try:
         if standard:
-            outcomes = [tables.check(r, scale, effort, search, run, at_target) for r in rows]
+            outcomes = []
+            with Progress("rows of the standard", len(rows)) as progress:
+                for number, row in enumerate(rows):
+                    progress.at(number, f"{row.id} {row.mode}")
+                    if not search:
+                        told = partial(_part, progress, number)
+                    outcomes.append(tables.check(row, scale, effort, search, run, at_target))
             print(tables.table(outcomes))
             if (search or at_target) and any(r.id.startswith("D") for r in rows):
                 print("\n" + tables.margins(outcomes))
@@ -240,9 +262,14 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
             wanted_profiles = (profiles.PROFILES if given("channels") == default
                                else list(channels))
             air_s = 120.0 if given("max_time") == default else max_time
-            print(profiles.table([profiles.find(m, p, air_s, effort, run)
-                                  for p in wanted_profiles for m in modes or profiles.MODES],
-                                 wanted_profiles))
+            pairs = [(m, p) for p in wanted_profiles for m in modes or profiles.MODES]
+            needs = []
+            with Progress("F.1487", len(pairs)) as progress:
+                for mode, profile in pairs:
+                    progress.add(0, f"{mode} {profile}")
+                    needs.append(profiles.find(mode, profile, air_s, effort, run))
+                    progress.add(1)
+            print(profiles.table(needs, wanted_profiles))
         elif report:
             from ..lab import snr_report as reports
             given = click.get_current_context().get_parameter_source
@@ -256,13 +283,17 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
         elif silence is not None:
             for channel in channels:
                 noise = channel if "snr=" in channel else f"{channel} snr=0"
-                false = finding.silence(noise, silence, effort, executor, seed,
-                                        bandwidth)
+                with Progress(noise) as progress:
+                    false = finding.silence(noise, silence, effort, executor, seed,
+                                            bandwidth, progress.share)
                 print(f"{noise}: {len(false)} found in {silence:g} h of noise"
                       + (f": {', '.join(sorted(false))}" if false else ""))
         else:
-            for point in points:
-                run(point, ber.Stop(max_bad, max_time))
+            with Progress("bit error rates", len(points)) as progress:
+                for number, point in enumerate(points):
+                    progress.at(number, f"{point.name} {point.channel}")
+                    told = partial(_part, progress, number)
+                    run(point, ber.Stop(max_bad, max_time))
             print(ber.table(results))
         if plot:
             from ..lab import curves

@@ -11,6 +11,7 @@ from . import fail
 from .. import hf_python as _hf
 from .. import demodulation, dump, output, recording
 from ._output import checked
+from ._progress import Progress
 
 
 def _write(octets: bytes) -> None:
@@ -108,8 +109,11 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
         with checked():
             output.check_stdout(source.paths + (second.paths if second else []))
             dumped = dump.Dump(folder, force) if folder else None
-        seconds = demodulation.demodulate(source, reception, subcarrier, zero_interleaver,
-                                          effort, bandwidth, dumped, second)
+        # Octets on the same terminal would be written into the line.
+        show = not quiet and not sys.stdout.isatty()
+        with Progress(source.name, shown=show) as progress:
+            seconds = demodulation.demodulate(source, reception, subcarrier, zero_interleaver,
+                                              effort, bandwidth, dumped, second, progress.share)
     except recording.RecordingError as error:
         raise fail(str(error)) from None
     except ValueError as error:

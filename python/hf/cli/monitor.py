@@ -13,6 +13,7 @@ from .. import hf_python as _hf
 from .. import channeliser, demodulation, output, recording
 from . import fail
 from ._output import checked
+from ._progress import Progress
 
 #: Samples of the wide recording between two looks at all receivers, s.
 STEP_S = 1.0
@@ -96,7 +97,8 @@ def command(path: str, channels: Optional[List[float]], grid: Optional[float],
     listening = [Channel(hz, effort) for hz in centres]
     begin = time.monotonic()
     try:
-        seconds = receive(source, cutter, listening, payload)
+        with Progress(source.name) as progress:
+            seconds = receive(source, cutter, listening, payload, progress)
     except recording.RecordingError as error:
         raise fail(str(error)) from None
     for warning in source.warnings:
@@ -108,7 +110,7 @@ def command(path: str, channels: Optional[List[float]], grid: Optional[float],
 
 
 def receive(source: recording.Recording, cutter: channeliser.Channeliser,
-            listening: List[Channel], payload: Optional[str]) -> float:
+            listening: List[Channel], payload: Optional[str], progress: Progress) -> float:
     """Everything in the recording; gives its duration in seconds."""
     samples, waiting, count = 0, [], 0
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -120,6 +122,7 @@ def receive(source: recording.Recording, cutter: channeliser.Channeliser,
             say(listening, cutter.delay_s, payload)
 
         for piece in source.pieces():
+            progress.share(source.share())
             waiting.append(piece)
             samples += len(piece)
             count += len(piece)

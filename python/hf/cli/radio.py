@@ -2,7 +2,6 @@
 """hf radio: what there is, how loud it is, test tones, delays, what is heard."""
 import contextlib
 import json
-import sys
 import time
 from typing import Any, Callable, Iterator, Optional, Tuple
 
@@ -13,6 +12,7 @@ from .. import hf_python as _hf
 from .. import radio, station
 from ..radio import devices, monitor, probe
 from . import fail
+from ._progress import Progress
 from .run import end_when_told
 
 #: Where the peak of received audio should be, dB below full scale: room for fading and static.
@@ -185,9 +185,8 @@ def calibrate(path: str, bursts: int, as_json: bool) -> None:
     if not d.radio.transmit:
         raise click.UsageError(f"{path}: transmit = false: this station only hears")
     with opened(d) as (tb, found):
-        with click.progressbar(length=bursts, label="transmissions", file=sys.stderr) as bar:
-            result = probe.calibrate(tb, found, d.bandwidth_khz, bursts,
-                                     lambda sent: bar.update(sent - bar.pos))
+        with Progress("transmissions", bursts) as progress:
+            result = probe.calibrate(tb, found, d.bandwidth_khz, bursts, progress.at)
     if as_json:
         click.echo(json.dumps(vars(result)))
     else:

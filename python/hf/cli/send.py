@@ -5,12 +5,11 @@ import time
 from typing import Optional
 
 import click
-from rich.console import Console
-from rich.progress import Progress
 
 from .. import files, sis
 from ..sis import s5066
 from . import fail
+from ._progress import Progress
 from ._server import NODE, server_options
 
 
@@ -37,17 +36,13 @@ def command(path: str, node: str, name: Optional[str], udop: bool, repeats: int,
     with open(path, "rb") as file:
         data = file.read()
     begin = time.monotonic()
-    console = Console(stderr=True)
     try:
-        with sis.Client(server) as client, \
-                Progress(console=console, disable=not console.is_terminal) as bar:
+        with sis.Client(server) as client, Progress(os.path.basename(path), len(data)) as bar:
             client.bind(s5066.SAP_UDOP if udop else s5066.SAP_RCOP, rank,
                         sis.service("non_arq" if udop else "arq"))
-            task = bar.add_task(os.path.basename(path), total=None)
 
             def progress(s: files.Sending) -> None:
-                bar.update(task, total=s.octets,
-                           completed=s.submitted if udop else s.confirmed)
+                bar.share((s.submitted if udop else s.confirmed) / max(s.octets, 1))
 
             result = files.send(client, node, name or os.path.basename(path), data, timeout,
                                 not no_receipt, repeats, progress)

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 import click
 from rich.console import Console
@@ -14,6 +14,7 @@ from .. import hf_python as hf
 from .. import machine, output
 from . import fail
 from ._output import checked, force_option
+from ._progress import Progress
 
 
 def parse_settings(texts: Tuple[str, ...]) -> Dict[str, float]:
@@ -100,6 +101,23 @@ def _picture_name(path: str, name: str, many: bool) -> str:
     return f"{stem}-{name.replace(' ', '-').replace('/', '-')}{ending}"
 
 
+def _one(run: Any, wanted: Outputs, progress: Callable[[float], None]) -> Any:
+    run.scenario.record = bool(wanted.picture or wanted.folder)
+    run.scenario.fates = bool(wanted.fates)
+    run.scenario.log = wanted.log
+    return run.scenario.run(progress)
+
+
+def _timed(runs: List[Any], wanted: Outputs, name: str) -> Iterator[Tuple[Any, Any, float]]:
+    """Each run, its result and how long it took, s."""
+    with Progress(name, len(runs)) as progress:
+        for number, run in enumerate(runs):
+            progress.at(number, run.name)
+            begin = time.monotonic()
+            result = _one(run, wanted, lambda share, done=number: progress.at(done + share))
+            yield run, result, max(time.monotonic() - begin, 1e-9)
+
+
 def run_scenario(path: str, scale: float, wanted: Outputs) -> None:
     """Every run of a scenario file; raises a ClickException if something was missed."""
     from ..lab import scenarios, timeline
@@ -117,13 +135,8 @@ def run_scenario(path: str, scale: float, wanted: Outputs) -> None:
     for column in ("run", "flow", "delivered", "bit/s", "of the rate", "first, mean time"):
         table.add_column(column, justify="left" if column in ("run", "flow") else "right")
     simulated = wall = 0.0
-    for run in runs:
-        run.scenario.record = bool(wanted.picture or wanted.folder)
-        run.scenario.fates = bool(wanted.fates)
-        run.scenario.log = wanted.log
-        begin = time.monotonic()
-        result = run.scenario.run()
-        wall += max(time.monotonic() - begin, 1e-9)
+    for run, result, seconds in _timed(runs, wanted, path):
+        wall += seconds
         simulated += result.end_s
         for line in result.log:
             print(line, file=sys.stderr)
@@ -258,15 +271,17 @@ def command(ctx: click.Context, scenario: Optional[str], mode: str, bandwidth: O
         mode = in_bandwidth(mode, bandwidth)
         bits = hf.mode(hf.fastest_mode(mode)).rate_bps
         out = (lambda t, s: print(f"{t:9.2f} {s}", file=sys.stderr)) if log else None
-        if pep:
-            result = through_pep(mode, octets, ack_mode, channel if real else None, effort, ber,
-                                 loss, seed, chosen)
-        elif real:
-            result = hf.simulate_real(mode, octets, u_pdu, not non_arq, ack_mode, channel, seed,
-                                      chosen, limit, effort, out)
-        else:
-            result = hf.simulate(mode, octets, u_pdu, not non_arq, ack_mode, ber, loss, seed,
-                                 chosen, limit, out, snr)
+        with Progress(f"{octets} octets, {mode}") as progress:
+            if pep:
+                result = through_pep(mode, octets, ack_mode, channel if real else None, effort,
+                                     ber, loss, seed, chosen)
+            elif real:
+                result = hf.simulate_real(mode, octets, u_pdu, not non_arq, ack_mode, channel,
+                                          seed, chosen, limit, effort, out,
+                                          progress=progress.share)
+            else:
+                result = hf.simulate(mode, octets, u_pdu, not non_arq, ack_mode, ber, loss, seed,
+                                     chosen, limit, out, snr, progress.share)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     wall = time.monotonic() - wall

@@ -11,6 +11,7 @@ from .. import output, radio
 from ..trial import plan as plans, session, store
 from . import fail
 from ._output import checked, force_option
+from ._progress import Progress
 from .run import end_when_told
 
 
@@ -106,8 +107,8 @@ def run(path: str, address: Optional[str], folder: Optional[str], dry: bool,
         raise fail(str(error)) from None
     begin = time.monotonic()
     try:
-        with running:
-            _watch(running, lines, quiet, dry)
+        with running, Progress("dry run" if dry else "trial") as progress:
+            _watch(running, lines, quiet, dry, progress)
             seconds = running.stations.now()
     finally:
         for kept in running.stores:
@@ -134,10 +135,11 @@ def _which(plan: plans.Plan, address: Optional[str]) -> int:
     return here[0]
 
 
-def _watch(running: Any, lines: List[str], quiet: bool, dry: bool) -> None:
+def _watch(running: Any, lines: List[str], quiet: bool, dry: bool, progress: Progress) -> None:
     try:
         while not running.over() and not running.failure():
             time.sleep(0.05 if dry else 0.5)
+            progress.at(running.share())
             for line in [lines.pop(0) for _ in range(len(lines))]:
                 if not quiet:
                     click.echo(line, err=True)

@@ -2,7 +2,7 @@
 """How surely the receiver finds transmissions, at the SNR at which their data just come through,
 and how often it finds one where there is none."""
 from concurrent.futures import Executor
-from typing import Iterator, List, NamedTuple, Sequence, Tuple
+from typing import Callable, Iterator, List, NamedTuple, Sequence, Tuple
 
 from .. import hf_python as hf
 from . import ber, standard
@@ -95,10 +95,16 @@ def _piece(channel: str, seconds: float, seed: int, effort: int, bandwidth: int)
 
 
 def silence(channel: str, hours: float, effort: int, executor: Executor, first_seed: int,
-            bandwidth: int = 3) -> List[str]:
-    """Modes of what the receiver finds in hours of noise; everything in it is false."""
+            bandwidth: int = 3, progress: Callable[[float], object] = lambda _: None
+            ) -> List[str]:
+    """Modes of what the receiver finds in hours of noise; everything in it is false. progress:
+    told the share that is done, 0 to 1."""
     pieces = max(1, round(hours * 3600 / PIECE_S))
     jobs = [executor.submit(_piece, channel, hours * 3600 / pieces, first_seed + i, effort,
                             bandwidth)
             for i in range(pieces)]
-    return [mode for job in jobs for mode in job.result()]
+    modes: List[str] = []
+    for number, job in enumerate(jobs, 1):
+        modes += job.result()
+        progress(number / pieces)
+    return modes

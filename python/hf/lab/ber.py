@@ -219,9 +219,11 @@ def trials(point: Point, executor: Executor, width: int, store: Store,
 
 def measure(point: Point, stop: Stop, executor: Executor, width: int, store: Store,
             first_seed: int = 1,
-            one: Callable[[Point, int], Dict[str, float]] = trial) -> Result:
+            one: Callable[[Point, int], Dict[str, float]] = trial,
+            progress: Callable[[float], object] = lambda _: None) -> Result:
     """Trials until \\p stop is reached. \\p width: how many are under way at once; \\p one: trial
-    or link_trial, a store has those of one kind."""
+    or link_trial, a store has those of one kind; \\p progress: told the share of the way to
+    \\p stop, 0 to 1, after each trial."""
     values: List[Dict[str, float]] = []
     bad_blocks = air_s = 0.0
     source = trials(point, executor, width, store, first_seed, one)
@@ -229,6 +231,7 @@ def measure(point: Point, stop: Stop, executor: Executor, width: int, store: Sto
         values.append(value)
         bad_blocks += value["bad_blocks"]
         air_s += value["air_s"]
+        progress(min(max(bad_blocks / stop.bad_blocks, air_s / stop.air_s), 1.0))
         if bad_blocks >= stop.bad_blocks or air_s >= stop.air_s:
             break
     source.close()  # type: ignore[attr-defined]

@@ -195,6 +195,16 @@ def _sharing(part: int) -> Iterator[Row]:
         yield Row(section, f"{name}: fairness (Jain)", 100 * r["fairness"])
 
 
+def count() -> int:
+    """How many rows measure() gives."""
+    adaptation = sum(2 if swing == 0 else 1 for _, _, swing, _, _ in CHANNELS)
+    # 4 of each case of stations that always send; with 3 and 8 stations 3 of one that comes
+    # later, 3 with hidden stations, 2 at half of the load.
+    sharing = 4 * (1 + 2 + 3) + 2 * (3 + 3 + 2)
+    return (len(BULK) + len(MTU) + 2 * len(BIT_ERRORS) + len(NON_ARQ) + len(SPLITS) + adaptation
+            + sharing + 1 + 2 * len(ping_modes()))
+
+
 def measure(quick: bool = False) -> Iterator[Row]:
     """Every row of the table; quick: a tenth of the octets and hours."""
     part = 10 if quick else 1

@@ -362,13 +362,16 @@ def over_waveforms(cell: Cell) -> Row:
     return Row(cell, ours, how)
 
 
-def all_over_waveforms(chosen: Iterable[Cell], say: Callable[[str], None]) -> List[Row]:
-    """Rows of over_waveforms(); say: told what is run."""
-    rows = []
-    for cell in chosen:
-        if MEASURES.get(cell.table) is _tcp and runs(cell):
-            say(f"waveforms: {cell.bit_rate} bit/s, {cell.octets} octets, {cell.metric}")
-            rows.append(over_waveforms(cell))
+def all_over_waveforms(chosen: Iterable[Cell], say: Callable[[str], None],
+                       progress: Callable[[float], object] = lambda _: None) -> List[Row]:
+    """Rows of over_waveforms(); say: told what is run; progress: told the share that is done,
+    0 to 1."""
+    rows: List[Row] = []
+    cells = [c for c in chosen if MEASURES.get(c.table) is _tcp and runs(c)]
+    for cell in cells:
+        progress(len(rows) / len(cells))
+        say(f"waveforms: {cell.bit_rate} bit/s, {cell.octets} octets, {cell.metric}")
+        rows.append(over_waveforms(cell))
     return rows
 
 

@@ -30,12 +30,18 @@ def check(out: str, force: bool) -> None:
 
 
 def rows(cells: Sequence[Cell], real: bool, with_long: bool, out: Optional[str],
-         say: Callable[[str], None]) -> List[Row]:
-    """Run what is asked for (real), and take the rest from earlier runs in the folder out."""
+         say: Callable[[str], None], progress: Callable[[float], object] = lambda _: None
+         ) -> List[Row]:
+    """Run what is asked for (real), and take the rest from earlier runs in the folder out.
+    progress: told the share of the time that is over, 0 to 1."""
     from . import real as runner
     store = runner.Store(f"{out}/real.csv") if out else None
     found: Dict[int, Row] = {c.number: r for c, r in (store.rows() if store else [])}
-    for cell in cells if real else []:
+    asked = list(cells) if real else []
+    length = [max(runner.duration_s(c), 10.0) if c.table in runner.MEASURES else 0.0
+              for c in asked]
+    for number, cell in enumerate(asked):
+        progress(sum(length[:number]) / max(sum(length), 1.0))
         if cell.table not in runner.MEASURES or not papers.runs(cell):
             continue
         why = runner.why_not(cell.table)

@@ -147,6 +147,7 @@ class Runner:
         self.address = plan.station[side.bench.number].address
         self.over = False           #: all slots of the plan are done
         self.failure = ""           #: why it ended early
+        self.latest: Optional[Tuple[int, int]] = None  #: key of the last slot that began
         self._say, self._rig = say, rig
         self._begun: List[Tuple[float, int]] = []  # station time and id of the last slots
         side.ear.heard = self._heard
@@ -211,6 +212,7 @@ class Runner:
         """The slot begins; its id."""
         slot_id = self.kept.begin(slot, role, self._frequency() or slot.test.frequency_hz or None)
         self._begun = self._begun[-9:] + [(self.side.desk.now(), slot_id)]
+        self.latest = slot.key
         return slot_id
 
     def _measured(self, slot: Slot, slot_id: int, end: float) -> measure.Outcome:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Trials as they are run: one station on its radio, or all of them over a simulated air in lock
 step, as fast as the processor allows."""
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import os
 import time
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 from .. import output, running, station
 from . import measure, runner, store, turns
@@ -23,6 +23,8 @@ class Session:
     runners: List[runner.Runner]
     stores: List[store.Store]
     slots: List[Any]
+    #: What there is to do, by the keys of slots; empty: nobody knows when it ends.
+    keys: List[Tuple[int, int]] = field(default_factory=list)
 
     def __enter__(self) -> "Session":
         for r, slots in zip(self.runners, self.slots):
@@ -45,6 +47,11 @@ class Session:
         return all(r.over for r in self.runners) and all(
             side.ear.count >= s.modem.state().receptions - s.modem.state().receiving
             for side, s in zip(self.sides, self.stations.stations))
+
+    def share(self) -> float:
+        """Of the slots of a dry run those that are over, 0 to 1; of a live one 0."""
+        begun = [self.keys.index(r.latest) for r in self.runners if r.latest in self.keys]
+        return max(begun, default=0) / max(len(self.keys), 1)
 
     def failure(self) -> str:
         """Why a station ended early; empty: none has."""
@@ -113,7 +120,8 @@ def dry(plan: Plan, folder: str, rounds: int, say: Say, speed: float = 0) -> Ses
     except BaseException:
         _close(sides, stores, "could not begin")
         raise
-    return Session(stations, sides, runners, stores, [iter(slots) for _ in runners])
+    return Session(stations, sides, runners, stores, [iter(slots) for _ in runners],
+                   [s.key for s in slots or (s for r in range(rounds) for s in plan.slots(r))])
 
 
 def _dry_runner(plan: Plan, kept: store.Store, side: runner.Side, say: Say, rounds: int

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How far a command is: on a terminal only, from the fourth second on, with the time left."""
+import io
+import os
+import pty
+import subprocess
+import sys
+import time
+from typing import Any, List
+
+import click
+import numpy as np
+import pytest
+from rich.console import Console
+
+from gnuradio import hf
+from gnuradio.hf import demodulation, recording
+from gnuradio.hf.cli import _progress
+from gnuradio.hf.lab import ber, link, scenarios
+
+
+class Clock:
+    """Time that stands still until it is told."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def made(total: float = 1.0, terminal: bool = True) -> Any:
+    clock, written = Clock(), io.StringIO()
+    console = Console(file=written, force_terminal=terminal, width=80)
+    return _progress.Progress("work", total, console=console, clock=clock), clock, written
+
+
+def until(condition: Any) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_the_time_that_is_left_follows_from_what_is_done():
+    progress, clock, _ = made(total=40)
+    clock.now = 30
+    assert progress.words() == (0.0, "30 s so far")
+    progress.at(10)
+    assert progress.words() == (0.25, " 25 %, 1:30 min left")
+    clock.now = 6000
+    progress.add(10)
+    assert progress.words() == (0.5, " 50 %, 1:40 h left")
+    progress.share(1.5)
+    assert progress.words() == (1.0, "100 %, 0 s left")
+
+
+def test_short_work_shows_nothing():
+    progress, _, written = made()
+    with progress:
+        progress.share(0.5)
+    assert written.getvalue() == ""
+
+
+def test_long_work_shows_a_line_that_is_gone_at_the_end(monkeypatch):
+    monkeypatch.setattr(_progress, "DELAY_S", 0.01)
+    progress, _, written = made()
+    before = sys.stderr
+    with progress:
+        progress.at(0.25, "second part")
+        until(lambda: "second part" in written.getvalue())
+        click.echo("a result", err=True)
+        until(lambda: "a result\n" in written.getvalue())
+    assert sys.stderr is before
+    assert " 25 %" in written.getvalue()
+    assert written.getvalue().endswith("\x1b[2K")  # the line is erased
+
+
+def test_without_a_terminal_nothing_is_shown(monkeypatch):
+    monkeypatch.setattr(_progress, "DELAY_S", 0.0)
+    progress, _, written = made(terminal=False)
+    with progress:
+        time.sleep(0.1)
+        assert not progress._timer.is_alive()
+    assert written.getvalue() == ""
+
+
+COMMAND = [sys.executable, "-c",
+           "from gnuradio.hf.cli import _progress, main; _progress.DELAY_S = 0.0; main()",
+           "ber", "--mode", "4539-600S", "--channel", "awgn", "--snr", "0:6:2", "--seconds", "20",
+           "--max-time", "60", "-j", "1"]
+
+
+def test_a_command_draws_on_a_terminal_and_nowhere_else():
+    quiet = subprocess.run(COMMAND, capture_output=True, text=True, check=True)
+    assert "left" not in quiet.stderr and "\x1b" not in quiet.stderr
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(COMMAND, stdout=subprocess.PIPE, stderr=theirs,
+                          env={**os.environ, "TERM": "xterm", "COLUMNS": "80"}) as shown:
+        os.close(theirs)
+        seen = b""
+        while True:
+            try:
+                got = os.read(ours, 4096)
+            except OSError:  # the terminal's other end is closed
+                break
+            seen += got
+        assert shown.stdout is not None
+        table = shown.stdout.read().decode()
+    os.close(ours)
+    assert shown.returncode == 0
+    assert " left" in seen.decode() and "4539-600S awgn snr=6" in seen.decode()
+    # Results are the same, and only results, but for the speed in the last column.
+    assert [line.rsplit("|", 2)[0] for line in table.splitlines()] == \
+        [line.rsplit("|", 2)[0] for line in quiet.stdout.splitlines()]
+
+
+def rising(shares: List[float]) -> bool:
+    return shares == sorted(shares) and all(0 <= s <= 1 for s in shares)
+
+
+def test_engines_tell_how_far_they_are():
+    shares: List[float] = []
+    hf.simulate("4539-75S", 20_000_000, progress=shares.append)
+    assert shares and rising(shares)
+    run, = scenarios.parse('duration_s = 400000\n[[station]]\nname = "A"\n[[station]]\n'
+                           'name = "B"\n[[traffic]]\nfrom = "A"\nto = "B"\n')
+    shares.clear()
+    run.scenario.run(shares.append)
+    assert shares and rising(shares)
+    shares.clear()
+    hf.simulate_real("4539-600S", 3000, progress=shares.append)
+    assert rising(shares)
+
+
+def test_points_tell_how_far_they_are():
+    from concurrent.futures import ThreadPoolExecutor
+    shares: List[float] = []
+    with ThreadPoolExecutor(1) as executor:
+        ber.measure(ber.Point("4539-600S", "awgn snr=10", 5.0), ber.Stop(1, 18.0), executor, 1,
+                    ber.Store(), progress=shares.append)
+    assert len(shares) >= 3 and rising(shares) and shares[-1] == 1.0
+
+
+def test_a_recording_tells_how_far_it_was_read(tmp_path):
+    path = str(tmp_path / "x.wav")
+    with open(path, "wb") as file:
+        recording.write_wav(file, 48000, 960000, [np.zeros(960000)])
+    shares: List[float] = []
+    source = recording.open_recording(path)
+    demodulation.demodulate(source, demodulation.Reception(), progress=shares.append)
+    assert len(shares) > 10 and rising(shares) and shares[-1] == 1.0
+
+
+def test_a_pipe_does_not_tell_how_far_it_was_read():
+    ours, theirs = os.pipe()
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as file:
+        pipe = recording.Recording("a pipe", 48000, False, file, lambda _: np.zeros(1), 1)
+        assert pipe.share() == 0.0
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_rows_of_the_link_are_counted(quick, monkeypatch):
+    moved = {"complete": True, "octets_altered": 0, "octets_delivered": 1, "time_s": 1.0,
+             "end_s": 1.0}
+    shared = {"utilisation": 1.0, "fairness": 1.0, "wait_s": [1.0]}
+    rates = {"goodput_bps": 1.0, "oracle_bps": 1.0}
+    for name, gives in (("simulate", moved), ("simulate_sharing", shared),
+                        ("simulate_rates", rates), ("simulate_ping", [1.0, 1.0])):
+        monkeypatch.setattr(link.hf, name, lambda *_, _gives=gives, **__: _gives)
+    monkeypatch.setattr(link, "_two_way", lambda part: iter([None] * len(link.SPLITS)))
+    assert sum(1 for _ in link.measure(quick)) == link.count()
