@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What happens at a station, collected for displays, logs and pictures."""
 from dataclasses import dataclass
+import re
 import threading
 from typing import Any, List
 
@@ -93,6 +94,7 @@ class Transmission:
     begin: float
     end: float
     mode: str
+    acknowledges: bool = False  #: D_PDUs of the other station, alone or beside data
 
 
 def transmissions(events: List[Event], until: float) -> List[Transmission]:
@@ -108,3 +110,21 @@ def transmissions(events: List[Event], until: float) -> List[Transmission]:
     if begin is not None:
         result.append(Transmission(begin.time, until, begin.mode))
     return result
+
+
+#: Of the log of a data link: a D_PDU with acknowledgements that is sent; what is received has no
+#: mode behind it.
+_ACKNOWLEDGEMENT = re.compile(r" *([0-9.]+) .*>\S+ [A-Z-]*ACK[A-Z-]* .*@\S+$")
+
+
+def mark_acknowledgements(sent: List[Transmission], lines: List[str]) -> None:
+    """Set acknowledges of a station's transmissions, in order, from the lines of its LogWatch.
+
+    A D_PDU is made while its transmission is on the air or, the first ones, just before it."""
+    for line in lines:
+        found = _ACKNOWLEDGEMENT.match(line)
+        if found:
+            at = float(found.group(1))
+            coming = [t for t in sent if t.end > at]
+            if coming:
+                coming[0].acknowledges = True

@@ -30,7 +30,7 @@ def simulated(path: str) -> None:
 
 RANDOM = np.random.default_rng(1)
 HEARD = (RANDOM.normal(size=96000) + 1j * RANDOM.normal(size=96000)).astype(np.complex64)
-STATIONS = {"A": [watch.Transmission(1, 3, "4539-600S")],
+STATIONS = {"A": [watch.Transmission(1, 3, "4539-600S", True)],
             "B": [watch.Transmission(4, 9, "4539-9600S")]}
 DRAWN: Dict[str, Callable[[str], Any]] = {
     "timeline": simulated,
@@ -109,3 +109,25 @@ def test_a_theme_that_there_is_not_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_PICTURES", "sepia")
     with pytest.raises(output.OutputError, match="light, dark, print"):
         DRAWN["curves"](str(tmp_path / "x.png"))
+
+
+def test_the_exchange_shows_who_acknowledged(tmp_path, monkeypatch):
+    figures = []
+    monkeypatch.setattr(style, "save", lambda figure, _: figures.append(figure))
+    DRAWN["exchange"](str(tmp_path / "x.png"))
+    axis = figures[0].axes[0]
+    marks = [tuple(map(float, line.get_xydata()[0])) for line in axis.lines
+             if line.get_marker() == "D"]
+    assert marks == [(2.0, 0.0)]  # in the middle of what A sent, in its row
+    assert "acknowledges" in [text.get_text() for text in axis.get_legend().get_texts()]
+
+
+def test_acknowledgements_are_found_in_the_log():
+    sent = [watch.Transmission(0.7, 3, "4539-600S"), watch.Transmission(5, 6, "4539-600S"),
+            watch.Transmission(8, 9, "4539-600S")]
+    watch.mark_acknowledgements(sent, [
+        "     0.70 1.2.0.1>1.2.0.2 DATA-ONLY fsn 0 START 1023 octets eot 35.0 @4539-600S",
+        "     4.00 1.2.0.2>1.2.0.1 ACK-ONLY rx_lwe 5 eot 0.5",  # heard
+        "     4.90 1.2.0.1>1.2.0.2 DATA-ACK fsn 1 rx_lwe 3 eot 0.5 @4539-600S",
+        "     8.10 1.2.0.1>1.2.0.2 EXPEDITED-NON-ARQ-DATA 1 octets eot 1.0 @4539-600S"])
+    assert [t.acknowledges for t in sent] == [False, True, False]

@@ -176,8 +176,7 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
         path, f"{demo.mode_text}, channel {demo.channel}: ping and {demo.size} octets by HTTP\n"
         f"{len(data)} octets arrived at A, SHA-256 {verdict}, {duration:.1f} s, "
         f"{goodput:.0f} bit/s",
-        {n: watch.transmissions(w.events(), end) for n, w in demo.pair.watches.items()},
-        [p for p in demo.progress if p.time >= 0], demo.heard(),
+        demo.sent(), [p for p in demo.progress if p.time >= 0], demo.heard(),
         bandwidth_khz=demo.mode.bandwidth_hz // 1000)
     console.print(f"picture    {path}")
     return good

@@ -8,6 +8,8 @@ from . import standard, style
 from .ber import Result
 
 FLOOR = 1e-7  # the lower edge of the picture
+#: Curves differ on paper, too, and for who sees no colours; the standard's limits have "v".
+MARKERS = "osD^PX<>p*"
 
 
 def split(channel: str) -> Tuple[str, float]:
@@ -28,13 +30,13 @@ def bound_db(mode: str) -> float:
     return 10 * math.log10((2 ** (rate / 2400) - 1) * 2400 / 3000)
 
 
-def _curve(axis: Any, points: List[Tuple[float, Result]], colour: str, known: bool,
+def _curve(axis: Any, points: List[Tuple[float, Result]], colour: str, marker: str, known: bool,
            label: str) -> None:
     points.sort(key=lambda p: p[0])
     errors = [(snr, r) for snr, r in points if r.ber > 0]
     axis.semilogy([snr for snr, _ in errors], [max(r.ber, FLOOR) for _, r in errors],
-                  "--" if known else "o-", color=colour, markersize=4,
-                  label=label if not known else None)
+                  linestyle="--" if known else "-", marker=None if known else marker,
+                  color=colour, markersize=5, label=label if not known else None)
     for snr, r in points:
         low, high = r.ber_interval()
         if r.ber == 0:
@@ -50,16 +52,25 @@ def _curve(axis: Any, points: List[Tuple[float, Result]], colour: str, known: bo
 def _panel(axis: Any, channel: str, curves: Dict[str, Dict[bool, List[Tuple[float, Result]]]]
            ) -> None:
     chosen = style.colours(len(curves))
+    # What there is in this panel besides the curves.
+    marks = {"triangle: standard's limit": False,
+             "arrow down: no error seen,\nfrom the upper bound": False,
+             "dashed: channel known": False, "dotted: ideal receiver": channel == "awgn",
+             "tick below: Shannon": channel == "awgn"}
     for number, (mode, kinds) in enumerate(sorted(curves.items(),
                                                   key=lambda c: rate_of(c[0]))):
         colour = chosen[number]
         for known, points in kinds.items():
-            _curve(axis, points, colour, known, mode)
+            _curve(axis, points, colour, MARKERS[number % len(MARKERS)], known, mode)
+            marks["dashed: channel known"] |= known
+            marks["arrow down: no error seen,\nfrom the upper bound"] |= any(
+                r.ber == 0 for _, r in points)
         for row in standard.narrowband_rows():
             same = row.channel == channel or (channel == "poor"
                                               and row.channel == "paths=0:0:1,2:0:1")
             if row.mode == mode and same and row.max_ber:
                 axis.plot(row.snr_db, row.max_ber, "v", color=colour, markersize=9)
+                marks["triangle: standard's limit"] = True
         if channel == "awgn":
             ideal = [(s, b) for s, b in standard.ideal_awgn(rate_of(mode)) if b > 0]
             axis.plot([s for s, _ in ideal], [b for _, b in ideal], ":", color=colour)
@@ -67,11 +78,8 @@ def _panel(axis: Any, channel: str, curves: Dict[str, Dict[bool, List[Tuple[floa
     axis.set(title=f"channel: {channel}", xlabel="SNR in 3 kHz, dB", ylabel="bit error rate",
              ylim=(FLOOR / 1.5, 1))
     axis.grid(True, which="major")
-    marks = ["v: standard's limit", "arrow down: no error seen",
-             "(from its upper bound)", "dashed: channel known"]
-    if channel == "awgn":
-        marks += ["dotted: ideal receiver", "tick below: Shannon"]
-    style.legend_beside(axis, title="\n".join(marks), title_fontsize="small")
+    style.legend_beside(axis, title="\n".join(words for words, there in marks.items() if there),
+                        title_fontsize="small", alignment="left")
 
 
 def draw(results: List[Result], path: str) -> None:

@@ -61,6 +61,7 @@ class Demo:
         self.exit = ExitStack()
         self.recordings: Dict[str, str] = {}
         self.progress: List[picture.Progress] = []
+        self.logs: Dict[str, watch.LogWatch] = {}
 
     def __enter__(self) -> "Demo":
         try:
@@ -98,6 +99,9 @@ class Demo:
             self.recordings[name] = f"{self.folder}/{name}.cf32"
             p.tb.connect(source, head, blocks.file_sink(gr.sizeof_gr_complex,
                                                         self.recordings[name]))
+        for name, s in p.stations.items():
+            self.logs[name] = watch.LogWatch(max_lines=100000)
+            p.tb.msg_connect(s.data_link, "log", self.logs[name], "log")
         if self.on_made is not None:
             self.on_made(p)
 
@@ -155,6 +159,14 @@ class Demo:
                 return file.read()
         except FileNotFoundError:
             return b""
+
+    def sent(self) -> Dict[str, List[watch.Transmission]]:
+        """What each station has had on the air."""
+        found = {}
+        for name, modem in self.pair.watches.items():
+            found[name] = watch.transmissions(modem.events(), self.now())
+            watch.mark_acknowledgements(found[name], self.logs[name].lines())
+        return found
 
     def heard(self) -> Dict[str, np.ndarray]:
         """What each station heard, with the channel's fading and noise, from the start on."""

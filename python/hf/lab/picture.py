@@ -63,18 +63,27 @@ def exchange(path: str, title: str, stations: Dict[str, List[Transmission]],
 
 
 def _transmissions(axis: Any, stations: Dict[str, List[Transmission]]) -> None:
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
+    # On a ground of its own: it stands over bars of any colour, and beside very short ones.
+    mark = {"marker": "D", "linestyle": "", "markersize": 5, "markeredgewidth": 0.8,
+            "color": axis.get_facecolor(), "markeredgecolor": style.foreground()}
     modes = sorted({t.mode for ts in stations.values() for t in ts})
     colours = dict(zip(modes, style.colours(len(modes))))
     for row, transmissions in enumerate(stations.values()):
         for t in transmissions:
             axis.barh(row, t.end - t.begin, left=t.begin, height=0.7, color=colours[t.mode],
                       edgecolor=style.foreground(), linewidth=0.3)
+            if t.acknowledges:
+                axis.plot((t.begin + t.end) / 2, row, **mark)
     axis.set_yticks(range(len(stations)), list(stations))
-    axis.invert_yaxis()
+    axis.set_ylim(len(stations) - 0.5, -0.5)
     axis.set_ylabel("transmits")
-    if modes:
-        style.legend_beside(axis, handles=[Patch(color=colours[m], label=m) for m in modes])
+    handles: List[Any] = [Patch(color=colours[m], label=m) for m in modes]
+    if any(t.acknowledges for ts in stations.values() for t in ts):
+        handles.append(Line2D([], [], **mark, label="acknowledges"))
+    if handles:
+        style.legend_beside(axis, handles=handles)
 
 
 def _waterfall(axis: Any, name: str, samples: np.ndarray, begin: float,
