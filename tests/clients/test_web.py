@@ -16,15 +16,16 @@ from stations import hf
 
 
 @contextlib.contextmanager
-def page(folder, *more):
-    """hf run with two stations and a page; gives its address, the token and a SIS server."""
+def page(folder, *more, speed=30):
+    """hf run with two stations and a page; gives its address, the token, a SIS server and the
+    process id."""
     files = []
     for k in (1, 2):
         path = folder / f"{k}.toml"
         path.write_text(f'address = "1.2.0.{k}"\nmode = "4539-3200S"\n[sis_server]\nport = 0\n')
         files.append(str(path))
-    process = subprocess.Popen(["hf", "run", *files, "--speed", "30", "--quiet", "--web", "0",
-                                *more], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(["hf", "run", *files, "--speed", str(speed), "--quiet", "--web",
+                                "0", *more], stderr=subprocess.PIPE, text=True)
     try:
         server = None
         for line in process.stderr:
@@ -32,7 +33,7 @@ def page(folder, *more):
             found = re.match(r"page: (http://127\.0\.0\.1:\d+/)#?(\S*)", line)
             if found:
                 break
-        yield found[1], found[2], f"127.0.0.1:{server[1]}"
+        yield found[1], found[2], f"127.0.0.1:{server[1]}", process.pid
     finally:
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
@@ -68,7 +69,7 @@ def test_the_page_needs_nothing_from_elsewhere(read_only):
 
 
 def test_the_state_tells_what_happens(read_only):
-    url, _, server = read_only
+    url, _, server, _ = read_only
     ping = hf("console", "ping", "--to", "1.2.0.2", "--server", server, "--count", "1",
               "--clock-speed", "30", "--timeout", "30")
     assert ping.returncode in (0, 1)  # nobody answers; but it went on the air
@@ -142,7 +143,7 @@ def test_more_browsers_than_it_takes_are_refused(read_only):
 
 
 def test_whoever_has_the_token_may_change_things(tmp_path):
-    with page(tmp_path, "--control") as (url, token, _):
+    with page(tmp_path, "--control") as (url, token, _, _):
         def order(action, value, key=token):
             body = json.dumps({"station": "1.2.0.1", "action": action, "value": value})
             return ask(url + "api/control", body.encode(), X_HF_Token=key)[::2]
