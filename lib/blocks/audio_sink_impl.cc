@@ -107,20 +107,23 @@ private:
         }
         d_given += frames;
         const double held = d_device->holding();
-        d_empty_at = steady::now() + std::chrono::duration_cast<steady::duration>(
-                                         std::chrono::duration<double>(held));
-        tell_held(held);
+        const auto now = steady::now();
+        d_empty_at = now + std::chrono::duration_cast<steady::duration>(
+                               std::chrono::duration<double>(held));
+        tell_held(held, now);
         std::lock_guard<std::mutex> lock(d_mutex);
         d_state.open = true;
         d_state.held_ms = 1e3 * held;
         d_state.taken += frames;
     }
 
-    void tell_held(double held)
+    void tell_held(double held, steady::time_point now)
     {
+        const std::chrono::duration<double> host = now.time_since_epoch();
         message_port_pub(pmt::mp("held"),
                          pdu::builder("held")
                              .set(keys::held_s(), held)
+                             .set(keys::host_s(), host.count())
                              .set(keys::wanted_s(), d_wanted_s)
                              .set(keys::gaps(), d_gaps)
                              .make());

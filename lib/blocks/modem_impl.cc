@@ -19,6 +19,9 @@ namespace {
 
 // A live transmitter cannot wait longer than its samples in the radio's buffers last.
 constexpr int live_wait_ms = 50;
+// For what a data link makes of a tick: it needs a fraction of a millisecond, and half a tick is
+// left for the receiver.
+constexpr int tick_wait_ms = 5;
 // Sound systems fill buffers of some tenths of a second before anything is heard.
 constexpr double live_start_delay_s = 1;
 // Of one gap, samples: months.
@@ -144,15 +147,14 @@ modem_state modem_impl::state() const { return d_reports.state(); }
 
 // The port has no handler: messages are taken here, in the middle of work(), because what
 // they say decides the next samples. The scheduler wakes this thread for every message.
-pmt::pmt_t modem_impl::next_message(bool wait)
+pmt::pmt_t modem_impl::next_message(int wait_ms)
 {
     auto& sleeper = detail()->d_tpb;
     pmt::pmt_t msg = delete_head_nowait(d_port);
-    if (!msg && wait) {
+    if (!msg && wait_ms > 0) {
         gr::thread::scoped_lock lock(sleeper.mutex);
         if (!sleeper.input_changed)
-            sleeper.input_cond.timed_wait(lock,
-                                          boost::posix_time::milliseconds(live_wait_ms));
+            sleeper.input_cond.timed_wait(lock, boost::posix_time::milliseconds(wait_ms));
         sleeper.input_changed = false;
         lock.unlock();
         boost::this_thread::interruption_point();
@@ -162,17 +164,17 @@ pmt::pmt_t modem_impl::next_message(bool wait)
 }
 
 // Takes messages until one parses; anything else on the port is dropped. Empty when the
-// patience of a live modem is over.
+// patience of a live modem, so many ms, is over.
 template <class Parse>
-auto modem_impl::await(Parse parse, bool without_limit) -> decltype(parse(pmt::pmt_t()))
+auto modem_impl::await(Parse parse, int patience_ms) -> decltype(parse(pmt::pmt_t()))
 {
     const auto begin = boost::get_system_time();
-    const auto patience = boost::posix_time::milliseconds(live_wait_ms);
+    const auto patience = boost::posix_time::milliseconds(patience_ms);
     for (;;) {
-        if (const auto msg = next_message(true)) {
+        if (const auto msg = next_message(patience_ms)) {
             if (auto answer = parse(msg))
                 return answer;
-        } else if (!without_limit && boost::get_system_time() - begin >= patience) {
+        } else if (!d_lock_step && boost::get_system_time() - begin >= patience) {
             return {};
         }
     }
@@ -201,10 +203,15 @@ std::optional<mode> modem_impl::want_tx(sim_time now)
     };
     if (d_lock_step) {
         while (d_ticks_out > 0)
-            if (const auto a = await(modem_messages::parse_tick_done, true))
+            if (const auto a = await(modem_messages::parse_tick_done, live_wait_ms))
                 take(*a);
     } else {
-        while (const auto msg = next_message(false))
+        // An answer that is there in time decides this tick's samples and not the next one's. A
+        // data link that is behind with an earlier one is not waited for.
+        if (d_ticks_out == 1)
+            if (const auto a = await(modem_messages::parse_tick_done, tick_wait_ms))
+                take(*a);
+        while (const auto msg = next_message(0))
             if (const auto a = modem_messages::parse_tick_done(msg))
                 take(*a);
     }
@@ -216,7 +223,7 @@ std::optional<mode> modem_impl::want_tx(sim_time now)
 tx_octets modem_impl::pull(sim_time now, sim_time air_time, size_t max_octets)
 {
     message_port_pub(d_port, modem_messages::pull(now, air_time, max_octets));
-    const auto answer = await(modem_messages::parse_tx_octets, d_lock_step);
+    const auto answer = await(modem_messages::parse_tx_octets, live_wait_ms);
     if (!answer) {
         d_reports.late_answer();
         return { {}, true };

@@ -52,9 +52,9 @@ private:
     }
 
     void on_radio(const pmt::pmt_t& msg);
-    pmt::pmt_t next_message(bool wait);
+    pmt::pmt_t next_message(int wait_ms);
     template <class Parse>
-    auto await(Parse parse, bool without_limit) -> decltype(parse(pmt::pmt_t()));
+    auto await(Parse parse, int patience_ms) -> decltype(parse(pmt::pmt_t()));
 
     const bool d_lock_step;
     const pmt::pmt_t d_port;

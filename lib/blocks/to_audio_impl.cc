@@ -14,8 +14,10 @@
 #include <hf/to_audio.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <mutex>
+#include <optional>
 
 namespace gr::hf {
 namespace {
@@ -97,8 +99,12 @@ private:
         const double held = pdu::reader(msg).real(keys::held_s(), -1);
         if (!(held >= 0 && held <= most_held_s))
             return;
-        if (!d_has_tone) // which waits in the device as the samples do
+        if (!d_has_tone) { // which waits in the device as the samples do
             d_line.device_holds(held);
+            const double host = pdu::reader(msg).real(keys::host_s(), -1);
+            if (host >= 0)
+                d_empty_s = host + held;
+        }
         const double wanted = pdu::reader(msg).real(keys::wanted_s(), -1);
         if (wanted >= 0 && wanted <= most_held_s)
             d_regulator.set_target(wanted);
@@ -140,9 +146,18 @@ private:
             one(x + run.at, run);
     }
 
+    static double host_s()
+    {
+        const std::chrono::duration<double> now =
+            std::chrono::steady_clock::now().time_since_epoch();
+        return now.count();
+    }
+
     void one(const gr_complex* x, const kernel::transmission_run& run)
     {
         d_passed.clear();
+        if (run.first && d_empty_s)
+            d_line.device_delay(*d_empty_s - host_s());
         d_transmission += run.first.has_value();
         const auto events = d_line.push(x, run.count, run.first, run.last, d_passed);
         d_converter.push(d_passed.data(), d_passed.size(), d_waiting);
@@ -171,7 +186,8 @@ private:
     kernel::feed_regulator d_regulator;
     const bool d_has_tone;
     kernel::keying_tone d_tone;
-    uint64_t d_gaps = 0;         // of the device, told so far
+    std::optional<double> d_empty_s; // of the host's clock: the device has played all by then
+    uint64_t d_gaps = 0;             // of the device, told so far
     uint64_t d_transmission = 0; // number of the last one that began
     uint64_t d_damaged = 0;      // the last one that was told to be
     std::vector<gr_complex> d_passed;

@@ -38,10 +38,18 @@ keying_line::keying_line(const keying_settings& s)
     const auto samples = [&s](double seconds) {
         return static_cast<size_t>(std::ceil(seconds * s.sample_rate - 1e-6));
     };
-    d_line.resize(s.lead_s > s.device_delay_s ? samples(s.lead_s - s.device_delay_s) : 0);
     d_rate = s.sample_rate;
+    d_lead_s = s.lead_s;
+    d_delay_s = s.device_delay_s;
+    d_line.resize(line_samples());
     d_held = samples(s.device_buffer_s);
     d_tail = samples(s.tail_s + s.latency_s);
+}
+
+size_t keying_line::line_samples() const
+{
+    const double lacks = d_lead_s - std::max(d_delay_s, 0.0);
+    return lacks > 0 ? static_cast<size_t>(std::ceil(lacks * d_rate - 1e-6)) : 0;
 }
 
 void keying_line::device_holds(double seconds)
@@ -62,6 +70,8 @@ std::vector<keying_line::event> keying_line::push(const std::complex<float>* x,
     std::vector<event> events;
     for (size_t k = 0; k < n; ++k) {
         if (first && k == *first) {
+            if (idle()) // zeros are in the line, as many as it likes
+                d_line.resize(line_samples());
             d_transmitting = true;
             d_release.reset();
             if (!d_keyed)

@@ -16,7 +16,8 @@ struct keying_settings {
     double sample_rate = 9600; //!< of the line, samples/s
     double lead_s = 0;         //!< from the key to the first sample on the air, 0 to 2
     double tail_s = 0;         //!< from the last sample on the air to the release, 0 to 2
-    double device_delay_s = 0; //!< from the line's output to the air at the least, 0 to 2
+    double device_delay_s = 0; //!< from the line's output to the air at the least, 0 to 2,
+                               //!< as long as device_delay() does not say
     double device_buffer_s =
         0; //!< the most that it may take, device_delay_s to 4, as long as
            //!< the device does not tell
@@ -31,7 +32,7 @@ struct keying_settings {
  *
  * A stream of samples passes through, zeros where nothing is transmitted. The key goes down
  * when the first sample of a transmission comes in; that sample goes out so much later that the
- * device's delay and the line's together are the lead. The key goes up when so many samples
+ * device's delay and the line's together are the lead, or the device's alone if it is longer. The key goes up when so many samples
  * have gone out behind the last one that this has left the device, and the tail besides: by
  * count of samples, never by a clock, so that a device that stalls is still keyed when it goes
  * on. A transmission that begins meanwhile keeps the key down.
@@ -74,6 +75,12 @@ public:
      */
     void device_holds(double seconds);
 
+    /*! \brief From the line's output to the air it takes so long now, s; less than 0 is 0.
+     *  \details The line makes up for what the lead lacks: for a transmission that begins while
+     *  nothing of an earlier one is in the line.
+     */
+    void device_delay(double seconds) { d_delay_s = seconds; }
+
     bool keyed() const { return d_keyed; }
     //! Nothing of a transmission is in the line or the device.
     bool idle() const { return !d_keyed && !d_transmitting; }
@@ -85,8 +92,10 @@ public:
 private:
     void pass(std::complex<float> x, std::vector<std::complex<float>>& out);
 
+    size_t line_samples() const;
+
     std::deque<std::complex<float>> d_line;
-    double d_rate;
+    double d_rate, d_lead_s, d_delay_s;
     uint64_t d_held;                   // samples in the device
     uint64_t d_tail;                   // samples, latency included
     uint64_t d_out = 0;                // samples that went out

@@ -149,6 +149,38 @@ TEST(keying_line, zeros_are_added_and_left_out_while_idle)
     EXPECT_TRUE(r.events.empty());
 }
 
+TEST(keying_line, the_line_makes_up_for_what_the_device_lacks_of_the_lead)
+{
+    keying_line l(settings(0.2, 0, 0.1));
+    run r;
+    const auto expect_line = [&](size_t n, size_t samples) {
+        const size_t begin = r.out.size();
+        r.transmission(l, 5);
+        r.zeros(l, 100);
+        EXPECT_EQ(r.first(n) - begin, samples);
+        EXPECT_EQ(r.out.size(), 105 * n); // one for one, whatever the line does
+    };
+    expect_line(1, 10);
+    l.device_delay(0.15);
+    expect_line(2, 5);
+    l.device_delay(0.5);
+    expect_line(3, 0);
+    l.device_delay(-1); // it has run empty
+    expect_line(4, 20);
+}
+
+TEST(keying_line, a_line_that_holds_a_transmission_keeps_its_length)
+{
+    keying_line l(settings(0.2, 0, 0));
+    run r;
+    r.transmission(l, 10);
+    l.device_delay(0.2);
+    r.transmission(l, 10);
+    r.zeros(l, 100);
+    EXPECT_EQ(r.first(1), 20u);
+    EXPECT_EQ(r.first(2), 30u);
+}
+
 TEST(keying_line, settings_out_of_range_are_named)
 {
     const auto refused = [](keying_settings s) {

@@ -33,7 +33,8 @@ struct audio_sink_state {
  * more as it lacked, up to 0.5 s.
  *
  * Message port \c held (out): PDUs of type held (held_s: written and not heard yet, s;
- * wanted_s: what should be) for hf.to_audio, which keeps the one near the other. Message port \c key (out): a PDU of type key, down false,
+ * host_s: at this time of the host's steady clock; wanted_s: what should be held) for hf.to_audio,
+ * which keeps the one near the other. Message port \c key (out): a PDU of type key, down false,
  * when the device is lost. While it is gone samples are dropped at the host's pace.
  */
 class HF_API audio_sink : virtual public gr::sync_block

@@ -58,6 +58,8 @@ HF_API const pmt::pmt_t& end_sample();
 HF_API const pmt::pmt_t& down();
 //! double: samples that a playback device has been given and that are not heard yet, s.
 HF_API const pmt::pmt_t& held_s();
+//! double: when this was so, by the host's steady clock, s.
+HF_API const pmt::pmt_t& host_s();
 //! double: what a playback device should hold to bridge the host's stalls, s.
 HF_API const pmt::pmt_t& wanted_s();
 //! uint64: times that a playback device has run empty, or was lost, since the start.

@@ -38,7 +38,7 @@ struct to_audio_state {
  *
  * Message port \c held (in): what the device holds, from hf.audio_sink. It is kept near
  * \p device_buffer_s by zeros added or left out between transmissions, never inside one, and waited
- * for before the key goes up.
+ * for before the key goes up. What it holds when a transmission begins is a part of the lead.
  */
 class HF_API to_audio : virtual public gr::block
 {
@@ -49,7 +49,8 @@ public:
      *  \param modem_rate samples/s of the input, 9600 for 3 kHz
      *  \param lead_s from the key to the first sample on the air, s, 0 to 2
      *  \param tail_s from the last sample on the air to the key's release, s, 0 to 2
-     *  \param device_delay_s least time from here to the air, s, 0 to 2: a part of the lead
+     *  \param device_delay_s least time from here to the air, s, 0 to 2: a part of the lead as long
+     *  as the device does not tell what it holds
      *  \param device_buffer_s what the device is to hold, s, device_delay_s to 4
      *  \param latency_s from the device to the air, s, 0 to 2
      *  \param tone_hz of the second output, 0 to half of \p audio_rate; 0: there is none

@@ -9,9 +9,10 @@ from .. import station
 from .key import Key
 from .rig import Rig, open_rig
 
-#: A busy host makes a device hold less than buffer_s for a moment: so much of it is not counted
-#: as part of the lead.
-_SPARE_S = 0.05
+
+#: The filters of both ways wait for so many samples of the modem: low-pass filters of 139 taps
+#: (lib/radio/channel_filter.h) and those of the resamplers.
+_FILTER_SAMPLES = 2 * (69 + 4)
 
 
 def _opened(what: str, rate: int, name: str, make: Any) -> gr.basic_block:
@@ -81,6 +82,7 @@ class AudioRadio:
         range."""
         self._lines: List[str] = []
         self.radio = r
+        self._filters_s = _FILTER_SAMPLES / modem_rate
         rate = int(r.audio_rate)
         self.key: Optional[Key] = None
         self.rig: Optional[Rig] = None  #: its frequency and mode, if the file asks for them
@@ -98,7 +100,7 @@ class AudioRadio:
         tone_hz = r.ptt.tone_hz if r.ptt.way == "tone" else 0
         self.sink = self.events = _hf.to_audio(
             rate, r.subcarrier_hz, modem_rate, r.ptt.lead_s, r.ptt.tail_s,
-            max(0.0, r.buffer_s - _SPARE_S), r.buffer_s, r.latency_s, tone_hz)
+            0, r.buffer_s, r.latency_s, tone_hz)
         playback = self.playback = open_playback(rate, r.playback, r.buffer_s,
                                                  2 if tone_hz else 1)
         tb.connect(self.sink, playback)
@@ -118,16 +120,16 @@ class AudioRadio:
 
     @property
     def turnaround_ms(self) -> Optional[float]:
-        """What devices and keying line hold now, without the key's lead: the time from the end of
+        """What devices and filters hold now, without the key's lead: the time from the end of
         a reception to the first sample of an answer, beyond the decoder's delay. None without
         transmitter."""
         if self.playback is None:
             return None
-        line_s = max(0.0, self.radio.ptt.lead_s - max(0.0, self.radio.buffer_s - _SPARE_S))
-        if self.radio.ptt.way == "tone":
-            line_s = self.radio.ptt.lead_s
-        return float(self.capture.state().waiting_ms + self.playback.state().held_ms
-                     + 1e3 * (line_s + self.radio.latency_s - self.radio.ptt.lead_s))
+        held_ms, lead_ms = self.playback.state().held_ms, 1e3 * self.radio.ptt.lead_s
+        if self.radio.ptt.way != "tone":  # which waits in the device with the samples
+            held_ms = max(0.0, held_ms - lead_ms)
+        return float(self.capture.state().waiting_ms + held_ms
+                     + 1e3 * (self.radio.latency_s + self._filters_s))
 
     @property
     def level(self) -> float:
