@@ -76,21 +76,27 @@ public:
 
 private:
     static constexpr int most_at_once = 8192;
+    // That one tag may tell of: anybody may tag anything.
+    static constexpr uint64_t most_erased = uint64_t{ 1 } << 32;
 
     // What a tag says of the time comes ahead of its sample.
     void take(const gr_complex* x, size_t n)
     {
         const uint64_t begin = nitems_read(0);
         std::vector<tag_t> tags;
-        get_tags_in_range(tags, 0, begin, begin + n, pmt::mp("rx_time"));
+        get_tags_in_range(tags, 0, begin, begin + n);
         std::sort(tags.begin(), tags.end(), tag_t::offset_compare);
         size_t done = 0;
         for (const auto& tag : tags) {
             const size_t at = tag.offset - begin;
             push(x + done, at - done);
             done = at;
-            if (const auto t = device_tags::time(tag.value))
-                heard_time(*t);
+            if (pmt::eq(tag.key, pmt::mp("rx_time"))) {
+                if (const auto t = device_tags::time(tag.value))
+                    heard_time(*t);
+            } else if (pmt::eq(tag.key, keys::erased()) && pmt::is_uint64(tag.value)) {
+                device_away(pmt::to_uint64(tag.value));
+            }
         }
         push(x + done, n - done);
         consume(0, static_cast<int>(n));
@@ -132,6 +138,27 @@ private:
         d_state.repeated += v.repeated;
     }
 
+    // Zeros that stand for a device that was lost; when it is there again its clock may be another.
+    void device_away(uint64_t zeros)
+    {
+        const uint64_t from = modem_sample(d_timeline.count());
+        const uint64_t to =
+            modem_sample(d_timeline.count() + std::min(zeros, most_erased));
+        if (to > from)
+            d_erased.emplace_back(from, to - from);
+        if (d_timeline.origin()) {
+            d_timeline.forget_time();
+            message_port_pub(pmt::mp("time"), pdu::builder("time").make());
+        }
+        std::lock_guard<std::mutex> lock(d_mutex);
+        d_state.lost += zeros;
+    }
+
+    uint64_t modem_sample(uint64_t k) const // the first one at or behind it
+    {
+        return (k * d_ratio.up + d_ratio.down - 1) / d_ratio.down;
+    }
+
     void push(const gr_complex* x, size_t n)
     {
         d_meter.push(reinterpret_cast<const float*>(x), 2 * n);
@@ -143,9 +170,6 @@ private:
 
     void put_in(uint64_t lost)
     {
-        const auto modem_sample = [this](uint64_t k) { // the first one at or behind it
-            return (k * d_ratio.up + d_ratio.down - 1) / d_ratio.down;
-        };
         const uint64_t from = modem_sample(d_timeline.count());
         d_timeline.counted(lost);
         const uint64_t to = modem_sample(d_timeline.count());

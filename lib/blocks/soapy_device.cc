@@ -9,7 +9,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace gr::hf {
@@ -50,8 +53,28 @@ bool within(double x, const SoapySDR::RangeList& ranges)
 
 } // namespace
 
+//! What objects with the same arguments know of each other.
+struct soapy_device::sharing {
+    std::mutex mutex;
+    uint64_t generation = 1; // one more with each loss
+    size_t holders = 0;      // of this generation
+    size_t stale = 0;        // of those before
+};
+
+std::shared_ptr<soapy_device::sharing> soapy_device::sharing_of(const std::string& args)
+{
+    // SoapySDR keeps a table of the devices of a process as well.
+    static std::mutex mutex;
+    static std::map<std::string, std::weak_ptr<sharing>> all;
+    std::lock_guard<std::mutex> lock(mutex);
+    auto found = all[args].lock();
+    if (!found)
+        all[args] = found = std::make_shared<sharing>();
+    return found;
+}
+
 soapy_device::soapy_device(int direction, const soapy_settings& settings)
-    : d_direction(direction), d_settings(settings)
+    : d_direction(direction), d_settings(settings), d_sharing(sharing_of(settings.args))
 {
     // Without a name every driver would look for devices, some of them on the network.
     const auto args = SoapySDR::KwargsFromString(settings.args);
@@ -60,32 +83,81 @@ soapy_device::soapy_device(int direction, const soapy_settings& settings)
         throw std::invalid_argument("args = '" + settings.args +
                                     "': allowed is what names a driver, \"driver=NAME\"; "
                                     "hf radio list prints the devices there are");
+    open();
+}
+
+soapy_device::~soapy_device() { release(); }
+
+void soapy_device::open()
+{
     try {
-        d_device = SoapySDR::Device::make(args);
+        d_device = SoapySDR::Device::make(d_settings.args);
     } catch (const std::exception& error) {
-        throw std::runtime_error("args = '" + settings.args +
+        throw std::runtime_error("args = '" + d_settings.args +
                                  "': SoapySDR cannot open it: " + error.what());
+    }
+    {
+        std::lock_guard<std::mutex> lock(d_sharing->mutex);
+        d_generation = d_sharing->generation;
+        ++d_sharing->holders;
     }
     try {
         configure();
+        d_timed = d_device->hasHardwareTime();
     } catch (const std::invalid_argument&) {
-        SoapySDR::Device::unmake(d_device);
+        release();
         throw;
     } catch (const std::exception& error) {
-        SoapySDR::Device::unmake(d_device);
-        throw std::runtime_error("args = '" + settings.args +
+        release();
+        throw std::runtime_error("args = '" + d_settings.args +
                                  "': the device cannot be set: " + error.what());
     }
 }
 
-soapy_device::~soapy_device()
+void soapy_device::lose()
 {
+    std::lock_guard<std::mutex> lock(d_sharing->mutex);
+    if (d_generation != d_sharing->generation)
+        return; // another one was faster
+    ++d_sharing->generation;
+    d_sharing->stale += std::exchange(d_sharing->holders, 0);
+}
+
+bool soapy_device::stale() const
+{
+    std::lock_guard<std::mutex> lock(d_sharing->mutex);
+    return d_device && d_generation != d_sharing->generation;
+}
+
+void soapy_device::release() noexcept
+{
+    if (!d_device)
+        return;
     close_stream();
     try {
         SoapySDR::Device::unmake(d_device);
     } catch (const std::exception& error) {
         SoapySDR::log(SOAPY_SDR_WARNING, std::string("closing: ") + error.what());
     }
+    std::lock_guard<std::mutex> lock(d_sharing->mutex);
+    d_device = nullptr;
+    --(d_generation == d_sharing->generation ? d_sharing->holders : d_sharing->stale);
+}
+
+bool soapy_device::reopen()
+{
+    {
+        std::lock_guard<std::mutex> lock(d_sharing->mutex);
+        if (d_sharing->stale > 0)
+            return false;
+    }
+    try {
+        open();
+        open_stream();
+    } catch (const std::exception&) {
+        release();
+    }
+    return d_device != nullptr;
 }
 
 void soapy_device::refuse(const std::string& value, const std::string& allowed) const
@@ -153,8 +225,6 @@ void soapy_device::configure()
         dev.setGainMode(d_direction, channel, false);
     dev.setGain(d_direction, channel, s.gain_db);
 }
-
-bool soapy_device::timed() const { return d_device->hasHardwareTime(); }
 
 void soapy_device::open_stream()
 {

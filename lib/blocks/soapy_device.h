@@ -4,6 +4,7 @@
 
 #include <SoapySDR/Device.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -20,7 +21,10 @@ struct soapy_settings {
 
 /*! \brief A device of SoapySDR, one direction of it: opened and set, or one clear error.
  *
- * Objects with the same arguments share the device; the last one closes it.
+ * Objects with the same arguments share the device; the last one closes it. When one of them finds
+ * that it is lost, all have to release it, and then each opens it again: as long as one holds it,
+ * SoapySDR gives out the lost one. lose() and stale() may be called from any thread, all else by
+ * one at a time.
  */
 class soapy_device
 {
@@ -38,7 +42,17 @@ public:
     const std::string& name() const { return d_settings.args; }
     double sample_rate() const { return d_settings.sample_rate; }
     //! The device tells the time of samples, and takes it.
-    bool timed() const;
+    bool timed() const { return d_timed; }
+
+    bool is_open() const { return d_device != nullptr; }
+    //! It is gone, for all that share it.
+    void lose();
+    //! It is gone: release() it.
+    bool stale() const;
+    //! Give it back, whatever state it is in.
+    void release() noexcept;
+    //! Open it again, and its stream. \returns whether it is there
+    bool reopen();
 
     //! Set up and begin. \throws std::runtime_error
     void open_stream();
@@ -47,11 +61,18 @@ public:
     SoapySDR::Stream* stream() const { return d_stream; }
 
 private:
+    struct sharing;
+    static std::shared_ptr<sharing> sharing_of(const std::string& args);
+
+    void open();
     void configure();
     [[noreturn]] void refuse(const std::string& value, const std::string& allowed) const;
 
     const int d_direction;
     const soapy_settings d_settings;
+    const std::shared_ptr<sharing> d_sharing;
+    uint64_t d_generation = 0; // of the device, as in d_sharing
+    bool d_timed = false;
     SoapySDR::Device* d_device = nullptr;
     SoapySDR::Stream* d_stream = nullptr;
 };

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <mutex>
 #include <thread>
 
 namespace gr::hf {
@@ -19,6 +21,7 @@ namespace {
 constexpr long wait_us = 100000;
 // A device that takes nothing for so long is gone: bursts begin a fraction of a second ahead.
 constexpr int most_waits = 50;
+constexpr std::chrono::seconds again{ 1 }; // between two attempts to open it anew
 
 class soapy_sink_impl : public soapy_sink
 {
@@ -41,8 +44,9 @@ public:
 
     bool start() override
     {
-        d_device.open_stream();
-        d_sending = d_lost = false;
+        if (d_device.is_open())
+            d_device.open_stream();
+        d_sending = d_dropping = false;
         d_ended = false;
         d_listener = std::thread([this] { listen(); });
         return true;
@@ -77,6 +81,7 @@ public:
                     break; // what is not in a burst is not sent
                 at = static_cast<int>(sob->offset - begin);
                 d_sending = true;
+                d_dropping = false;
                 const auto time = next("tx_time", at);
                 d_time = time && time->offset == sob->offset
                              ? device_tags::time(time->value)
@@ -94,27 +99,9 @@ public:
 private:
     void write(const gr_complex* x, int n, bool last)
     {
-        for (int waits = 0; n > 0 && !d_lost;) {
+        for (int waits = 0; n > 0 && !d_dropping;) {
             boost::this_thread::interruption_point();
-            int flags = last ? SOAPY_SDR_END_BURST : 0;
-            long long ns = 0;
-            if (d_time) {
-                flags |= SOAPY_SDR_HAS_TIME;
-                ns =
-                    d_time->seconds * 1000000000LL + std::llround(d_time->fraction * 1e9);
-            }
-            const void* buffers[] = { x };
-            int sent;
-            try {
-                sent = d_device->writeStream(d_device.stream(),
-                                             buffers,
-                                             static_cast<size_t>(n),
-                                             flags,
-                                             ns,
-                                             wait_us);
-            } catch (const std::exception&) {
-                sent = SOAPY_SDR_STREAM_ERROR;
-            }
+            const int sent = write_some(x, n, last);
             if (sent > 0) {
                 d_time.reset();
                 x += sent;
@@ -125,16 +112,54 @@ private:
                 if (sent == SOAPY_SDR_TIME_ERROR)
                     return;
             } else if ((sent != 0 && sent != SOAPY_SDR_TIMEOUT) || ++waits > most_waits) {
-                d_lost = true;
+                // To the end of the burst, even if the device is there again before.
+                d_dropping = true;
+                d_device.lose();
                 report(sent, std::nullopt);
             }
         }
     }
 
-    // The device tells of its transmissions when it knows.
+    int write_some(const gr_complex* x, int n, bool last)
+    {
+        std::lock_guard<std::mutex> lock(d_use);
+        if (!d_device.is_open() || d_device.stale())
+            return SOAPY_SDR_STREAM_ERROR;
+        int flags = last ? SOAPY_SDR_END_BURST : 0;
+        long long ns = 0;
+        if (d_time) {
+            flags |= SOAPY_SDR_HAS_TIME;
+            ns = d_time->seconds * 1000000000LL + std::llround(d_time->fraction * 1e9);
+        }
+        const void* buffers[] = { x };
+        try {
+            return d_device->writeStream(
+                d_device.stream(), buffers, static_cast<size_t>(n), flags, ns, wait_us);
+        } catch (const std::exception&) {
+            return SOAPY_SDR_STREAM_ERROR;
+        }
+    }
+
+    // The device tells of its transmissions when it knows. The same thread gives back a device
+    // that is lost and opens it again: there may be nothing to transmit for hours.
     void listen()
     {
+        auto tried = std::chrono::steady_clock::now();
         while (!d_ended) {
+            if (d_device.stale()) {
+                std::lock_guard<std::mutex> lock(d_use);
+                d_device.release();
+            }
+            if (!d_device.is_open()) {
+                std::this_thread::sleep_for(std::chrono::microseconds(wait_us));
+                const auto now = std::chrono::steady_clock::now();
+                if (now - tried < again)
+                    continue;
+                tried = now;
+                std::lock_guard<std::mutex> lock(d_use);
+                d_device.reopen();
+                continue;
+            }
             size_t channels = 0;
             int flags = 0, code;
             long long ns = 0;
@@ -142,15 +167,13 @@ private:
                 code = d_device->readStreamStatus(
                     d_device.stream(), channels, flags, ns, wait_us);
             } catch (const std::exception&) {
-                return;
+                code = SOAPY_SDR_STREAM_ERROR;
             }
-            if (code == SOAPY_SDR_NOT_SUPPORTED)
-                return; // it tells nothing
             if (code == SOAPY_SDR_TIME_ERROR || code == SOAPY_SDR_UNDERFLOW)
                 report(code,
                        flags & SOAPY_SDR_HAS_TIME ? std::optional<long long>(ns)
                                                   : std::nullopt);
-            else if (code < 0 && code != SOAPY_SDR_TIMEOUT)
+            else if (code < 0 && code != SOAPY_SDR_TIMEOUT) // some tell nothing
                 std::this_thread::sleep_for(std::chrono::microseconds(wait_us));
         }
     }
@@ -182,7 +205,8 @@ private:
     soapy_device d_device;
     std::thread d_listener;
     std::atomic<bool> d_ended{ true };
-    bool d_sending = false, d_lost = false;
+    std::mutex d_use; // of d_device: work() writes, the listener closes and opens
+    bool d_sending = false, d_dropping = false;
     std::optional<kernel::device_time>
         d_time; // of the next sample, at the begin of a burst
 };

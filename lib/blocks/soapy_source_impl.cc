@@ -9,13 +9,20 @@
 #include <gnuradio/io_signature.h>
 #include <hf/soapy_source.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <mutex>
 
 namespace gr::hf {
 namespace {
 
+using steady = std::chrono::steady_clock;
+
 constexpr long wait_us = 100000;
-constexpr int silent_waits = 10; // a second
+// A device that gives nothing for so long is gone; s.
+constexpr double stalled_s = 4;
+constexpr double again_s = 1; // between two attempts to open it anew
 
 class soapy_source_impl : public soapy_source
 {
@@ -33,8 +40,10 @@ public:
 
     bool start() override
     {
-        d_device.open_stream();
+        if (d_device.is_open())
+            d_device.open_stream();
         d_tag = true;
+        d_last = steady::now();
         return true;
     }
 
@@ -46,46 +55,121 @@ public:
 
     int work(int n, gr_vector_const_void_star&, gr_vector_void_star& out) override
     {
-        for (int waits = 0;;) {
+        for (;;) {
             boost::this_thread::interruption_point();
-            int flags = 0;
-            long long ns = 0;
-            int got;
-            try {
-                got = d_device->readStream(d_device.stream(),
-                                           out.data(),
-                                           static_cast<size_t>(n),
-                                           flags,
-                                           ns,
-                                           wait_us);
-            } catch (const std::exception&) {
-                got = SOAPY_SDR_STREAM_ERROR;
-            }
-            if (got > 0) {
-                if (flags & SOAPY_SDR_HAS_TIME)
-                    note_time(ns);
-                d_since += static_cast<uint64_t>(got);
+            if (const int made = put_in(static_cast<gr_complex*>(out[0]), n))
+                return made;
+            if (d_device.stale())
+                lose("found by the transmitter");
+            const int got = d_device.is_open() ? read(out, n) : reopen();
+            if (got > 0)
                 return got;
-            }
-            if (got == 0 || got == SOAPY_SDR_TIMEOUT) {
-                if (++waits % silent_waits == 0)
-                    tell("silent");
-            } else if (got == SOAPY_SDR_OVERFLOW) {
-                d_tag = true;
-                tell("overflow");
-            } else if (got == SOAPY_SDR_CORRUPTION || got == SOAPY_SDR_TIME_ERROR) {
-                d_tag = true;
-            } else {
-                d_logger->error("{}: the device is lost: {}",
-                                d_device.name(),
-                                SoapySDR::errToStr(got));
-                tell("lost");
-                return WORK_DONE;
-            }
         }
     }
 
+    soapy_source_state state() const override
+    {
+        std::lock_guard<std::mutex> lock(d_mutex);
+        return d_state;
+    }
+
 private:
+    int read(gr_vector_void_star& out, int n)
+    {
+        int flags = 0;
+        long long ns = 0;
+        int got;
+        try {
+            got = d_device->readStream(d_device.stream(),
+                                       out.data(),
+                                       static_cast<size_t>(n),
+                                       flags,
+                                       ns,
+                                       wait_us);
+        } catch (const std::exception&) {
+            got = SOAPY_SDR_STREAM_ERROR;
+        }
+        if (got > 0) {
+            d_away = false;
+            d_last = steady::now();
+            if (flags & SOAPY_SDR_HAS_TIME)
+                note_time(ns);
+            d_since += static_cast<uint64_t>(got);
+            return got;
+        }
+        if (got == SOAPY_SDR_OVERFLOW) {
+            d_tag = true;
+            tell("overflow");
+        } else if (got == SOAPY_SDR_CORRUPTION || got == SOAPY_SDR_TIME_ERROR) {
+            d_tag = true;
+        } else if (got != 0 && got != SOAPY_SDR_TIMEOUT) {
+            lose(SoapySDR::errToStr(got));
+        } else if (seconds_since(std::max(d_last, d_opened)) > stalled_s) {
+            lose("it gives no samples");
+        }
+        return 0;
+    }
+
+    static double seconds_since(steady::time_point t)
+    {
+        return std::chrono::duration<double>(steady::now() - t).count();
+    }
+
+    // Zeros of the time without a device, by the host's clock.
+    int put_in(gr_complex* y, int n)
+    {
+        if (!d_away)
+            return 0;
+        const auto due =
+            static_cast<uint64_t>(d_device.sample_rate() * seconds_since(d_last));
+        const auto made = static_cast<int>(
+            std::min<uint64_t>(static_cast<uint64_t>(n), due - std::min(due, d_given)));
+        if (made == 0)
+            return 0;
+        std::fill_n(y, made, gr_complex());
+        add_item_tag(0,
+                     nitems_written(0),
+                     keys::erased(),
+                     pmt::from_uint64(static_cast<uint64_t>(made)));
+        d_given += static_cast<uint64_t>(made);
+        return made;
+    }
+
+    void lose(const std::string& why)
+    {
+        d_device.lose();
+        d_device.release();
+        d_tag = true;
+        d_tried = steady::now();
+        if (!d_away)
+            d_given = 0;
+        d_away = true;
+        {
+            std::lock_guard<std::mutex> lock(d_mutex);
+            ++d_state.outages;
+            d_state.open = false;
+            d_state.trouble = why;
+        }
+        tell("lost");
+    }
+
+    int reopen()
+    {
+        boost::this_thread::sleep_for(boost::chrono::milliseconds(10));
+        if (seconds_since(d_tried) < again_s)
+            return 0;
+        d_tried = steady::now();
+        if (!d_device.reopen())
+            return 0;
+        d_opened = steady::now();
+        {
+            std::lock_guard<std::mutex> lock(d_mutex);
+            d_state.open = true;
+        }
+        tell("back");
+        return 0;
+    }
+
     // Tags stand where the count of samples does not tell the time.
     void note_time(long long ns)
     {
@@ -113,6 +197,12 @@ private:
     }
 
     soapy_device d_device;
+    steady::time_point d_last, d_opened,
+        d_tried;          // when samples came, it was opened, and tried
+    bool d_away = false;  // no sample has come since the device was lost
+    uint64_t d_given = 0; // zeros since then
+    mutable std::mutex d_mutex;
+    soapy_source_state d_state;
     bool d_tag = true;
     long long d_anchor = 0; // ns, at the last tag
     uint64_t d_since = 0;   // samples since then

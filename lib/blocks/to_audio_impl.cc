@@ -186,8 +186,9 @@ private:
     kernel::feed_regulator d_regulator;
     const bool d_has_tone;
     kernel::keying_tone d_tone;
-    std::optional<double> d_empty_s; // of the host's clock: the device has played all by then
-    uint64_t d_gaps = 0;             // of the device, told so far
+    std::optional<double>
+        d_empty_s;               // of the host's clock: the device has played all by then
+    uint64_t d_gaps = 0;         // of the device, told so far
     uint64_t d_transmission = 0; // number of the last one that began
     uint64_t d_damaged = 0;      // the last one that was told to be
     std::vector<gr_complex> d_passed;

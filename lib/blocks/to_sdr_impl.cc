@@ -130,9 +130,13 @@ private:
     {
         const pdu::reader r(msg);
         const auto seconds = r.integer(keys::seconds());
-        if (r.type() == "time" && seconds)
+        if (r.type() != "time")
+            return;
+        if (seconds)
             d_bursts.set_origin(
                 { static_cast<int64_t>(*seconds), r.real(keys::fraction()) });
+        else
+            d_bursts.forget_origin();
     }
 
     // The form of gr-uhd's port async_msgs: a dictionary behind a word.
@@ -165,6 +169,8 @@ private:
             d_state.late += what == tx_trouble::late;
             d_state.underflows += what == tx_trouble::underflow;
         }
+        if (what == tx_trouble::lost && d_bursts.keyed())
+            tell_key(false);
         const auto e = d_log.report(what, time);
         if (e.first && e.transmission > 0)
             tell_damage(e.transmission, what);

@@ -16,8 +16,9 @@ struct keying_settings {
     double sample_rate = 9600; //!< of the line, samples/s
     double lead_s = 0;         //!< from the key to the first sample on the air, 0 to 2
     double tail_s = 0;         //!< from the last sample on the air to the release, 0 to 2
-    double device_delay_s = 0; //!< from the line's output to the air at the least, 0 to 2,
-                               //!< as long as device_delay() does not say
+    double device_delay_s =
+        0; //!< from the line's output to the air at the least, 0 to 2,
+           //!< as long as device_delay() does not say
     double device_buffer_s =
         0; //!< the most that it may take, device_delay_s to 4, as long as
            //!< the device does not tell

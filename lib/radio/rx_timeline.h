@@ -35,6 +35,8 @@ public:
 
     //! The next sample was taken at \p t.
     verdict at(const device_time& t);
+    //! The next time will be that of another clock.
+    void forget_time() { d_origin.reset(); }
     //! So many samples were counted: taken, or put in for lost ones.
     void counted(uint64_t samples) { d_count += samples; }
 

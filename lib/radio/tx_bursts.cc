@@ -87,7 +87,7 @@ void tx_bursts::push(const std::complex<float>* x,
 
 device_time tx_bursts::time_of(int64_t device_sample) const
 {
-    return d_origin->after(device_sample + d_delay, d_settings.device_rate);
+    return d_sent_origin.after(device_sample + d_delay, d_settings.device_rate);
 }
 
 void tx_bursts::begin(output& out)
@@ -98,6 +98,7 @@ void tx_bursts::begin(output& out)
         return;
     }
     d_sending = true;
+    d_sent_origin = *d_origin;
     d_begun = false;
     d_release.reset();
     if (!d_keyed)

@@ -63,6 +63,8 @@ public:
 
     //! The device's time of received sample 0.
     void set_origin(const device_time& t) { d_origin = t; }
+    //! It is not known any more: a transmission under way goes on, none begins.
+    void forget_origin() { d_origin.reset(); }
     std::optional<device_time> origin() const { return d_origin; }
 
     /*! \brief Take \p n samples and append to \p out.
@@ -95,8 +97,9 @@ private:
     resampler d_resampler;
     std::vector<std::complex<float>> d_resampled;
     std::optional<device_time> d_origin;
-    uint64_t d_count = 0;  // modem samples
-    uint64_t d_number = 0; // transmissions
+    device_time d_sent_origin; // that of the transmission under way
+    uint64_t d_count = 0;      // modem samples
+    uint64_t d_number = 0;     // transmissions
     bool d_sending = false, d_keyed = false, d_begun = false;
     int64_t d_next = 0;               // device sample of the next one of the output
     int64_t d_over = 0;               // device sample at which the last burst was over

@@ -5,7 +5,8 @@ decoder's delay and without the key's lead; by counts of samples.
     build/run python3 tests/radio/bench_turnaround.py [QUESTIONS]
 
 Over sound devices (a cable of a sound server of its own, whose own way is counted, too) with
-several leads, and over SDRs (the tests' driver for SoapySDR, and through UHD) with several latencies.
+several leads, and over SDRs (the tests' driver for SoapySDR, and through UHD) with several
+latencies.
 Nothing is keyed. Two and a half seconds for each question.
 """
 import os

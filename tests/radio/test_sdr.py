@@ -6,7 +6,9 @@ import os
 from pathlib import Path
 import re
 import signal
+import socket
 import subprocess
+import threading
 
 from gnuradio import blocks, gr, hf
 from gnuradio.hf import radio, station
@@ -78,12 +80,7 @@ def running(path, log):
         finally:
             if process.poll() is None:
                 process.terminate()
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:  # gr-uhd does not end when its device is gone
-                process.kill()
-                process.wait(30)
-                assert "type=soapy" in Path(path).read_text()
+            process.wait(30)
             process.stderr.close()
 
 
@@ -170,6 +167,43 @@ def test_two_stations_move_a_file_and_key_their_rigs(tmp_path, rig, kind):
               f"{air.get(k, 'late')}, worst error {air.get(k, 'worst_error'):.1e} samples, came "
               f"{1e-6 * air.get(k, 'worst_ready_ns'):.0f} ms ahead at the least")
     other.close()
+
+
+def serving(data):
+    """A TCP server that gives each client these octets and ends; its port."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        with contextlib.suppress(OSError):  # the test is over
+            while True:
+                with listener.accept()[0] as client:
+                    client.sendall(data)
+
+    threading.Thread(target=serve, daemon=True).start()
+    return listener, listener.getsockname()[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hf_pep_moves_a_file_by_tcp(tmp_path, kind):
+    data = os.urandom(6000)
+    listener, port = serving(data)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        door = free.getsockname()[1]
+    paths = [Path(station_file(tmp_path, k, kind)) for k in (1, 2)]
+    for path, words in zip(paths, (
+            f'listen = ["{door}=127.0.0.1:{port}"]\nroutes = ["127.0.0.1/32=1.2.0.2"]',
+            f'allow = ["127.0.0.1:{port}"]')):
+        path.write_text(path.read_text() + f"\n[pep]\n{words}\n")
+    logs = [tmp_path / "log1", tmp_path / "log2"]
+    with listener, running(str(paths[0]), logs[0]), running(str(paths[1]), logs[1]):
+        got = b""
+        with socket.create_connection(("127.0.0.1", door), 30) as client:
+            client.settimeout(240)
+            while piece := client.recv(65536):
+                got += piece
+    assert got == data, "".join(log.read_text() for log in logs)
+    air = Air(tmp_path / "air")
+    assert air.get(0, "bursts") > 0 and air.get(1, "bursts") > 0
 
 
 class Loop:
@@ -353,26 +387,78 @@ def test_a_modem_takes_lost_samples_as_erasures():
     assert sum(qualities[1]) > sum(qualities[0])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_lost_device_is_said_and_leaves_no_key_down(tmp_path, rig, kind):
-    path = station_file(tmp_path, 1, kind, rig)
-    with running(path, tmp_path / "log") as (near, process):
-        sender = subprocess.Popen(["hf", "console", "ping", "--to", "1.2.0.9", "--server", near,
-                                   "--count", "1", "--timeout", "60"],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
+@contextlib.contextmanager
+def pinging(server):
+    """A client that makes the station call somebody who is not there, for as long as needed."""
+    sender = subprocess.Popen(["hf", "console", "ping", "--to", "1.2.0.9", "--server", server,
+                               "--count", "1", "--timeout", "60"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        sender.kill()
+        sender.wait()
+
+
+def test_a_lost_device_releases_the_key_and_is_opened_again(tmp_path, rig):
+    log = tmp_path / "log"
+    with running(station_file(tmp_path, 1, "soapy", rig), log) as (near, process):
+        air = Air(tmp_path / "air")
+        with pinging(near):
+            until(lambda: rig.keyed)
+            air.put(0, "gone", 1)
+            until(lambda: not rig.keyed)
+            until(lambda: "the device is lost" in log.read_text())
+            until(lambda: "was cut: the device is lost" in log.read_text())
+        downs = rig.downs()
+        with pinging(near):  # the station's time goes on, and it wants to transmit
+            until(lambda: "was not sent" in log.read_text())
+        assert rig.downs() == downs and process.poll() is None
+        bursts = air.get(0, "bursts")
+        air.put(0, "gone", 0)
+        until(lambda: "the device is opened again" in log.read_text())
+        with pinging(near):
+            until(lambda: rig.downs() > downs)
+            until(lambda: air.get(0, "bursts") > bursts)
+    assert not rig.keyed and process.returncode == 0
+
+
+def test_times_are_true_after_a_device_came_back(tmp_path):
+    signal_ = 0.2 * np.asarray(hf.modulate("4539-3200S", b"when?"))
+    with Loop(tmp_path, "soapy") as loop:
+        device, source = loop.radio._device_in, loop.radio.source
+        until(lambda: loop.player.count > 9600)
+        for outages in (1, 2):
+            loop.air.put(0, "gone", 1)
+            until(lambda: device.state().outages == outages)
+            before = loop.player.count
+            until(lambda: loop.player.count > before + 9600)  # station time goes on
+            assert not device.state().open
+            loop.air.put(0, "gone", 0)
+            until(lambda: device.state().open)
+        until(lambda: source.state().peak_db < -100)
+        assert source.state().lost > 2 * 48000
+        delay, late = loop.radio.sink.state().delay_s, 0
+        for attempt in range(10):
+            at = loop.play(signal_, 9600)
+            y = loop.received(at + int(9600 * delay) + len(signal_) + 500)
+            if loop.air.get(0, "late") == late:
+                break
+            late = loop.air.get(0, "late")
+        assert abs(5 * (delay_of(y[at:], signal_) - 9600 * delay)) < 0.25
+        assert "lost" not in loop.reasons()
+
+
+def test_a_lost_device_of_uhd_ends_the_station(tmp_path, rig):
+    log = tmp_path / "log"
+    with running(station_file(tmp_path, 1, "uhd", rig), log) as (near, process):
+        with pinging(near):
             until(lambda: rig.keyed)
             Air(tmp_path / "air").put(0, "gone", 1)
             until(lambda: not rig.keyed, 20)
-            if kind == "soapy":
-                process.wait(30)
-                assert process.returncode == 1
-                assert "the device is lost" in process.stderr.read()
-            else:  # gr-uhd says nothing of it
-                until(lambda: "gives no samples" in (tmp_path / "log").read_text())
-        finally:
-            sender.kill()
-            sender.wait()
+            until(lambda: "gives no samples" in log.read_text())
+            assert process.wait(60) == 1
+    assert not rig.keyed
 
 
 def test_a_station_that_is_killed_while_it_transmits_leaves_no_key_down(tmp_path, rig):

@@ -187,6 +187,26 @@ TEST(tx_bursts, hard_behind_each_other_do_not_overlap)
     EXPECT_EQ(out.key, (std::vector<bool>{ true })); // down all the time
 }
 
+TEST(tx_bursts, under_way_go_on_when_the_time_is_forgotten_and_none_begins)
+{
+    tx_bursts t({ 48000, 9600, 0.05 });
+    t.set_origin({ 5, 0 });
+    const auto x = band_noise(500, 1);
+    tx_bursts::output out;
+    t.push(x.data(), 500, 0, {}, out);
+    t.forget_origin();
+    t.push(x.data(), 500, {}, 499, out);
+    ASSERT_EQ(out.marks.size(), 2u);
+    EXPECT_FALSE(out.marks[1].begin);
+    EXPECT_NEAR(out.marks[1].time - out.marks[0].time,
+                static_cast<double>(out.samples.size() - 1) / 48000,
+                1e-9);
+    EXPECT_FALSE(out.untimed);
+    t.push(x.data(), 500, 0, 499, out);
+    EXPECT_EQ(out.untimed, 2u);
+    EXPECT_EQ(out.marks.size(), 2u);
+}
+
 TEST(tx_bursts, are_not_sent_before_the_device_told_a_time)
 {
     tx_bursts t({ 48000, 9600, 0.05 });

@@ -16,6 +16,7 @@
 #include <SoapySDR/Registry.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -57,6 +58,8 @@ public:
     {
         if (d_own >= test_air::most_stations)
             throw std::runtime_error("station = " + std::to_string(d_own));
+        if (gone())
+            throw std::runtime_error("it is not there");
         auto words = argument(args, "channel", "clear");
         std::replace(words.begin(), words.end(), ':', '=');
         const auto spec = gr::hf::kernel::channel_spec::parse(words);
@@ -207,7 +210,7 @@ public:
                    const long timeout_us) override
     {
         auto& own = d_air.of(d_own);
-        if (own.gone != 0)
+        if (gone())
             return SOAPY_SDR_STREAM_ERROR;
         if (const uint64_t mute = std::exchange(own.lose_mute, 0))
             skip(static_cast<int64_t>(mute));
@@ -242,7 +245,7 @@ public:
                     const long timeout_us) override
     {
         auto& own = d_air.of(d_own);
-        if (own.gone != 0)
+        if (gone())
             return SOAPY_SDR_STREAM_ERROR;
         if (const uint64_t ms = std::exchange(own.slow, 0))
             std::this_thread::sleep_for(std::chrono::milliseconds(ms));
@@ -297,6 +300,9 @@ public:
     }
 
 private:
+    // For good: what comes back is another device.
+    bool gone() { return d_gone = d_gone || d_air.of(d_own).gone != 0; }
+
     SoapySDR::Stream* stream(int direction) const
     {
         return reinterpret_cast<SoapySDR::Stream*>(
@@ -379,6 +385,7 @@ private:
     test_air d_air;
     const size_t d_own;
     const bool d_loop, d_timed;
+    std::atomic<bool> d_gone{ false };
     std::unique_ptr<gr::hf::kernel::channel> d_channel; // to this receiver
     std::string d_antenna[2], d_clock = "internal";
     double d_gain[2] = {}, d_frequency[2][2] = {};

@@ -33,10 +33,12 @@ struct from_sdr_state {
  *
  * The count of samples stays station time: for what the device has lost, by rx_time, zeros
  * are put in, tagged \c erased (how many follow), which hf.modem takes as erasures. A device
- * that tells no time is watched by the host's clock.
+ * that tells no time is watched by the host's clock. Zeros that hf.soapy_source gives while its
+ * device is lost are tagged as well, and the next rx_time behind them is that of a clock anew.
  *
  * Message port \c time (out): a PDU of type time (seconds, fraction: of the device's clock at
- * sample 0) at the beginning, and whenever the device's time was set anew, for hf.to_sdr.
+ * sample 0) at the beginning, and whenever the device's time was set anew, for hf.to_sdr; without
+ * these two as long as the device is lost.
  * Message port \c events (out): PDUs of type gap (now, lost: samples of the input).
  */
 class HF_API from_sdr : virtual public gr::block

@@ -18,7 +18,9 @@ namespace gr::hf {
  * last one, as hf.to_sdr gives them. What is not in a burst is not sent.
  *
  * Message port \c reports (out): what the device tells of bursts, in the form of the port
- * async_msgs of a USRP Sink: event_code (late: time_error, underflow), time_spec; for hf.to_sdr.
+ * async_msgs of a USRP Sink: event_code (late: time_error, underflow, device_lost), time_spec; for
+ * hf.to_sdr. A device that is lost is opened again, as by hf.soapy_source; what is to be
+ * transmitted meanwhile is dropped and reported.
  */
 class HF_API soapy_sink : virtual public gr::sync_block
 {

@@ -12,14 +12,23 @@
 
 namespace gr::hf {
 
+//! What has become of an SDR.
+struct soapy_source_state {
+    bool open = true;     //!< it is there
+    uint64_t outages = 0; //!< times that it was lost
+    std::string trouble;  //!< why, the last time
+};
+
 /*! \brief Receiver of an SDR by SoapySDR, with the time of its samples.
  *  \ingroup hf
  *
  * Output: complex samples, full scale 1, with a tag rx_time (tuple of whole seconds and the
  * rest of a second, of the device's clock) at the first one and behind each gap.
  *
- * Message port \c events (out): PDUs of type device (reason: overflow, silent or lost;
- * silent is a device that has given nothing for a second). A device that is lost ends the flowgraph.
+ * Message port \c events (out): PDUs of type device (reason: overflow, lost or back). A device that
+ * is lost, or gives nothing for four seconds, is opened again as soon as it is there, tried each
+ * second; until its samples come there are zeros at the host's pace, tagged \c erased (how many
+ * follow).
  */
 class HF_API soapy_source : virtual public gr::sync_block
 {
@@ -50,6 +59,9 @@ public:
 
     //! The device tells the time of its samples: without it nothing can be transmitted at a time.
     virtual bool timed() const = 0;
+
+    //! A snapshot; may be called from any thread.
+    virtual soapy_source_state state() const = 0;
 
     /*! \brief Devices that SoapySDR finds, each as words of args with what they say.
      *  \details Some drivers ask the network.

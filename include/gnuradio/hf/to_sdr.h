@@ -34,7 +34,7 @@ struct to_sdr_state {
  * Sink, reports of hf.soapy_sink.
  * Message port \c key (out): PDUs of type key (down: true or false), for a transmitter that is
  * not keyed by the SDR itself. The key goes up when so many samples were received that the
- * last one has left the device and \p tail_s have passed.
+ * last one has left the device and \p tail_s have passed, or when the device is lost.
  * Message port \c events (out): PDUs of type tx_damaged (now, transmission, reason: late,
  * underflow, untimed or lost), for the port radio of hf.modem, and for displays.
  */

@@ -72,10 +72,15 @@ void bind_sdr(py::module& m)
              py::arg("keyed_by_burst") = false)
         .def("state", &to_sdr::state);
 
+    py::class_<soapy_source_state>(m, "soapy_source_state")
+        .def_readonly("open", &soapy_source_state::open)
+        .def_readonly("outages", &soapy_source_state::outages)
+        .def_readonly("trouble", &soapy_source_state::trouble);
     sync_block_class<soapy_source> source(
         m, "soapy_source", "Receiver of an SDR by SoapySDR.");
     define_soapy(source, &soapy_source::make, 20)
         .def("timed", &soapy_source::timed)
+        .def("state", &soapy_source::state)
         .def_static("devices", &soapy_source::devices, py::arg("args") = "");
     sync_block_class<soapy_sink> sink(m, "soapy_sink", "Transmitter of an SDR.");
     define_soapy(sink, &soapy_sink::make, 0);

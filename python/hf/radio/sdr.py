@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An SDR, by SoapySDR or UHD: bursts at given times, gaps by the device's clock."""
+import os
 import threading
 import time
 from typing import Any, Callable, List, Optional, Tuple
@@ -16,14 +17,17 @@ _SAME_FREQUENCY_HZ = 5.0
 #: So much of a rate may be rounding, as in the blocks of SoapySDR.
 _SAME_RATE = 1e-11
 
-#: A device that gives nothing for so long is said to; s.
-_SILENT_S = 2.0
+#: A device of UHD that gives nothing for so long is gone; s.
+_SILENT_S = 4.0
+#: gr-uhd waits for such a device for ever, and keeps a flowgraph from ending: then the program is
+#: ended so long after the key was released; s.
+_PATIENCE_S = 5.0
 
 #: What an operator should do about a transmission that suffered.
 _ADVICE = {
     "late": "came too late, the whole or from some sample on, and was not sent; raise latency_s",
     "underflow": "has a hole: samples did not come in time; is the computer too busy?",
-    "untimed": "was not sent: the device has told no time yet",
+    "untimed": "was not sent: the device has told no time, or is lost",
     "lost": "was cut: the device is lost",
 }
 
@@ -34,8 +38,6 @@ class _Events(gr.basic_block):
     def __init__(self, rate: float, say: Callable[[str], None]) -> None:
         gr.basic_block.__init__(self, name="hf_sdr_events", in_sig=None, out_sig=None)
         self._rate, self._say = rate, say
-        self._lock = threading.Lock()
-        self.lost = False       #: the device is gone
         self.message_port_register_in(pmt.intern("events"))
         self.set_msg_handler(pmt.intern("events"), self._on_event)
 
@@ -49,8 +51,10 @@ class _Events(gr.basic_block):
         elif kind == "gap":
             self._say(f"{meta.get('lost')} received samples were lost "
                       f"({1e3 * float(meta.get('lost', 0)) / self._rate:.1f} ms)")
-        if reason == "lost":
-            self.lost = True
+        elif kind == "device" and reason == "lost":
+            self._say("the device is lost; it is tried again each second")
+        elif kind == "device" and reason == "back":
+            self._say("the device is opened again")
 
 
 class SdrRadio:
@@ -67,7 +71,7 @@ class SdrRadio:
         have."""
         self._lines: List[str] = []
         self._moved = (time.monotonic(), 0)  # when samples came last, and how many
-        self._said_silent = False
+        self._gone = False
         self.radio, self.key = r, None
         #: Block whose port events tells of transmissions that suffered; None: there is none.
         self.events: Optional[gr.basic_block] = None
@@ -105,10 +109,11 @@ class SdrRadio:
 
     def take_lines(self) -> List[str]:
         """What the operator should know, said since the last call. Raises RuntimeError once all
-        is said if the device is gone."""
-        self._look_for_silence()
+        is said if a device of UHD is gone."""
+        if self.radio.type == "uhd":
+            self._look_for_silence()
         lines = [self._lines.pop(0) for _ in range(len(self._lines))]
-        if self._watch.lost and not lines:
+        if self._gone and not lines:
             raise RuntimeError(f"{self.radio.sdr.args}: the device is lost")
         return lines
 
@@ -117,15 +122,20 @@ class SdrRadio:
         now, count = time.monotonic(), self.source.nitems_read(0)
         if count != self._moved[1]:
             self._moved = (now, count)
-            self._said_silent = False
-        elif count > 0 and now > self._moved[0] + _SILENT_S and not self._said_silent:
-            self._said_silent = True
-            self._lines.append(f"{self.radio.sdr.args}: the device gives no samples")
+        elif count > 0 and now > self._moved[0] + _SILENT_S and not self._gone:
+            self._gone = True
+            self._lines.append(f"{self.radio.sdr.args}: the device gives no samples: it is lost, "
+                               "and the station ends")
 
     def close(self) -> None:
-        """Release the key; the flowgraph closes the device."""
+        """Release the key; the flowgraph closes the device. Ends the program with status 1 some
+        seconds later if that cannot be, since a device of UHD is gone."""
         if self.key is not None:
             self.key.close()
+        if self._gone:
+            end = threading.Timer(_PATIENCE_S, os._exit, (1,))
+            end.daemon = True
+            end.start()
 
 
 def _open_soapy(r: station.Radio, rate: float) -> Tuple[Any, Any]:
