@@ -3,24 +3,73 @@
 #include "blocks/modem_messages.h"
 #include "blocks/pdu.h"
 #include "modem/burst_receiver.h"
+#include "modem/diversity_receiver.h"
 #include "waveform/families/registry.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/rx.h>
 
 #include <atomic>
+#include <optional>
+#include <stdexcept>
+#include <string>
 
 namespace gr::hf {
 namespace {
 
 constexpr size_t max_message_octets = 16 * 1024 * 1024;
 
+// A receiver of one antenna or two, which differ in what they are given.
+class listener
+{
+public:
+    listener(const kernel::rx_options& options, int bandwidth, int antennas)
+    {
+        const auto families = kernel::listened_for(bandwidth);
+        if (antennas == 2)
+            d_both.emplace(options, families);
+        else
+            d_one.emplace(options, families);
+    }
+
+    void push(const gr_vector_const_void_star& in, size_t n)
+    {
+        const auto* a = static_cast<const gr_complex*>(in[0]);
+        if (d_both)
+            d_both->push(a, static_cast<const gr_complex*>(in[1]), n);
+        else
+            d_one->push(a, n);
+    }
+    std::optional<kernel::rx_event> poll() { return d_both ? d_both->poll() : d_one->poll(); }
+    void keep_details(bool wanted)
+    {
+        d_both ? d_both->keep_details(wanted) : d_one->keep_details(wanted);
+    }
+    const kernel::symbol_grid& grid() const { return d_both ? d_both->grid() : d_one->grid(); }
+
+private:
+    std::optional<kernel::burst_receiver> d_one;
+    std::optional<kernel::diversity_receiver> d_both;
+};
+
+int checked_antennas(int antennas)
+{
+    if (antennas != 1 && antennas != 2)
+        throw std::invalid_argument("antennas = " + std::to_string(antennas) +
+                                    ": allowed are 1 and 2");
+    return antennas;
+}
+
 class rx_impl : public rx
 {
 public:
-    rx_impl(bool zero_interleaver, uint64_t max_blocks, int effort, int bandwidth)
+    rx_impl(bool zero_interleaver,
+            uint64_t max_blocks,
+            int effort,
+            int bandwidth,
+            int antennas)
         : gr::sync_block("hf_rx",
-                         gr::io_signature::make(1, 1, sizeof(gr_complex)),
+                         gr::io_signature::make(antennas, antennas, sizeof(gr_complex)),
                          gr::io_signature::make(0, 0, 0)),
           d_receiver(
               [&] {
@@ -30,7 +79,8 @@ public:
                   o.effort = effort;
                   return o;
               }(),
-              kernel::listened_for(bandwidth)),
+              bandwidth,
+              antennas),
           d_pdus(pmt::mp("pdus")), d_events(pmt::mp("events")),
           d_blocks(pmt::mp("blocks"))
     {
@@ -50,7 +100,7 @@ public:
 
     int work(int n, gr_vector_const_void_star& in, gr_vector_void_star&) override
     {
-        d_receiver.push(static_cast<const gr_complex*>(in[0]), static_cast<size_t>(n));
+        d_receiver.push(in, static_cast<size_t>(n));
         while (const auto e = d_receiver.poll()) {
             if (const auto* s = std::get_if<rx_start>(&e->what))
                 begin(*s, e->sample);
@@ -138,7 +188,7 @@ private:
         message_port_pub(d_events, e.set(keys::type(), std::string(type)).make(octets));
     }
 
-    kernel::burst_receiver d_receiver;
+    listener d_receiver;
     const pmt::pmt_t d_pdus;
     const pmt::pmt_t d_events;
     const pmt::pmt_t d_blocks;
@@ -151,10 +201,11 @@ private:
 
 } // namespace
 
-rx::sptr rx::make(bool zero_interleaver, uint64_t max_blocks, int effort, int bandwidth)
+rx::sptr rx::make(
+    bool zero_interleaver, uint64_t max_blocks, int effort, int bandwidth, int antennas)
 {
     return gnuradio::make_block_sptr<rx_impl>(
-        zero_interleaver, max_blocks, effort, bandwidth);
+        zero_interleaver, max_blocks, effort, bandwidth, checked_antennas(antennas));
 }
 
 } // namespace gr::hf

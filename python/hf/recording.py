@@ -89,9 +89,12 @@ class Recording:
             raise RecordingError(f"{self.name}: {error.strerror}") from None
 
 
-def _converter(number: str, channels: int, iq: bool, scale: float, offset: float = 0.0
-               ) -> Callable[[bytes], np.ndarray]:
-    """Octets to samples: the first of several channels, or two channels as I and Q."""
+def _converter(number: str, channels: int, iq: bool, scale: float, offset: float = 0.0,
+               channel: int = 0) -> Callable[[bytes], np.ndarray]:
+    """Octets to samples: one of several channels, from 0 on, or two channels as I and Q.
+
+    channels: numbers in a frame, so that those of an I and Q count twice.
+    """
 
     def convert(data: bytes) -> np.ndarray:
         if number == "<i3":
@@ -109,8 +112,9 @@ def _converter(number: str, channels: int, iq: bool, scale: float, offset: float
                 scaled *= np.float32(scale)
             scaled = scaled.reshape(-1, channels)
         if iq:
-            return np.ascontiguousarray(scaled[:, :2]).view(np.complex64).ravel()
-        return scaled[:, 0]
+            pair = scaled[:, 2 * channel:2 * channel + 2]
+            return np.ascontiguousarray(pair).view(np.complex64).ravel()
+        return scaled[:, channel]
 
     return convert
 
@@ -127,22 +131,26 @@ def _open(path: str) -> Tuple[BinaryIO, str]:
 
 
 def open_recording(path: str, rate: Optional[float] = None, raw_format: Optional[str] = None,
-                   iq: bool = False) -> Recording:
+                   iq: bool = False, channel: Optional[int] = None) -> Recording:
     """Open a recording; raises RecordingError.
 
     path: a WAV file, a file of a SigMF recording, raw samples, or - for standard input;
     rate and raw_format: of raw samples (a key of RAW_FORMATS); iq: the two channels of a
-    WAV file are I and Q.
+    WAV file are I and Q; channel: the first (0) or second (1) of a WAV or SigMF recording that must
+    have two of them.
     """
     if re.search(r"\.sigmf(-data|-meta)?$", path):
-        return _open_sigmf(path)
-    recording = _open_plain(path, rate, raw_format, iq)
+        return _open_sigmf(path, channel)
+    if channel is not None and (path == "-" or raw_format is not None or iq):
+        raise RecordingError(f"{path}: two channels are those of a WAV file, not I and Q, or of a "
+                             "SigMF recording")
+    recording = _open_plain(path, rate, raw_format, iq, channel)
     recording.paths = [path]
     return recording
 
 
-def _open_plain(path: str, rate: Optional[float], raw_format: Optional[str], iq: bool
-                ) -> Recording:
+def _open_plain(path: str, rate: Optional[float], raw_format: Optional[str], iq: bool,
+                channel: Optional[int] = None) -> Recording:
     file, name = _open(path)
     if raw_format is not None:
         if rate is None:
@@ -152,19 +160,19 @@ def _open_plain(path: str, rate: Optional[float], raw_format: Optional[str], iq:
     if not head:
         raise RecordingError(f"{name}: is empty")
     if len(head) == 12 and head[:4] in (b"RIFF", b"RF64") and head[8:] == b"WAVE":
-        return _wav(file, name, iq)
+        return _wav(file, name, iq, channel)
     raise RecordingError(f"{name}: is neither WAV nor SigMF; for raw samples give their format "
                          "and rate")
 
 
-def _raw(file: BinaryIO, name: str, rate: float, number: str, complex_samples: bool
-         ) -> Recording:
+def _raw(file: BinaryIO, name: str, rate: float, number: str, complex_samples: bool,
+         channels: int = 1, channel: int = 0) -> Recording:
     kind = np.dtype(number)
-    numbers = 2 if complex_samples else 1
+    numbers = channels * (2 if complex_samples else 1)
     offset = 128.0 if kind == np.uint8 else 0.0
     scale = 1.0 if kind.kind == "f" else 2.0 ** (1 - 8 * kind.itemsize)
     return Recording(name, rate, complex_samples, file,
-                     _converter(number, numbers, complex_samples, scale, offset),
+                     _converter(number, numbers, complex_samples, scale, offset, channel),
                      kind.itemsize * numbers)
 
 
@@ -179,7 +187,7 @@ _WAV_NUMBERS = {
 }
 
 
-def _wav(file: BinaryIO, name: str, iq: bool) -> Recording:
+def _wav(file: BinaryIO, name: str, iq: bool, channel: Optional[int] = None) -> Recording:
     """Read the chunks before the samples. The wave module refuses floats and RF64."""
 
     def take(count: int) -> bytes:
@@ -215,18 +223,25 @@ def _wav(file: BinaryIO, name: str, iq: bool) -> Recording:
                              "channels; allowed are PCM of 8, 16, 24, 32 bits and floats")
     if iq and channels != 2:
         raise RecordingError(f"{name}: I and Q need two channels, not {channels}")
+    if channel is not None:
+        _must_have_two(name, channels)
     number, scale, offset = _WAV_NUMBERS[tag, bits]
     recording = Recording(name, float(rate), iq, file,
-                          _converter(number, channels, iq, scale, offset), frame)
+                          _converter(number, channels, iq, scale, offset, channel or 0), frame)
     # Programs that write into a pipe leave the size empty.
     if size not in (0, 0x7FFFFFFF, 0xFFFFFFFF) and size < 0x7FFFFF00:
         recording._left = size
-    if channels > 1 and not iq:
+    if channels > 1 and not iq and channel is None:
         recording.warnings.append(f"{name}: {channels} channels, the first one is used")
     return recording
 
 
-def _open_sigmf(path: str) -> Recording:
+def _must_have_two(name: str, channels: int) -> None:
+    if channels != 2:
+        raise RecordingError(f"{name}: has {channels} channel(s); two antennas are two channels")
+
+
+def _open_sigmf(path: str, channel: Optional[int]) -> Recording:
     data_path, meta_path = sigmf_files(path)
     file, _ = _open(meta_path)
     with file:
@@ -238,13 +253,16 @@ def _open_sigmf(path: str) -> Recording:
             raise RecordingError(f"{meta_path}: not SigMF with core:datatype and "
                                  "core:sample_rate") from None
     match = re.fullmatch(r"([cr])(f64|f32|i32|i16|i8|u8)(?:_(le|be))?", datatype)
-    if not match or meta.get("core:num_channels", 1) != 1:
-        raise RecordingError(f"{meta_path}: core:datatype {datatype!r}; allowed is one channel "
-                             "of c or r with f64, f32, i32, i16, i8 or u8")
+    channels = meta.get("core:num_channels", 1)
+    if not match or not isinstance(channels, int) or (channel is None and channels != 1):
+        raise RecordingError(f"{meta_path}: core:datatype {datatype!r}, {channels} channel(s); "
+                             "allowed is one channel of c or r with f64, f32, i32, i16, i8 or u8")
+    if channel is not None:
+        _must_have_two(meta_path, channels)
     kind, width, order = match.groups()
     number = (">" if order == "be" else "<") + width[0] + str(int(width[1:]) // 8)
     data, _ = _open(data_path)
-    recording = _raw(data, data_path, rate, number, kind == "c")
+    recording = _raw(data, data_path, rate, number, kind == "c", channels, channel or 0)
     recording.paths = [meta_path, data_path]
     return recording
 

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Two antennas and one modem: better than either, and no worse than one if the other is dead."""
-import numpy as np
-import pytest
+import json
+import wave
+
 from click.testing import CliRunner
-from gnuradio import hf
+from gnuradio import blocks, gr, hf
+import numpy as np
+import pmt
+import pytest
 
 from gnuradio.hf import demodulation, recording
 from gnuradio.hf.cli.ber import command as ber_command
@@ -116,6 +120,61 @@ def test_recordings_of_two_antennas(tmp_path):
         recording.write_wav(file, 9600, 10, iter([np.zeros(10)]))
     done = run(first, "--diversity", tmp_path / "x.wav")
     assert done.exit_code == 1 and "both audio or both complex" in done.stderr
+
+
+def two_channels(path, a, b):
+    """A WAV file with audio of two antennas around 1800 Hz."""
+    turn = np.exp(2j * np.pi * 1800 / 9600 * np.arange(len(a)))
+    frames = np.stack([(x * turn).real for x in (a, b)], axis=1)
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(2)
+        file.setsampwidth(2)
+        file.setframerate(9600)
+        file.writeframes(np.round(8000 * np.clip(frames, -4, 4)).astype("<i2").tobytes())
+
+
+@pytest.mark.parametrize("form", ["wav", "sigmf-meta"])
+def test_two_channels_of_a_recording_are_two_antennas(tmp_path, form):
+    def run(*arguments):
+        return CliRunner(mix_stderr=False).invoke(demodulate, [str(a) for a in arguments])
+    dead = hf.channel_model("awgn snr=-40", 3, hf.mode(MODE).mean_power, 9600)
+    a, b = dead.process(sent()), heard("poor snr=25", 2, sent())
+    path = tmp_path / f"both.{form}"
+    if form == "wav":
+        two_channels(path, a / np.max(np.abs(a)), b)
+    else:
+        joined = np.stack([a, b], axis=1).astype("<c8")
+        (tmp_path / "both.sigmf-data").write_bytes(joined.tobytes())
+        meta = recording.sigmf_meta(9600, "", [])
+        meta["global"]["core:num_channels"] = 2
+        path.write_text(json.dumps(meta))
+    # Only the second channel holds anything.
+    done = run(path, "--diversity", "channels")
+    assert done.exit_code == 0 and done.stdout_bytes == MESSAGE and not done.stderr.count("warning")
+    assert run(path).exit_code == 1
+
+
+def test_one_channel_is_not_two_antennas(tmp_path):
+    with open(tmp_path / "one.wav", "wb") as file:
+        recording.write_wav(file, 9600, 10, iter([np.zeros(10)]))
+    for name, said in ((tmp_path / "one.wav", "has 1 channel"), ("-", "of a WAV file")):
+        done = CliRunner(mix_stderr=False).invoke(
+            demodulate, [str(name), "--diversity", "channels"], input=b"RIFF")
+        assert done.exit_code == 1 and said in done.stderr, done.stderr
+
+
+def test_a_flowgraph_with_two_antennas():
+    fading = [heard("poor snr=25", seed, sent()) for seed in (1, 2)]
+    dead = np.zeros_like(fading[0])
+    for streams in (fading, (dead, fading[1])):
+        tb, rx, done = gr.top_block(), hf.rx(antennas=2), blocks.message_debug(False)
+        for port, x in enumerate(streams):
+            x = np.concatenate([x, demodulation.silence()])
+            tb.connect(blocks.vector_source_c(x.tolist()), (rx, port))
+        tb.msg_connect(rx, "pdus", done, "store")
+        tb.run()
+        assert rx.receptions() == done.num_messages() == 1
+        assert bytes(pmt.u8vector_elements(pmt.cdr(done.get_message(0)))) == MESSAGE
 
 
 def test_bit_error_rates_of_two_antennas():

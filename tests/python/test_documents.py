@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from typing import Dict, Iterator, List, NamedTuple, Optional
+import wave
 
 import click
 import pytest
@@ -117,6 +118,10 @@ def scratch(tmp_path, monkeypatch) -> Path:
     for name in ("clean.wav", "message.wav", "north.wav", "south.wav"):
         subprocess.run(["hf", "modulate", "--mode", "4539-600S", "message.txt", name],
                        cwd=tmp_path, check=True, capture_output=True)
+    with wave.open(str(tmp_path / "north.wav")) as one, wave.open(str(tmp_path / "both.wav"), "wb") as two:
+        two.setparams(one.getparams()._replace(nchannels=2))
+        mono = one.readframes(one.getnframes())
+        two.writeframes(b"".join(2 * mono[k:k + 2] for k in range(0, len(mono), 2)))
     audio = (tmp_path / "message.wav").read_bytes()[44:]
     (tmp_path / "recording.s16le").write_bytes(audio)
     monkeypatch.chdir(tmp_path)

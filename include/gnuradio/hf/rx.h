@@ -14,7 +14,8 @@ namespace gr::hf {
  *  \ingroup hf
  *
  * Input: complex baseband, 3200 samples/s for each kHz of bandwidth (9600 in 3 kHz), the
- * subcarrier at 0 Hz. Message ports (out):
+ * subcarrier at 0 Hz; with two antennas (or receivers) a second one of the same time: what both
+ * hear is decoded together. Message ports (out):
  *
  *  - \c pdus: one PDU for each transmission, when it has ended: its octets, and mode,
  *    snr_db, freq_offset_hz, start_sample, end_sample, reason (eom, lost, limit).
@@ -42,12 +43,14 @@ public:
      *  \param effort of equalising and decoding: 0 once, 1 iterating (the default), 2 more
      *         often
      *  \param bandwidth in which it listens, kHz, as of hf.modem
+     *  \param antennas inputs, 1 or 2
      *  \throws std::invalid_argument
      */
     static sptr make(bool zero_interleaver = false,
                      uint64_t max_blocks = 0,
                      int effort = 1,
-                     int bandwidth = 3);
+                     int bandwidth = 3,
+                     int antennas = 1);
 
     //! Transmissions that were recognised.
     virtual uint64_t receptions() const = 0;

@@ -73,7 +73,8 @@ void bind_blocks(py::module& m)
              py::arg("zero_interleaver") = false,
              py::arg("max_blocks") = 0,
              py::arg("effort") = 1,
-             py::arg("bandwidth") = 3)
+             py::arg("bandwidth") = 3,
+             py::arg("antennas") = 1)
         .def("receptions", &rx::receptions);
 
     sync_class<channel>(m, "channel", "Simulated HF channel.")

@@ -2,7 +2,7 @@
 """hf demodulate: finds every transmission in a recording."""
 import json
 import sys
-from typing import Optional
+from typing import Optional, Tuple
 
 import click
 import numpy as np
@@ -31,6 +31,18 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
                    .format(**report), err=True)
 
 
+def _open(path: str, other: Optional[str], sample_rate: Optional[float],
+          raw_format: Optional[str], iq: bool
+          ) -> Tuple[recording.Recording, Optional[recording.Recording]]:
+    """What was heard, and what another antenna heard. Raises RecordingError."""
+    if other == "channels":
+        first, second = (recording.open_recording(path, sample_rate, raw_format, iq, channel)
+                         for channel in (0, 1))
+        return first, second
+    return (recording.open_recording(path, sample_rate, raw_format, iq),
+            recording.open_recording(other, sample_rate, raw_format, iq) if other else None)
+
+
 @click.command(short_help="Samples to octets.")
 @click.argument("path", metavar="[IN]", default="-", type=click.Path(allow_dash=True))
 @click.option("--sample-rate", type=click.FloatRange(_hf.MIN_AUDIO_RATE, _hf.MAX_AUDIO_RATE),
@@ -52,10 +64,11 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
               help="0 equalises and decodes once, 1 iterates between the two, 2 iterates longer.")
 @click.option("--json", "as_json", is_flag=True,
               help="Report each transmission as one line of JSON on standard error.")
-@click.option("--diversity", "other", type=click.Path(), metavar="IN2",
+@click.option("--diversity", "other", type=click.Path(), metavar="IN2|channels",
               help="What another antenna or receiver heard meanwhile, a recording like IN that "
               "begins at the same time (to a few ms): both are decoded together, and where one "
-              "hears nothing the other goes on alone.")
+              "hears nothing the other goes on alone. channels: the two channels of IN, a WAV "
+              "file or SigMF recording, are two antennas.")
 @click.option("--dump", "folder", type=click.Path(file_okay=False), metavar="FOLDER",
               help="Write what stages of the receiver made of transmission NNN as arrays of "
               "numpy: NNN-blocks.npy (SNR, Doppler and the like of each interleaver block), "
@@ -87,6 +100,7 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
       hf demodulate --format s16le --sample-rate 48000 recording.s16le
       hf demodulate --bandwidth 12 recording.sigmf-meta > picture.jpg
       hf demodulate north.wav --diversity south.wav > message.txt
+      hf demodulate both.wav --diversity channels > message.txt
       arecord -t wav -f S16_LE -r 48000 | hf demodulate --json -
     """
     if raw_format is not None and sample_rate is None:
@@ -98,8 +112,7 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
     reception = demodulation.Reception(
         _write, lambda report: None if quiet and not as_json else _say(report, as_json))
     try:
-        source = recording.open_recording(path, sample_rate, raw_format, iq)
-        second = (recording.open_recording(other, sample_rate, raw_format, iq) if other else None)
+        source, second = _open(path, other, sample_rate, raw_format, iq)
         if second is not None and second.complex_samples != source.complex_samples:
             raise recording.RecordingError(f"{second.name}: IN and IN2 are both audio or both "
                                            "complex")
