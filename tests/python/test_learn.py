@@ -2,16 +2,19 @@
 """hf channel --learn: the paths of a simulated recording come out as they were; the file plays."""
 import json
 import re
+import subprocess
+import time
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from gnuradio import hf
+from gnuradio import gr, hf
 
-from gnuradio.hf import channel_file, recording
+from gnuradio.hf import channel_file, recording, station
 from gnuradio.hf.cli.channel import command
 from gnuradio.hf.cli.demodulate import command as demodulate
 from gnuradio.hf.lab import learn, learned, tap_estimator
+from gnuradio.hf.trial import findings
 
 
 def run(tool, *arguments):
@@ -162,3 +165,60 @@ def test_the_longest_transmission_counts(tmp_path):
     recording.write_sigmf(str(tmp_path / "two"), 9600, iter(parts), "", lambda _: [])
     got = learn.heard(recording.open_recording(str(tmp_path / "two.sigmf-meta")), 0.0, 3)
     assert got.mode == "4539-1200S" and got.start_s > 2
+
+
+@pytest.fixture
+def channel(tmp_path):
+    """Words of a channel that was written here: two paths that turn against each other."""
+    path = tmp_path / "two paths.sigmf-meta"
+    turns = np.exp(2j * np.pi * 0.2 * np.arange(3000) / 50)
+    channel_file.write(str(path), 50, [0, 1e-3],
+                       np.stack([np.ones_like(turns), 0.5 * turns], axis=1), "of a test", {})
+    return f'learned="{path}"'
+
+
+def test_blocks_of_stations_talk_over_a_learned_channel(channel):
+    mode = hf.mode("4539-2400S")
+    air = hf.air(2, f"{channel} snr=25", 1, 0.0, mode.mean_power)
+    tb, clients, nodes = gr.top_block(), [], ["1.2.0.1", "1.2.0.2"]
+    for k, node in enumerate(nodes):
+        s = station.Station(tb, station.Description(node, str(mode)), air.source(k), air.sink(k))
+        clients.append(hf.traffic(nodes[1 - k], 2000 if k == 0 else 0))
+        s.add_client(tb, clients[-1])
+    tb.start()
+    deadline = time.monotonic() + 120
+    while clients[0].state().octets_confirmed < 2000 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    air.end()
+    tb.stop()
+    tb.wait()
+    assert clients[0].state().octets_confirmed == 2000
+
+
+def hf_(*arguments):
+    done = subprocess.run(["hf", *arguments], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_the_demo_runs_over_a_learned_channel(channel, tmp_path):
+    done = hf_("demo", "--rate", "2400", "--size", "1000", "--speed", "1000", "--channel", channel,
+               "--snr", "25", "--picture", str(tmp_path / "demo.png"))
+    assert "of 2400 bit/s" in done.stderr and (tmp_path / "demo.png").exists()
+
+
+def test_station_files_and_trials_run_over_a_learned_channel(channel, tmp_path):
+    for number in (1, 2):
+        (tmp_path / f"{number}.toml").write_text(f'address = "1.2.0.{number}"\n'
+                                                 'mode = "4539-2400S"\n')
+    files = [str(tmp_path / f"{number}.toml") for number in (1, 2)]
+    hf_("run", *files, "--channel", f"{channel} snr=25", "--duration", "2", "--speed", "100")
+    (tmp_path / "plan.toml").write_text(
+        'name = "learned"\nperiod_s = 60\nguard_s = 1\n'
+        + "".join(f'[[station]]\naddress = "1.2.0.{n}"\nfile = "{n}.toml"\n' for n in (1, 2))
+        + '[[test]]\nkind = "ping"\ncount = 1\noctets = 50\nsender = "1.2.0.1"\nslot_s = 30\n'
+        + f"[air]\nchannel = '{channel} snr=25'\n")
+    hf_("trial", "run", str(tmp_path / "plan.toml"), "--dry", "--rounds", "1", "--folder",
+        str(tmp_path / "kept"))
+    (ping,) = findings.read([str(tmp_path / "kept" / f"1.2.0.{k}.db") for k in (1, 2)]).rows
+    assert ping.states == {"done": 1} and len(ping.round_trips) == 1
