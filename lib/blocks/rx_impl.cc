@@ -40,12 +40,18 @@ public:
         else
             d_one->push(a, n);
     }
-    std::optional<kernel::rx_event> poll() { return d_both ? d_both->poll() : d_one->poll(); }
+    std::optional<kernel::rx_event> poll()
+    {
+        return d_both ? d_both->poll() : d_one->poll();
+    }
     void keep_details(bool wanted)
     {
         d_both ? d_both->keep_details(wanted) : d_one->keep_details(wanted);
     }
-    const kernel::symbol_grid& grid() const { return d_both ? d_both->grid() : d_one->grid(); }
+    const kernel::symbol_grid& grid() const
+    {
+        return d_both ? d_both->grid() : d_one->grid();
+    }
 
 private:
     std::optional<kernel::burst_receiver> d_one;
@@ -201,8 +207,11 @@ private:
 
 } // namespace
 
-rx::sptr rx::make(
-    bool zero_interleaver, uint64_t max_blocks, int effort, int bandwidth, int antennas)
+rx::sptr rx::make(bool zero_interleaver,
+                  uint64_t max_blocks,
+                  int effort,
+                  int bandwidth,
+                  int antennas)
 {
     return gnuradio::make_block_sptr<rx_impl>(
         zero_interleaver, max_blocks, effort, bandwidth, checked_antennas(antennas));

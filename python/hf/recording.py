@@ -136,8 +136,8 @@ def open_recording(path: str, rate: Optional[float] = None, raw_format: Optional
 
     path: a WAV file, a file of a SigMF recording, raw samples, or - for standard input;
     rate and raw_format: of raw samples (a key of RAW_FORMATS); iq: the two channels of a
-    WAV file are I and Q; channel: the first (0) or second (1) of a WAV or SigMF recording that must
-    have two of them.
+    WAV file are I and Q; channel: the first (0) or second (1) of a WAV or SigMF recording that
+    must have two of them.
     """
     if re.search(r"\.sigmf(-data|-meta)?$", path):
         return _open_sigmf(path, channel)

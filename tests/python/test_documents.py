@@ -118,7 +118,8 @@ def scratch(tmp_path, monkeypatch) -> Path:
     for name in ("clean.wav", "message.wav", "north.wav", "south.wav"):
         subprocess.run(["hf", "modulate", "--mode", "4539-600S", "message.txt", name],
                        cwd=tmp_path, check=True, capture_output=True)
-    with wave.open(str(tmp_path / "north.wav")) as one, wave.open(str(tmp_path / "both.wav"), "wb") as two:
+    with wave.open(str(tmp_path / "north.wav")) as one, \
+            wave.open(str(tmp_path / "both.wav"), "wb") as two:
         two.setparams(one.getparams()._replace(nchannels=2))
         mono = one.readframes(one.getnframes())
         two.writeframes(b"".join(2 * mono[k:k + 2] for k in range(0, len(mono), 2)))

@@ -154,7 +154,8 @@ def move_a_file(folder, environment, rig, other):
     with running(station_file(folder, 1, rig), environment) as (near, _), \
             running(station_file(folder, 2, other), environment) as (far, _):
         receiver = subprocess.Popen(["hf", "receive", str(inbox), "--server", far, "--count", "1",
-                                     "--timeout", "100"], stderr=subprocess.PIPE, text=True)
+                                     "--timeout", "100"], text=True, stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.PIPE)
         assert receiver.stderr.readline().startswith("bound")
         sent = hf_(environment, "send", str(folder / "message.bin"), "--to", "1.2.0.2",
                    "--server", near)
