@@ -105,6 +105,7 @@ class TurnRunner(Runner):
             m = self._inbox.pop(0)
             slot = self._slot(m.key)
             if m.kind == END or slot is None:
+                self._let_go_out()  # or the others call a station that is gone
                 self.over = True
             elif m.kind == TURN and slot.sender == self.address:
                 self._miss(slot)
@@ -202,8 +203,7 @@ class TurnRunner(Runner):
         begun, now = self.side.desk.now(), self._now(slot)
         slot_id = self._begin(now, "receives")
         if slot.test.kind == "modes":
-            self.side.desk.sleep(_LISTEN_S / 2)  # the own acknowledgement of the begin
-            self.side.desk.sleep(_LISTEN_S / 2, lambda: not self.side.transmitting())
+            self._let_go_out()
             self._prepared(slot)
             self.side.desk.sleep_until(begun + slot.length_s - self.plan.guard_s / 2)
             self._restore(slot)
@@ -211,6 +211,11 @@ class TurnRunner(Runner):
             self._await(slot.length_s)
         self._end(now, slot_id, "receives", measure.Outcome())
         self._passed(slot)
+
+    def _let_go_out(self) -> None:
+        """Wait for the own acknowledgement of what was told."""
+        self.side.desk.sleep(_LISTEN_S / 2)
+        self.side.desk.sleep(_LISTEN_S / 2, lambda: not self.side.transmitting())
 
     def _tell(self, kind: int, key: Tuple[int, int], to: Sequence[str]) -> bool:
         """Whether all have confirmed it in time."""
