@@ -6,6 +6,7 @@ from gnuradio import blocks, gr
 
 from .. import hf_python as _hf
 from .. import station
+from .ear import Ear
 from .key import Key
 from .rig import Rig, open_rig
 
@@ -92,6 +93,7 @@ class AudioRadio:
         self.capture: Any = open_capture(rate, r.capture)
         self.playback: Any = None
         tb.connect(self.capture, self.source)
+        self._ear = Ear(self.source.state, self._away)
         if not r.transmit:
             self.sink: gr.basic_block = blocks.null_sink(gr.sizeof_gr_complex)
             self._watch = Watch(self.capture)
@@ -136,9 +138,14 @@ class AudioRadio:
         """Of the modem: highest peak of its samples."""
         return 10 ** (self.radio.level_db / 20)
 
+    def _away(self) -> bool:
+        keyed = self.playback is not None and self.sink.state().keyed
+        return keyed or not self.capture.state().open
+
     def take_lines(self) -> List[str]:
         """What the operator should know, said since the last call."""
-        return self._watch.lines() + [self._lines.pop(0) for _ in range(len(self._lines))]
+        said = [self._lines.pop(0) for _ in range(len(self._lines))]
+        return self._watch.lines() + self._ear.lines() + said
 
     def close(self) -> None:
         """Release the key; the flowgraph closes the devices."""

@@ -10,6 +10,7 @@ import pmt
 
 from .. import hf_python as _hf
 from .. import station
+from .ear import Ear
 from .key import Key
 
 #: A synthesiser's step, Hz; the receiver finds what is left.
@@ -81,6 +82,7 @@ class SdrRadio:
         opened = (_open_soapy if r.type == "soapy" else _open_uhd)(r, rate)
         self._device_in, self._device_out = opened
         self._watch = _Events(rate, self._lines.append)
+        self._ear = Ear(self.source.state, self._away)
         tb.connect(self._device_in, self.source)
         tb.msg_connect(self.source, "events", self._watch, "events")
         if r.type == "soapy":
@@ -112,10 +114,15 @@ class SdrRadio:
         is said if a device of UHD is gone."""
         if self.radio.type == "uhd":
             self._look_for_silence()
-        lines = [self._lines.pop(0) for _ in range(len(self._lines))]
+        lines = self._ear.lines()
+        lines += [self._lines.pop(0) for _ in range(len(self._lines))]
         if self._gone and not lines:
             raise RuntimeError(f"{self.radio.sdr.args}: the device is lost")
         return lines
+
+    def _away(self) -> bool:
+        keyed = self.events is not None and self.sink.state().keyed
+        return keyed or (self.radio.type == "soapy" and not self._device_in.state().open)
 
     def _look_for_silence(self) -> None:
         # gr-uhd does not tell that its device is gone.
