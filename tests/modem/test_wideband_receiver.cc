@@ -200,6 +200,26 @@ TEST(wideband_receiver, sweep)
     expect_right(run(s), s);
 }
 
+/* One super-frame of a signal 3 dB weaker than the standard asks for. The words that say the
+ * waveform are the weakest part: two of them 20 apart in likelihood with a deviation of 6, and
+ * three neighbours of each, are mistaken in 3 of 1000; without phases half of all were. */
+TEST(wideband_receiver, finds_a_single_superframe_3_db_below_the_limit)
+{
+    const mode m = mode_of(3, 0);
+    size_t found = 0;
+    constexpr size_t all = 40;
+    for (uint64_t seed = 1; seed <= all; ++seed) {
+        const setup s{ m,
+                       snr(awgn_db[0] - 3, m) + (seed % 2 ? " offset=61" : " offset=-17"),
+                       {},
+                       0.5,
+                       seed };
+        const outcome o = run(s);
+        found += o.got.size() == 1 && o.got[0].start && o.got[0].start->m == m;
+    }
+    EXPECT_GE(found, all - 2);
+}
+
 TEST(wideband_receiver, every_form_of_the_preamble)
 {
     for (const int khz : { 3, 9 })
