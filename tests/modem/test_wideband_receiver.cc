@@ -314,6 +314,16 @@ double right_share(const outcome& o, double from)
 
 } // namespace
 
+// 110C table D-LIII: the spectrum of two equal paths has nulls, and a cut pulse less than nothing.
+TEST(wideband_mechanism, two_equal_paths_at_50_db)
+{
+    for (const int khz : { 3, 9, 12, 24 }) {
+        const mode m = mode_of(khz, 12);
+        const setup s{ m, "paths=0:0:0,1.5:0:0 " + snr(50, m), {}, 0.5, 15 };
+        expect_right(run(s), s);
+    }
+}
+
 // Probes 120 ms apart look the same on a carrier that is off by a whole turn between two of them.
 TEST(wideband_mechanism, carrier_is_not_locked_one_cycle_per_frame_off_after_a_fade)
 {

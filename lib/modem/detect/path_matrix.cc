@@ -16,15 +16,18 @@ namespace {
 
 using value = std::complex<float>;
 
-// Of whole symbols the pulse is nothing but at 0, so that rows see those of the other parity alone.
-constexpr int odd_reach = (half_symbol_reach + 1) / 2;
+/* Of whole symbols the pulse is nothing but at 0, so that rows see those of the other parity alone.
+ * Symbols to either side: further than half_symbol_reach, since conjugate gradients end where a
+ * matrix is not positive. Two equal paths null the spectrum, and what the cut takes from it there
+ * may then be no more than the noise: at 50 dB 12 symbols were too few and 20 are enough. */
+constexpr int odd_reach = 20;
 constexpr size_t margin = odd_reach + 1; // of the planes
 
 std::array<float, 2 * odd_reach> odd_pulse()
 {
     std::array<float, 2 * odd_reach> p;
     for (int c = -odd_reach; c < odd_reach; ++c)
-        p[static_cast<size_t>(c + odd_reach)] = half_symbol_pulse(2 * c + 1);
+        p[static_cast<size_t>(c + odd_reach)] = static_cast<float>(raised_cosine(c + 0.5));
     return p;
 }
 
@@ -269,7 +272,7 @@ void path_matrix::spectrum(size_t b, fourier& f, std::vector<float>& out) const
     std::fill_n(f.data(), n, value{});
     for (int c = -odd_reach; c < odd_reach; ++c)
         f.data()[static_cast<size_t>(c + static_cast<int>(n)) % n] +=
-            half_symbol_pulse(2 * c + 1);
+            static_cast<float>(raised_cosine(c + 0.5));
     f.forward();
     out.resize(n);
     for (size_t k = 0; k < n; ++k)
