@@ -36,7 +36,7 @@ constexpr double whole_step_hz = 4.6, short_step_hz = 8.3;
 
 /* Log-likelihood of the best hypothesis over the next: wrong once in 160000. In the last
  * super-frame less will do, if the words explain what comes in and nothing of the kind follows. */
-constexpr float clear_lead = 12, last_lead = 0.5f;
+constexpr float clear_lead = 12, last_lead = 0.5f, faded_lead = 3;
 /* SNR that a waveform is made for, dB in its bandwidth: 110C table D-LII, AWGN. Some words differ
  * in one di-bit, those of waveforms 0 and 12 and of 1 and 13 among them: who hears a weak signal
  * does well to take the one that is sent to be heard so. By a fade of the deepest at most. */
@@ -62,6 +62,9 @@ constexpr float sure_score = 60;
 /* Where fading is fast, or has begun, the channel is no longer what the fixed part showed: what the
  * words do not explain counts as noise. Of a word's explained power by chance. */
 constexpr float by_chance = 1.5f;
+/* A symbol of which less than this share is left is in a fade, if noise cannot have done that: it
+ * takes away 80 % of an energy of 20 once in 10^5. Others may then be, too, and less is certain. */
+constexpr float faded_share = 0.2f, faded_energy = 20;
 
 //! What a preamble may look like.
 struct form {
@@ -159,6 +162,7 @@ private:
     preamble_meaning d_meaning;
     std::vector<dibit_evidence> d_symbols; // [word of the stretch]
     float d_energy = 0;                    // Es / N0 of all their chips
+    bool d_faded = false;                  // some of them
     size_t d_superframe = 0;
     size_t d_last_at = 0; // super-frames after which d_meaning is right if no more comes
     float d_present = 0;  // how much the symbols explain, over the super-frames
@@ -174,6 +178,7 @@ float superframe_reader::score_symbols(const preamble_evidence& e)
     const float es_n0 = std::max(gain / std::max(e.noise, 1e-20f), 1e-6f);
     d_symbols.assign(e.match.size(), {});
     d_energy = 0;
+    d_faded = false;
     float present = 0;
     for (size_t g = 0; g < e.match.size(); ++g) {
         float best = 0;
@@ -185,6 +190,7 @@ float superframe_reader::score_symbols(const preamble_evidence& e)
             std::clamp((explained - by_chance) / (chips * es_n0), 0.0f, 1.0f);
         const float trust = 1 / (1 + (1 - coherent) * es_n0);
         d_energy += trust * chips * es_n0;
+        d_faded |= chips * es_n0 > faded_energy && coherent < faded_share;
         for (size_t v = 0; v < 4; ++v)
             d_symbols[g][v] = trust * 2 * e.match[g][v] / e.noise;
     }
@@ -258,7 +264,7 @@ preamble_reader::verdict superframe_reader::judge(bool certain)
     const size_t at = d_superframe++;
     if (lead >= clear_lead)
         return understand(count.best, meaning, at) ? verdict::found : verdict::rejected;
-    const bool readable = certain && word.lead >= last_lead;
+    const bool readable = certain && word.lead >= (d_faded ? faded_lead : last_lead);
     if (d_form.is_short)
         return readable && understand(0, meaning, at) ? verdict::found
                                                       : verdict::rejected;
@@ -287,8 +293,7 @@ preamble_reader::verdict superframe_reader::read(const preamble_evidence& e)
                             : least_present * static_cast<float>(d_superframe + 1);
     if (!certain && !(d_present >= least) && (d_superframe > 0 || e.score < sure_score))
         return verdict::rejected;
-    return judge(certain ||
-                 d_present >= last_present * static_cast<float>(d_superframe + 1));
+    return judge(certain || present >= last_present);
 }
 
 void add_patterns(listener& l)
