@@ -53,8 +53,8 @@ value element(const path_matrix& m, int64_t i, int64_t j)
     for (size_t k = 0; k < m.taps().size(); ++k)
         for (size_t l = 0; l < m.taps().size(); ++l)
             sum += std::conj(gi[k]) * gj[l] *
-                   half_symbol_pulse(static_cast<int>(2 * (i - j)) + m.taps()[k] -
-                                     m.taps()[l]);
+                   path_matrix::pulse(static_cast<int>(2 * (i - j)) + m.taps()[k] -
+                                      m.taps()[l]);
     return sum;
 }
 

@@ -27,7 +27,8 @@ std::array<float, 2 * odd_reach> odd_pulse()
 {
     std::array<float, 2 * odd_reach> p;
     for (int c = -odd_reach; c < odd_reach; ++c)
-        p[static_cast<size_t>(c + odd_reach)] = static_cast<float>(raised_cosine(c + 0.5));
+        p[static_cast<size_t>(c + odd_reach)] =
+            static_cast<float>(raised_cosine(c + 0.5));
     return p;
 }
 
@@ -73,6 +74,16 @@ HF_VECTOR_CODE void add_filtered(float* to, const float* from, const float* p, s
 }
 
 } // namespace
+
+float path_matrix::pulse(int rows)
+{
+    static const auto odd = odd_pulse();
+    if (rows % 2 == 0)
+        return rows == 0 ? 1.0f : 0.0f;
+    const int c = (rows - 1) / 2;
+    return c >= -odd_reach && c < odd_reach ? odd[static_cast<size_t>(c + odd_reach)]
+                                            : 0.0f;
+}
 
 void path_matrix::planes::clear(size_t n)
 {
@@ -155,14 +166,14 @@ void path_matrix::spread(const value* x, int64_t begin, int64_t end)
 void path_matrix::filter()
 {
     // Row 2 i + 1 sees row 2 (i - c) through p(2 c + 1), and row 2 i sees row 2 (i - 1 - c) + 1.
-    static const auto pulse = odd_pulse();
+    static const auto odd = odd_pulse();
     d_seen = d_sent;
     const size_t n = d_sent.part[0][0].size() - 2 * margin;
     for (size_t k = 0; k < 2; ++k) {
         add_filtered(
-            &d_seen.part[1][k][margin], &d_sent.part[0][k][margin], pulse.data(), n);
+            &d_seen.part[1][k][margin], &d_sent.part[0][k][margin], odd.data(), n);
         add_filtered(
-            &d_seen.part[0][k][margin], &d_sent.part[1][k][margin - 1], pulse.data(), n);
+            &d_seen.part[0][k][margin], &d_sent.part[1][k][margin - 1], odd.data(), n);
     }
 }
 
@@ -247,7 +258,7 @@ void path_matrix::measure_energy()
         for (size_t k = 0; k < d_taps.size(); ++k)
             for (size_t l = 0; l < d_taps.size(); ++l)
                 d_energy[b] += (std::conj(d_blocks[b][k]) * d_blocks[b][l]).real() *
-                               half_symbol_pulse(d_taps[k] - d_taps[l]);
+                               pulse(d_taps[k] - d_taps[l]);
 }
 
 void path_matrix::take_out(int64_t first, values h)
@@ -271,8 +282,7 @@ void path_matrix::spectrum(size_t b, fourier& f, std::vector<float>& out) const
     // Odd rows see even ones through p(2 c + 1).
     std::fill_n(f.data(), n, value{});
     for (int c = -odd_reach; c < odd_reach; ++c)
-        f.data()[static_cast<size_t>(c + static_cast<int>(n)) % n] +=
-            static_cast<float>(raised_cosine(c + 0.5));
+        f.data()[static_cast<size_t>(c + static_cast<int>(n)) % n] += pulse(2 * c + 1);
     f.forward();
     out.resize(n);
     for (size_t k = 0; k < n; ++k)

@@ -49,6 +49,10 @@ public:
     channel_taps& gains(size_t b) { return d_blocks[b]; }
     const channel_taps& gains(size_t b) const { return d_blocks[b]; }
 
+    //! The pulse through its matched filter, \p rows half symbols from its centre, as far as it is
+    //! taken here.
+    static float pulse(int rows);
+
     //! Half-symbol rows from that of symbol 0 on that see the symbols and those around.
     int64_t first_row() const;
     int64_t last_row() const;
