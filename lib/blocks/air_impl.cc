@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks/air_impl.h"
+#include "blocks/buffer_size.h"
 
 #include <gnuradio/io_signature.h>
 
@@ -26,7 +27,7 @@ public:
                          gr::io_signature::make(1, 1, sizeof(gr_complex))),
           d_air(std::move(a)), d_station(station)
     {
-        set_max_output_buffer(static_cast<long>(d_air->buffer_samples()));
+        set_max_output_buffer(whole_pages(d_air->buffer_samples()));
     }
 
     int work(int n, gr_vector_const_void_star&, gr_vector_void_star& out) override

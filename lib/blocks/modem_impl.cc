@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks/modem_impl.h"
+#include "blocks/buffer_size.h"
 
 #include "blocks/modem_messages.h"
 #include "blocks/pdu.h"
@@ -69,7 +70,7 @@ modem_impl::modem_impl(bool lock_step,
     set_msg_handler(pmt::mp("radio"), [this](const pmt::pmt_t& m) { on_radio(m); });
     set_output_multiple(static_cast<int>(d_modem.tick_samples()));
     // A few ticks are enough; anything more is delay between the link and the air.
-    set_max_output_buffer(static_cast<long>(5 * d_modem.tick_samples()));
+    set_max_output_buffer(whole_pages(5 * d_modem.tick_samples()));
     set_tag_propagation_policy(TPP_DONT);
 }
 
