@@ -311,6 +311,28 @@ TEST(rate_adaptation, survives_a_collapse_and_recovers)
     EXPECT_EQ(net.sink_b.repeated() + net.sink_b.altered(), 0u);
 }
 
+TEST(rate_adaptation, what_was_cut_for_a_fast_mode_goes_in_a_slow_one)
+{
+    // 20 dB for some minutes, then a level at which the segments that were cut take longer than the
+    // first transmission in a mode that nothing is known of.
+    for (const float level : { -6, -4, -2, 0, 2, 4, 6 }) {
+        std::vector<float> db(19000, level);
+        std::fill(db.begin(), db.begin() + 1000, 20.0f);
+        path p;
+        p.fading = std::make_shared<snr_trace>(db, 0.1);
+        two_stations net("auto", p);
+        net.source_a.send(net.b.address(), 10000000, net.a.node().aligned_u_pdu_octets());
+        net.s.run_until(from_seconds(700));
+        const auto octets = net.sink_b.octets();
+        const auto transmissions = net.a.node().stats().transmissions;
+        net.s.run_until(from_seconds(1900));
+        EXPECT_GT(net.sink_b.octets(), octets + 1200 * 75 / 8 / 2) << level << " dB";
+        // Each with its answer takes some 3 s at least; empty ones came every 1.9 s.
+        EXPECT_LT(net.a.node().stats().transmissions, transmissions + 300)
+            << level << " dB";
+    }
+}
+
 TEST(rate_adaptation, a_fixed_peer_is_served_too)
 {
     path p;

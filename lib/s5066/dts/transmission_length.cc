@@ -59,10 +59,7 @@ size_t transmission_length::most_blocks(const peer& p,
     }
     size_t longest = max_blocks(t, longest_s);
     if (d_access.shared() && longest_s < max_s) {
-        // One D_PDU must fit, or nothing would ever go out.
-        const size_t first = std::max(p.arq.tx.first_octets(data_overhead()),
-                                      p.expedited.tx.first_octets(data_overhead()));
-        longest = std::max(longest, t.blocks_for(need + first));
+        longest = std::max(longest, least_blocks(p, need));
     }
     const size_t sample = least_sample * (max_segment + data_overhead());
     const size_t first = std::max(longest / first_part, t.blocks_for(sample));
@@ -73,6 +70,16 @@ size_t transmission_length::most_blocks(const peer& p,
         return first; // what comes later shall have the right segments
     }
     return longest;
+}
+
+size_t transmission_length::least_blocks(const peer& p, size_t before) const
+{
+    const auto& t = d_tx.timing();
+    const size_t first = std::max(p.arq.tx.first_octets(data_overhead()),
+                                  p.expedited.tx.first_octets(data_overhead()));
+    return first == 0 ? 1
+                      : std::min(t.blocks_for(before + first),
+                                 max_blocks(t, d_node.config.max_transmission_s));
 }
 
 // From the end of the own data to the begin of the next.

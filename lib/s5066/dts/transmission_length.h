@@ -39,6 +39,9 @@ public:
      */
     size_t
     most_blocks(const peer& p, double longest_s, bool contended, size_t need) const;
+    //! Blocks that one D_PDU with data needs behind \p before octets; fewer would carry nothing, and
+    //! the next transmission neither.
+    size_t least_blocks(const peer& p, size_t before) const;
     //! Blocks, up to so many, that carry most in the time of the turn; \p before octets go first.
     size_t fitting_blocks(const peer& p, size_t before, size_t longest) const;
 

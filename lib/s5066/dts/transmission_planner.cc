@@ -193,14 +193,17 @@ void transmission_planner::plan(const std::vector<d_pdu>& link_control,
 {
     peer& p = *d_tx.to();
     const auto& t = d_tx.timing();
-    size_t need = plan_control(p, link_control);
+    const size_t control = plan_control(p, link_control);
     d_plan.opening = opening;
-    size_t longest = d_length.most_blocks(p, d_plan.longest_s, d_plan.contended, need);
-    need = plan_expedited(p, need, t.octets_in(longest));
+    size_t longest = d_length.most_blocks(p, d_plan.longest_s, d_plan.contended, control);
+    size_t need = plan_expedited(p, control, t.octets_in(longest));
     const bool data = p.data_allowed() && !p.arq.tx.idle() && !d_plan.no_data;
     const bool probe = !d_plan.no_data && p.turn.probe && p.arq.tx.unacknowledged() > 0;
     d_plan.with_new = !probe;
     need += plan_acks(p, data);
+    if (data && control == 0) {
+        longest = std::max(longest, d_length.least_blocks(p, need));
+    }
     if (data && !probe && p.turn.prompt_at) {
         longest = d_length.fitting_blocks(p, need, longest);
     }
