@@ -49,8 +49,8 @@ def over_sound(questions, lead_s, buffer_s):
 
 
 def over_sdr(questions, kind, latency_s):
-    """Turnarounds in ms, how many bursts were late, and by how much the others came ahead of
-    their time at the least, ms."""
+    """Turnarounds in ms, how many bursts were late, by how much the others came ahead of their
+    time at the least, ms, and the turnaround that is shown, ms."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "air"
         tb = gr.top_block()
@@ -76,7 +76,8 @@ def over_sdr(questions, kind, latency_s):
         tb.wait()
         for r in radios:
             r.close()
-        return found, air.get(1, "late"), 1e-6 * air.get(1, "worst_ready_ns")
+        return (found, air.get(1, "late"), 1e-6 * air.get(1, "worst_ready_ns"),
+                radios[1].turnaround_ms)
 
 
 def text(found):
@@ -98,9 +99,9 @@ def main():
                   f"{shown:.0f} ms; ran empty {empty} times", flush=True)
     for kind in ("soapy", "uhd"):
         for latency_s in (0.04, 0.03):
-            found, late, ahead = over_sdr(questions, kind, latency_s)
-            print(f"{kind}, latency_s = {latency_s}: {text(found)}; {late} came late, the others "
-                  f"{ahead:.0f} ms ahead at the least", flush=True)
+            found, late, ahead, shown = over_sdr(questions, kind, latency_s)
+            print(f"{kind}, latency_s = {latency_s}: {text(found)}; shown {shown:.0f} ms; {late} "
+                  f"came late, the others {ahead:.0f} ms ahead at the least", flush=True)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import numpy as np
 import pmt
 import pytest
 from air import Air, PLUGINS, args
+from bench_turnaround import over_sdr
 from rig import Rig
 from waiting import until
 
@@ -292,6 +293,17 @@ def test_a_burst_is_on_the_air_when_its_sample_says(tmp_path, kind):
     print(f"{kind}: errors of {len(errors)} bursts "
           + ", ".join(f"{e:+.3f}" for e in errors) + " samples of the device")
     assert max(map(abs, errors)) < 0.25  # asked for: 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_turnaround_is_the_latency_less_a_tick(kind):
+    found, _, _, shown = over_sdr(4, kind, LATENCY_S)
+    assert found and shown == 1e3 * LATENCY_S - 10
+    # The burst begins with what the filter sends ahead of the first sample: less than 1 ms. An
+    # answer that a busy machine was late with is a tick later, or several.
+    ticks = [(x - shown) / 10 for x in found]
+    assert all(abs(t - round(t)) < 0.1 and t > -0.1 for t in ticks), found
+    assert abs(min(ticks)) < 0.1, found
 
 
 @pytest.mark.parametrize("kind", KINDS)

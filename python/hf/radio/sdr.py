@@ -15,6 +15,8 @@ from .key import Key
 
 #: A synthesiser's step, Hz; the receiver finds what is left.
 _SAME_FREQUENCY_HZ = 5.0
+#: Of the modem (hf.modem works in ticks), ms.
+_TICK_MS = 10.0
 #: So much of a rate may be rounding, as in the blocks of SoapySDR.
 _SAME_RATE = 1e-11
 
@@ -103,6 +105,15 @@ class SdrRadio:
             sink = self.sink
             self.key = Key(r.ptt, lambda: sink.nitems_read(0), self._lines.append)
             tb.msg_connect(self.sink, "key", self.key, "key")
+
+    @property
+    def turnaround_ms(self) -> Optional[float]:
+        """From the end of a reception to the first sample of an answer, beyond the decoder's delay
+        and without the key's lead; None without transmitter."""
+        if self.events is None:
+            return None
+        # The answer begins opposite to the first sample of the tick in which it was decided.
+        return 1e3 * self.radio.sdr.latency_s - _TICK_MS
 
     @property
     def level(self) -> float:
