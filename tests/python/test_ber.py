@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from gnuradio import hf
 from gnuradio.hf.cli.ber import _range, command
-from gnuradio.hf.lab import acquisition, ber, curves, f1487, snr_report, standard
+from gnuradio.hf.lab import acquisition, ber, block_errors, curves, f1487, snr_report, standard
 
 POINT = ber.Point("4539-600S", "awgn snr=-1", 4.0)
 
@@ -162,6 +162,41 @@ def test_acquisition_is_counted():
     assert len(acquisition.conditions()) == 2 * len(acquisition.FADING)
 
 
+def test_acquisition_of_a_bandwidth():
+    weakest = acquisition.conditions(12, 2)[0]
+    # 0.7 dB above the ideal receiver of waveform 0, which needs -10.7 dB.
+    assert weakest == ("5069-12k-300S", "awgn", -10.0, 0.995, 2)
+    assert [c.channel for c in acquisition.conditions(48)].count("poor") == 11
+    with ThreadPoolExecutor(2) as executor:
+        found = acquisition.measure(weakest, 10, executor, 2, ber.Store(), 1)
+    assert found.found >= 9
+    assert "| 5069-12k-300S | 2 | awgn | -10 |" in acquisition.table([found])
+
+
+def test_acquisition_and_silence_by_one_command():
+    done = CliRunner(mix_stderr=False).invoke(command, [
+        "--acquisition", "--silence", "0.01", "--bandwidth", "6", "--trials", "1"])
+    assert done.exit_code == 0, done.stderr
+    assert "| 5069-6k-150S | 1 | awgn |" in done.stdout
+    assert "6 kHz, awgn snr=0: 0 found in 0.01 h of noise" in done.stdout
+
+
+def test_threshold_lies_between_the_points_around_it():
+    def at(snr, bad, lost=0):
+        return block_errors.Point("5069-3k-600S", "awgn", snr, 10, lost, 100, bad, 0.5, 20260101)
+
+    curves = {("awgn", "5069-3k-600S"): [at(0, 50), at(2, 10, 2), at(4, 0), at(6, 1)]}
+    share = 1 - 0.9 * 0.8  # of lost transmissions and bad blocks at 2 dB
+    found = block_errors.threshold("5069-3k-600S", "awgn", curves)
+    assert found == (pytest.approx(2 + 2 * (share - 0.1) / share, abs=0.06), "5069-3k-600S")
+    wide = next(str(m) for m in hf.mode.all() if m.waveform == 3 and m.bandwidth_hz == 48000
+                and m.interleaver == "S" and m.constraint_length == 7)
+    assert block_errors.threshold(wide, "awgn", curves) == found
+    assert block_errors.threshold("5069-3k-600S", "poor", curves) is None
+    curves[("awgn", "5069-3k-600S")].append(at(8, 20))
+    assert block_errors.threshold("5069-3k-600S", "awgn", curves) is None
+
+
 def test_what_is_found_in_noise_is_counted():
     with ThreadPoolExecutor(2) as executor:
         assert acquisition.silence("awgn snr=0", 0.2, 1, executor, 1) == []
@@ -204,6 +239,7 @@ def test_command(tmp_path):
     (["--mode", "4539-600S", "--snr", "1", "--channel", "wet"], "wet"),
     (["--standard", "--row", "P99"], "P01 to P35"),
     (["--standard", "--acquisition"], "either --standard"),
+    (["--acquisition", "--bandwidth", "12", "--csv", "x.csv"], "--csv does not keep"),
     (["--silence", "1", "--channel", "dry"], "dry"),
     (["--standard", "--at-target", "--search"], "without --search"),
     (["--standard", "--row", "P03", "--at-target"], "no row P03"),

@@ -50,6 +50,10 @@ def test_modes_table(hf):
     assert float(row[3]) == pytest.approx(287 / 2400, abs=1e-3)
     assert float(row[4]) == pytest.approx(72 * 287 / 2400, abs=1e-3)
     assert int(row[5]) == 10368
+    (row,) = [x.split() for x in lines if x.startswith("4539-9600L ")]
+    # The ideal receiver needs 18.4 dB on AWGN; the standard asks for 31 dB on Poor.
+    assert 18 < float(row[8]) < 20.5 and float(row[8]) + 2 < float(row[9]) < 31
+    assert row[10] == "4539-9600L"
 
 
 def test_modes_of_a_bandwidth(hf):
@@ -59,6 +63,7 @@ def test_modes_of_a_bandwidth(hf):
     # 110D: 18 channel symbols of 512 chips and a probe of 192; 96 frames of 2880 and 192.
     assert float(row[3]) == pytest.approx((18 * 512 + 192) / 38400, abs=1e-3)
     assert float(row[4]) == pytest.approx(7.68)
+    assert float(row[8]) == pytest.approx(26.2, abs=2) and row[10] == "5069-3k-16000L"
     assert hf("info", "--bandwidth", 48).status == 2
     assert hf("info", "--modes", "--bandwidth", 5).status == 2
 

@@ -8,7 +8,7 @@ from typing import Any, Callable, List, Optional, Tuple
 import click
 
 from .. import hf_python as hf
-from .. import output
+from .. import machine, output
 from . import fail
 from ._output import checked, force_option
 from ._progress import Progress
@@ -58,10 +58,9 @@ def _part(progress: Progress, number: int, share: float) -> None:
     progress.at(number + share)
 
 
-def _acquire(finding: Any, trials: int, executor: Executor, width: int, store: Any,
-             seed: int) -> None:
+def _acquire(finding: Any, conditions: List[Any], trials: int, executor: Executor, width: int,
+             store: Any, seed: int) -> None:
     outcomes = []
-    conditions = finding.conditions()
     with Progress("acquisition", len(conditions)) as progress:
         for condition in conditions:
             outcomes.append(finding.measure(condition, trials, executor, width, store, seed))
@@ -69,6 +68,18 @@ def _acquire(finding: Any, trials: int, executor: Executor, width: int, store: A
             click.echo(f"{said}: {outcomes[-1].found} of {trials}", err=True)
             progress.add(1, said)
     print(finding.table(outcomes))
+
+
+def _silence(finding: Any, channels: Tuple[str, ...], bandwidths: List[int], hours: float,
+             effort: int, executor: Executor, seed: int) -> None:
+    for bandwidth in bandwidths:
+        for channel in channels:
+            noise = channel if "snr=" in channel else f"{channel} snr=0"
+            with Progress(f"{bandwidth} kHz, {noise}") as progress:
+                false = finding.silence(noise, hours, effort, executor, seed, bandwidth,
+                                        progress.share)
+            print(f"{bandwidth} kHz, {noise}: {len(false)} found in {hours:g} h of noise"
+                  + (f": {', '.join(sorted(false))}" if false else ""), flush=True)
 
 
 def _snr_report(modes: Tuple[str, ...], channels: List[str], snrs: List[float],
@@ -137,8 +148,12 @@ def _draw(ber: Any, csv_path: str, plot: str) -> None:
 @click.option("--trials", type=click.IntRange(1), metavar="N",
               help="With --acquisition: transmissions of each mode and channel [default: 400]; "
                    "with --snr-report: of each figure [default: 3].")
-@click.option("--bandwidth", type=int, default=3, show_default=True, metavar="KHZ",
-              help="With --silence: in which the receiver listens.")
+@click.option("--bandwidth", "bandwidths", multiple=True, metavar="KHZ", default=["3"],
+              show_default=True, type=click.Choice([str(khz) for khz in machine.BANDWIDTHS_KHZ]),
+              help="With --silence: in which the receiver listens; with --acquisition: the "
+                   "wideband waveforms of it; may be repeated.")
+@click.option("--superframes", type=click.IntRange(1, 32), default=1, show_default=True,
+              help="With --acquisition and --bandwidth: of the preamble.")
 @click.option("--silence", type=click.FloatRange(0.01, 1000), metavar="HOURS",
               help="How many transmissions are found in so many hours of noise alone.")
 @click.option("--seconds", type=click.FloatRange(0.1, 3600), default=26.0, show_default=True,
@@ -166,7 +181,8 @@ def _draw(ber: Any, csv_path: str, plot: str) -> None:
 def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str],
             standard: bool, wanted: Tuple[str, ...], scale: float, search: bool,
             at_target: bool, acquisition: bool, report: bool, f1487: bool, leads: Optional[str],
-            trials: Optional[int], bandwidth: int, silence: Optional[float], seconds: float,
+            trials: Optional[int], bandwidths: Tuple[str, ...], superframes: int,
+            silence: Optional[float], seconds: float,
             max_bad: int, max_time: float, seed: int, effort: int, genie: bool,
             antennas: int, csv_path: Optional[str],
             plot: Optional[str], jobs: int, scheduler: Optional[str], force: bool) -> None:
@@ -182,6 +198,7 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
     hf ber --acquisition --trials 1000
     hf ber --snr-report --mode 4539-600S --lead 0.2,5 --seconds 5
     hf ber --f1487 --channel high-moderate --max-time 60
+    hf ber --acquisition --silence 1 --bandwidth 12 --bandwidth 24 --trials 100
     hf ber --silence 24 --channel awgn --channel "carriers=300:10 impulses=1:20"
 
     Every transmission is random octets through modulator, channel and receiver, which is told
@@ -193,7 +210,7 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
         with checked():
             output.check_picture(plot, [csv_path] if csv_path else [], force)
     kinds = (standard + bool(modes and not report and not f1487) + acquisition + report + f1487
-             + (silence is not None))
+             + (silence is not None and not acquisition))
     if kinds == 0 and csv_path and plot:
         _draw(ber, csv_path, plot)
         return
@@ -202,6 +219,10 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
                                "--f1487, or --silence, or at least "
                                "one --mode with --snr; or --csv with --plot, to draw what it "
                                "holds")
+    source = click.get_current_context().get_parameter_source
+    wideband = source("bandwidths") != click.core.ParameterSource.DEFAULT
+    if acquisition and wideband and csv_path:
+        raise click.UsageError("--csv does not keep what --acquisition finds of a --bandwidth")
     if genie and not modes:
         raise click.UsageError("--genie needs --mode")
     if modes and snr is None and not report and not f1487:
@@ -230,6 +251,7 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
         raise click.UsageError("--at-target is for --standard, without --search")
     executor, width = _executor(jobs, scheduler)
     results: List[Any] = []
+    widths = [int(b) for b in bandwidths]
     told: Callable[[float], None] = lambda _: None  # takes the share of a point that is done
 
     def run(point: ber.Point, stop: ber.Stop) -> ber.Result:
@@ -253,8 +275,13 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
             print(tables.table(outcomes))
             if (search or at_target) and any(r.id.startswith("D") for r in rows):
                 print("\n" + tables.margins(outcomes))
-        elif acquisition:
-            _acquire(finding, trials or 400, executor, width, store, seed)
+        elif acquisition or silence is not None:
+            if acquisition:
+                _acquire(finding, [c for b in (widths if wideband else [None])
+                                   for c in finding.conditions(b, superframes)],
+                         trials or 400, executor, width, store, seed)
+            if silence is not None:
+                _silence(finding, channels, widths, silence, effort, executor, seed)
         elif f1487:
             from ..lab import f1487 as profiles
             given = click.get_current_context().get_parameter_source
@@ -280,14 +307,6 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
                         _range(leads, "--lead") if leads else reports.LEADS_S,
                         min(seconds, 6.0) if given("seconds") == default else seconds,
                         trials or 3, executor, seed)
-        elif silence is not None:
-            for channel in channels:
-                noise = channel if "snr=" in channel else f"{channel} snr=0"
-                with Progress(noise) as progress:
-                    false = finding.silence(noise, silence, effort, executor, seed,
-                                            bandwidth, progress.share)
-                print(f"{noise}: {len(false)} found in {silence:g} h of noise"
-                      + (f": {', '.join(sorted(false))}" if false else ""))
         else:
             with Progress("bit error rates", len(points)) as progress:
                 for number, point in enumerate(points):

@@ -11,11 +11,33 @@ from .. import machine, settings
 def _print_modes(table: List[Dict[str, Any]]) -> None:
     width = max(len(row["mode"]) for row in table)
     click.echo(f"{'mode':{width}s}   bit/s  interleaver  preamble s   block s  block octets  "
-               "shortest s  receivable")
+               "shortest s  receivable  AWGN dB  Poor dB  measured with")
     for row in table:
         click.echo(("{mode:%ds} {rate_bps:7d}  {interleaver:11s} {preamble_s:11.3f} "
-                    "{block_s:9.3f} {block_octets:13g} {shortest_s:11.3f}  " % width).format(**row)
-                   + ("yes" if row["receivable"] else "no"))
+                    "{block_s:9.3f} {block_octets:13g} {shortest_s:11.3f}  " % width
+                    ).format(**row)
+                   + f"{'yes' if row['receivable'] else 'no':10s} {_db(row['awgn_db']):>8s} "
+                     f"{_db(row['poor_db']):>8s}  {row['measured_with'] or '-'}")
+    click.echo("AWGN, Poor: the SNR in the mode's bandwidth from which on one block of ten is "
+               "lost at most;\nmeasured with the mode of the last column, by hf bench curves",
+               err=True)
+
+
+def _db(value: Optional[float]) -> str:
+    return "-" if value is None else f"{value:.1f}"
+
+
+def _modes(bandwidth_khz: Optional[int]) -> List[Dict[str, Any]]:
+    """The modes with the SNR that each needs."""
+    from ..lab import block_errors
+    curves = block_errors.read()
+    table = machine.modes(bandwidth_khz)
+    for row in table:
+        found = {c: block_errors.threshold(row["mode"], c, curves) for c in ("awgn", "poor")}
+        for channel, t in found.items():
+            row[f"{channel}_db"] = None if t is None else t.snr_db
+        row["measured_with"] = next((t.source for t in found.values() if t is not None), None)
+    return table
 
 
 def _print_settings(wanted: str, as_markdown: bool, as_json: bool) -> None:
@@ -36,7 +58,8 @@ def _print_settings(wanted: str, as_markdown: bool, as_json: bool) -> None:
 
 @click.command(short_help="Versions, modes and what this machine can do.")
 @click.option("--modes", "only_modes", is_flag=True,
-              help="All modes: times of preamble, interleaver block and shortest transmission.")
+              help="All modes: times of preamble, interleaver block and shortest transmission, "
+                   "and the SNR that each needs as measured.")
 @click.option("--bandwidth", "bandwidth_khz", metavar="KHZ",
               type=click.Choice([str(khz) for khz in machine.BANDWIDTHS_KHZ]),
               help="With --modes: only those of this bandwidth, kHz.")
@@ -59,7 +82,7 @@ def command(only_modes: bool, bandwidth_khz: Optional[str], part: Optional[str],
         _print_settings(part, as_markdown, as_json)
         return
     if as_json:
-        report: Dict[str, Any] = {"modes": machine.modes(wanted)}
+        report: Dict[str, Any] = {"modes": _modes(wanted)}
         if not only_modes:
             report["versions"] = machine.versions()
             report["capabilities"] = {
@@ -68,7 +91,7 @@ def command(only_modes: bool, bandwidth_khz: Optional[str], part: Optional[str],
         click.echo(json.dumps(report, indent=2))
         return
     if only_modes:
-        _print_modes(machine.modes(wanted))
+        _print_modes(_modes(wanted))
         return
     for name, text in machine.versions().items():
         click.echo(f"{name:14s} {text}")

@@ -2,7 +2,8 @@
 """How surely the receiver finds transmissions, at the SNR at which their data just come through,
 and how often it finds one where there is none."""
 from concurrent.futures import Executor
-from typing import Callable, Iterator, List, NamedTuple, Sequence, Tuple
+from functools import partial
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import hf_python as hf
 from . import ber, standard
@@ -30,6 +31,7 @@ class Condition(NamedTuple):
     channel: str
     snr_db: float
     target: float
+    superframes: int = 1  # of a wideband preamble
 
     @property
     def point(self) -> ber.Point:
@@ -37,8 +39,11 @@ class Condition(NamedTuple):
         return ber.Point(self.mode, f"{self.channel} snr={self.snr_db:g}", 0.1)
 
 
-def conditions() -> List[Condition]:
-    """Every coded mode of FADING, on AWGN and on its fading channel."""
+def conditions(bandwidth_khz: Optional[int] = None, superframes: int = 1) -> List[Condition]:
+    """Every coded mode of FADING, on AWGN and on its fading channel; or every waveform of a
+    bandwidth, with the short interleaver, at the SNR at which its data are wanted to come."""
+    if bandwidth_khz is not None:
+        return _wideband_conditions(bandwidth_khz, superframes)
     result = []
     for mode, (channel, snr) in FADING.items():
         ideal = standard.ideal_awgn_db(hf.mode(mode).rate_bps)
@@ -46,6 +51,23 @@ def conditions() -> List[Condition]:
             result.append(Condition(mode, "awgn", round(ideal + ABOVE_IDEAL_DB, 2),
                                     TARGETS["awgn"]))
         result.append(Condition(mode, channel, snr, TARGETS["fading"]))
+    return result
+
+
+def _wideband_conditions(bandwidth_khz: int, superframes: int) -> List[Condition]:
+    modes = {m.waveform: str(m) for m in hf.mode.all()
+             if m.waveform is not None and m.bandwidth_hz == 1000 * bandwidth_khz
+             and m.interleaver == "S" and m.constraint_length == 7}
+    # The limits are the same in every bandwidth, which is where an SNR counts.
+    targets = {r.id: r.target_db for r in standard.wideband_rows()}
+    result = []
+    for waveform in sorted(modes):
+        for channel, kind in (("awgn", "AWGN"), ("poor", "POOR")):
+            snr = targets.get(f"D3-{waveform}-{kind}")
+            if snr is not None:
+                result.append(Condition(
+                    modes[waveform], channel, round(snr, 2),
+                    TARGETS["awgn" if channel == "awgn" else "fading"], superframes))
     return result
 
 
@@ -62,12 +84,19 @@ class Outcome(NamedTuple):
         return ber.interval(self.found, self.trials, 0.95)
 
 
+def _trial(superframes: int, point: ber.Point, seed: int) -> Dict[str, float]:
+    result: Dict[str, float] = hf.ber_trial(point.mode, point.channel, point.seconds, seed,
+                                            point.effort, superframes=superframes)
+    return result
+
+
 def measure(condition: Condition, trials: int, executor: Executor, width: int,
             store: ber.Store, first_seed: int) -> Outcome:
     """Send that many transmissions, see how many are found."""
     point = condition.point
     found = 0
-    source: Iterator = ber.trials(point, executor, width, store, first_seed)
+    source: Iterator = ber.trials(point, executor, width, store, first_seed,
+                                  partial(_trial, condition.superframes))
     for _ in range(trials):
         found += bool(next(source)["found"])
     source.close()  # type: ignore[attr-defined]
@@ -76,14 +105,16 @@ def measure(condition: Condition, trials: int, executor: Executor, width: int,
 
 def table(outcomes: Sequence[Outcome]) -> str:
     """The outcomes as a Markdown table."""
-    lines = ["| mode | channel | SNR dB | found | probability | 95 % interval | target | |",
-             "|---|---|---|---|---|---|---|---|"]
+    lines = ["| mode | super-frames | channel | SNR dB | found | probability | 95 % interval | "
+             "target | |", "|---|---|---|---|---|---|---|---|---|"]
     for o in outcomes:
         low, high = o.interval
         share = o.found / o.trials
         word = "met" if share >= o.condition.target else \
             "MISSED" if high < o.condition.target else "not shown"
-        lines.append(f"| {o.condition.mode} | {o.condition.channel} | {o.condition.snr_db:g} | "
+        wide = o.condition.mode.startswith("5069")
+        lines.append(f"| {o.condition.mode} | {o.condition.superframes if wide else '-'} | "
+                     f"{o.condition.channel} | {o.condition.snr_db:g} | "
                      f"{o.found} of {o.trials} | {100 * share:.1f} % | {100 * low:.1f} to "
                      f"{100 * high:.1f} % | {100 * o.condition.target:g} % | {word} |")
     return "\n".join(lines)

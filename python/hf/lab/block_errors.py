@@ -125,3 +125,42 @@ def read(path: str = PATH) -> Dict[Tuple[str, str], List[Point]]:
     for points in curves.values():
         points.sort(key=lambda p: p.snr_db)
     return curves
+
+
+#: Share of the blocks of a mode that are lost at its threshold.
+LOST = 0.1
+
+
+class Threshold(NamedTuple):
+    """SNR that a mode needs. source: the mode whose blocks were counted."""
+
+    snr_db: float
+    source: str
+
+
+def _share(p: Point) -> float:
+    """Of blocks that do not arrive, those of lost transmissions included."""
+    bad = p.bad_blocks / p.blocks if p.blocks else 1.0
+    return 1 - (1 - p.lost / p.trials) * (1 - bad)
+
+
+def threshold(mode: str, channel: str,
+              curves: Dict[Tuple[str, str], List[Point]]) -> Optional[Threshold]:
+    """The least SNR in the mode's bandwidth, dB, from which on one block of ten is lost at most:
+    between two measured points on a line. Of a wideband mode that was not measured itself, that
+    of its waveform in 3 kHz; none if that was not measured either, or never gets so far."""
+    m = hf.mode(mode)
+    source = mode
+    if m.waveform is not None and (channel, mode) not in curves:
+        source = next((str(o) for o in hf.mode.all()
+                       if o.waveform == m.waveform and o.bandwidth_hz == 3000
+                       and o.interleaver == m.interleaver
+                       and o.constraint_length == m.constraint_length), mode)
+    points = curves.get((channel, source), [])
+    for low, high in reversed(list(zip([None, *points[:-1]], points))):
+        if _share(high) > LOST:
+            return None
+        if low is not None and _share(low) > LOST:
+            part = (_share(low) - LOST) / (_share(low) - _share(high))
+            return Threshold(round(low.snr_db + part * (high.snr_db - low.snr_db), 1), source)
+    return None
