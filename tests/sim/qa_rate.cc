@@ -287,10 +287,10 @@ INSTANTIATE_TEST_SUITE_P(
     channels,
     trial,
     testing::Values(trial_case{ "Poor", 15, 10, 3, 1, 24, 0.895 },
-                    trial_case{ "Moderate", 18, 10, 3, 0.5, 24, 0.90 },
+                    trial_case{ "Moderate", 18, 10, 3, 0.5, 24, 0.92 },
                     trial_case{ "clear", 25, 0, 0, 0, 2, 0.98 },
-                    trial_case{ "Poor at 22 dB", 22, 0, 0, 1, 6, 0.93 },
-                    trial_case{ "Poor at 4 dB", 4, 0, 0, 1, 6, 0.85 }));
+                    trial_case{ "Poor at 22 dB", 22, 0, 0, 1, 6, 0.95 },
+                    trial_case{ "Poor at 4 dB", 4, 0, 0, 1, 6, 0.92 }));
 
 TEST(rate_adaptation, survives_a_collapse_and_recovers)
 {
