@@ -32,7 +32,8 @@ constexpr float stands_out_early = 12, stands_out = 8;
 fftwf_plan transform_plan(size_t n)
 {
     static std::mutex mutex;
-    static std::map<size_t, fftwf_plan> plans;
+    // Kept for good: threads may still transform while the program ends.
+    static auto& plans = *new std::map<size_t, fftwf_plan>;
     const std::lock_guard<std::mutex> lock(mutex);
     fftwf_plan& plan = plans[n];
     if (!plan) {

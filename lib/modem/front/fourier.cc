@@ -24,7 +24,8 @@ void fourier::release::operator()(float* p) const { fftwf_free(p); }
 fourier::fourier(size_t n) : d_n(n), d_data(fftwf_alloc_real(2 * n))
 {
     static std::mutex mutex;
-    static std::map<size_t, plans> all;
+    // Kept for good: threads may still transform while the program ends.
+    static auto& all = *new std::map<size_t, plans>;
     const std::lock_guard<std::mutex> lock(mutex);
     auto found = all.find(n);
     if (found == all.end()) {
