@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tables of a station file, one class each."""
+from dataclasses import dataclass, field
+import re
+from typing import Any, Dict, List, Optional, Tuple
+
+
+class StationError(ValueError):
+    """A station description is wrong; the text names the value and what is allowed."""
+
+
+def _number(default: int, least: int, most: int) -> Any:
+    """A field that is a whole number from least to most."""
+    return field(default=default, metadata={"range": (least, most)})
+
+
+def words_of(tables: List[Dict[str, Any]]) -> List[str]:
+    """Rules as the blocks take them: one string of KEY=VALUE words each."""
+    return [" ".join(f"{k}={v}" for k, v in table.items()) for table in tables]
+
+
+@dataclass
+class IpClient:
+    """IP client of a station; needs CAP_NET_ADMIN.
+
+    device: name of the TUN device; address: with prefix length, for example "10.66.0.1/24" or
+    "10.66.0.1/24, fd66::1/64"; routes: "PREFIX=NODE";
+    mtu: octets, 576 to 2048. filter: tables ([[ip_client.filter]]) of the words of a rule, for
+    example proto = "udp", port = 123, action = "drop"; queue: "fair" or "whole"; settings:
+    further ones (hf.ip_client.settings()).
+    """
+
+    device: str = "hf0"
+    address: str = "10.66.0.1/24"
+    routes: List[str] = field(default_factory=list)
+    mtu: int = _number(1500, 576, 2048)
+    filter: List[Dict[str, Any]] = field(default_factory=list)
+    queue: str = "fair"
+    settings: Dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Pep:
+    """HF-PEP of a station: listeners, routes and what peers may reach as in hf.pep.
+
+    listen: "WAY:[ADDRESS:]PORT" with a way of socks5, connect, redirect or tproxy, or
+    "[ADDRESS:]PORT=HOST:PORT"; routes: "PREFIX=NODE" or "END OF NAME=NODE"; max_connections: at a
+    time, both directions together. allow: what peers may connect to here, "HOST:PORTS"; by
+    default nothing. rule: tables
+    ([[pep.rule]]) of the words of a rule, for example port = 22, class = 1. settings: further
+    ones (hf.pep.settings()).
+    """
+
+    listen: List[str] = field(default_factory=list)
+    routes: List[str] = field(default_factory=list)
+    max_connections: int = _number(256, 1, 65535)
+    allow: List[str] = field(default_factory=list)
+    rule: List[Dict[str, Any]] = field(default_factory=list)
+    settings: Dict[str, float] = field(default_factory=dict)
+
+    def rule_words(self) -> List[str]:
+        """The rules as hf.pep takes them."""
+        return words_of(self.rule)
+
+
+@dataclass
+class Dns:
+    """DNS-PEP of a station, as hf.dns_pep.
+
+    listen: "ADDRESS[:PORT]" for clients; routes: "SUFFIX=NODE"; resolver: asked for peers,
+    empty: they are refused; peers: nodes that may ask, empty: all; local: "NAME=ADDRESS";
+    blocked: names that do not exist; settings: further ones (hf.dns_pep.settings()).
+    """
+
+    listen: List[str] = field(default_factory=list)
+    routes: List[str] = field(default_factory=list)
+    resolver: str = ""
+    peers: List[str] = field(default_factory=list)
+    local: List[str] = field(default_factory=list)
+    blocked: List[str] = field(default_factory=list)
+    settings: Dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class SisServer:
+    """SIS server on TCP: other programs as clients of this station.
+
+    address: to listen on; whoever reaches it can transmit; port: 0 is a free one;
+    max_clients: 5 to 60 bound at once; ranks: "PREFIX=RANK", the highest rank of clients in that
+    network (0 to 15; 15 may change the configuration); with a list, addresses that none fits may
+    not connect. Without one: 15 for this machine, 14 for others.
+    """
+
+    address: str = "127.0.0.1"
+    port: int = _number(5066, 0, 65535)
+    max_clients: int = _number(16, 5, 60)
+    ranks: List[str] = field(default_factory=list)
+
+
+@dataclass
+class ModemServer:
+    """Our modem for another maker's data link, in place of ours (110C Appendix A).
+
+    form: tcp or udp; address: to listen on; whoever reaches it can transmit; port: 0 is a
+    free one; receiver_master: a transmission waits for the end of a reception.
+    """
+
+    form: str = "tcp"
+    address: str = "127.0.0.1"
+    port: int = _number(3000, 0, 65535)
+    receiver_master: bool = True
+
+
+@dataclass
+class ModemClient:
+    """Another maker's modem for our data link, in place of ours (110C Appendix A).
+
+    form: tcp or udp; host, port: of the modem, which must be set to the station's mode.
+    """
+
+    form: str = "tcp"
+    host: str = "127.0.0.1"
+    port: int = _number(3000, 1, 65535)
+
+
+@dataclass
+class Ptt:
+    """How a transmitter is keyed.
+
+    way: none (VOX, or it keys itself), rigctld, serial, cm108, gpio, command, tone (on the second
+    channel of playback), or uhd for a GPIO pin of a USRP that is high while it transmits (ATR);
+    host, port: of rigctld;
+    data: rigctld keys with the data input (T 3) instead of the microphone's; device: a serial
+    port, the hidraw device of a CM108, a GPIO chip (/dev/gpiochip0), or the USRP's bank of pins
+    (empty: FP0); line: rts or dtr; pin: GPIO of the CM108 or the bank, 1 to 8 (of a USRP that is
+    bit 0 to 7); gpio_line: number on the chip, 0 to 4095; tone_hz: 100 to 20000;
+    inverted: low keys; command: a program and its arguments, "1" or "0" is added. lead_s: from key
+    to first sample on the air, 0 to 2; tail_s: from the last one to the release, 0 to 2.
+    """
+
+    way: str = "none"
+    host: str = "127.0.0.1"
+    port: int = _number(4532, 1, 65535)
+    data: bool = True
+    device: str = ""
+    line: str = "rts"
+    pin: int = _number(3, 1, 8)
+    gpio_line: int = _number(0, 0, 4095)
+    tone_hz: float = field(default=1000.0, metadata={"range": (100, 20000)})
+    inverted: bool = False
+    command: List[str] = field(default_factory=list)
+    lead_s: float = field(default=0.05, metadata={"range": (0, 2)})
+    tail_s: float = field(default=0.02, metadata={"range": (0, 2)})
+
+    def check(self) -> None:
+        """Raise StationError for ways that there are not, or that lack something."""
+        for name, allowed in (("way", ("none", "rigctld", "serial", "cm108", "gpio", "command",
+                                       "tone", "uhd")),
+                              ("line", ("rts", "dtr"))):
+            if getattr(self, name) not in allowed:
+                raise StationError(f"ptt {name} = '{getattr(self, name)}': allowed are "
+                                   f"{', '.join(allowed)}")
+        examples = {"serial": "/dev/ttyUSB0", "cm108": "/dev/hidraw0", "gpio": "/dev/gpiochip0"}
+        if self.way in examples and not self.device:
+            raise StationError(f"ptt way = '{self.way}' needs device, for example "
+                               f'"{examples[self.way]}"')
+        if self.way == "command" and not self.command:
+            raise StationError("ptt way = 'command' needs command, for example "
+                               '["/usr/local/bin/key"]')
+
+
+@dataclass
+class Rig:
+    """Frequency and mode of the transceiver, through the rigctld at host and port of [radio.ptt],
+    whatever keys it. Without this table the rig is neither set nor asked.
+
+    frequency_hz: of the dial, whole Hz, 0: as it is; mode: in hamlib's words (USB, PKTUSB), empty:
+    as it is; passband_hz: of the mode, 0: its usual one. They are set at the start and read back;
+    a rig that then says something else is an error.
+    """
+
+    frequency_hz: float = field(default=0.0, metadata={"range": (0, 6e9)})
+    mode: str = ""
+    passband_hz: int = _number(0, 0, 100000)
+
+    def check(self) -> None:
+        """Raise StationError for what no rig understands."""
+        if self.frequency_hz != round(self.frequency_hz):
+            raise StationError(f"[radio.rig] frequency_hz = {self.frequency_hz}: allowed are "
+                               "whole Hz")
+        if self.mode and not re.fullmatch("[A-Z0-9-]{1,20}", self.mode):
+            raise StationError(f"[radio.rig] mode = {self.mode!r}: allowed are hamlib's words, "
+                               "for example USB or PKTUSB")
+        if self.passband_hz and not self.mode:
+            raise StationError(f"[radio.rig] passband_hz = {self.passband_hz}: needs mode, which "
+                               "it belongs to")
+
+    def text(self) -> str:
+        """For people: what it is set to."""
+        parts = [f"{self.frequency_hz / 1e6:.6f} MHz" if self.frequency_hz else "", self.mode,
+                 f"passband {self.passband_hz} Hz" if self.passband_hz else ""]
+        return ", ".join(p for p in parts if p) or "as it is"
+
+
+def _sdr(default: Any, meaning: str, unit: str = "",
+         limits: Optional[Tuple[float, float]] = None) -> Any:
+    return field(default=default,
+                 metadata={"meaning": meaning, "unit": unit, "range": limits})
+
+
+@dataclass
+class Sdr:
+    """An SDR as the radio of a station (type soapy or uhd)."""
+
+    args: str = _sdr("", 'what names the device: "driver=NAME, ..." (soapy), "serial=...", '
+                     '"addr=..." or "type=..." (uhd)')
+    frequency_hz: float = _sdr(0.0, "middle of the channel on the air, 1800 Hz above the dial of "
+                               "an SSB transceiver; must be given", "Hz", (0, 6e9))
+    lo_offset_hz: float = _sdr(0.0, "so much beside it is the device's local oscillator", "Hz",
+                               (-1e8, 1e8))
+    sample_rate: float = _sdr(0.0, "of the device, what it can do exactly, at least the modem's; "
+                              "0: five times the modem's", "samples/s", (0, 2e6))
+    rx_gain_db: float = _sdr(20.0, "of all stages of the receiver together", "dB", (-200, 200))
+    tx_gain_db: float = _sdr(0.0, "of all stages of the transmitter together", "dB", (-200, 200))
+    rx_antenna: str = _sdr("", "by name; empty: the device's default")
+    tx_antenna: str = _sdr("", "by name; empty: the device's default")
+    channel: int = _sdr(0, "of a device with several", "", (0, 31))
+    clock_source: str = _sdr("", "internal, external, ...; empty: the device's default")
+    time_source: str = _sdr("", "internal, external, ...; empty: the device's default")
+    latency_s: float = _sdr(0.04, "from a received sample to the one transmitted opposite to it: "
+                            "what the way to the modem and back takes at most", "s", (0, 2))
+
+    def check(self, kind: str) -> None:
+        """Raise StationError for what is missing; kind: soapy or uhd."""
+        words = dict(w.split("=", 1) for w in self.args.replace(" ", "").split(",") if "=" in w)
+        names = ("driver",) if kind == "soapy" else ("addr", "serial", "type", "name", "resource")
+        # Without one UHD, and most drivers of SoapySDR, ask the whole network.
+        if not any(words.get(n) for n in names):
+            example = "driver=lime" if kind == "soapy" else "serial=30AD123"
+            raise StationError(f"[radio.sdr] args = '{self.args}': allowed is what names one "
+                               f'device, for example "{example}"')
+        if not self.frequency_hz:
+            raise StationError("[radio.sdr] needs frequency_hz, the middle of the channel")
+
+
+@dataclass
+class Radio:
+    """The radio of a station, in place of the simulated air.
+
+    type: audio; soapy or uhd for an SDR, set in [radio.sdr]; or file for a recording that is
+    heard once more. capture, playback: ALSA devices
+    by name, empty for the default one; audio_rate: samples/s; subcarrier_hz: middle of the
+    channel in the audio; level_db: highest peak of the transmit audio below full scale, -60 to
+    0; buffer_s: what the playback device holds, 0.02 to 0.5, so that a busy host may stall as long
+    (after it ran empty it holds as much more as it lacked); latency_s: what lies between the sound
+    card's buffer and the antenna, 0 to 2; transmit: false for a station that only hears, which
+    opens neither playback nor key and never acknowledges; ptt: the key ([radio.ptt]); rig:
+    frequency and mode ([radio.rig]). recording: a WAV file or SigMF recording; paced: it is heard
+    in real time, else as fast as it goes; a station with a recording never transmits.
+    """
+
+    type: str = "audio"
+    capture: str = ""
+    playback: str = ""
+    audio_rate: int = _number(48000, 8000, 192000)
+    subcarrier_hz: float = field(default=1800.0, metadata={"range": (0, 96000)})
+    level_db: float = field(default=-6.0, metadata={"range": (-60, 0)})
+    buffer_s: float = field(default=0.1, metadata={"range": (0.02, 0.5)})
+    latency_s: float = field(default=0.0, metadata={"range": (0, 2)})
+    transmit: bool = True
+    ptt: Ptt = field(default_factory=Ptt)
+    sdr: Sdr = field(default_factory=Sdr)
+    rig: Optional[Rig] = None
+    recording: str = ""
+    paced: bool = False
+
+    @property
+    def is_sdr(self) -> bool:
+        """It is set in [radio.sdr]."""
+        return self.type in ("soapy", "uhd")
+
+    def check(self) -> None:
+        """Raise StationError for a type that there is not, or for what lacks something."""
+        if self.type not in ("audio", "file", "soapy", "uhd"):
+            raise StationError(f"radio type = '{self.type}': allowed are audio, soapy, uhd and "
+                               "file")
+        if self.is_sdr:
+            self.sdr.check(self.type)
+        elif self.sdr != Sdr():
+            raise StationError(f"[radio.sdr] is of type = 'soapy' or 'uhd', this is "
+                               f"'{self.type}'")
+        if self.ptt.way == "uhd" and self.type != "uhd":
+            raise StationError(f"ptt way = 'uhd' is of radio type = 'uhd', this is '{self.type}'")
+        if (self.type == "file") != bool(self.recording):
+            raise StationError("radio: type = 'file' and recording belong together")
+        self.ptt.check()
+        if self.rig is not None:
+            if self.type != "audio":
+                raise StationError(f"[radio.rig] is of type = 'audio', this is '{self.type}'")
+            self.rig.check()
+
+    def check_bandwidth(self, bandwidth_khz: int) -> None:
+        """Raise StationError if the channel does not fit into the audio."""
+        least = 500.0 * bandwidth_khz
+        most = self.audio_rate / 2 - least
+        # In 3 kHz the filters of a transceiver are narrower than the channel.
+        if self.type == "audio" and bandwidth_khz > 3 and not least <= self.subcarrier_hz <= most:
+            allowed = (f"allowed are {least:g} to {most:g}" if least <= most else
+                       f"audio_rate = {self.audio_rate} is too low for it")
+            raise StationError(f"radio subcarrier_hz = {self.subcarrier_hz:g}, middle of a "
+                               f"channel of {bandwidth_khz} kHz: {allowed}")
+
+
+@dataclass
+class Record:
+    """Recordings that a station keeps of what it receives, as SigMF with annotations.
+
+    folder: where; file_s: length of each file, 10 to 86400; most_mb: of all its files together,
+    the oldest go first, 1 to 1000000; transmitted: also what it transmits, in files of their own.
+    """
+
+    folder: str = ""
+    file_s: int = _number(600, 10, 86400)
+    most_mb: int = _number(2000, 1, 1000000)
+    transmitted: bool = False
+
+    def check(self) -> None:
+        """Raise StationError without a folder."""
+        if not self.folder:
+            raise StationError("[record] needs folder, for example folder = \"recordings\"")
+
+
+@dataclass
+class Capture:
+    """Files for Wireshark; empty: none.
+
+    d_pdu: D_PDUs on the air, both ways; sis: S_primitives of all clients.
+    """
+
+    d_pdu: str = ""
+    sis: str = ""
