@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A station: its description (TOML) and its blocks."""
 from dataclasses import dataclass, field
-import tomllib
 from typing import Any, Dict, Optional, Sequence, Tuple
 
 from gnuradio import gr
@@ -130,18 +129,7 @@ PARTS: Dict[Any, Dict[str, Any]] = {
 
 def parse(text: str, where: str = "station") -> Description:
     """Read a description from TOML text; raises StationError, which begins with where."""
-    try:
-        table = tomllib.loads(text)
-        description: Description = tables.make(Description, table, where, PARTS)
-    except tables.TableError as error:
-        raise StationError(str(error)) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise StationError(f"{where}: {error}") from None
-    description.where = where
-    try:
-        description.check()
-    except ValueError as error:
-        raise StationError(f"{where}: {error}") from None
+    description: Description = tables.parse(Description, text, where, PARTS, StationError)
     return description
 
 

@@ -4,7 +4,8 @@ the file, the key, the value and what is allowed."""
 from dataclasses import fields
 import datetime
 import math
-from typing import Any, Dict, Optional, Tuple, Union, get_args, get_origin, get_type_hints
+import tomllib
+from typing import Any, Dict, Optional, Tuple, Type, Union, get_args, get_origin, get_type_hints
 
 _NAMES = {str: "a text in quotes", int: "a whole number", bool: "true or false",
           float: "a number", dict: "a table",
@@ -74,3 +75,22 @@ def make(kind: Any, table: Any, where: str, parts: Parts) -> Any:
             values[name] = _value(hints[name], value, f"{where}: {name}",
                                   known[name].metadata.get("range"))
     return kind(**values)
+
+
+def parse(kind: Any, text: str, where: str, parts: Parts, error: Type[ValueError]) -> Any:
+    """An object of a dataclass from TOML text, checked; its attribute where is set.
+
+    Raises error, whose text begins with where: the file, or what stands for it.
+    """
+    try:
+        made = make(kind, tomllib.loads(text), where, parts)
+    except TableError as wrong:
+        raise error(str(wrong)) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as wrong:
+        raise error(f"{where}: {wrong}") from None
+    made.where = where
+    try:
+        made.check()
+    except ValueError as wrong:
+        raise error(f"{where}: {wrong}") from None
+    return made

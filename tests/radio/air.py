@@ -13,7 +13,7 @@ from gnuradio import hf
 
 #: Where the driver is.
 PLUGINS = Path(hf.__file__).resolve().parents[3] / "soapy"
-#: As struct station in test_air.h.
+#: As struct station in driver_air.h.
 FIELDS = ("lose", "lose_mute", "gone", "slow", "bursts", "late", "underflows", "sent", "asked_ns",
           "first_sample", "end_sample", "ready_ns", "worst_ready_ns", "worst_error", "gpio",
           "unused")

@@ -266,7 +266,7 @@ TEST(Expedited, LossyExchangeDeliversEachOnceInOrder)
         ASSERT_TRUE(s.idle()) << loss;
         ASSERT_EQ(out.size(), count) << loss;
         EXPECT_EQ(done.size(), count);
-        EXPECT_EQ(s.unsent_octets(), 0u);
+        EXPECT_EQ(s.unsent().total(), 0u);
         for (size_t i = 0; i < out.size(); ++i) {
             EXPECT_EQ(out[i][0], i);
             EXPECT_EQ(out[i].size(), done[i]->c_pdu.size());

@@ -9,7 +9,7 @@
  * station hears itself, untimed=1: no hardware time.
  */
 #include "channel/channel.h"
-#include "test_air.h"
+#include "driver_air.h"
 
 #include <SoapySDR/Device.hpp>
 #include <SoapySDR/Formats.hpp>

@@ -35,7 +35,6 @@ public:
     //! Octets of the first D_PDU that next() would give.
     size_t first_octets(size_t overhead) const { return d_arq.first_octets(overhead); }
     //! C_PDU octets that were never sent.
-    size_t unsent_octets() const { return unsent().total(); }
     backlog unsent() const
     {
         backlog all = d_unsent;

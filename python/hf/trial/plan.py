@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 import datetime
 import os
-import tomllib
 from typing import Any, Dict, Iterator, List, Optional
 
 from .. import hf_python as _hf
@@ -256,17 +255,7 @@ PARTS: tables.Parts = {Plan: {"station": [Member], "test": [Test], "air": Air}}
 
 def parse(text: str, where: str = "plan") -> Plan:
     """Read a plan from TOML text; raises PlanError, which begins with where."""
-    try:
-        plan: Plan = tables.make(Plan, tomllib.loads(text), where, PARTS)
-    except tables.TableError as error:
-        raise PlanError(str(error)) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise PlanError(f"{where}: {error}") from None
-    plan.where = where
-    try:
-        plan.check()
-    except ValueError as error:
-        raise PlanError(f"{where}: {error}") from None
+    plan: Plan = tables.parse(Plan, text, where, PARTS, PlanError)
     return plan
 
 

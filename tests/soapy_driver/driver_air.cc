@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "test_air.h"
+#include "driver_air.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
