@@ -77,8 +77,12 @@ unsigned interleaver_cs(const mode& m)
 
 } // namespace
 
-management_message encode_rate_request(const mode& m, rate_other other)
+std::optional<management_message> encode_rate_request(const mode& m, rate_other other)
 {
+    const auto codes = waveform_codes(m);
+    if (codes.empty()) {
+        return std::nullopt;
+    }
     management_message r;
     const auto il = interleaver_code(m.il);
     for (unsigned i = 0; i < std::size(rates); ++i) {
@@ -88,10 +92,8 @@ management_message encode_rate_request(const mode& m, rate_other other)
             return r;
         }
     }
-    const auto codes = waveform_codes(m);
-    const unsigned waveform = codes.empty() ? waveform_4539 : codes.front();
     const unsigned channels = 1;
-    r.eow = make_eow(eow_type::high_rate_request, waveform << 3 | channels);
+    r.eow = make_eow(eow_type::high_rate_request, codes.front() << 3 | channels);
     const auto rate = static_cast<uint32_t>(m.rate_bps);
     const unsigned cs = interleaver_cs(m);
     for (int shift = 24; shift >= 0; shift -= 8) {

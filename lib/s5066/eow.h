@@ -96,8 +96,10 @@ struct management_message {
     std::vector<uint8_t> extended;
 };
 
-//! EOW 1 if it has codes for the mode, EOW 7 otherwise.
-management_message encode_rate_request(const mode& m, rate_other other);
+/*! \brief EOW 1 if it has codes for the mode, EOW 7 otherwise.
+ *  \return empty for wideband modes, which neither has: their modems are autobaud
+ */
+std::optional<management_message> encode_rate_request(const mode& m, rate_other other);
 //! Reads EOW 1 and 7; empty for other types, unknown rates and damaged messages.
 std::optional<rate_parameters> decode_rate_request(const management_message& m);
 /*! \brief The mode that is asked for.

@@ -71,6 +71,9 @@ node::impl::impl(const node_config& config)
 
 void node::impl::set_mode(const std::string& m)
 {
+    node_config asked = d_node.config;
+    asked.mode = m;
+    asked.validate();
     const auto range = rate_range::parse(m);
     if (range) {
         d_node.modes.data_mode = range->ceiling;

@@ -108,7 +108,8 @@ public:
     const node_config& config() const;
     /*! \brief Another data mode, from the next transmission on; the mode for acknowledgements
      *         follows if ack_mode is "auto" or "same". Replaces a rate policy.
-     *  \throws std::invalid_argument for a mode that is not known
+     *  \throws std::invalid_argument for a mode that is not known, or that the other settings do
+     *  not allow (node_config::validate()); the mode then stays
      */
     void set_mode(const std::string& m);
     //! Chooses modes from now on.

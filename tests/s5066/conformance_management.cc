@@ -220,7 +220,7 @@ TEST(Conformance, Row4_06_ReasonFiveOnlyAgainstLessRobustModes)
     const auto answer_to = [&l](const char* m) {
         rate_change r;
         management_exchange x;
-        r.on_message(encode_rate_request(mode::parse(m), rate_other::equal), l, x);
+        r.on_message(*encode_rate_request(mode::parse(m), rate_other::equal), l, x);
         return x.take().eow;
     };
     EXPECT_EQ(answer_to("4539-600S"), refuse(rate_reason_conditions));
@@ -290,7 +290,7 @@ TEST(Conformance, Row4_09_AllCodesAndAdvisoriesInAnyDPdu)
         if (m) {
             ++modes;
             EXPECT_EQ(m->rate_bps, p->rate_bps);
-            EXPECT_EQ(encode_rate_request(*m, p->other).eow & 0xff, contents);
+            EXPECT_EQ(encode_rate_request(*m, p->other)->eow & 0xff, contents);
         } else {
             EXPECT_GE(why, 2);
             EXPECT_LE(why, 4);
@@ -400,7 +400,7 @@ TEST(Conformance, Row4_12_HighRateRequest)
         const auto m = find_mode(*p, why);
         ASSERT_TRUE(m);
         EXPECT_EQ(m->to_string(), "4539-9600VL");
-        const auto r = encode_rate_request(*m, rate_other::independent);
+        const auto r = *encode_rate_request(*m, rate_other::independent);
         EXPECT_EQ(r.eow, v->eow);
         EXPECT_EQ(r.extended, v->management.extended);
     }
@@ -443,4 +443,22 @@ TEST(Conformance, Row4_13_StartsAt300ShortUnlessAutobaud)
         ASSERT_FALSE(p.transmission().empty());
         EXPECT_EQ(p.tx_mode.to_string(), drc ? "4539-300S" : "4539-2400S");
     }
+}
+
+TEST(Conformance, Row4_13_WidebandModesHaveNoRateChange)
+{
+    // 5069-3k-600S has the rate and the interleaver of 4539-600S; it must not be asked for by
+    // that one's code.
+    for (const auto& m : mode::all())
+        EXPECT_EQ(encode_rate_request(m, rate_other::equal).has_value(),
+                  m.family != waveform_family::wideband)
+            << m.to_string();
+    EXPECT_TRUE(rate_change().useless(mode::parse("5069-3k-600S")));
+    management_exchange x;
+    EXPECT_THROW(rate_change().start(mode::parse("5069-3k-600S"), rate_other::equal, x),
+                 std::invalid_argument);
+    // Nor may a station that changes rates by request get there later.
+    node n(with_drc("4539-600S"));
+    EXPECT_THROW(n.set_mode("5069-48k-240000L"), std::invalid_argument);
+    EXPECT_EQ(n.config().mode, "4539-600S");
 }

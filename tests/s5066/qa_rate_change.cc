@@ -16,7 +16,7 @@ struct slave {
     slave()
     {
         asked.rate_bps = 1200;
-        change.on_message(encode_rate_request(asked, rate_other::equal), {}, exchange);
+        change.on_message(*encode_rate_request(asked, rate_other::equal), {}, exchange);
         EXPECT_TRUE(change.active());
     }
 
@@ -34,7 +34,7 @@ TEST(rate_change, only_the_acknowledgement_of_the_accept_is_the_dt_ack)
     for (const uint16_t earlier :
          { encode_rate_answer(rate_answer::refuse, rate_reason_rate),
            encode_rate_answer(rate_answer::confirm, rate_reason_none),
-           encode_rate_request(s.asked, rate_other::advisory).eow,
+           encode_rate_request(s.asked, rate_other::advisory)->eow,
            uint16_t(0) }) {
         s.change.on_acked(earlier, s.exchange);
         EXPECT_EQ(s.change.rx_mode(), rate_change::initial()) << earlier;

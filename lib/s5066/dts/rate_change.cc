@@ -4,6 +4,8 @@
 
 #include "waveform/timing.h"
 
+#include <stdexcept>
+
 namespace gr::hf::s5066 {
 
 namespace {
@@ -22,6 +24,12 @@ mode rate_change::initial()
 
 void rate_change::reset() { *this = rate_change(); }
 
+bool rate_change::useless(const mode& m) const
+{
+    return d_unknown || d_refused == m ||
+           !encode_rate_request(m, rate_other::independent);
+}
+
 bool rate_change::less_robust(const mode& a, const mode& b)
 {
     if (a.rate_bps != b.rate_bps) {
@@ -33,10 +41,15 @@ bool rate_change::less_robust(const mode& a, const mode& b)
 
 void rate_change::start(const mode& m, rate_other other, management_exchange& x)
 {
+    const auto request = encode_rate_request(m, other);
+    if (!request) {
+        throw std::invalid_argument("rate change to " + m.to_string() +
+                                    ": allowed are modes of 4539");
+    }
     d_new = m;
     d_equal = other == rate_other::equal;
     d_state = state::requested;
-    x.send(encode_rate_request(m, other));
+    x.send(*request);
 }
 
 void rate_change::on_message(const management_message& m,

@@ -31,8 +31,8 @@ public:
     //! In this mode D_PDUs of the connection are sent, and expected.
     const mode& tx_mode() const { return d_tx; }
     const mode& rx_mode() const { return d_rx; }
-    //! The peer does not know this procedure, or refused the mode: ask no more for it.
-    bool useless(const mode& m) const { return d_unknown || d_refused == m; }
+    //! The peer does not know this procedure, or refused the mode, or no request can name it.
+    bool useless(const mode& m) const;
     //! The peer has sent a new advisory: asking makes sense again.
     void on_advice() { d_refused.reset(); }
 
@@ -42,7 +42,9 @@ public:
         d_unknown = true;
         d_state = state::idle;
     }
-    //! As master, asks for another mode of our transmitter.
+    /*! \brief As master, asks for another mode of our transmitter.
+     *  \throws std::invalid_argument for a mode that encode_rate_request() has no code for
+     */
     void start(const mode& m, rate_other other, management_exchange& x);
     //! A new message came.
     void on_message(const management_message& m, const limits& l, management_exchange& x);
