@@ -2,9 +2,10 @@
 """Many channels in one wide recording."""
 import json
 import os
+import re
 
 from gnuradio import hf as module
-from gnuradio.hf import channeliser, recording
+from gnuradio.hf import recording
 import numpy as np
 import pytest
 
@@ -18,7 +19,7 @@ def tone(hz, seconds=1.0):
 @pytest.mark.parametrize("centre", [0, 3000, -12340, 20007.5])
 def test_a_channel_keeps_its_signal_and_nothing_else(centre):
     x = tone(centre + 1500) + 100 * tone(centre + 5000) + 100 * tone(centre - 4000)
-    cutter = channeliser.Channeliser(RATE, [0, centre])
+    cutter = module.channeliser(RATE, [0, centre])
     y = np.concatenate([cutter.push(p)[1] for p in np.array_split(x, 41)])[500:-50]
     t = (500 + np.arange(len(y))) / 9600 - cutter.delay_s
     left = y * np.exp(-2j * np.pi * 1500 * t)
@@ -28,10 +29,10 @@ def test_a_channel_keeps_its_signal_and_nothing_else(centre):
 
 def test_what_does_not_fit_is_named():
     with pytest.raises(ValueError, match="47000"):
-        channeliser.Channeliser(RATE, [47000])
+        module.channeliser(RATE, [47000])
     with pytest.raises(ValueError, match="96001"):
-        channeliser.Channeliser(96001, [0])
-    found = channeliser.grid(RATE, 3000)
+        module.channeliser(96001, [0])
+    found = module.channeliser.grid(RATE, 3000)
     assert found == [3000 * k for k in range(-14, 15)]
 
 
@@ -59,6 +60,7 @@ def test_every_transmission_of_a_band_is_found(hf, tmp_path):
     assert r.status == 0
     found = {report["channel_hz"]: report for report in map(json.loads, r.out.splitlines())}
     assert set(found) == set(sent) and "3 transmissions in 4 channels" in r.err
+    assert re.search(r" [1-9]\d* channels in real time per processor$", r.err.strip())
     for centre, (mode, octets, at) in sent.items():
         report = found[centre]
         assert report["mode"] == mode and report["ended"] == "eom"

@@ -2,10 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/find/preamble_search.h"
 
-#include "modem/vector_code.h"
+#include "modem/find/search_loops.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 
@@ -13,64 +12,13 @@ namespace gr::hf::kernel {
 
 namespace {
 
-constexpr size_t width = 64; // positions side by side in all loops here
+using search_loops::width;
 // Of long pieces, for the positions of one parity: their transforms are then a third longer.
 constexpr size_t pieces_at_once = 3;
 
 /* Of the threshold: an offset between two of the first look costs 0.9 dB at most, as half a turn
  * over a stretch does, and noise in one stretch may cost another share. */
 constexpr float of_threshold = 0.7f;
-
-/* One piece: out[q] = sum_s conj(symbol_s) y[q + 2 s]. */
-HF_VECTOR_CODE void correlate_piece(const float* re,
-                                    const float* im,
-                                    const std::complex<float>* symbols,
-                                    size_t count,
-                                    float* out_re,
-                                    float* out_im)
-{
-    float ar[width] = {}, ai[width] = {};
-    for (size_t s = 0; s < count; ++s) {
-        const float cr = symbols[s].real(), ci = symbols[s].imag();
-        const float *yr = re + 2 * s, *yi = im + 2 * s;
-        for (size_t q = 0; q < width; ++q) {
-            ar[q] += yr[q] * cr + yi[q] * ci;
-            ai[q] += yi[q] * cr - yr[q] * ci;
-        }
-    }
-    std::copy_n(ar, width, out_re);
-    std::copy_n(ai, width, out_im);
-}
-
-/* Power at +offset and -offset: with C = sum x cos, S = sum x sin the transforms are
- * C -+ j S. */
-HF_VECTOR_CODE void transform(const float* re,
-                              const float* im,
-                              size_t pieces,
-                              size_t stride,
-                              const float* cosine,
-                              const float* sine,
-                              float* plus,
-                              float* minus)
-{
-    float cr[width] = {}, ci[width] = {}, sr[width] = {}, si[width] = {};
-    for (size_t p = 0; p < pieces; ++p) {
-        const float c = cosine[p], s = sine[p];
-        const float *xr = re + p * stride, *xi = im + p * stride;
-        for (size_t q = 0; q < width; ++q) {
-            cr[q] += xr[q] * c;
-            ci[q] += xi[q] * c;
-            sr[q] += xr[q] * s;
-            si[q] += xi[q] * s;
-        }
-    }
-    for (size_t q = 0; q < width; ++q) {
-        const float a = cr[q] + si[q], b = ci[q] - sr[q];
-        const float d = cr[q] - si[q], e = ci[q] + sr[q];
-        plus[q] = a * a + b * b;
-        minus[q] = d * d + e * e;
-    }
-}
 
 } // namespace
 
@@ -83,6 +31,8 @@ preamble_search::preamble_search(const symbol_grid& grid,
         for (size_t k = 0; k < families[f]->patterns.size(); ++k)
             add(f, *families[f], k, max_offset_hz);
     d_batch = width;
+    d_block_top.resize(width);
+    d_block_offset.resize(width);
     const bool alike =
         std::all_of(d_patterns.begin(), d_patterns.end(), [this](const pattern& p) {
             return p.piece == d_patterns.front().piece;
@@ -151,42 +101,6 @@ void preamble_search::prepare_first_look(pattern& p,
         }
 }
 
-/* The first look at what the pieces gave: whether amplitudes of stretches, added up, reach the
- * root of \p least at one of the positions. */
-bool preamble_search::promising(const pattern& p,
-                                const float* re,
-                                const float* im,
-                                size_t stride,
-                                float least)
-{
-    const size_t pieces = p.symbols.size() / p.piece;
-    const float limit = std::sqrt(least);
-    std::array<float, width> plus{}, minus{};
-    for (size_t o = 0; o < p.coarse_offsets; ++o) {
-        std::array<float, width> up{}, down{};
-        for (size_t k = 0; k < pieces; k += p.stretch) {
-            transform(re + k * stride,
-                      im + k * stride,
-                      std::min(p.stretch, pieces - k),
-                      stride,
-                      &p.coarse_cosine[o * p.stretch],
-                      &p.coarse_sine[o * p.stretch],
-                      plus.data(),
-                      minus.data());
-            for (size_t q = 0; q < width; ++q) {
-                up[q] += std::sqrt(plus[q]);
-                down[q] += std::sqrt(minus[q]);
-            }
-        }
-        float best = 0;
-        for (size_t q = 0; q < width; ++q)
-            best = std::max(best, std::max(up[q], down[q]));
-        if (best > limit)
-            return true;
-    }
-    return false;
-}
-
 void preamble_search::restart(int64_t from)
 {
     constexpr int row = symbol_grid::samples_per_row;
@@ -203,12 +117,12 @@ void preamble_search::correlate(const pattern& p, float least)
     d_piece_re.resize(pieces * width);
     d_piece_im.resize(pieces * width);
     for (size_t k = 0; k < pieces; ++k)
-        correlate_piece(&d_re[2 * p.piece * k],
-                        &d_im[2 * p.piece * k],
-                        &p.symbols[p.piece * k],
-                        p.piece,
-                        &d_piece_re[k * width],
-                        &d_piece_im[k * width]);
+        d_loops->correlate_piece(&d_re[2 * p.piece * k],
+                                 &d_im[2 * p.piece * k],
+                                 &p.symbols[p.piece * k],
+                                 p.piece,
+                                 &d_piece_re[k * width],
+                                 &d_piece_im[k * width]);
     best_offsets(p, d_piece_re.data(), d_piece_im.data(), width, least);
     d_top = d_block_top;
     d_offset = d_block_offset;
@@ -246,32 +160,21 @@ void preamble_search::best_offsets(const pattern& p,
                                    size_t stride,
                                    float least)
 {
-    const size_t pieces = p.symbols.size() / p.piece;
-    std::array<float, width> plus{}, minus{};
-    d_block_top.assign(width, 0);
-    d_block_offset.assign(width, 0);
-    if (p.stretch > 0 && !promising(p, re, im, stride, least))
+    const search_loops::piece_rows rows{ re, im, stride, p.symbols.size() / p.piece };
+    // The first look: whether the amplitudes of stretches reach the root of that power somewhere.
+    if (p.stretch > 0 &&
+        !d_loops->any_exceeds(
+            rows,
+            { p.coarse_cosine.data(), p.coarse_sine.data(), p.coarse_offsets, p.stretch },
+            std::sqrt(least))) {
+        d_block_top.assign(width, 0);
+        d_block_offset.assign(width, 0);
         return;
-    for (size_t o = 0; o < p.offsets; ++o) {
-        transform(re,
-                  im,
-                  pieces,
-                  stride,
-                  &p.cosine[o * pieces],
-                  &p.sine[o * pieces],
-                  plus.data(),
-                  minus.data());
-        for (size_t q = 0; q < width; ++q) {
-            if (plus[q] > d_block_top[q]) {
-                d_block_top[q] = plus[q];
-                d_block_offset[q] = static_cast<int>(o);
-            }
-            if (minus[q] > d_block_top[q]) {
-                d_block_top[q] = minus[q];
-                d_block_offset[q] = -static_cast<int>(o);
-            }
-        }
     }
+    d_loops->best_offsets(rows,
+                          { p.cosine.data(), p.sine.data(), p.offsets, rows.pieces },
+                          d_block_top.data(),
+                          d_block_offset.data());
 }
 
 void preamble_search::score(pattern& p, int64_t position)

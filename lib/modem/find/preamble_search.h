@@ -3,6 +3,7 @@
 #pragma once
 
 #include "modem/find/piece_correlator.h"
+#include "modem/find/search_loops.h"
 #include "modem/front/half_symbol_stream.h"
 #include "modem/front/sample_buffer.h"
 #include "modem/grid.h"
@@ -90,14 +91,10 @@ private:
                       float least);
     void prepare_first_look(pattern& p, double seconds, double max_offset_hz) const;
     void score(pattern& p, int64_t position);
-    static bool promising(const pattern& p,
-                          const float* re,
-                          const float* im,
-                          size_t stride,
-                          float least);
     preamble_candidate best_of_contest(pattern& due);
 
     symbol_grid d_grid;
+    const search_loops::loops* d_loops = &search_loops::for_this_processor();
     std::vector<pattern> d_patterns;
     size_t d_longest = 0;
     half_symbol_stream d_stream;

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "radio/audio_to_baseband.h"
 #include "radio/baseband_to_audio.h"
+#include "radio/channeliser.h"
 
 #include <hf/audio_sink.h>
 #include <hf/audio_source.h>
@@ -11,9 +12,11 @@
 #include <pybind11/complex.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 namespace py = pybind11;
 using namespace gr::hf;
+using kernel::audio_rates;
 
 namespace {
 
@@ -108,13 +111,68 @@ void bind_sound_devices(py::module& m)
         .def("state", &audio_sink::state);
 }
 
+std::vector<py::array_t<std::complex<float>>> cut(kernel::channeliser& c,
+                                                  const array<std::complex<float>>& x)
+{
+    std::vector<std::vector<std::complex<float>>> out(c.channels());
+    {
+        py::gil_scoped_release release;
+        c.push(x.data(), static_cast<size_t>(x.size()), out);
+    }
+    std::vector<py::array_t<std::complex<float>>> arrays;
+    for (const auto& channel : out)
+        arrays.push_back(to_array(channel));
+    return arrays;
+}
+
+void bind_channeliser(py::module& m)
+{
+    using kernel::channeliser;
+    py::class_<channeliser>(
+        m,
+        "channeliser",
+        "Cuts channels out of one wide complex stream, each as baseband at its own, "
+        "lower "
+        "rate. Streaming.\n\n"
+        "rate: of the stream, samples/s, a multiple of 20 and at least twice the "
+        "channels'; "
+        "centres_hz: from the middle of the stream; channel_rate: samples/s. Raises "
+        "ValueError that names what does not fit.")
+        .def(py::init<double, const std::vector<double>&, double>(),
+             py::arg("rate"),
+             py::arg("centres_hz"),
+             py::arg("channel_rate") = static_cast<double>(audio_rates::default_modem))
+        .def("push",
+             &cut,
+             py::arg("samples"),
+             "Take complex samples; for each channel what they complete, all equally "
+             "long.")
+        .def_static(
+            "grid",
+            &channeliser::grid,
+            py::arg("rate"),
+            py::arg("spacing_hz"),
+            py::arg("channel_rate") = static_cast<double>(audio_rates::default_modem),
+            "Centres from one end of a stream to the other, one of them in its middle.")
+        .def_property_readonly_static(
+            "delay_s",
+            [](const py::object&) { return channeliser::delay_s; },
+            "The output lies so much behind the input: its sample 0 is of this time "
+            "before "
+            "it.")
+        .def_property_readonly_static(
+            "block_s",
+            [](const py::object&) { return channeliser::block_s; },
+            "So much silence behind the last sample brings out all that came before, s.");
+}
+
 } // namespace
 
 void bind_radio(py::module& m)
 {
+    bind_channeliser(m);
     bind_blocks_of_audio(m);
     bind_sound_devices(m);
-    using kernel::audio_rates;
     py::class_<kernel::audio_to_baseband>(
         m,
         "audio_to_baseband",

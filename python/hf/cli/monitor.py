@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from .. import hf_python as _hf
-from .. import channeliser, demodulation, output, recording
+from .. import demodulation, output, recording
 from . import fail
 from ._output import checked
 from ._progress import Progress
@@ -65,7 +65,7 @@ def numbers(_: Any, __: Any, text: Optional[str]) -> Optional[List[float]]:
 @click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
               help="Of each receiver, as in hf demodulate.")
 @click.option("--payload", metavar="FOLDER", help="Keep the octets of each transmission there, a "
-              "file each: CHANNEL-START.bin.")
+              "file each: _hf.channeliserANNEL-START.bin.")
 def command(path: str, channels: Optional[List[float]], grid: Optional[float],
             sample_rate: Optional[float], raw_format: Optional[str], effort: int,
             payload: Optional[str]) -> None:
@@ -87,15 +87,15 @@ def command(path: str, channels: Optional[List[float]], grid: Optional[float],
         source = recording.open_recording(path, sample_rate, raw_format)
         if not source.complex_samples:
             raise fail(f"{path}: holds real samples; allowed are complex ones (I and Q)")
-        centres = channels or channeliser.grid(source.rate, grid)
-        cutter = channeliser.Channeliser(source.rate, centres)
+        centres = channels or _hf.channeliser.grid(source.rate, grid)
+        cutter = _hf.channeliser(source.rate, centres)
     except ValueError as error:
         raise fail(str(error)) from None
     if payload:
         with checked():
             output.make_folder(payload)
     listening = [Channel(hz, effort) for hz in centres]
-    begin = time.monotonic()
+    begin, worked = time.monotonic(), time.process_time()
     try:
         with Progress(source.name) as progress:
             seconds = receive(source, cutter, listening, payload, progress)
@@ -105,11 +105,12 @@ def command(path: str, channels: Optional[List[float]], grid: Optional[float],
         click.echo(f"hf: warning: {warning}", err=True)
     found = sum(c.reception.found for c in listening)
     pace = seconds / max(time.monotonic() - begin, 1e-9)
+    at_once = len(centres) * seconds / max(time.process_time() - worked, 1e-9)
     click.echo(f"{found} transmissions in {len(centres)} channels, {seconds:.1f} s, {pace:.1f} "
-               "times real time", err=True)
+               f"times real time, {at_once:.0f} channels in real time per processor", err=True)
 
 
-def receive(source: recording.Recording, cutter: channeliser.Channeliser,
+def receive(source: recording.Recording, cutter: _hf.channeliser,
             listening: List[Channel], payload: Optional[str], progress: Progress) -> float:
     """Everything in the recording; gives its duration in seconds."""
     samples, waiting, count = 0, [], 0
@@ -129,7 +130,7 @@ def receive(source: recording.Recording, cutter: channeliser.Channeliser,
             if count >= STEP_S * source.rate:
                 hand_out()
                 count = 0
-        waiting.append(np.zeros(round(channeliser.BLOCK_S * source.rate), np.complex64))
+        waiting.append(np.zeros(round(cutter.block_s * source.rate), np.complex64))
         hand_out()
         seconds = samples / source.rate
         list(pool.map(lambda c: c.finish(seconds), listening))
