@@ -37,7 +37,7 @@ public:
                                            1 + (tone_hz > 0),
                                            sizeof(float))),
           d_modem_rate(modem_rate), d_line(keying),
-          d_converter(audio_rate, subcarrier_hz, modem_rate),
+          d_converter(audio_rate, subcarrier_hz, modem_rate, true),
           d_regulator(audio_rate, device_buffer_s), d_has_tone(tone_hz > 0),
           d_tone(audio_rate / modem_rate, 2 * M_PI * tone_hz / audio_rate)
     {

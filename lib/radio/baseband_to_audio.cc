@@ -25,13 +25,15 @@ audio_rates checked(const audio_rates& r)
 
 baseband_to_audio::baseband_to_audio(double audio_rate,
                                      double subcarrier_hz,
-                                     double modem_rate)
-    : baseband_to_audio(checked({ audio_rate, subcarrier_hz, modem_rate }))
+                                     double modem_rate,
+                                     bool from_modem)
+    : baseband_to_audio(checked({ audio_rate, subcarrier_hz, modem_rate }),
+                        from_modem ? channel_edges::own_stop : channel_edges::stop)
 {
 }
 
-baseband_to_audio::baseband_to_audio(const audio_rates& rates)
-    : d_mixer(rates.subcarrier / rates.modem),
+baseband_to_audio::baseband_to_audio(const audio_rates& rates, double filter_stop)
+    : d_filter(filter_stop), d_mixer(rates.subcarrier / rates.modem),
       d_resampler(rates.modem,
                   { rates.ratio().down, rates.ratio().up },
                   rates.subcarrier,

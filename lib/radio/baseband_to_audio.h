@@ -27,11 +27,14 @@ public:
      *  \param subcarrier_hz middle of the channel, which must fit between 0 Hz and half of
      *  audio_rate
      *  \param modem_rate samples/s of the input
+     *  \param from_modem the input is a modem's own, with nothing beside the channel: a shorter
+     *  filter does, and its delay is shorter
      *  \throws std::invalid_argument that names the value and what is allowed
      */
     explicit baseband_to_audio(double audio_rate,
                                double subcarrier_hz = audio_rates::default_subcarrier,
-                               double modem_rate = audio_rates::default_modem);
+                               double modem_rate = audio_rates::default_modem,
+                               bool from_modem = false);
 
     //! Take \p n samples; append what they complete to \p out.
     void push(const std::complex<float>* x, size_t n, std::vector<float>& out);
@@ -40,7 +43,7 @@ public:
     void finish(std::vector<float>& out);
 
 private:
-    explicit baseband_to_audio(const audio_rates& rates);
+    baseband_to_audio(const audio_rates& rates, double filter_stop);
     void convert(std::vector<float>& out);
 
     channel_filter d_filter;

@@ -26,10 +26,8 @@ volk::vector<float> low_pass(double pass, double stop, float stop_band_db)
     return taps;
 }
 
-channel_filter::channel_filter()
-    : d_taps(low_pass(channel_edges::pass,
-                      channel_edges::stop,
-                      channel_edges::stop_band_db)),
+channel_filter::channel_filter(double stop)
+    : d_taps(low_pass(channel_edges::pass, stop, channel_edges::stop_band_db)),
       d_history(delay())
 {
 }

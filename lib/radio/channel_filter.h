@@ -20,6 +20,9 @@ struct channel_edges {
     static constexpr double pass = 1700.0 / 9600;
     //! 1950 Hz of 9600: the image of a real signal on 1800 Hz begins at 2 * 1800 - 1620 Hz.
     static constexpr double stop = 1950.0 / 9600;
+    /*! 2700 Hz of 9600, for a modem's own samples, whose spectrum ends where the pulse does: what a
+     *  cut-off transmission leaves further out is suppressed all the same. */
+    static constexpr double own_stop = 2700.0 / 9600;
     static constexpr float stop_band_db = 60;
 };
 
@@ -34,7 +37,8 @@ volk::vector<float> low_pass(double pass, double stop, float stop_band_db);
 class channel_filter
 {
 public:
-    channel_filter();
+    //! \param stop edge as in channel_edges: one further off costs less delay
+    explicit channel_filter(double stop = channel_edges::stop);
 
     //! Take \p n samples, append what they complete to \p out.
     void

@@ -18,8 +18,12 @@ namespace gr::hf::kernel {
 class feed_regulator
 {
 public:
-    //! Less than this away from the target is left alone, s: devices take and give 10 ms at once.
+    /*! Less than this below the target is left alone, s: devices take and give 10 ms at once, and
+     *  what is added may soon be too much. */
     static constexpr double tolerance_s = 15e-3;
+    /*! Less than this above it, s: what a device holds at the most it holds in every window, so that
+     *  nothing is lost by leaving out what is delay for every answer. */
+    static constexpr double surplus_s = 1e-3;
 
     /*! \param sample_rate of what \p samples counts in reported(), samples/s
      *  \param target_s what the device is to hold
@@ -47,7 +51,7 @@ public:
         const double away = d_target - d_most;
         d_begin = samples;
         d_most = 0;
-        return std::abs(away) > tolerance_s ? away : 0;
+        return away > tolerance_s || away < -surplus_s ? away : 0;
     }
 
 private:

@@ -27,7 +27,8 @@ os.environ["SOAPY_SDR_PLUGIN_PATH"] = str(PLUGINS)
 
 
 def over_sound(questions, lead_s, buffer_s):
-    """Turnarounds in ms, and how often playback ran empty."""
+    """Turnarounds in ms, how often playback ran empty, and what the radio shows of its parts, mean
+    over the questions, ms."""
     tb = gr.top_block()
     radios = [radio.AudioRadio(tb, station.Radio(
         capture="east_out", playback="east_in", buffer_s=buffer_s,
@@ -35,17 +36,18 @@ def over_sound(questions, lead_s, buffer_s):
     asking = Asking(tb, *radios)
     tb.start()
     until(lambda: asking.player.count > 5 * 9600)  # servers begin slowly
-    found = []
+    found, parts = [], []
     for _ in range(questions):
         ends = asking.ask()
+        parts.append(radios[1].turnaround_parts_ms())
         if ends is not None:
             found.append((asking.heard_itself(ends[1]) - ends[1]) / 9.6 - 1e3 * lead_s)
-    shown = radios[1].turnaround_ms
     tb.stop()
     tb.wait()
     for r in radios:
         r.close()
-    return found, radios[1].playback.state().underruns, shown
+    return (found, radios[1].playback.state().underruns,
+            {name: np.mean([p[name] for p in parts]) for name in parts[0]})
 
 
 def over_sdr(questions, kind, latency_s):
@@ -94,9 +96,11 @@ def main():
             sound.cables(Path(folder), ("east",)) as environment:
         os.environ.update(environment)
         for lead_s, buffer_s in ((0.05, 0.1), (0.1, 0.1), (0.2, 0.1), (0.05, 0.06)):
-            found, empty, shown = over_sound(questions, lead_s, buffer_s)
-            print(f"audio, lead_s = {lead_s}, buffer_s = {buffer_s}: {text(found)}; shown "
-                  f"{shown:.0f} ms; ran empty {empty} times", flush=True)
+            found, empty, parts = over_sound(questions, lead_s, buffer_s)
+            rest = np.mean(found) - sum(parts.values()) if found else float("nan")
+            print(f"audio, lead_s = {lead_s}, buffer_s = {buffer_s}: {text(found)}; ran empty "
+                  f"{empty} times; " + ", ".join(f"{k} {v:.0f}" for k, v in parts.items())
+                  + f", ticks and host {rest:.0f}", flush=True)
     for kind in ("soapy", "uhd"):
         for latency_s in (0.04, 0.03):
             found, late, ahead, shown = over_sdr(questions, kind, latency_s)

@@ -206,6 +206,34 @@ TEST(BasebandToAudio, NoiseBesideTheChannelDoesNotFallIntoIt)
     }
 }
 
+// Samples that must come in before the audio of an impulse has its peak.
+size_t delay_of(baseband_to_audio c)
+{
+    const std::vector<value> one(1, 1.0f), more(1);
+    std::vector<float> y;
+    c.push(one.data(), 1, y);
+    size_t k = 0;
+    for (; y.empty(); ++k)
+        c.push(more.data(), 1, y);
+    return k;
+}
+
+TEST(BasebandToAudio, AModemsOwnSamplesWaitForAShorterFilter)
+{
+    EXPECT_GT(delay_of(baseband_to_audio(48000, 1800, 9600)), 60u);
+    EXPECT_LT(delay_of(baseband_to_audio(48000, 1800, 9600, true)), 28u);
+    std::vector<value> x(9600);
+    for (const double hz : { -3000.0, 3000.0 }) {
+        for (size_t i = 0; i < x.size(); ++i)
+            x[i] = value(std::polar(1.0, 2 * M_PI * hz / 9600 * static_cast<double>(i)));
+        const auto y = up(baseband_to_audio(48000, 1800, 9600, true), x);
+        double p = 0;
+        for (size_t i = 2000; i + 2000 < y.size(); ++i)
+            p += y[i] * y[i];
+        EXPECT_LT(p / static_cast<double>(y.size()), 2e-6) << hz;
+    }
+}
+
 TEST(Conversion, NamesWhatIsWrong)
 {
     const auto message = [](auto make) -> std::string {

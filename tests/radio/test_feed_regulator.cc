@@ -75,6 +75,16 @@ TEST(feed_regulator, the_delay_that_a_stall_leaves_is_taken_out)
     EXPECT_NEAR(d.held(), target, 0.02);
 }
 
+TEST(feed_regulator, what_is_held_too_much_is_delay_and_taken_out)
+{
+    device d;
+    d.run(10);
+    d.stall(0.112); // 12 ms more are held from then on
+    EXPECT_NEAR(d.held(), 0.112, 1e-3);
+    EXPECT_NEAR(d.run(5), -0.012, 1e-3);
+    EXPECT_NEAR(d.held(), target, 1e-3);
+}
+
 TEST(feed_regulator, another_target_is_reached)
 {
     device d;

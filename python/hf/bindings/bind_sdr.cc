@@ -1,5 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "radio/rx_timeline.h"
+
 #include <hf/from_sdr.h>
 #include <hf/soapy_sink.h>
 #include <hf/soapy_source.h>
@@ -39,6 +41,33 @@ Class& define_soapy(Class& c, Make make, double gain_db)
 
 void bind_sdr(py::module& m)
 {
+    using kernel::rx_timeline;
+    py::class_<rx_timeline>(
+        m,
+        "rx_timeline",
+        "The count of received samples against the clock of a device "
+        "that says at which time a sample was taken (tags rx_time).\n\n"
+        "sample_rate: of the device, samples/s.")
+        .def(py::init<double>(), py::arg("sample_rate"))
+        .def(
+            "at",
+            [](rx_timeline& t, int64_t seconds, double fraction) {
+                const auto v = t.at({ seconds, fraction });
+                return py::make_tuple(v.lost, v.repeated);
+            },
+            py::arg("seconds"),
+            py::arg("fraction"),
+            "The next sample was taken then: (samples that are missing before it, "
+            "samples "
+            "from it on that were there already).")
+        .def("counted",
+             &rx_timeline::counted,
+             py::arg("samples"),
+             "So many samples were taken, or put in for lost ones.")
+        .def("forget_time",
+             &rx_timeline::forget_time,
+             "The next time will be that of another clock.");
+
     py::class_<from_sdr_state>(m, "from_sdr_state")
         .def_readonly("peak_db", &from_sdr_state::peak_db)
         .def_readonly("rms_db", &from_sdr_state::rms_db)

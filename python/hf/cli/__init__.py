@@ -20,7 +20,7 @@ COMMANDS = {
     "demodulate": "Samples to octets: finds every transmission in a recording.",
     "info": "Versions, modes and what this machine can do.",
     "modulate": "Octets to samples.",
-    "monitor": "Every channel of one wide recording.",
+    "monitor": "Every channel of one wide recording, or of an SDR.",
     "nft": "Rules that bring TCP connections to HF-PEP.",
     "radio": "Devices, levels, test tones, delays; what is heard.",
     "receive": "Files by BFTP over a SIS server, into a folder.",

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf monitor: every channel of one wide recording."""
+"""hf monitor: every channel of one wide recording, or of an SDR."""
 from concurrent.futures import ThreadPoolExecutor
 import json
 import os
+import signal
 import time
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -10,7 +11,7 @@ import click
 import numpy as np
 
 from .. import hf_python as _hf
-from .. import demodulation, output, recording
+from .. import demodulation, output, radio, recording, station
 from . import fail
 from ._output import checked
 from ._progress import Progress
@@ -53,43 +54,78 @@ def numbers(_: Any, __: Any, text: Optional[str]) -> Optional[List[float]]:
         raise click.BadParameter(f"'{text}': allowed are numbers with commas between") from None
 
 
-@click.command(short_help="Every channel of one wide recording.")
-@click.argument("path", metavar="FILE")
+def device(kind: str, args: str, frequency: Optional[float], sample_rate: Optional[float],
+           gain: float, antenna: str, seconds: Optional[float]) -> radio.WideReceiver:
+    """An SDR to be read as a recording is; SIGINT and SIGTERM end it as the end of a file does.
+    Raises ValueError, RuntimeError."""
+    if not frequency or not sample_rate:
+        raise click.UsageError(f"--{kind} needs --frequency and --sample-rate")
+    sdr = station.Sdr(args=args, frequency_hz=frequency, sample_rate=sample_rate, rx_gain_db=gain,
+                      rx_antenna=antenna)
+    sdr.check(kind)
+    found = radio.WideReceiver(station.Radio(type=kind, sdr=sdr, transmit=False),
+                               lambda line: click.echo(line, err=True), seconds)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: found.stop())
+    return found
+
+
+@click.command(short_help="Every channel of one wide recording, or of an SDR.")
+@click.argument("path", metavar="FILE", required=False)
+@click.option("--soapy", metavar="ARGS", help="Instead of FILE: an SDR by SoapySDR, for example "
+              "driver=lime, until Ctrl-C.")
+@click.option("--uhd", metavar="ARGS", help="Instead of FILE: an SDR by UHD, for example "
+              "serial=30AD123.")
+@click.option("--frequency", type=click.FloatRange(0, 6e9), metavar="HZ",
+              help="Of the SDR: the middle of what it hears.")
+@click.option("--gain", type=click.FloatRange(-200, 200), default=20, show_default=True,
+              help="Of the SDR, dB.")
+@click.option("--antenna", default="", help="Of the SDR, by name.")
+@click.option("--seconds", type=click.FloatRange(0.1), help="Of the SDR: end after so many.")
 @click.option("--channels", callback=numbers, metavar="HZ,...",
               help="Centres of the channels, Hz from the middle of the recording.")
 @click.option("--grid", type=click.FloatRange(100), metavar="HZ",
               help="Instead: a channel every so many Hz over the whole recording.")
-@click.option("--sample-rate", type=float, help="Of raw samples, samples/s.")
+@click.option("--sample-rate", type=float, help="Of raw samples or the SDR, samples/s.")
 @click.option("--format", "raw_format", type=click.Choice(["cs16le", "cf32le"]),
               help="FILE holds raw complex samples.")
 @click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
               help="Of each receiver, as in hf demodulate.")
 @click.option("--payload", metavar="FOLDER", help="Keep the octets of each transmission there, a "
               "file each: _hf.channeliserANNEL-START.bin.")
-def command(path: str, channels: Optional[List[float]], grid: Optional[float],
+def command(path: Optional[str], soapy: Optional[str], uhd: Optional[str],
+            frequency: Optional[float], gain: float, antenna: str, seconds: Optional[float],
+            channels: Optional[List[float]], grid: Optional[float],
             sample_rate: Optional[float], raw_format: Optional[str], effort: int,
             payload: Optional[str]) -> None:
-    """Receive every 3 kHz channel of one wide complex recording (SigMF, or raw).
+    """Receive every 3 kHz channel of one wide complex recording (SigMF, or raw), or of an SDR.
 
     For each transmission a line of JSON on standard output: channel_hz (centre, from the middle of
-    the recording) and the keys of hf demodulate --json, in the order in which they end.
+    the recording or the SDR) and the keys of hf demodulate --json, in the order in which they end.
 
     \b
     Examples:
       hf monitor --grid 3000 band.sigmf-meta
       hf monitor --channels -42000,1500,27000 band.sigmf-meta --payload heard
+      hf monitor --grid 3000 --soapy driver=lime --frequency 7.1e6 --sample-rate 200000
     """
     if (channels is None) == (grid is None):
         raise click.UsageError("give --channels or --grid")
-    if (sample_rate is None) != (raw_format is None):
+    if sum(x is not None for x in (path, soapy, uhd)) != 1:
+        raise click.UsageError("give one of FILE, --soapy and --uhd")
+    if path is not None and (sample_rate is None) != (raw_format is None):
         raise click.UsageError("--format and --sample-rate belong together")
     try:
-        source = recording.open_recording(path, sample_rate, raw_format)
+        if path is None:
+            kind, args = ("soapy", soapy) if soapy is not None else ("uhd", str(uhd))
+            source: Any = device(kind, str(args), frequency, sample_rate, gain, antenna, seconds)
+        else:
+            source = recording.open_recording(path, sample_rate, raw_format)
         if not source.complex_samples:
             raise fail(f"{path}: holds real samples; allowed are complex ones (I and Q)")
         centres = channels or _hf.channeliser.grid(source.rate, grid)
         cutter = _hf.channeliser(source.rate, centres)
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         raise fail(str(error)) from None
     if payload:
         with checked():
@@ -98,21 +134,21 @@ def command(path: str, channels: Optional[List[float]], grid: Optional[float],
     begin, worked = time.monotonic(), time.process_time()
     try:
         with Progress(source.name) as progress:
-            seconds = receive(source, cutter, listening, payload, progress)
-    except recording.RecordingError as error:
+            heard_s = receive(source, cutter, listening, payload, progress)
+    except (recording.RecordingError, RuntimeError) as error:
         raise fail(str(error)) from None
     for warning in source.warnings:
         click.echo(f"hf: warning: {warning}", err=True)
     found = sum(c.reception.found for c in listening)
-    pace = seconds / max(time.monotonic() - begin, 1e-9)
-    at_once = len(centres) * seconds / max(time.process_time() - worked, 1e-9)
-    click.echo(f"{found} transmissions in {len(centres)} channels, {seconds:.1f} s, {pace:.1f} "
+    pace = heard_s / max(time.monotonic() - begin, 1e-9)
+    at_once = len(centres) * heard_s / max(time.process_time() - worked, 1e-9)
+    click.echo(f"{found} transmissions in {len(centres)} channels, {heard_s:.1f} s, {pace:.1f} "
                f"times real time, {at_once:.0f} channels in real time per processor", err=True)
 
 
-def receive(source: recording.Recording, cutter: _hf.channeliser,
+def receive(source: Any, cutter: _hf.channeliser,
             listening: List[Channel], payload: Optional[str], progress: Progress) -> float:
-    """Everything in the recording; gives its duration in seconds."""
+    """Everything in a recording, or of a radio.WideReceiver; gives its duration in seconds."""
     samples, waiting, count = 0, [], 0
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         def hand_out() -> None:

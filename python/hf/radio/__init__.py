@@ -11,8 +11,10 @@ from .file import FileRadio
 from .recorder import Recorder
 from .rig import Rig
 from .sdr import SdrRadio
+from .wide import WideReceiver
 
-__all__ = ["AudioRadio", "FileRadio", "Recorder", "Rig", "SdrRadio", "open_radio", "record"]
+__all__ = ["AudioRadio", "FileRadio", "Recorder", "Rig", "SdrRadio", "WideReceiver",
+           "open_radio", "record"]
 
 _KINDS = {"audio": AudioRadio, "file": FileRadio, "soapy": SdrRadio, "uhd": SdrRadio}
 

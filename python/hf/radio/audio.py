@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A transceiver on a sound card."""
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 
 from gnuradio import blocks, gr
 
@@ -11,9 +11,9 @@ from .key import Key
 from .rig import Rig, open_rig
 
 
-#: The filters of both ways wait for so many samples of the modem: low-pass filters of 139 taps
-#: (lib/radio/channel_filter.h) and those of the resamplers.
-_FILTER_SAMPLES = 2 * (69 + 4)
+#: The filters of both ways wait for so many samples of the modem: low-pass filters of 139 and 35
+#: taps (lib/radio/channel_filter.h) and those of the resamplers.
+_FILTER_SAMPLES = (69 + 4) + (17 + 4)
 
 
 def _opened(what: str, rate: int, name: str, make: Any) -> gr.basic_block:
@@ -125,13 +125,17 @@ class AudioRadio:
         """What devices and filters hold now, without the key's lead: the time from the end of
         a reception to the first sample of an answer, beyond the decoder's delay. None without
         transmitter."""
-        if self.playback is None:
-            return None
+        return None if self.playback is None else sum(self.turnaround_parts_ms().values())
+
+    def turnaround_parts_ms(self) -> Dict[str, float]:
+        """What that time consists of, by name, as far as the radio knows it: what a busy host
+        adds is not in it. Only with a transmitter."""
         held_ms, lead_ms = self.playback.state().held_ms, 1e3 * self.radio.ptt.lead_s
         if self.radio.ptt.way != "tone":  # which waits in the device with the samples
             held_ms = max(0.0, held_ms - lead_ms)
-        return float(self.capture.state().waiting_ms + held_ms
-                     + 1e3 * (self.radio.latency_s + self._filters_s))
+        return {"capture": float(self.capture.state().waiting_ms),
+                "playback beyond lead": float(held_ms), "filters": 1e3 * self._filters_s,
+                "latency_s": 1e3 * self.radio.latency_s}
 
     @property
     def level(self) -> float:

@@ -21,7 +21,7 @@ _TICK_MS = 10.0
 _SAME_RATE = 1e-11
 
 #: A device of UHD that gives nothing for so long is gone; s.
-_SILENT_S = 4.0
+SILENT_S = 4.0
 #: gr-uhd waits for such a device for ever, and keeps a flowgraph from ending: then the program is
 #: ended so long after the key was released; s.
 _PATIENCE_S = 5.0
@@ -35,7 +35,7 @@ _ADVICE = {
 }
 
 
-class _Events(gr.basic_block):
+class SdrEvents(gr.basic_block):
     """Hears what the blocks of a radio tell, and makes lines for the operator of it."""
 
     def __init__(self, rate: float, say: Callable[[str], None]) -> None:
@@ -81,9 +81,8 @@ class SdrRadio:
         s = r.sdr
         rate = s.sample_rate or 5 * modem_rate
         self.source = _hf.from_sdr(rate, modem_rate)
-        opened = (_open_soapy if r.type == "soapy" else _open_uhd)(r, rate)
-        self._device_in, self._device_out = opened
-        self._watch = _Events(rate, self._lines.append)
+        self._device_in, self._device_out = open_device(r, rate)
+        self._watch = SdrEvents(rate, self._lines.append)
         self._ear = Ear(self.source.state, self._away)
         tb.connect(self._device_in, self.source)
         tb.msg_connect(self.source, "events", self._watch, "events")
@@ -140,7 +139,7 @@ class SdrRadio:
         now, count = time.monotonic(), self.source.nitems_read(0)
         if count != self._moved[1]:
             self._moved = (now, count)
-        elif count > 0 and now > self._moved[0] + _SILENT_S and not self._gone:
+        elif count > 0 and now > self._moved[0] + SILENT_S and not self._gone:
             self._gone = True
             self._lines.append(f"{self.radio.sdr.args}: the device gives no samples: it is lost, "
                                "and the station ends")
@@ -151,13 +150,24 @@ class SdrRadio:
         if self.key is not None:
             self.key.close()
         if self._gone:
-            end = threading.Timer(_PATIENCE_S, os._exit, (1,))
-            end.daemon = True
-            end.start()
+            end_without_uhd()
+
+
+def end_without_uhd() -> None:
+    """End the program with status 1 some seconds from now: gr-uhd keeps a flowgraph from ending
+    whose device is gone."""
+    end = threading.Timer(_PATIENCE_S, os._exit, (1,))
+    end.daemon = True
+    end.start()
+
+
+def open_device(r: station.Radio, rate: float) -> Tuple[Any, Any]:
+    """Receiver and transmitter of an SDR, blocks of GNU Radio; None for one that is not wanted.
+    Raises RuntimeError if it cannot be opened, ValueError for what it does not have."""
+    return (_open_soapy if r.type == "soapy" else _open_uhd)(r, rate)
 
 
 def _open_soapy(r: station.Radio, rate: float) -> Tuple[Any, Any]:
-    """Receiver and transmitter; None for one that is not wanted."""
     s = r.sdr
 
     def of(kind: Any, gain_db: float, antenna: str) -> Any:

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A keyed radio on a sound device at 48 kHz for an hour: whether samples are lost that nobody
+tells of, and whether the key is ever down for longer than a transmission.
+
+    build/run python3 tests/radio/bench_endurance.py [MINUTES]
+
+The radio hears itself over a cable of a sound server of its own and transmits every eight seconds.
+Each transmission must come back as many samples later as the one before; what the radio itself
+tells of (samples lost, playback that ran empty, idle samples added or left out) is taken off. A
+step that is told of within a minute counts as detected. Prints a line a minute and the sums.
+"""
+import os
+import pathlib
+import sys
+import tempfile
+import time
+
+from gnuradio import gr, hf
+from gnuradio.hf import radio, station
+from gnuradio.hf.radio import probe
+import numpy as np
+from answering import delay_of
+from rig import Rig
+import sound
+from waiting import until
+
+RATE, MODE = 9600, "4539-3200S"
+EVERY = 8 * RATE  # samples
+TOLERANCE = 1.0   # sample: 0.1 ms
+TOLD_WITHIN = 60 * RATE
+
+
+class Heard:
+    """The latest samples that were received, by their number."""
+
+    def __init__(self):
+        self._pieces, self._first, self.count = [], 0, 0
+
+    def push(self, x):
+        """More of them."""
+        self._pieces.append(x.copy())
+        self.count += len(x)
+
+    def take(self, first, last):
+        """Samples first to last - 1; older ones are forgotten."""
+        x = np.concatenate(self._pieces)
+        self._pieces = [x[first - self._first:]]
+        part, self._first = x[first - self._first:last - self._first], first
+        return part
+
+
+def told(radio_):
+    """What the radio tells of: events that may move what comes back, and by how much idle samples
+    moved it, samples of the modem."""
+    p, c, s = radio_.playback.state(), radio_.capture.state(), radio_.sink.state()
+    return ((p.underruns, p.outages, c.lost, c.overruns, c.outages), s.added - s.left_out)
+
+
+def transmissions(radio_, player, heard, minutes):
+    """For each: the sample at which it was played, by how much it came back later, and told()."""
+    octets = b"is everything there?"
+    signal = np.asarray(hf.modulate(MODE, octets))
+    signal = signal * (radio_.level / np.max(np.abs(signal)))
+    until(lambda: player.count > 5 * RATE)  # servers begin slowly
+    at = player.count
+    end = at + int(minutes * 60 * RATE)
+    while at < end:
+        at += EVERY
+        player.play(at, signal)
+        last = at + len(signal) + 2 * RATE
+        until(lambda last=last: heard.count > last)
+        yield at, delay_of(heard.take(at, last), signal), told(radio_)
+
+
+def undetected(found):
+    """Steps of what came back that nothing was told of within a minute: (sample, samples)."""
+    steps = []
+    for k in range(1, len(found)):
+        (_, before, (_, moved_before)), (at, now, (_, moved)) = found[k - 1:k + 1]
+        step = (now - moved) - (before - moved_before)
+        near = [events for t, _, (events, _) in found if abs(t - at) <= TOLD_WITHIN]
+        if abs(step) > TOLERANCE and near[0] == near[-1]:
+            steps.append((at, step))
+    return steps
+
+
+def held_down(rig, now):
+    """How long the key was down each time, s."""
+    times = rig.history + ([(now, False)] if rig.keyed else [])
+    return [up - down for (down, _), (up, _) in zip(times[::2], times[1::2])]
+
+
+def main():
+    """Print what was found."""
+    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 60
+    rig, heard, found = Rig(), Heard(), []
+    loads = []
+    with tempfile.TemporaryDirectory() as folder, \
+            sound.cables(pathlib.Path(folder), ("east",)) as environment:
+        os.environ.update(environment)
+        tb = gr.top_block()
+        r = radio.AudioRadio(tb, station.Radio(
+            capture="east_out", playback="east_in",
+            ptt=station.Ptt(way="rigctld", port=rig.port)))
+        player = probe.Player(heard.push)
+        player.set_max_output_buffer(512)
+        tb.connect(r.source, player, r.sink)
+        tb.start()
+        for one in transmissions(r, player, heard, minutes):
+            found.append(one)
+            loads.append(os.getloadavg()[0])
+            if len(found) % 8 == 0:
+                print(f"{len(found)} transmissions, back after {one[1] / 9.6:.2f} ms, "
+                      f"told {one[2]}, load {loads[-1]:.0f}", *r.take_lines(), sep="\n  ",
+                      flush=True)
+        tb.stop()
+        tb.wait()
+        r.close()
+        until(lambda: not rig.keyed)
+    downs = held_down(rig, time.monotonic())
+    events, _ = found[-1][2]
+    seconds = (found[-1][0] - found[0][0]) / RATE
+    steps = undetected(found)
+    print(f"{seconds / 60:.1f} minutes, {len(found)} transmissions, load {min(loads):.0f} to "
+          f"{max(loads):.0f}: told of {events[0]} times empty and {events[2]} samples lost; "
+          f"{len(steps)} steps that were not told of {steps[:5]}; key down {len(downs)} times, "
+          f"{min(downs):.2f} to {max(downs):.2f} s")
+
+
+if __name__ == "__main__":
+    main()
