@@ -17,6 +17,8 @@ namespace {
 
 // Longest wait inside work(): stop() must not hang.
 constexpr int wait_ms = 20;
+// What is due by the clock is handed on in pieces of this length: each wakes all blocks behind it.
+constexpr double piece_s = 0.005;
 
 class air_source : public gr::sync_block
 {
@@ -180,27 +182,33 @@ size_t air_impl::available(size_t station) const
     return d_end > 0 ? std::min(n, d_end - std::min(d_end, taken)) : n;
 }
 
-// How many of n samples from position on are due by the clock.
-size_t air_impl::paced(uint64_t position, size_t n)
+// How many of n samples from position on are due by the clock; none, and how long to wait, as long
+// as they are neither all nor a piece.
+size_t air_impl::paced(uint64_t position, size_t n, double& wait_s)
 {
     if (d_speed <= 0)
         return n;
+    const double rate = d_speed * d_sample_rate;
     const auto t = clock::now();
     if (!d_started) {
         d_started = true;
         d_pace_time = t;
         d_pace_sample = position;
     }
-    const double due =
-        std::chrono::duration<double>(t - d_pace_time).count() * d_speed * d_sample_rate +
-        static_cast<double>(d_pace_sample);
+    const double due = std::chrono::duration<double>(t - d_pace_time).count() * rate +
+                       static_cast<double>(d_pace_sample);
     const double more = due - static_cast<double>(position);
     // A machine that cannot keep up must not race afterwards.
-    if (more > d_sample_rate * d_speed * 0.2) {
+    if (more > rate * 0.2) {
         d_pace_time = t;
         d_pace_sample = position;
     }
-    return more <= 0 ? 0 : std::min(n, static_cast<size_t>(more));
+    const double least = std::min(static_cast<double>(n), std::max(1.0, rate * piece_s));
+    if (more < least) {
+        wait_s = (least - more) / rate;
+        return 0;
+    }
+    return std::min(n, static_cast<size_t>(more));
 }
 
 int air_impl::read(int station, gr_complex* out, size_t n)
@@ -217,10 +225,11 @@ int air_impl::read(int station, gr_complex* out, size_t n)
         }
         if (d_ended || n == 0)
             return -1;
-        n = paced(taken, n);
+        double wait_s = 0;
+        n = paced(taken, n, wait_s);
         if (n == 0) {
             lock.unlock();
-            boost::this_thread::sleep_for(boost::chrono::microseconds(500));
+            boost::this_thread::sleep_for(boost::chrono::duration<double>(wait_s));
             return 0;
         }
         d_air.take(k, n, heard);

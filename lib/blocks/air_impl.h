@@ -54,7 +54,7 @@ private:
 
     void check_station(int station) const;
     size_t available(size_t station) const;
-    size_t paced(uint64_t position, size_t n);
+    size_t paced(uint64_t position, size_t n, double& wait_s);
 
     kernel::shared_air d_air;
     const double d_sample_rate;

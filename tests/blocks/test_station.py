@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Tuple
 
 from gnuradio import gr, hf
 from gnuradio.hf.station import Capture, Description, Station
+import numpy as np
 import pytest
 
 from flow import wait_for
@@ -110,3 +111,32 @@ def test_captures_are_read_by_tshark(tmp_path):
     # S_BIND_REQUEST, S_BIND_ACCEPTED, S_UNIDATA_REQUEST, its confirmation.
     assert types.count("1") == 1 and types.count("3") == 1
     assert types.count("20") == 3 and types.count("22") == 3
+
+
+class Pieces(gr.sync_block):
+    """Hands samples on and counts how often it is woken for them."""
+
+    def __init__(self) -> None:
+        gr.sync_block.__init__(self, "pieces", in_sig=[np.complex64], out_sig=[np.complex64])
+        self.count = self.samples = 0
+
+    def work(self, input_items: List[Any], output_items: List[Any]) -> int:
+        n = len(output_items[0])
+        self.count += 1
+        self.samples += n
+        output_items[0][:] = input_items[0][:n]
+        return n
+
+
+def test_paced_air_comes_in_pieces_that_are_worth_waking_for():
+    top = gr.top_block()
+    air = hf.air(2, "clear", speed=1, duration_s=2)
+    pieces = Pieces()
+    top.connect(air.source(0), pieces, air.sink(0))
+    top.connect(air.source(1), air.sink(1))
+    begin = time.monotonic()
+    top.run()
+    assert time.monotonic() - begin > 1.9  # paced all the same
+    assert pieces.samples == 2 * 9600
+    # Of 5 ms, less where it waits for what the other station sends.
+    assert pieces.count <= 1500

@@ -8,8 +8,8 @@ SPEED = 30
 
 
 @contextlib.contextmanager
-def running(folder, mode="4539-9600S", capture=False, speed=SPEED):
-    """hf run with two stations; gives their servers, each HOST:PORT."""
+def started(folder, mode="4539-9600S", capture=False, speed=SPEED):
+    """hf run with two stations; gives the process and their servers, each HOST:PORT."""
     files = []
     for k in (1, 2):
         path = folder / f"station{k}.toml"
@@ -25,12 +25,19 @@ def running(folder, mode="4539-9600S", capture=False, speed=SPEED):
             line = process.stderr.readline()
             assert line, "hf run ended"
             servers.append("127.0.0.1:" + re.search(r"on port (\d+)", line).group(1))
-        yield servers
+        yield process, servers
         assert process.poll() is None, "hf run has ended by itself"
     finally:
         process.terminate()
         assert process.wait(20) == 0
         process.stderr.close()
+
+
+@contextlib.contextmanager
+def running(folder, **options):
+    """As started(); gives the servers alone."""
+    with started(folder, **options) as (_, servers):
+        yield servers
 
 
 def hf(*arguments, **options):

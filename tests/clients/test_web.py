@@ -17,7 +17,7 @@ from stations import hf
 
 @contextlib.contextmanager
 def page(folder, *more, speed=30):
-    """hf run with two stations and a page; gives its address, the token, a SIS server and the
+    """hf run with two stations and a page; gives its address, the token, the SIS servers and the
     process id."""
     files = []
     for k in (1, 2):
@@ -27,13 +27,14 @@ def page(folder, *more, speed=30):
     process = subprocess.Popen(["hf", "run", *files, "--speed", str(speed), "--quiet", "--web",
                                 "0", *more], stderr=subprocess.PIPE, text=True)
     try:
-        server = None
+        servers = []
         for line in process.stderr:
-            server = server or re.search(r"SIS server on port (\d+)", line)
+            servers += [f"127.0.0.1:{found}"
+                        for found in re.findall(r"SIS server on port (\d+)", line)]
             found = re.match(r"page: (http://127\.0\.0\.1:\d+/)#?(\S*)", line)
             if found:
                 break
-        yield found[1], found[2], f"127.0.0.1:{server[1]}", process.pid
+        yield found[1], found[2], servers, process.pid
     finally:
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
@@ -69,8 +70,8 @@ def test_the_page_needs_nothing_from_elsewhere(read_only):
 
 
 def test_the_state_tells_what_happens(read_only):
-    url, _, server, _ = read_only
-    ping = hf("console", "ping", "--to", "1.2.0.2", "--server", server, "--count", "1",
+    url, _, servers, _ = read_only
+    ping = hf("console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "1",
               "--clock-speed", "30", "--timeout", "30")
     assert ping.returncode in (0, 1)  # nobody answers; but it went on the air
     deadline = time.monotonic() + 60

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import threading
-from typing import Any, Awaitable, Callable, Dict, List, Optional
+from typing import Any, Awaitable, Callable, Dict, List, Optional, Tuple
 
 from .snapshot import Snapshots
 
@@ -51,6 +51,8 @@ class WebServer:
         self._snapshots, self._controls = snapshots, controls or {}
         self.token = secrets.token_urlsafe(16) if controls else ""
         self._browsers = 0
+        self._encoding = threading.Lock()
+        self._encoded: Tuple[Dict[str, Any], bytes] = ({}, b"{}")
         self._streams: List["asyncio.Task[Any]"] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -130,13 +132,22 @@ class WebServer:
             return self._web.Response(text=file.read(), content_type=kind)
 
     async def _state(self, _: Any) -> Any:
-        return self._web.Response(text=await self._text(), content_type="application/json")
+        return self._web.Response(body=await self._octets(), content_type="application/json",
+                                  charset="utf-8")
 
-    async def _text(self) -> str:
-        """The state; taken in another thread, since it asks blocks that may be busy."""
-        state = await self._loop.run_in_executor(None, self._snapshots.take)
-        return json.dumps({**state, "controls": sorted(self._controls)},
-                          separators=(",", ":"))
+    async def _octets(self) -> bytes:
+        """The state as JSON; taken in another thread, since it asks blocks that may be busy."""
+        return await self._loop.run_in_executor(None, self._take)
+
+    def _take(self) -> bytes:
+        """Encoded once, however many browsers look: that costs as much as taking it."""
+        with self._encoding:
+            state = self._snapshots.take()
+            if state is not self._encoded[0]:
+                text = json.dumps({**state, "controls": sorted(self._controls)},
+                                  separators=(",", ":"))
+                self._encoded = state, text.encode()
+            return self._encoded[1]
 
     async def _stream(self, request: Any) -> Any:
         """Server-sent events: the state, again and again, until the browser leaves."""
@@ -152,7 +163,7 @@ class WebServer:
             await response.prepare(request)
             while True:
                 # A browser that does not read holds nothing but its own connection.
-                await asyncio.wait_for(response.write(f"data: {await self._text()}\n\n".encode()),
+                await asyncio.wait_for(response.write(b"data: %b\n\n" % await self._octets()),
                                        10)
                 await asyncio.sleep(PERIOD_S)
         except (ConnectionError, asyncio.TimeoutError):
