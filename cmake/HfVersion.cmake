@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # cmake -DSOURCE= -DVERSION= -DOUT= -P HfVersion.cmake: writes OUT, the module version.py, with the
-# commit that is built; empty outside a git checkout. OUT is touched only when it changes.
-set(commit "")
+# commit that is built, of a git checkout or of what git archive has made of one; empty elsewhere.
+# OUT is touched only when it changes.
+set(commit "$Format:%H$")
+if(commit MATCHES "^[0-9a-f]+$")
+  string(SUBSTRING "${commit}" 0 10 commit)
+else()
+  set(commit "")
+endif()
 find_program(GIT git)
 if(EXISTS ${SOURCE}/.git AND GIT)
   execute_process(COMMAND ${GIT} -C ${SOURCE} describe --always --dirty --abbrev=10 --exclude=*

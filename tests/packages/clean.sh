@@ -48,6 +48,8 @@ in_bare_system() {
     say "$1"
     work=$(mktemp -d "$cache/run.XXXXXX")
     mkdir "$work/up" "$work/wk" "$work/root"
+    # shellcheck disable=SC2064
+    trap "rm -rf --one-file-system '$work'" EXIT
     # shellcheck disable=SC2016
     unshare -m -p -f --kill-child bash -euc '
         root=$1/root
@@ -88,7 +90,7 @@ build() {
         env | sort
         time unshare -n runuser -u builder -- env -u DEBIAN_FRONTEND HOME=/home/builder \
             DEB_BUILD_OPTIONS=parallel=$jobs nice -n 5 dpkg-buildpackage -us -uc
-        cp ../gr-hf_* ../*.deb /out
+        cp ../*.deb ../*.dsc ../*.tar.xz ../*.changes ../*.buildinfo /out
         # A second build must begin where the first began.
         runuser -u builder -- debian/rules clean
         cd ..

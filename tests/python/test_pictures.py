@@ -105,6 +105,25 @@ def test_themes(theme, dark, width, tmp_path, monkeypatch):
     assert corner < 60 if dark else corner == 255
 
 
+def test_what_stands_on_the_background_differs_from_it(monkeypatch):
+    monkeypatch.setenv("HF_PICTURES", "dark")
+    monkeypatch.setattr(style, "save", lambda figure, _: figures.append(figure))
+    figures: List[Any] = []
+    DRAWN["adaptive"]("x.png")
+    colours = {text.get_color() for text in figures[0].axes[0].texts
+               if text.get_text() == "no mode"}
+    assert colours == {style.foreground()}
+
+
+def test_lines_for_print_differ_without_colours(monkeypatch):
+    monkeypatch.setenv("HF_PICTURES", "print")
+    monkeypatch.setattr(style, "save", lambda figure, _: figures.append(figure))
+    figures: List[Any] = []
+    DRAWN["models"]("x.png")
+    patterns = [line._unscaled_dash_pattern for line in figures[0].axes[0].lines]
+    assert len(set(map(str, patterns))) == len(patterns) > 1
+
+
 def test_a_theme_that_there_is_not_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_PICTURES", "sepia")
     with pytest.raises(output.OutputError, match="light, dark, print"):

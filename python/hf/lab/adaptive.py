@@ -224,9 +224,11 @@ def _map(figure: Any, axis: Any, names: Sequence[str], snrs: Sequence[float],
     for row, name in enumerate(names):
         for column, snr in enumerate(snrs):
             share = shares[row, column]
-            text = "no mode" if np.isnan(share) else f"{share:.0f} %"
-            axis.text(column, row, text, ha="center", va="center",
-                      color="white" if share < 80 else "black")
+            if np.isnan(share):  # nothing is drawn below it
+                text, colour = "no mode", style.foreground()
+            else:
+                text, colour = f"{share:.0f} %", "white" if share < 80 else "black"
+            axis.text(column, row, text, ha="center", va="center", color=colour)
     axis.set(title="Adaptive stations: goodput in % of the best fixed mode",
              xlabel="SNR in 3 kHz, dB", ylabel="channel",
              xticks=range(len(snrs)), yticks=range(len(names)))

@@ -78,15 +78,17 @@ def draw(spread: float, seconds: float, seed: int, path: str) -> None:
 
 def _panels(axes: Any, spread: float, seconds: float, seed: int) -> None:
     for number, (name, make) in enumerate(MODELS.items()):
-        # Two of them are nearly equal: the upper curve lets the one below be seen.
-        line = "--" if number == len(MODELS) - 1 else "-"
+        # Two of them are nearly equal: the upper curve lets the one below be seen. For print all
+        # lines differ by themselves.
+        last = number == len(MODELS) - 1 and style.theme() != "print"
+        line = {"linestyle": "--"} if last else {}
         g, rate = make(spread, seconds, seed)
         x, p = channel.spectrum(g, rate, spread)
         lags = np.arange(0, int(2 / spread * rate))
         power = np.mean(np.abs(g) ** 2)
         r = [float(np.vdot(g[:len(g) - k], g[k:]).real) / (len(g) - k) / power for k in lags]
-        axes[0].plot(x, p, line, label=name)
-        axes[1].plot(lags / rate * spread, r, line, label=name)
+        axes[0].plot(x, p, label=name, **line)
+        axes[1].plot(lags / rate * spread, r, label=name, **line)
     axes[0].set(xlim=(-2.5, 2.5), ylim=(-60, 20), xlabel="frequency f by the spread d",
                 ylabel="power density, dB", title="Doppler spectrum")
     axes[1].set(xlabel="lag times the spread d", ylabel="correlation",

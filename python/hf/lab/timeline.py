@@ -10,7 +10,7 @@ PARTS = [("control", "link control, resets", style.COLOURS[3]),
          ("repeated", "data again", style.COLOURS[1]), ("data", "new data", style.COLOURS[0]),
          ("non_arq", "data without ARQ", style.COLOURS[4])]
 LOAD = "#b4b9c2"  # preamble, fill and end of message
-FAULT = "#c0392b"
+FAULT = "#dd4b39"
 #: Bars are named that are at least this share of the picture wide.
 NAMED = 0.035
 
