@@ -6,6 +6,7 @@
 #include "waveform/families/high_rate/reception.h"
 #include "waveform/families/serial_tone/reception.h"
 #include "waveform/families/serial_tone/serial_tone.h"
+#include "waveform/families/wideband/late_entry.h"
 #include "waveform/families/wideband/preamble.h"
 #include "waveform/families/wideband/reception.h"
 #include "waveform/families/wideband/wideband.h"
@@ -25,7 +26,8 @@ const std::vector<family>& families()
           serial_tone::modes,
           serial_tone::describe,
           nullptr,
-          serial_tone::reception },
+          serial_tone::reception,
+          nullptr },
         { waveform_family::high_rate,
           "4539",
           false,
@@ -33,7 +35,8 @@ const std::vector<family>& families()
           high_rate::modes,
           high_rate::describe,
           nullptr,
-          high_rate::reception },
+          high_rate::reception,
+          nullptr },
         { waveform_family::wideband,
           "5069",
           true,
@@ -44,7 +47,8 @@ const std::vector<family>& families()
           wideband::modes,
           wideband::describe,
           wideband::preamble,
-          wideband::reception },
+          wideband::reception,
+          wideband::late_entry },
     };
     return all;
 }
@@ -83,6 +87,16 @@ const family& family_of(const mode& m)
     throw std::invalid_argument("waveform family " +
                                 std::to_string(static_cast<int>(m.family)) +
                                 " has no entry in the registry");
+}
+
+const family_reception* late_entry_of(const mode& m)
+{
+    const family& f = family_of(m);
+    if (f.late_entry == nullptr)
+        throw std::invalid_argument(
+            "mode " + m.to_string() +
+            ": transmissions of it are joined without being told");
+    return f.late_entry(m);
 }
 
 preamble_plan preamble_of(const mode& m, const preamble_options& o)

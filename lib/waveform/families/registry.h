@@ -36,6 +36,11 @@ struct family {
      *  \details What it points to lives as long as the program.
      */
     const family_reception* (*reception)(int bandwidth_hz);
+    /*! \brief How a transmission of one of its modes is joined after its preamble; null: by what
+     *         its ordinary reception has.
+     *  \details As above; \throws std::invalid_argument for a mode that cannot be joined.
+     */
+    const family_reception* (*late_entry)(const mode& m);
 };
 
 //! Every family there is.
@@ -51,6 +56,12 @@ std::vector<const family_reception*> listened_for(int bandwidth_khz);
 
 //! The family of mode \p m.
 const family& family_of(const mode& m);
+
+/*! \brief What a receiver listens for besides, to join transmissions of mode \p m whose preamble it
+ *         missed, where that needs the mode to be known beforehand.
+ *  \throws std::invalid_argument for a mode that is joined without being told, or not at all
+ */
+const family_reception* late_entry_of(const mode& m);
 
 /*! \brief The preamble of mode \p m as the operator chose it; the description has the usual one.
  *  \throws std::invalid_argument for options that the family does not allow.

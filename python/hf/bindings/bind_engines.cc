@@ -341,13 +341,16 @@ void bind_engines(py::module& m)
                         size_t max_blocks,
                         int effort,
                         int bandwidth,
-                        bool details) {
+                        bool details,
+                        const std::optional<mode_argument>& join) {
                 kernel::rx_options o;
                 o.zero_interleaver = zero_interleaver;
                 o.max_blocks = max_blocks;
                 o.effort = effort;
-                auto rx = std::make_unique<kernel::burst_receiver>(
-                    o, kernel::listened_for(bandwidth));
+                auto listened = kernel::listened_for(bandwidth);
+                if (join)
+                    listened.push_back(kernel::late_entry_of(mode_of(*join)));
+                auto rx = std::make_unique<kernel::burst_receiver>(o, listened);
                 rx->keep_details(details);
                 return rx;
             }),
@@ -356,10 +359,13 @@ void bind_engines(py::module& m)
             py::arg("effort") = 1,
             py::arg("bandwidth") = 3,
             py::arg("details") = false,
+            py::arg("join") = py::none(),
             "details: events of decoded blocks also hold symbols (equalised, PSK without "
             "scrambling), llrs (what the decoder was given, positive for 0) and taps "
             "(frames "
-            "by delays), as arrays.")
+            "by delays), as arrays. join: a 5069 mode whose transmissions are joined at "
+            "the "
+            "begin of a Long block if their preamble was missed.")
         .def("push",
              &receive,
              py::arg("samples"),
