@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf ber: figures that repeat, tables, interruptions, wrong use."""
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 import random
 
 import click
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 from gnuradio import hf
 from gnuradio.hf.cli.ber import _range, command
 from gnuradio.hf.lab import acquisition, ber, block_errors, curves, f1487, snr_report, standard
+from gnuradio.hf.lab import tally, wideband_page
 
 POINT = ber.Point("4539-600S", "awgn snr=-1", 4.0)
 
@@ -179,6 +181,62 @@ def test_acquisition_and_silence_by_one_command():
     assert done.exit_code == 0, done.stderr
     assert "| 5069-6k-150S | 1 | awgn |" in done.stdout
     assert "6 kHz, awgn snr=0: 0 found in 0.01 h of noise" in done.stdout
+
+
+def test_what_was_found_and_heard_is_kept(tmp_path):
+    def run(*arguments):
+        done = CliRunner(mix_stderr=False).invoke(command, ["-j", "1", *arguments])
+        assert done.exit_code == 0, done.stderr
+        return done.stdout
+
+    counts, noise = str(tmp_path / "found.csv"), str(tmp_path / "noise.csv")
+    silence = ("--silence", "0.01", "--bandwidth", "6", "--csv", noise)
+    assert run(*silence) == run(*silence)
+    easy = acquisition.Condition("5069-6k-6400S", "awgn", 20.0, 0.995)
+    with ThreadPoolExecutor(1) as executor:
+        kept = tally.Tally(tally.Found, counts)
+        first = acquisition.counted(easy, 3, executor, 1, ber.Store(), 1, kept)
+        # What is kept is not measured again, what is asked for beyond it is.
+        again = tally.Tally(tally.Found, counts)
+        assert [r.found for r in again.rows()] == [3]
+        again.add(again.rows()[0]._replace(found=2))
+        assert acquisition.counted(easy, 3, executor, 1, ber.Store(), 1, again).found == 2
+        assert acquisition.counted(easy, 4, executor, 1, ber.Store(), 1, again).found == 4
+    assert first.found == 3
+    assert [r.seconds for r in tally.Tally(tally.Noise, noise).rows()] == [36.0]
+    (tmp_path / "bad.csv").write_text(",".join(tally.Found._fields) + "\nx,y,z,1,1,1,1\n")
+    with pytest.raises(ValueError, match="bad.csv, line 2"):
+        tally.Tally(tally.Found, str(tmp_path / "bad.csv"))
+
+
+def test_upper_bound_of_false_starts():
+    assert tally.most_a_day(0, 24) == pytest.approx(3.0, abs=0.01)  # the rule of three
+    assert tally.most_a_day(1, 48) == pytest.approx(4.74 / 2, abs=0.01)
+    rows = [tally.Noise(3, "awgn snr=0", 1, 1800.0, seed, found)
+            for seed, found in ((1, ""), (2, "5069-3k-75S 4539-75S"))]
+    assert "| 3 kHz | awgn snr=0 | 1.0 | 2 |" in tally.noise_table(rows)
+
+
+def test_codes_are_compared_where_both_curves_pass():
+    def result(mode, snr, errors):
+        return ber.Result(ber.Point(mode, f"awgn snr={snr:g}"), 1, 10 ** 6, errors, 10,
+                          errors > 0, 0, 0, 0, 600.0, 1.0)
+
+    # a decade for each dB
+    steep = [(18.0, 1e-3), (19.0, 1e-5)]
+    assert wideband_page.snr_at(steep, 1e-4) == pytest.approx(18.5)
+    assert wideband_page.snr_at([(18.0, 1e-3), (19.0, 0)], 1e-4) is None
+    table = wideband_page.codes_table(
+        [result("5069-3k-9600L", 18, 1000), result("5069-3k-9600L", 19, 10),
+         result("5069-3k-9600L-k9", 17.5, 1000), result("5069-3k-9600L-k9", 18.5, 10)])
+    assert "| 5069-3k-9600L | 10 | awgn | 18.50 | 18.00 | 0.50 | 0.5 |" in table
+
+
+def test_the_page_of_the_tree_is_what_its_files_say():
+    folder = Path(__file__).parents[2] / "docs" / "measurements"
+    done = CliRunner(mix_stderr=False).invoke(command, ["--wideband-page", str(folder)])
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout == (folder / "wideband.md").read_text(encoding="utf-8")
 
 
 def test_threshold_lies_between_the_points_around_it():

@@ -59,11 +59,12 @@ def _part(progress: Progress, number: int, share: float) -> None:
 
 
 def _acquire(finding: Any, conditions: List[Any], trials: int, executor: Executor, width: int,
-             store: Any, seed: int) -> None:
+             store: Any, seed: int, counts: Any) -> None:
     outcomes = []
     with Progress("acquisition", len(conditions)) as progress:
         for condition in conditions:
-            outcomes.append(finding.measure(condition, trials, executor, width, store, seed))
+            outcomes.append(finding.counted(condition, trials, executor, width, store, seed,
+                                            counts))
             said = f"{condition.mode} {condition.point.channel}"
             click.echo(f"{said}: {outcomes[-1].found} of {trials}", err=True)
             progress.add(1, said)
@@ -71,13 +72,13 @@ def _acquire(finding: Any, conditions: List[Any], trials: int, executor: Executo
 
 
 def _silence(finding: Any, channels: Tuple[str, ...], bandwidths: List[int], hours: float,
-             effort: int, executor: Executor, seed: int) -> None:
+             effort: int, executor: Executor, seed: int, pieces: Any) -> None:
     for bandwidth in bandwidths:
         for channel in channels:
             noise = channel if "snr=" in channel else f"{channel} snr=0"
             with Progress(f"{bandwidth} kHz, {noise}") as progress:
                 false = finding.silence(noise, hours, effort, executor, seed, bandwidth,
-                                        progress.share)
+                                        progress.share, pieces)
             print(f"{bandwidth} kHz, {noise}: {len(false)} found in {hours:g} h of noise"
                   + (f": {', '.join(sorted(false))}" if false else ""), flush=True)
 
@@ -172,7 +173,12 @@ def _draw(ber: Any, csv_path: str, plot: str) -> None:
 @click.option("--diversity", "antennas", type=click.IntRange(1, 2), default=1, show_default=True,
               help="With --mode: antennas, each of which fades by itself.")
 @click.option("--csv", "csv_path", type=click.Path(dir_okay=False),
-              help="Keep every transmission here, and go on where an earlier run stopped.")
+              help="Keep every transmission here (of --acquisition with --bandwidth counts, of "
+                   "--silence pieces of ten minutes), and go on where an earlier run stopped.")
+@click.option("--wideband-page", "page_of", metavar="FOLDER",
+              type=click.Path(exists=True, file_okay=False),
+              help="The page of what the files wideband-margins.csv, -codes.csv, "
+                   "-acquisition.csv and -noise.csv in FOLDER hold; nothing is measured.")
 @click.option("--plot", type=click.Path(dir_okay=False), help="Curves as PNG, SVG or PDF.")
 @click.option("-j", "--jobs", type=click.IntRange(0), default=0,
               help="Transmissions at once.  [default: one per processor]")
@@ -184,7 +190,7 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
             trials: Optional[int], bandwidths: Tuple[str, ...], superframes: int,
             silence: Optional[float], seconds: float,
             max_bad: int, max_time: float, seed: int, effort: int, genie: bool,
-            antennas: int, csv_path: Optional[str],
+            antennas: int, csv_path: Optional[str], page_of: Optional[str],
             plot: Optional[str], jobs: int, scheduler: Optional[str], force: bool) -> None:
     """Measure bit error rates.
 
@@ -199,13 +205,23 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
     hf ber --snr-report --mode 4539-600S --lead 0.2,5 --seconds 5
     hf ber --f1487 --channel high-moderate --max-time 60
     hf ber --acquisition --silence 1 --bandwidth 12 --bandwidth 24 --trials 100
+    hf ber --silence 24 --bandwidth 12 --csv noise.csv
+    hf ber --wideband-page docs/measurements
     hf ber --silence 24 --channel awgn --channel "carriers=300:10 impulses=1:20"
 
     Every transmission is random octets through modulator, channel and receiver, which is told
     nothing; one that is not found counts with half of its bits wrong. The table is Markdown, on
     standard output. Equal seeds give equal figures on any number of processors.
     """
-    from ..lab import acquisition as finding, ber, standard as tables
+    from ..lab import acquisition as finding, ber, standard as tables, tally
+    if page_of is not None:
+        from ..lab import wideband_page
+        try:
+            with checked():
+                print(wideband_page.page(page_of), end="")
+        except (OSError, ValueError) as error:
+            raise fail(str(error)) from None
+        return
     if plot:
         with checked():
             output.check_picture(plot, [csv_path] if csv_path else [], force)
@@ -221,8 +237,10 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
                                "holds")
     source = click.get_current_context().get_parameter_source
     wideband = source("bandwidths") != click.core.ParameterSource.DEFAULT
-    if acquisition and wideband and csv_path:
-        raise click.UsageError("--csv does not keep what --acquisition finds of a --bandwidth")
+    counted = acquisition and wideband
+    if counted and silence is not None and csv_path:
+        raise click.UsageError("--csv keeps what --acquisition finds of a --bandwidth or what "
+                               "--silence finds, not both")
     if genie and not modes:
         raise click.UsageError("--genie needs --mode")
     if modes and snr is None and not report and not f1487:
@@ -244,7 +262,9 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
                                "to D48-12-STATIC")
     try:
         with checked():
-            store = ber.Store(csv_path)
+            pieces = tally.Tally(tally.Noise, csv_path if silence is not None else None)
+            counts = tally.Tally(tally.Found, csv_path if counted else None)
+            store = ber.Store(None if counted or silence is not None else csv_path)
     except (OSError, ValueError) as error:
         raise fail(f"{csv_path}: {error}") from None
     if at_target and (search or not standard):
@@ -279,9 +299,9 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
             if acquisition:
                 _acquire(finding, [c for b in (widths if wideband else [None])
                                    for c in finding.conditions(b, superframes)],
-                         trials or 400, executor, width, store, seed)
+                         trials or 400, executor, width, store, seed, counts)
             if silence is not None:
-                _silence(finding, channels, widths, silence, effort, executor, seed)
+                _silence(finding, channels, widths, silence, effort, executor, seed, pieces)
         elif f1487:
             from ..lab import f1487 as profiles
             given = click.get_current_context().get_parameter_source

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import hf_python as hf
-from . import ber, standard
+from . import ber, standard, tally
 
 #: dB above the ideal receiver at which data must come through on AWGN.
 ABOVE_IDEAL_DB = 0.7
@@ -103,6 +103,20 @@ def measure(condition: Condition, trials: int, executor: Executor, width: int,
     return Outcome(condition, trials, found)
 
 
+def counted(condition: Condition, trials: int, executor: Executor, width: int,
+            store: ber.Store, first_seed: int, counts: "tally.Tally[tally.Found]") -> Outcome:
+    """As measure(), unless counts has as many trials from that seed on; what is measured is
+    added to it."""
+    wanted = tally.Found(condition.mode, condition.superframes, condition.channel,
+                         condition.snr_db, first_seed, trials, 0)
+    have = counts.get(wanted)
+    if have is None or have.trials < trials:
+        outcome = measure(condition, trials, executor, width, store, first_seed)
+        have = wanted._replace(found=outcome.found)
+        counts.add(have)
+    return Outcome(condition, have.trials, have.found)
+
+
 def table(outcomes: Sequence[Outcome]) -> str:
     """The outcomes as a Markdown table."""
     lines = ["| mode | super-frames | channel | SNR dB | found | probability | 95 % interval | "
@@ -126,16 +140,22 @@ def _piece(channel: str, seconds: float, seed: int, effort: int, bandwidth: int)
 
 
 def silence(channel: str, hours: float, effort: int, executor: Executor, first_seed: int,
-            bandwidth: int = 3, progress: Callable[[float], object] = lambda _: None
-            ) -> List[str]:
+            bandwidth: int = 3, progress: Callable[[float], object] = lambda _: None,
+            kept: Optional["tally.Tally[tally.Noise]"] = None) -> List[str]:
     """Modes of what the receiver finds in hours of noise; everything in it is false. progress:
-    told the share that is done, 0 to 1."""
+    told the share that is done, 0 to 1; kept: pieces that were heard before are not heard again,
+    others are added."""
+    store = kept or tally.Tally(tally.Noise)
     pieces = max(1, round(hours * 3600 / PIECE_S))
-    jobs = [executor.submit(_piece, channel, hours * 3600 / pieces, first_seed + i, effort,
-                            bandwidth)
-            for i in range(pieces)]
+    wanted = [tally.Noise(bandwidth, channel, effort, hours * 3600 / pieces, first_seed + i, "")
+              for i in range(pieces)]
+    jobs = [(w, None if store.get(w) else executor.submit(_piece, channel, w.seconds, w.seed,
+                                                          effort, bandwidth)) for w in wanted]
     modes: List[str] = []
-    for number, job in enumerate(jobs, 1):
-        modes += job.result()
+    for number, (piece, job) in enumerate(jobs, 1):
+        if job is not None:
+            store.add(piece._replace(found=" ".join(job.result())))
+        heard = store.get(piece)
+        modes += heard.found.split() if heard is not None else []
         progress(number / pieces)
     return modes

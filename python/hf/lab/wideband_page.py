@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The page of what was measured of the wideband waveforms, out of files that `hf ber --csv` keeps:
+margins to the standard's limits, the two codes, acquisition, and false starts in noise."""
+import math
+import os
+from typing import Dict, List, Optional, Sequence, Tuple
+
+from scipy.stats import gamma
+
+from .. import hf_python as hf
+from . import acquisition, ber, standard, tally
+
+MARGINS, CODES, ACQUISITION, NOISE = (f"wideband-{name}.csv" for name in
+                                      ("margins", "codes", "acquisition", "noise"))
+#: Bit error rate at which codes are compared.
+COMPARED_AT = 1e-4
+#: Signal from which on a row counts as shown, s and bits.
+SHOWN_S, SHOWN_BITS = 600.0, 3_000_000
+
+
+def snr_at(points: Sequence[Tuple[float, float]], rate: float) -> Optional[float]:
+    """SNR at which curve \\p points, of SNR and bit error rate, falls through \\p rate:
+    interpolated in its logarithm between the neighbours, None beyond the ends. A point without
+    errors ends the curve."""
+    curve = sorted(points)
+    for (low, above), (high, below) in zip(curve, curve[1:]):
+        if above >= rate > below > 0:
+            share = math.log(above / rate) / math.log(above / below)
+            return low + share * (high - low)
+    return None
+
+
+def codes_table(results: Sequence[ber.Result]) -> str:
+    """What the code with constraint length 9 gains over 7, of modes measured with both."""
+    curves: Dict[Tuple[str, str], List[ber.Result]] = {}
+    for r in results:
+        curves.setdefault((r.point.mode, r.point.channel.split(" snr=")[0]), []).append(r)
+    ideal = {k: standard.wideband_ideal_db(k) for k in (7, 9)}
+    lines = ["| mode | waveform | channel | K = 7, dB | K = 9, dB | gain, dB | ideal receiver's "
+             "gain at 1e-5 on AWGN | bits, K = 7 / 9 |", "|---|---|---|---|---|---|---|---|"]
+
+    def place(key: Tuple[str, str]) -> Tuple[str, int, int]:
+        m = hf.mode(key[0])
+        return key[1], m.bandwidth_hz, m.waveform or 0
+
+    for mode, channel in sorted(curves, key=place):
+        other = curves.get((mode + "-k9", channel))
+        if mode.endswith("-k9") or other is None:
+            continue
+        both = [curves[mode, channel], other]
+        needs = [snr_at([(float(r.point.channel.split("snr=")[1]), r.ber) for r in c],
+                        COMPARED_AT) for c in both]
+        said = ["-" if n is None else f"{n:.2f}" for n in needs]
+        gain = "-" if None in needs else f"{needs[0] - needs[1]:.2f}"  # type: ignore[operator]
+        wid = hf.mode(mode).waveform
+        best = f"{ideal[7][wid] - ideal[9][wid]:.1f}" if channel == "awgn" else ""
+        bits = " / ".join(f"{sum(r.bits for r in c):.1e}" for c in both)
+        lines.append(f"| {mode} | {wid} | {channel} | {said[0]} | {said[1]} | {gain} | {best} | "
+                     f"{bits} |")
+    return "\n".join(lines)
+
+
+def _upper(result: ber.Result) -> float:
+    """Of the bit error rate: 95 % and Poisson, for blocks with errors, or bits if there are
+    none."""
+    if result.bad_blocks == 0:
+        return float(gamma.ppf(0.95, 1)) / result.bits
+    worse = float(gamma.ppf(0.95, result.bad_blocks + 1)) / result.bad_blocks
+    return result.ber * worse
+
+
+def _verdict(row: standard.Row, r: ber.Result) -> str:
+    """shown: enough signal, and the upper bound within the limit; met: no more errors than
+    allowed; open: more, but too few bad blocks to tell; MISSED."""
+    allowed = row.max_ber or 0.0
+    if _upper(r) <= allowed and r.bits >= SHOWN_BITS and r.air_s >= SHOWN_S:
+        return "shown"
+    if r.ber <= allowed:
+        return "met"
+    least = float(gamma.ppf(0.05, r.bad_blocks)) / r.bad_blocks
+    return "open" if r.ber * least <= allowed else "MISSED"
+
+
+#: How a cell of the table of margins says it; {} is the margin in dB.
+SAID = {"shown": "**{:g}**", "met": "{:g}", "open": "{:g} ?", "MISSED": "less than {:g}"}
+
+
+def _margin_table(cells: Dict[Tuple[str, int, int], str]) -> str:
+    """Of each condition, waveform and bandwidth."""
+    bandwidths = sorted({b for _, _, b in cells})
+    lines = ["| dB below the limit | " + " | ".join(f"{b} kHz" for b in bandwidths) + " |",
+             "|---|" + "---|" * len(bandwidths)]
+    lines += [f"| {kind}, waveform {wid} | "
+              + " | ".join(cells.get((kind, wid, b), "") for b in bandwidths) + " |"
+              for kind, wid in sorted({(k, w) for k, w, _ in cells})]
+    return "\n".join(lines)
+
+
+def margins(results: Sequence[ber.Result]) -> str:
+    """The rows of the standard that were measured at our targets: two tables."""
+    # Of runs of different length at one place the longest counts.
+    measured: Dict[Tuple[str, str], List[ber.Result]] = {}
+    for r in results:
+        measured.setdefault((r.point.mode, r.point.channel), []).append(r)
+    cells: Dict[Tuple[str, int, int], str] = {}
+    lines = ["| row | mode | limit dB | measured at | bits | signal s | bad blocks | lost | BER | "
+             "95 % up to | |", "|---|---|---|---|---|---|---|---|---|---|---|"]
+    for row in standard.wideband_rows():
+        kind = row.id.split("-")[2]
+        if row.target_db is None or kind not in ("AWGN", "POOR"):
+            continue
+        at_db = round(row.target_db, 2)
+        parts = measured.get((row.mode, f"{row.channel} snr={at_db:g}"))
+        if not parts:
+            continue
+        r = max(parts, key=lambda part: part.air_s)
+        word = _verdict(row, r)
+        m = hf.mode(row.mode)
+        cells[kind, m.waveform or 0, m.bandwidth_hz // 1000] = SAID[word].format(
+            round(row.snr_db - at_db, 2))
+        lines.append(f"| {row.id} | {row.mode} | {row.snr_db:g} | {at_db:g} | {r.bits} | "
+                     f"{r.air_s:.0f} | {r.bad_blocks} of {r.blocks} | {r.lost + r.cut} of "
+                     f"{r.trials} | {r.ber:.1e} | {_upper(r):.1e} | {word} |")
+    return _margin_table(cells) + "\n\n" + "\n".join(lines)
+
+
+def acquired(rows: Sequence[tally.Found]) -> str:
+    """The table of acquisition, counts of equal conditions added."""
+    sums: Dict[acquisition.Condition, List[int]] = {}
+    for r in rows:
+        target = acquisition.TARGETS["awgn" if r.channel == "awgn" else "fading"]
+        total = sums.setdefault(acquisition.Condition(r.mode, r.channel, r.snr_db, target,
+                                                      r.superframes), [0, 0])
+        total[0] += r.trials
+        total[1] += r.found
+
+    def place(c: acquisition.Condition) -> Tuple[int, int, str, int]:
+        m = hf.mode(c.mode)
+        return m.bandwidth_hz, m.waveform or 0, c.channel, c.superframes
+
+    return acquisition.table([acquisition.Outcome(c, *sums[c]) for c in sorted(sums, key=place)])
+
+
+def page(folder: str) -> str:
+    """The whole page, of the files in a folder. Raises ValueError or OSError for one that is not
+    there or damaged."""
+    def results(name: str) -> List[ber.Result]:
+        path = os.path.join(folder, name)
+        os.stat(path)
+        store = ber.Store(path)
+        try:
+            return store.results()
+        finally:
+            store.close()
+
+    def rows(kind: type, name: str) -> list:
+        path = os.path.join(folder, name)
+        os.stat(path)
+        return tally.Tally(kind, path).rows()
+
+    return f"""# Wideband waveforms, measured
+
+Written by `hf ber --wideband-page docs/measurements`, from the files beside it, which the commands
+below go on filling. SNR counts in the mode's bandwidth; Poor is two paths, 2 ms, 1 Hz. Seeds are 1
+and the following ones.
+
+## Margins to table D-LII
+
+`hf ber --standard --row "D12-*" --scale 0.006 --at-target --csv docs/measurements/{MARGINS}`: each
+row not at its limit but so far below it, at our target. Runs are short: a margin that held for a
+minute says that the row is not missed by much. In bold what is shown: {SHOWN_S:.0f} s and
+{SHOWN_BITS:.0e} bits whose upper bound (Poisson, of bad blocks) is within 1e-5. With a question
+mark: more errors than 1e-5, in too few blocks to tell. Empty: not measured.
+
+{margins(results(MARGINS))}
+
+## Constraint length 9 against 7
+
+`hf ber --mode 5069-3k-9600L --mode 5069-3k-9600L-k9 --snr 18:19:0.3 --csv
+docs/measurements/{CODES}`: SNR at a bit error rate of {COMPARED_AT:g}, interpolated; equal seeds.
+"-": the curve does not pass that rate between two points that have errors.
+
+{codes_table(results(CODES))}
+
+## Acquisition at the threshold of the data
+
+`hf ber --acquisition --bandwidth 3 --superframes 2 --csv docs/measurements/{ACQUISITION}`: one
+block of each waveform, found in its mode.
+
+{acquired(rows(tally.Found, ACQUISITION))}
+
+## Noise alone
+
+`hf ber --silence 24 --bandwidth 12 --csv docs/measurements/{NOISE}`: target less than one false
+start in 24 h.
+
+{tally.noise_table(rows(tally.Noise, NOISE))}
+"""
