@@ -8,6 +8,7 @@
 #include <SoapySDR/Logger.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <mutex>
@@ -21,6 +22,8 @@ namespace {
 // So much of a rate may be rounding: a sample in a day at 1 MHz. What is more is another rate,
 // and times would run away from the count of samples.
 constexpr double same_rate = 1e-11;
+// A device may take so long for another frequency.
+constexpr std::chrono::seconds patience{ 5 };
 // A synthesiser's step; the receiver finds what is left.
 constexpr double same_frequency_hz = 5;
 
@@ -203,6 +206,22 @@ void soapy_device::configure()
         refuse("sample_rate = " + text(s.sample_rate),
                text(rate) + " samples/s (nearest), of " + list(rates));
 
+    tune();
+
+    const auto gains = dev.getGainRange(d_direction, channel);
+    if (!(s.gain_db >= gains.minimum() && s.gain_db <= gains.maximum()))
+        refuse("gain_db = " + text(s.gain_db),
+               text(gains.minimum()) + " to " + text(gains.maximum()) + " dB");
+    if (dev.hasGainMode(d_direction, channel))
+        dev.setGainMode(d_direction, channel, false);
+    dev.setGain(d_direction, channel, s.gain_db);
+}
+
+void soapy_device::tune()
+{
+    const auto& s = d_settings;
+    auto& dev = *d_device;
+    const auto channel = static_cast<size_t>(s.channel);
     const auto frequencies = dev.getFrequencyRange(d_direction, channel);
     if (!within(s.frequency_hz, frequencies))
         refuse("frequency_hz = " + text(s.frequency_hz), list(frequencies) + " Hz");
@@ -216,14 +235,50 @@ void soapy_device::configure()
             "frequency_hz = " + text(s.frequency_hz) +
             ", lo_offset_hz = " + text(s.lo_offset_hz) + ": the device went to " +
             text(frequency) + " Hz; one that mixes once has no offset, lo_offset_hz = 0");
+}
 
-    const auto gains = dev.getGainRange(d_direction, channel);
-    if (!(s.gain_db >= gains.minimum() && s.gain_db <= gains.maximum()))
-        refuse("gain_db = " + text(s.gain_db),
-               text(gains.minimum()) + " to " + text(gains.maximum()) + " dB");
-    if (dev.hasGainMode(d_direction, channel))
-        dev.setGainMode(d_direction, channel, false);
-    dev.setGain(d_direction, channel, s.gain_db);
+void soapy_device::set_frequency(double hz)
+{
+    const double before = std::exchange(d_settings.frequency_hz, hz);
+    if (!d_device || stale())
+        return; // when it is there again
+    try {
+        tune();
+    } catch (const std::exception& error) {
+        d_settings.frequency_hz = before;
+        try {
+            tune();
+        } catch (const std::exception&) { // the first error counts
+        }
+        throw std::invalid_argument(error.what());
+    }
+}
+
+void retuning::ask(double hz)
+{
+    std::unique_lock<std::mutex> lock(d_mutex);
+    d_error = nullptr;
+    d_hz = hz;
+    if (!d_served.wait_for(lock, patience, [this] { return !d_hz; })) {
+        d_hz.reset();
+        throw std::runtime_error("the device is not in use: its flowgraph does not run");
+    }
+    if (d_error)
+        std::rethrow_exception(d_error);
+}
+
+void retuning::serve(soapy_device& device)
+{
+    std::lock_guard<std::mutex> lock(d_mutex);
+    if (!d_hz)
+        return;
+    try {
+        device.set_frequency(*d_hz);
+    } catch (...) {
+        d_error = std::current_exception();
+    }
+    d_hz.reset();
+    d_served.notify_all();
 }
 
 void soapy_device::open_stream()

@@ -4,8 +4,12 @@
 
 #include <SoapySDR/Device.hpp>
 
+#include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 
 namespace gr::hf {
@@ -44,6 +48,11 @@ public:
     //! The device tells the time of samples, and takes it.
     bool timed() const { return d_timed; }
 
+    /*! \brief Go to another frequency; when the device is opened again, too.
+     *  \throws std::invalid_argument for one that it does not have: it is as it was
+     */
+    void set_frequency(double hz);
+
     bool is_open() const { return d_device != nullptr; }
     //! It is gone, for all that share it.
     void lose();
@@ -66,15 +75,35 @@ private:
 
     void open();
     void configure();
+    void tune();
     [[noreturn]] void refuse(const std::string& value, const std::string& allowed) const;
 
     const int d_direction;
-    const soapy_settings d_settings;
+    soapy_settings d_settings;
     const std::shared_ptr<sharing> d_sharing;
     uint64_t d_generation = 0; // of the device, as in d_sharing
     bool d_timed = false;
     SoapySDR::Device* d_device = nullptr;
     SoapySDR::Stream* d_stream = nullptr;
+};
+
+//! Brings a frequency from any thread to the one that uses a device.
+class retuning
+{
+public:
+    /*! \brief Have the device go there; returns when it has.
+     *  \throws std::invalid_argument as soapy_device::set_frequency()
+     *  \throws std::runtime_error if nobody serves
+     */
+    void ask(double hz);
+    //! What was asked for, if anything; from the thread that uses the device.
+    void serve(soapy_device& device);
+
+private:
+    std::mutex d_mutex;
+    std::condition_variable d_served;
+    std::optional<double> d_hz;
+    std::exception_ptr d_error;
 };
 
 } // namespace gr::hf

@@ -42,6 +42,12 @@ public:
 
     ~soapy_sink_impl() override { end_listening(); }
 
+    void set_frequency(double hz) override
+    {
+        std::lock_guard<std::mutex> lock(d_use);
+        d_device.set_frequency(hz);
+    }
+
     bool start() override
     {
         if (d_device.is_open())
@@ -205,7 +211,8 @@ private:
     soapy_device d_device;
     std::thread d_listener;
     std::atomic<bool> d_ended{ true };
-    std::mutex d_use; // of d_device: work() writes, the listener closes and opens
+    std::mutex
+        d_use; // of d_device: work() writes, the listener closes and opens, anybody tunes
     bool d_sending = false, d_dropping = false;
     std::optional<kernel::device_time>
         d_time; // of the next sample, at the begin of a burst

@@ -38,6 +38,8 @@ public:
 
     bool timed() const override { return d_device.timed(); }
 
+    void set_frequency(double hz) override { d_retuning.ask(hz); }
+
     bool start() override
     {
         if (d_device.is_open())
@@ -57,6 +59,7 @@ public:
     {
         for (;;) {
             boost::this_thread::interruption_point();
+            d_retuning.serve(d_device);
             if (const int made = put_in(static_cast<gr_complex*>(out[0]), n))
                 return made;
             if (d_device.stale())
@@ -197,6 +200,7 @@ private:
     }
 
     soapy_device d_device;
+    retuning d_retuning;
     steady::time_point d_last, d_opened,
         d_tried;          // when samples came, it was opened, and tried
     bool d_away = false;  // no sample has come since the device was lost

@@ -48,6 +48,11 @@ public:
                      int channel = 0,
                      const std::string& clock_source = "",
                      const std::string& time_source = "");
+
+    /*! \brief Go to another frequency, between bursts.
+     *  \throws std::invalid_argument for one that the device does not have: it is as it was
+     */
+    virtual void set_frequency(double hz) = 0;
 };
 
 } // namespace gr::hf

@@ -63,6 +63,12 @@ public:
     //! A snapshot; may be called from any thread.
     virtual soapy_source_state state() const = 0;
 
+    /*! \brief Go to another frequency while the flowgraph runs; returns when the device has.
+     *  \throws std::invalid_argument for one that it does not have: it is as it was
+     *  \throws std::runtime_error if the flowgraph does not run
+     */
+    virtual void set_frequency(double hz) = 0;
+
     /*! \brief Devices that SoapySDR finds, each as words of args with what they say.
      *  \details Some drivers ask the network.
      *  \param args what they must have, for example "driver=NAME"

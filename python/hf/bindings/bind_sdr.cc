@@ -110,7 +110,15 @@ void bind_sdr(py::module& m)
     define_soapy(source, &soapy_source::make, 20)
         .def("timed", &soapy_source::timed)
         .def("state", &soapy_source::state)
+        .def("set_frequency",
+             &soapy_source::set_frequency,
+             py::arg("hz"),
+             py::call_guard<py::gil_scoped_release>())
         .def_static("devices", &soapy_source::devices, py::arg("args") = "");
     sync_block_class<soapy_sink> sink(m, "soapy_sink", "Transmitter of an SDR.");
-    define_soapy(sink, &soapy_sink::make, 0);
+    define_soapy(sink, &soapy_sink::make, 0)
+        .def("set_frequency",
+             &soapy_sink::set_frequency,
+             py::arg("hz"),
+             py::call_guard<py::gil_scoped_release>());
 }

@@ -64,8 +64,24 @@ def controls_of(stations: running.Stations) -> web.Controls:
             raise ValueError(f"speed {value}: allowed are 0.1 to 1000 times real time")
         stations.air.set_speed(speed)
 
+    dials = {s.description.name: r.rig for s, r in zip(stations.stations, stations.radio_of)
+             if getattr(r, "rig", None) is not None}
+
+    def set_frequency(name: str, value: Any) -> None:
+        if dials.get(name) is None:
+            raise ValueError(f"station {name}: its radio has no frequency that could be set")
+        hz = float(value)
+        if not 1 <= hz <= 6e9:
+            raise ValueError(f"frequency {value}: allowed are 1 to 6e9 Hz")
+        try:
+            dials[name].set(hz)
+        except RuntimeError as error:
+            raise ValueError(str(error)) from None
+
     found: web.Controls = {"emcon": set_emcon,
                            "mode": lambda name, value: link(name).set_mode(str(value))}
+    if dials:
+        found["frequency"] = set_frequency
     if stations.air:
         found["speed"] = set_speed
     return found
@@ -90,8 +106,8 @@ def controls_of(stations: running.Stations) -> web.Controls:
               "up the rights of root and go on as this user.")
 @click.option("--web", "web_port", type=click.IntRange(0, 65535), metavar="PORT",
               help="Show the stations on a page for a browser of this machine; 0: a free port.")
-@click.option("--control", is_flag=True, help="The page may change mode, speed and silence, for "
-              "whoever has the address that is printed.")
+@click.option("--control", is_flag=True, help="The page may change mode, frequency, speed and "
+              "silence, for whoever has the address that is printed.")
 @click.option("--check", is_flag=True, help="Open everything, say what it is, close it again; "
               "nothing is transmitted or keyed.")
 def command(files: Tuple[str, ...], channel: str, bandwidth: Optional[str], speed: float,

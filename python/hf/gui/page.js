@@ -238,10 +238,12 @@ function controls(view, s, allowed) {
     button("Silence (EMCON)", "emcon", () => true);
     button("End of silence", "emcon", () => false);
   }
-  for (const action of ["mode", "speed"]) {
-    if (!allowed.includes(action) || action === "mode" && !s.link) continue;
+  const values = { mode: s.link && s.mode, speed: "1",
+    frequency: s.radio && s.radio.rig && s.radio.rig.frequency_hz };
+  for (const action of ["mode", "speed", "frequency"]) {
+    if (!allowed.includes(action) || !values[action]) continue;
     const input = document.createElement("input");
-    input.value = action === "mode" ? s.mode : "1";
+    input.value = values[action];
     input.size = 12;
     input.setAttribute("aria-label", action);
     box.append(input);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An SDR, by SoapySDR or UHD: bursts at given times, gaps by the device's clock."""
+import dataclasses
 import os
 import threading
 import time
@@ -10,6 +11,7 @@ import pmt
 
 from .. import hf_python as _hf
 from .. import station
+from .dial import SdrDial
 from .ear import Ear
 from .key import Key
 
@@ -75,7 +77,8 @@ class SdrRadio:
         self._lines: List[str] = []
         self._moved = (time.monotonic(), 0)  # when samples came last, and how many
         self._gone = False
-        self.radio, self.key = r, None
+        self.radio: station.Radio = r
+        self.key: Optional[Key] = None
         #: Block whose port events tells of transmissions that suffered; None: there is none.
         self.events: Optional[gr.basic_block] = None
         s = r.sdr
@@ -88,9 +91,15 @@ class SdrRadio:
         tb.msg_connect(self.source, "events", self._watch, "events")
         if r.type == "soapy":
             tb.msg_connect(self._device_in, "events", self._watch, "events")
-        if not r.transmit:
+        if r.transmit:
+            self._open_sink(tb, rate, modem_rate)
+        else:
             self.sink: gr.basic_block = blocks.null_sink(gr.sizeof_gr_complex)
-            return
+        #: Its frequency while it runs, with what radio.Rig has.
+        self.rig = SdrDial(s.frequency_hz, r.subcarrier_hz, self._tune, self._transmits, self.key)
+
+    def _open_sink(self, tb: gr.top_block, rate: float, modem_rate: float) -> None:
+        r, s = self.radio, self.radio.sdr
         keyed = r.ptt.way != "none"
         self.sink = self.events = _hf.to_sdr(
             rate, modem_rate, s.latency_s, r.ptt.lead_s if keyed else 0,
@@ -104,6 +113,22 @@ class SdrRadio:
             sink = self.sink
             self.key = Key(r.ptt, lambda: sink.nitems_read(0), self._lines.append)
             tb.msg_connect(self.sink, "key", self.key, "key")
+
+    def _transmits(self) -> bool:
+        return self.events is not None and bool(self.sink.state().keyed)
+
+    def _tune(self, channel_hz: float) -> None:
+        before = self.radio.sdr.frequency_hz
+        directions = [d for d in (self._device_in, self._device_out) if d is not None]
+        wanted = dataclasses.replace(self.radio.sdr, frequency_hz=channel_hz)
+        try:
+            for d in directions:
+                _tune(d, self.radio.type, wanted)
+        except (RuntimeError, ValueError):
+            for d in directions:  # both, or none
+                _tune(d, self.radio.type, dataclasses.replace(wanted, frequency_hz=before))
+            raise
+        self.radio.sdr.frequency_hz = channel_hz
 
     @property
     def turnaround_ms(self) -> Optional[float]:
@@ -199,6 +224,26 @@ def _open_uhd(r: station.Radio, rate: float) -> Tuple[Any, Any]:
     return source, sink
 
 
+def _tune(block: Any, kind: str, s: station.Sdr) -> None:
+    """To the frequency of s. Raises ValueError for what the device does not have, RuntimeError if
+    it does not answer."""
+    if kind == "soapy":
+        block.set_frequency(s.frequency_hz)
+        return
+    from gnuradio import uhd
+    span = block.get_freq_range()
+    if not span.start() <= s.frequency_hz <= span.stop():
+        raise ValueError(f"frequency_hz = {s.frequency_hz!r}: allowed with args = '{s.args}' are "
+                         f"{span.start():.10g} to {span.stop():.10g} Hz")
+    request = uhd.tune_request(s.frequency_hz, s.lo_offset_hz) if s.lo_offset_hz \
+        else uhd.tune_request(s.frequency_hz)
+    block.set_center_freq(request)
+    if abs(block.get_center_freq() - s.frequency_hz) > _SAME_FREQUENCY_HZ:
+        raise ValueError(f"frequency_hz = {s.frequency_hz:.10g}, lo_offset_hz = "
+                         f"{s.lo_offset_hz:.10g}: the device went to "
+                         f"{block.get_center_freq():.10g} Hz")
+
+
 def _set_uhd(uhd: Any, block: Any, s: station.Sdr, rate: float, gain_db: float, antenna: str
              ) -> None:
     """Set a USRP Source or Sink. Raises ValueError for what the device does not have."""
@@ -221,16 +266,7 @@ def _set_uhd(uhd: Any, block: Any, s: station.Sdr, rate: float, gain_db: float, 
     block.set_samp_rate(rate)
     if abs(block.get_samp_rate() / rate - 1) > _SAME_RATE:
         refuse("sample_rate", rate, f"{block.get_samp_rate():.10g} samples/s (nearest)")
-    span = block.get_freq_range()
-    if not span.start() <= s.frequency_hz <= span.stop():
-        refuse("frequency_hz", s.frequency_hz, f"{span.start():.10g} to {span.stop():.10g} Hz")
-    request = uhd.tune_request(s.frequency_hz, s.lo_offset_hz) if s.lo_offset_hz \
-        else uhd.tune_request(s.frequency_hz)
-    block.set_center_freq(request)
-    if abs(block.get_center_freq() - s.frequency_hz) > _SAME_FREQUENCY_HZ:
-        raise ValueError(f"frequency_hz = {s.frequency_hz:.10g}, lo_offset_hz = "
-                         f"{s.lo_offset_hz:.10g}: the device went to "
-                         f"{block.get_center_freq():.10g} Hz")
+    _tune(block, "uhd", s)
     gains = block.get_gain_range()
     if not gains.start() <= gain_db <= gains.stop():
         refuse("gain_db", gain_db, f"{gains.start():g} to {gains.stop():g} dB")
