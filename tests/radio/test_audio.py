@@ -11,6 +11,8 @@ import subprocess
 import time
 
 from gnuradio import blocks, gr, hf
+from gnuradio.hf import station
+from gnuradio.hf.radio import probe
 import numpy as np
 import pmt
 import pytest
@@ -338,6 +340,16 @@ def test_a_station_that_only_hears_opens_neither_playback_nor_key(folder, enviro
     result = hf_(environment, "run", "--check", path)
     assert result.returncode == 0, result.stderr
     assert "never transmits" in result.stderr
+
+
+def test_what_calibration_found_is_what_a_station_needs():
+    r = station.Radio(type="audio", capture="in", playback="out",
+                      ptt=station.Ptt(way="rigctld", lead_s=0.1))
+    found = probe.Calibration(sent=2, delays_ms=[151.0, 163.2], key_ms=20.0)
+    said = station.parse('address = "1.2.0.1"\nmode = "4539-3200S"\n' + probe.table(r, found))
+    assert said.data_link["turnaround_s"] == 0.17
+    assert said.radio.latency_s == 0.063 and said.radio.ptt.lead_s == 0.1
+    assert "turnaround_s" not in probe.table(r, probe.Calibration(sent=2))
 
 
 def test_tone_levels_and_calibration_over_a_loop(folder, environment, rig):

@@ -177,7 +177,7 @@ def calibrate(path: str, bursts: int, as_json: bool) -> None:
     playback to capture, or from the antenna to a second receiver.
 
     Prints delay, level, SNR, clock difference and what the rig took to key, and the
-    tables [radio] and [radio.ptt] with them. The transmitter is keyed.
+    tables [data_link], [radio] and [radio.ptt] with them. The transmitter is keyed.
     """
     end_when_told()
     d = described(path)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Test signals over a radio, and what comes back: for setting levels and delays."""
 from dataclasses import dataclass, field
+import math
 import threading
 import time
 from typing import Any, Callable, List, Optional, Sequence, Tuple
@@ -163,10 +164,14 @@ def calibrate(tb: gr.top_block, radio: Any, bandwidth_khz: int, bursts: int,
 
 
 def table(r: station.Radio, c: Calibration) -> str:
-    """[radio] for a station file, with what the calibration found."""
-    lines = ["[radio]", f'type = "{r.type}"', f'capture = "{r.capture}"',
-             f'playback = "{r.playback}"', f"audio_rate = {r.audio_rate}",
-             f"subcarrier_hz = {r.subcarrier_hz:g}", f"level_db = {r.level_db:g}"]
+    """[data_link] and [radio] for a station file, with what the calibration found."""
+    lines = []
+    if c.delays_ms:  # the answer to what is keyed too soon is not heard
+        lines += ["[data_link]", f"turnaround_s = {math.ceil(max(c.delays_ms) / 10) / 100:.2f}"
+                  "  # the whole way to the antenna and back", ""]
+    lines += ["[radio]", f'type = "{r.type}"', f'capture = "{r.capture}"',
+              f'playback = "{r.playback}"', f"audio_rate = {r.audio_rate}",
+              f"subcarrier_hz = {r.subcarrier_hz:g}", f"level_db = {r.level_db:g}"]
     lines.append(f"buffer_s = {r.buffer_s:g}")
     if c.delays_ms:
         lines.append(f"latency_s = {max(0.0, 1e-3 * max(c.delays_ms) - r.buffer_s):.3f}"
