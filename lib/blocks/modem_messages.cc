@@ -5,6 +5,7 @@
 #include "blocks/pdu.h"
 
 #include <array>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -95,11 +96,11 @@ pmt::pmt_t start(sim_time now, const rx_start& e)
 
 pmt::pmt_t octets(sim_time now, const rx_octets& e)
 {
-    return pdu::builder("rx_octets")
-        .set(keys::now(), now)
-        .set(keys::snr_db(), e.snr_db)
-        .set(keys::quality(), e.quality)
-        .make(e.octets);
+    auto p = pdu::builder("rx_octets");
+    p.set(keys::now(), now).set(keys::snr_db(), e.snr_db).set(keys::quality(), e.quality);
+    if (e.doppler_hz)
+        p.set(keys::doppler_hz(), *e.doppler_hz);
+    return p.make(e.octets);
 }
 
 pmt::pmt_t channel(sim_time now, const kernel::channel_report& c)
@@ -193,8 +194,12 @@ bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply)
         user.on_rx_start(*now,
                          { *m, r.real(keys::snr_db()), r.real(keys::freq_offset_hz()) });
     } else if (type == "rx_octets") {
-        user.on_rx_octets(
-            *now, { r.octets(), r.real(keys::snr_db()), r.real(keys::quality(), 1.0) });
+        constexpr double unknown = -1;
+        rx_octets e{ r.octets(), r.real(keys::snr_db()), r.real(keys::quality(), 1.0) };
+        const double doppler_hz = r.real(keys::doppler_hz(), unknown);
+        if (doppler_hz >= 0 && std::isfinite(doppler_hz))
+            e.doppler_hz = doppler_hz;
+        user.on_rx_octets(*now, e);
     } else if (type == "rx_end") {
         const auto air_end = r.time(keys::air_time());
         const std::string name = r.symbol(keys::reason());

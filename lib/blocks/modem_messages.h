@@ -19,7 +19,7 @@
  *  pull       now, air_time, max_octets  tx_octets  last; octets
  *  tx_end     now
  *  rx_start   now, mode, snr_db, freq_offset_hz
- *  rx_octets  now, snr_db, quality; octets
+ *  rx_octets  now, snr_db, quality, doppler_hz if it is measured; octets
  *  rx_end     now, reason, air_time
  *  carrier    now, present
  *  tx_damaged now, transmission, reason: what a radio did not send whole

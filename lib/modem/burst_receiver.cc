@@ -289,6 +289,7 @@ void burst_receiver::impl::block(const received_block& b)
     rx_octets e;
     e.snr_db = d_snr = b.channel.snr_db;
     e.quality = b.decoded.quality;
+    e.doppler_hz = b.channel.doppler_hz;
     const auto block_end = static_cast<int64_t>(d.block_end(d_block));
     const bool suspicious = d_parser.suspicious();
     const bool sound =

@@ -187,15 +187,19 @@ void emulated_air::block(const signal_ptr& s,
             const bool noise = disturbed(*s, to->id(), from, end);
             const bool coded = p.fading || p.blocks;
             const double ber = block_ber(p, *s, from, end);
-            const double snr_db =
-                p.fading ? p.fading->mean_db(from, end, s->m) : p.snr_db;
             add_errors(
                 out, noise ? 0.5 : ber, coded && !noise ? s5066::error_burst_bits : 1);
+            rx_octets e;
+            e.octets = std::move(out);
+            e.snr_db = p.fading ? p.fading->mean_db(from, end, s->m) : p.snr_db;
+            if (p.fading) {
+                e.doppler_hz = p.fading->doppler_hz(from, end, d_readings);
+            }
             const bool again = p.duplicate > 0 && uniform() < p.duplicate;
             const bool late = !last && p.reorder > 0 && uniform() < p.reorder;
-            to->block_over(s, out, snr_db, late);
+            to->block_over(s, e, late);
             if (again) {
-                to->block_over(s, std::move(out), snr_db, false);
+                to->block_over(s, e, false);
             }
             if (last) {
                 // The end of message is 32 bits like all others.

@@ -63,7 +63,7 @@ class emulated_air
 {
 public:
     explicit emulated_air(scheduler& s, uint64_t seed = 1)
-        : d_scheduler(s), d_random(seed)
+        : d_scheduler(s), d_random(seed), d_readings(seed)
     {
     }
 
@@ -129,6 +129,7 @@ private:
 
     scheduler& d_scheduler;
     std::mt19937_64 d_random;
+    std::mt19937_64 d_readings; // errors of what receivers measure
     std::vector<emulated_modem*> d_modems;
     path d_default;
     size_t d_next_id = 0;

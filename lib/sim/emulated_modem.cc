@@ -188,31 +188,25 @@ void emulated_modem::preamble_over(const emulated_air::signal_ptr& s,
     schedule();
 }
 
-void emulated_modem::block_over(const emulated_air::signal_ptr& s,
-                                std::vector<uint8_t> o,
-                                double snr_db,
-                                bool late)
+void emulated_modem::block_over(const emulated_air::signal_ptr& s, rx_octets e, bool late)
 {
-    if (d_hearing != s || o.empty()) {
+    if (d_hearing != s || e.octets.empty()) {
         return;
     }
     if (late && !d_late) {
-        d_late.emplace(std::move(o), snr_db);
+        d_late = std::move(e);
         return;
     }
-    hand_over(std::move(o), snr_db);
+    hand_over(e);
     if (d_late) {
         auto held = std::move(*d_late);
         d_late.reset();
-        hand_over(std::move(held.first), held.second);
+        hand_over(held);
     }
 }
 
-void emulated_modem::hand_over(std::vector<uint8_t> o, double snr_db)
+void emulated_modem::hand_over(const rx_octets& e)
 {
-    rx_octets e;
-    e.octets = std::move(o);
-    e.snr_db = snr_db;
     d_user.on_rx_octets(clock(), e);
     if (d_after) {
         d_after();

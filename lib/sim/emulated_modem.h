@@ -68,11 +68,8 @@ private:
     void end_transmission();
     // From the air
     void preamble_over(const emulated_air::signal_ptr& s, bool noticed, double snr_db);
-    void block_over(const emulated_air::signal_ptr& s,
-                    std::vector<uint8_t> o,
-                    double snr_db,
-                    bool late);
-    void hand_over(std::vector<uint8_t> o, double snr_db);
+    void block_over(const emulated_air::signal_ptr& s, rx_octets e, bool late);
+    void hand_over(const rx_octets& e);
     void listen();
     void sense();
     void signal_over(const emulated_air::signal_ptr& s, sim_time air_end, bool eom);
@@ -90,7 +87,7 @@ private:
     size_t d_id = 0;
     sim_time d_listening_since{}; // for what is not received
     std::optional<bool> d_carrier;
-    std::optional<std::pair<std::vector<uint8_t>, double>> d_late; // block and its SNR
+    std::optional<rx_octets> d_late;
     std::shared_ptr<bool> d_alive = std::make_shared<bool>(true);
     std::optional<sim_time> d_scheduled;
     uint64_t d_wake = 0;

@@ -138,6 +138,17 @@ s5066::block_error_point snr_trace::block(sim_time from, sim_time to, const mode
     return s5066::measured_block_errors(steady).at(m, effective_db(from, to, m));
 }
 
+std::optional<double>
+snr_trace::doppler_hz(sim_time from, sim_time to, std::mt19937_64& random) const
+{
+    if (!(d_fading_hz > 0)) {
+        return std::nullopt;
+    }
+    std::normal_distribution<double> reading(
+        d_fading_hz, s5066::doppler_error_hz(d_fading_hz, to_seconds(to - from)));
+    return std::max(reading(random), 0.0);
+}
+
 bool snr_trace::preamble_heard(sim_time from, sim_time to, const mode& m) const
 {
     return mean_db(from, to, m) >= preamble_db(m);

@@ -9,6 +9,8 @@
 #include <hf/time.h>
 
 #include <cstdint>
+#include <optional>
+#include <random>
 #include <vector>
 
 namespace gr::hf::sim {
@@ -67,6 +69,14 @@ public:
     s5066::block_error_point block(sim_time from, sim_time to, const mode& m) const;
     //! A preamble in this interval is recognised.
     bool preamble_heard(sim_time from, sim_time to, const mode& m) const;
+    /*! \brief Two-sigma Doppler spread that a receiver reads of a block; empty: it is not known.
+     *
+     * A normal distribution around the true one with the deviation of s5066::doppler_error_hz(), none
+     * below 0.
+     *  \param random where the error is from
+     */
+    std::optional<double>
+    doppler_hz(sim_time from, sim_time to, std::mt19937_64& random) const;
     double duration_s() const { return d_step * static_cast<double>(d_db.size()); }
     const std::vector<float>& values() const { return d_db; }
 

@@ -89,3 +89,62 @@ TEST(rate_estimator, knows_a_channel_by_the_spread_of_its_blocks)
     EXPECT_GT(steady.class_probability(0), 0.9);
     EXPECT_LT(fading.class_probability(0), 0.1);
 }
+
+// At 30 dB and 10 Hz of Doppler spread neither the SNR nor how it spreads tells of any fading, so that
+// without the Doppler spread every high rate has to fail first.
+TEST(rate_estimator, knows_fast_fading_by_its_doppler_spread)
+{
+    const auto modes = rate_range::parse("auto")->modes();
+    const mode first = mode::parse("4539-600S");
+    rate_estimator without, with;
+    without.on_blocks(first, fast_fading);
+    with.on_blocks(first, fast_fading, 9.3);
+    EXPECT_GE(without.best(modes).rate_bps, 6400);
+    EXPECT_EQ(with.best(modes).rate_bps, 2400);
+    EXPECT_GT(with.class_probability(channel_classes - 1), 0.8);
+    for (int i = 0; i < 50; ++i) {
+        with.on_blocks(mode::parse("4539-2400S"), fast_fading, 10.4);
+        with.on_d_pdus(mode::parse("4539-2400S"), 40, 0, 200);
+        ASSERT_EQ(with.best(modes).rate_bps, 2400) << "tried after " << i;
+    }
+    // It becomes slow.
+    for (int i = 0; i < 3; ++i)
+        with.on_blocks(mode::parse("4539-2400S"), slow_fading, 0.9);
+    EXPECT_GE(with.best(modes).rate_bps, 6400);
+}
+
+TEST(rate_estimator, tells_classes_by_their_doppler_spread)
+{
+    const mode m = mode::parse("4539-4800S");
+    for (size_t c = 1; c < channel_classes; ++c) {
+        rate_estimator without, with;
+        for (int i = 0; i < 3; ++i) {
+            without.on_blocks(m, slow_fading);
+            with.on_blocks(m, slow_fading, known_channels[c].doppler_hz);
+        }
+        EXPECT_GT(with.class_probability(c), without.class_probability(c)) << c;
+    }
+}
+
+// What a block of one fade reads may be 0 on any channel with fading.
+TEST(rate_estimator, a_short_block_that_reads_no_doppler_spread_proves_little)
+{
+    rate_estimator without, with;
+    without.on_blocks(mode::parse("4539-600S"), { 12 });
+    with.on_blocks(mode::parse("4539-600S"), { 12 }, 0.0);
+    EXPECT_GT(with.class_probability(2), without.class_probability(2) / 3);
+}
+
+// Between the classes: what arrives decides.
+TEST(rate_estimator, a_doppler_spread_between_the_classes_bars_no_mode_that_arrives)
+{
+    const auto modes = rate_range::parse("auto")->modes();
+    const mode fast = mode::parse("4539-4800L");
+    rate_estimator e;
+    e.on_blocks(mode::parse("4539-600S"), fast_fading, 3.5);
+    for (int i = 0; i < 4; ++i) {
+        e.on_blocks(fast, fast_fading, 3.5);
+        e.on_d_pdus(fast, 40, 0, 200);
+    }
+    EXPECT_GE(e.best(modes).rate_bps, 4800);
+}

@@ -7,6 +7,7 @@ import time
 
 from gnuradio import gr, hf
 from gnuradio.hf import station, watch
+from gnuradio.hf.lab import adaptive
 import numpy as np
 import pytest
 
@@ -34,6 +35,14 @@ def test_240_kbit_s_takes_the_emulated_time():
     assert real["complete"] and real["octets_altered"] == 0
     assert real["time_s"] == pytest.approx(emulated["time_s"], rel=0.02)
     assert real["transmissions"] == emulated["transmissions"]
+
+
+def test_adaptation_knows_fast_fading_by_its_doppler_spread():
+    # At 30 dB nothing but the Doppler spread tells that high rates never arrive.
+    auto, best = (adaptive.goodput(mode, "3 ms, 10 Hz", 30, 300, seed=5)
+                  for mode in ("auto", "4539-2400S"))
+    assert best > 2000
+    assert auto >= 0.9 * best
 
 
 @pytest.mark.parametrize("mode, octets", [

@@ -24,6 +24,8 @@ struct rx_octets {
     std::vector<uint8_t> octets; //!< first bit received is bit 0 of the first octet
     double snr_db = 0;           //!< in the mode's bandwidth, measured over the block
     double quality = 1;          //!< decoder's confidence: 0 = guesses, 1 = no doubt
+    //! Two-sigma Doppler spread during the block; empty: the modem does not measure it.
+    std::optional<double> doppler_hz = std::nullopt;
 };
 
 //! How a received transmission ended.

@@ -3,6 +3,7 @@
 #include "s5066/dts/incoming_transmission.h"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 namespace gr::hf::s5066 {
@@ -29,6 +30,7 @@ void incoming_transmission::begin(const rx_start& e)
     d_mode = e.m;
     d_snr_db = e.snr_db;
     d_block_snr_db.clear();
+    d_block_doppler_hz.clear();
     d_octets = 0;
     try {
         d_timing = kernel::timing_of(e.m);
@@ -46,6 +48,9 @@ void incoming_transmission::push(sim_time now, const rx_octets& e)
     d_snr_db = e.snr_db;
     if (d_block_snr_db.size() < max_block_snrs) {
         d_block_snr_db.push_back(e.snr_db);
+        if (e.doppler_hz) {
+            d_block_doppler_hz.push_back(*e.doppler_hz);
+        }
     }
     d_octets += e.octets.size();
     d_deframer.push(e.octets);
@@ -112,11 +117,21 @@ sim_time incoming_transmission::finish(sim_time now, const rx_end& e)
     return e.reason != rx_end_reason::eom && d_end ? std::max(end, *d_end) : end;
 }
 
+std::optional<double> incoming_transmission::mean_doppler_hz() const
+{
+    const auto& all = d_block_doppler_hz;
+    if (all.empty()) {
+        return std::nullopt;
+    }
+    return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+}
+
 reception incoming_transmission::heard_of(const peer& p) const
 {
     reception r;
     r.m = d_mode;
     r.block_snr_db = d_block_snr_db;
+    r.doppler_hz = mean_doppler_hz();
     r.good_share = static_cast<double>(p.heard.good_octets) /
                    static_cast<double>(std::max<size_t>(d_octets, 1));
     r.good_d_pdus = p.heard.good_d_pdus;

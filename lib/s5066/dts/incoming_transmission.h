@@ -47,6 +47,7 @@ public:
     std::optional<std::pair<address, reception>> unread() const;
 
 private:
+    std::optional<double> mean_doppler_hz() const;
     void note_eot(const received_d_pdu& r);
     void note_turn(const d_pdu& d);
 
@@ -57,7 +58,7 @@ private:
     gr::hf::mode d_mode;
     kernel::mode_timing d_timing;
     double d_snr_db = 0;
-    std::vector<double> d_block_snr_db;
+    std::vector<double> d_block_snr_db, d_block_doppler_hz;
     size_t d_octets = 0;
     std::optional<sim_time> d_begin; // estimate: first symbol of the preamble
     std::optional<sim_time> d_end;   // as its EOT says

@@ -188,8 +188,9 @@ void adaptive_rate_policy::on_reception(sim_time, address peer, const reception&
     s.heard = r.m;
     s.answered.reset();
     if (r.read) {
-        s.in.on_blocks(r.m, r.block_snr_db);
-        s.out.on_blocks(r.m, r.block_snr_db); // the channel is much the same both ways
+        s.in.on_blocks(r.m, r.block_snr_db, r.doppler_hz);
+        // The channel is much the same both ways.
+        s.out.on_blocks(r.m, r.block_snr_db, r.doppler_hz);
     }
     s.in.on_d_pdus(r.m, r.good_d_pdus, r.lost_d_pdus, r.d_pdu_octets);
     s.wanted = s.in.best(d_modes, s.wanted);

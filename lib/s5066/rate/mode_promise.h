@@ -28,6 +28,16 @@ struct channel_class {
     double fades_in(double seconds) const;
 };
 
+/*! \brief Standard deviation of the Doppler spread that the receiver reads of one block.
+ *
+ * The fewer fades the block sees the less it tells. Fitted to what it reads of 600S, 600L, 2400S and
+ * 4800L on Good, Moderate, Poor and at 10 Hz: relative error 0.74 where the product of spread and
+ * duration is 0.3, 0.44 at 0.6, 0.15 at 2.4 and 0.08 at 6.
+ *  \param doppler_hz two-sigma spread, above 0
+ *  \param seconds of the block
+ */
+double doppler_error_hz(double doppler_hz, double seconds);
+
 //! The classes: without fading, ITU-R Good, Moderate and Poor, and 3 ms with 10 Hz.
 constexpr size_t channel_classes = 5;
 extern const std::array<channel_class, channel_classes> known_channels;

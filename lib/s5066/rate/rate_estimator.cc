@@ -33,6 +33,9 @@ constexpr double new_channel = 4;
 // the five channels in 600 s each, at 8 to 22 dB (seed 7), was 0.07 to 0.35 less than expected here,
 // and strayed by 0.08 to 0.25.
 constexpr double spread_doubt = 0.3;
+// Doppler spread that is read of a channel without any, and relative error of a class: real channels
+// lie between them, which are a factor of two to ten apart.
+constexpr double steady_doppler_hz = 0.1, doppler_doubt = 0.5;
 // More evidence than of so many independent D_PDUs comes out of no transmission, and no more than
 // this is certain of any: the classes are examples, not the channel.
 constexpr double most_evidence = 20, least_probability = 0.01;
@@ -53,6 +56,8 @@ constexpr std::array<std::pair<double, double>, 3> nodes = {
 bool is_long(const mode& m) { return m.il == interleaver::long_; }
 
 double square(double x) { return x * x; }
+
+double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
 } // namespace
 
@@ -112,7 +117,9 @@ void rate_estimator::multiply(const weights& log_likelihood)
     }
 }
 
-void rate_estimator::on_blocks(const mode& m, const std::vector<double>& snr_db)
+void rate_estimator::on_blocks(const mode& m,
+                               const std::vector<double>& snr_db,
+                               std::optional<double> doppler_hz)
 {
     if (snr_db.empty()) {
         return;
@@ -129,50 +136,71 @@ void rate_estimator::on_blocks(const mode& m, const std::vector<double>& snr_db)
     const double block_s = to_seconds(t.block_end(0) - t.block_begin(0));
     const double weight = d_known ? 1 - std::exp(-n * block_s / settle_s) : 1;
     d_mean_db += weight * (mean - d_mean_db);
-    const double seen = std::sqrt(std::max(squares - square(mean), 0.0));
+    const double seen_db = std::sqrt(std::max(squares - square(mean), 0.0));
     if (n >= 4) {
         // Averaging over a long block hides about half of the deviation.
-        const double short_deviation = is_long(m) ? 2 * seen : seen;
+        const double short_deviation = is_long(m) ? 2 * seen_db : seen_db;
         d_short_deviation_db += weight * (short_deviation - d_short_deviation_db);
     }
-    track(10 * std::log10(power) - mode_promises::of(m, d_window).power_db(),
-          block_s,
-          n,
-          seen);
+    track({ 10 * std::log10(power) - mode_promises::of(m, d_window).power_db(),
+            seen_db,
+            block_s,
+            n,
+            doppler_hz });
     d_known = true;
 }
 
-void rate_estimator::track(double snr_db,
-                           double block_s,
-                           double blocks,
-                           double deviation_db)
+void rate_estimator::track(const seen& s)
 {
     weights w{};
     for (size_t c = 0; c < channel_classes; ++c) {
         const auto& channel = known_channels[c];
         const double fading = channel.doppler_hz > 0 ? fading_variance : 0;
-        const double in_block = channel.fades_in(block_s);
-        const double in_all = channel.fades_in(blocks * block_s);
-        const double variance = square(mean_sigma_db) + fading / in_all;
+        const double variance =
+            square(mean_sigma_db) + fading / channel.fades_in(s.blocks * s.block_s);
         double log = 0;
         if (d_known) {
-            log = d_level[c].update(snr_db, variance);
+            log = d_level[c].update(s.snr_db, variance);
         } else {
-            d_level[c] = { snr_db, variance };
+            d_level[c] = { s.snr_db, variance };
         }
-        if (blocks >= 4) {
-            const double expected =
-                square(block_sigma_db) + fading * (1 / in_block - 1 / in_all);
-            const double samples = fading > 0 ? std::min(blocks, in_all) : blocks;
-            const double doubt = square(spread_doubt) + 1 / (2 * samples);
-            const double seen =
-                std::max(square(deviation_db), square(block_sigma_db) / 4);
-            log -=
-                square(std::log(seen / expected) / 2) / doubt / 2 + std::log(doubt) / 2;
-        }
-        w[c].fill(log);
+        w[c].fill(log + spread_likelihood(channel, s) + doppler_likelihood(channel, s));
     }
     multiply(w);
+}
+
+double rate_estimator::spread_likelihood(const channel_class& c, const seen& s) const
+{
+    if (s.blocks < 4) {
+        return 0;
+    }
+    const double fading = c.doppler_hz > 0 ? fading_variance : 0;
+    const double in_block = c.fades_in(s.block_s),
+                 in_all = c.fades_in(s.blocks * s.block_s);
+    const double expected = square(block_sigma_db) + fading * (1 / in_block - 1 / in_all);
+    const double samples = fading > 0 ? std::min(s.blocks, in_all) : s.blocks;
+    const double doubt = square(spread_doubt) + 1 / (2 * samples);
+    const double variance = std::max(square(s.deviation_db), square(block_sigma_db) / 4);
+    return -square(std::log(variance / expected) / 2) / doubt / 2 - std::log(doubt) / 2;
+}
+
+double rate_estimator::doppler_likelihood(const channel_class& c, const seen& s) const
+{
+    if (!s.doppler_hz) {
+        return 0;
+    }
+    const double read = *s.doppler_hz;
+    double variance = square(steady_doppler_hz) + square(doppler_doubt * c.doppler_hz);
+    if (c.doppler_hz > 0) {
+        variance += square(doppler_error_hz(c.doppler_hz, s.block_s)) / s.blocks;
+    }
+    const auto below = [&](double hz) {
+        return normal_cdf((hz - c.doppler_hz) / std::sqrt(variance));
+    };
+    const double near = steady_doppler_hz + doppler_doubt / 2 * read;
+    // What reads 0 may be anything below.
+    const double p = below(read + near) - (read > near ? below(read - near) : 0);
+    return std::log(std::max(p, least_probability));
 }
 
 void rate_estimator::on_d_pdus(const mode& m, double good, double lost, double octets)
@@ -232,18 +260,26 @@ double rate_estimator::class_probability(size_t c) const
 }
 
 template <typename F>
+double
+rate_estimator::mean_at(size_t c, size_t k, const mode_promises& promises, F&& of) const
+{
+    const double sigma = std::sqrt(d_level[c].variance);
+    const double db = promises.power_db() + d_level[c].mean_db + offset_db(k);
+    double sum = 0;
+    for (const auto& [far, share] : nodes) {
+        sum += share * of(promises.at(c, db + far * sigma));
+    }
+    return sum;
+}
+
+template <typename F>
 double rate_estimator::mean(const mode& m, F&& of) const
 {
     const auto& promises = mode_promises::of(m, d_window);
     double sum = 0;
     for (size_t c = 0; c < channel_classes; ++c) {
-        const double sigma = std::sqrt(d_level[c].variance);
         for (size_t k = 0; k < offsets; ++k) {
-            for (const auto& [far, share] : nodes) {
-                const double db =
-                    promises.power_db() + d_level[c].mean_db + offset_db(k) + far * sigma;
-                sum += d_weight[c][k] * share * of(promises.at(c, db));
-            }
+            sum += d_weight[c][k] * mean_at(c, k, promises, of);
         }
     }
     return sum;

@@ -13,8 +13,8 @@ namespace gr::hf::s5066 {
  *
  * What modes do is measured on a few classes of channels (mode_promises). Which of them the channel
  * is like, and by how much it is better or worse than its SNR says, is a belief: probabilities of
- * (class, offset in dB), by Bayes' rule from how the SNR of the blocks spreads and from what
- * became of D_PDUs. One transmission that fails so changes the belief as much as it
+ * (class, offset in dB), by Bayes' rule from how the SNR of the blocks spreads, from their Doppler
+ * spread and from what became of D_PDUs. One transmission that fails so changes the belief as much as it
  * should: at 20 dB, where every fading would do, it tells that fades are too fast for the mode.
  * The mode is the one that promises most on the average over the belief.
  */
@@ -24,9 +24,13 @@ public:
     //! \param window D_PDUs that may be unacknowledged
     explicit rate_estimator(unsigned window = usual_window);
 
-    //! Blocks of a transmission in mode \p m, with their SNR in m's bandwidth. All modes of an
-    //! estimator are of one bandwidth.
-    void on_blocks(const mode& m, const std::vector<double>& snr_db);
+    /*! \brief Blocks of a transmission in mode \p m, with their SNR in m's bandwidth. All modes of
+     *         an estimator are of one bandwidth.
+     *  \param doppler_hz two-sigma Doppler spread, mean of the blocks, if the modem measures it
+     */
+    void on_blocks(const mode& m,
+                   const std::vector<double>& snr_db,
+                   std::optional<double> doppler_hz = std::nullopt);
     /*! \brief Of the data D_PDUs sent in mode \p m so many arrived and so many did not.
      *  \param octets of each on average, header included
      */
@@ -69,7 +73,16 @@ private:
     std::pair<size_t, double> best_segment(const mode& m) const;
     static const weights& prior();
     void multiply(const weights& log_likelihood);
-    void track(double snr_db, double block_s, double blocks, double deviation_db);
+    struct seen {
+        double snr_db, deviation_db, block_s, blocks;
+        std::optional<double> doppler_hz;
+    };
+    void track(const seen& s);
+    double spread_likelihood(const channel_class& c, const seen& s) const;
+    double doppler_likelihood(const channel_class& c, const seen& s) const;
+    // Mean of a promise over what is not known of the level, if the class and the offset are these.
+    template <typename F>
+    double mean_at(size_t c, size_t k, const mode_promises& promises, F&& of) const;
     // Mean of a promise over the belief.
     template <typename F>
     double mean(const mode& m, F&& of) const;

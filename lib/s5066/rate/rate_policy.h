@@ -27,11 +27,13 @@ struct tx_context {
 struct reception {
     mode m;
     std::vector<double> block_snr_db; //!< of its interleaver blocks, in m's bandwidth
-    double good_share = 1;            //!< of its octets, those in D_PDUs without errors
-    unsigned good_d_pdus = 0;         //!< with data, without errors
-    unsigned lost_d_pdus = 0;         //!< with errors, or nothing of them could be read
-    double d_pdu_octets = 0;          //!< of those with data, on average
-    bool read = true; //!< some of it could be read; else its SNR means little
+    //! Two-sigma Doppler spread, mean of the blocks; empty: the modem does not tell.
+    std::optional<double> doppler_hz;
+    double good_share = 1;    //!< of its octets, those in D_PDUs without errors
+    unsigned good_d_pdus = 0; //!< with data, without errors
+    unsigned lost_d_pdus = 0; //!< with errors, or nothing of them could be read
+    double d_pdu_octets = 0;  //!< of those with data, on average
+    bool read = true;         //!< some of it could be read; else its SNR means little
 };
 
 //! Why a mode was chosen, for those who watch a station.
