@@ -62,7 +62,8 @@ def test_speed_is_station_time_per_time():
         top.connect(air.source(n), hf.modem(), air.sink(n))
     begin = time.monotonic()
     top.run()
-    assert 0.9 < time.monotonic() - begin < 4
+    # A busy machine may be late, but not so late that it looks like real time.
+    assert 0.9 < time.monotonic() - begin < 15
     assert air.now() == pytest.approx(20)
 
 
