@@ -297,7 +297,7 @@ def test_command(tmp_path):
     (["--mode", "4539-600S", "--snr", "1", "--channel", "wet"], "wet"),
     (["--standard", "--row", "P99"], "P01 to P35"),
     (["--standard", "--acquisition"], "either --standard"),
-    (["--acquisition", "--bandwidth", "12", "--csv", "x.csv"], "--csv does not keep"),
+    (["--acquisition", "--bandwidth", "12", "--silence", "1", "--csv", "x.csv"], "not both"),
     (["--silence", "1", "--channel", "dry"], "dry"),
     (["--standard", "--at-target", "--search"], "without --search"),
     (["--standard", "--row", "P03", "--at-target"], "no row P03"),
