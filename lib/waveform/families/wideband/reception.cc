@@ -24,7 +24,6 @@ constexpr size_t fixed_symbols = fixed_dibits.size();
 constexpr size_t superframe_symbols =
     fixed_symbols + countdown_symbols + waveform_symbols;
 // The short form has one fixed symbol and is sent once, so its downcount is known: 0.
-constexpr size_t short_symbols = 1 + countdown_symbols + waveform_symbols;
 
 /* On noise a score of 21 comes once in two hours in 3 kHz: exp(-21) of 4800 places a second times
  * 35 offsets; wider bands have more places. Steps of the offset: 1.1 dB is lost half a step off
