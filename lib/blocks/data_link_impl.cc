@@ -126,6 +126,7 @@ public:
             { "d_pdus_acked", s.d_pdus_acked },
             { "d_pdus_duplicate", s.d_pdus_duplicate },
             { "segment_crc_errors", s.segment_crc_errors },
+            { "d_pdus_unread", s.d_pdus_unread },
             { "false_syncs", s.false_syncs },
             { "transmissions", s.transmissions },
             { "receptions", s.receptions },
@@ -333,14 +334,11 @@ private:
             if (failure.empty())
                 continue;
             d_logger->error("{}", failure);
-            message_port_pub(
-                d_log, pmt::intern(std::to_string(to_seconds(d_now)) + " " + failure));
+            message_port_pub(d_log, pdu::line(d_now, failure));
         }
         d_node.set_tap(d_d_pdus.wanted());
         while (const auto line = d_node.poll_trace())
-            message_port_pub(
-                d_log,
-                pmt::intern(std::to_string(to_seconds(line->time)) + " " + line->text));
+            message_port_pub(d_log, pdu::line(line->time, line->text));
     }
 
     void bad_message(const char* port)

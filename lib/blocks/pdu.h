@@ -77,6 +77,16 @@ private:
     pmt::pmt_t d_meta = pmt::make_dict();
 };
 
+/*! \brief One line of a log: a PDU of type log with the time, and the text as octets (UTF-8).
+ *  \details Not a symbol: GNU Radio keeps every symbol that it has ever seen.
+ */
+inline pmt::pmt_t line(sim_time now, const std::string& text)
+{
+    return builder("log")
+        .set(keys::now(), now)
+        .make(std::vector<uint8_t>(text.begin(), text.end()));
+}
+
 //! Read access to a message that claims to be a PDU.
 class reader
 {

@@ -111,7 +111,7 @@ void sis_client_block::on_time(sim_time now)
 
 void sis_client_block::log(const std::string& line)
 {
-    message_port_pub(d_log, pmt::intern(std::to_string(to_seconds(d_now)) + " " + line));
+    message_port_pub(d_log, pdu::line(d_now, line));
 }
 
 void sis_client_block::pump()

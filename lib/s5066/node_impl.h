@@ -89,6 +89,8 @@ private:
     // Reception (node_receive.cc)
     void on_received(sim_time now, const received_d_pdu& r);
     void after_reception(sim_time now);
+    //! Counts and logs D_PDUs of which not even a header could be read.
+    void note_unread(sim_time now, const address& from, unsigned d_pdus);
     void measure_loss(sim_time now, peer& p);
 
     // Time (node.cc)

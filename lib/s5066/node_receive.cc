@@ -86,9 +86,20 @@ void node::impl::on_rx_end(sim_time now, const rx_end& e)
     d_links.tell(now);
 }
 
+void node::impl::note_unread(sim_time now, const address& from, unsigned d_pdus)
+{
+    d_node.stats.d_pdus_unread += d_pdus;
+    if (d_pdus > 0) {
+        d_node.log.trace(now,
+                         "about " + std::to_string(d_pdus) + " D_PDUs of " +
+                             from.to_string() + " could not be read");
+    }
+}
+
 void node::impl::after_reception(sim_time now)
 {
     if (const auto u = d_rx.unread()) {
+        note_unread(now, u->first, u->second.lost_d_pdus);
         d_node.modes.policy->on_reception(now, u->first, u->second);
     }
     for (auto& [raw, q] : d_node.peers) {
@@ -104,7 +115,9 @@ void node::impl::after_reception(sim_time now)
         if (p.managing()) {
             repeat_management(now, p);
         }
-        d_node.modes.policy->on_reception(now, p.addr, d_rx.heard_of(p));
+        const reception heard = d_rx.heard_of(p);
+        note_unread(now, p.addr, heard.lost_d_pdus - p.heard.lost_d_pdus);
+        d_node.modes.policy->on_reception(now, p.addr, heard);
         if (p.heard.ack) {
             measure_loss(now, p);
             p.turn.probe = false;

@@ -22,6 +22,8 @@ struct node_stats {
     uint64_t d_pdus_duplicate = 0; //!< data D_PDUs received again
     uint64_t d_pdus_for_others = 0;
     uint64_t segment_crc_errors = 0;
+    //! Of peers that were heard, by the length of what could not be read: not even a header.
+    uint64_t d_pdus_unread = 0;
     uint64_t segments_repaired = 0; //!< put together from damaged copies
     uint64_t false_syncs = 0;       //!< sync words without a good header behind them
     uint64_t transmissions = 0;

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 import re
 import threading
-from typing import Any, List
+from typing import Any, List, Optional, Tuple
 
 from gnuradio import gr
 import pmt
@@ -55,6 +55,18 @@ class ModemWatch(gr.basic_block):
             return list(self._events)
 
 
+def log_line(message: Any) -> Optional[Tuple[float, str]]:
+    """Station time in seconds and text of a message from a port log; None for any other."""
+    if not pmt.is_pair(message) or not pmt.is_dict(pmt.car(message)) or \
+            not pmt.is_u8vector(pmt.cdr(message)):
+        return None
+    now = pmt.dict_ref(pmt.car(message), pmt.intern("now"), pmt.PMT_NIL)
+    if not pmt.is_uint64(now):
+        return None
+    text = bytes(pmt.u8vector_elements(pmt.cdr(message))).decode("utf-8", "replace")
+    return pmt.to_uint64(now) * 1e-9, text
+
+
 class LogWatch(gr.basic_block):
     """Listens on the log port of a data link and keeps the last lines."""
 
@@ -68,11 +80,11 @@ class LogWatch(gr.basic_block):
         self.set_msg_handler(pmt.intern("log"), self._on_log)
 
     def _on_log(self, message: Any) -> None:
-        if not pmt.is_symbol(message):
+        line = log_line(message)
+        if line is None:
             return
-        time, _, text = pmt.symbol_to_string(message).partition(" ")
         with self._lock:
-            self._lines.append(f"{float(time):9.2f} {self._prefix}{text}")
+            self._lines.append(f"{line[0]:9.2f} {self._prefix}{line[1]}")
             del self._lines[:-self._max_lines]
 
     def lines(self) -> List[str]:

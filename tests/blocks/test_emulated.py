@@ -3,7 +3,9 @@
 import time
 
 from gnuradio import blocks, gr, hf
+from gnuradio.hf import watch
 from gnuradio.hf.station import Description, Station, StationError
+import pmt
 import pytest
 
 from flow import wait_for
@@ -41,6 +43,35 @@ def test_both_directions_deliver_everything_undamaged(mode, ber):
     assert state.transmissions > 0 and state.receptions > 0 and state.late_answers == 0
     top.stop()
     top.wait()
+
+
+class Messages(gr.basic_block):
+    """Keeps what it gets."""
+
+    def __init__(self):
+        gr.basic_block.__init__(self, name="messages", in_sig=None, out_sig=None)
+        self.got = []
+        self.message_port_register_in(pmt.intern("in"))
+        self.set_msg_handler(pmt.intern("in"), self.keep)
+
+    def keep(self, message):
+        self.got.append(message)
+
+
+def test_lines_of_the_log_are_no_symbols():
+    """GNU Radio keeps every symbol for ever: a station would grow with each line."""
+    top, kept = gr.top_block(), Messages()
+    air = hf.emulated_air(2, speed=0)
+    clients, made = stations(top, air, "4539-9600S", [5000, 0])
+    top.msg_connect(made[0].data_link, "log", kept, "in")
+    top.start()
+    assert wait_for(lambda: clients[0].state().octets_confirmed == 5000 and len(kept.got) > 5, 60)
+    top.stop()
+    top.wait()
+    lines = [watch.log_line(m) for m in kept.got]
+    assert all(line is not None and 0 <= line[0] <= air.now() for line in lines)
+    assert any(line[1].startswith("1.2.0.1>1.2.0.2 DATA-ONLY fsn ") for line in lines)
+    assert watch.log_line(pmt.intern("0.0 a symbol")) is None
 
 
 def test_it_takes_the_time_that_the_event_simulator_says():

@@ -52,7 +52,8 @@ struct data_link_state {
  *    client_gone, says that the client's connection is closed. In lock step every client of this
  *    module answers each tick by tick_done; so must a block of the user's whose input port has
  *    the name sis_in_step.
- *  - \c log (out): symbols, one line of text for each event a person may want to follow.
+ *  - \c log (out): PDUs of type log (now: station time, ns), one for each event a person may want
+ *    to follow; their octets are a line of text.
  */
 class HF_API data_link : virtual public gr::block
 {

@@ -5,6 +5,7 @@
 #include "s5066/dts/segment_length.h"
 
 #include <cmath>
+#include <utility>
 
 namespace gr::hf::s5066 {
 
@@ -12,7 +13,7 @@ namespace {
 constexpr unsigned max_control_copies = 4;
 } // namespace
 
-bool transmission_builder::emit(sim_time now, d_pdu d)
+bool transmission_builder::emit(sim_time now, d_pdu d, const char* again)
 {
     if (d.octets() > d_tx.room()) {
         return false;
@@ -36,10 +37,18 @@ bool transmission_builder::emit(sim_time now, d_pdu d)
     if (d_node.config.trace) {
         d_node.log.trace(now,
                          d_node.config.own.to_string() + ">" + d.dst.to_string() + " " +
-                             describe(d) + " @" + d_tx.mode().to_string());
+                             describe(d) + " " + again + "@" + d_tx.mode().to_string());
     }
     d_node.log.tap(now, true, true, octets);
     return true;
+}
+
+bool transmission_builder::emit_segment(sim_time now, d_pdu d, bool repeat, bool fill)
+{
+    d_node.stats.d_pdus_fill += fill ? 1 : 0;
+    d_node.stats.d_pdus_repeated += repeat && !fill ? 1 : 0;
+    d_tx.to()->link.last_data = now;
+    return emit(now, std::move(d), fill ? "fill " : repeat ? "again " : "");
 }
 
 bool transmission_builder::emit_data(sim_time now, const arq_sender::out& o, bool fill)
@@ -59,10 +68,7 @@ bool transmission_builder::emit_data(sim_time now, const arq_sender::out& o, boo
     } else if (d_plan.data_acks > 0) {
         --d_plan.data_acks;
     }
-    d_node.stats.d_pdus_fill += fill ? 1 : 0;
-    d_node.stats.d_pdus_repeated += o.repeat && !fill ? 1 : 0;
-    p.link.last_data = now;
-    return emit(now, d);
+    return emit_segment(now, std::move(d), o.repeat, fill);
 }
 
 // What goes before data with ARQ.
@@ -131,7 +137,8 @@ bool transmission_builder::build_fill()
     const sim_time now = d_tx.begin();
     const size_t n = d_plan.control.size();
     const size_t limit = n * (max_control_copies - 1);
-    if (d_plan.next_fill < limit && emit(now, d_plan.control[d_plan.next_fill++ % n])) {
+    if (d_plan.next_fill < limit &&
+        emit(now, d_plan.control[d_plan.next_fill++ % n], "fill ")) {
         ++d_node.stats.d_pdus_fill;
         return true;
     }
@@ -155,7 +162,7 @@ bool transmission_builder::build_fill()
         ++d_plan.next_fill;
         d_pdu d = d_maker.make_arq(p, d_pdu_type::ack_only);
         d.ack = p.arq.rx.ack();
-        if (emit(now, d)) {
+        if (emit(now, d, "fill ")) {
             ++d_node.stats.d_pdus_fill;
             return true;
         }
@@ -198,10 +205,7 @@ bool transmission_builder::emit_expedited(sim_time now, bool fill)
     d_pdu d = d_maker.make(p, d_pdu_type::expedited_data_only);
     d.expedited = o->header;
     d.segment.assign(o->segment, o->segment + o->size);
-    d_node.stats.d_pdus_fill += fill ? 1 : 0;
-    d_node.stats.d_pdus_repeated += o->repeat && !fill ? 1 : 0;
-    p.link.last_data = now;
-    return emit(now, d);
+    return emit_segment(now, std::move(d), o->repeat, fill);
 }
 
 bool transmission_builder::emit_expedited_ack(sim_time now)

@@ -34,9 +34,11 @@ public:
 private:
     bool build_first(sim_time now);
     bool build_fill();
-    bool emit(sim_time now, d_pdu d);
+    //! \param again what the log says of a D_PDU that was sent before, with a space at its end
+    bool emit(sim_time now, d_pdu d, const char* again = "");
     bool emit_opening(sim_time now);
     bool emit_expedited(sim_time now, bool fill);
+    bool emit_segment(sim_time now, d_pdu d, bool repeat, bool fill);
     bool emit_expedited_ack(sim_time now);
     bool emit_non_arq(sim_time now);
     bool emit_data(sim_time now, const arq_sender::out& o, bool fill);

@@ -1,0 +1,78 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// What the log tells of D_PDUs is what is counted: displays are made of it.
+#include "two_stations.h"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+
+using namespace gr::hf;
+using namespace gr::hf::s5066;
+using namespace gr::hf::sim;
+
+namespace {
+
+struct told {
+    uint64_t sent = 0, again = 0, fill = 0, received = 0, damaged = 0, unread = 0;
+};
+
+void listen(station& st, told& t)
+{
+    st.node().set_trace(true);
+    st.on_trace = [&t](const trace_line& l) {
+        static const std::regex sent("\\S+>\\S+ .* eot [0-9.]+ (again |fill )?@\\S+");
+        static const std::regex heard("\\S+>\\S+ .*?( BAD CRC)? eot [0-9.]+");
+        static const std::regex unread("about ([0-9]+) D_PDUs of \\S+ could not be read");
+        std::smatch m;
+        if (std::regex_match(l.text, m, sent)) {
+            ++t.sent;
+            t.again += m[1] == "again " ? 1 : 0;
+            t.fill += m[1] == "fill " ? 1 : 0;
+        } else if (std::regex_match(l.text, m, heard)) {
+            ++t.received;
+            t.damaged += m[1].length() > 0 ? 1 : 0;
+        } else if (std::regex_match(l.text, m, unread)) {
+            t.unread += std::stoul(m[1]);
+        }
+    };
+}
+
+uint64_t sum(const std::array<uint64_t, 16>& by_type)
+{
+    uint64_t all = 0;
+    for (const uint64_t n : by_type) {
+        all += n;
+    }
+    return all;
+}
+
+} // namespace
+
+TEST(log, tells_of_every_d_pdu_that_was_sent_again_damaged_or_unread)
+{
+    path p;
+    // Every other header of some 20 octets is lost, and nearly every segment.
+    p.ber = 3e-3;
+    auto ca = test_config(1, "4539-9600S"), cb = test_config(2, "4539-9600S");
+    two_stations net(ca, cb, p, 7);
+    told a, b;
+    listen(net.a, a);
+    listen(net.b, b);
+    net.goodput(20000, 500, 600);
+    for (const auto& [st, t] : { std::pair(&net.a, &a), std::pair(&net.b, &b) }) {
+        const auto& s = st->node().stats();
+        EXPECT_EQ(t->sent, sum(s.d_pdus_sent));
+        EXPECT_EQ(t->again, s.d_pdus_repeated);
+        EXPECT_EQ(t->fill, s.d_pdus_fill);
+        EXPECT_EQ(t->received, sum(s.d_pdus_received));
+        EXPECT_EQ(t->damaged, s.segment_crc_errors);
+        EXPECT_EQ(t->unread, s.d_pdus_unread);
+    }
+    EXPECT_GT(a.again, 10u);
+    EXPECT_GT(b.damaged, 10u);
+    // An estimate by length, the end of each transmission left out.
+    const auto missing = static_cast<double>(a.sent - b.received);
+    EXPECT_GT(missing, 20);
+    EXPECT_NEAR(static_cast<double>(b.unread), missing, 0.5 * missing);
+}
