@@ -11,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 
+from gnuradio.hf.gui import d_pdus
 import pytest
 from stations import hf
 
@@ -60,7 +61,7 @@ def ask(url, data=None, **headers):
 
 def test_the_page_needs_nothing_from_elsewhere(read_only):
     url = read_only[0]
-    for path in ("", "page.js", "page.css"):
+    for path in ("", "page.js", "drawing.js", "facts.js", "page.css"):
         status, headers, text = ask(url + path)
         assert status == 200
         assert "default-src 'none'" in headers["Content-Security-Policy"]
@@ -93,6 +94,9 @@ def test_the_state_tells_what_happens(read_only):
     assert 100 < len(radii) <= 256
     assert sum(0.8 < r < 1.2 for r in radii) > 0.9 * len(radii)
     assert len(far["spectrum"]) == 128 and near["d_pdus"] and near["log"]
+    assert far["d_pdu_bin_s"] == 5 and all(b[0] % 5 == 0 for b in far["d_pdu_bins"])
+    assert sum(sum(b[1:3]) for b in near["d_pdu_bins"]) == near["counters"]["d_pdus_sent"]
+    assert sum(sum(b[3:]) for b in far["d_pdu_bins"]) == far["counters"]["d_pdus_received"]
     assert near["link"]["tx_reason"] == "it is set"
     assert near["modem"]["octets_sent"] > 0 and state["controls"] == []
 
@@ -184,29 +188,133 @@ def test_a_port_that_is_taken_is_named(tmp_path):
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.skipif(not shutil.which("chromium"), reason="the program chromium is missing")
-def test_in_a_browser(read_only, tmp_path):
+def test_d_pdus_by_time_come_from_the_log():
+    """The lines are of hf run; tests/sim/qa_log.cc keeps them as they are."""
+    counts = d_pdus.DPduCounts()
+    for at, text in (
+            (0.7, "1.2.0.1>1.2.0.2 DATA-ONLY fsn 0 START 1023 octets eot 35.0 @4539-600S"),
+            (0.8, "1.2.0.1>1.2.0.2 DATA-ONLY fsn 1 1023 octets eot 33.5 again @4539-600S"),
+            (0.9, "1.2.0.1>1.2.0.2 LARGE-DATA-ACK fsn 1 rx_lwe 3 9 octets eot 3.5 fill @75L"),
+            (4.9, "1.2.0.2>1.2.0.1 ACK-ONLY rx_lwe 5 + 16 bits eot 0.5"),
+            (5.0, "1.2.0.2>1.2.0.1 DATA-ONLY fsn 7 40 octets BAD CRC eot 0.5"),
+            (6.0, "about 3 D_PDUs of 1.2.0.2 could not be read"),
+            (6.1, "receiving 4539-600S"), (6.2, "link with 1.2.0.2 is up")):
+        counts.note(at, text)
+    assert counts.take() == [[0, 1, 2, 1, 0], [5, 0, 0, 0, 4]]
+    for k in range(10 * d_pdus.MOST_BINS):
+        counts.note(100 + 5 * k, "about 1 D_PDUs of 1.2.0.2 could not be read")
+    assert len(counts.take()) == d_pdus.MOST_BINS
+
+
+@contextlib.contextmanager
+def chromium(width=390, height=1600):
+    """A browser without a window."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="the library selenium is missing "
                                     "(Debian: python3-selenium chromium-driver)")
+    if not shutil.which("chromium"):
+        pytest.skip("the program chromium is missing")
     options = webdriver.ChromeOptions()
-    for flag in ("--headless=new", "--no-sandbox", "--window-size=390,1600", "--no-proxy-server"):
+    for flag in ("--headless=new", "--no-sandbox", f"--window-size={width},{height}",
+                 "--no-proxy-server"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     service = webdriver.chrome.service.Service("/usr/bin/chromedriver")
     with webdriver.Chrome(options=options, service=service) as browser:
+        yield browser
+
+
+def until(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def live(browser):
+    until(lambda: browser.find_element("id", "fresh").text == "live")
+
+
+def test_in_a_browser(read_only):
+    with chromium() as browser:
         browser.get(read_only[0])
-        deadline = time.monotonic() + 30
-        while browser.find_element("id", "fresh").text != "live":
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        live(browser)
         names = [e.text for e in browser.find_elements("css selector", ".station .name")]
         assert names == ["Station 1.2.0.1", "Station 1.2.0.2"]
         # On a telephone's width nothing sticks out.
         wide = browser.execute_script("return document.documentElement.scrollWidth")
         assert wide <= browser.execute_script("return document.documentElement.clientWidth")
         browser.refresh()
-        deadline = time.monotonic() + 30
-        while browser.find_element("id", "fresh").text != "live":
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        live(browser)
         assert [e for e in browser.get_log("browser") if e["level"] == "SEVERE"] == []
+
+
+#: The share of a canvas that is drawn in the colour of a variable of the style sheet.
+DRAWN = """
+const c = document.querySelector(arguments[0]), probe = document.createElement("canvas");
+const g = probe.getContext("2d");
+g.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(arguments[1]).trim();
+g.fillRect(0, 0, 1, 1);
+const [r, b, d] = g.getImageData(0, 0, 1, 1).data;
+const all = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+let found = 0;
+for (let k = 0; k < all.length; k += 4)
+  found += all[k] === r && all[k + 1] === b && all[k + 2] === d && all[k + 3] === 255;
+return found;
+"""
+
+
+def test_what_was_received_is_drawn(read_only):
+    url, _, servers, _ = read_only
+    hf("console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "2",
+       "--clock-speed", "30", "--timeout", "30")
+    with chromium(1400, 1200) as browser:
+        browser.get(url)
+        live(browser)
+
+        def drawn(station, name, colour):
+            return browser.execute_script(
+                DRAWN, f".station:nth-child({station}) canvas.{name}", colour)
+
+        for name in ("snr", "doppler", "delay", "profile", "symbols"):
+            until(lambda name=name: drawn(2, name, "--rx") > 8)
+        # Two minutes of station time are four seconds here, so that both are still to be seen.
+        hf("console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "1",
+           "--clock-speed", "30", "--timeout", "10")
+        until(lambda: drawn(1, "dpdu-times", "--tx") > 8 and drawn(2, "dpdu-times", "--rx") > 8)
+
+
+def test_the_report_is_copied(read_only):
+    """On the clipboard there is what the page shows; where a browser forbids it, in a box."""
+    url = read_only[0]
+    with chromium(1400, 1200) as browser:
+        browser.get(url)
+        live(browser)
+        browser.execute_cdp_cmd("Browser.grantPermissions", {
+            "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"],
+            "origin": url.rstrip("/")})
+        browser.find_element("id", "copy").click()
+        until(lambda: browser.find_element("id", "copy").text == "Copied")
+        text = browser.execute_async_script(
+            "navigator.clipboard.readText().then(arguments[arguments.length - 1])")
+        check_report(text, json.loads(ask(url + "api/state")[2]))
+        browser.execute_script("navigator.clipboard.writeText = () => Promise.reject('no')")
+        until(lambda: browser.find_element("id", "copy").text == "Copy as report")
+        browser.find_element("id", "copy").click()
+        until(lambda: browser.find_element("css selector", "#report textarea").is_displayed())
+        shown = browser.find_element("css selector", "#report textarea").get_property("value")
+        check_report(shown, json.loads(ask(url + "api/state")[2]))
+        browser.find_element("css selector", "#report button").click()
+        until(lambda: not browser.find_element("id", "report").is_displayed())
+
+
+def check_report(text, state):
+    for station in state["stations"]:
+        assert f"## Station {station['name']}" in text
+        assert station["log"][-1] in text
+        for name in station["counters"]:
+            assert f"| {name.replace('_', ' ')} | " in text
+    for what in ("station time", "SNR in 3 kHz", "Doppler spread", "transmits in"):
+        assert text.count(f"| {what} | ") == len(state["stations"])
+    told = json.loads(re.search(r"^```json\n(.*)\n```$", text, re.M)[1])
+    assert told.keys() == state.keys()
+    assert [s.keys() for s in told["stations"]] == [s.keys() for s in state["stations"]]

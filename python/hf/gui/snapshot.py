@@ -13,6 +13,7 @@ import numpy as np
 import pmt
 
 from .. import station, watch
+from . import d_pdus
 
 #: Kept for displays: transmissions and receptions; blocks; lines of the log; connections.
 MOST_SPANS, MOST_BLOCKS, MOST_LINES, MOST_CONNECTIONS = 400, 400, 200, 100
@@ -63,6 +64,8 @@ class StatusWatch(gr.basic_block):
             elif kind == "channel" and self._blocks:
                 for key in ("freq_offset_hz", "doppler_hz", "delay_spread_ms", "coded_ber"):
                     self._blocks[-1][key] = _number(meta.get(key))
+                # Exactly 0 is what the receiver says of a transmission too short to measure it.
+                self._blocks[-1]["doppler_hz"] = self._blocks[-1]["doppler_hz"] or None
                 self._profile = [round(float(p), 4) for p in meta.get("profile", [])]
 
     def _on_block(self, message: Any) -> None:
@@ -127,6 +130,9 @@ class StationView:
         for block in (s.data_link, s.pep, s.ip_client, s.dns):
             if block is not None:
                 tb.msg_connect(block, "log", self.log, "log")
+        self.d_pdus = d_pdus.DPduCounts()
+        if s.data_link is not None:
+            tb.msg_connect(s.data_link, "log", self.d_pdus, "log")
 
     def take(self) -> Dict[str, Any]:
         """All that is known now, ready for JSON."""
@@ -138,6 +144,7 @@ class StationView:
         if s.data_link is not None:
             seen["link"] = _plain(s.data_link.state())
             seen.update(_counters(s.data_link.stats()))
+            seen["d_pdu_bins"], seen["d_pdu_bin_s"] = self.d_pdus.take(), d_pdus.BIN_S
         if s.pep is not None:
             connections = s.pep.connections()
             seen["connections"] = [_plain(c) for c in connections[:MOST_CONNECTIONS]]

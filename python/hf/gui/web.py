@@ -17,8 +17,9 @@ PERIOD_S = 0.5
 #: The longest body that is read, octets.
 MOST_OCTETS = 4096
 
-_FILES = {"/": ("page.html", "text/html"), "/page.js": ("page.js", "text/javascript"),
-          "/page.css": ("page.css", "text/css")}
+_FILES = {"/": ("page.html", "text/html"), "/page.css": ("page.css", "text/css"),
+          **{f"/{name}.js": (f"{name}.js", "text/javascript")
+             for name in ("page", "drawing", "facts")}}
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
                                "connect-src 'self'; img-src 'self' data:; base-uri 'none'; "

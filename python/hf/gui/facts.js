@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is known of a station in words: for its cards, its tables, and the report.
+import { nowOf } from "/drawing.js";
+
+const number = (x, digits = 1) => (x === null || x === undefined ? "–" : x.toFixed(digits));
+const octets = n => n >= 1e6 ? (n / 1e6).toFixed(2) + " MB" : n >= 1e4 ? (n / 1e3).toFixed(1) + " kB"
+  : n + " octets";
+
+// Of a station on a radio.
+function radio(r, add) {
+  const source = r.source, heard = r.capture, spoken = r.playback;
+  if (source) add("audio peak", number(source.peak_db) + " dB");
+  if (source) add("samples clipped", String(source.clipped));
+  if (heard) {
+    add("samples lost", heard.lost + (heard.open ? "" : ", device lost"));
+    add("device clock", heard.drift_ppm ? number(heard.drift_ppm, 0) + " ppm" : "not known yet");
+  }
+  if (spoken)
+    add("playback ran empty", spoken.underruns + " times" + (spoken.open ? "" : ", device lost"));
+  if (r.turnaround_ms !== undefined)
+    add("turnaround beyond lead and decoder", number(r.turnaround_ms, 0) + " ms");
+  if (r.rig) add("rig", r.rig.text);
+  if (r.key) add("key", (r.key.down ? "down" : "up") +
+    (r.key.latency_ms === null ? "" : ", " + number(r.key.latency_ms, 0) + " ms"));
+}
+
+// Pairs of a name and a value with its unit.
+export function facts(s) {
+  const list = [], last = s.blocks[s.blocks.length - 1] || {};
+  const add = (what, value) => list.push([what, value]);
+  add("station time", number(nowOf(s), 0) + " s");
+  if (s.link) {
+    add("peer", s.link.peer || "none yet");
+    add("transmits in", s.link.tx_mode || s.mode);
+    add("because", s.link.tx_reason);
+    add("hears", s.link.rx_mode || "–");
+    add("to send", octets(s.link.queued_octets));
+    add("unacknowledged", s.link.unacknowledged + " D_PDUs");
+    add("links, clients", s.link.links + ", " + s.link.clients);
+  }
+  if (s.modem)
+    add("sent, received", octets(s.modem.octets_sent) + ", " + octets(s.modem.octets_received));
+  add("SNR in 3 kHz", number(last.snr_db) + " dB");
+  add("Doppler spread", number(last.doppler_hz, 2) + " Hz");
+  add("delay spread", number(last.delay_spread_ms, 2) + " ms");
+  add("frequency offset", number(last.freq_offset_hz) + " Hz");
+  add("bits corrected", typeof last.coded_ber === "number" ? number(100 * last.coded_ber, 2) + " %"
+    : "–");
+  if (s.radio) radio(s.radio, add);
+  return list;
+}
+
+export const phase = s => s.link ? s.link.phase.replace("_", " ") + (s.link.emcon ? ", EMCON" : "")
+  : "";
+
+// By the class of its table: heads (a blank at the end: numbers) and rows.
+export function tables(s) {
+  return {
+    dpdus: [["type", "sent ", "received "],
+      (s.d_pdus || []).map(d => [d.type + " " + d.name, d.sent, d.received])],
+    queues: [["priority", "U_PDUs ", "octets ", "oldest, s "],
+      (s.link ? s.link.queues : []).map(q =>
+        [String(q.priority), q.u_pdus, q.octets, Math.round(q.oldest_s)])],
+    connections: [["to", "state", "octets out ", "in "],
+      (s.connections || []).map(c => [c.to, c.state, c.octets_out, c.octets_in])],
+    counters: [["what", "count "],
+      Object.entries(s.counters || {}).map(([k, v]) => [k.replaceAll("_", " "), v])],
+  };
+}
+
+const TITLES = { dpdus: "D_PDUs", queues: "Waiting, by priority",
+  connections: "TCP connections of HF-PEP", counters: "Counters" };
+
+// All of it for a person, as Markdown, and behind it for programs, as JSON.
+export function report(state) {
+  const lines = ["# HF data station", "", state.about + ", " +
+    new Date(1000 * state.at).toISOString(), ""];
+  const table = (heads, rows) => {
+    const row = cells => "| " + cells.join(" | ") + " |";
+    lines.push(row(heads.map(h => h.trim())), row(heads.map(h => h.endsWith(" ") ? "---:" : "---")),
+      ...rows.map(row), "");
+  };
+  for (const s of state.stations) {
+    lines.push("## Station " + s.name + (s.link ? ": " + phase(s) : ""), "");
+    table(["what", "value"], facts(s));
+    for (const [name, [heads, rows]] of Object.entries(tables(s)))
+      if (rows.length) {
+        lines.push("### " + TITLES[name], "");
+        table(heads, rows);
+      }
+    lines.push("### Events", "", "```", ...s.log, "```", "");
+  }
+  lines.push("## All values", "", "```json", JSON.stringify(state), "```", "");
+  return lines.join("\n");
+}

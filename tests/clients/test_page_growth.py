@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a station keeps for those who look at it does not grow; bench_day.py: over a day."""
+import time
+import tracemalloc
+
+from bench_day import Day, bounds, period
+from gnuradio.hf import watch
+from gnuradio.hf.gui import d_pdus, snapshot
+import pmt
+import pytest
+
+
+@pytest.fixture(name="small")
+def small_bounds(monkeypatch):
+    """Bounds that are reached in seconds."""
+    for name in ("MOST_SPANS", "MOST_BLOCKS", "MOST_LINES"):
+        monkeypatch.setattr(snapshot, name, 20)
+    monkeypatch.setattr(d_pdus, "MOST_BINS", 20)
+    return {name: most for name, most in bounds().items() if name != "connections"}
+
+
+def until(condition):
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_all_histories_of_a_running_station_end_at_their_bounds(small, tmp_path):
+    with period(0.05), Day(str(tmp_path), 100) as day:
+        until(lambda: small.items() <= day.look().lengths.items())
+        first = day.look()
+        until(lambda: day.look().connections >= first.connections + 3)
+        last = day.look()
+        assert small.items() <= last.lengths.items()
+        assert last.states_read > 0 and last.hours > first.hours
+        # A connection more or less may be open, with a socket at both ends of each proxy.
+        assert last.files <= first.files + 8 and last.threads <= first.threads + 2
+        assert last.state_octets < 1.5 * first.state_octets
+
+
+def message(kind, at, **more):
+    """Of the status port of a modem."""
+    meta = {"type": kind, "now": int(at * 1e9), **more}
+    return pmt.cons(pmt.to_pmt(meta), pmt.make_u8vector(0, 0))
+
+
+def an_hour(status, log, counts, hour):
+    """Of a busy station: a transmission and a reception each 20 s, a block each second."""
+    symbols = pmt.cons(pmt.make_dict(), pmt.init_c32vector(256, [1 + 1j] * 256))
+    for k in range(180):
+        at = 3600.0 * hour + 20 * k
+        status._on_status(message("tx_start", at, mode="4539-9600S"))
+        status._on_status(message("tx_end", at + 5))
+        status._on_status(message("rx_start", at + 6, mode="4539-9600S"))
+        for b in range(10):
+            status._on_status(message("rx_octets", at + 7 + b, snr_db=20.5 + k / 100, quality=1.0))
+            status._on_status(message("channel", at + 7 + b, doppler_hz=1.5 + k / 1000,
+                                      delay_spread_ms=2.5, freq_offset_hz=0.1, coded_ber=0.01,
+                                      profile=[0.1] * 64))
+        status._on_block(symbols)
+        status._on_status(message("rx_end", at + 18, reason="eom"))
+        text = f"1.2.0.1>1.2.0.2 DATA-ONLY fsn {k} 1023 octets eot 35.0 @4539-600S".encode()
+        line = pmt.cons(pmt.dict_add(pmt.make_dict(), pmt.intern("now"),
+                                     pmt.from_uint64(int(at * 1e9))),
+                        pmt.init_u8vector(len(text), list(text)))
+        log._on_log(line)
+        counts._on_log(line)
+
+
+def test_a_day_of_messages_leaves_no_more_memory_than_a_few_hours():
+    status, counts = snapshot.StatusWatch(), d_pdus.DPduCounts()
+    log = watch.LogWatch(max_lines=snapshot.MOST_LINES)
+    an_hour(status, log, counts, 0)
+    an_hour(status, log, counts, 1)
+    an_hour(status, log, counts, 2)
+    tracemalloc.start()
+    try:
+        an_hour(status, log, counts, 3)  # whatever was kept before is not counted
+        an_hour(status, log, counts, 4)
+        before = tracemalloc.get_traced_memory()[0]
+        for hour in range(5, 25):
+            an_hour(status, log, counts, hour)
+        after = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    taken = status.take()
+    assert len(taken["spans"]) == snapshot.MOST_SPANS
+    assert len(taken["blocks"]) == snapshot.MOST_BLOCKS
+    assert len(counts.take()) == d_pdus.MOST_BINS and counts.take()[-1][counts.NEW] == 1
+    assert len(log.lines()) == snapshot.MOST_LINES
+    assert after - before < 20_000, f"{after - before} octets more"
