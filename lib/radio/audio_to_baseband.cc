@@ -123,30 +123,33 @@ void audio_to_baseband::finish(std::vector<std::complex<float>>& out)
 template <class T>
 void audio_to_baseband::blank(std::vector<T>& x, std::vector<T>& waiting)
 {
+    const size_t n = x.size(), waited = waiting.size();
+    // The first samples of all wait for as many.
+    const size_t first =
+        std::min(d_finder->delay() - std::min(d_finder->delay(), waited), n);
     waiting.insert(waiting.end(), x.begin(), x.end());
-    const size_t n = x.size(), delay = d_finder->delay();
-    size_t given = 0;
-    for (size_t i = 0; i < n; ++i) {
-        const bool hit = d_finder->push(std::norm(x[i]));
-        if (waiting.size() - n + i < delay)
+    d_power.resize(n);
+    std::transform(x.begin(), x.end(), d_power.begin(), [](T y) { return std::norm(y); });
+    d_verdict.resize(n);
+    d_finder->push(d_power.data(), n, d_verdict.data());
+    const size_t given = n - first;
+    x.assign(waiting.begin(), waiting.begin() + static_cast<long>(given));
+    waiting.erase(waiting.begin(), waiting.begin() + static_cast<long>(given));
+    for (size_t i = 0; i < given; ++i) {
+        const bool hit = d_verdict[first + i] != 0;
+        if (!hit && d_hits == 0) { // mostly
+            ++d_judged;
             continue;
-        T& y = x[given] = waiting[given];
-        ++given;
+        }
         fade(hit);
         if (d_hits > 0)
-            y *= 1 - d_share[d_hits];
+            x[i] *= 1 - d_share[d_hits];
     }
-    x.resize(given);
-    waiting.erase(waiting.begin(), waiting.begin() + static_cast<long>(given));
 }
 
 // One more sample was judged: what is missing of it, by the modem's samples.
 void audio_to_baseband::fade(bool hit)
 {
-    if (!hit && d_hits == 0) { // mostly
-        ++d_judged;
-        return;
-    }
     uint8_t& oldest = d_hit[d_judged % d_hit.size()];
     d_hits += size_t{ hit } - oldest;
     oldest = hit;

@@ -75,6 +75,8 @@ private:
     std::vector<std::complex<float>> d_complex, d_complex_waiting, d_resampled;
 
     std::optional<burst_finder> d_finder;
+    std::vector<float> d_power;
+    std::vector<uint8_t> d_verdict;
     double d_ratio;             // of the modem's rate and the audio's
     std::vector<uint8_t> d_hit; // of the latest samples: a gap fades over as many
     size_t d_hits = 0;          // in there

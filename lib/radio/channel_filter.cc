@@ -28,8 +28,13 @@ volk::vector<float> low_pass(double pass, double stop, float stop_band_db)
 
 channel_filter::channel_filter(double stop)
     : d_taps(low_pass(channel_edges::pass, stop, channel_edges::stop_band_db)),
-      d_history(delay())
+      d_delay(d_taps.size() / 2)
 {
+    // VOLK multiplies so many samples at once, and what is left over one by one.
+    constexpr size_t vector = 16;
+    const size_t more = (vector - d_taps.size() % vector) % vector;
+    d_taps.insert(d_taps.begin(), more, 0);
+    d_history.resize(more + d_delay);
 }
 
 void channel_filter::push(const std::complex<float>* x,

@@ -48,10 +48,12 @@ public:
     void finish(std::vector<std::complex<float>>& out);
 
     //! Samples of input after an output sample that it depends on.
-    size_t delay() const { return d_taps.size() / 2; }
+    size_t delay() const { return d_delay; }
 
 private:
-    volk::vector<float> d_taps; // aligned: some of VOLK's kernels count on it
+    // Oldest sample first, aligned: some of VOLK's kernels count on it.
+    volk::vector<float> d_taps;
+    size_t d_delay;
     std::vector<std::complex<float>> d_history;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <cstddef>
@@ -15,32 +16,40 @@ class mixer
 {
 public:
     //! \param turns of the oscillator per sample
-    explicit mixer(double turns)
-        : d_turns(turns), d_step(std::polar(1.0, 2 * M_PI * turns))
+    explicit mixer(double turns) : d_turns(turns)
     {
+        for (size_t k = 0; k < d_steps.size(); ++k)
+            d_steps[k] = std::polar(1.0, 2 * M_PI * turns * static_cast<double>(k));
     }
 
     void run(std::complex<float>* x, size_t n)
     {
         if (d_turns == 0)
             return;
-        for (size_t i = 0; i < n; ++i, ++d_at) {
-            // Errors of the products do not add up for long.
-            if (d_at % 64 == 0) {
-                const double turns = static_cast<double>(d_at) * d_turns;
-                d_phase = std::polar(1.0, 2 * M_PI * (turns - std::floor(turns)));
-            }
-            const std::complex<float> w(d_phase);
-            x[i] = { x[i].real() * w.real() - x[i].imag() * w.imag(),
-                     x[i].real() * w.imag() + x[i].imag() * w.real() };
-            d_phase = { d_phase.real() * d_step.real() - d_phase.imag() * d_step.imag(),
-                        d_phase.real() * d_step.imag() + d_phase.imag() * d_step.real() };
+        for (size_t i = 0; i < n;) {
+            const size_t first = d_at % d_steps.size();
+            const size_t count = std::min(n - i, d_steps.size() - first);
+            // Where a run of steps begins, the phase is exact.
+            const double turns = static_cast<double>(d_at - first) * d_turns;
+            const std::complex<float> begin(
+                std::polar(1.0, 2 * M_PI * (turns - std::floor(turns))));
+            for (size_t k = 0; k < count; ++k)
+                x[i + k] = product(x[i + k], product(begin, d_steps[first + k]));
+            i += count;
+            d_at += count;
         }
     }
 
 private:
+    // Without the care for infinities that the operator takes.
+    static std::complex<float> product(std::complex<float> a, std::complex<float> b)
+    {
+        return { a.real() * b.real() - a.imag() * b.imag(),
+                 a.real() * b.imag() + a.imag() * b.real() };
+    }
+
     double d_turns;
-    std::complex<double> d_step, d_phase{ 1, 0 };
+    std::array<std::complex<float>, 64> d_steps;
     uint64_t d_at = 0;
 };
 

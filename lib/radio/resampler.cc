@@ -14,8 +14,8 @@ namespace gr::hf::kernel {
 namespace {
 
 constexpr float stop_band_db = 70;
-// Floats that are multiplied at once; taps are aligned to them.
-constexpr size_t vector = 8;
+// VOLK multiplies so many floats at once, and what is left over one by one.
+constexpr size_t vector = 16;
 
 float dot(const float* x, const float* taps, size_t n)
 {
@@ -136,41 +136,50 @@ size_t resampler::ready() const
     return count > d_next ? static_cast<size_t>(count - d_next) : 0;
 }
 
-resampler::place resampler::place_of_next() const
+// Calls f(m, at, taps) for each output that is ready: places in the history and in the taps.
+template <class F>
+void resampler::for_ready(F f)
 {
+    const size_t count = ready();
     const uint64_t position = d_next * d_ratio.down + d_delay;
-    const size_t taps = static_cast<size_t>(position % d_ratio.up) * d_length;
-    return { static_cast<size_t>(position / d_ratio.up - d_begin),
-             d_taps_re.data() + taps,
-             d_taps_im.data() + taps };
+    auto at = static_cast<size_t>(position / d_ratio.up - d_begin);
+    auto phase = static_cast<size_t>(position % d_ratio.up);
+    const size_t whole = d_ratio.down / d_ratio.up, part = d_ratio.down % d_ratio.up;
+    for (size_t m = 0; m < count; ++m) {
+        f(m, at, phase * d_length);
+        at += whole;
+        phase += part;
+        if (phase >= d_ratio.up) {
+            phase -= d_ratio.up;
+            ++at;
+        }
+    }
+    d_next += count;
+    forget();
 }
 
 void resampler::take(std::complex<float>* out)
 {
-    const size_t count = ready();
-    for (size_t m = 0; m < count; ++m, ++d_next) {
-        const place p = place_of_next();
-        const float* re = d_re.data() + p.at;
-        std::complex<float> y(dot(re, p.re, d_length), dot(re, p.im, d_length));
+    const float *re = d_taps_re.data(), *im = d_taps_im.data();
+    for_ready([&](size_t m, size_t at, size_t taps) {
+        const float* x = &d_re[at];
+        std::complex<float> y(dot(x, re + taps, d_length), dot(x, im + taps, d_length));
         if (d_complex) {
-            const float* im = d_im.data() + p.at;
-            y += std::complex<float>(-dot(im, p.im, d_length), dot(im, p.re, d_length));
+            x = &d_im[at];
+            y += std::complex<float>(-dot(x, im + taps, d_length),
+                                     dot(x, re + taps, d_length));
         }
         out[m] = y;
-    }
-    forget();
+    });
 }
 
 void resampler::take_real(float* out)
 {
-    const size_t count = ready();
-    for (size_t m = 0; m < count; ++m, ++d_next) {
-        const place p = place_of_next();
-        out[m] = dot(d_re.data() + p.at, p.re, d_length);
+    for_ready([&](size_t m, size_t at, size_t taps) {
+        out[m] = dot(&d_re[at], &d_taps_re[taps], d_length);
         if (d_complex)
-            out[m] -= dot(d_im.data() + p.at, p.im, d_length);
-    }
-    forget();
+            out[m] -= dot(&d_im[at], &d_taps_im[taps], d_length);
+    });
 }
 
 // Drop what the next output does not reach back to.

@@ -61,12 +61,8 @@ public:
     size_t span() const { return d_length; }
 
 private:
-    struct place {
-        size_t at;       // in the history
-        const float* re; // taps
-        const float* im;
-    };
-    place place_of_next() const;
+    template <class F>
+    void for_ready(F f);
     void forget();
 
     fraction d_ratio;

@@ -41,6 +41,7 @@ public:
         : d_rate(o.sample_rate), d_average(std::max<size_t>(1, samples(o.average_ms))),
           d_longest(samples(longest_ms)), d_hold(std::max<size_t>(3, samples(0.3))),
           d_return(samples(5)), d_settling(samples(10)),
+          d_share(1 / static_cast<double>(d_average)),
           d_memory(static_cast<float>(1 / (memory_ms * 1e-3 * o.sample_rate))),
           d_delay(d_longest + std::max(d_hold, d_return) + samples(most_skirt_ms)),
           d_erased(ring_size()), d_powers(ring_size()), d_mask(ring_size() - 1)
@@ -65,6 +66,16 @@ public:
         return told >= 0 && d_erased[at(told)];
     }
 
+    //! Take the powers of \p n samples; hit[i] becomes what push() tells of the i-th.
+    void push(const float* power, size_t n, uint8_t* hit)
+    {
+        for (size_t i = 0; i < n; ++i) {
+            i += push_quiet(power + i, n - i, hit + i);
+            if (i < n)
+                hit[i] = push(power[i]);
+        }
+    }
+
     //! Forget bursts, keep the level.
     void restart()
     {
@@ -75,6 +86,7 @@ public:
 
 private:
     static constexpr double most_skirt_ms = 4.5;
+    static constexpr int64_t renewal = 4096; // samples, of the sum of the average
 
     // A power of two, for the mask.
     size_t ring_size() const
@@ -95,18 +107,52 @@ private:
     {
         if (d_average == 1)
             return d_powers[place];
-        if (d_count % 4096 == 0) { // rounding must not add up
-            d_sum_of_average = 0;
+        if (d_count % renewal == 0) { // rounding must not add up
+            d_sum_of_average = d_powers[place];
             for (size_t k = 1; k < d_average; ++k)
                 d_sum_of_average += of(d_count - static_cast<int64_t>(k));
         } else {
-            d_sum_of_average -= of(d_count - static_cast<int64_t>(d_average));
+            // One addition only waits for the sample before.
+            d_sum_of_average += static_cast<double>(d_powers[place]) -
+                                of(d_count - static_cast<int64_t>(d_average));
         }
-        d_sum_of_average += d_powers[place];
-        return static_cast<float>(std::max(d_sum_of_average, 0.0) /
-                                  static_cast<double>(d_average));
+        return share_of(d_sum_of_average);
+    }
+    float share_of(double sum) const
+    {
+        return static_cast<float>(std::max(sum, 0.0) * d_share);
     }
     float of(int64_t i) const { return i < 0 ? 0 : d_powers[at(i)]; }
+
+    // As many samples as neither begin a burst nor come soon after one: almost all.
+    size_t push_quiet(const float* power, size_t n, uint8_t* hit)
+    {
+        if (!settled() || d_in || d_waiting || d_count <= d_erase_to || d_average == 1)
+            return 0;
+        n = std::min(
+            n, static_cast<size_t>(renewal - 1 - (d_count + renewal - 1) % renewal));
+        const auto back = static_cast<int64_t>(d_average);
+        const auto delay = static_cast<int64_t>(d_delay);
+        double sum = d_sum_of_average;
+        float mean = d_mean;
+        size_t i = 0;
+        for (; i < n; ++i) {
+            const int64_t now = d_count + static_cast<int64_t>(i);
+            const double next = sum + (static_cast<double>(power[i]) - of(now - back));
+            const float average = share_of(next);
+            if (average > limit * mean)
+                break;
+            sum = next;
+            mean += d_memory * (average - mean);
+            d_powers[at(now)] = power[i];
+            d_erased[at(now)] = 0;
+            hit[i] = now >= delay ? d_erased[at(now - delay)] : uint8_t{ 0 };
+        }
+        d_sum_of_average = sum;
+        d_mean = mean;
+        d_count += static_cast<int64_t>(i);
+        return i;
+    }
 
     void judge(float power)
     {
@@ -122,8 +168,7 @@ private:
         }
         if (!d_in) {
             // At first the mean of what there was.
-            const auto all = 1 / static_cast<float>(d_count + 1);
-            d_mean += (settled() ? d_memory : std::max(d_memory, all)) * (power - d_mean);
+            d_mean += (settled() ? d_memory : first_memory()) * (power - d_mean);
         } else {
             d_sum += power;
             // Bursts count as far as they are not exceptional: after a step up the mean must
@@ -147,6 +192,10 @@ private:
         }
     }
 
+    float first_memory() const
+    {
+        return std::max(d_memory, 1 / static_cast<float>(d_count + 1));
+    }
     bool settled() const { return d_count >= static_cast<int64_t>(d_settling); }
 
     // The burst is over; whether it was one shows when the level is back.
@@ -210,6 +259,7 @@ private:
 
     double d_rate;
     size_t d_average, d_longest, d_hold, d_return, d_settling;
+    double d_share; // of a sample in the average
     float d_memory;
     size_t d_delay;
     std::vector<uint8_t> d_erased; // rings of the latest samples
