@@ -312,19 +312,19 @@ private:
     void publish()
     {
         for (;;) {
-            std::optional<std::pair<s5066::client_id, std::vector<uint8_t>>> p;
+            std::optional<s5066::sis_output> p;
             {
                 std::lock_guard<std::mutex> lock(d_mutex);
                 p = d_node.poll_sis();
             }
             if (!p)
                 break;
-            d_primitives.write(d_now, p->first, true, p->second);
+            d_primitives.write(d_now, p->client, true, p->octets);
             message_port_pub(d_sis,
                              pdu::builder()
                                  .set(keys::now(), d_now)
-                                 .set(keys::client(), p->first)
-                                 .make(p->second));
+                                 .set(keys::client(), p->client)
+                                 .make(p->octets));
         }
         std::lock_guard<std::mutex> lock(d_mutex);
         while (const auto t = d_node.poll_tap())

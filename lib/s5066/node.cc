@@ -376,10 +376,7 @@ void node::sis_in(sim_time now, client_id c, const uint8_t* p, size_t n)
     d_impl->d_sis.sis_in(now, c, p, n);
 }
 void node::client_gone(sim_time now, client_id c) { d_impl->d_sis.client_gone(now, c); }
-std::optional<std::pair<client_id, std::vector<uint8_t>>> node::poll_sis()
-{
-    return d_impl->d_sis.poll();
-}
+std::optional<sis_output> node::poll_sis() { return d_impl->d_sis.poll(); }
 
 void node::on_tick(sim_time now) { d_impl->on_tick(now); }
 std::optional<mode> node::want_tx(sim_time now) { return d_impl->want_tx(now); }
@@ -415,11 +412,6 @@ void node::set_emcon(sim_time now, bool on) { d_impl->set_emcon(now, on); }
 size_t node::aligned_u_pdu_octets() const { return d_impl->aligned_u_pdu_octets(); }
 const node_stats& node::stats() const { return d_impl->d_node.stats; }
 node_state node::state() const { return d_impl->state(); }
-uint64_t node::numberings(address a) const
-{
-    const peer* p = d_impl->d_node.find_peer(a);
-    return p ? p->arq.numberings : 0;
-}
 std::optional<trace_line> node::poll_trace() { return d_impl->d_node.log.poll_trace(); }
 std::optional<tap_record> node::poll_tap() { return d_impl->d_node.log.poll_tap(); }
 

@@ -53,7 +53,7 @@ struct node_state {
  *
  *     node n(config);
  *     n.sis_in(now, 1, request.data(), request.size());
- *     while (auto p = n.poll_sis()) write_to(p->first, p->second);
+ *     while (auto p = n.poll_sis()) write_to(p->client, p->octets);
  *
  * Queues are bounded: data by flow control (S_DATA_FLOW_OFF and ON), everything else by fixed
  * limits with counters. Results depend only on the calls and the seed.
@@ -80,7 +80,7 @@ public:
     //! The client's connection is closed: its SAP becomes free.
     void client_gone(sim_time now, client_id c);
     //! The next S_primitive for a client.
-    std::optional<std::pair<client_id, std::vector<uint8_t>>> poll_sis();
+    std::optional<sis_output> poll_sis();
 
     // Modem
     void on_tick(sim_time now) override;
@@ -137,10 +137,6 @@ public:
     // Observation
     const node_stats& stats() const;
     node_state state() const;
-    /*! \brief How often the numbering of D_PDUs with another node has begun anew: links made,
-     *         resets and resynchronisations (C.6.3). Within one nothing is delivered twice.
-     */
-    uint64_t numberings(address a) const;
     std::optional<trace_line> poll_trace();
     std::optional<tap_record> poll_tap();
 

@@ -6,11 +6,23 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace gr::hf::s5066 {
 
 //! Chosen by the caller: one per connection of a client, never used again after it has gone.
 using client_id = uint64_t;
+
+//! A S_primitive for a client.
+struct sis_output {
+    client_id client = 0;
+    std::vector<uint8_t> octets;
+    /*! \brief Of an S_UNIDATA_INDICATION by ARQ: the numbering of D_PDUs that it came in, counted
+     *         for each peer over links made, resets and resynchronisations (C.6.3). Within one
+     *         nothing is delivered twice. 0 for all others.
+     */
+    uint64_t numbering = 0;
+};
 
 //! Counters since the start.
 struct node_stats {

@@ -19,6 +19,7 @@ struct s_pdu_origin {
     address dst;
     transmission_mode mode = transmission_mode::arq;
     bool expedited = false;
+    uint64_t numbering = 0; //!< see sis_output
     //! (offset, length) of damaged and missing parts of the C_PDU, non-ARQ only.
     std::vector<std::pair<uint16_t, uint16_t>> errored;
     std::vector<std::pair<uint16_t, uint16_t>> missing;

@@ -54,7 +54,7 @@ struct u_pdu_fate {
 //! A link's numbering of D_PDUs, as the receiving node counts them.
 struct numbering {
     uint64_t restarts = 0; //!< of that node
-    uint64_t begun = 0;    //!< node::numberings()
+    uint64_t begun = 0;    //!< sis_output::numbering
     bool operator==(const numbering& o) const
     {
         return restarts == o.restarts && begun == o.begun;

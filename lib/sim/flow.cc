@@ -89,13 +89,12 @@ u_pdu_fate flow::submission(bool answer, uint32_t number, size_t octets) const
 
 void flow::note_delivery(bool answer, uint32_t number, size_t receiver)
 {
-    const station &sink = *d_to[receiver].at, &source = *d_from.at;
-    const station &at = answer ? source : sink, &other = answer ? sink : source;
+    const station& at = answer ? *d_from.at : *d_to[receiver].at;
     d_fates.delivered(answer,
                       number,
                       answer ? 0 : receiver,
                       to_seconds(d_scheduler.now()),
-                      { at.restarts(), at.node().numberings(other.address()) });
+                      { at.restarts(), at.numbering() });
 }
 
 void flow::keep_fates(size_t index, const std::vector<std::string>& receivers)

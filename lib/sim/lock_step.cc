@@ -20,10 +20,10 @@ void lock_step_station::publish(sim_time now)
 {
     d_held.resize(d_clients.size());
     while (const auto p = d_node.poll_sis()) {
-        if (p->first >= d_clients.size())
+        if (p->client >= d_clients.size())
             continue;
-        d_clients[p->first]->sis_in(now, p->second);
-        collect(p->first);
+        d_clients[p->client]->sis_in(now, p->octets);
+        collect(p->client);
     }
     while (const auto line = d_node.poll_trace())
         if (on_trace)

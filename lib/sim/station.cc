@@ -93,10 +93,11 @@ void station::drain()
     }
     d_draining = true;
     while (const auto p = d_node->poll_sis()) {
-        const auto it = d_clients.find(p->first);
+        const auto it = d_clients.find(p->client);
         if (it != d_clients.end()) {
             const auto f = it->second; // it may detach itself
-            f(d_scheduler.now(), p->second);
+            d_numbering = p->numbering;
+            f(d_scheduler.now(), p->octets);
         }
     }
     d_draining = false;

@@ -50,6 +50,8 @@ public:
     void power_off();
     bool on() const { return d_modem != nullptr; }
     uint64_t restarts() const { return d_restarts; } //!< so far
+    //! sis_output::numbering of the primitive that a client is being given.
+    uint64_t numbering() const { return d_numbering; }
     //! The station's clock jumps forward or back.
     void step_clock(sim_time by);
 
@@ -75,6 +77,7 @@ private:
     std::map<s5066::client_id, octets_function> d_clients;
     s5066::client_id d_next_client = 1;
     uint64_t d_restarts = 0;
+    uint64_t d_numbering = 0;
     bool d_draining = false;
 };
 

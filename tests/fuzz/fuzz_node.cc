@@ -42,7 +42,7 @@ struct station {
     void drain()
     {
         for (int k = 0; auto p = n.poll_sis(); ++k) {
-            FUZZ_CHECK(decode_primitive(p->second));
+            FUZZ_CHECK(decode_primitive(p->octets));
             FUZZ_CHECK(k < 100000);
         }
         while (n.poll_trace())

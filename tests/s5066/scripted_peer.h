@@ -149,8 +149,8 @@ public:
     {
         std::vector<std::pair<client_id, s_primitive>> list;
         while (auto p = n.poll_sis()) {
-            if (const auto q = decode_primitive(p->second)) {
-                list.emplace_back(p->first, *q);
+            if (const auto q = decode_primitive(p->octets)) {
+                list.emplace_back(p->client, *q);
             }
         }
         return list;

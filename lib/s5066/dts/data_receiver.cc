@@ -53,6 +53,7 @@ void data_receiver::deliver_arq(sim_time now,
             from.src = p.addr;
             from.dst = d_node.config.own;
             from.expedited = expedited;
+            from.numbering = p.arq.numberings;
             const unsigned priority =
                 d_node.upper.on_s_pdu(now, from, c->s_pdu.data(), c->s_pdu.size());
             if (!expedited && priority >= d_node.config.prompt_priority) {

@@ -35,9 +35,9 @@ void sis_clients::gone(sim_time now, client_id c)
     const auto it = d_clients.find(c);
     unbind(now, it->second, std::nullopt);
     d_clients.erase(it);
-    const auto its = [c](const auto& e) { return e.first == c; };
+    const auto its = [c](const auto& e) { return e.client == c; };
     for (const auto& e : d_out) {
-        d_out_octets -= its(e) ? e.second.size() : 0;
+        d_out_octets -= its(e) ? e.octets.size() : 0;
     }
     d_out.erase(std::remove_if(d_out.begin(), d_out.end(), its), d_out.end());
 }
@@ -54,7 +54,7 @@ sis_client* sis_clients::at(uint8_t sap)
     return it == d_saps.end() ? nullptr : &d_clients.at(it->second);
 }
 
-void sis_clients::send(client_id c, const s_primitive& p)
+void sis_clients::send(client_id c, const s_primitive& p, uint64_t numbering)
 {
     auto octets = encode(p);
     if (octets.empty() || d_out_octets + octets.size() > max_out_octets) {
@@ -62,17 +62,17 @@ void sis_clients::send(client_id c, const s_primitive& p)
         return;
     }
     d_out_octets += octets.size();
-    d_out.emplace_back(c, std::move(octets));
+    d_out.push_back({ c, std::move(octets), numbering });
 }
 
-std::optional<std::pair<client_id, std::vector<uint8_t>>> sis_clients::poll()
+std::optional<sis_output> sis_clients::poll()
 {
     if (d_out.empty()) {
         return std::nullopt;
     }
     auto r = std::move(d_out.front());
     d_out.pop_front();
-    d_out_octets -= r.second.size();
+    d_out_octets -= r.octets.size();
     return r;
 }
 

@@ -63,10 +63,12 @@ public:
     //! Client numbers by SAP, of those that hold one.
     const std::map<uint8_t, client_id>& saps() const { return d_saps; }
 
-    //! Queues a primitive for a client; what nobody polls is dropped in the end.
-    void send(client_id c, const s_primitive& p);
+    /*! \brief Queues a primitive for a client; what nobody polls is dropped in the end.
+     *  \param numbering see sis_output
+     */
+    void send(client_id c, const s_primitive& p, uint64_t numbering = 0);
     //! The next of them.
-    std::optional<std::pair<client_id, std::vector<uint8_t>>> poll();
+    std::optional<sis_output> poll();
 
     /*! \brief S_BIND_REQUEST of a client (A.2.1.1), answered.
      *  \param broadcast a broadcast session, in which nobody can bind for ARQ
@@ -100,7 +102,7 @@ private:
     std::function<void(sim_time, client_id)> d_unbound;
     std::map<client_id, sis_client> d_clients;
     std::map<uint8_t, client_id> d_saps;
-    std::deque<std::pair<client_id, std::vector<uint8_t>>> d_out;
+    std::deque<sis_output> d_out;
     size_t d_out_octets = 0;
 };
 

@@ -304,7 +304,7 @@ bool sis_delivery::indicate(const s_pdu_origin& from, const s_pdu& s, size_t hea
     }
     ++d_stats.u_pdus_delivered;
     d_stats.u_pdu_octets_delivered += s.u_pdu.size();
-    d_clients.send(k->who.client, i);
+    d_clients.send(k->who.client, i, from.numbering);
     return true;
 }
 

@@ -22,10 +22,7 @@ public:
     //! The connection of a client has ended.
     void client_gone(sim_time now, client_id c);
     //! The next S_primitive for a client.
-    std::optional<std::pair<client_id, std::vector<uint8_t>>> poll()
-    {
-        return d_clients.poll();
-    }
+    std::optional<sis_output> poll() { return d_clients.poll(); }
 
     // sis_upper
     unsigned
