@@ -103,7 +103,7 @@ TEST(cftp, acknowledgement_is_read_back)
     EXPECT_EQ(s->connection, 2);
     EXPECT_EQ(s->id, 200);
     EXPECT_TRUE(is_cftp_acknowledgement(*s));
-    EXPECT_FALSE(is_cftp_acknowledgement(cftp_segment{ 2, 200, 0, { 0x10, 0x02 } }));
+    EXPECT_FALSE(is_cftp_acknowledgement(cftp_segment{ { 2, 200, 0 }, { 0x10, 0x02 } }));
     EXPECT_TRUE(cftp_acknowledgement(16, 0).empty());
     EXPECT_TRUE(cftp_segments(0, 0, std::string(256, 'x'), abc, 2048).empty());
     EXPECT_TRUE(cftp_segments(0, 0, "x", abc, 6).empty());

@@ -43,9 +43,9 @@ file_segments(size_t size, uint8_t id, unsigned seed, size_t mtu = 2048)
 
 TEST(rcop, header_is_that_of_the_standard)
 {
-    const rcop_segment s{ 5, 0x21, 0x0304, 0x1002, { 0xaa } };
+    const rcop_segment s{ { 5, 0x21, 0x0304 }, 0x1002, { 0xaa } };
     EXPECT_EQ(encode(s), (octets{ 0x50, 0x21, 0x03, 0x04, 0x10, 0x02, 0xaa }));
-    EXPECT_TRUE(encode(rcop_segment{ 16, 0, 0, 0, {} }).empty());
+    EXPECT_TRUE(encode(rcop_segment{ { 16, 0, 0 }, 0, {} }).empty());
     const octets reserved_bits{ 0x51, 0, 0, 0, 0, 0 };
     EXPECT_FALSE(decode_rcop(reserved_bits.data(), reserved_bits.size()));
     EXPECT_FALSE(decode_rcop(reserved_bits.data(), 5));
