@@ -159,6 +159,81 @@ void check(const char* name, double v, double lo, double hi)
     throw std::invalid_argument(s.str());
 }
 
+std::vector<path_spec> preset_paths(const std::string& item)
+{
+    for (const preset& p : presets)
+        if (item == p.name)
+            return { { 0, 0, p.spread_hz, 0, 0 }, { p.delay_ms, 0, p.spread_hz, 0, 0 } };
+    std::string allowed;
+    for (const std::string& name : channel_spec::names())
+        allowed += name + ", ";
+    fail(item, "unknown; allowed are " + allowed + "and the keys " + all_keys);
+}
+
+// Items of one number; false: the key is none of them.
+bool parse_number(channel_spec& s,
+                  const std::string& item,
+                  const std::string& key,
+                  const std::string& value)
+{
+    if (key == "snr")
+        s.snr_db = number(item, value);
+    else if (key == "bandwidth")
+        s.bandwidth_khz = number(item, value);
+    else if (key == "offset")
+        s.offset_hz = number(item, value);
+    else if (key == "drift")
+        s.drift_hz_per_s = number(item, value);
+    else if (key == "sweep")
+        s.sweep_hz_per_s = number(item, value);
+    else if (key == "clock")
+        s.clock_ppm = number(item, value);
+    else if (key == "gain")
+        s.gain_db = number(item, value);
+    else if (key == "agc")
+        s.agc_s = number(item, value);
+    else
+        return false;
+    return true;
+}
+
+// Items of several numbers, or of a file; false: the key is none of them.
+bool parse_list(channel_spec& s,
+                const std::string& item,
+                const std::string& key,
+                const std::string& value)
+{
+    if (key == "paths") {
+        s.paths = parse_paths(item, value);
+    } else if (key == "learned") {
+        s.learned = learned_channel::read(value);
+    } else if (key == "impulses") {
+        impulse_spec& i = s.impulses.emplace();
+        numbers(item,
+                value,
+                "rate:level_db[:length_ms]",
+                2,
+                { &i.rate, &i.level_db, &i.length_ms });
+    } else if (key == "carriers") {
+        s.carriers = parse_carriers(item, value);
+    } else if (key == "morse") {
+        morse_spec& m = s.morse.emplace();
+        numbers(item,
+                value,
+                "frequency_hz:level_db[:words_per_min]",
+                2,
+                { &m.frequency_hz, &m.level_db, &m.words_per_min });
+    } else if (key == "filter") {
+        s.filter = parse_filter(item, value);
+    } else if (key == "step") {
+        step_spec& l = s.step.emplace();
+        numbers(item, value, "step_db:every_s", 2, { &l.step_db, &l.every_s });
+    } else {
+        return false;
+    }
+    return true;
+}
+
 // shortest text that reads back to the same number
 std::string text_of(double v)
 {
@@ -186,65 +261,12 @@ channel_spec channel_spec::parse(const std::string& text)
             continue;
         const size_t eq = item.find('=');
         const std::string key = item.substr(0, eq);
-        const std::string value = eq == std::string::npos ? "" : item.substr(eq + 1);
-        if (eq == std::string::npos) {
-            const auto* p = std::find_if(presets.begin(),
-                                         presets.end(),
-                                         [&](const preset& k) { return key == k.name; });
-            if (p == presets.end()) {
-                std::string allowed;
-                for (const std::string& name : names())
-                    allowed += name + ", ";
-                fail(item,
-                     "unknown; allowed are " + allowed + "and the keys " + all_keys);
-            }
-            other_paths = true;
-            s.paths = { { 0, 0, p->spread_hz, 0, 0 },
-                        { p->delay_ms, 0, p->spread_hz, 0, 0 } };
-        } else if (key == "paths") {
-            other_paths = true;
-            s.paths = parse_paths(item, value);
-        } else if (key == "learned")
-            s.learned = learned_channel::read(value);
-        else if (key == "snr")
-            s.snr_db = number(item, value);
-        else if (key == "bandwidth")
-            s.bandwidth_khz = number(item, value);
-        else if (key == "offset")
-            s.offset_hz = number(item, value);
-        else if (key == "drift")
-            s.drift_hz_per_s = number(item, value);
-        else if (key == "sweep")
-            s.sweep_hz_per_s = number(item, value);
-        else if (key == "clock")
-            s.clock_ppm = number(item, value);
-        else if (key == "impulses") {
-            impulse_spec& i = s.impulses.emplace();
-            numbers(item,
-                    value,
-                    "rate:level_db[:length_ms]",
-                    2,
-                    { &i.rate, &i.level_db, &i.length_ms });
-        } else if (key == "carriers")
-            s.carriers = parse_carriers(item, value);
-        else if (key == "morse") {
-            morse_spec& m = s.morse.emplace();
-            numbers(item,
-                    value,
-                    "frequency_hz:level_db[:words_per_min]",
-                    2,
-                    { &m.frequency_hz, &m.level_db, &m.words_per_min });
-        } else if (key == "filter") {
-            s.filter = parse_filter(item, value);
-        } else if (key == "gain")
-            s.gain_db = number(item, value);
-        else if (key == "step") {
-            step_spec& l = s.step.emplace();
-            numbers(item, value, "step_db:every_s", 2, { &l.step_db, &l.every_s });
-        } else if (key == "agc")
-            s.agc_s = number(item, value);
-        else
+        if (eq == std::string::npos)
+            s.paths = preset_paths(item);
+        else if (!parse_number(s, item, key, item.substr(eq + 1)) &&
+                 !parse_list(s, item, key, item.substr(eq + 1)))
             fail(item, std::string("unknown key; allowed are ") + all_keys);
+        other_paths = other_paths || eq == std::string::npos || key == "paths";
     }
     if (s.learned && other_paths)
         fail(text, "learned= has paths of its own: no other paths beside it");

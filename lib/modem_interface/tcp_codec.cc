@@ -101,19 +101,85 @@ packet_id read_id(octet_reader& r)
     return id;
 }
 
+std::optional<data_transfer> read_data_transfer(octet_reader& r)
+{
+    data_transfer p;
+    const uint8_t order = r.u8();
+    if (order < 1 || order > 4)
+        return std::nullopt;
+    p.order = static_cast<packet_order>(order);
+    p.id = read_id(r);
+    p.data = r.rest();
+    return p;
+}
+
+std::optional<tx_data_nak> read_tx_data_nak(octet_reader& r)
+{
+    tx_data_nak p;
+    const uint8_t cause = r.u8();
+    if (cause > 3)
+        return std::nullopt;
+    p.cause = static_cast<nak_cause>(cause);
+    p.id = read_id(r);
+    return p;
+}
+
+std::optional<tx_status> read_tx_status(octet_reader& r)
+{
+    tx_status p;
+    const uint8_t state = r.u8();
+    if (state < 1 || state > 6)
+        return std::nullopt;
+    p.state = static_cast<transmitter_state>(state);
+    p.fifo_space = r.u32();
+    p.fifo_fill = r.u32();
+    p.critical_ms = r.u32();
+    p.critical_octets = r.u32();
+    return p;
+}
+
+std::optional<carrier_detect> read_carrier_detect(octet_reader& r)
+{
+    carrier_detect p;
+    const uint8_t state = r.u8();
+    if (state > 1)
+        return std::nullopt;
+    p.carrier = state == 1;
+    p.rate_bps = r.u32();
+    p.blocking_bits = r.u32();
+    return p;
+}
+
+transmit_setup read_transmit_setup(octet_reader& r)
+{
+    transmit_setup p;
+    p.rate_bps = r.u32();
+    p.blocking_bits = r.u32();
+    return p;
+}
+
+std::optional<initial_setup> read_initial_setup(octet_reader& r)
+{
+    initial_setup p;
+    p.round_trip_ms = r.u32();
+    p.min_latency_ms = r.u32();
+    p.max_latency_ms = r.u32();
+    const uint8_t flag = r.u8();
+    p.synchronous = flag == 1;
+    p.data_bits = r.u8();
+    p.stop_bits = r.u8();
+    p.parity = r.u8();
+    p.data_only = r.u8();
+    if (flag > 1 || p.data_bits > 3 || p.stop_bits > 1 || p.parity > 2 || p.data_only > 1)
+        return std::nullopt;
+    return p;
+}
+
 std::optional<tcp_payload> read_fields(octet_reader& r)
 {
     switch (r.u8()) {
-    case cmd_data_transfer: {
-        data_transfer p;
-        const uint8_t order = r.u8();
-        if (order < 1 || order > 4)
-            return std::nullopt;
-        p.order = static_cast<packet_order>(order);
-        p.id = read_id(r);
-        p.data = r.rest();
-        return p;
-    }
+    case cmd_data_transfer:
+        return read_data_transfer(r);
     case cmd_transmit_arm:
         return transmit_arm{};
     case cmd_transmit_start:
@@ -124,59 +190,16 @@ std::optional<tcp_payload> read_fields(octet_reader& r)
         return abort_reception{};
     case cmd_connection_probe:
         return connection_probe{};
-    case cmd_tx_data_nak: {
-        tx_data_nak p;
-        const uint8_t cause = r.u8();
-        if (cause > 3)
-            return std::nullopt;
-        p.cause = static_cast<nak_cause>(cause);
-        p.id = read_id(r);
-        return p;
-    }
-    case cmd_tx_status: {
-        tx_status p;
-        const uint8_t state = r.u8();
-        if (state < 1 || state > 6)
-            return std::nullopt;
-        p.state = static_cast<transmitter_state>(state);
-        p.fifo_space = r.u32();
-        p.fifo_fill = r.u32();
-        p.critical_ms = r.u32();
-        p.critical_octets = r.u32();
-        return p;
-    }
-    case cmd_carrier_detect: {
-        carrier_detect p;
-        const uint8_t state = r.u8();
-        if (state > 1)
-            return std::nullopt;
-        p.carrier = state == 1;
-        p.rate_bps = r.u32();
-        p.blocking_bits = r.u32();
-        return p;
-    }
-    case cmd_transmit_setup: {
-        transmit_setup p;
-        p.rate_bps = r.u32();
-        p.blocking_bits = r.u32();
-        return p;
-    }
-    case cmd_initial_setup: {
-        initial_setup p;
-        p.round_trip_ms = r.u32();
-        p.min_latency_ms = r.u32();
-        p.max_latency_ms = r.u32();
-        const uint8_t flag = r.u8();
-        p.synchronous = flag == 1;
-        p.data_bits = r.u8();
-        p.stop_bits = r.u8();
-        p.parity = r.u8();
-        p.data_only = r.u8();
-        if (flag > 1 || p.data_bits > 3 || p.stop_bits > 1 || p.parity > 2 ||
-            p.data_only > 1)
-            return std::nullopt;
-        return p;
-    }
+    case cmd_tx_data_nak:
+        return read_tx_data_nak(r);
+    case cmd_tx_status:
+        return read_tx_status(r);
+    case cmd_carrier_detect:
+        return read_carrier_detect(r);
+    case cmd_transmit_setup:
+        return read_transmit_setup(r);
+    case cmd_initial_setup:
+        return read_initial_setup(r);
     default:
         return std::nullopt;
     }

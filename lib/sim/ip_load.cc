@@ -15,115 +15,166 @@
 
 namespace gr::hf::sim {
 
-ip_load_result measure(const ip_load& l)
-{
-    ip_hosts n(l.mode, "auto", l.on_path, l.seed, l.queue);
-    std::vector<std::unique_ptr<tcp_model>> transfers;
-    std::vector<sim_time> begins;
-    ip_load_result result;
-    result.transfer_s.assign(l.octets.size(), -1);
-    std::map<int, sim_time> pings;
+namespace {
 
-    std::optional<sim_time> wake;
-    std::function<void()> work = [&] {
-        for (const auto& t : transfers) {
-            if (const auto d = t->next_deadline(); d && *d <= n.s.now())
-                t->on_deadline(n.s.now());
-            while (auto v = t->poll(false))
-                n.send(n.a, *v);
-            while (auto v = t->poll(true))
-                n.send(n.b, *v);
-        }
-        std::optional<sim_time> next;
-        for (const auto& t : transfers)
-            if (const auto d = t->next_deadline(); d && (!next || *d < *next))
-                next = d;
-        if (next && (!wake || *next < *wake || *wake <= n.s.now())) {
-            wake = next;
-            n.s.at(*next, [&wake, &work, when = *next] {
-                if (wake == when)
-                    wake.reset();
-                work();
-            });
-        }
-        for (size_t k = 0; k < transfers.size(); ++k)
-            if (transfers[k]->done() && result.transfer_s[k] < 0)
-                result.transfer_s[k] = to_seconds(n.s.now() - begins[k]);
-    };
-    // Not from within the poll of the same engine.
-    const auto arrived = [&](bool at_server) {
-        return [&, at_server](octets v) {
-            n.s.at(n.s.now(), [&, at_server, v = std::move(v)] {
-                const auto p = ip::read_packet(v.data(), v.size());
-                if (!p)
-                    return;
-                if (p->protocol == ip::proto_icmp) {
-                    if (at_server) {
-                        n.send(n.b, echo_reply(v));
-                    } else if (const auto it = pings.find(v[26] << 8 | v[27]);
-                               it != pings.end()) {
-                        result.ping_s.push_back(to_seconds(n.s.now() - it->second));
-                        pings.erase(it);
-                    }
-                    return;
-                }
-                for (const auto& t : transfers)
-                    t->packet_in(n.s.now(), at_server, *p);
-                work();
-            });
+//! Two hosts over the link, and the transfers and pings between them.
+class experiment
+{
+public:
+    explicit experiment(const ip_load& l);
+    ip_load_result run();
+
+private:
+    bool done(size_t k) const { return d_result.transfer_s[k] >= 0; }
+    void work();
+    void wake_for_deadlines();
+    void arrived(bool at_server, const octets& v);
+    void start_transfer(size_t k);
+    void ping(int k);
+    void count_transfers(double took_s);
+
+    const ip_load& d_load;
+    ip_hosts d_net;
+    sim_time d_begin;
+    std::vector<std::unique_ptr<tcp_model>> d_transfers;
+    std::vector<sim_time> d_begins;
+    std::map<int, sim_time> d_pings; // sent and not answered
+    std::optional<sim_time> d_wake;
+    ip_load_result d_result;
+};
+
+experiment::experiment(const ip_load& l)
+    : d_load(l), d_net(l.mode, "auto", l.on_path, l.seed, l.queue), d_begin(d_net.s.now())
+{
+    d_result.transfer_s.assign(l.octets.size(), -1);
+    const auto to_host = [this](bool at_server) {
+        return [this, at_server](octets v) {
+            // Not from within the poll of the same engine.
+            d_net.s.at(d_net.s.now(),
+                       [this, at_server, v = std::move(v)] { arrived(at_server, v); });
         };
     };
-    n.to_host(n.a, arrived(false));
-    n.to_host(n.b, arrived(true));
-
-    const sim_time begin = n.s.now();
+    d_net.to_host(d_net.a, to_host(false));
+    d_net.to_host(d_net.b, to_host(true));
     for (size_t k = 0; k < l.octets.size(); ++k)
-        n.s.at(begin + from_seconds(l.apart_s * double(k)), [&, k] {
-            tcp_model::config c;
-            c.client = n.address_a;
-            c.server = n.address_b;
-            c.port = static_cast<uint16_t>(10000 + k);
-            c.octets = l.octets[k];
-            transfers.push_back(std::make_unique<tcp_model>(c));
-            begins.push_back(n.s.now());
-            transfers.back()->start(n.s.now());
-            work();
-        });
-    std::function<void(int)> ping = [&](int k) {
-        pings[k] = n.s.now();
-        n.send(n.a, echo_request(n.address_a, n.address_b, 84, k));
-        n.s.at(n.s.now() + from_seconds(l.ping_every_s), [&ping, k] { ping(k + 1); });
-    };
+        d_net.s.at(d_begin + from_seconds(l.apart_s * double(k)),
+                   [this, k] { start_transfer(k); });
     if (l.ping_every_s > 0)
-        n.s.at(begin, [&ping] { ping(1); });
-    n.s.run_until(
-        [&] {
-            return std::all_of(result.transfer_s.begin(),
-                               result.transfer_s.end(),
-                               [](double t) { return t >= 0; });
-        },
-        begin + from_seconds(l.limit_s));
+        d_net.s.at(d_begin, [this] { ping(1); });
+}
 
-    const double took = to_seconds(n.s.now() - begin);
+void experiment::work()
+{
+    for (const auto& t : d_transfers) {
+        if (const auto d = t->next_deadline(); d && *d <= d_net.s.now())
+            t->on_deadline(d_net.s.now());
+        while (auto v = t->poll(false))
+            d_net.send(d_net.a, *v);
+        while (auto v = t->poll(true))
+            d_net.send(d_net.b, *v);
+    }
+    wake_for_deadlines();
+    for (size_t k = 0; k < d_transfers.size(); ++k)
+        if (d_transfers[k]->done() && !done(k))
+            d_result.transfer_s[k] = to_seconds(d_net.s.now() - d_begins[k]);
+}
+
+void experiment::wake_for_deadlines()
+{
+    std::optional<sim_time> next;
+    for (const auto& t : d_transfers)
+        if (const auto d = t->next_deadline(); d && (!next || *d < *next))
+            next = d;
+    if (!next || (d_wake && *next >= *d_wake && *d_wake > d_net.s.now()))
+        return;
+    d_wake = next;
+    d_net.s.at(*next, [this, when = *next] {
+        if (d_wake == when)
+            d_wake.reset();
+        work();
+    });
+}
+
+void experiment::arrived(bool at_server, const octets& v)
+{
+    const auto p = ip::read_packet(v.data(), v.size());
+    if (!p)
+        return;
+    if (p->protocol == ip::proto_icmp) {
+        if (at_server) {
+            d_net.send(d_net.b, echo_reply(v));
+        } else if (const auto it = d_pings.find(v[26] << 8 | v[27]);
+                   it != d_pings.end()) {
+            d_result.ping_s.push_back(to_seconds(d_net.s.now() - it->second));
+            d_pings.erase(it);
+        }
+        return;
+    }
+    for (const auto& t : d_transfers)
+        t->packet_in(d_net.s.now(), at_server, *p);
+    work();
+}
+
+void experiment::start_transfer(size_t k)
+{
+    tcp_model::config c;
+    c.client = d_net.address_a;
+    c.server = d_net.address_b;
+    c.port = static_cast<uint16_t>(10000 + k);
+    c.octets = d_load.octets[k];
+    d_transfers.push_back(std::make_unique<tcp_model>(c));
+    d_begins.push_back(d_net.s.now());
+    d_transfers.back()->start(d_net.s.now());
+    work();
+}
+
+void experiment::ping(int k)
+{
+    d_pings[k] = d_net.s.now();
+    d_net.send(d_net.a, echo_request(d_net.address_a, d_net.address_b, 84, k));
+    d_net.s.at(d_net.s.now() + from_seconds(d_load.ping_every_s),
+               [this, k] { ping(k + 1); });
+}
+
+void experiment::count_transfers(double took_s)
+{
     double octets_there = 0, sum = 0, squares = 0;
-    for (size_t k = 0; k < transfers.size(); ++k) {
-        const tcp_model& t = *transfers[k];
-        result.segments += t.segments_sent();
-        result.repeats += t.segments_again();
-        result.timeouts += t.timeouts();
+    for (size_t k = 0; k < d_transfers.size(); ++k) {
+        const tcp_model& t = *d_transfers[k];
+        d_result.segments += t.segments_sent();
+        d_result.repeats += t.segments_again();
+        d_result.timeouts += t.timeouts();
         octets_there += double(t.received());
-        const double end = result.transfer_s[k] > 0 ? result.transfer_s[k]
-                                                    : to_seconds(n.s.now() - begins[k]);
+        const double end = d_result.transfer_s[k] > 0
+                               ? d_result.transfer_s[k]
+                               : to_seconds(d_net.s.now() - d_begins[k]);
         const double rate = double(t.received()) / end;
         sum += rate;
         squares += rate * rate;
     }
-    result.utilisation = octets_there * 8 / took / mode::parse(l.mode).rate_bps;
-    result.fairness = squares > 0 ? sum * sum / (double(transfers.size()) * squares) : 0;
-    // Those of the last minutes may still be on their way.
-    for (const auto& p : pings)
-        result.pings_lost += n.s.now() - p.second > std::chrono::minutes(5);
-    return result;
+    d_result.utilisation = octets_there * 8 / took_s / mode::parse(d_load.mode).rate_bps;
+    d_result.fairness =
+        squares > 0 ? sum * sum / (double(d_transfers.size()) * squares) : 0;
 }
+
+ip_load_result experiment::run()
+{
+    d_net.s.run_until(
+        [this] {
+            return std::all_of(d_result.transfer_s.begin(),
+                               d_result.transfer_s.end(),
+                               [](double t) { return t >= 0; });
+        },
+        d_begin + from_seconds(d_load.limit_s));
+    count_transfers(to_seconds(d_net.s.now() - d_begin));
+    // Those of the last minutes may still be on their way.
+    for (const auto& p : d_pings)
+        d_result.pings_lost += d_net.s.now() - p.second > std::chrono::minutes(5);
+    return std::move(d_result);
+}
+
+} // namespace
+
+ip_load_result measure(const ip_load& l) { return experiment(l).run(); }
 
 } // namespace gr::hf::sim

@@ -19,16 +19,62 @@ std::string line(const char* who, const s5066::trace_line& l)
     return time + std::string(who) + " " + l.text;
 }
 
+std::vector<mode> modes_of(const std::string& text)
+{
+    if (const auto range = s5066::rate_range::parse(text)) {
+        return range->modes();
+    }
+    return { mode::parse(text) };
+}
+
+//! Sets the channels of both directions; gives the trace from \p a to \p b.
+std::shared_ptr<snr_trace> set_paths(emulated_air& air,
+                                     station& a,
+                                     station& b,
+                                     const rate_trial& t,
+                                     const mode& fastest)
+{
+    // Fading is independent, the medium-term variation is not the same either; the swing is.
+    trace_config there = t.channel, back = t.channel;
+    there.duration_s = back.duration_s = t.duration_s;
+    if (t.channel.signal_power == 0) {
+        there.signal_power = back.signal_power = kernel::mean_power(fastest);
+    }
+    back.seed += 1000;
+    path p;
+    const auto trace = std::make_shared<snr_trace>(snr_trace::make(there));
+    p.fading = trace;
+    air.set_path(a.modem(), b.modem(), p);
+    p.fading = std::make_shared<snr_trace>(snr_trace::make(back));
+    air.set_path(b.modem(), a.modem(), p);
+    return trace;
+}
+
+//! Runs until \p end; gives the time on the air in each mode, seconds.
+std::map<std::string, double> air_time(scheduler& s, const station& a, sim_time end)
+{
+    std::map<std::string, double> by_mode;
+    std::string mode_now;
+    sim_time tx_before{};
+    while (s.now() < end) {
+        // Steps shorter than any transmission, so that each one's mode is seen.
+        s.run_until(std::min(s.now() + std::chrono::milliseconds(100), end));
+        const auto state = a.node().state();
+        const sim_time tx = a.node().stats().tx_time;
+        if (tx != tx_before) {
+            by_mode[mode_now] += to_seconds(tx - tx_before);
+            tx_before = tx;
+        }
+        mode_now = state.tx_mode;
+    }
+    return by_mode;
+}
+
 } // namespace
 
 rate_trial_result run(const rate_trial& t)
 {
-    std::vector<mode> modes;
-    if (const auto range = s5066::rate_range::parse(t.mode)) {
-        modes = range->modes();
-    } else {
-        modes = { mode::parse(t.mode) };
-    }
+    const std::vector<mode> modes = modes_of(t.mode);
     scheduler s;
     emulated_air air(s, t.seed);
     s5066::node_config c = t.base;
@@ -42,23 +88,7 @@ rate_trial_result run(const rate_trial& t)
     c.seed += 1;
     station b(s, air, c);
 
-    // Fading is independent, the medium-term variation is not the same either; the swing is.
-    trace_config there = t.channel, back = t.channel;
-    there.duration_s = back.duration_s = t.duration_s;
-    if (t.channel.signal_power == 0) {
-        there.signal_power = back.signal_power = kernel::mean_power(modes.back());
-    }
-    back.seed += 1000;
-    path p;
-    const auto trace = std::make_shared<snr_trace>(snr_trace::make(there));
-    p.fading = trace;
-    air.set_path(a.modem(), b.modem(), p);
-    p.fading = std::make_shared<snr_trace>(snr_trace::make(back));
-    air.set_path(b.modem(), a.modem(), p);
-
-    rate_trial_result r;
-    std::string mode_now;
-    sim_time tx_before{};
+    const auto trace = set_paths(air, a, b, t, modes.back());
     a.on_trace = [&](const s5066::trace_line& l) {
         if (t.log) {
             t.log(line("A", l));
@@ -75,17 +105,8 @@ rate_trial_result run(const rate_trial& t)
     s.run_until(std::chrono::milliseconds(1));
     source.send(b.address(), size_t{ 1 } << 40, a.node().aligned_u_pdu_octets());
     const sim_time end = from_seconds(t.duration_s);
-    while (s.now() < end) {
-        // Steps shorter than any transmission, so that each one's mode is seen.
-        s.run_until(std::min(s.now() + std::chrono::milliseconds(100), end));
-        const auto state = a.node().state();
-        const sim_time tx = a.node().stats().tx_time;
-        if (tx != tx_before) {
-            r.air_time_s[mode_now] += to_seconds(tx - tx_before);
-            tx_before = tx;
-        }
-        mode_now = state.tx_mode;
-    }
+    rate_trial_result r;
+    r.air_time_s = air_time(s, a, end);
     r.goodput_bps = 8.0 * static_cast<double>(sink.octets()) / t.duration_s;
     r.transmissions = a.node().stats().transmissions;
     r.silent_rounds = a.node().stats().silent_rounds;

@@ -53,6 +53,63 @@ void validate(const scenario_traffic& t, const std::string& where)
     within(where, "priority", t.priority, 0, 15);
 }
 
+//! Refuses the name of a station that there is not.
+void known(const scenario& s,
+           const std::string& where,
+           const char* key,
+           const std::string& name,
+           bool may_be_empty)
+{
+    if (name.empty() && may_be_empty) {
+        return;
+    }
+    std::string all;
+    for (const auto& station : s.stations) {
+        if (station.name == name) {
+            return;
+        }
+        all += (all.empty() ? "" : ", ") + station.name;
+    }
+    refuse(where, std::string(key) + " '" + name + "': no station; there are " + all);
+}
+
+void validate(const scenario& s, const scenario_path& p, const std::string& where)
+{
+    const auto& c = p.channel;
+    known(s, where, "from", p.from, true);
+    known(s, where, "to", p.to, true);
+    within(where, "ber", c.ber, 0, 0.5);
+    within(where, "loss", c.loss, 0, 1);
+    within(where, "eom_loss", c.eom_loss, 0, 1);
+    within(where, "duplicate", c.duplicate, 0, 1);
+    within(where, "reorder", c.reorder, 0, 1);
+    within(where, "snr_db", c.snr_db, -40, 100);
+    within(where, "delay_s", to_seconds(c.delay), 0, 10);
+}
+
+void validate_ends(const scenario& s, const scenario_traffic& t, const std::string& where)
+{
+    known(s, where, "from", t.from, false);
+    if (t.kind != traffic_kind::broadcast) {
+        known(s, where, "to", t.to, false);
+    } else if (t.arq) {
+        refuse(where, "arq: a broadcast has no acknowledgements");
+    }
+    if (t.from == t.to) {
+        refuse(where, "from and to are the same station");
+    }
+}
+
+void validate(const scenario& s, const scenario_fault& f, const std::string& where)
+{
+    const bool one = f.kind == fault_kind::restart || f.kind == fault_kind::clock_step;
+    known(s, where, "station", f.station, !one);
+    known(s, where, "from", f.from, true);
+    within(where, "at_s", f.at_s, 0, longest_s);
+    within(where, "for_s", f.for_s, 0, longest_s);
+    within(where, "step_s", f.step_s, -longest_s, longest_s);
+}
+
 //! \throws std::invalid_argument that names what the station cannot have
 s5066::node_config node_of(const scenario& s, size_t i)
 {
@@ -422,57 +479,16 @@ void scenario::validate() const
         names.push_back(s.name);
         node_of(*this, i);
     }
-    const auto known = [&](const std::string& where,
-                           const char* key,
-                           const std::string& name,
-                           bool may_be_empty) {
-        if (!(name.empty() && may_be_empty) &&
-            std::find(names.begin(), names.end(), name) == names.end()) {
-            std::string all;
-            for (const auto& n : names) {
-                all += (all.empty() ? "" : ", ") + n;
-            }
-            refuse(where,
-                   std::string(key) + " '" + name + "': no station; there are " + all);
-        }
-    };
     for (size_t i = 0; i < paths.size(); ++i) {
-        const std::string where = nth("path", i);
-        const auto& c = paths[i].channel;
-        known(where, "from", paths[i].from, true);
-        known(where, "to", paths[i].to, true);
-        within(where, "ber", c.ber, 0, 0.5);
-        within(where, "loss", c.loss, 0, 1);
-        within(where, "eom_loss", c.eom_loss, 0, 1);
-        within(where, "duplicate", c.duplicate, 0, 1);
-        within(where, "reorder", c.reorder, 0, 1);
-        within(where, "snr_db", c.snr_db, -40, 100);
-        within(where, "delay_s", to_seconds(c.delay), 0, 10);
+        sim::validate(*this, paths[i], nth("path", i));
     }
     for (size_t i = 0; i < traffic.size(); ++i) {
         const std::string where = nth("traffic", i);
-        const auto& t = traffic[i];
-        known(where, "from", t.from, false);
-        if (t.kind != traffic_kind::broadcast) {
-            known(where, "to", t.to, false);
-        } else if (t.arq) {
-            refuse(where, "arq: a broadcast has no acknowledgements");
-        }
-        if (t.from == t.to) {
-            refuse(where, "from and to are the same station");
-        }
-        sim::validate(t, where);
+        validate_ends(*this, traffic[i], where);
+        sim::validate(traffic[i], where);
     }
     for (size_t i = 0; i < faults.size(); ++i) {
-        const std::string where = nth("fault", i);
-        const auto& f = faults[i];
-        const bool one =
-            f.kind == fault_kind::restart || f.kind == fault_kind::clock_step;
-        known(where, "station", f.station, !one);
-        known(where, "from", f.from, true);
-        within(where, "at_s", f.at_s, 0, longest_s);
-        within(where, "for_s", f.for_s, 0, longest_s);
-        within(where, "step_s", f.step_s, -longest_s, longest_s);
+        sim::validate(*this, faults[i], nth("fault", i));
     }
 }
 

@@ -107,9 +107,7 @@ struct sender {
     sim_time longest_wait{};
 };
 
-} // namespace
-
-sharing_result run(const sharing_trial& t)
+void validate(const sharing_trial& t)
 {
     if (t.stations < 2 || t.stations > 32) {
         throw std::invalid_argument("stations " + std::to_string(t.stations) +
@@ -125,10 +123,12 @@ sharing_result run(const sharing_trial& t)
                                     ", load_bps " + std::to_string(t.load_bps) +
                                     ": must be 1 to 1e7 and 0 to 1e6");
     }
-    scheduler s;
-    emulated_air air(s, t.seed);
+}
+
+std::vector<std::unique_ptr<station>>
+make_stations(scheduler& s, emulated_air& air, const sharing_trial& t)
+{
     std::vector<std::unique_ptr<station>> stations;
-    std::vector<std::unique_ptr<sender>> senders;
     for (unsigned i = 0; i < t.stations; ++i) {
         s5066::node_config c = t.base;
         c.mode = t.mode;
@@ -145,6 +145,18 @@ sharing_result run(const sharing_trial& t)
         air.set_path(first, last, nothing);
         air.set_path(last, first, nothing);
     }
+    return stations;
+}
+
+} // namespace
+
+sharing_result run(const sharing_trial& t)
+{
+    validate(t);
+    scheduler s;
+    emulated_air air(s, t.seed);
+    const auto stations = make_stations(s, air, t);
+    std::vector<std::unique_ptr<sender>> senders;
     for (unsigned i = 0; i < t.stations; ++i) {
         senders.push_back(std::make_unique<sender>(s, stations, i, t));
     }

@@ -192,19 +192,154 @@ private:
     octet_writer d_w;
 };
 
-template <typename T, typename F>
-void read_open_fields(octet_reader& r, T& d, F after_instance)
+//! Reads the fields of one PDU behind its head; nothing: a value that none may have. What is cut
+//! short is for the caller to see from the octets' reader.
+class reader
 {
-    const uint8_t par = r.u8();
-    d.par = read_par(par);
-    if (par & par_instance) {
-        d.instance = r.u16();
-        after_instance();
+public:
+    //! \param first octet 0, of which the flags are taken
+    reader(octet_reader& r, unsigned first)
+        : d_r(r), d_z(first & flag_z), d_1(first & flag_1), d_0(first & flag_0)
+    {
     }
-    const size_t n = r.u8();
-    d.open_data = r.bytes(n);
-    d.data = r.rest();
-}
+
+    std::optional<pdu_body> read(unsigned type)
+    {
+        switch (type) {
+        case type_ud:
+            return unreliable_datagram{ d_z, d_r.rest() };
+        case type_rd:
+            return datagram();
+        case type_ra:
+            return answer();
+        case type_so:
+            return open();
+        case type_sr:
+            if (d_1)
+                return refuse();
+            return accept();
+        case type_sd:
+            return data();
+        case type_sc:
+            return control();
+        case type_sx:
+            return abort();
+        default:
+            return std::nullopt;
+        }
+    }
+
+private:
+    reliable_datagram datagram()
+    {
+        reliable_datagram d;
+        d.number = d_r.u16();
+        if (d_1) {
+            const uint8_t s = d_r.u8();
+            d.seg = reliable_datagram::segment{ static_cast<uint8_t>(s & 0x7f),
+                                                (s & 0x80) != 0 };
+        }
+        d.answer_wanted = d_0;
+        d.compressed = d_z;
+        d.data = d_r.rest();
+        return d;
+    }
+    datagram_answer answer()
+    {
+        datagram_answer d;
+        d.number = d_r.u16();
+        d.code = d_r.u8();
+        return d;
+    }
+    std::optional<stream_open> open()
+    {
+        stream_open d;
+        d.number = d_r.u8();
+        if (d.number > 127)
+            return std::nullopt;
+        d.immediate = d_1;
+        d.fin = d_0;
+        d.compressed = d_z;
+        open_fields(d, [&] { d.use = d_r.u8(); });
+        return d;
+    }
+    stream_refuse refuse()
+    {
+        stream_refuse d;
+        d.sid = d_r.u8();
+        d.reason = d_r.u8();
+        if (d_z)
+            d.answers = d_r.u16() & (answers_ended - 1);
+        const auto text = d_r.rest();
+        d.text.assign(text.begin(), text.end());
+        return d;
+    }
+    stream_accept accept()
+    {
+        stream_accept d;
+        d.sid = d_r.u8();
+        d.fin = d_0;
+        d.compressed = d_z;
+        open_fields(d, [&] {
+            const uint16_t v = d_r.u16();
+            d.answers = v & (answers_ended - 1);
+            d.other_ended = (v & answers_ended) != 0;
+        });
+        return d;
+    }
+    stream_data data()
+    {
+        stream_data d;
+        d.sid = d_r.u8();
+        d.seq = d_r.u16();
+        d.control_wanted = d_1;
+        d.fin = d_0;
+        if (d_z) {
+            const uint8_t v = d_r.u8();
+            d.check = v & (check_ended - 1);
+            d.other_ended = (v & check_ended) != 0;
+        }
+        d.data = d_r.rest();
+        return d;
+    }
+    std::optional<stream_control> control()
+    {
+        stream_control d;
+        d.sid = d_r.u8();
+        d.ack = d_r.u16();
+        d.window = d_r.u8();
+        d.answer_wanted = d_0;
+        if (d.window > 15)
+            return std::nullopt;
+        return d;
+    }
+    stream_abort abort()
+    {
+        stream_abort d;
+        d.sid = d_r.u8();
+        d.reason = d_r.u8();
+        if (d_r.left() >= 2)
+            d.mark = d_r.u16();
+        return d;
+    }
+
+    template <typename T, typename F>
+    void open_fields(T& d, F after_instance)
+    {
+        const uint8_t par = d_r.u8();
+        d.par = read_par(par);
+        if (par & par_instance) {
+            d.instance = d_r.u16();
+            after_instance();
+        }
+        const size_t n = d_r.u8();
+        d.open_data = d_r.bytes(n);
+        d.data = d_r.rest();
+    }
+
+    octet_reader& d_r;
+    bool d_z, d_1, d_0;
+};
 
 } // namespace
 
@@ -236,113 +371,16 @@ std::optional<pdu> decode(const uint8_t* p, size_t n)
 {
     octet_reader r(p, n);
     const unsigned first = r.u8();
-    const bool z = first & flag_z, f1 = first & flag_1, f0 = first & flag_0;
     pdu out;
     if (first & flag_x) {
         out.extended = r.u8();
         if (out.extended == 0)
             return std::nullopt;
     }
-    switch (first >> 4) {
-    case type_ud:
-        out.body = unreliable_datagram{ z, r.rest() };
-        break;
-    case type_rd: {
-        reliable_datagram d;
-        d.number = r.u16();
-        if (f1) {
-            const uint8_t s = r.u8();
-            d.seg = reliable_datagram::segment{ static_cast<uint8_t>(s & 0x7f),
-                                                (s & 0x80) != 0 };
-        }
-        d.answer_wanted = f0;
-        d.compressed = z;
-        d.data = r.rest();
-        out.body = std::move(d);
-        break;
-    }
-    case type_ra: {
-        datagram_answer d;
-        d.number = r.u16();
-        d.code = r.u8();
-        out.body = d;
-        break;
-    }
-    case type_so: {
-        stream_open d;
-        d.number = r.u8();
-        if (d.number > 127)
-            return std::nullopt;
-        d.immediate = f1;
-        d.fin = f0;
-        d.compressed = z;
-        read_open_fields(r, d, [&] { d.use = r.u8(); });
-        out.body = std::move(d);
-        break;
-    }
-    case type_sr:
-        if (f1) {
-            stream_refuse d;
-            d.sid = r.u8();
-            d.reason = r.u8();
-            if (z)
-                d.answers = r.u16() & (answers_ended - 1);
-            const auto text = r.rest();
-            d.text.assign(text.begin(), text.end());
-            out.body = std::move(d);
-        } else {
-            stream_accept d;
-            d.sid = r.u8();
-            d.fin = f0;
-            d.compressed = z;
-            read_open_fields(r, d, [&] {
-                const uint16_t v = r.u16();
-                d.answers = v & (answers_ended - 1);
-                d.other_ended = (v & answers_ended) != 0;
-            });
-            out.body = std::move(d);
-        }
-        break;
-    case type_sd: {
-        stream_data d;
-        d.sid = r.u8();
-        d.seq = r.u16();
-        d.control_wanted = f1;
-        d.fin = f0;
-        if (z) {
-            const uint8_t v = r.u8();
-            d.check = v & (check_ended - 1);
-            d.other_ended = (v & check_ended) != 0;
-        }
-        d.data = r.rest();
-        out.body = std::move(d);
-        break;
-    }
-    case type_sc: {
-        stream_control d;
-        d.sid = r.u8();
-        d.ack = r.u16();
-        d.window = r.u8();
-        d.answer_wanted = f0;
-        if (d.window > 15)
-            return std::nullopt;
-        out.body = d;
-        break;
-    }
-    case type_sx: {
-        stream_abort d;
-        d.sid = r.u8();
-        d.reason = r.u8();
-        if (r.left() >= 2)
-            d.mark = r.u16();
-        out.body = d;
-        break;
-    }
-    default:
+    auto body = reader(r, first).read(first >> 4);
+    if (!body || !r.ok())
         return std::nullopt;
-    }
-    if (!r.ok())
-        return std::nullopt;
+    out.body = std::move(*body);
     return out;
 }
 

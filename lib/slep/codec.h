@@ -160,18 +160,20 @@ struct stream_abort {
 };
 
 //! Any PDU with its extended address.
+//! Fields of a PDU, by its type.
+using pdu_body = std::variant<unreliable_datagram,
+                              reliable_datagram,
+                              datagram_answer,
+                              stream_open,
+                              stream_accept,
+                              stream_refuse,
+                              stream_data,
+                              stream_control,
+                              stream_abort>;
+
 struct pdu {
     uint8_t extended = 0; //!< 0: none
-    std::variant<unreliable_datagram,
-                 reliable_datagram,
-                 datagram_answer,
-                 stream_open,
-                 stream_accept,
-                 stream_refuse,
-                 stream_data,
-                 stream_control,
-                 stream_abort>
-        body;
+    pdu_body body;
 };
 
 //! Octets of SD before its data.

@@ -43,6 +43,13 @@ struct node_state {
     sim_time alive_at{ -1 };  // last confirm, or last time it was heard
     sim_time heard_at{ -1 };
     bool heard() const { return alive_at >= sim_time(0); }
+    bool may_send(sim_time now) const { return retry_at <= now; }
+    //! The link to it failed: what was rejected waits.
+    void link_failed(sim_time now);
+    //! The link to it works, or is worth another attempt at once.
+    void link_alive(sim_time now);
+    //! A U_PDU of so many octets, with its allowance, was confirmed: learns depth.
+    void learn_depth(sim_time now, size_t octets);
 };
 
 //! Early data of a stream whose SO has not come yet.
@@ -81,6 +88,10 @@ struct peer_state {
     std::map<uint8_t, orphan> orphans;
     datagram_assembler datagrams;
     sim_time used_at{};
+    resting& rest_of(uint8_t sid)
+    {
+        return rest[sid & sid_responder ? opened_here : opened_there][sid & 0x7f];
+    }
 };
 
 enum class stream_state { opening, offered, open };
@@ -146,6 +157,23 @@ struct stream {
         life_at = now;
         life_asked = false;
     }
+    //! SIS is done with data PDU \p number; until \p answer_until an SR has to come.
+    void
+    data_settled(sim_time now, uint64_t number, bool rejected, sim_time answer_until);
+    //! SIS is done with an SC.
+    void window_settled(sim_time now, bool rejected);
+
+private:
+    void stalled(sim_time now)
+    {
+        if (!stalled_since)
+            stalled_since = now;
+    }
+    void went_through(sim_time now)
+    {
+        stalled_since.reset();
+        alive(now);
+    }
 };
 
 //! What a U_PDU in SIS belongs to.
@@ -196,6 +224,7 @@ public:
     std::optional<sim_time> next_deadline() const;
     void on_deadline();
     stream* find(stream_id id);
+    stream& add_stream(peer_state& p, side who, uint8_t number, const stream_options& o);
 
     // endpoint_rx.cc: from SIS
     void sis_in(const uint8_t* p, size_t n);
@@ -245,9 +274,6 @@ private:
                  const octets& head,
                  std::optional<uint8_t> reject_reason);
     void settle(const ledger::entry& o, std::optional<uint8_t> reject_reason);
-    void link_failed(node_state& n);
-    void link_alive(node_state& n);
-    void learn_depth(node_state& n, size_t octets);
     void on_pdu(peer_state& p, unreliable_datagram d, const s5066::s_unidata_indication&);
     void on_pdu(peer_state& p, reliable_datagram d, uint8_t priority);
     void on_pdu(peer_state& p, const datagram_answer& d);
@@ -259,17 +285,16 @@ private:
     void on_pdu(peer_state& p, const stream_abort& d);
     void receive(stream& s, stream_data d);
     void receive_first(stream& s, octets data, bool fin);
+    void receive_early(stream_id id, std::vector<stream_data> pdus);
     void keep(orphan& o, stream_data d);
     void refuse_open(peer_state& p, const stream_open& d, uint8_t code, uint8_t priority);
     void unknown_stream(peer_state& p, uint8_t sid, uint8_t priority, uint16_t mark);
     void peer_restarted(peer_state& p, uint16_t instance);
     stream* by_sid(peer_state& p, uint8_t sid);
-    static resting& rest_of(peer_state& p, uint8_t sid);
 
     // endpoint_tx.cc
     bool has_work(const stream& s) const;
     bool open_due(const stream& s) const;
-    bool may_send(const node_state& n) const { return n.retry_at <= d_now; }
     bool may_send(node_state& n, uint8_t level) const;
     size_t fresh_octets() const;
     bool is_fresh(const stream& s) const;

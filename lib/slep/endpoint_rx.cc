@@ -39,37 +39,65 @@ void endpoint::impl::lost_sis()
         n.second.retry_at = d_now;
 }
 
-void endpoint::impl::link_failed(node_state& n)
+void node_state::link_failed(sim_time now)
 {
     // One failure of the link rejects many U_PDUs at once; they count as one.
-    if (d_now < n.retry_at)
+    if (now < retry_at)
         return;
     const int last = static_cast<int>(std::size(backoff_s)) - 1;
-    n.retry_at =
-        d_now + std::chrono::seconds(backoff_s[std::min(n.rejects_in_a_row, last)]);
-    ++n.rejects_in_a_row;
+    retry_at = now + std::chrono::seconds(backoff_s[std::min(rejects_in_a_row, last)]);
+    ++rejects_in_a_row;
 }
 
-void endpoint::impl::link_alive(node_state& n)
+void node_state::link_alive(sim_time now)
 {
-    n.alive_at = d_now;
-    n.rejects_in_a_row = 0;
-    n.retry_at = d_now;
+    alive_at = now;
+    rejects_in_a_row = 0;
+    retry_at = now;
 }
 
-void endpoint::impl::learn_depth(node_state& n, size_t octets)
+void node_state::learn_depth(sim_time now, size_t octets)
 {
     // The confirms of a transmission come together. Of what the link has taken in one, SIS gets
     // as much again: more would only wait there, where nothing new can pass it.
-    if (n.burst_at >= sim_time(0) && d_now - n.burst_at < burst_gap) {
-        n.burst += octets;
+    if (burst_at >= sim_time(0) && now - burst_at < burst_gap) {
+        burst += octets;
     } else {
-        n.burst = octets;
-        n.limited = n.held_back;
-        n.held_back = false;
+        burst = octets;
+        limited = held_back;
+        held_back = false;
     }
-    n.burst_at = d_now;
-    n.depth = n.limited ? 2 * n.burst : SIZE_MAX;
+    burst_at = now;
+    depth = limited ? 2 * burst : SIZE_MAX;
+}
+
+void stream::data_settled(sim_time now,
+                          uint64_t number,
+                          bool rejected,
+                          sim_time answer_until)
+{
+    if (rejected) {
+        tx.rejected(number);
+        stalled(now);
+        return;
+    }
+    tx.confirmed(number);
+    went_through(now);
+    if (number == 0 && state == stream_state::opening)
+        answer_by = answer_until;
+}
+
+void stream::window_settled(sim_time now, bool rejected)
+{
+    control_in_sis = false;
+    if (!rejected) {
+        went_through(now);
+        return;
+    }
+    // The newest state goes out, not the one that was lost.
+    control_due = true;
+    control_ask = control_ask || life_asked;
+    stalled(now);
 }
 
 void endpoint::impl::settled(const s5066::address& node,
@@ -83,9 +111,9 @@ void endpoint::impl::settled(const s5066::address& node,
         return;
     }
     if (reject_reason)
-        link_failed(*o->tag.p->node);
+        o->tag.p->node->link_failed(d_now);
     else
-        link_alive(*o->tag.p->node);
+        o->tag.p->node->link_alive(d_now);
     settle(*o, reject_reason);
 }
 
@@ -95,44 +123,24 @@ void endpoint::impl::settle(const ledger::entry& o, std::optional<uint8_t> rejec
     o.tag.p->node->dead -= o.tag.dead ? o.cost() : 0;
     o.tag.p->node->outstanding_of[o.tag.who.level] -= o.cost();
     if (!reject_reason)
-        learn_depth(*o.tag.p->node, o.cost());
+        o.tag.p->node->learn_depth(d_now, o.cost());
     ++(reject_reason ? d_stats.pdus_rejected : d_stats.pdus_confirmed);
     const bool never =
         reject_reason == uint8_t(s5066::unidata_reject_reason::larger_than_mtu);
     switch (o.tag.who.what) {
     case owner::kind::data:
-        if (stream* s = find(o.tag.who.id)) {
-            if (never) {
-                fail(*s, reason_not_supported, true);
-                return;
-            }
-            if (reject_reason) {
-                s->tx.rejected(o.tag.who.number);
-                if (!s->stalled_since)
-                    s->stalled_since = d_now;
-            } else {
-                s->tx.confirmed(o.tag.who.number);
-                s->stalled_since.reset();
-                s->alive(d_now);
-                if (o.tag.who.number == 0 && s->state == stream_state::opening)
-                    s->answer_by = d_now + d_config.open_wait;
-            }
-            make_ready(*s);
-            end_if_done(*s);
-        }
-        break;
     case owner::kind::window:
         if (stream* s = find(o.tag.who.id)) {
-            s->control_in_sis = false;
-            if (!reject_reason) {
-                s->stalled_since.reset();
-                s->alive(d_now);
+            if (o.tag.who.what == owner::kind::window) {
+                s->window_settled(d_now, reject_reason.has_value());
+            } else if (never) {
+                fail(*s, reason_not_supported, true);
+                return;
             } else {
-                // The newest state goes out, not the one that was lost.
-                s->control_due = true;
-                s->control_ask = s->control_ask || s->life_asked;
-                if (!s->stalled_since)
-                    s->stalled_since = d_now;
+                s->data_settled(d_now,
+                                o.tag.who.number,
+                                reject_reason.has_value(),
+                                d_now + d_config.open_wait);
             }
             make_ready(*s);
             end_if_done(*s);
@@ -190,7 +198,7 @@ void endpoint::impl::indication(const s5066::s_unidata_indication& u)
     }
     // Only our own ARQ traffic shows that the way to the node is open, but whoever is heard
     // is worth another attempt at once.
-    link_alive(*p->node);
+    p->node->link_alive(d_now);
     p->node->heard_at = d_now;
     p->used_at = d_now;
     // What is asked for has one more than its answers (priority_of()).

@@ -23,17 +23,12 @@ stream* endpoint::impl::by_sid(peer_state& p, uint8_t sid)
     return find(p.streams[w][sid & 0x7f]);
 }
 
-resting& endpoint::impl::rest_of(peer_state& p, uint8_t sid)
-{
-    return p.rest[sid & sid_responder ? opened_here : opened_there][sid & 0x7f];
-}
-
 void endpoint::impl::unknown_stream(peer_state& p,
                                     uint8_t sid,
                                     uint8_t priority,
                                     uint16_t mark)
 {
-    resting& rest = rest_of(p, sid);
+    resting& rest = p.rest_of(sid);
     uint8_t code = reason_unknown_stream;
     if (d_now < rest.until) {
         // A late repeat after a clean end is no reason for traffic.
@@ -112,34 +107,19 @@ void endpoint::impl::on_pdu(peer_state& p, stream_open d, uint8_t priority)
     if (preset_known(d.par.dictionary))
         o.dictionary = d.par.dictionary;
     o.outage_max = d_config.outage_max;
-    const stream_id id = d_next_id++;
-    stream& s = d_streams
-                    .emplace(std::piecewise_construct,
-                             std::forward_as_tuple(id),
-                             std::forward_as_tuple(d_config, o))
-                    .first->second;
-    s.id = id;
-    s.p = &p;
-    s.number = d.number;
+    stream& s = add_stream(p, opened_there, d.number, o);
     s.state = stream_state::offered;
     s.in = in;
     if (in.used)
         s.out = incarnation::of_responder(d_config.instance, in);
-    p.streams[opened_there][d.number] = id;
-    ++p.stream_count;
     ++d_stats.streams_received;
     if (d.compressed)
         s.rx.set_compressed(o.dictionary);
     tell(event::type::open, s, std::move(d.open_data));
+    const stream_id id = s.id;
     receive_first(s, std::move(d.data), d.fin);
-    const auto early = p.orphans.find(d.number);
-    if (early == p.orphans.end())
-        return;
-    orphan waiting = std::move(early->second);
-    p.orphans.erase(early);
-    for (stream_data& sd : waiting.pdus)
-        if (stream* again = find(id))
-            receive(*again, std::move(sd));
+    if (auto early = p.orphans.extract(d.number))
+        receive_early(id, std::move(early.mapped().pdus));
 }
 
 void endpoint::impl::on_pdu(peer_state& p, stream_accept d, uint8_t priority)
@@ -181,11 +161,9 @@ void endpoint::impl::on_pdu(peer_state& p, stream_accept d, uint8_t priority)
         s->rx.set_compressed(d.par.dictionary);
     tell(event::type::opened, *s, std::move(d.open_data));
     const stream_id id = s->id;
-    orphan early = std::move(s->early);
+    std::vector<stream_data> early = std::move(s->early.pdus);
     receive_first(*s, std::move(d.data), d.fin);
-    for (stream_data& sd : early.pdus)
-        if (stream* again = find(id))
-            receive(*again, std::move(sd));
+    receive_early(id, std::move(early));
 }
 
 void endpoint::impl::on_pdu(peer_state& p, const stream_refuse& d)
@@ -215,7 +193,7 @@ void endpoint::impl::on_pdu(peer_state& p, stream_data d, uint8_t priority)
             keep(s->early, std::move(d));
         return;
     }
-    if (d_now < rest_of(p, sid).until || (sid & sid_responder) != 0 ||
+    if (d_now < p.rest_of(sid).until || (sid & sid_responder) != 0 ||
         !d_listening.test(p.who.extended)) {
         unknown_stream(p, sid, priority, d.seq);
         return;
@@ -252,6 +230,14 @@ void endpoint::impl::receive_first(stream& s, octets data, bool fin)
     d.fin = fin;
     d.data = std::move(data);
     receive(s, std::move(d));
+}
+
+void endpoint::impl::receive_early(stream_id id, std::vector<stream_data> pdus)
+{
+    // Any of them may end the stream.
+    for (stream_data& d : pdus)
+        if (stream* s = find(id))
+            receive(*s, std::move(d));
 }
 
 void endpoint::impl::receive(stream& s, stream_data d)
@@ -341,7 +327,7 @@ void endpoint::impl::on_pdu(peer_state& p, const stream_abort& d)
     }
     // It may have overtaken the SO, which must not open the stream now.
     if ((d.sid & sid_responder) == 0) {
-        rest_of(p, d.sid) = { d_now + d_config.number_rest, 0, d_now, d.mark };
+        p.rest_of(d.sid) = { d_now + d_config.number_rest, 0, d_now, d.mark };
         p.orphans.erase(d.sid);
     }
 }

@@ -59,7 +59,7 @@ size_t endpoint::impl::depth_of(const node_state& n) const
 
 bool endpoint::impl::may_send(node_state& n, uint8_t level) const
 {
-    if (!may_send(n))
+    if (!n.may_send(d_now))
         return false;
     const size_t full = u_pdu_octets(), depth = depth_of(n);
     // What follows an aborted stream need not wait until SIS has got rid of its U_PDUs; an
@@ -152,7 +152,7 @@ std::optional<octets> endpoint::impl::poll_sis()
         return std::nullopt;
     for (auto& p : d_peers)
         if (p.second.notice_wanted && p.second.notice == peer_state::notice::due &&
-            may_send(*p.second.node))
+            p.second.node->may_send(d_now))
             return send_notice(p.second);
     if (auto out = poll_control())
         return out;
@@ -172,7 +172,7 @@ std::optional<octets> endpoint::impl::poll_control()
         d_control.pop_front();
     for (auto it = d_control.begin(); it != d_control.end(); ++it) {
         peer_state& p = *it->second.p;
-        if (!may_send(*p.node))
+        if (!p.node->may_send(d_now))
             continue;
         if (p.notice == peer_state::notice::due)
             return send_notice(p);

@@ -87,6 +87,25 @@ stream* endpoint::impl::find(stream_id id)
     return it != d_streams.end() ? &it->second : nullptr;
 }
 
+stream& endpoint::impl::add_stream(peer_state& p,
+                                   side who,
+                                   uint8_t number,
+                                   const stream_options& o)
+{
+    const stream_id id = d_next_id++;
+    stream& s = d_streams
+                    .emplace(std::piecewise_construct,
+                             std::forward_as_tuple(id),
+                             std::forward_as_tuple(d_config, o))
+                    .first->second;
+    s.id = id;
+    s.p = &p;
+    s.number = number;
+    p.streams[who][number] = id;
+    ++p.stream_count;
+    return s;
+}
+
 void endpoint::impl::tell(event::type t, const stream& s, octets data, uint8_t code)
 {
     event e;
@@ -118,22 +137,12 @@ std::optional<stream_id> endpoint::impl::open(const peer& to,
             continue;
         rest = resting{};
         p->next_number = static_cast<uint8_t>((number + 1) % stream_numbers);
-        const stream_id id = d_next_id++;
-        stream& s = d_streams
-                        .emplace(std::piecewise_construct,
-                                 std::forward_as_tuple(id),
-                                 std::forward_as_tuple(d_config, o))
-                        .first->second;
-        s.id = id;
-        s.p = p;
-        s.number = static_cast<uint8_t>(number);
+        stream& s = add_stream(*p, opened_here, static_cast<uint8_t>(number), o);
         s.use = p->uses[number]++;
         s.opener = true;
         s.out = incarnation::of_opener(d_config.instance, s.number, s.use);
         s.in_known = !s.out.used;
         s.open_data = open_data;
-        p->streams[opened_here][number] = id;
-        ++p->stream_count;
         if (o.one_way)
             s.rx.set_ended();
         s.octets_sent += s.tx.write(d_now, data.data(), data.size(), true);
@@ -142,7 +151,7 @@ std::optional<stream_id> endpoint::impl::open(const peer& to,
         d_stats.octets_sent += data.size();
         ++d_stats.streams_opened;
         make_ready(s);
-        return id;
+        return s.id;
     }
     return std::nullopt;
 }

@@ -83,38 +83,30 @@ std::optional<rcop_message> rcop_assembler::u_pdu_in(sim_time now,
         return std::nullopt;
     }
     const key k{ source.raw(), source_sap, s->connection, s->id };
-    const rcop_message whole{
-        source, source_sap, s->connection, s->id, s->application, {}
-    };
-    auto it = d_partial.find(k);
-    if (it != d_partial.end()) {
-        // IDs come round, and senders start again: another message under the same key.
-        const auto old = it->second.segments.find(s->segment);
-        const bool same = old != it->second.segments.end() && old->second == s->data;
-        if (it->second.application != s->application ||
-            (old != it->second.segments.end() && !same)) {
-            forget(it);
-            it = d_partial.end();
-        } else if (same) {
-            ++d_stats.duplicates;
-            it->second.touched = now;
-            return std::nullopt;
-        }
+    rcop_message whole{ source, source_sap, s->connection, s->id, s->application, {} };
+    const auto it = d_partial.find(k);
+    const bool known = it != d_partial.end() && same_message(it->second, *s);
+    if (known && it->second.segments.count(s->segment) > 0) {
+        ++d_stats.duplicates;
+        it->second.touched = now;
+        return std::nullopt;
     }
+    if (it != d_partial.end() && !known)
+        forget(it);
     std::optional<uint64_t> length;
     if (s->segment == 0) {
         length = d_length(s->application, s->data);
-        if (!length || *length == s->data.size()) {
-            if (it != d_partial.end())
-                forget(it); // segments behind the end
+        const bool alone = !length || *length == s->data.size();
+        const bool bad =
+            !alone && (*length > d_config.max_octets || *length < s->data.size());
+        if ((alone || bad) && known)
+            forget(it); // segments behind the end
+        if (alone) {
             ++d_stats.messages;
-            rcop_message m = whole;
-            m.data = std::move(s->data);
-            return m;
+            whole.data = std::move(s->data);
+            return whole;
         }
-        if (*length > d_config.max_octets || *length < s->data.size()) {
-            if (it != d_partial.end())
-                forget(it);
+        if (bad) {
             ++d_stats.too_long;
             return std::nullopt;
         }
@@ -123,48 +115,65 @@ std::optional<rcop_message> rcop_assembler::u_pdu_in(sim_time now,
         ++d_stats.malformed; // a segment of nothing never helps to complete anything
         return std::nullopt;
     }
-    if (it == d_partial.end()) {
-        it = d_partial.emplace(k, partial{}).first;
-        it->second.application = s->application;
+    const auto to = add(now, k, std::move(*s), length);
+    const partial& m = to->second;
+    if (m.octets > m.length.value_or(d_config.max_octets)) {
+        ++d_stats.too_long;
+        erase(to);
+        return std::nullopt;
     }
+    if (m.length && m.in_order == *m.length) {
+        ++d_stats.messages;
+        whole.data.reserve(m.octets);
+        for (const auto& [number, data] : m.segments)
+            whole.data.insert(whole.data.end(), data.begin(), data.end());
+        erase(to);
+        return whole;
+    }
+    make_room(now, k);
+    return std::nullopt;
+}
+
+bool rcop_assembler::same_message(const partial& m, const rcop_segment& s)
+{
+    const auto old = m.segments.find(s.segment);
+    return m.application == s.application &&
+           (old == m.segments.end() || old->second == s.data);
+}
+
+rcop_assembler::messages::iterator rcop_assembler::add(sim_time now,
+                                                       const key& k,
+                                                       rcop_segment s,
+                                                       std::optional<uint64_t> length)
+{
+    const auto it = d_partial.try_emplace(k).first;
     partial& m = it->second;
+    m.application = s.application;
     m.touched = now;
     if (length)
         m.length = length;
-    m.octets += s->data.size();
-    d_octets += s->data.size();
-    m.segments.emplace(s->segment, std::move(s->data));
+    m.octets += s.data.size();
+    d_octets += s.data.size();
+    m.segments.emplace(s.segment, std::move(s.data));
     for (auto next = m.segments.find(static_cast<uint16_t>(m.next));
          next != m.segments.end() && next->first == m.next;
          ++next) {
         m.in_order += next->second.size();
         ++m.next;
     }
-    if (m.octets > m.length.value_or(d_config.max_octets)) {
-        ++d_stats.too_long;
-        d_octets -= m.octets;
-        d_partial.erase(it);
-        return std::nullopt;
-    }
-    if (m.length && m.in_order == *m.length) {
-        rcop_message done = whole;
-        done.data.reserve(m.octets);
-        for (const auto& [number, data] : m.segments)
-            done.data.insert(done.data.end(), data.begin(), data.end());
-        d_octets -= m.octets;
-        d_partial.erase(it);
-        ++d_stats.messages;
-        return done;
-    }
-    make_room(now, k);
-    return std::nullopt;
+    return it;
 }
 
-void rcop_assembler::forget(std::map<key, partial>::iterator it)
+void rcop_assembler::erase(messages::iterator it)
 {
-    ++d_stats.forgotten;
     d_octets -= it->second.octets;
     d_partial.erase(it);
+}
+
+void rcop_assembler::forget(messages::iterator it)
+{
+    ++d_stats.forgotten;
+    erase(it);
 }
 
 void rcop_assembler::make_room(sim_time now, const key& keep)

@@ -125,12 +125,18 @@ private:
         uint64_t in_order = 0; // octets before it
         sim_time touched{};
     };
-    void forget(std::map<key, partial>::iterator it);
+    using messages = std::map<key, partial>;
+    //! Not another message under the same key: IDs come round, and senders start again.
+    static bool same_message(const partial& m, const rcop_segment& s);
+    messages::iterator
+    add(sim_time now, const key& k, rcop_segment s, std::optional<uint64_t> length);
+    void erase(messages::iterator it);
+    void forget(messages::iterator it);
     void make_room(sim_time now, const key& keep);
 
     config d_config;
     length_function d_length;
-    std::map<key, partial> d_partial;
+    messages d_partial;
     size_t d_octets = 0;
     counters d_stats;
 };

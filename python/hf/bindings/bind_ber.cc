@@ -201,6 +201,66 @@ kernel::channel channel_of(const std::string& words, const mode& m, uint64_t see
 // Of the second antenna: another stream of random numbers than that of any first one.
 constexpr uint64_t second_seed = uint64_t{ 1 } << 40;
 
+// A transmission among the samples that the channel is given.
+struct transmission {
+    mode m;
+    std::vector<uint8_t> octets;
+    size_t lead = 0, length = 0; // samples before it, and of it
+    size_t anywhere = 0;         // samples that it may be too early by chance
+    double first_symbol = 0;     // of data, behind the lead
+
+    double data() const { return static_cast<double>(lead) + first_symbol; }
+    double end() const { return static_cast<double>(lead + length); }
+};
+
+// The preamble may be joined late; false ones lie elsewhere or have another mode.
+const reception* right_of(const std::vector<reception>& got, const transmission& t)
+{
+    for (const reception& g : got)
+        if (g.start.m == t.m &&
+            g.sample > static_cast<int64_t>(t.lead) - static_cast<int64_t>(t.anywhere) &&
+            g.sample < static_cast<int64_t>(t.lead + t.length))
+            return &g;
+    return nullptr;
+}
+
+void compare_reports(trial& r,
+                     const reception& right,
+                     const transmission& t,
+                     const kernel::channel& ch)
+{
+    r.start_true_db = true_snr_db(
+        ch, t.m, static_cast<double>(std::max<int64_t>(right.sample, 0)), t.data());
+    const double block_samples =
+        kernel::symbol_grid::samples_per_symbol *
+        static_cast<double>(kernel::describe(t.m).block_symbols());
+    for (const auto& b : right.blocks) {
+        const auto begin = static_cast<double>(b.sample);
+        if (begin + block_samples / 2 > t.end())
+            break; // the end was not recognised
+        r.reports.push_back({ true_snr_db(ch, t.m, begin, begin + block_samples),
+                              b.channel.snr_db,
+                              b.channel.doppler_hz,
+                              b.channel.delay_spread_ms });
+    }
+}
+
+void count_errors(trial& r,
+                  const reception& right,
+                  const transmission& t,
+                  size_t octets_per_block)
+{
+    for (size_t i = 0; i < t.octets.size(); i += octets_per_block) {
+        uint64_t e = 0;
+        for (size_t k = i; k < std::min(t.octets.size(), i + octets_per_block); ++k)
+            e += k < right.octets.size() ? static_cast<uint64_t>(__builtin_popcount(
+                                               t.octets[k] ^ right.octets[k]))
+                                         : 4;
+        r.errors += e;
+        r.bad_blocks += e > 0;
+    }
+}
+
 /* One transmission of random octets with noise before and after it. Whole interleaver
  * blocks, the last one but for the end-of-message marker. */
 trial run_trial(const std::string& mode_text,
@@ -223,18 +283,18 @@ trial run_trial(const std::string& mode_text,
     const size_t octets =
         std::max<size_t>(1, timing.octets_in(std::max<size_t>(1, whole)));
     const kernel::counter_random random(seed, 0x6265722d62697473); // not the channel's
-    std::vector<uint8_t> sent(octets);
+    transmission sent{ m, std::vector<uint8_t>(octets) };
     for (size_t i = 0; i < octets; ++i)
-        sent[i] = static_cast<uint8_t>(random.bits(i));
+        sent.octets[i] = static_cast<uint8_t>(random.bits(i));
 
     // Somewhere on the sample grid, after time for the receiver to hear noise alone.
     const kernel::symbol_grid grid = kernel::grid_of(m);
-    const auto anywhere = static_cast<uint64_t>(grid.samples(0.05));
-    const size_t lead =
-        static_cast<size_t>(lead_s * grid.sample_rate()) + random.bits(octets) % anywhere;
-    samples x(lead);
-    double first_symbol = 0;
-    const samples t = modulate(m, sent, superframes, first_symbol);
+    sent.anywhere = static_cast<size_t>(grid.samples(0.05));
+    sent.lead = static_cast<size_t>(lead_s * grid.sample_rate()) +
+                random.bits(octets) % sent.anywhere;
+    samples x(sent.lead);
+    const samples t = modulate(m, sent.octets, superframes, sent.first_symbol);
+    sent.length = t.size();
     x.insert(x.end(), t.begin(), t.end());
     x.resize(x.size() + static_cast<size_t>(grid.samples(2.5)));
 
@@ -244,8 +304,7 @@ trial run_trial(const std::string& mode_text,
     if (genie && !second.empty())
         throw std::invalid_argument("ber_trial: genie is for one antenna");
     if (genie)
-        options.known =
-            std::make_shared<simulated>(ch, static_cast<double>(lead) + first_symbol);
+        options.known = std::make_shared<simulated>(ch, sent.data());
     trial r;
     const double begin = cpu_seconds();
     std::vector<reception> got;
@@ -262,15 +321,10 @@ trial run_trial(const std::string& mode_text,
     r.receptions = got.size();
     r.bits = 8 * octets;
 
-    // The preamble may be joined late; false ones lie elsewhere or have another mode.
-    const auto right = std::find_if(got.begin(), got.end(), [&](const reception& g) {
-        return g.start.m == m &&
-               g.sample > static_cast<int64_t>(lead) - static_cast<int64_t>(anywhere) &&
-               g.sample < static_cast<int64_t>(lead + t.size());
-    });
+    const reception* const right = right_of(got, sent);
     const size_t per_block = std::max<size_t>(1, timing.bits_per_block / 8);
     r.blocks = (octets + per_block - 1) / per_block;
-    if (right == got.end()) {
+    if (right == nullptr) {
         r.errors = r.bits / 2;
         r.bad_blocks = r.blocks;
         return r;
@@ -279,29 +333,8 @@ trial run_trial(const std::string& mode_text,
     r.ended = right->eom && right->octets.size() == octets;
     r.snr_db = right->start.snr_db;
     r.offset_hz = right->start.freq_offset_hz;
-    const double data = static_cast<double>(lead) + first_symbol;
-    r.start_true_db = true_snr_db(
-        ch, m, static_cast<double>(std::max<int64_t>(right->sample, 0)), data);
-    const double block_samples = kernel::symbol_grid::samples_per_symbol *
-                                 static_cast<double>(kernel::describe(m).block_symbols());
-    for (const auto& b : right->blocks) {
-        const auto begin = static_cast<double>(b.sample);
-        if (begin + block_samples / 2 > static_cast<double>(lead + t.size()))
-            break; // the end was not recognised
-        r.reports.push_back({ true_snr_db(ch, m, begin, begin + block_samples),
-                              b.channel.snr_db,
-                              b.channel.doppler_hz,
-                              b.channel.delay_spread_ms });
-    }
-    for (size_t i = 0; i < octets; i += per_block) {
-        uint64_t e = 0;
-        for (size_t k = i; k < std::min(octets, i + per_block); ++k)
-            e += k < right->octets.size() ? static_cast<uint64_t>(__builtin_popcount(
-                                                sent[k] ^ right->octets[k]))
-                                          : 4;
-        r.errors += e;
-        r.bad_blocks += e > 0;
-    }
+    compare_reports(r, *right, sent, ch);
+    count_errors(r, *right, sent, per_block);
     return r;
 }
 
@@ -332,6 +365,28 @@ std::vector<std::string> run_silence(const std::string& channel,
         left -= n;
     }
     return found;
+}
+
+py::dict to_dict(const trial& r)
+{
+    py::dict d;
+    d["bits"] = r.bits;
+    d["errors"] = r.errors;
+    d["blocks"] = r.blocks;
+    d["bad_blocks"] = r.bad_blocks;
+    d["receptions"] = r.receptions;
+    d["found"] = r.found;
+    d["ended"] = r.ended;
+    d["snr_db"] = r.snr_db;
+    d["offset_hz"] = r.offset_hz;
+    d["air_s"] = r.air_s;
+    d["cpu_s"] = r.cpu_s;
+    d["start_true_db"] = r.start_true_db;
+    py::list reports;
+    for (const auto& b : r.reports)
+        reports.append(py::make_tuple(b.true_db, b.snr_db, b.doppler_hz, b.delay_ms));
+    d["reports"] = reports;
+    return d;
 }
 
 } // namespace
@@ -373,25 +428,7 @@ void bind_ber(py::module& m)
                               superframes,
                               second);
             }
-            py::dict d;
-            d["bits"] = r.bits;
-            d["errors"] = r.errors;
-            d["blocks"] = r.blocks;
-            d["bad_blocks"] = r.bad_blocks;
-            d["receptions"] = r.receptions;
-            d["found"] = r.found;
-            d["ended"] = r.ended;
-            d["snr_db"] = r.snr_db;
-            d["offset_hz"] = r.offset_hz;
-            d["air_s"] = r.air_s;
-            d["cpu_s"] = r.cpu_s;
-            d["start_true_db"] = r.start_true_db;
-            py::list reports;
-            for (const auto& b : r.reports)
-                reports.append(
-                    py::make_tuple(b.true_db, b.snr_db, b.doppler_hz, b.delay_ms));
-            d["reports"] = reports;
-            return d;
+            return to_dict(r);
         },
         py::arg("mode"),
         py::arg("channel"),

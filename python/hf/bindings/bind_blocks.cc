@@ -17,11 +17,13 @@
 namespace py = pybind11;
 using namespace gr::hf;
 
+namespace {
+
 template <class T>
 using sync_class =
     py::class_<T, gr::sync_block, gr::block, gr::basic_block, std::shared_ptr<T>>;
 
-void bind_blocks(py::module& m)
+void bind_modem(py::module& m)
 {
     py::class_<modem_state>(m, "modem_state")
         .def_readonly("transmitting", &modem_state::transmitting)
@@ -50,7 +52,10 @@ void bind_blocks(py::module& m)
              py::arg("level") = 1.6,
              py::arg("bandwidth") = 3)
         .def("state", &modem::state);
+}
 
+void bind_tx_and_rx(py::module& m)
+{
     sync_class<tx>(m, "tx", "Modulator: one transmission for each PDU.")
         .def(py::init([](const mode_argument& m,
                          int agc_blocks,
@@ -76,7 +81,10 @@ void bind_blocks(py::module& m)
              py::arg("bandwidth") = 3,
              py::arg("antennas") = 1)
         .def("receptions", &rx::receptions);
+}
 
+void bind_channel_blocks(py::module& m)
+{
     sync_class<channel>(m, "channel", "Simulated HF channel.")
         .def(py::init(&channel::make),
              py::arg("spec"),
@@ -100,7 +108,10 @@ void bind_blocks(py::module& m)
         .def("set_speed", &air::set_speed, py::arg("speed"))
         .def("end", &air::end)
         .def("now", &air::now);
+}
 
+void bind_emulated_air(py::module& m)
+{
     py::class_<emulated_modem,
                gr::block,
                gr::basic_block,
@@ -119,4 +130,14 @@ void bind_blocks(py::module& m)
         .def("modem", &emulated_air::modem, py::arg("station"), "The modem of a station.")
         .def("set_speed", &emulated_air::set_speed, py::arg("speed"))
         .def("now", &emulated_air::now, "Station time, s.");
+}
+
+} // namespace
+
+void bind_blocks(py::module& m)
+{
+    bind_modem(m);
+    bind_tx_and_rx(m);
+    bind_channel_blocks(m);
+    bind_emulated_air(m);
 }

@@ -280,16 +280,8 @@ void bind_mode(py::module& m)
             "Whole transmission, preamble included, s.");
 }
 
-} // namespace
-
-void bind_ber(py::module& m);
-void bind_symbols(py::module& m);
-
-void bind_engines(py::module& m)
+void bind_modulator(py::module& m)
 {
-    bind_ber(m);
-    bind_mode(m);
-    bind_symbols(m);
     m.def("modulate",
           &modulate,
           py::arg("mode"),
@@ -333,7 +325,10 @@ void bind_engines(py::module& m)
              &stream_modulator::read,
              py::arg("samples"),
              "The next complex64 samples, at most so many; fewer, or none, at the end.");
+}
 
+void bind_receiver(py::module& m)
+{
     py::class_<kernel::burst_receiver>(
         m, "receiver", "Receiver of everything that is on the air; told nothing.")
         .def(
@@ -376,7 +371,10 @@ void bind_engines(py::module& m)
              "of input. erased: for each sample the share, 0 to 1, that was blanked "
              "before, "
              "see audio_to_baseband.");
+}
 
+void bind_diversity_receiver(py::module& m)
+{
     py::class_<kernel::diversity_receiver>(
         m,
         "diversity_receiver",
@@ -413,7 +411,10 @@ void bind_engines(py::module& m)
             &kernel::diversity_receiver::blocks,
             "Blocks that were decoded, of modes that can be decoded from "
             "both.");
+}
 
+void bind_channel_model(py::module& m)
+{
     py::class_<kernel::channel>(m, "channel_model", "HF channel: fading, offset, noise.")
         .def(py::init([](const std::string& spec,
                          uint64_t seed,
@@ -452,4 +453,20 @@ void bind_engines(py::module& m)
             },
             "Delays of the paths, s, with what is common to all of them, and without "
             "that of a clock that is off.");
+}
+
+} // namespace
+
+void bind_ber(py::module& m);
+void bind_symbols(py::module& m);
+
+void bind_engines(py::module& m)
+{
+    bind_ber(m);
+    bind_mode(m);
+    bind_symbols(m);
+    bind_modulator(m);
+    bind_receiver(m);
+    bind_diversity_receiver(m);
+    bind_channel_model(m);
 }

@@ -87,12 +87,8 @@ void bind_data_link(py::module& m)
     m.def("new_client_id", &keys::new_client_id, "Identity of a client on a sis port.");
 }
 
-} // namespace
-
-void bind_network(py::module& m)
+void bind_pep(py::module& m)
 {
-    bind_data_link(m);
-
     py::class_<pep_connection>(m, "pep_connection")
         .def_readonly("local", &pep_connection::local)
         .def_readonly("to", &pep_connection::to)
@@ -118,7 +114,10 @@ void bind_network(py::module& m)
                     "Names and default values of the further settings.")
         .def("stats", &pep::stats)
         .def("connections", &pep::connections);
+}
 
+void bind_ip_client(py::module& m)
+{
     hier_class<ip_client>(m, "ip_client", "IP client (Annex F.12) on a TUN device.")
         .def(py::init(&ip_client::make),
              py::arg("device"),
@@ -136,7 +135,10 @@ void bind_network(py::module& m)
                     &ip_client::settings,
                     "Names and default values of the further settings.")
         .def("stats", &ip_client::stats);
+}
 
+void bind_dns_pep(py::module& m)
+{
     hier_class<dns_pep>(m, "dns_pep", "DNS-PEP: caching DNS forwarder across HF.")
         .def(py::init(&dns_pep::make),
              py::arg("listen"),
@@ -153,7 +155,10 @@ void bind_network(py::module& m)
                     &dns_pep::settings,
                     "Names and default values of the further settings.")
         .def("stats", &dns_pep::stats);
+}
 
+void bind_sis_ports(py::module& m)
+{
     message_class<sis_server>(
         m, "sis_server", "SIS server on TCP: other programs as clients.")
         .def(py::init(&sis_server::make),
@@ -172,7 +177,10 @@ void bind_network(py::module& m)
              py::arg("port") = 5066,
              py::arg("netns") = "")
         .def("stats", &sis_client::stats);
+}
 
+void bind_modem_ports(py::module& m)
+{
     message_class<modem_server>(
         m, "modem_server", "Our modem for another maker's data link (110C Appendix A).")
         .def(py::init(&modem_server::make),
@@ -195,7 +203,10 @@ void bind_network(py::module& m)
              py::arg("netns") = "")
         .def("connected", &modem_client::connected)
         .def("stats", &modem_client::stats);
+}
 
+void bind_traffic(py::module& m)
+{
     py::class_<traffic_state>(m, "traffic_state")
         .def_readonly("bound", &traffic_state::bound)
         .def_readonly("octets_submitted", &traffic_state::octets_submitted)
@@ -216,7 +227,19 @@ void bind_network(py::module& m)
              py::arg("sap") = 12,
              py::arg("arq") = true)
         .def("state", &traffic::state);
+}
 
+} // namespace
+
+void bind_network(py::module& m)
+{
+    bind_data_link(m);
+    bind_pep(m);
+    bind_ip_client(m);
+    bind_dns_pep(m);
+    bind_sis_ports(m);
+    bind_modem_ports(m);
+    bind_traffic(m);
     message_class<ticker>(m, "ticker", "Station time from the host's clock.")
         .def(py::init(&ticker::make), py::arg("interval_ms") = 10);
 }

@@ -199,9 +199,7 @@ py::dict simulate_interactive(const std::string& mode,
                     "transmissions"_a = r.transmissions);
 }
 
-} // namespace
-
-void bind_pep_sim(py::module& m)
+void bind_tcp(py::module& m)
 {
     m.def(
         "simulate_tcp",
@@ -230,6 +228,10 @@ void bind_pep_sim(py::module& m)
         "Returns a dictionary: complete says that every octet arrived as it was sent; "
         "times in "
         "seconds from the SYN, close_s from close() to both FINs.");
+}
+
+void bind_requests(py::module& m)
+{
     m.def(
         "simulate_ping",
         &simulate_ping,
@@ -265,6 +267,10 @@ void bind_pep_sim(py::module& m)
           "a dictionary: answer_s, times until both replies, negative if none came; "
           "questions "
           "sent over HF.");
+}
+
+void bind_ip_load(py::module& m)
+{
     m.def(
         "simulate_ip_load",
         &simulate_ip_load,
@@ -281,6 +287,10 @@ void bind_pep_sim(py::module& m)
         "modems "
         "in virtual time, TCP by a model of it. queue: fair or whole; help_tcp: ACKs are "
         "thinned and repeats dropped in a fair queue.");
+}
+
+void bind_interactive(py::module& m)
+{
     m.def("simulate_interactive",
           &simulate_interactive,
           py::arg("mode") = "4539-9600S",
@@ -303,4 +313,14 @@ void bind_pep_sim(py::module& m)
           "to the user, with upload from the user; a second one begins after "
           "second_after_s. "
           "Returns a dictionary of times in seconds.");
+}
+
+} // namespace
+
+void bind_pep_sim(py::module& m)
+{
+    bind_tcp(m);
+    bind_requests(m);
+    bind_ip_load(m);
+    bind_interactive(m);
 }

@@ -166,13 +166,8 @@ void bind_channeliser(py::module& m)
             "So much silence behind the last sample brings out all that came before, s.");
 }
 
-} // namespace
-
-void bind_radio(py::module& m)
+void bind_audio_to_baseband(py::module& m)
 {
-    bind_channeliser(m);
-    bind_blocks_of_audio(m);
-    bind_sound_devices(m);
     py::class_<kernel::audio_to_baseband>(
         m,
         "audio_to_baseband",
@@ -219,7 +214,10 @@ void bind_radio(py::module& m)
                 return to_array(out);
             },
             "The rest, after the last samples.");
+}
 
+void bind_baseband_to_audio(py::module& m)
+{
     py::class_<kernel::baseband_to_audio>(m,
                                           "baseband_to_audio",
                                           "Complex baseband of the modem to a real "
@@ -251,7 +249,17 @@ void bind_radio(py::module& m)
                 return to_array(out);
             },
             "The rest, after the last samples.");
+}
 
+} // namespace
+
+void bind_radio(py::module& m)
+{
+    bind_channeliser(m);
+    bind_blocks_of_audio(m);
+    bind_sound_devices(m);
+    bind_audio_to_baseband(m);
+    bind_baseband_to_audio(m);
     m.attr("BASEBAND_RATE") = static_cast<int>(audio_rates::default_modem);
     m.attr("MIN_AUDIO_RATE") = static_cast<int>(audio_rates::least_audio);
     m.attr("MAX_AUDIO_RATE") = static_cast<int>(audio_rates::most_audio);

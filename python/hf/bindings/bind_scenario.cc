@@ -91,7 +91,7 @@ void bind_parts(py::module& m)
         .def_readwrite("step_s", &scenario_fault::step_s);
 }
 
-void bind_channel(py::module& m)
+void bind_snr_trace(py::module& m)
 {
     py::class_<snr_trace, std::shared_ptr<snr_trace>>(
         m, "snr_trace", "SNR in the bandwidth of the modes over time, in dB.")
@@ -130,6 +130,10 @@ void bind_channel(py::module& m)
             "paths with a Gaussian Doppler spectrum.")
         .def_property_readonly("values", &snr_trace::values)
         .def_property_readonly("duration_s", &snr_trace::duration_s);
+}
+
+void bind_block_error_curves(py::module& m)
+{
     py::class_<block_error_curves, std::shared_ptr<block_error_curves>>(
         m, "block_error_curves", "Measured block errors of one channel.")
         .def(py::init<>())
@@ -148,6 +152,10 @@ void bind_channel(py::module& m)
             py::arg("points"),
             "Points: SNR in dB, shares of lost transmissions and bad blocks, bit error "
             "rate of bad blocks.");
+}
+
+void bind_path(py::module& m)
+{
     py::class_<scenario_path>(m, "scenario_path", "Channel from a station to another.")
         .def(py::init([](const std::string& from,
                          const std::string& to,
@@ -186,7 +194,14 @@ void bind_channel(py::module& m)
              py::arg("curves") = std::shared_ptr<block_error_curves>());
 }
 
-void bind_results(py::module& m)
+void bind_channel(py::module& m)
+{
+    bind_snr_trace(m);
+    bind_block_error_curves(m);
+    bind_path(m);
+}
+
+void bind_flow_result(py::module& m)
 {
     py::class_<flow_result>(m, "flow_result", "What became of a flow.")
         .def_readonly("kind", &flow_result::kind)
@@ -207,6 +222,10 @@ void bind_results(py::module& m)
         .def_readonly("unanswered", &flow_result::unanswered)
         .def_readonly("finite", &flow_result::finite)
         .def_readonly("complete", &flow_result::complete);
+}
+
+void bind_station_results(py::module& m)
+{
     py::class_<station_result>(m, "station_result", "What a station did.")
         .def_readonly("name", &station_result::name)
         .def_readonly("transmissions", &station_result::transmissions)
@@ -233,6 +252,10 @@ void bind_results(py::module& m)
         .def_readonly("time_s", &delivery::time_s)
         .def_readonly("flow", &delivery::flow)
         .def_readonly("octets", &delivery::octets);
+}
+
+void bind_u_pdu_fate(py::module& m)
+{
     py::class_<u_pdu_fate>(m, "u_pdu_fate", "What became of a U_PDU, at one receiver.")
         .def_readonly("flow", &u_pdu_fate::flow)
         .def_readonly("answer", &u_pdu_fate::answer)
@@ -261,6 +284,13 @@ void bind_results(py::module& m)
                                })
         .def_property_readonly(
             "missing", &u_pdu_fate::missing, "Confirmed, and not delivered until then.");
+}
+
+void bind_results(py::module& m)
+{
+    bind_flow_result(m);
+    bind_station_results(m);
+    bind_u_pdu_fate(m);
     py::class_<scenario_result>(
         m, "scenario_result", "Everything that came of a scenario.")
         .def_readonly("end_s", &scenario_result::end_s)

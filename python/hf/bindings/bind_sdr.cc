@@ -37,9 +37,7 @@ Class& define_soapy(Class& c, Make make, double gain_db)
                  py::arg("time_source") = "");
 }
 
-} // namespace
-
-void bind_sdr(py::module& m)
+void bind_rx_timeline(py::module& m)
 {
     using kernel::rx_timeline;
     py::class_<rx_timeline>(
@@ -67,7 +65,10 @@ void bind_sdr(py::module& m)
         .def("forget_time",
              &rx_timeline::forget_time,
              "The next time will be that of another clock.");
+}
 
+void bind_sdr_conversion(py::module& m)
+{
     py::class_<from_sdr_state>(m, "from_sdr_state")
         .def_readonly("peak_db", &from_sdr_state::peak_db)
         .def_readonly("rms_db", &from_sdr_state::rms_db)
@@ -100,7 +101,10 @@ void bind_sdr(py::module& m)
              py::arg("tail_s") = 0.0,
              py::arg("keyed_by_burst") = false)
         .def("state", &to_sdr::state);
+}
 
+void bind_soapy(py::module& m)
+{
     py::class_<soapy_source_state>(m, "soapy_source_state")
         .def_readonly("open", &soapy_source_state::open)
         .def_readonly("outages", &soapy_source_state::outages)
@@ -121,4 +125,13 @@ void bind_sdr(py::module& m)
              &soapy_sink::set_frequency,
              py::arg("hz"),
              py::call_guard<py::gil_scoped_release>());
+}
+
+} // namespace
+
+void bind_sdr(py::module& m)
+{
+    bind_rx_timeline(m);
+    bind_sdr_conversion(m);
+    bind_soapy(m);
 }

@@ -29,6 +29,47 @@ namespace {
 
 constexpr uint8_t sap = 12;
 
+void check_transfer(size_t u_pdu_octets,
+                    double ber,
+                    double loss,
+                    std::optional<double> snr_db)
+{
+    if (u_pdu_octets < 8 || u_pdu_octets > s5066::sis_mtu)
+        throw std::invalid_argument("u_pdu_octets " + std::to_string(u_pdu_octets) +
+                                    ": allowed are 8 to 2048");
+    if (!(ber >= 0 && ber <= 0.5) || !(loss >= 0 && loss <= 1))
+        throw std::invalid_argument("ber " + std::to_string(ber) + ", loss " +
+                                    std::to_string(loss) +
+                                    ": allowed are 0 to 0.5 and 0 to 1");
+    if (snr_db && (ber > 0 || !(*snr_db >= -40 && *snr_db <= 100)))
+        throw std::invalid_argument("snr_db " + std::to_string(*snr_db) +
+                                    ": allowed are -40 to 100, without ber");
+}
+
+sim::path path_of(double ber, double loss, std::optional<double> snr_db)
+{
+    sim::path path;
+    path.ber = ber;
+    path.loss = loss;
+    if (snr_db) {
+        path.snr_db = *snr_db;
+        path.blocks = std::make_shared<const s5066::block_error_curves>(
+            s5066::measured_block_errors("awgn"));
+    }
+    return path;
+}
+
+s5066::delivery_mode service_of(bool arq)
+{
+    s5066::delivery_mode service;
+    service.mode =
+        arq ? s5066::transmission_mode::arq : s5066::transmission_mode::non_arq;
+    service.confirmation =
+        arq ? s5066::delivery_confirmation::node : s5066::delivery_confirmation::none;
+    service.order = s5066::delivery_order::as_they_arrive;
+    return service;
+}
+
 /*! \brief Two stations over emulated modems; the first sends octets to the second.
  *  \details Runs until everything is confirmed or given up, in virtual time.
  */
@@ -47,27 +88,10 @@ py::dict simulate(const std::string& mode_text,
                   const std::function<void(double)>& progress)
 {
     using namespace pybind11::literals;
-    if (u_pdu_octets < 8 || u_pdu_octets > s5066::sis_mtu)
-        throw std::invalid_argument("u_pdu_octets " + std::to_string(u_pdu_octets) +
-                                    ": allowed are 8 to 2048");
-    if (!(ber >= 0 && ber <= 0.5) || !(loss >= 0 && loss <= 1))
-        throw std::invalid_argument("ber " + std::to_string(ber) + ", loss " +
-                                    std::to_string(loss) +
-                                    ": allowed are 0 to 0.5 and 0 to 1");
-    if (snr_db && (ber > 0 || !(*snr_db >= -40 && *snr_db <= 100)))
-        throw std::invalid_argument("snr_db " + std::to_string(*snr_db) +
-                                    ": allowed are -40 to 100, without ber");
+    check_transfer(u_pdu_octets, ber, loss, snr_db);
     sim::scheduler scheduler;
     sim::emulated_air air(scheduler, seed);
-    sim::path path;
-    path.ber = ber;
-    path.loss = loss;
-    if (snr_db) {
-        path.snr_db = *snr_db;
-        path.blocks = std::make_shared<const s5066::block_error_curves>(
-            s5066::measured_block_errors("awgn"));
-    }
-    air.set_default_path(path);
+    air.set_default_path(path_of(ber, loss, snr_db));
 
     s5066::node_config config;
     config.mode = mode_text;
@@ -89,13 +113,7 @@ py::dict simulate(const std::string& mode_text,
         };
     }
 
-    s5066::delivery_mode service;
-    service.mode =
-        arq ? s5066::transmission_mode::arq : s5066::transmission_mode::non_arq;
-    service.confirmation =
-        arq ? s5066::delivery_confirmation::node : s5066::delivery_confirmation::none;
-    service.order = s5066::delivery_order::as_they_arrive;
-    sim::bulk_source source(scheduler, a, sap, service);
+    sim::bulk_source source(scheduler, a, sap, service_of(arq));
     sim::bulk_sink sink(scheduler, b, sap);
     source.send(s5066::address("1.2.0.2"), octets, u_pdu_octets);
 
@@ -261,9 +279,7 @@ py::dict simulate_sharing(const std::string& mode_text,
                     "links_failed"_a = r.links_failed);
 }
 
-} // namespace
-
-void bind_sim(py::module& m)
+void bind_transfer(py::module& m)
 {
     m.def("simulate",
           &simulate,
@@ -286,6 +302,10 @@ void bind_sim(py::module& m)
           "progress: called now and then with the share of the octets that arrived, 0 to "
           "1. "
           "Returns a dictionary of what was delivered, when, and with how much effort.");
+}
+
+void bind_real_transfer(py::module& m)
+{
     m.def(
         "simulate_real",
         [](const std::string& mode_text,
@@ -338,6 +358,10 @@ void bind_sim(py::module& m)
         "that of the mode, or of the fastest. progress: called now and then with the "
         "share "
         "of the octets that is done, 0 to 1. Raises ValueError.");
+}
+
+void bind_rates(py::module& m)
+{
     m.def(
         "fastest_mode",
         [](const std::string& text) {
@@ -366,6 +390,10 @@ void bind_sim(py::module& m)
           "Bulk ARQ between two stations over a channel whose SNR swings by day and "
           "night and "
           "fades, with the goodput of the best fixed mode of each minute beside it.");
+}
+
+void bind_several_stations(py::module& m)
+{
     m.def("simulate_mixed",
           &simulate_mixed,
           py::arg("d_pdu_path"),
@@ -392,4 +420,14 @@ void bind_sim(py::module& m)
         "or, with 0, always. The last begins late_s later; hidden: it and the first do "
         "not hear each other. Returns utilisation, fairness, collisions, and the longest "
         "time without a delivery of each station (wait_s).");
+}
+
+} // namespace
+
+void bind_sim(py::module& m)
+{
+    bind_transfer(m);
+    bind_real_transfer(m);
+    bind_rates(m);
+    bind_several_stations(m);
 }

@@ -128,36 +128,8 @@ void bind_values(py::module& m)
         .def_readwrite("remote", &hard_link::remote);
 }
 
-void bind_primitives(py::module& m)
+void bind_unidata(py::module& m)
 {
-    primitive<s_bind_request>(m, "s_bind_request")
-        .def_readwrite("sap", &s_bind_request::sap)
-        .def_readwrite("rank", &s_bind_request::rank)
-        .def_readwrite("service", &s_bind_request::service);
-    primitive<s_unbind_request>(m, "s_unbind_request");
-    primitive<s_bind_accepted>(m, "s_bind_accepted")
-        .def_readwrite("sap", &s_bind_accepted::sap)
-        .def_readwrite("mtu", &s_bind_accepted::mtu);
-    reason_primitive<s_bind_rejected>(m, "s_bind_rejected");
-    reason_primitive<s_unbind_indication>(m, "s_unbind_indication");
-    link_primitive<s_hard_link_establish>(m, "s_hard_link_establish");
-    primitive<s_hard_link_terminate>(m, "s_hard_link_terminate")
-        .def_readwrite("remote", &s_hard_link_terminate::remote);
-    status_link_primitive<s_hard_link_established>(m, "s_hard_link_established");
-    reason_link_primitive<s_hard_link_rejected>(m, "s_hard_link_rejected");
-    reason_link_primitive<s_hard_link_terminated>(m, "s_hard_link_terminated");
-    status_link_primitive<s_hard_link_indication>(m, "s_hard_link_indication");
-    link_primitive<s_hard_link_accept>(m, "s_hard_link_accept");
-    reason_link_primitive<s_hard_link_reject>(m, "s_hard_link_reject");
-    primitive<s_subnet_availability>(m, "s_subnet_availability")
-        .def_readwrite("status", &s_subnet_availability::status)
-        .def_readwrite("reason", &s_subnet_availability::reason);
-    primitive<s_data_flow_on>(m, "s_data_flow_on");
-    primitive<s_data_flow_off>(m, "s_data_flow_off");
-    primitive<s_keep_alive>(m, "s_keep_alive");
-    management_primitive<s_management_msg_request>(m, "s_management_msg_request");
-    management_primitive<s_management_msg_indication>(m, "s_management_msg_indication");
-
     auto request = primitive<s_unidata_request>(m, "s_unidata_request");
     request.def_readwrite("expedited", &s_unidata_request::expedited)
         .def_readwrite("priority", &s_unidata_request::priority)
@@ -189,7 +161,10 @@ void bind_primitives(py::module& m)
         .def_readwrite("dst_sap", &s_unidata_request_rejected::dst_sap)
         .def_readwrite("dst", &s_unidata_request_rejected::dst);
     def_octets(rejected, "u_pdu", &s_unidata_request_rejected::u_pdu);
+}
 
+void bind_codec(py::module& m)
+{
     m.def(
         "encode",
         [](const s_primitive& p) {
@@ -214,12 +189,41 @@ void bind_primitives(py::module& m)
         .def("invalid", &sis_deframer::invalid);
 }
 
-void bind_clients(py::module& m)
+void bind_primitives(py::module& m)
 {
-    m.attr("SAP_HFCHAT") = sap_hfchat;
-    m.attr("SAP_RCOP") = sap_rcop;
-    m.attr("SAP_UDOP") = sap_udop;
-    m.attr("APP_BFTP") = uint16_t(app_bftp);
+    primitive<s_bind_request>(m, "s_bind_request")
+        .def_readwrite("sap", &s_bind_request::sap)
+        .def_readwrite("rank", &s_bind_request::rank)
+        .def_readwrite("service", &s_bind_request::service);
+    primitive<s_unbind_request>(m, "s_unbind_request");
+    primitive<s_bind_accepted>(m, "s_bind_accepted")
+        .def_readwrite("sap", &s_bind_accepted::sap)
+        .def_readwrite("mtu", &s_bind_accepted::mtu);
+    reason_primitive<s_bind_rejected>(m, "s_bind_rejected");
+    reason_primitive<s_unbind_indication>(m, "s_unbind_indication");
+    link_primitive<s_hard_link_establish>(m, "s_hard_link_establish");
+    primitive<s_hard_link_terminate>(m, "s_hard_link_terminate")
+        .def_readwrite("remote", &s_hard_link_terminate::remote);
+    status_link_primitive<s_hard_link_established>(m, "s_hard_link_established");
+    reason_link_primitive<s_hard_link_rejected>(m, "s_hard_link_rejected");
+    reason_link_primitive<s_hard_link_terminated>(m, "s_hard_link_terminated");
+    status_link_primitive<s_hard_link_indication>(m, "s_hard_link_indication");
+    link_primitive<s_hard_link_accept>(m, "s_hard_link_accept");
+    reason_link_primitive<s_hard_link_reject>(m, "s_hard_link_reject");
+    primitive<s_subnet_availability>(m, "s_subnet_availability")
+        .def_readwrite("status", &s_subnet_availability::status)
+        .def_readwrite("reason", &s_subnet_availability::reason);
+    primitive<s_data_flow_on>(m, "s_data_flow_on");
+    primitive<s_data_flow_off>(m, "s_data_flow_off");
+    primitive<s_keep_alive>(m, "s_keep_alive");
+    management_primitive<s_management_msg_request>(m, "s_management_msg_request");
+    management_primitive<s_management_msg_indication>(m, "s_management_msg_indication");
+    bind_unidata(m);
+    bind_codec(m);
+}
+
+void bind_rcop(py::module& m)
+{
     m.def(
         "rcop_segments",
         [](uint8_t connection,
@@ -263,6 +267,10 @@ void bind_clients(py::module& m)
             py::arg("source"),
             py::arg("source_sap"),
             py::arg("u_pdu"));
+}
+
+void bind_file_transfer(py::module& m)
+{
     m.def(
         "bftp_message",
         [](const py::bytes& name, const py::bytes& data) {
@@ -296,6 +304,10 @@ void bind_clients(py::module& m)
             return py::make_tuple(receipt->connection, receipt->id);
         },
         "(connection, U_PDU ID) of a FRAP or FRAPv2 receipt, or None.");
+}
+
+void bind_hfchat(py::module& m)
+{
     m.def(
         "hfchat_u_pdus",
         [](const std::string& text, size_t mtu) {
@@ -314,6 +326,17 @@ void bind_clients(py::module& m)
             return decode_hfchat(v.data(), v.size());
         },
         "Text of a U_PDU of the operator orderwire, or None.");
+}
+
+void bind_clients(py::module& m)
+{
+    m.attr("SAP_HFCHAT") = sap_hfchat;
+    m.attr("SAP_RCOP") = sap_rcop;
+    m.attr("SAP_UDOP") = sap_udop;
+    m.attr("APP_BFTP") = uint16_t(app_bftp);
+    bind_rcop(m);
+    bind_file_transfer(m);
+    bind_hfchat(m);
 }
 
 } // namespace
