@@ -51,11 +51,32 @@ value correlate(const value* y, const std::vector<value>& s, size_t begin, size_
     return sum;
 }
 
+// Mean power of rows 0 .. rows - 1.
+double mean_power(const half_symbol_stream& y, int64_t rows)
+{
+    double mean = 0;
+    for (int64_t i = 0; i < rows; ++i)
+        mean += std::norm(*y.at(i));
+    return mean / static_cast<double>(rows);
+}
+
 // Place of the top of a parabola through three values, the second being the largest.
 double top_of(double left, double centre, double right)
 {
     const double curve = left - 2 * centre + right;
     return curve < 0 ? 0.5 * (left - right) / curve : 0;
+}
+
+// How far the top of a correlation lies behind its largest value, -0.5 to 0.5.
+double beside_grid(const std::vector<float>& power, size_t peak)
+{
+    if (peak == 0 || peak + 1 >= power.size())
+        return 0;
+    return std::clamp(top_of(std::sqrt(power[peak - 1]),
+                             std::sqrt(power[peak]),
+                             std::sqrt(power[peak + 1])),
+                      -0.5,
+                      0.5);
 }
 
 belief_function beliefs_of(const std::vector<value>& fixed)
@@ -226,19 +247,10 @@ std::optional<synchronised> synchroniser::run(const sample_buffer& in,
         if (std::min(a, b) < d_plan->other_half * std::max(a, b))
             return std::nullopt;
     }
-    double mean = 0;
-    for (int64_t i = 0; i < rows; ++i)
-        mean += std::norm(*fine.at(i));
-    mean /= static_cast<double>(rows);
+    const double mean = mean_power(fine, rows);
 
     // Put the strongest path on the grid of half symbols, so that few taps describe it.
-    double shift = 0; // half symbols
-    if (peak > 0 && peak + 1 < power.size())
-        shift = std::clamp(top_of(std::sqrt(power[peak - 1]),
-                                  std::sqrt(power[peak]),
-                                  std::sqrt(power[peak + 1])),
-                           -0.5,
-                           0.5);
+    const double shift = beside_grid(power, peak); // half symbols
     if (taps() > dense_delays) {
         power = without_side_peaks(fine, fixed, known, static_cast<float>(mean));
         peak = static_cast<size_t>(std::max_element(power.begin(), power.end()) -

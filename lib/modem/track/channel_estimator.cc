@@ -14,6 +14,53 @@ namespace {
 
 using value = std::complex<float>;
 
+// Values of the series' functions at \p x from its centre, see channel_estimator.
+void series_at(double x, std::vector<double>& phi)
+{
+    phi[0] = std::exp(-x * x / 2);
+    for (size_t m = 1; m < phi.size(); ++m)
+        phi[m] = phi[m - 1] * x / std::sqrt(static_cast<double>(m));
+}
+
+std::vector<float> amplitudes(const std::vector<float>& profile,
+                              const std::vector<uint16_t>& which)
+{
+    std::vector<float> all(which.size());
+    for (size_t a = 0; a < all.size(); ++a)
+        all[a] = std::sqrt(std::max(profile[which[a]], 1e-12f));
+    return all;
+}
+
+// The derivative across the taps, and their power, from the first two terms of \p s taps.
+std::pair<double, double> turning_of(const std::vector<value>& theta, size_t s)
+{
+    double cross = 0, power = 1e-30;
+    for (size_t a = 0; a < s; ++a) {
+        cross += (std::conj(theta[a]) * theta[s + a]).imag();
+        power += std::norm(theta[a]);
+    }
+    return { cross, power };
+}
+
+/* Adds to \p solver the equations of all terms: sum[m * terms + l], of terms m and l <= m, has a
+ * row and a column for each tap, the lower half, and they are scaled. */
+void add_terms(const std::vector<std::vector<value>>& sum,
+               size_t terms,
+               const std::vector<float>& scale,
+               hermitian_solver& solver)
+{
+    const size_t s = scale.size();
+    for (size_t m = 0; m < terms; ++m)
+        for (size_t l = 0; l <= m; ++l) {
+            const auto& g = sum[m * terms + l];
+            for (size_t a = 0; a < s; ++a)
+                for (size_t b = 0; b < (l == m ? a + 1 : s); ++b) {
+                    const value v = b <= a ? g[a * s + b] : std::conj(g[b * s + a]);
+                    solver.add(m * s + a, l * s + b, v * (scale[a] * scale[b]));
+                }
+        }
+}
+
 } // namespace
 
 channel_estimator::channel_estimator(const options& o,
@@ -213,9 +260,7 @@ void channel_estimator::solve(const half_symbol_stream& y,
     d_hz = hz;
     d_drift = drift;
     d_solver.resize(s * terms);
-    std::vector<float> scale(s);
-    for (size_t a = 0; a < s; ++a)
-        scale[a] = std::sqrt(std::max(d_profile[d_selected[a]], 1e-12f));
+    const std::vector<float> scale = amplitudes(d_profile, d_selected);
 
     std::vector<double> phi(terms);
     const double window = d_o.fading.window_s * d_o.symbol_rate_bd;
@@ -225,18 +270,16 @@ void channel_estimator::solve(const half_symbol_stream& y,
     for (auto& m : sum)
         m.assign(s * s, 0);
     for (observation& o : d_observations) {
-        const double t = time_of(o) - d_centre;
+        const double t = o.time() - d_centre;
         if (std::abs(t) > window)
             continue;
         if (o.version != d_version)
             normal_equations(o);
         const double x = root_c * t;
         // What the cut series does not follow is noise.
-        const float sure = noise / (noise + power * beyond_series(time_of(o)));
-        phi[0] = std::exp(-x * x / 2);
-        for (size_t m = 1; m < terms; ++m)
-            phi[m] = phi[m - 1] * x / std::sqrt(static_cast<double>(m));
-        const value turn = reference(y, 2 * time_of(o));
+        const float sure = noise / (noise + power * beyond_series(o.time()));
+        series_at(x, phi);
+        const value turn = reference(y, 2 * o.time());
         for (size_t m = 0; m < terms; ++m) {
             for (size_t a = 0; a < s; ++a)
                 d_solver.rhs(m * s + a) += o.equations.rhs[a] * turn *
@@ -249,15 +292,7 @@ void channel_estimator::solve(const half_symbol_stream& y,
             }
         }
     }
-    for (size_t m = 0; m < terms; ++m)
-        for (size_t l = 0; l <= m; ++l) {
-            const auto& g = sum[m * terms + l];
-            for (size_t a = 0; a < s; ++a)
-                for (size_t b = 0; b < (l == m ? a + 1 : s); ++b) {
-                    const value v = b <= a ? g[a * s + b] : std::conj(g[b * s + a]);
-                    d_solver.add(m * s + a, l * s + b, v * (scale[a] * scale[b]));
-                }
-        }
+    add_terms(sum, terms, scale, d_solver);
     d_freedom = 0;
     for (size_t m = 0; m < terms; ++m)
         for (size_t a = 0; a < s; ++a) {
@@ -271,11 +306,7 @@ void channel_estimator::solve(const half_symbol_stream& y,
         d_theta[k] = d_solver.rhs(k) * scale[k % s];
 
     if (terms > 1) {
-        double cross = 0, power = 1e-30; // of the derivative, of the taps
-        for (size_t a = 0; a < s; ++a) {
-            cross += (std::conj(d_theta[a]) * d_theta[s + a]).imag();
-            power += std::norm(d_theta[a]);
-        }
+        const auto [cross, power] = turning_of(d_theta, s);
         d_frequency = root_c * d_o.symbol_rate_bd * cross / power / (2 * M_PI);
         d_power = power;
     }
@@ -375,7 +406,7 @@ void channel_estimator::look_at_stretch(const stretch& w, const half_symbol_stre
         square += t * t * weight[i];
     }
     const double rows_to_hz = 2 * d_o.symbol_rate_bd / (2 * M_PI);
-    const double at = (time_of(front) + time_of(back)) / 2;
+    const double at = (front.time() + back.time()) / 2;
     const double expected = d_hz + d_drift * (at - d_centre) / d_o.symbol_rate_bd;
     d_slope.hz = y.frequency_at(2 * at) + rows_to_hz * cross / square - expected;
     d_slope.information = square / (noise_colour * noise) / (rows_to_hz * rows_to_hz);

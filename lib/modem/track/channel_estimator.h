@@ -145,9 +145,6 @@ public:
 
     double window_s() const { return d_o.fading.window_s; }
 
-    //! Observations kept.
-    size_t observations() const { return d_observations.size(); }
-
 private:
     struct observation {
         int64_t begin, end; // symbols
@@ -159,6 +156,27 @@ private:
         // normal equations on the selected taps
         tap_equations equations;
         unsigned version = 0; // of the selection
+
+        //! On the air, symbols: when its rows came, which is when the taps were so.
+        double time() const
+        {
+            return (static_cast<double>(first_row + last_row) - 1) / 4;
+        }
+        /*! \brief What the taps \p g leave of row \p r, turned by \p turn.
+         *  \param which the taps, of a window of \p taps
+         */
+        std::complex<float> left_of(size_t r,
+                                    std::complex<float> turn,
+                                    const channel_taps& g,
+                                    const std::vector<uint16_t>& which,
+                                    size_t taps) const
+        {
+            std::complex<float> e = y[r] * turn;
+            for (size_t a = 0; a < g.size(); ++a)
+                if (const auto tap = static_cast<size_t>(which[a] + moved); tap <= taps)
+                    e -= g[a] * signal[r + taps - tap];
+            return e;
+        }
     };
     using stretch = std::pair<size_t, size_t>; // observations of one call of observe()
 
@@ -177,12 +195,6 @@ private:
     void look_at_stretch(const stretch& w, const half_symbol_stream& y);
     void taps_at(double time, channel_taps& g) const;
     float beyond_series(double time) const;
-    //! On the air, symbols: when its rows came, which is when the taps were so.
-    double time_of(const observation& o) const
-    {
-        return (static_cast<double>(o.first_row + o.last_row) - 1) / 4;
-    }
-
     //! Half-symbol rows of a time.
     int64_t rows(double seconds) const
     {

@@ -18,6 +18,94 @@ constexpr size_t most_sparse = 48;
 // Share of the known signal's energy, at a delay, that is rounding.
 constexpr float unseen = 1e-3f;
 
+//! One round over pieces of a transmission with a common profile of delays.
+struct profile_round {
+    std::vector<float> power; // of each tap, sum over the pieces
+    float left = 0, freedom = 0;
+
+    /*! \param load noise of the rows as the taps see it
+     *  \returns false if the equations of a piece have no solution
+     */
+    bool run(const std::vector<tap_equations>& pieces,
+             const std::vector<float>& profile,
+             float load)
+    {
+        const size_t taps = profile.size();
+        power.assign(taps, 0);
+        std::vector<value> g(taps);
+        for (const tap_equations& e : pieces) {
+            hermitian_solver solver;
+            solver.resize(taps);
+            for (size_t a = 0; a < taps; ++a) {
+                for (size_t c = 0; c <= a; ++c)
+                    solver.add(a, c, e.gram[a * taps + c]);
+                solver.add(a, a, load / profile[a]);
+                solver.rhs(a) = e.rhs[a];
+            }
+            if (!solver.solve())
+                return false;
+            for (size_t a = 0; a < taps; ++a) {
+                g[a] = solver.rhs(a);
+                const float own = e.gram[a * taps + a].real();
+                power[a] += std::norm(g[a]) + 1 / (1 / profile[a] + own / load);
+                freedom += own / (own + load / profile[a]);
+            }
+            left += e.squared_error(g.data(), 1);
+        }
+        return true;
+    }
+};
+
+//! Equations of all delays, gram row by row, lower half, and their solution.
+struct delay_equations {
+    explicit delay_equations(size_t n) : taps(n), gram(n * n), rhs(n), g(n) {}
+
+    void add(const tap_equations& e, value rotate)
+    {
+        for (size_t a = 0; a < taps; ++a) {
+            for (size_t b = 0; b <= a; ++b)
+                gram[a * taps + b] += e.gram[a * taps + b];
+            rhs[a] += e.rhs[a] * rotate;
+        }
+    }
+    bool solve(float sigma, const std::vector<float>& prior)
+    {
+        hermitian_solver full;
+        full.resize(taps);
+        for (size_t a = 0; a < taps; ++a) {
+            for (size_t b = 0; b <= a; ++b)
+                full.add(a, b, gram[a * taps + b]);
+            full.add(a, a, sigma / prior[a]);
+            full.rhs(a) = rhs[a];
+        }
+        if (!full.solve())
+            return false;
+        for (size_t a = 0; a < taps; ++a)
+            g[a] = full.rhs(a);
+        return true;
+    }
+    float own(size_t a) const { return gram[a * taps + a].real(); }
+    //! The delay at which most is left, and how much, against the noise.
+    std::pair<size_t, float> most_left(float sigma, const std::vector<float>& prior) const
+    {
+        // sigma g / prior is what the solution leaves of the right-hand side.
+        size_t best = 0;
+        float most = 0;
+        for (size_t a = 0; a < taps; ++a) {
+            const float left =
+                std::norm(sigma / prior[a] * g[a]) / ((own(a) + 1e-20f) * sigma);
+            if (left > most) {
+                most = left;
+                best = a;
+            }
+        }
+        return { best, most };
+    }
+
+    size_t taps;
+    std::vector<value> gram, rhs, g;
+};
+
 } // namespace
 
 void channel_estimator::select()
@@ -74,34 +162,15 @@ int channel_estimator::learn(const half_symbol_stream& y,
     const float power = energy / all_rows;
     std::vector<float> profile(taps, power / 4);
     float noise = power / 4;
-    std::vector<value> g(taps);
     for (int round = 0; round < plan.learn_rounds; ++round) {
-        std::vector<float> next(taps, 0);
-        const float load = noise_colour * noise;
-        float left = 0, freedom = 0;
-        for (const tap_equations& e : pieces) {
-            hermitian_solver solver;
-            solver.resize(taps);
-            for (size_t a = 0; a < taps; ++a) {
-                for (size_t c = 0; c <= a; ++c)
-                    solver.add(a, c, e.gram[a * taps + c]);
-                solver.add(a, a, load / profile[a]);
-                solver.rhs(a) = e.rhs[a];
-            }
-            if (!solver.solve())
-                return 0;
-            for (size_t a = 0; a < taps; ++a) {
-                g[a] = solver.rhs(a);
-                const float own = e.gram[a * taps + a].real();
-                next[a] += std::norm(g[a]) + 1 / (1 / profile[a] + own / load);
-                freedom += own / (own + load / profile[a]);
-            }
-            left += e.squared_error(g.data(), 1);
-        }
+        profile_round r;
+        if (!r.run(pieces, profile, noise_colour * noise))
+            return 0;
         for (size_t a = 0; a < taps; ++a)
-            profile[a] = std::max(next[a] / static_cast<float>(pieces.size()),
+            profile[a] = std::max(r.power[a] / static_cast<float>(pieces.size()),
                                   plan.learn_least_tap * power);
-        noise = left / all_rows / std::max(plan.least_freedom, 1 - freedom / all_rows);
+        noise =
+            r.left / all_rows / std::max(plan.least_freedom, 1 - r.freedom / all_rows);
         noise = std::max(noise, plan.least_noise * power);
     }
     if (noise > plan.learn_better * d_noise)
@@ -124,7 +193,7 @@ channel_estimator::stretch channel_estimator::before_centre() const
 {
     size_t end = 1;
     for (size_t i = 0; i < d_observations.size(); ++i)
-        if (time_of(d_observations[i]) < d_centre)
+        if (d_observations[i].time() < d_centre)
             end = i + 1;
     end = std::min(end, d_observations.size());
     if (end == 0)
@@ -147,7 +216,7 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     float all_rows = 0; // without those of which unknown symbols leave nothing
     const auto clean = [this](float foreign) { return d_noise / (d_noise + foreign); };
     for (const observation& k : d_observations)
-        if (std::abs(time_of(k) - d_centre) <= d_o.fading.window_s * d_o.symbol_rate_bd) {
+        if (std::abs(k.time() - d_centre) <= d_o.fading.window_s * d_o.symbol_rate_bd) {
             used += k.begin != last_begin;
             last_begin = k.begin;
             for (const float f : k.foreign)
@@ -164,16 +233,12 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
         const observation& o = d_observations[i];
         if (o.version != d_version)
             return;
-        taps_at(time_of(o), g);
-        const value turn = reference(y, 2 * time_of(o));
+        taps_at(o.time(), g);
+        const value turn = reference(y, 2 * o.time());
         error += o.equations.squared_error(g.data(), turn);
         energy += o.equations.energy;
         for (size_t r = 0; r < o.y.size(); ++r) {
-            value e = o.y[r] * turn;
-            for (size_t a = 0; a < g.size(); ++a)
-                if (const auto tap = static_cast<size_t>(d_selected[a] + o.moved);
-                    tap <= d_o.taps)
-                    e -= g[a] * o.signal[r + d_o.taps - tap];
+            const value e = o.left_of(r, turn, g, d_selected, d_o.taps);
             const float share = clean(o.foreign[r]);
             left += share * share * std::norm(e);
             rows += share;
@@ -198,7 +263,7 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     const double since = (d_centre - d_profile_at) / d_o.symbol_rate_bd;
     if (since < 0 || since >= d_o.plan.profile_every_s) {
         d_profile_at = d_centre;
-        const double around = time_of(d_observations[(w.first + w.second) / 2]);
+        const double around = d_observations[(w.first + w.second) / 2].time();
         if (d_o.taps > dense_delays)
             look_at_sparse_delays(y, around, since);
         else
@@ -237,58 +302,32 @@ void channel_estimator::look_at_all_delays(const half_symbol_stream& y,
     const size_t taps = d_o.taps;
     std::vector<uint16_t> all(taps);
     std::iota(all.begin(), all.end(), uint16_t{ 0 });
-    std::vector<value> gram(taps * taps), rhs(taps);
+    delay_equations equations(taps);
     // Short against the fading.
     const double near =
         std::min(plan.profile_near_s, plan.profile_near_periods / d_o.fading.spread_hz) *
         d_o.symbol_rate_bd;
     tap_equations e;
     for (const observation& k : d_observations) {
-        if (std::abs(time_of(k) - around) > near)
+        if (std::abs(k.time() - around) > near)
             continue;
-        const value rotate = reference(y, 2 * time_of(k));
+        const value rotate = reference(y, 2 * k.time());
         e.build(k.signal, taps, k.moved, k.y.data(), k.foreign, d_noise, all);
-        for (size_t a = 0; a < taps; ++a) {
-            for (size_t b = 0; b <= a; ++b)
-                gram[a * taps + b] += e.gram[a * taps + b];
-            rhs[a] += e.rhs[a] * rotate;
-        }
+        equations.add(e, rotate);
     }
     const float floor = empty_tap();
     const float sigma = noise_colour * fitting_noise();
     const float next_tap = d_o.finds_paths ? plan.next_tap_sparse : plan.next_tap_dense;
     std::vector<float> prior = prior_of_taps();
-    std::vector<value> g(taps);
     for (int found = 0;; ++found) {
-        hermitian_solver full;
-        full.resize(taps);
-        for (size_t a = 0; a < taps; ++a) {
-            for (size_t b = 0; b <= a; ++b)
-                full.add(a, b, gram[a * taps + b]);
-            full.add(a, a, sigma / prior[a]);
-            full.rhs(a) = rhs[a];
-        }
-        if (!full.solve())
+        if (!equations.solve(sigma, prior))
             return;
-        for (size_t a = 0; a < taps; ++a)
-            g[a] = full.rhs(a);
         if (!d_o.finds_paths || found == plan.paths_at_once)
             break;
-        // sigma g / prior is what the solution leaves of the right-hand side.
-        size_t best = 0;
-        float most = 0;
-        for (size_t a = 0; a < taps; ++a) {
-            const float own = gram[a * taps + a].real() + 1e-20f;
-            const float left = std::norm(sigma / prior[a] * g[a]) / (own * sigma);
-            if (left > most) {
-                most = left;
-                best = a;
-            }
-        }
+        const auto [best, most] = equations.most_left(sigma, prior);
         if (most < plan.path_found)
             break;
-        const float own = gram[best * taps + best].real();
-        const float found_power = most * sigma / own;
+        const float found_power = most * sigma / equations.own(best);
         d_profile[best] = std::max(d_profile[best], found_power);
         prior[best] = std::max(prior[best], found_power);
         for (const size_t beside : { best - 1, best + 1 })
@@ -298,9 +337,9 @@ void channel_estimator::look_at_all_delays(const half_symbol_stream& y,
     const auto beta = static_cast<float>(
         std::clamp(since / plan.profile_memory_s, plan.least_share, plan.largest_share));
     for (size_t a = 0; a < taps; ++a) {
-        const float posterior = 1 / (1 / prior[a] + gram[a * taps + a].real() / sigma);
+        const float posterior = 1 / (1 / prior[a] + equations.own(a) / sigma);
         d_profile[a] = (1 - beta) * std::max(d_profile[a], floor) +
-                       beta * (std::norm(g[a]) + posterior);
+                       beta * (std::norm(equations.g[a]) + posterior);
     }
 }
 
@@ -314,12 +353,12 @@ sparse_equations channel_estimator::sparse_around(const half_symbol_stream& y,
                         d_o.symbol_rate_bd;
     sparse_equations e(d_o.taps);
     for (const observation& k : d_observations) {
-        if (std::abs(time_of(k) - around) > near || e.rows() >= enough)
+        if (std::abs(k.time() - around) > near || e.rows() >= enough)
             continue;
         std::vector<float> weight;
         for (const float f : k.foreign)
             weight.push_back(d_noise / (d_noise + f));
-        e.add(k.signal, k.moved, k.y.data(), reference(y, 2 * time_of(k)), weight);
+        e.add(k.signal, k.moved, k.y.data(), reference(y, 2 * k.time()), weight);
     }
     return e;
 }

@@ -30,6 +30,127 @@ constexpr float band = 0.675f; // of independent rows: the matched filter's shar
  * less: right on AWGN and two paths, as `hf ber --snr-report` finds. */
 constexpr float shared = 0.85f;
 
+std::vector<uint16_t> strongest(const std::vector<float>& strength, size_t taps)
+{
+    std::vector<uint16_t> which(taps);
+    std::iota(which.begin(), which.end(), uint16_t{ 0 });
+    std::partial_sort(
+        which.begin(),
+        which.begin() + most_taps,
+        which.end(),
+        [&strength](uint16_t a, uint16_t b) { return strength[a] > strength[b]; });
+    which.resize(most_taps);
+    return which;
+}
+
+//! Normal equations of some taps, and of their changes within the stretch behind them.
+struct stretch_equations {
+    /*! \param u the known signal from row - \p taps on
+     *  \param rows \p n of them
+     *  \param which the taps, of a window of \p taps
+     */
+    stretch_equations(const std::vector<value>& u,
+                      const value* rows,
+                      size_t n,
+                      const std::vector<uint16_t>& which,
+                      size_t taps)
+        : columns(2 * which.size()), count(n), gram(columns * columns), rhs(columns)
+    {
+        const size_t s = which.size();
+        std::vector<float> slope(n);
+        for (size_t i = 0; i < n; ++i) // of unit power
+            slope[i] = (static_cast<float>(i) - (static_cast<float>(n) - 1) / 2) *
+                       std::sqrt(12.0f) / static_cast<float>(n);
+        std::vector<float> re(columns * n), im(columns * n);
+        for (size_t a = 0; a < s; ++a)
+            for (size_t i = 0; i < n; ++i) {
+                const value x = u[i + taps - which[a]];
+                re[a * n + i] = x.real();
+                im[a * n + i] = x.imag();
+                re[(s + a) * n + i] = x.real() * slope[i];
+                im[(s + a) * n + i] = x.imag() * slope[i];
+                rhs[a] += std::conj(x) * rows[i];
+                rhs[s + a] += std::conj(x) * (rows[i] * slope[i]);
+            }
+        gram_of(columns, n, re.data(), im.data(), gram.data());
+        for (size_t i = 0; i < n; ++i)
+            energy += std::norm(rows[i]);
+    }
+
+    /*! \brief Solve for the gains \p g with the prior power of the taps.
+     *  \param variance of the noise of a row
+     *  \param[out] freedom numbers that were fitted
+     */
+    bool solve(const std::vector<float>& prior,
+               float variance,
+               std::vector<value>& g,
+               float& freedom) const
+    {
+        const size_t s = prior.size();
+        hermitian_solver solver;
+        solver.resize(columns);
+        freedom = 0;
+        for (size_t a = 0; a < columns; ++a) {
+            for (size_t c = 0; c <= a; ++c)
+                solver.add(a, c, gram[a * columns + c]);
+            const float p = a < s ? prior[a] : change * prior[a - s];
+            const float load = noise_colour * variance / p;
+            solver.add(a, a, load);
+            solver.rhs(a) = rhs[a];
+            freedom += own(a) / (own(a) + load);
+        }
+        if (!solver.solve())
+            return false;
+        for (size_t a = 0; a < columns; ++a)
+            g[a] = solver.rhs(a);
+        return true;
+    }
+
+    //! Energy that the gains \p g leave.
+    float left_by(const std::vector<value>& g) const
+    {
+        float left = energy;
+        for (size_t a = 0; a < columns; ++a) {
+            left -= 2 * (std::conj(g[a]) * rhs[a]).real();
+            left += std::norm(g[a]) * own(a);
+            for (size_t c = 0; c < a; ++c)
+                left += 2 * (std::conj(g[a]) * gram[a * columns + c] * g[c]).real();
+        }
+        return left;
+    }
+
+    float own(size_t a) const { return gram[a * columns + a].real(); }
+
+    size_t columns, count; // unknowns, rows
+    std::vector<value> gram, rhs;
+    float energy = 0;
+};
+
+/*! \brief Variance of the noise of a row from the energy that is left, as some of it was
+ *         fitted.
+ */
+float noise_of(const stretch_equations& e, float left, float freedom)
+{
+    const auto rows = static_cast<float>(e.count);
+    const float equations = band * rows;
+    const float variance =
+        std::max(left, 0.0f) / rows * equations /
+        std::max(equations - shared * freedom, least_equations * equations);
+    return std::max(variance, least_noise * e.energy / rows + 1e-20f);
+}
+
+// Power of what the taps put on the samples together.
+float gain_of(const std::vector<uint16_t>& which, const std::vector<value>& g)
+{
+    float gain = 0;
+    for (size_t a = 0; a < which.size(); ++a)
+        for (size_t c = 0; c < which.size(); ++c)
+            gain += (std::conj(g[a]) * g[c]).real() *
+                    half_symbol_pulse(static_cast<int>(which[a]) -
+                                      static_cast<int>(which[c]));
+    return gain;
+}
+
 } // namespace
 
 walsh_meter::walsh_meter(size_t taps, size_t early)
@@ -46,43 +167,17 @@ void walsh_meter::add(const half_symbol_stream& y,
                       const std::vector<float>& strength,
                       float noise)
 {
-    std::vector<uint16_t> which(d_taps);
-    std::iota(which.begin(), which.end(), uint16_t{ 0 });
-    std::partial_sort(
-        which.begin(),
-        which.begin() + most_taps,
-        which.end(),
-        [&strength](uint16_t a, uint16_t b) { return strength[a] > strength[b]; });
-    which.resize(most_taps);
-    const size_t s = which.size(), columns = 2 * s;
-
+    const auto which = strongest(strength, d_taps);
+    const size_t s = which.size();
     // Tap 0 is d_early rows before the symbol.
     const int64_t first = 2 * begin, last = 2 * end;
-    const auto n = static_cast<size_t>(last - first);
     const local_beliefs b(first, last, d_taps, chips);
-    const auto u = known_signal(b, first - static_cast<int64_t>(d_taps), last);
-    const value* rows = y.at(first - static_cast<int64_t>(d_early));
-
-    std::vector<float> slope(n);
-    for (size_t i = 0; i < n; ++i) // of unit power
-        slope[i] = (static_cast<float>(i) - (static_cast<float>(n) - 1) / 2) *
-                   std::sqrt(12.0f) / static_cast<float>(n);
-    std::vector<float> re(columns * n), im(columns * n);
-    std::vector<value> gram(columns * columns), rhs(columns);
-    for (size_t a = 0; a < s; ++a)
-        for (size_t i = 0; i < n; ++i) {
-            const value x = u[i + d_taps - which[a]];
-            re[a * n + i] = x.real();
-            im[a * n + i] = x.imag();
-            re[(s + a) * n + i] = x.real() * slope[i];
-            im[(s + a) * n + i] = x.imag() * slope[i];
-            rhs[a] += std::conj(x) * rows[i];
-            rhs[s + a] += std::conj(x) * (rows[i] * slope[i]);
-        }
-    gram_of(columns, n, re.data(), im.data(), gram.data());
-    float energy = 0;
-    for (size_t i = 0; i < n; ++i)
-        energy += std::norm(rows[i]);
+    const stretch_equations equations(
+        known_signal(b, first - static_cast<int64_t>(d_taps), last),
+        y.at(first - static_cast<int64_t>(d_early)),
+        static_cast<size_t>(last - first),
+        which,
+        d_taps);
 
     const bool fresh = d_noise <= 0;
     std::vector<float> prior(s);
@@ -93,40 +188,15 @@ void walsh_meter::add(const half_symbol_stream& y,
         prior[a] =
             std::max(fresh ? strength[which[a]] : d_profile[which[a]], least_prior * top);
     float variance = fresh ? noise : static_cast<float>(d_noise);
-    std::vector<value> g(columns);
+    std::vector<value> g(equations.columns);
     for (int round = 0; round < (fresh ? 4 : 2); ++round) {
-        hermitian_solver solver;
-        solver.resize(columns);
         float freedom = 0;
-        for (size_t a = 0; a < columns; ++a) {
-            for (size_t c = 0; c <= a; ++c)
-                solver.add(a, c, gram[a * columns + c]);
-            const float p = a < s ? prior[a] : change * prior[a - s];
-            const float load = noise_colour * variance / p;
-            solver.add(a, a, load);
-            solver.rhs(a) = rhs[a];
-            const float own = gram[a * columns + a].real();
-            freedom += own / (own + load);
-        }
-        if (!solver.solve())
+        if (!equations.solve(prior, variance, g, freedom))
             return;
-        float left = energy;
-        for (size_t a = 0; a < columns; ++a)
-            g[a] = solver.rhs(a);
-        for (size_t a = 0; a < columns; ++a) {
-            left -= 2 * (std::conj(g[a]) * rhs[a]).real();
-            left += std::norm(g[a]) * gram[a * columns + a].real();
-            for (size_t c = 0; c < a; ++c)
-                left += 2 * (std::conj(g[a]) * gram[a * columns + c] * g[c]).real();
-        }
-        const float equations = band * static_cast<float>(n);
-        variance = std::max(left, 0.0f) / static_cast<float>(n) * equations /
-                   std::max(equations - shared * freedom, least_equations * equations);
-        variance =
-            std::max(variance, least_noise * energy / static_cast<float>(n) + 1e-20f);
+        variance = noise_of(equations, equations.left_by(g), freedom);
         for (size_t a = 0; a < s; ++a) {
-            const float own = gram[a * columns + a].real();
-            const float posterior = 1 / (1 / prior[a] + own / (noise_colour * variance));
+            const float posterior =
+                1 / (1 / prior[a] + equations.own(a) / (noise_colour * variance));
             prior[a] = std::norm(g[a]) + posterior;
         }
     }
@@ -136,13 +206,7 @@ void walsh_meter::add(const half_symbol_stream& y,
     for (size_t a = 0; a < s; ++a)
         d_profile[which[a]] += beta * prior[a];
     d_noise = fresh ? variance : d_noise + memory * (variance - d_noise);
-    float gain = 0;
-    for (size_t a = 0; a < s; ++a)
-        for (size_t c = 0; c < s; ++c)
-            gain += (std::conj(g[a]) * g[c]).real() *
-                    half_symbol_pulse(static_cast<int>(which[a]) -
-                                      static_cast<int>(which[c]));
-    d_gain_sum += gain;
+    d_gain_sum += gain_of(which, g);
     d_noise_sum += variance;
     ++d_count;
 }

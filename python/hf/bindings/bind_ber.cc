@@ -261,6 +261,22 @@ void count_errors(trial& r,
     }
 }
 
+// Of whole interleaver blocks.
+size_t octets_in(const kernel::mode_timing& timing, double seconds)
+{
+    const auto whole = static_cast<size_t>(seconds * timing.symbol_rate_bd /
+                                           static_cast<double>(timing.block_symbols));
+    return std::max<size_t>(1, timing.octets_in(std::max<size_t>(1, whole)));
+}
+
+std::vector<uint8_t> random_octets(const kernel::counter_random& random, size_t count)
+{
+    std::vector<uint8_t> octets(count);
+    for (size_t i = 0; i < count; ++i)
+        octets[i] = static_cast<uint8_t>(random.bits(i));
+    return octets;
+}
+
 /* One transmission of random octets with noise before and after it. Whole interleaver
  * blocks, the last one but for the end-of-message marker. */
 trial run_trial(const std::string& mode_text,
@@ -278,14 +294,9 @@ trial run_trial(const std::string& mode_text,
                                     " is not in 0 to 600");
     const mode m = mode::parse(mode_text);
     const auto timing = kernel::timing_of(m);
-    const auto whole = static_cast<size_t>(seconds * timing.symbol_rate_bd /
-                                           static_cast<double>(timing.block_symbols));
-    const size_t octets =
-        std::max<size_t>(1, timing.octets_in(std::max<size_t>(1, whole)));
+    const size_t octets = octets_in(timing, seconds);
     const kernel::counter_random random(seed, 0x6265722d62697473); // not the channel's
-    transmission sent{ m, std::vector<uint8_t>(octets) };
-    for (size_t i = 0; i < octets; ++i)
-        sent.octets[i] = static_cast<uint8_t>(random.bits(i));
+    transmission sent{ m, random_octets(random, octets) };
 
     // Somewhere on the sample grid, after time for the receiver to hear noise alone.
     const kernel::symbol_grid grid = kernel::grid_of(m);
