@@ -34,9 +34,16 @@ public:
         }
     }
 
-    mixed_traffic_result run()
+    mixed_traffic_result run(const std::function<void(double)>& progress)
     {
-        d_scheduler.run_until(from_seconds(d_config.duration_s));
+        // The simulation is the same in one piece and in many.
+        constexpr int pieces = 100;
+        for (int k = 1; k <= pieces; ++k) {
+            d_scheduler.run_until(from_seconds(d_config.duration_s * k / pieces));
+            if (progress) {
+                progress(static_cast<double>(k) / pieces);
+            }
+        }
         for (const auto& u : d_users) {
             d_result.resets += u.at->node().stats().resets;
         }
@@ -283,8 +290,10 @@ private:
 
 } // namespace
 
-mixed_traffic_result
-run(const mixed_traffic& t, const pcap_output& d_pdus, const pcap_output& sis)
+mixed_traffic_result run(const mixed_traffic& t,
+                         const pcap_output& d_pdus,
+                         const pcap_output& sis,
+                         const std::function<void(double)>& progress)
 {
     if (!(t.duration_s >= 60 && t.duration_s <= 1e6) ||
         !(t.interval_s >= 1 && t.interval_s <= 1e4)) {
@@ -292,7 +301,7 @@ run(const mixed_traffic& t, const pcap_output& d_pdus, const pcap_output& sis)
                                     ", interval_s " + std::to_string(t.interval_s) +
                                     ": must be 60 to 1e6 and 1 to 1e4");
     }
-    return exchange(t, d_pdus, sis).run();
+    return exchange(t, d_pdus, sis).run(progress);
 }
 
 } // namespace gr::hf::sim

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Octets to one transmission, as a recording."""
-from typing import Any, BinaryIO, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, Tuple
 
 import numpy as np
 
@@ -9,6 +9,10 @@ from . import recording
 
 #: Baseband samples made at a time.
 PIECE = 1 << 15
+
+
+#: Is told the share of the work that is done.
+Progress = Callable[[float], object]
 
 
 class Transmission(NamedTuple):
@@ -87,22 +91,36 @@ def _annotation(t: Transmission, count: int) -> List[Dict[str, Any]]:
 
 # The first pass of both finds the level and the length, the second one writes.
 
-def write_sigmf(base: str, t: Transmission) -> None:
-    """Complex baseband at its own rate: base.sigmf-data and base.sigmf-meta."""
-    peak, _ = _measure(t.baseband())
+def _watched(t: Transmission, rate: float, turn: int, pieces: Iterator[np.ndarray],
+             progress: Progress) -> Iterator[np.ndarray]:
+    """Pieces at rate samples/s; turn: 0 or 1 of the two passes."""
+    whole = rate * (t.lead_s + _hf.timing(t.mode).duration(len(t.octets)) + t.tail_s)
+    count = 0
+    for piece in pieces:
+        count += len(piece)
+        progress((turn + min(count / whole, 1.0)) / 2)
+        yield piece
+
+
+def write_sigmf(base: str, t: Transmission, progress: Progress = lambda _: None) -> None:
+    """Complex baseband at its own rate: base.sigmf-data and base.sigmf-meta. progress: told the
+    share that is done, 0 to 1."""
+    rate = t.sample_rate()
+    peak, _ = _measure(_watched(t, rate, 0, t.baseband(), progress))
     gain = 10 ** (t.level_db / 20) / peak
     recording.write_sigmf(
-        base, t.sample_rate(), (piece * gain for piece in t.baseband()),
+        base, rate, (piece * gain for piece in _watched(t, rate, 1, t.baseband(), progress)),
         f"HF data transmission, {t.mode}, {len(t.octets)} octets; complex baseband around "
         "the subcarrier",
         lambda count: _annotation(t, count))
 
 
-def write_wav(file: BinaryIO, t: Transmission, rate: int = 48000, subcarrier: float = 1800.0
-              ) -> None:
-    """Audio around subcarrier, Hz: 16 bits, mono; for modes of 3 kHz. Raises RecordingError if it
-    is too long."""
-    peak, count = _measure(t.audio(rate, subcarrier))
+def write_wav(file: BinaryIO, t: Transmission, rate: int = 48000, subcarrier: float = 1800.0,
+              progress: Progress = lambda _: None) -> None:
+    """Audio around subcarrier, Hz: 16 bits, mono; for modes of 3 kHz. progress: told the share
+    that is done, 0 to 1. Raises RecordingError if it is too long."""
+    peak, count = _measure(_watched(t, rate, 0, t.audio(rate, subcarrier), progress))
     gain = 10 ** (t.level_db / 20) / peak
     recording.write_wav(file, rate, count,
-                        (piece * gain for piece in t.audio(rate, subcarrier)))
+                        (piece * gain for piece in
+                         _watched(t, rate, 1, t.audio(rate, subcarrier), progress)))

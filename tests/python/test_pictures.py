@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gnuradio.hf import console, output, watch
-from gnuradio.hf.lab import adaptive, ber, channel, channel_models, curves, picture, scenarios, \
-    style, tcp, throughput_picture, timeline
+from gnuradio.hf.lab import adaptive, ber, channel, channel_models, curves, learn, picture, \
+    scenarios, style, tap_estimator, tcp, throughput_picture, timeline
 
 
 def results() -> List[ber.Result]:
@@ -32,6 +32,9 @@ RANDOM = np.random.default_rng(1)
 HEARD = (RANDOM.normal(size=96000) + 1j * RANDOM.normal(size=96000)).astype(np.complex64)
 STATIONS = {"A": [watch.Transmission(1, 3, "4539-600S", True)],
             "B": [watch.Transmission(4, 9, "4539-9600S")]}
+LEARNED = learn.Learned("4539-600S", 40.0, 0.5, 18.0, tap_estimator.Estimate(
+    100.0, np.array([0.0, 2e-3]), RANDOM.normal(size=(4000, 2)) * (1 + 1j) / 1.4,
+    np.array([1.0, 1.0]), np.array([0.0, 0.1]), 1e-5, 1.0, 0.2, 0.0, 0.99))
 DRAWN: Dict[str, Callable[[str], Any]] = {
     "timeline": simulated,
     "curves": lambda path: curves.draw(results(), path),
@@ -41,6 +44,7 @@ DRAWN: Dict[str, Callable[[str], Any]] = {
         console.Sample(k, 100 * k, 50 * k) for k in range(1, 20)]),
     "tcp": lambda path: tcp.plot(path, "A transfer", [
         tcp.Sample(k, 1000 * k, 3.0) for k in range(1, 20)], 9600),
+    "learned": lambda path: learn.draw(LEARNED, path),
     "channel": lambda path: channel.draw(2.0, 60.0, 1, path),
     "models": lambda path: channel_models.draw(2.0, 60.0, 1, path),
     "adaptive": lambda path: adaptive.draw([
@@ -95,11 +99,12 @@ def size_of(path: Path) -> Tuple[int, int]:
 
 @pytest.mark.parametrize("theme, dark, width", [("light", False, 1000), ("dark", True, 1000),
                                                 ("print", False, 2000)])
-def test_themes(theme, dark, width, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["curves", "exchange", "learned", "timeline"])
+def test_themes(name, theme, dark, width, tmp_path, monkeypatch):
     from PIL import Image
     monkeypatch.setenv("HF_PICTURES", theme)
     path = tmp_path / "x.png"
-    DRAWN["curves"](str(path))
+    DRAWN[name](str(path))
     assert size_of(path)[0] == width
     corner = Image.open(path).convert("L").getpixel((2, 2))
     assert corner < 60 if dark else corner == 255
@@ -122,6 +127,23 @@ def test_lines_for_print_differ_without_colours(monkeypatch):
     DRAWN["models"]("x.png")
     patterns = [line._unscaled_dash_pattern for line in figures[0].axes[0].lines]
     assert len(set(map(str, patterns))) == len(patterns) > 1
+
+
+@pytest.mark.parametrize("name", ["exchange", "timeline"])
+def test_bars_for_print_differ_without_colours(name, monkeypatch):
+    """Each kind of bar has a pattern of its own, in the picture as in the legend."""
+    monkeypatch.setattr(style, "save", lambda figure, _: figures.append(figure))
+    figures: List[Any] = []
+    for theme in ("light", "print"):
+        monkeypatch.setenv("HF_PICTURES", theme)
+        DRAWN[name]("x.png")
+    plain, printed = ([p for p in figure.axes[0].get_legend().get_patches()
+                       if p.get_label() != "on the air"] for figure in figures)
+    assert {p.get_hatch() for p in plain} <= {None, ""}
+    assert len({p.get_hatch() for p in printed}) == len(printed) > 1
+    drawn = {p.get_hatch() for p in [*figures[1].axes[0].patches,
+                                     *figures[1].axes[0].collections]}
+    assert {p.get_hatch() for p in printed} <= drawn
 
 
 def test_a_theme_that_there_is_not_is_told(tmp_path, monkeypatch):

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How far a command is: on a terminal only, from the fourth second on, with the time left."""
+import ast
+import inspect
 import io
 import os
 import pty
+import shutil
 import subprocess
 import sys
 import time
-from typing import Any, List
+from typing import Any, FrozenSet, Iterator, List, Tuple
 
 import click
 import numpy as np
@@ -14,9 +17,9 @@ import pytest
 from rich.console import Console
 
 from gnuradio import hf
-from gnuradio.hf import demodulation, recording
+from gnuradio.hf import cli, demodulation, modulation, recording
 from gnuradio.hf.cli import _progress
-from gnuradio.hf.lab import ber, link, scenarios
+from gnuradio.hf.lab import ber, channel, channel_models, dissect, impair, learn, link, scenarios
 
 
 class Clock:
@@ -149,6 +152,97 @@ def test_a_recording_tells_how_far_it_was_read(tmp_path):
     source = recording.open_recording(path)
     demodulation.demodulate(source, demodulation.Reception(), progress=shares.append)
     assert len(shares) > 10 and rising(shares) and shares[-1] == 1.0
+
+
+@pytest.fixture(name="faded", scope="module")
+def faded_recording(tmp_path_factory):
+    """A transmission of ten seconds, and what is left of it; the shares told meanwhile."""
+    folder = tmp_path_factory.mktemp("faded")
+    t = modulation.Transmission(hf.mode("4539-600S"), bytes(600))
+    made: List[float] = []
+    with open(folder / "made.wav", "wb") as file:
+        modulation.write_wav(file, t, progress=made.append)
+    shares: List[float] = []
+    impair.impair(lambda: recording.open_recording(str(folder / "made.wav")),
+                  str(folder / "faded.wav"), "poor snr=25", 1, 1800.0, -3.0,
+                  progress=shares.append)
+    return folder, made, shares
+
+
+def test_a_transmission_and_a_channel_tell_how_far_they_are(faded, tmp_path):
+    folder, made, shares = faded
+    for found in (made, shares):
+        assert len(found) > 6 and rising(found) and found[-1] == 1.0
+    shares = []
+    modulation.write_sigmf(str(tmp_path / "x"), modulation.Transmission(
+        hf.mode("5069-12k-19200S"), bytes(6000)), shares.append)
+    assert len(shares) > 4 and rising(shares) and shares[-1] == 1.0
+    shares = []
+    learn.learn(str(folder / "faded.wav"), str(tmp_path / "c.sigmf-meta"), progress=shares.append)
+    assert len(shares) > 4 and rising(shares)
+
+
+def test_measurements_of_the_channel_tell_how_far_they_are():
+    for measure in (channel.fading, channel.independence):
+        shares: List[float] = []
+        measure(2.0, 300.0, 1, shares.append)
+        assert len(shares) > 1 and rising(shares) and shares[-1] == 1.0
+    shares = []
+    channel_models.compare(2.0, 300.0, 1, shares.append)
+    assert shares == [0.25, 0.5, 0.75, 1.0]
+
+
+@pytest.mark.skipif(not shutil.which("tshark"), reason="the program tshark is missing")
+def test_the_judgement_of_tshark_tells_how_far_it_is(tmp_path, monkeypatch):
+    shares: List[float] = []
+    dissect.run(str(tmp_path), 0.05, progress=shares.append)
+    assert len(shares) >= 4 and rising(shares) and shares[-1] == 1.0
+    told: List[float] = []
+    hf.simulate_mixed(*dissect.paths(str(tmp_path)), hours=40, progress=told.append)
+    assert told and rising(told)
+
+
+#: Commands that show no bar, and why none is missing.
+WITHOUT = {
+    "chat": "a conversation", "console broadcast": "a line for each U_PDU",
+    "console monitor": "shows what comes", "console ping": "a line for each answer",
+    "console respond": "shows what comes", "console throughput": "a line for each second",
+    "demo": "shows the exchange live", "info": "is over at once", "nft add": "is over at once",
+    "nft print": "is over at once", "nft remove": "is over at once",
+    "radio calibrate": "says what it does next", "radio list": "is over at once",
+    "radio monitor": "shows what is heard", "radio ptt": "says what it does",
+    "radio rig": "is over at once", "radio tone": "plays for as long as it was told",
+    "receive": "a line for each file", "run": "stations until Ctrl-C", "tcp serve": "a service",
+    "tcp send": "a line for each transfer", "test": "shows what ctest says",
+    "top": "shows what there is", "trial check": "is over at once"}
+
+
+def leaves(group: Any, name: str = "") -> Iterator[Tuple[str, Any]]:
+    """All commands that do something, by their words."""
+    for word in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), word)
+        path = f"{name} {word}".strip()
+        if isinstance(command, click.Group):
+            yield from leaves(command, path)
+        else:
+            yield path, command
+
+
+def test_every_command_shows_how_far_it_is_or_need_not():
+    silent = set()
+    for path, command in leaves(cli.hf):
+        module = ast.parse(inspect.getsource(inspect.getmodule(command.callback)))
+        functions = {f.name: f for f in module.body if isinstance(f, ast.FunctionDef)}
+
+        def shows(name: str, seen: FrozenSet[str] = frozenset(), known: Any = functions) -> bool:
+            called = {c.func.id for c in ast.walk(known[name])
+                      if isinstance(c, ast.Call) and isinstance(c.func, ast.Name)}
+            return bool(called & {"Progress", "watched"}) or any(
+                shows(other, seen | {name}) for other in (called & set(known)) - seen - {name})
+
+        if not shows(inspect.unwrap(command.callback).__name__):
+            silent.add(path)
+    assert silent == set(WITHOUT)
 
 
 def test_a_pipe_does_not_tell_how_far_it_was_read():

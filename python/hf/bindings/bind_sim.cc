@@ -203,7 +203,8 @@ py::dict simulate_rates(const std::string& mode_text,
 py::dict simulate_mixed(const std::string& d_pdu_path,
                         const std::string& sis_path,
                         double hours,
-                        uint64_t seed)
+                        uint64_t seed,
+                        const std::function<void(double)>& progress)
 {
     using namespace pybind11::literals;
     std::ofstream files[2];
@@ -222,7 +223,7 @@ py::dict simulate_mixed(const std::string& d_pdu_path,
     sim::mixed_traffic t;
     t.duration_s = 3600 * hours;
     t.seed = seed;
-    const auto r = sim::run(t, into(files[0]), into(files[1]));
+    const auto r = sim::run(t, into(files[0]), into(files[1]), seldom(progress));
     py::dict d_pdus, primitives;
     for (size_t k = 0; k < r.d_pdus.size(); ++k)
         if (r.d_pdus[k] > 0)
@@ -400,9 +401,10 @@ void bind_several_stations(py::module& m)
           py::arg("sis_path"),
           py::arg("hours") = 1.0,
           py::arg("seed") = 1,
-          "Five stations with traffic of all kinds, captured into two pcap files. "
-          "Returns a "
-          "dictionary of how much there was of what.");
+          py::arg("progress") = std::function<void(double)>(),
+          "Five stations with traffic of all kinds, captured into two pcap files; "
+          "progress: told the share that is done, 0 to 1. Returns a dictionary of how "
+          "much there was of what.");
     m.def(
         "simulate_sharing",
         &simulate_sharing,

@@ -70,8 +70,8 @@ def tshark(hours: float, seed: int, out: Optional[str], force: bool) -> None:
             output.make_folder(out)
             output.check_all(dissect.paths(out), force=force)
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            result = dissect.run(out or folder, hours, seed)
+        with tempfile.TemporaryDirectory() as folder, Progress("tshark") as progress:
+            result = dissect.run(out or folder, hours, seed, progress.share)
     except FileNotFoundError:
         raise fail("tshark is not there: install it (Debian: tshark)") from None
     except ValueError as error:
@@ -180,7 +180,9 @@ def interactive(rates: Tuple[int, ...], kernel: bool) -> None:
         why = netns.why_not()
         if why is not None:
             raise fail(f"kernel TCP: {why}")
-        print("\n" + measure.kernel_line(measure.with_kernel()))
+        with Progress("kernel TCP"):
+            line = measure.kernel_line(measure.with_kernel())
+        print("\n" + line)
 
 
 @command.command()

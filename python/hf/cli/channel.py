@@ -12,18 +12,23 @@ from .. import output, recording
 from ..lab import impair
 from ..radio.live_channel import LiveChannel
 from ._output import checked, force_option
+from ._progress import Progress
 from .run import end_when_told
 
 
 def _validate(spread: float, hours: float, seed: int, plot: Optional[str]) -> None:
     from ..lab import channel as measure
     seconds = 3600 * hours
-    checks = measure.fading(spread, seconds, seed)
-    checks += measure.independence(spread, min(seconds, 3600.0), seed)
-    checks += measure.steady(min(60.0, seconds), seed)
+    with Progress("one path") as progress:
+        checks = measure.fading(spread, seconds, seed, progress.share)
+    with Progress("two paths") as progress:
+        checks += measure.independence(spread, min(seconds, 3600.0), seed, progress.share)
+    with Progress("noise, delays and powers"):
+        checks += measure.steady(min(60.0, seconds), seed)
     print(measure.table(checks))
     if plot:
-        measure.draw(spread, seconds, seed, plot)
+        with Progress("the picture"):
+            measure.draw(spread, seconds, seed, plot)
     bad = sum(not c.good for c in checks)
     if bad:
         raise fail(f"{bad} of {len(checks)} figures are off")
@@ -31,9 +36,12 @@ def _validate(spread: float, hours: float, seed: int, plot: Optional[str]) -> No
 
 def _compare(spread: float, hours: float, seed: int, plot: Optional[str]) -> None:
     from ..lab import channel_models
-    print(channel_models.compare(spread, 3600 * hours, seed))
+    with Progress("models") as progress:
+        table = channel_models.compare(spread, 3600 * hours, seed, progress.share)
+    print(table)
     if plot:
-        channel_models.draw(spread, 3600 * hours, seed, plot)
+        with Progress("the picture"):
+            channel_models.draw(spread, 3600 * hours, seed, plot)
 
 
 def _live(channel: str, ways: List[Tuple[str, str]], seed: int, signal: float,
@@ -57,13 +65,15 @@ def _live(channel: str, ways: List[Tuple[str, str]], seed: int, signal: float,
 
 
 def _learn(path: str, target: Optional[str], subcarrier: Optional[float], bandwidth: int,
-           force: bool) -> None:
+           plot: Optional[str], force: bool) -> None:
     from .. import recording as recordings
     from ..lab import learn
     target = target or recordings.sigmf_base(path) + "-channel.sigmf-meta"
-    with checked():
-        got = learn.learn(path, target, subcarrier, bandwidth, force)
+    with checked(), Progress(path) as progress:
+        got = learn.learn(path, target, subcarrier, bandwidth, force, progress.share)
     print(learn.table(got))
+    if plot:
+        learn.draw(got, plot)
     click.echo(f"{got.mode} from {got.start_s:.2f} s, {got.seconds:.1f} s long, "
                f"{100 * got.channel.used:.0f} % of it used: SNR {got.snr_db:.1f} dB, offset "
                f"{got.channel.offset_hz:+.2f} Hz, clock {got.channel.clock_ppm:+.1f} ppm; "
@@ -106,7 +116,8 @@ def _learn(path: str, target: Optional[str], subcarrier: Optional[float], bandwi
 @click.option("--hours", type=click.FloatRange(0.01, 100), default=3.0, show_default=True,
               help="For both: of fading (the standard: 3).")
 @click.option("--plot", type=click.Path(dir_okay=False),
-              help="For both: Doppler spectrum and envelope as PNG, SVG or PDF.")
+              help="For --validate and --compare: Doppler spectrum and envelope; for --learn: the "
+              "paths and their gains over time. PNG, SVG or PDF.")
 @force_option
 def command(channel: Optional[str], source: Optional[str], target: Optional[str], seed: int,
             subcarrier: Optional[float], level: float, live: bool, back: Optional[Tuple[str, str]],
@@ -155,7 +166,10 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
         if recorded is not None:
             if recorded == "-":
                 raise click.UsageError("RECORDING needs a name")
-            _learn(recorded, out, subcarrier, bandwidth, force)
+            if plot:
+                with checked():
+                    output.check_picture(plot, [recorded], force)
+            _learn(recorded, out, subcarrier, bandwidth, plot, force)
             return
         subcarrier = 1800.0 if subcarrier is None else subcarrier
         if live:
@@ -174,9 +188,9 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
             assert channel is not None and source is not None and target is not None
             if source == "-":
                 raise click.UsageError("IN is read more than once: give it a name")
-            with checked():
+            with checked(), Progress(source) as progress:
                 power = impair.impair(lambda: recording.open_recording(source), target, channel,
-                                      seed, subcarrier, level, force)
+                                      seed, subcarrier, level, force, progress.share)
             click.echo(f"signal {10 * math.log10(power):.1f} dB of full scale", err=True)
     except ValueError as error:
         raise fail(str(error)) from None

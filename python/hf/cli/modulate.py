@@ -10,6 +10,7 @@ from . import fail
 from .. import hf_python as _hf
 from .. import modulation, output, recording
 from ._output import checked, force_option
+from ._progress import Progress
 
 
 def parse_mode(context: click.Context, parameter: click.Parameter, value: str) -> Any:
@@ -115,11 +116,12 @@ def command(paths: Tuple[str, ...], mode: Any, sigmf: bool, sample_rate: int, su
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
-    if sigmf:
-        modulation.write_sigmf(base, transmission)
-        return
     try:
-        with output.replacing(target) as file:
-            modulation.write_wav(file, transmission, sample_rate, subcarrier)
+        with Progress(f"{len(transmission.octets)} octets") as progress:
+            if sigmf:
+                modulation.write_sigmf(base, transmission, progress.share)
+                return
+            with output.replacing(target) as file:
+                modulation.write_wav(file, transmission, sample_rate, subcarrier, progress.share)
     except recording.RecordingError as error:
         raise fail(f"{target}: {error}") from None

@@ -174,7 +174,8 @@ def report(places: Tuple[str, ...], path: str, force: bool) -> None:
             output.check(path, force=force, first_line=reports.FIRST_LINE)
     try:
         found = list(session.databases(list(places)))
-        text = reports.page(found)
+        with Progress("report") as progress:
+            text = reports.page(found, progress.share)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     with output.replacing_text(path) as file:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the simulated channel does, against closed forms: MIL-STD-188-110C E.7 and more."""
 import math
-from typing import Any, List, NamedTuple, Tuple
+from typing import Any, Callable, List, NamedTuple, Tuple
 
 import numpy as np
 from scipy import signal, stats
@@ -10,6 +10,8 @@ from .. import hf_python as hf
 from . import style
 
 RATE = 9600
+#: Is told the share of the work that is done.
+Progress = Callable[[float], object]
 TAP_RATE = 2000  # the lowest that the channel takes; a tap needs far less
 BANDWIDTH = 3000.0
 
@@ -28,16 +30,19 @@ class Check(NamedTuple):
         return abs(self.measured - self.expected) <= self.tolerance
 
 
-def taps(spread: float, seconds: float, seed: int) -> Tuple[np.ndarray, float]:
-    """The gain of one fading path over time, and its samples per second, about 64 per Hz."""
+def taps(spread: float, seconds: float, seed: int, progress: Progress = lambda _: None
+         ) -> Tuple[np.ndarray, float]:
+    """The gain of one fading path over time, and its samples per second, about 64 per Hz.
+    progress: told the share that is done, 0 to 1."""
     model = hf.channel_model(f"paths=0:0:{spread!r}", seed, 1.0, TAP_RATE)
     step = max(1, int(TAP_RATE / (64 * spread)))
     piece = np.ones(step * 20000, np.complex64)
-    left = math.ceil(seconds * TAP_RATE / step)
+    whole = left = math.ceil(seconds * TAP_RATE / step)
     out = []
     while left > 0:
         out.append(model.process(piece)[::step][:left].astype(np.complex128))
         left -= len(out[-1])
+        progress(1 - left / whole)
     return np.concatenate(out), TAP_RATE / step
 
 
@@ -52,9 +57,10 @@ def spectrum(gain: np.ndarray, rate: float, spread: float) -> Tuple[np.ndarray, 
     return x, 10 * np.log10(p / np.mean(p[middle] / np.exp(-2 * x[middle] ** 2)))
 
 
-def fading(spread: float, seconds: float, seed: int) -> List[Check]:
-    """Statistics of one path of ours."""
-    return statistics(*taps(spread, seconds, seed), spread)
+def fading(spread: float, seconds: float, seed: int, progress: Progress = lambda _: None
+           ) -> List[Check]:
+    """Statistics of one path of ours. progress: as of taps()."""
+    return statistics(*taps(spread, seconds, seed, progress), spread)
 
 
 def statistics(g: np.ndarray, rate: float, spread: float) -> List[Check]:
@@ -150,15 +156,19 @@ def steady(seconds: float, seed: int) -> List[Check]:
     return result
 
 
-def independence(spread: float, seconds: float, seed: int) -> List[Check]:
-    """The two paths of a fading channel: powers, and that they know nothing of each other."""
+def independence(spread: float, seconds: float, seed: int,
+                 progress: Progress = lambda _: None) -> List[Check]:
+    """The two paths of a fading channel: powers, and that they know nothing of each other.
+    progress: as of taps()."""
     model = hf.channel_model(f"paths=0:0:{spread!r},10:0:{spread!r}", seed, 1.0, RATE)
     period = 2 * 96
     train = np.zeros(period * 500, np.complex64)
     train[::period] = 1
     out = []
-    for _ in range(math.ceil(seconds * RATE / len(train))):
+    pieces = math.ceil(seconds * RATE / len(train))
+    for number in range(pieces):
         out.append(model.process(train).reshape(-1, period)[:, [0, 96]])
+        progress((number + 1) / pieces)
     g = np.concatenate(out)
     apart = g[::math.ceil(1.5 / spread * RATE / period)]
     power = np.mean(np.abs(g) ** 2, axis=0)

@@ -55,11 +55,14 @@ MODELS: Dict[str, Callable[[float, float, int], Tuple[np.ndarray, float]]] = {
 }
 
 
-def compare(spread: float, seconds: float, seed: int) -> str:
+def compare(spread: float, seconds: float, seed: int,
+            progress: channel.Progress = lambda _: None) -> str:
     """A Markdown table: the figures of channel.statistics() for each model; ! marks those that
-    are off."""
-    columns = {name: channel.statistics(*make(spread, seconds, seed), spread)
-               for name, make in MODELS.items()}
+    are off. progress: told the share that is done, 0 to 1."""
+    columns = {}
+    for number, (name, make) in enumerate(MODELS.items()):
+        columns[name] = channel.statistics(*make(spread, seconds, seed), spread)
+        progress((number + 1) / len(MODELS))
     lines = ["| what | expected | " + " | ".join(columns) + " |",
              "|---|---|" + "---|" * len(columns)]
     for rows in zip(*columns.values()):

@@ -2,9 +2,15 @@
 """Mixed traffic of simulated stations, read by tshark: nothing malformed, no wrong CRC."""
 import os
 import subprocess
-from typing import Dict, List, NamedTuple
+from typing import Callable, Dict, List, NamedTuple
 
 from .. import hf_python as hf
+
+
+#: Is told the share of the work that is done.
+Progress = Callable[[float], object]
+#: Of the time it all takes, the share of the simulation.
+SIMULATED = 0.1
 
 
 class Findings(NamedTuple):
@@ -44,25 +50,33 @@ def _tshark(path: str, *args: str) -> List[str]:
     return run.stdout.splitlines()
 
 
-def read(folder: str) -> Findings:
-    """Reads d_pdus.pcap and sis.pcap.
+def read(folder: str, progress: Progress = lambda _: None) -> Findings:
+    """Reads d_pdus.pcap and sis.pcap. progress: told the share that is done, 0 to 1.
 
     :raises FileNotFoundError: there is no tshark
     """
     captures = paths(folder)
     errors = '_ws.malformed || _ws.expert.severity == "Error"'
-    malformed = sum(len(_tshark(path, "-Y", errors)) for path in captures)
+    malformed = 0
+    for number, path in enumerate(captures):
+        malformed += len(_tshark(path, "-Y", errors))
+        progress(0.25 * (number + 1))
     records = len(_tshark(captures[0], "-T", "fields", "-e", "frame.number"))
+    progress(0.75)
     crcs = [line for line in _tshark(captures[0], "-V") if "CRC on" in line]
+    progress(1.0)
     good = sum("(Correct)" in line for line in crcs)
     return Findings(records, good, len(crcs) - good, malformed)
 
 
-def run(folder: str, hours: float, seed: int = 1) -> Result:
-    """Simulates, writes d_pdus.pcap and sis.pcap into the folder and reads them."""
-    made = hf.simulate_mixed(*paths(folder), hours=hours, seed=seed)
+def run(folder: str, hours: float, seed: int = 1, progress: Progress = lambda _: None) -> Result:
+    """Simulates, writes d_pdus.pcap and sis.pcap into the folder and reads them. progress: told
+    the share that is done, 0 to 1."""
+    made = hf.simulate_mixed(*paths(folder), hours=hours, seed=seed,
+                             progress=lambda share: progress(SIMULATED * share))
+    found = read(folder, lambda share: progress(SIMULATED + (1 - SIMULATED) * share))
     return Result(made["d_pdus"], made["primitives"], made["restarts"], made["resets"],
-                  made["hard_links"], read(folder))
+                  made["hard_links"], found)
 
 
 def report(r: Result) -> str:

@@ -12,6 +12,8 @@ _BLOCK_S = 0.02
 #: A block counts as signal if it is at most this much weaker than the strongest, dB.
 _SIGNAL_RANGE_DB = 15.0
 
+#: How often a recording is read: for its power, for the level of the result, for the result.
+READINGS = 3
 #: Opens the recording anew.
 Opener = Callable[[], recording.Recording]
 
@@ -47,29 +49,42 @@ def signal_power(pieces: Iterator[np.ndarray], rate: float) -> float:
 
 
 def impair(opener: Opener, target: str, spec: str, seed: int, subcarrier: float,
-           level: float, force: bool = False) -> float:
+           level: float, force: bool = False,
+           progress: Callable[[float], object] = lambda _: None) -> float:
     """Put a recording through the channel; gives the signal power that its SNR refers to.
 
     opener: called three times, for measuring, for levelling, for writing. An audio recording
     becomes a WAV file at target, a complex one SigMF. subcarrier: Hz, of audio; level: of the
     highest peak in the result, dB of full scale; force: files at target that are not ours may be
-    replaced, but never those that are read. Raises ValueError for a wrong spec or a recording
+    replaced, but never those that are read; progress: told the share that is done, 0 to 1, unless
+    a pipe is read. Raises ValueError for a wrong spec or a recording
     without signal, RecordingError, output.OutputError.
     """
-    source = opener()
+    turn = 0  # of READINGS
+
+    def opened() -> recording.Recording:
+        nonlocal turn
+        turn += 1
+        return opener()
+
+    def told(again: recording.Recording) -> Iterator[np.ndarray]:
+        for piece in _baseband(again, subcarrier):
+            yield piece
+            progress((turn - 1 + again.share()) / READINGS)
+
+    source = opened()
     targets = recording.sigmf_files(target) if source.complex_samples else [target]
     output.check_all(targets, source.paths, force)
     rate = source.rate if source.complex_samples else _hf.BASEBAND_RATE
     _hf.channel_model(spec, seed, 1.0, rate)  # complains before anything is read
-    power = signal_power(_baseband(source, subcarrier), rate)
+    power = signal_power(told(source), rate)
     if power == 0:
         raise recording.RecordingError(f"{source.name}: holds no signal")
 
     def result() -> Iterator[np.ndarray]:
         model = _hf.channel_model(spec, seed, power, rate)
-        again = opener()
-        out = (model.process(piece.astype(np.complex64, copy=False))
-               for piece in _baseband(again, subcarrier))
+        again = opened()
+        out = (model.process(piece.astype(np.complex64, copy=False)) for piece in told(again))
         if again.complex_samples:
             yield from out
             return

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A channel from the air: a received transmission tells what it went through."""
 import math
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from .. import channel_file, demodulation, output, recording
 from .. import hf_python as _hf
-from . import tap_estimator
+from . import style, tap_estimator
 
+#: Is told the share of the work that is done.
+Progress = Callable[[float], object]
+#: Of the time it takes, about the share of listening; the estimate is the rest.
+LISTENING = 0.5
+#: Of a gain in a picture.
+MOST_POINTS = 3000
 #: What is kept of a recording, s: for its samples in memory.
 LONGEST_S = 1800.0
 #: A channel is learned from at least so much of a signal, s.
@@ -42,7 +48,7 @@ class _Transmission:
         return b"".join(b["octets"] for b in self.blocks)
 
 
-def _listen(source: recording.Recording, subcarrier: float, bandwidth: int
+def _listen(source: recording.Recording, subcarrier: float, bandwidth: int, progress: Progress
             ) -> Tuple[np.ndarray, List[_Transmission]]:
     """The samples of the modem, and what is in them."""
     rate = demodulation.baseband_rate(bandwidth)
@@ -71,16 +77,18 @@ def _listen(source: recording.Recording, subcarrier: float, bandwidth: int
 
     for piece in source.pieces():
         take(converter.push(piece))
+        progress(LISTENING * source.share())
     take(converter.finish())
     take(demodulation.silence(bandwidth))
     return np.concatenate(kept), found
 
 
-def heard(source: recording.Recording, subcarrier: float, bandwidth: int) -> Heard:
+def heard(source: recording.Recording, subcarrier: float, bandwidth: int,
+          progress: Progress = lambda _: None) -> Heard:
     """The longest transmission of a recording. Raises RecordingError if there is none to learn
     from, and ValueError for a bandwidth, a rate or a subcarrier that cannot be."""
     rate = demodulation.baseband_rate(bandwidth)
-    samples, found = _listen(source, subcarrier, bandwidth)
+    samples, found = _listen(source, subcarrier, bandwidth, progress)
     found = [t for t in found if t.blocks]
     if not found:
         raise recording.RecordingError(f"{source.name}: no transmission is decoded in "
@@ -161,18 +169,52 @@ def table(what: Learned) -> str:
     return "\n".join(lines)
 
 
+def draw(what: Learned, path: str) -> None:
+    """The paths as a picture: delay and power, and their gains over time; the format follows from
+    the name."""
+    c = what.channel
+    delays_ms = 1e3 * np.asarray(c.delays_s)
+    powers_db = 10 * np.log10(np.mean(np.abs(c.gains) ** 2, axis=0))
+    with style.figure(1, 2, height=4.6, width_ratios=[1, 2]) as (figure, (left, right)):
+        figure.suptitle(f"Learned from {what.seconds:.1f} s of {what.mode}: SNR "
+                        f"{what.snr_db:.1f} dB, {len(delays_ms)} paths")
+        floor = min(-30.0, float(np.min(powers_db)) - 3)
+        colours = style.colours(len(delays_ms))
+        for delay, power, colour in zip(delays_ms, powers_db, colours):
+            left.vlines([delay], [floor], [power], color=colour, linewidth=3)
+            left.plot([delay], [power], "o", color=colour)
+        left.set(xlabel="delay, ms", ylabel="mean power, dB", ylim=(floor, 3))
+        left.margins(x=0.15)
+        _gains(right, c, delays_ms, colours)
+        for axis in (left, right):
+            axis.grid(True)
+        style.save(figure, path)
+
+
+def _gains(axis: Any, c: tap_estimator.Estimate, delays_ms: np.ndarray, colours: List[Any]
+           ) -> None:
+    time_s = np.arange(len(c.gains)) / c.rate
+    step = -(-len(time_s) // MOST_POINTS)
+    for k, (delay, colour) in enumerate(zip(delays_ms, colours)):
+        gain_db = 20 * np.log10(np.abs(c.gains[::step, k]) + 1e-6)
+        axis.plot(time_s[::step], gain_db, color=colour, label=f"{delay:.2f} ms")
+    axis.set(xlabel="time, s", ylabel="gain, dB", ylim=(-40, 12))
+    style.legend_beside(axis, title="delay")
+
+
 def learn(path: str, target: str, subcarrier: Optional[float] = None, bandwidth: int = 3,
-          force: bool = False) -> Learned:
+          force: bool = False, progress: Progress = lambda _: None) -> Learned:
     """Learn the channel of the longest transmission in a recording and write it to a channel file.
 
     path: WAV or SigMF; target: the channel file; subcarrier: centre of the signal, Hz, None for
     the usual one; bandwidth: of the channel, kHz; force: files at target that hf has not written
-    may be replaced. Raises ValueError, RecordingError, output.OutputError.
+    may be replaced; progress: told the share that is done, 0 to 1. Raises ValueError,
+    RecordingError, output.OutputError.
     """
     source = recording.open_recording(path)
     output.check_all(recording.sigmf_files(target), source.paths, force)
     if subcarrier is None:
         subcarrier = 0.0 if source.complex_samples else demodulation.usual_subcarrier(bandwidth)
-    result = learned(heard(source, subcarrier, bandwidth))
+    result = learned(heard(source, subcarrier, bandwidth, progress))
     write(target, source, result)
     return result

@@ -70,16 +70,18 @@ def _transmissions(axis: Any, stations: Dict[str, List[Transmission]]) -> None:
             "color": axis.get_facecolor(), "markeredgecolor": style.foreground()}
     modes = sorted({t.mode for ts in stations.values() for t in ts})
     colours = dict(zip(modes, style.colours(len(modes))))
+    hatches = dict(zip(modes, style.hatches(len(modes))))
     for row, transmissions in enumerate(stations.values()):
         for t in transmissions:
             axis.barh(row, t.end - t.begin, left=t.begin, height=0.7, color=colours[t.mode],
-                      edgecolor=style.foreground(), linewidth=0.3)
+                      edgecolor=style.foreground(), linewidth=0.3, hatch=hatches[t.mode])
             if t.acknowledges:
                 axis.plot((t.begin + t.end) / 2, row, **mark)
     axis.set_yticks(range(len(stations)), list(stations))
     axis.set_ylim(len(stations) - 0.5, -0.5)
     axis.set_ylabel("transmits")
-    handles: List[Any] = [Patch(color=colours[m], label=m) for m in modes]
+    handles: List[Any] = [Patch(facecolor=colours[m], edgecolor=style.foreground(),
+                                linewidth=0.3, hatch=hatches[m], label=m) for m in modes]
     if any(t.acknowledges for ts in stations.values() for t in ts):
         handles.append(Line2D([], [], **mark, label="acknowledges"))
     if handles:

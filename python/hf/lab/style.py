@@ -42,6 +42,18 @@ def colours(count: int) -> List[Any]:
     return [colormaps["turbo"](0.05 + 0.9 * k / (count - 1)) for k in range(count)]
 
 
+#: What bars have besides their colours on paper; the first has none.
+HATCHES = ["", "///", "...", "\\\\\\", "xxx", "---", "ooo", "+++", "||", "**"]
+
+
+def hatches(count: int) -> List[str]:
+    """Patterns of so many kinds of bars, for the theme print; in others none, there colours tell
+    them apart. Beyond the list they begin anew."""
+    if theme() != "print":
+        return [""] * count
+    return [HATCHES[k % len(HATCHES)] for k in range(count)]
+
+
 def _parameters(name: str) -> Dict[str, Any]:
     from cycler import cycler
     back, panel, text, grid = THEMES[name]

@@ -47,12 +47,13 @@ def _bar(axis: Any, t: Any, row: int, named: bool) -> None:
     if total:
         # Parts by their share of octets; inside a transmission they may be mixed.
         at = t.begin_s
-        for name, _, colour in PARTS:
+        for (name, _, colour), hatch in zip(PARTS, style.hatches(len(PARTS))):
             width = (t.end_s - t.begin_s) * getattr(t, name) / total
             if width > 0:
                 # The outline keeps what is very short visible.
                 axis.broken_barh([(at, width)], (row - 0.3, 0.5), facecolor=colour,
-                                 edgecolor=colour, linewidth=0.7)
+                                 edgecolor=style.foreground() if hatch else colour,
+                                 linewidth=0.7, hatch=hatch)
                 at += width
     if t.collided or t.cut:
         axis.plot([(t.begin_s + t.end_s) / 2], [row], marker="x", color=style.foreground(),
@@ -106,9 +107,12 @@ def _on_the_air(air: Any, scenario: Any, result: Any, rows: Dict[str, int], begi
     air.set_yticks(range(len(rows)), list(rows))
     air.set_ylim(len(rows) - 0.4, -0.6)
     air.set_ylabel("station")
-    used = [(label, colour) for name, label, colour in PARTS
+    used = [(label, colour, hatch)
+            for (name, label, colour), hatch in zip(PARTS, style.hatches(len(PARTS)))
             if any(getattr(t, name) for t in seen)]
-    handles: List[Any] = [Patch(color=colour, label=label) for label, colour in used]
+    handles: List[Any] = [Patch(facecolor=colour, hatch=hatch, label=label,
+                                edgecolor=style.foreground() if hatch else colour)
+                          for label, colour, hatch in used]
     handles.append(Patch(color=LOAD, label="on the air"))
     if any(t.collided or t.cut for t in seen):
         handles.append(Line2D([], [], color=style.foreground(), marker="x", linestyle="",

@@ -12,6 +12,10 @@ from .findings import Findings, mode_order
 WIDTH = 6.6
 CHANNEL = (("snr_db", "SNR, dB"), ("doppler_hz", "Doppler spread, Hz"),
            ("delay_spread_ms", "delay spread, ms"), ("freq_offset_hz", "frequency offset, Hz"))
+#: Stations differ by more than their colours: a page is printed, too.
+MARKERS = "o^sDvP<>"
+#: The same of bars; "///" are blocks that were not received.
+HATCHES = ["", "...", "---", "ooo"]
 #: More points than these are drawn as a picture within the picture.
 _MANY = 300
 
@@ -31,10 +35,11 @@ def channel(f: Findings) -> str:
     """SNR, Doppler spread, delay spread and frequency offset over time, at each receiver."""
     with style.figure(4, height=8.5, width=WIDTH, of="light", sharex=True) as (figure, axes):
         for axis, (key, label) in zip(axes, CHANNEL):
-            for name, colour in zip(f.names, style.colours(len(f.names))):
+            for k, (name, colour) in enumerate(zip(f.names, style.colours(len(f.names)))):
                 found = _values([x for x in f.receptions if x["station"] == name], key)
-                axis.plot([_time(at) for at, _ in found], [v for _, v in found], "o",
-                          markersize=3, color=colour, alpha=0.7, label=f"at {name}",
+                axis.plot([_time(at) for at, _ in found], [v for _, v in found],
+                          MARKERS[k % len(MARKERS)], markersize=3.5, color=colour, alpha=0.7,
+                          label=f"at {name}",
                           rasterized=len(found) > _MANY)
             axis.set_ylabel(label)
             axis.grid(True)
@@ -119,9 +124,9 @@ def block_errors(f: Findings) -> str:
             for b in f.blocks:
                 if (b.sender, b.receiver) == way:
                     _bar(axis, modes.index(b.mode) + (k - (len(ways) - 1) / 2) * 0.8 / len(ways),
-                         0.75 / len(ways), b, colour)
-        handles = [axis.barh([0], [0], color=c, label=f"{a} to {b}")
-                   for (a, b), c in zip(ways, style.colours(len(ways)))]
+                         0.75 / len(ways), b, _look(k, colour))
+        handles = [axis.barh([0], [0], label=f"{a} to {b}", **_look(k, c))
+                   for k, ((a, b), c) in enumerate(zip(ways, style.colours(len(ways))))]
         handles.append(axis.barh([0], [0], color="none", edgecolor=style.foreground("light"),
                                  hatch="///", label="not received"))
         axis.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0), ncol=2,
@@ -134,9 +139,15 @@ def block_errors(f: Findings) -> str:
         return style.inline(figure)
 
 
-def _bar(axis: Any, place: float, width: float, b: Any, colour: Any) -> None:
+def _look(number: int, colour: Any) -> Dict[str, Any]:
+    return {"facecolor": colour, "hatch": HATCHES[number % len(HATCHES)],
+            "edgecolor": style.foreground("light"), "linewidth": 0.3}
+
+
+def _bar(axis: Any, place: float, width: float, b: Any, look: Dict[str, Any]) -> None:
     bad, missing = 100 * b.bad / b.sent, 100 * b.missing / b.sent
-    axis.barh([place], [bad], width, color=colour)
-    axis.barh([place], [missing], width, left=[bad], color="none", edgecolor=colour, hatch="///")
+    axis.barh([place], [bad], width, **look)
+    axis.barh([place], [missing], width, left=[bad], color="none", edgecolor=look["facecolor"],
+              hatch="///")
     axis.annotate(f"{b.bad + b.missing}/{b.sent}", (bad + missing, place), va="center",
                   xytext=(4, 0), textcoords="offset points", fontsize=8)

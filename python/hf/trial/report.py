@@ -28,13 +28,19 @@ th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--grid); text-align
          white-space: nowrap; }
 th { background: var(--panel); } .text { text-align: left; } td.why { white-space: normal;
      min-width: 14rem; text-align: left; }
+@media print { :root { color-scheme: light; --back: #ffffff; --ink: #000000; --grid: #a0a0a0;
+        --panel: #f4f5f7; --dim: #404040; }
+    body { max-width: none; padding: 0; } svg, tr { break-inside: avoid; }
+    h2 { break-after: avoid; } .wide { overflow: visible; } }
 svg { width: 100%; height: auto; max-width: 48rem; } svg text { fill: currentColor; }
 """
 
 
-def page(paths: Sequence[str]) -> str:
-    """From databases of one trial. Raises store.StoreError."""
+def page(paths: Sequence[str], progress: Callable[[float], object] = lambda _: None) -> str:
+    """From databases of one trial. progress: told the share that is done, 0 to 1. Raises
+    store.StoreError."""
     f = read(paths)
+    progress(0.3)
     parts = [_head(f), _summary(f)]
     for title, wanted, draw, words in (
             ("The channel", f.receptions, plots.channel,
@@ -47,6 +53,7 @@ def page(paths: Sequence[str]) -> str:
             ("Calls that linked", f.calls, plots.linked_by_hour,
              "Of the sender's slots in which a link was called for; numbers: linked/called.")):
         parts.append(_plot(title, wanted, f, draw, words))
+        progress(0.3 + 0.14 * (len(parts) - 2))
     parts += [_plot("Block errors by mode", f.blocks, f, plots.block_errors,
                     "Interleaver blocks of a known pattern: received with an error (full), or not "
                     "at all (hatched)."), _block_table(f.blocks), _troubles(f), _runs(f)]
