@@ -10,6 +10,7 @@ import subprocess
 
 from gnuradio import hf
 from gnuradio.hf import settings
+import pmt
 import pytest
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -34,6 +35,61 @@ def test_help_of_a_block_says_what_it_does_and_every_parameter(name):
     shown = re.sub(r"(?m)^ \|(?:  )?", "", pydoc.plain(pydoc.render_doc(block)))
     assert text in shown
     assert "\\" not in description and "std::" not in text
+
+
+CLASSES = {name: x for name, x in vars(hf).items()
+           if isinstance(x, type) and (hasattr(x, "to_basic_block") or name.endswith("air"))}
+#: Parameters that count something or compare: they have no unit.
+PLAIN = {"seed", "effort", "stations", "channels", "channel", "antennas", "agc_blocks",
+         "max_blocks", "level", "signal_power", "speed", "ber", "loss", "sap", "port",
+         "max_connections", "max_clients"}
+UNIT = re.compile(r"(^|_)(hz|s|ms|db|octets)$")
+UNIT_WORD = re.compile(r"\b(samples/s|octets|kHz|Hz|dB|ms|s)[,:]?( |$)")
+RANGE = re.compile(r"(\d[\d.^e]*|device_delay_s|modem_rate)( \([^)]*\))? (to|or|and) |"
+                   r"\bfrom 0 on\b|\babove 0\b|within what the device|what the device cannot do "
+                   r"is refused|as of hf\.modem|: 0 (once|equalises)|kHz: 3, 6,")
+
+
+def numbers(name):
+    """Numeric parameters of a class, and what is said of each."""
+    block = CLASSES[name]
+    text = inspect.getdoc(block).partition("\nParameters:\n")[2]
+    for argument, kind in re.findall(r"(\w+): ([\w.\[\], ]+?)(?: = [^,)]+)?(?=, \w+: |\) ->)",
+                                     block.__init__.__doc__.splitlines()[0]):
+        if kind in ("int", "float", "Optional[float]"):
+            told = re.search(rf"^    {argument}: (.*(?:\n     .*)*)", text, re.M)
+            yield argument, " ".join(told[1].split()) if told else ""
+
+
+def test_every_number_that_a_block_takes_has_its_unit_and_range():
+    found = [(name, argument, said) for name in CLASSES for argument, said in numbers(name)]
+    assert len(found) > 70
+    no_unit = [x for x in found
+               if not (x[1] in PLAIN or UNIT.search(x[1]) or UNIT_WORD.search(x[2]))]
+    no_range = [x for x in found if not RANGE.search(x[2])]
+    assert no_unit == [] and no_range == []
+
+
+#: How blocks are made whose ports are asked for; those of devices and networks are as others.
+MADE = {
+    "modem": lambda: hf.modem(), "rx": lambda: hf.rx(), "tx": lambda: hf.tx("4539-600S"),
+    "ticker": lambda: hf.ticker(), "to_audio": lambda: hf.to_audio(),
+    "audio_sink": lambda: hf.audio_sink("null"), "data_link": lambda: hf.data_link("1.2.0.1"),
+    "traffic": lambda: hf.traffic("1.2.0.2"), "sis_server": lambda: hf.sis_server(port=0),
+    "emulated_modem": lambda: hf.emulated_air().modem(0),
+    "sis_client": lambda: hf.sis_client("127.0.0.1", 1), "from_sdr": lambda: hf.from_sdr(1e6),
+    "to_sdr": lambda: hf.to_sdr(1e6), "from_audio": lambda: hf.from_audio(),
+    "audio_source": lambda: hf.audio_source("null"), "channel": lambda: hf.channel("clear"),
+    "modem_server": lambda: hf.modem_server("4539-600S", port=0),
+    "modem_client": lambda: hf.modem_client("4539-600S", port=1)}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_every_message_port_is_described(name):
+    block, text = MADE[name](), inspect.getdoc(CLASSES[name])
+    for ports in (block.message_ports_in(), block.message_ports_out()):
+        for port in {str(p) for p in pmt.to_python(ports)} - {"system"}:
+            assert re.search(rf"\b{port}\b", text), port
 
 
 def test_methods_and_fields_have_their_comments():

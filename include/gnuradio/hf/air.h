@@ -30,14 +30,15 @@ public:
      *  \param channel what lies between each two stations, for example "poor snr=20"; the
      *         words are explained at hf.channel. Noise (snr=, in the bandwidth) is added once at
      *         each receiver
-     *  \param seed of all random processes
-     *  \param speed 1 is real time, 20 is twenty times as fast, 0 is without limit
-     *  \param signal_power mean power of a transmission to which snr= refers: 1 for PSK
-     *         modes, mode.mean_power for others
-     *  \param duration_s end of all streams after so many seconds of station time; 0: never
+     *  \param seed of all random processes, from 0 on: equal seeds, equal runs
+     *  \param speed 1 is real time, 20 is twenty times as fast, 0 or above; 0: without limit
+     *  \param signal_power mean power of a transmission to which snr= refers, above 0: 1 for
+     *         PSK modes, mode.mean_power for others
+     *  \param duration_s end of all streams after so many seconds of station time, 0 or above; 0:
+     *         never
      *  \param delay_ms delay of each radio and the propagation, 10 to 1000 ms
-     *  \param bandwidth of the stations' modems, kHz: samples/s are 3200 times as many, and
-     *         snr= counts in it
+     *  \param bandwidth of the stations' modems, kHz, as of hf.modem: samples/s are 3200 times as
+     *         many, and snr= counts in it
      *  \throws std::invalid_argument
      */
     static sptr make(int stations,

@@ -43,8 +43,8 @@ public:
      *  \param stations 2 to 64
      *  \param ber probability of a bit error, 0 to 0.5
      *  \param loss probability that a station misses a preamble, 0 to 1
-     *  \param seed of all random processes
-     *  \param speed 1 is real time, 20 is twenty times as fast, 0 is without limit
+     *  \param seed of all random processes, from 0 on: equal seeds, equal runs
+     *  \param speed 1 is real time, 20 is twenty times as fast, 0 or above; 0: without limit
      *  \throws std::invalid_argument
      */
     static sptr make(int stations = 2,

@@ -46,7 +46,7 @@ class HF_API from_sdr : virtual public gr::block
 public:
     typedef std::shared_ptr<from_sdr> sptr; //!< how flowgraphs hold it
     /*! \param device_rate samples/s of the input, modem_rate to 2000000
-     *  \param modem_rate samples/s of the output, 9600 for 3 kHz
+     *  \param modem_rate samples/s of the output, 9600 (for 3 kHz) to 153600
      *  \throws std::invalid_argument
      */
     static sptr make(double device_rate = 48000, double modem_rate = 9600);

@@ -32,8 +32,8 @@ public:
      *         "10.66.0.1/24, fd66::1/64"
      *  \param table next hops, each "PREFIX=NODE", for example "10.66.0.2/32=1.2.0.2"
      *  \param mtu of the device, 576 to 2048 octets
-     *  \param queue_octets unconfirmed octets held in SIS for one node: about one longest
-     *         transmission
+     *  \param queue_octets unconfirmed octets held in SIS for one node, 2048 to 2^26: about one
+     *         longest transmission
      *  \param netns network namespace of the device; empty: the present one
      *  \param real_time true if the data link is not driven by a modem of this flowgraph:
      *         time then comes from the host's clock

@@ -52,8 +52,8 @@ public:
     /*! \param listeners as above; may be empty for a station that only serves
      *  \param routes far proxies, each "PREFIX=NODE" or "NAME_SUFFIX=NODE", for example
      *         "10.66.0.0/24=1.2.0.2", "0.0.0.0/0=1.2.0.2", ".=1.2.0.2"
-     *  \param queue_octets unconfirmed octets held in SIS for one node: about one longest
-     *         transmission
+     *  \param queue_octets unconfirmed octets held in SIS for one node, 2048 to 2^26: about one
+     *         longest transmission
      *  \param segment_octets of the data link, 16 to 1023: U_PDUs are aligned to it
      *  \param max_connections 1 to 4096
      *  \param netns network namespace of the sockets; empty: the present one

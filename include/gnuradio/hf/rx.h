@@ -39,7 +39,7 @@ public:
     typedef std::shared_ptr<rx> sptr; //!< how flowgraphs hold it
     /*! \param zero_interleaver what the serial tone calls short interleaver is received as
      *         zero interleaver
-     *  \param max_blocks return to acquisition after so many blocks; 0: no limit
+     *  \param max_blocks return to acquisition after so many blocks, 0 or more; 0: no limit
      *  \param effort of equalising and decoding: 0 once, 1 iterating (the default), 2 more
      *         often
      *  \param bandwidth in which it listens, kHz, as of hf.modem

@@ -37,11 +37,13 @@ public:
     /*! \param args of the device, "driver=NAME, ..."; hf.soapy_sink with the same ones is the
      *  same device
      *  \param sample_rate samples/s, exactly: what the device cannot do is refused
-     *  \param frequency_hz what becomes 0 Hz
-     *  \param lo_offset_hz so much beside it is the device's local oscillator
-     *  \param gain_db of all stages together; the device's own control is switched off
+     *  \param frequency_hz what becomes 0 Hz, within what the device can
+     *  \param lo_offset_hz so much beside it is the device's local oscillator, which must be within
+     *         what the device can
+     *  \param gain_db of all stages together, within what the device can; the device's own
+     *         control is switched off
      *  \param antenna by name; empty: the device's default
-     *  \param channel from 0 on
+     *  \param channel of the device, from 0 on
      *  \param clock_source internal, external, ...; empty: the device's default
      *  \param time_source internal, external, ...; empty: the device's default
      *  \throws std::invalid_argument for values that the device does not have

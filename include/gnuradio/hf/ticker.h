@@ -19,7 +19,7 @@ class HF_API ticker : virtual public gr::block
 {
 public:
     typedef std::shared_ptr<ticker> sptr; //!< how flowgraphs hold it
-    //! \param interval_ms 1 to 1000 \throws std::invalid_argument
+    //! \param interval_ms from tick to tick, 1 to 1000 \throws std::invalid_argument
     static sptr make(int interval_ms = 10);
 };
 

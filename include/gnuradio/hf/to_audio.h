@@ -45,8 +45,9 @@ class HF_API to_audio : virtual public gr::block
 public:
     typedef std::shared_ptr<to_audio> sptr; //!< how flowgraphs hold it
     /*! \param audio_rate samples/s of the output, 8000 to 2000000
-     *  \param subcarrier_hz middle of the channel in the audio
-     *  \param modem_rate samples/s of the input, 9600 for 3 kHz
+     *  \param subcarrier_hz middle of the channel in the audio, so that it fits: 1650 to 22350 in
+     *         3 kHz at 48000 samples/s
+     *  \param modem_rate samples/s of the input, 9600 (for 3 kHz) to 153600
      *  \param lead_s from the key to the first sample on the air, s, 0 to 2
      *  \param tail_s from the last sample on the air to the key's release, s, 0 to 2
      *  \param device_delay_s least time from here to the air, s, 0 to 2: a part of the lead as long

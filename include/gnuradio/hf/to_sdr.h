@@ -43,7 +43,7 @@ class HF_API to_sdr : virtual public gr::block
 public:
     typedef std::shared_ptr<to_sdr> sptr; //!< how flowgraphs hold it
     /*! \param device_rate samples/s of the output, modem_rate to 2000000
-     *  \param modem_rate samples/s of the input, 9600 for 3 kHz
+     *  \param modem_rate samples/s of the input, 9600 (for 3 kHz) to 153600
      *  \param latency_s from a received sample to the one transmitted opposite to it, s, 0 to 2:
      *  what the way from the device to the modem and back takes; if it is too short, the device
      *  reports late bursts

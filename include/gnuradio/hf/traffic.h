@@ -16,7 +16,7 @@ namespace gr::hf {
  *  \ingroup hf
  *
  * For measuring a data link without TCP or IP above it. Message port \c sis (in and out)
- * connects to hf.data_link. Octets follow a pattern, which the receiving side checks. In
+ * connects to hf.data_link, \c log (out) has the lines of a log as that one's. Octets follow a pattern, which the receiving side checks. In
  * lock step everything it does is deterministic.
  */
 class HF_API traffic : virtual public gr::block
@@ -24,7 +24,7 @@ class HF_API traffic : virtual public gr::block
 public:
     typedef std::shared_ptr<traffic> sptr; //!< how flowgraphs hold it
     /*! \param peer STANAG 5066 address of the far node, for example 1.2.0.2
-     *  \param octets to send in all; 0: only receive
+     *  \param octets to send in all, 0 or more; 0: only receive
      *  \param u_pdu_octets size of one U_PDU, 8 to 2048
      *  \param sap own and far SAP, 0 to 15
      *  \param arq false: unacknowledged
