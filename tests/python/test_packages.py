@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the packages of Debian and of conda, the launcher and MANIFEST.md say of the same things;
 tests/packages/clean.sh builds and tries those of Debian."""
+import importlib
 import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -23,6 +25,12 @@ CONDA = {
     "python3-rich": "rich", "zlib1g-dev": "zlib", "gnuradio": "gnuradio-core",
     "python3-matplotlib": "matplotlib-base", "python3-scipy": "scipy", "curl": None,
     "libgnuradio-hf0.1": None}
+
+
+#: What the recipe asks for besides, and why Debian need not.
+CONDA_MORE = {
+    "alsa-lib": "Debian's GNU Radio brings it", "git": "tells the commit; dpkg has a changelog",
+    "gmp": "CMake asks for it with conda-forge's GNU Radio, whose headers use it"}
 
 
 def read(*path):
@@ -65,8 +73,97 @@ def test_conda_asks_for_what_debian_asks_for():
     running = {CONDA[name] for name in debian("Depends", "gr-hf")} - {None}
     assert conda("run") == running | {"python"}
     # What the compiler's package brings is named by a template, which is not a name.
-    known = {name for name in CONDA.values() if name}
+    known = {name for name in CONDA.values() if name} | set(CONDA_MORE)
     assert conda("build", "host", "run") <= known, conda("build", "host", "run") - known
+
+
+def recipe():
+    """The recipe as conda-build reads it on Linux."""
+    jinja2, yaml = pytest.importorskip("jinja2"), pytest.importorskip("yaml")
+    lines = []
+    for line in read("conda", "meta.yaml").splitlines():
+        selector = re.search(r"# \[(.*)\]\s*$", line)
+        if not selector or selector[1] == "linux":
+            lines.append(line)
+        else:
+            assert selector[1] == "not linux", line
+    text = jinja2.Template("\n".join(lines), undefined=jinja2.StrictUndefined).render(
+        compiler=lambda of: f"{of}_compiler", stdlib=lambda of: f"{of}_stdlib")
+    return yaml.safe_load(text)
+
+
+#: Keys of conda-build's meta.yaml, by section.
+KEYS = {"package": {"name", "version"}, "source": {"path"}, "build": {"number", "skip", "script"},
+        "requirements": {"build", "host", "run"}, "test": {"imports", "commands"},
+        "about": {"summary", "description", "license", "license_family", "license_file"}}
+
+
+def test_the_recipe_is_one_of_conda_build():
+    meta = recipe()
+    assert meta.keys() == KEYS.keys()
+    for section, found in meta.items():
+        assert found.keys() <= KEYS[section], section
+    assert "skip" not in meta["build"]
+    names = [n for part in meta["requirements"].values() for n in part]
+    assert all(re.fullmatch(r"[a-z0-9_-]+( >=[0-9.]+)?", name) for name in names), names
+    assert os.path.exists(os.path.join(TREE, meta["about"]["license_file"]))
+    assert os.path.exists(os.path.join(TREE, "conda", meta["source"]["path"], "CMakeLists.txt"))
+    tools = {words[0] for line in meta["build"]["script"] for words in [line.split()]}
+    assert tools == {"cmake"}
+
+
+def test_what_is_searched_for_has_a_package_in_the_recipe():
+    """Libraries that CMake demands, by the package that brings them."""
+    brings = {"volk": "volk", "fftw3f": "fftw", "fftw3f_threads": "fftw", "liquid": "liquid-dsp",
+              "SoapySDR": "soapysdr", "ZLIB": "zlib", "Boost": "libboost-devel",
+              "libasound.so.2": "alsa-lib", "Gnuradio": "gnuradio-core", "pybind11": "pybind11",
+              "PkgConfig": "pkg-config", "Threads": None, "Python": "python",
+              "PythonInterp": "python", "PythonLibs": "python"}
+    asked = {name.split()[0] for name in sum(recipe()["requirements"].values(), [])}
+    found = set()
+    for folder in ("", "lib", "cmake", "python", "apps"):
+        for root, _, names in os.walk(os.path.join(TREE, folder)) if folder else [
+                (TREE, [], ["CMakeLists.txt"])]:
+            for name in names:
+                if name == "CMakeLists.txt" or name.endswith(".cmake"):
+                    text = read(os.path.relpath(os.path.join(root, name), TREE))
+                    found |= set(re.findall(r"find_package\((\S+?)[ )]", text))
+                    found |= set(re.findall(r"find_library\(\S+ (?:NAMES )?(\S+?)[ )]", text))
+                    found |= set(re.findall(r"IMPORTED_TARGET (\S+?)\)", text))
+    assert "libasound.so.2" in found
+    missing = {name for name in found if brings.get(name, name) not in {None, *asked}}
+    assert missing == set()
+
+
+def test_the_commands_of_the_recipe_exist(tmp_path):
+    """CMake takes every option that it is given; what the tests of the package look for is there
+    once the tree is installed."""
+    meta = recipe()
+    tree, prefix = tmp_path / "tree", tmp_path / "prefix"
+    os.mkdir(tree)
+    for name in os.listdir(TREE):
+        if not name.startswith((".", "build")):
+            os.symlink(os.path.join(TREE, name), tree / name)
+    here = {**os.environ, "PREFIX": str(prefix), "PYTHON": "/usr/bin/python3", "CPU_COUNT": "2",
+            "PY_VER": f"{sys.version_info.major}.{sys.version_info.minor}", "CMAKE_ARGS": ""}
+    said = subprocess.run(["bash", "-euc", meta["build"]["script"][0]], cwd=tree, env=here,
+                          capture_output=True, text=True)
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert "not used by the project" not in said.stderr
+    cache = (tree / "build-conda" / "CMakeCache.txt").read_text()
+    assert f"CMAKE_INSTALL_PREFIX:PATH={prefix}" in cache
+    subprocess.run(["cmake", "--install", os.environ["HF_BUILD_DIR"], "--prefix", prefix],
+                   check=True, stdout=subprocess.DEVNULL)
+    there = {(p.parent.name, p.name) for p in prefix.rglob("*")}
+    for line in meta["test"]["commands"]:
+        if line.startswith("test -f "):
+            path = line.split("/")
+            assert (path[-2], path[-1]) in there or (path[-2] == "lib" and any(
+                name == path[-1] for _, name in there)), line
+        else:
+            assert subprocess.run(line.split(), capture_output=True).returncode == 0, line
+    for module in meta["test"]["imports"]:
+        importlib.import_module(module)
 
 
 def test_the_launcher_installs_what_the_package_depends_on():
