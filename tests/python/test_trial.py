@@ -221,6 +221,16 @@ def test_the_report_is_one_page_with_what_was_measured(dry):
                  "no receipt in the slot", "What was not done"):
         assert word in text, word
     assert text.count("<svg") == 5
+    # Bright, dark and paper have colours of their own, and nothing is drawn in any others'.
+    names = set(re.findall(r"var\((--[a-z]+)\)", text))
+    assert {"--grid", "--first"} <= names
+    themes = re.findall(r":root \{([^}]*)\}", text)
+    assert len(themes) == 3 and all(names <= set(re.findall(r"--[a-z]+", t)) for t in themes)
+    assert "#0072b2" not in text.partition("</style>")[2]
+    # Two stations differ without colours: their marks are of two shapes.
+    first = text[text.index("<svg"):text.index("</svg>")]
+    assert len({re.sub(r"[\d.-]+", "", m) for m in re.findall(r'<path id="[^"]*" d="([^"]*)"',
+                                                              first)}) >= 3
     bad = findings.read([str(folder / "kept" / f"1.2.0.{k}.db") for k in (1, 2)]).blocks[-1]
     assert f">{bad.sent}</td><td>{bad.bad}</td><td>{bad.missing}</td>" in text
     # Ours is replaced, what is not ours stays.

@@ -105,7 +105,8 @@ def time_axis(axis: Any) -> None:
 
 def inline(made: Any) -> str:
     """The figure (of the theme light) as SVG for a page of HTML: text and grid have the page's
-    colours (currentColor, --grid), the background is the page's."""
+    colours (currentColor, --grid), the background is the page's; the first colour of the palette,
+    too dim on a dark page, is its --first."""
     import matplotlib
     drawn = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none"}):
@@ -113,7 +114,8 @@ def inline(made: Any) -> str:
     text = drawn.getvalue()
     text = text[text.index("<svg"):]
     back, _, ink, grid = THEMES["light"]
-    for colour, name in ((ink, "currentColor"), (grid, "var(--grid)"), (back, "var(--back)")):
+    for colour, name in ((ink, "currentColor"), (grid, "var(--grid)"), (back, "var(--back)"),
+                         (COLOURS[0], "var(--first)")):
         text = text.replace(colour, name)
     return text
 

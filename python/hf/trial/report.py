@@ -16,9 +16,9 @@ STATES = ("done", "failed", "interrupted", "missed", "running")
 
 _STYLE = """
 :root { color-scheme: light dark; --back: #ffffff; --ink: #1a1a1a; --grid: #b8bcc4;
-        --panel: #f4f5f7; --dim: #5b6068; }
+        --panel: #f4f5f7; --dim: #5b6068; --first: #0072b2; }
 @media (prefers-color-scheme: dark) { :root { --back: #15181d; --ink: #e6e8eb; --grid: #4a515c;
-        --panel: #1d2229; --dim: #a0a7b1; } }
+        --panel: #1d2229; --dim: #a0a7b1; --first: #56a8dd; } }
 body { font: 16px/1.45 system-ui, sans-serif; background: var(--back); color: var(--ink);
        max-width: 60rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.5rem; margin: 0 0 .2rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .4rem; }
@@ -29,7 +29,7 @@ th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--grid); text-align
 th { background: var(--panel); } .text { text-align: left; } td.why { white-space: normal;
      min-width: 14rem; text-align: left; }
 @media print { :root { color-scheme: light; --back: #ffffff; --ink: #000000; --grid: #a0a0a0;
-        --panel: #f4f5f7; --dim: #404040; }
+        --panel: #f4f5f7; --dim: #404040; --first: #0072b2; }
     body { max-width: none; padding: 0; } svg, tr { break-inside: avoid; }
     h2 { break-after: avoid; } .wide { overflow: visible; } }
 svg { width: 100%; height: auto; max-width: 48rem; } svg text { fill: currentColor; }
