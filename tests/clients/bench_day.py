@@ -7,7 +7,11 @@ as fast as real time: files over TCP through HF-PEP, one way and the other, each
 connection of its own, and bit errors. Three readers have the page's stream of states open all
 the time, and get five times as many as usual. Prints resident memory, threads, open files and
 the lengths of all that is kept, by station time. HOURS: of station time; SPEED: times real time
-at the most."""
+at the most.
+
+DENSE=1: what happens on a day in a small part of its time: at 240 kbit/s, four files at once, one
+after the other, as many connections as in HOURS at one a minute. What grew with what happens
+would grow as on a day; the time in column one is then that of the day."""
 from contextlib import ExitStack, contextmanager
 import http.client
 import http.server
@@ -28,8 +32,10 @@ from gnuradio.hf.gui import d_pdus, snapshot, web
 READERS = 3
 #: Octets of a file, a quarter of it the other way, and station time from one to the next, s.
 FILE_OCTETS, FILE_EVERY_S = 6000, 60.0
-#: Between two states for a reader, s: five times as often as usual, since station time is fast.
+#: Between two states for a reader, s.
 PERIOD_S = 0.1
+#: Of a dense day: mode, octets of a file, files at once.
+DENSE_MODE, DENSE_OCTETS, DENSE_FILES = "5069-48k-240000S", 40000, 4
 #: A bit error in so many: some D_PDUs are sent again.
 BER = 2e-5
 #: Hours of station time at which is looked.
@@ -86,7 +92,7 @@ class Counter(threading.Thread):
 class Handler(http.server.BaseHTTPRequestHandler):
     """One file of octets that do not shrink."""
 
-    content = os.urandom(FILE_OCTETS)
+    content = b""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
@@ -107,7 +113,11 @@ def free_port() -> int:
 class Day:
     """The stations, their traffic and their page; a context manager."""
 
-    def __init__(self, folder: str, speed: float, mode: str = "4539-2400S") -> None:
+    def __init__(self, folder: str, speed: float, mode: str = "4539-2400S",
+                 octets: int = FILE_OCTETS, files: int = 1, every_s: float = FILE_EVERY_S) -> None:
+        """octets of a file; files: fetched at once; every_s: from one to the next."""
+        Handler.content = os.urandom(octets)
+        self.files, self.every_s = files, every_s
         self.exit = ExitStack()
         self.air = hf.emulated_air(2, BER, 0.0, 1, speed)
         self.tb = gr.top_block("day")
@@ -134,7 +144,8 @@ class Day:
         self.tb.start()
         self.readers = [Counter(self.page.url) for _ in range(READERS)]
         self.begin = time.monotonic()
-        threading.Thread(target=self._fetch, daemon=True).start()
+        for _ in range(self.files):
+            threading.Thread(target=self._fetch, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -153,10 +164,10 @@ class Day:
             if self.air.now() < due:
                 time.sleep(0.002)
                 continue
-            due = self.air.now() + FILE_EVERY_S
+            due = self.air.now() + self.every_s
             connection = http.client.HTTPConnection("127.0.0.1", self.entry, timeout=600)
             try:
-                connection.request("POST", "/file", os.urandom(FILE_OCTETS // 4))
+                connection.request("POST", "/file", os.urandom(len(Handler.content) // 4))
                 self.fetched += connection.getresponse().read() == Handler.content
             except OSError:
                 pass  # counted: it was not fetched
@@ -206,15 +217,20 @@ def period(seconds: float) -> Iterator[None]:
 def main() -> None:
     """Print a row at each of HOURS."""
     hours, speed = float(os.environ.get("HOURS", "24")), float(os.environ.get("SPEED", "150"))
+    dense = (DENSE_MODE, DENSE_OCTETS, DENSE_FILES, 0.0) if os.environ.get("DENSE") else ()
     heads = ["station time, h", "real time, min", "resident, MB", "threads", "files", "state, kB",
              "states read", "TCP connections", "D_PDUs", *bounds()]
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
-    with tempfile.TemporaryDirectory() as folder, period(PERIOD_S), Day(folder, speed) as day:
+    with tempfile.TemporaryDirectory() as folder, period(PERIOD_S), \
+            Day(folder, speed, *dense) as day:
+        def of_the_day() -> float:
+            return day.fetched * FILE_EVERY_S / 3600 if dense else day.air.now() / 3600
+
         for at in [h for h in HOURS if h <= hours]:
-            while day.air.now() < 3600 * at:
+            while of_the_day() < at:
                 time.sleep(0.1)
             r = day.look()
-            cells = [f"{r.hours:.2f}", f"{r.minutes:.1f}", f"{r.resident_kb / 1024:.1f}",
+            cells = [f"{of_the_day():.2f}", f"{r.minutes:.1f}", f"{r.resident_kb / 1024:.1f}",
                      r.threads, r.files, f"{r.state_octets / 1000:.0f}", r.states_read,
                      r.connections, r.d_pdus,
                      *(f"{r.lengths.get(name, 0)} of {most}" for name, most in bounds().items())]
