@@ -38,10 +38,9 @@ using pcap_output = std::function<void(const std::vector<uint8_t>&)>;
  *  \param progress told the share of the time that is over, 0 to 1; may be empty
  *  \throws std::invalid_argument that names the first bad value and what is allowed
  */
-mixed_traffic_result
-run(const mixed_traffic& t,
-    const pcap_output& d_pdus,
-    const pcap_output& sis,
-    const std::function<void(double)>& progress = {});
+mixed_traffic_result run(const mixed_traffic& t,
+                         const pcap_output& d_pdus,
+                         const pcap_output& sis,
+                         const std::function<void(double)>& progress = {});
 
 } // namespace gr::hf::sim
