@@ -67,6 +67,8 @@ struct preamble_evidence {
      */
     std::vector<std::vector<std::complex<float>>> match;
     float noise = 1; //!< variance of a half-symbol row; of a match: length * noise * gain
+    //! The same as the fixed symbols leave it, and as the words do: noise is the greater.
+    float noise_of_fixed = 1, noise_of_words = 1;
     float gain = 0;  //!< energy of a symbol through the channel: Es / N0 is gain / noise
     float score = 0; //!< the search's, see search_pattern
 };

@@ -30,6 +30,7 @@ struct setup {
     tx_options options = {};
     double seconds = 1.5; // of data
     uint64_t seed = 1;
+    size_t later = 0; // samples
 };
 
 struct outcome {
@@ -85,7 +86,7 @@ outcome run(const setup& s, const description& d, Change change)
     outcome o;
     o.sent = loopback::random_octets(octets_for(s.m, s.seconds), s.seed);
     const double rate = loopback::sample_rate(s.m);
-    loopback::samples x(static_cast<size_t>(0.3 * rate) + 17 * s.seed);
+    loopback::samples x(static_cast<size_t>(0.3 * rate) + 17 * s.seed + s.later);
     o.first = static_cast<double>(x.size() + 40);
     auto t = send(d, o.sent, s.options);
     change(t, rate);
@@ -254,6 +255,40 @@ TEST(wideband_receiver, joins_within_a_preamble)
                          std::fill_n(x.begin(), static_cast<long>(2.4 * 0.24 * rate), 0);
                      }),
                  s);
+}
+
+/* In 48 kHz the scrambling of a channel symbol comes twice, and the first symbols of a strong
+ * signal resemble the last of the short form. */
+TEST(wideband_receiver, begins_where_a_strong_preamble_begins)
+{
+    const mode m = mode_of(48, 12, interleaver::ultra_short);
+    setup s{ m, snr(30, m), {}, 0.1 };
+    s.options.preamble.superframes = 20;
+    // What the search sees of the begin depends on where in its batches it lies.
+    for (s.seed = 1; s.seed <= 8; ++s.seed) {
+        s.later = 193 * s.seed;
+        expect_right(run(s), s);
+    }
+}
+
+// Of the fixed symbols of the first super-frame most are missed, or all but the last, with which the
+// short form begins, too.
+TEST(wideband_receiver, waits_for_a_super_frame_that_is_whole)
+{
+    for (const int khz : { 3, 48 }) {
+        const mode m = mode_of(khz, 7, interleaver::ultra_short);
+        setup s{ m, snr(25, m), {}, 0.5 };
+        s.options.preamble.superframes = 20;
+        for (const double missed : { 3.5, 5.9, 7.9 }) {
+            const auto begin_missed = [missed](loopback::samples& x, double rate) {
+                std::fill_n(x.begin(), static_cast<long>(missed / 75 * rate), 0);
+            };
+            for (s.seed = 1; s.seed <= 2; ++s.seed) {
+                SCOPED_TRACE(missed);
+                expect_right(run(s, describe(m), begin_missed), s);
+            }
+        }
+    }
 }
 
 TEST(wideband_receiver, hears_which_reading_of_the_boundary_probes_is_sent)

@@ -40,7 +40,7 @@ preamble_evidence acquisition::match(const sample_buffer& in, const synchronised
     half_symbol_stream y(d_grid, s.origin, -room_before, s.hz);
     y.run(in, static_cast<int64_t>(2 * sought.symbols + taps));
     preamble_evidence e;
-    e.noise = s.noise;
+    e.noise = e.noise_of_fixed = e.noise_of_words = s.noise;
     e.gain = s.gain;
     e.score = d_candidate.score;
     std::vector<size_t> certain;
@@ -48,23 +48,35 @@ preamble_evidence acquisition::match(const sample_buffer& in, const synchronised
         if (s.taps[k] != value{})
             certain.push_back(k);
     std::vector<value> z;
+    double power = 0, explained = 0, rows = 0;
     for (const auto& word : sought.words) {
         z.clear();
+        const auto length = static_cast<double>(word.alternatives.front().size());
         for (size_t i = 0; i < word.alternatives.front().size(); ++i) {
             const value* row = y.at(static_cast<int64_t>(2 * (word.begin + i)));
             value sum = 0;
             for (const size_t k : certain)
                 sum += std::conj(s.taps[k]) * row[k];
             z.push_back(sum);
+            power += std::norm(row[d_synchroniser.lead()]);
         }
+        rows += length;
         e.match.emplace_back();
+        double best = 0;
         for (const auto& symbols : word.alternatives) {
             value sum = 0;
             for (size_t i = 0; i < symbols.size(); ++i)
                 sum += std::conj(symbols[i]) * z[i];
             e.match.back().push_back(sum);
+            best = std::max<double>(best, std::norm(sum));
         }
+        explained += best / (length * std::max(s.gain, 1e-20f));
     }
+    /* Where a strong signal begins within the fixed symbols, what is in them of it resembles them
+     * a little, and the noise that is left tells nothing of what the words are in. */
+    if (rows > 0)
+        e.noise_of_words = static_cast<float>(std::max(0.0, power - explained) / rows);
+    e.noise = std::max(e.noise_of_fixed, e.noise_of_words);
     return e;
 }
 

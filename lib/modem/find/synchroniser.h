@@ -42,6 +42,8 @@ public:
 
     //! Delay taps of the window.
     size_t taps() const { return static_cast<size_t>(d_taps); }
+    //! Delay at which the first path is put, half symbols.
+    size_t lead() const { return static_cast<size_t>(d_lead); }
 
     /*! \brief Input samples behind the first of a stretch that must be there: for run(), and to
      *         match \p symbols symbols through the channel it finds.

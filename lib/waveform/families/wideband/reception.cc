@@ -21,6 +21,8 @@ using value = std::complex<float>;
 using points = std::vector<value>;
 
 constexpr size_t fixed_symbols = fixed_dibits.size();
+constexpr size_t short_symbols =
+    1 + countdown_symbols; // that are fixed in the short form
 constexpr size_t superframe_symbols =
     fixed_symbols + countdown_symbols + waveform_symbols;
 // The short form has one fixed symbol and is sent once, so its downcount is known: 0.
@@ -58,6 +60,12 @@ constexpr float least_first = 3.5f, least_present = 3, last_present = 4,
                 ended_present = 3.5f;
 // A search so sure of itself is believed for one super-frame without it.
 constexpr float sure_score = 60;
+/* Where the words leave so much less noise than the fixed symbols, these were not what they should
+ * be: those of a super-frame whose begin was missed, or in the short form another downcount. Equal
+ * noise differs so much in the 160 symbols of 3 kHz by six deviations; granted besides are so many of
+ * its product with the signal, and of the signal what a path between two taps leaves where few taps
+ * are fitted (a 70th), three times over. */
+constexpr float fixed_not_so = 1.6f, deviations_of_product = 3, left_by_taps = 0.04f;
 /* Where fading is fast, or has begun, the channel is no longer what the fixed part showed: what the
  * words do not explain counts as noise. Of a word's explained power by chance. */
 constexpr float by_chance = 1.5f;
@@ -151,6 +159,7 @@ private:
     float score_symbols(const preamble_evidence& e);
     void expect_waveforms(const preamble_evidence& e);
     float add_scores();
+    bool fixed_so(const preamble_evidence& e) const;
     verdict judge(bool certain);
     bool understand(size_t count, const waveform_word& w, size_t at);
     static decision decide(const std::vector<float>& scores);
@@ -160,6 +169,7 @@ private:
     const preamble_stretch& d_stretch;
     preamble_meaning d_meaning;
     std::vector<dibit_evidence> d_symbols; // [word of the stretch]
+    bool d_fixed_so = true;                // of the super-frame read last
     float d_energy = 0;                    // Es / N0 of all their chips
     bool d_faded = false;                  // some of them
     size_t d_superframe = 0;
@@ -261,6 +271,9 @@ preamble_reader::verdict superframe_reader::judge(bool certain)
     const float lead = d_form.is_short ? word.lead : std::min(count.lead, word.lead);
     const waveform_word& meaning = d_l.words[word.best].meaning;
     const size_t at = d_superframe++;
+    // What they tell of channel and carrier is wrong then, but the next one comes.
+    if (lead >= clear_lead && !d_fixed_so && count.best > at)
+        return verdict::more;
     if (lead >= clear_lead)
         return understand(count.best, meaning, at) ? verdict::found : verdict::rejected;
     const bool readable = certain && word.lead >= (d_faded ? faded_lead : last_lead);
@@ -278,8 +291,22 @@ preamble_reader::verdict superframe_reader::judge(bool certain)
     return d_superframe < most_superframes ? verdict::more : verdict::rejected;
 }
 
+// Whether the fixed symbols were what they should be, as far as the words can tell.
+bool superframe_reader::fixed_so(const preamble_evidence& e) const
+{
+    const auto symbols =
+        static_cast<float>(d_stretch.words.size() * channel_symbol_chips(d_l.khz));
+    const float deviation = std::sqrt(2 * e.gain * e.noise_of_fixed / symbols);
+    return e.noise_of_fixed <= fixed_not_so * e.noise_of_words +
+                                   deviations_of_product * deviation +
+                                   left_by_taps * e.gain;
+}
+
 preamble_reader::verdict superframe_reader::read(const preamble_evidence& e)
 {
+    d_fixed_so = fixed_so(e);
+    if (d_form.is_short && !d_fixed_so)
+        return verdict::rejected;
     const float present = score_symbols(e);
     if (d_superframe == 0)
         expect_waveforms(e);
@@ -315,8 +342,9 @@ void add_patterns(listener& l)
             p.threshold = threshold;
             /* Its scrambling repeats itself: a side peak may come as many channel symbols early as
              * there are fixed ones, and at every one of these; to the short form, too, the whole
-             * one has such peaks. */
-            p.hold = fixed_symbols * chips;
+             * one has such peaks, from where its first symbol comes into the last of the short
+             * form's on. */
+            p.hold = (fixed_symbols + short_symbols) * chips;
             p.step_hz = is_short ? short_step_hz : whole_step_hz;
             p.repeats_after = superframe_symbols * chips;
             p.contest = 1;
