@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gr::hf::kernel {
@@ -49,7 +50,8 @@ enum class preamble_above_24_khz {
 
 //! What the operator may choose about the preamble; other families than wideband have no choice.
 struct preamble_options {
-    int superframes = 1; //!< M: how often the preamble is sent, 1 to 32
+    //! M: how often the preamble is sent, 1 to 32; empty: as the mode's family does by itself.
+    std::optional<int> superframes;
     bool short_form =
         false; //!< fixed part of one channel symbol, not nine: with M = 1 only
     preamble_scrambling scrambling = preamble_scrambling::restart;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Octets to one transmission, as a recording."""
-from typing import Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -19,8 +19,8 @@ class Transmission(NamedTuple):
     """What is sent. mode: an hf.mode; agc_blocks: AGC (TLC) training blocks ahead of the preamble,
     up to 7 in 4539 modes of 3200 bit/s and above, up to 255 in 5069 modes; lead_s, tail_s: silence
     before and after; level_db: highest peak, dB of full scale. Of 5069 modes: superframes, how
-    often the preamble is sent, 1 to 32; short_preamble: its short form, with one super-frame only;
-    eot: an end-of-transmission signal after the last block."""
+    often the preamble is sent, 1 to 32, the mode's own number if None; short_preamble: its short
+    form, with one super-frame only; eot: an end-of-transmission signal after the last block."""
 
     mode: Any
     octets: bytes
@@ -28,7 +28,7 @@ class Transmission(NamedTuple):
     lead_s: float = 0.5
     tail_s: float = 0.5
     level_db: float = -3.0
-    superframes: int = 1
+    superframes: Optional[int] = None
     short_preamble: bool = False
     eot: bool = False
 

@@ -99,14 +99,12 @@ double true_snr_db(const kernel::channel& c, const mode& m, double begin, double
 
 samples modulate(const mode& m,
                  const std::vector<uint8_t>& octets,
-                 int superframes,
+                 std::optional<int> superframes,
                  double& first_symbol)
 {
     kernel::tx_options options;
     options.preamble.superframes = superframes;
-    size_t preamble = kernel::describe(m).preamble.size();
-    if (superframes > 1)
-        preamble = kernel::preamble_of(m, options.preamble).symbols.size();
+    const size_t preamble = kernel::timing_of(m, options).preamble_symbols;
     kernel::burst_modulator mod(kernel::grid_of(m).sample_rate());
     size_t at = 0;
     mod.start(
@@ -286,7 +284,7 @@ trial run_trial(const std::string& mode_text,
                 int effort,
                 bool genie,
                 double lead_s,
-                int superframes,
+                std::optional<int> superframes,
                 const std::string& second)
 {
     if (!(lead_s >= 0 && lead_s <= 600))
@@ -424,7 +422,7 @@ void bind_ber(py::module& m)
            int effort,
            bool genie,
            double lead_s,
-           int superframes,
+           std::optional<int> superframes,
            const std::string& second) {
             trial r;
             {
@@ -448,7 +446,7 @@ void bind_ber(py::module& m)
         py::arg("effort") = 1,
         py::arg("genie") = false,
         py::arg("lead_s") = 0.5,
-        py::arg("superframes") = 1,
+        py::arg("superframes") = py::none(),
         py::arg("second") = "",
         "One transmission of random octets, about so many seconds, through a simulated "
         "channel, with noise before and after it; what the receiver made of it, as a "

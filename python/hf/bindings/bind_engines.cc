@@ -28,8 +28,11 @@ using samples =
     py::array_t<std::complex<float>, py::array::c_style | py::array::forcecast>;
 using shares = py::array_t<float, py::array::c_style | py::array::forcecast>;
 
-kernel::tx_options
-options_of(int agc_blocks, bool eom, bool eot, int superframes, bool short_preamble)
+kernel::tx_options options_of(int agc_blocks,
+                              bool eom,
+                              bool eot,
+                              std::optional<int> superframes,
+                              bool short_preamble)
 {
     kernel::tx_options o;
     o.agc_blocks = agc_blocks;
@@ -89,7 +92,7 @@ samples modulate(const mode_argument& m,
                  int agc_blocks,
                  bool eom,
                  bool eot,
-                 int superframes,
+                 std::optional<int> superframes,
                  bool short_preamble)
 {
     stream_modulator modulator(
@@ -237,6 +240,16 @@ void bind_mode(py::module& m)
                 return kernel::wideband::word_of(x).wid;
             },
             "Waveform number of a 5069 mode, 0 to 13; None for others.")
+        .def_property_readonly(
+            "superframes",
+            [](const mode& x) -> std::optional<int> {
+                if (x.family != waveform_family::wideband)
+                    return std::nullopt;
+                return kernel::wideband::usual_superframes(x);
+            },
+            "How often the preamble of a 5069 mode is sent unless said otherwise; None "
+            "for "
+            "others.")
         .def_readonly("rate_bps", &mode::rate_bps, "User data rate, bit/s.")
         .def_readonly("bandwidth_hz", &mode::bandwidth_hz, "Channel bandwidth, Hz.")
         .def_property_readonly(
@@ -289,7 +302,7 @@ void bind_modulator(py::module& m)
           py::arg("agc_blocks") = 0,
           py::arg("eom") = true,
           py::arg("eot") = false,
-          py::arg("superframes") = 1,
+          py::arg("superframes") = py::none(),
           py::arg("short_preamble") = false,
           "One whole transmission as complex64 baseband samples, 4 for each symbol: at "
           "9600 "
@@ -304,7 +317,7 @@ void bind_modulator(py::module& m)
                          int agc_blocks,
                          bool eom,
                          bool eot,
-                         int superframes,
+                         std::optional<int> superframes,
                          bool short_preamble) {
                  return std::make_unique<stream_modulator>(
                      mode_of(x),
@@ -316,7 +329,7 @@ void bind_modulator(py::module& m)
              py::arg("agc_blocks") = 0,
              py::arg("eom") = true,
              py::arg("eot") = false,
-             py::arg("superframes") = 1,
+             py::arg("superframes") = py::none(),
              py::arg("short_preamble") = false)
         .def_property_readonly("sample_rate",
                                &stream_modulator::sample_rate,

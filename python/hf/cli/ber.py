@@ -153,8 +153,11 @@ def _draw(ber: Any, csv_path: str, plot: str) -> None:
               show_default=True, type=click.Choice([str(khz) for khz in machine.BANDWIDTHS_KHZ]),
               help="With --silence: in which the receiver listens; with --acquisition: the "
                    "wideband waveforms of it; may be repeated.")
-@click.option("--superframes", type=click.IntRange(1, 32), default=1, show_default=True,
-              help="With --acquisition and --bandwidth: of the preamble.")
+@click.option("--superframes", type=click.IntRange(1, 32),
+              help="With --acquisition and --bandwidth: of the preamble.  [default: each mode's "
+                   "own]")
+@click.option("--waveform", "waveforms", type=click.IntRange(0, 13), multiple=True,
+              help="With --acquisition and --bandwidth: only this one; may be repeated.")
 @click.option("--silence", type=click.FloatRange(0.01, 1000), metavar="HOURS",
               help="How many transmissions are found in so many hours of noise alone.")
 @click.option("--seconds", type=click.FloatRange(0.1, 3600), default=26.0, show_default=True,
@@ -187,8 +190,8 @@ def _draw(ber: Any, csv_path: str, plot: str) -> None:
 def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str],
             standard: bool, wanted: Tuple[str, ...], scale: float, search: bool,
             at_target: bool, acquisition: bool, report: bool, f1487: bool, leads: Optional[str],
-            trials: Optional[int], bandwidths: Tuple[str, ...], superframes: int,
-            silence: Optional[float], seconds: float,
+            trials: Optional[int], bandwidths: Tuple[str, ...], superframes: Optional[int],
+            waveforms: Tuple[int, ...], silence: Optional[float], seconds: float,
             max_bad: int, max_time: float, seed: int, effort: int, genie: bool,
             antennas: int, csv_path: Optional[str], page_of: Optional[str],
             plot: Optional[str], jobs: int, scheduler: Optional[str], force: bool) -> None:
@@ -298,7 +301,7 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
         elif acquisition or silence is not None:
             if acquisition:
                 _acquire(finding, [c for b in (widths if wideband else [None])
-                                   for c in finding.conditions(b, superframes)],
+                                   for c in finding.conditions(b, superframes, waveforms)],
                          trials or 400, executor, width, store, seed, counts)
             if silence is not None:
                 _silence(finding, channels, widths, silence, effort, executor, seed, pieces)

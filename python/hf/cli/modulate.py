@@ -2,7 +2,7 @@
 """hf modulate: octets to audio or to baseband samples."""
 import os
 import sys
-from typing import Any, Tuple
+from typing import Any, Optional, Tuple
 
 import click
 
@@ -69,8 +69,9 @@ def _check_output(source: str, target: str, sigmf: bool, named: bool, force: boo
 @click.option("--agc-blocks", type=click.IntRange(0, 255), default=0, show_default=True,
               help="AGC (TLC) training blocks ahead of the preamble: up to 7 in 4539 modes of "
               "3200 bit/s and above, up to 255 in 5069 modes.")
-@click.option("--superframes", type=click.IntRange(1, 32), default=1, show_default=True,
-              help="How often the preamble is sent (5069 modes).")
+@click.option("--superframes", type=click.IntRange(1, 32),
+              help="How often the preamble is sent (5069 modes).  [default: once, but for "
+                   "waveform 0 three times in 3 kHz and twice in 6 kHz]")
 @click.option("--short-preamble", is_flag=True,
               help="The short form of the preamble, with one super-frame only (5069 modes).")
 @click.option("--eot", is_flag=True,
@@ -81,8 +82,8 @@ def _check_output(source: str, target: str, sigmf: bool, named: bool, force: boo
               help="Silence after it, s.")
 @force_option
 def command(paths: Tuple[str, ...], mode: Any, sigmf: bool, sample_rate: int, subcarrier: float,
-            level: float, agc_blocks: int, superframes: int, short_preamble: bool, eot: bool,
-            lead: float, tail: float, force: bool) -> None:
+            level: float, agc_blocks: int, superframes: Optional[int], short_preamble: bool,
+            eot: bool, lead: float, tail: float, force: bool) -> None:
     """Turn the octets of IN into one transmission and write its samples to OUT.
 
     IN is a file, or - (the default) for standard input. OUT is a WAV file (16 bits, mono),

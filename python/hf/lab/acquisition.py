@@ -31,7 +31,12 @@ class Condition(NamedTuple):
     channel: str
     snr_db: float
     target: float
-    superframes: int = 1  # of a wideband preamble
+    superframes: Optional[int] = None  # of a wideband preamble; None: the mode's own
+
+    @property
+    def preambles(self) -> Optional[int]:
+        """Super-frames that are sent; None: not a wideband mode."""
+        return self.superframes or hf.mode(self.mode).superframes
 
     @property
     def point(self) -> ber.Point:
@@ -39,11 +44,13 @@ class Condition(NamedTuple):
         return ber.Point(self.mode, f"{self.channel} snr={self.snr_db:g}", 0.1)
 
 
-def conditions(bandwidth_khz: Optional[int] = None, superframes: int = 1) -> List[Condition]:
+def conditions(bandwidth_khz: Optional[int] = None, superframes: Optional[int] = None,
+               waveforms: Sequence[int] = ()) -> List[Condition]:
     """Every coded mode of FADING, on AWGN and on its fading channel; or every waveform of a
-    bandwidth, with the short interleaver, at the SNR at which its data are wanted to come."""
+    bandwidth, or those of a list, with the short interleaver, at the SNR at which its data are
+    wanted to come, with so many super-frames of preamble or the mode's own number."""
     if bandwidth_khz is not None:
-        return _wideband_conditions(bandwidth_khz, superframes)
+        return _wideband_conditions(bandwidth_khz, superframes, waveforms)
     result = []
     for mode, (channel, snr) in FADING.items():
         ideal = standard.ideal_awgn_db(hf.mode(mode).rate_bps)
@@ -54,10 +61,12 @@ def conditions(bandwidth_khz: Optional[int] = None, superframes: int = 1) -> Lis
     return result
 
 
-def _wideband_conditions(bandwidth_khz: int, superframes: int) -> List[Condition]:
-    modes = {m.waveform: str(m) for m in hf.mode.all()
+def _wideband_conditions(bandwidth_khz: int, superframes: Optional[int],
+                         waveforms: Sequence[int]) -> List[Condition]:
+    modes = {m.waveform: m for m in hf.mode.all()
              if m.waveform is not None and m.bandwidth_hz == 1000 * bandwidth_khz
-             and m.interleaver == "S" and m.constraint_length == 7}
+             and m.interleaver == "S" and m.constraint_length == 7
+             and (not waveforms or m.waveform in waveforms)}
     # The limits are the same in every bandwidth, which is where an SNR counts.
     targets = {r.id: r.target_db for r in standard.wideband_rows()}
     result = []
@@ -65,9 +74,11 @@ def _wideband_conditions(bandwidth_khz: int, superframes: int) -> List[Condition
         for channel, kind in (("awgn", "AWGN"), ("poor", "POOR")):
             snr = targets.get(f"D3-{waveform}-{kind}")
             if snr is not None:
+                mode = modes[waveform]
                 result.append(Condition(
-                    modes[waveform], channel, round(snr, 2),
-                    TARGETS["awgn" if channel == "awgn" else "fading"], superframes))
+                    str(mode), channel, round(snr, 2),
+                    TARGETS["awgn" if channel == "awgn" else "fading"],
+                    superframes))
     return result
 
 
@@ -84,7 +95,7 @@ class Outcome(NamedTuple):
         return ber.interval(self.found, self.trials, 0.95)
 
 
-def _trial(superframes: int, point: ber.Point, seed: int) -> Dict[str, float]:
+def _trial(superframes: Optional[int], point: ber.Point, seed: int) -> Dict[str, float]:
     result: Dict[str, float] = hf.ber_trial(point.mode, point.channel, point.seconds, seed,
                                             point.effort, superframes=superframes)
     return result
@@ -107,7 +118,7 @@ def counted(condition: Condition, trials: int, executor: Executor, width: int,
             store: ber.Store, first_seed: int, counts: "tally.Tally[tally.Found]") -> Outcome:
     """As measure(), unless counts has as many trials from that seed on; what is measured is
     added to it."""
-    wanted = tally.Found(condition.mode, condition.superframes, condition.channel,
+    wanted = tally.Found(condition.mode, condition.preambles or 1, condition.channel,
                          condition.snr_db, first_seed, trials, 0)
     have = counts.get(wanted)
     if have is None or have.trials < trials:
@@ -126,8 +137,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
         share = o.found / o.trials
         word = "met" if share >= o.condition.target else \
             "MISSED" if high < o.condition.target else "not shown"
-        wide = o.condition.mode.startswith("5069")
-        lines.append(f"| {o.condition.mode} | {o.condition.superframes if wide else '-'} | "
+        lines.append(f"| {o.condition.mode} | {o.condition.preambles or '-'} | "
                      f"{o.condition.channel} | {o.condition.snr_db:g} | "
                      f"{o.found} of {o.trials} | {100 * share:.1f} % | {100 * low:.1f} to "
                      f"{100 * high:.1f} % | {100 * o.condition.target:g} % | {word} |")

@@ -104,13 +104,14 @@ def trial(point: Point, seed: int) -> Dict[str, float]:
     result: Dict[str, float] = hf.ber_trial(point.mode, first, point.seconds, seed,
                                             point.effort, point.genie,
                                             superframes=WIDEBAND_SUPERFRAMES
-                                            if point.mode.startswith("5069") else 1,
+                                            if point.mode.startswith("5069") else None,
                                             second=second.strip())
     return result
 
 
 def link_trial(point: Point, seed: int) -> Dict[str, float]:
-    """One trial with the preamble of the data link: wideband modes have one super-frame."""
+    """One trial with the preamble of the data link: as many super-frames as the mode has by
+    itself."""
     result: Dict[str, float] = hf.ber_trial(point.mode, point.channel, point.seconds, seed,
                                             point.effort, point.genie)
     return result

@@ -23,6 +23,9 @@ constexpr interleaver interleavers[4] = { interleaver::ultra_short,
                                           interleaver::medium,
                                           interleaver::long_ };
 
+// Of waveform 0: so many super-frames in 3 kHz, and in wider bands as many as have their chips.
+constexpr int superframes_in_3_khz = 3;
+
 const std::array<uint8_t, 256>& scrambling_of(preamble_part part)
 {
     switch (part) {
@@ -43,16 +46,19 @@ void check_dibit(unsigned dibit)
                                     ", allowed are 0 to 3");
 }
 
-void check(const preamble_options& o)
+// How often the preamble of \p m is sent.
+int superframes_of(const mode& m, const preamble_options& o)
 {
-    if (o.superframes < 1 || o.superframes > static_cast<int>(max_superframes))
+    const int count = o.superframes.value_or(o.short_form ? 1 : usual_superframes(m));
+    if (count < 1 || count > static_cast<int>(max_superframes))
+        throw std::invalid_argument("preamble superframes = " + std::to_string(count) +
+                                    ", allowed are 1 to " +
+                                    std::to_string(max_superframes));
+    if (o.short_form && count != 1)
         throw std::invalid_argument(
-            "preamble superframes = " + std::to_string(o.superframes) +
-            ", allowed are 1 to " + std::to_string(max_superframes));
-    if (o.short_form && o.superframes != 1)
-        throw std::invalid_argument(
-            "short preamble with superframes = " + std::to_string(o.superframes) +
+            "short preamble with superframes = " + std::to_string(count) +
             ": the short form is allowed with 1 only");
+    return count;
 }
 
 // Bit \p n of \p x.
@@ -240,17 +246,25 @@ waveform_word word_of(const mode& m)
     return { row_of(m).wid, m.il, m.constraint_length };
 }
 
+int usual_superframes(const mode& m)
+{
+    const waveform_row& row = row_of(m);
+    if (row.wid != 0)
+        return 1;
+    const int chips = 3 * superframes_in_3_khz; // kHz times super-frames
+    return (chips + row.bandwidth_khz - 1) / row.bandwidth_khz;
+}
+
 preamble_plan preamble(const mode& m, const preamble_options& o)
 {
     using content = preamble_section::content;
-    check(o);
     const int khz = m.bandwidth_hz / 1000;
     const waveform_row& row = row_of(m);
     preamble_plan p;
     // A TLC block is the conjugate of the scrambling alone (110C D.5.2.1).
     for (const uint8_t chip : channel_symbol(preamble_part::fixed, 0, 0, khz, o))
         p.agc.push_back((8 - chip) & 7);
-    for (int left = o.superframes - 1; left >= 0; --left) {
+    for (int left = superframes_of(m, o) - 1; left >= 0; --left) {
         append(p, content::fixed, preamble_part::fixed, fixed_part(o), khz, o);
         append(p,
                content::countdown,

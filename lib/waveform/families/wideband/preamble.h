@@ -112,6 +112,16 @@ std::optional<mode> mode_of(int bandwidth_khz, const waveform_word& w);
 //! The word that names wideband mode \p m. \throws std::invalid_argument for others.
 waveform_word word_of(const mode& m);
 
+/*! \brief Super-frames of preamble that mode \p m is sent with unless the operator says otherwise.
+ *
+ * The standard leaves M to the operator (110C D.5.2.1). One is enough but for waveform 0, whose data
+ * come through where one of 3 kHz is missed in one transmission of 13: it has three there, and
+ * two in 6 kHz. In wider bands one has as many chips.
+ *
+ * \throws std::invalid_argument for a mode of another family.
+ */
+int usual_superframes(const mode& m);
+
 /*! \brief TLC block and preamble of mode \p m, the mini-probe after it included.
  *  \throws std::invalid_argument for another mode or options that the standard does not allow.
  */
