@@ -23,9 +23,14 @@ constexpr size_t max_message_octets = 16 * 1024 * 1024;
 class listener
 {
 public:
-    listener(const kernel::rx_options& options, int bandwidth, int antennas)
+    listener(const kernel::rx_options& options,
+             int bandwidth,
+             int antennas,
+             const std::string& join)
     {
-        const auto families = kernel::listened_for(bandwidth);
+        auto families = kernel::listened_for(bandwidth);
+        if (!join.empty())
+            families.push_back(late_entry(mode::parse(join), bandwidth, antennas));
         if (antennas == 2)
             d_both.emplace(options, families);
         else
@@ -54,6 +59,20 @@ public:
     }
 
 private:
+    static const kernel::family_reception*
+    late_entry(const mode& m, int bandwidth, int antennas)
+    {
+        if (antennas == 2)
+            throw std::invalid_argument(
+                "join = " + m.to_string() +
+                ": what two antennas hear is not joined without its preamble");
+        if (m.bandwidth_hz != 1000 * bandwidth)
+            throw std::invalid_argument("join = " + m.to_string() +
+                                        ": the receiver listens in " +
+                                        std::to_string(bandwidth) + " kHz");
+        return kernel::late_entry_of(m);
+    }
+
     std::optional<kernel::burst_receiver> d_one;
     std::optional<kernel::diversity_receiver> d_both;
 };
@@ -73,7 +92,8 @@ public:
             uint64_t max_blocks,
             int effort,
             int bandwidth,
-            int antennas)
+            int antennas,
+            const std::string& join)
         : gr::sync_block("hf_rx",
                          gr::io_signature::make(antennas, antennas, sizeof(gr_complex)),
                          gr::io_signature::make(0, 0, 0)),
@@ -86,7 +106,8 @@ public:
                   return o;
               }(),
               bandwidth,
-              antennas),
+              antennas,
+              join),
           d_pdus(pmt::mp("pdus")), d_events(pmt::mp("events")),
           d_blocks(pmt::mp("blocks"))
     {
@@ -211,10 +232,15 @@ rx::sptr rx::make(bool zero_interleaver,
                   uint64_t max_blocks,
                   int effort,
                   int bandwidth,
-                  int antennas)
+                  int antennas,
+                  const std::string& join)
 {
-    return gnuradio::make_block_sptr<rx_impl>(
-        zero_interleaver, max_blocks, effort, bandwidth, checked_antennas(antennas));
+    return gnuradio::make_block_sptr<rx_impl>(zero_interleaver,
+                                              max_blocks,
+                                              effort,
+                                              bandwidth,
+                                              checked_antennas(antennas),
+                                              join);
 }
 
 } // namespace gr::hf

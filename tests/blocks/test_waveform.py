@@ -45,6 +45,22 @@ def test_octets_go_through(mode, channel):
                     if m["type"] == "rx_octets") == b"".join(messages)
 
 
+def test_a_known_mode_is_joined_without_its_preamble():
+    octets = random.Random(2).randbytes(6000)
+    x = hf.modulate("5069-3k-3200S", octets)
+    y = hf.channel_model("awgn snr=20", seed=4).process(
+        np.concatenate([x[30000:], np.zeros(9600)]).astype(np.complex64))
+    got = []
+    for join in ("", "5069-3k-3200S"):
+        top, rx = gr.top_block(), hf.rx(join=join)
+        pdus = Listener(top, rx, "pdus")
+        top.connect(blocks.vector_source_c(y.tolist()), rx)
+        top.run()
+        got.append([o for _, o in pdus.messages()])
+    # Of 7.68 s, 3072 octets, begin the Long blocks.
+    assert got == [[], [octets[3072:]]]
+
+
 def test_events_say_what_the_channel_was():
     top = gr.top_block()
     tx, rx = hf.tx("4539-2400S"), hf.rx()

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace gr::hf {
 
@@ -44,13 +45,17 @@ public:
      *         often
      *  \param bandwidth in which it listens, kHz, as of hf.modem
      *  \param antennas inputs, 1 or 2
+     *  \param join a 5069 mode of the bandwidth whose transmissions are joined at the begin of
+     *         a Long block if their preamble was missed, as of a broadcast; empty: none.
+     *         With one antenna
      *  \throws std::invalid_argument
      */
     static sptr make(bool zero_interleaver = false,
                      uint64_t max_blocks = 0,
                      int effort = 1,
                      int bandwidth = 3,
-                     int antennas = 1);
+                     int antennas = 1,
+                     const std::string& join = "");
 
     //! Transmissions that were recognised.
     virtual uint64_t receptions() const = 0;

@@ -79,7 +79,8 @@ void bind_tx_and_rx(py::module& m)
              py::arg("max_blocks") = 0,
              py::arg("effort") = 1,
              py::arg("bandwidth") = 3,
-             py::arg("antennas") = 1)
+             py::arg("antennas") = 1,
+             py::arg("join") = "")
         .def("receptions", &rx::receptions);
 }
 
