@@ -170,7 +170,7 @@ def test_acquisition_of_a_bandwidth():
     assert weakest == ("5069-12k-300S", "awgn", -10.0, 0.995, 2)
     assert [c.channel for c in acquisition.conditions(48)].count("poor") == 11
     # As many super-frames as the mode is sent with by itself; the files of measurements say it.
-    three, one = acquisition.conditions(3, waveforms=(0, 1))[::2]
+    three, one = acquisition.conditions(3, waveforms=(0, 3))[::2]
     assert (three.mode, three.preambles, one.preambles) == ("5069-3k-75S", 3, 1)
     assert "| 5069-3k-75S | 3 | awgn |" in acquisition.table([acquisition.Outcome(three, 1, 1)])
     with ThreadPoolExecutor(2) as executor:

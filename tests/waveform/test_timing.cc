@@ -129,13 +129,15 @@ TEST(timing, wideband_options_count)
 // Waveform 0 in 3 kHz is heard at SNRs at which one super-frame is missed too often.
 TEST(timing, wideband_modes_have_a_preamble_of_their_own)
 {
-    const mode robust = mode::parse("5069-3k-75S"), other = mode::parse("5069-3k-150S");
+    const mode robust = mode::parse("5069-3k-75S");
     EXPECT_EQ(timing_of(robust).preamble_symbols, 3 * 18 * 32u);
-    EXPECT_EQ(timing_of(other).preamble_symbols, 18 * 32 + 48u);
+    EXPECT_EQ(timing_of(mode::parse("5069-3k-150S")).preamble_symbols, 2 * 18 * 32 + 48u);
+    EXPECT_EQ(timing_of(mode::parse("5069-3k-300S")).preamble_symbols, 18 * 32 + 48u);
     EXPECT_NEAR(
         to_seconds(timing_of(robust).duration(0)), 3 * 0.24 + 40 * 32 / 2400., 1e-9);
     EXPECT_EQ(describe(robust).preamble.size(), 3 * 18 * 32u);
     EXPECT_EQ(describe(mode::parse("5069-6k-150S")).preamble.size(), 2 * 18 * 64u);
+    EXPECT_EQ(timing_of(mode::parse("5069-6k-300S")).preamble_symbols, 18 * 64 + 96u);
     EXPECT_EQ(describe(mode::parse("5069-9k-300S")).preamble.size(), 18 * 96u);
     EXPECT_EQ(describe(mode::parse("5069-48k-1200L")).preamble.size(), 18 * 512u);
     tx_options o;

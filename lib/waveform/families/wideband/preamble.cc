@@ -23,8 +23,9 @@ constexpr interleaver interleavers[4] = { interleaver::ultra_short,
                                           interleaver::medium,
                                           interleaver::long_ };
 
-// Of waveform 0: so many super-frames in 3 kHz, and in wider bands as many as have their chips.
-constexpr int superframes_in_3_khz = 3;
+// Of waveforms 0, 1 and the others: so many super-frames in 3 kHz, and in wider bands as many as
+// have their chips.
+constexpr std::array<int, 3> superframes_in_3_khz{ 3, 2, 1 };
 
 const std::array<uint8_t, 256>& scrambling_of(preamble_part part)
 {
@@ -249,9 +250,8 @@ waveform_word word_of(const mode& m)
 int usual_superframes(const mode& m)
 {
     const waveform_row& row = row_of(m);
-    if (row.wid != 0)
-        return 1;
-    const int chips = 3 * superframes_in_3_khz; // kHz times super-frames
+    const size_t weak = std::min<size_t>(row.wid, superframes_in_3_khz.size() - 1);
+    const int chips = 3 * superframes_in_3_khz[weak]; // kHz times super-frames
     return (chips + row.bandwidth_khz - 1) / row.bandwidth_khz;
 }
 

@@ -116,7 +116,7 @@ waveform_word word_of(const mode& m);
  *
  * The standard leaves M to the operator (110C D.5.2.1). One is enough but for waveform 0, whose data
  * come through where one of 3 kHz is missed in one transmission of 13: it has three there, and
- * two in 6 kHz. In wider bands one has as many chips.
+ * two in 6 kHz. In wider bands one has as many chips. Waveform 1 has two in 3 kHz.
  *
  * \throws std::invalid_argument for a mode of another family.
  */
