@@ -236,6 +236,20 @@ def test_codes_are_compared_where_both_curves_pass():
     assert "| 5069-3k-9600L | 10 | awgn | 18.50 | 18.00 | 0.50 | 0.5 |" in table
 
 
+def test_codes_are_compared_by_blocks_where_there_are_fades():
+    def result(mode, snr, bad):
+        return ber.Result(ber.Point(mode, f"poor snr={snr:g}"), 1, 10 ** 6, 9 * bad, 100, bad,
+                          0, 0, 0, 600.0, 1.0)
+
+    table = wideband_page.faded_codes_table(
+        [result("5069-3k-9600L", 20, 40), result("5069-3k-9600L", 22, 4),
+         result("5069-3k-9600L-k9", 20, 10), result("5069-3k-9600L-k9", 22, 1),
+         result("5069-3k-6400L", 15, 9)])  # with one code only
+    assert "| 5069-3k-9600L | 10 | poor | 20: 40, 10, 100; 22: 4, 1, 100 | 21.2, 20.0 | 1.2 |" \
+        in table
+    assert "6400L" not in table
+
+
 def test_the_page_of_the_tree_is_what_its_files_say():
     folder = Path(__file__).parents[2] / "docs" / "measurements"
     done = CliRunner(mix_stderr=False).invoke(command, ["--wideband-page", str(folder)])

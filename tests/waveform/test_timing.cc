@@ -138,8 +138,8 @@ TEST(timing, wideband_modes_have_a_preamble_of_their_own)
     EXPECT_EQ(describe(robust).preamble.size(), 3 * 18 * 32u);
     EXPECT_EQ(describe(mode::parse("5069-6k-150S")).preamble.size(), 2 * 18 * 64u);
     EXPECT_EQ(timing_of(mode::parse("5069-6k-300S")).preamble_symbols, 18 * 64 + 96u);
-    EXPECT_EQ(describe(mode::parse("5069-9k-300S")).preamble.size(), 18 * 96u);
-    EXPECT_EQ(describe(mode::parse("5069-48k-1200L")).preamble.size(), 18 * 512u);
+    EXPECT_EQ(describe(mode::parse("5069-9k-300S")).preamble.size(), 2 * 18 * 96u);
+    EXPECT_EQ(describe(mode::parse("5069-48k-1200L")).preamble.size(), 2 * 18 * 512u);
     tx_options o;
     o.preamble.superframes = 1; // a choice, not the absence of one
     EXPECT_EQ(timing_of(robust, o).preamble_symbols, 18 * 32u);

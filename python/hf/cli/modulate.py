@@ -71,7 +71,7 @@ def _check_output(source: str, target: str, sigmf: bool, named: bool, force: boo
               "3200 bit/s and above, up to 255 in 5069 modes.")
 @click.option("--superframes", type=click.IntRange(1, 32),
               help="How often the preamble is sent (5069 modes).  [default: once, but for "
-                   "waveform 0 three times in 3 kHz and twice in 6 kHz, for 1 twice in 3 kHz]")
+                   "waveform 0 twice, in 3 kHz three times, and for 1 in 3 kHz twice]")
 @click.option("--short-preamble", is_flag=True,
               help="The short form of the preamble, with one super-frame only (5069 modes).")
 @click.option("--eot", is_flag=True,

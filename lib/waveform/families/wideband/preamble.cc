@@ -23,9 +23,8 @@ constexpr interleaver interleavers[4] = { interleaver::ultra_short,
                                           interleaver::medium,
                                           interleaver::long_ };
 
-// Of waveforms 0, 1 and the others: so many super-frames in 3 kHz, and in wider bands as many as
-// have their chips.
-constexpr std::array<int, 3> superframes_in_3_khz{ 3, 2, 1 };
+// Of waveform 0, and one less of waveform 1; in wider bands, where they have more chips, one less.
+constexpr int most_usual_superframes = 3;
 
 const std::array<uint8_t, 256>& scrambling_of(preamble_part part)
 {
@@ -250,9 +249,8 @@ waveform_word word_of(const mode& m)
 int usual_superframes(const mode& m)
 {
     const waveform_row& row = row_of(m);
-    const size_t weak = std::min<size_t>(row.wid, superframes_in_3_khz.size() - 1);
-    const int chips = 3 * superframes_in_3_khz[weak]; // kHz times super-frames
-    return (chips + row.bandwidth_khz - 1) / row.bandwidth_khz;
+    const int wider = row.bandwidth_khz > 3 ? 1 : 0;
+    return std::max(1, most_usual_superframes - static_cast<int>(row.wid) - wider);
 }
 
 preamble_plan preamble(const mode& m, const preamble_options& o)

@@ -114,9 +114,9 @@ waveform_word word_of(const mode& m);
 
 /*! \brief Super-frames of preamble that mode \p m is sent with unless the operator says otherwise.
  *
- * The standard leaves M to the operator (110C D.5.2.1). One is enough but for waveform 0, whose data
- * come through where one of 3 kHz is missed in one transmission of 13: it has three there, and
- * two in 6 kHz. In wider bands one has as many chips. Waveform 1 has two in 3 kHz.
+ * The standard leaves M to the operator (110C D.5.2.1). One is enough but for the waveforms whose data
+ * come through at SNRs at which one is missed too often: waveform 0 has three in 3 kHz and two in
+ * wider bands, where they have more chips, waveform 1 has two in 3 kHz.
  *
  * \throws std::invalid_argument for a mode of another family.
  */
