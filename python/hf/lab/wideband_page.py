@@ -215,15 +215,17 @@ receiver gains 0.3 to 0.7 dB with waveforms 8 to 12, so that 1 dB is not there t
 
 {codes_table(results(CODES))}
 
-On Poor, where fades take blocks (`--channel poor --snr 20,21.5 --seconds 20.6 --max-bad 1000 --max-time
-820`): both codes over the same channels and noise, so that the difference counts more than each count.
+On Poor, where fades take blocks (`--channel poor --snr 20,21.5 --seconds 20.6 --max-bad 1000
+--max-time 820`): both codes over the same channels and noise, so that the difference counts more
+than each count.
 
 {faded_codes_table(results(CODES))}
 
 ## Acquisition at the threshold of the data
 
-`hf ber --acquisition --bandwidth 3 --waveform 0 --csv docs/measurements/{ACQUISITION}`, and with
-`--superframes` for others than the mode's own: one block of each waveform, found in its mode. Own are
+`hf ber --acquisition --bandwidth 3 --waveform 0 --csv
+docs/measurements/{ACQUISITION}`, and with `--superframes` for others than the mode's
+own: one block of each waveform, found in its mode. Own are
 two of waveform 0, three in 3 kHz, two of waveform 1 in 3 kHz, one of all others.
 
 {acquired(rows(tally.Found, ACQUISITION))}
