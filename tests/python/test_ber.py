@@ -183,7 +183,7 @@ def test_acquisition_and_silence_by_one_command():
     done = CliRunner(mix_stderr=False).invoke(command, [
         "--acquisition", "--silence", "0.01", "--bandwidth", "6", "--trials", "1"])
     assert done.exit_code == 0, done.stderr
-    assert "| 5069-6k-150S | 1 | awgn |" in done.stdout
+    assert "| 5069-6k-150S | 2 | awgn |" in done.stdout
     assert "6 kHz, awgn snr=0: 0 found in 0.01 h of noise" in done.stdout
 
 
