@@ -3,6 +3,7 @@
 #include "blocks/pdu.h"
 #include "blocks/sound_checks.h"
 #include "edges/sound_device.h"
+#include "radio/playback_watch.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/audio_sink.h>
@@ -35,7 +36,8 @@ public:
         : gr::sync_block("hf_audio_sink",
                          gr::io_signature::make(channels, channels, sizeof(float)),
                          gr::io_signature::make(0, 0, 0)),
-          d_rate(checked_sound_rate(audio_rate)), d_channels(checked_channels(channels))
+          d_rate(checked_sound_rate(audio_rate)), d_channels(checked_channels(channels)),
+          d_watch(d_rate, d_options.period_s)
     {
         check_sound("buffer_s", buffer_s, least_s, most_s);
         d_wanted_s = buffer_s;
@@ -85,8 +87,10 @@ private:
         if (!moving() && silence(x, frames * d_channels))
             return;
         size_t done = 0;
-        auto since = steady::now();
+        const auto begin = steady::now();
+        auto since = begin;
         unsigned full = 0;
+        bool told = false;
         while (done < frames) {
             boost::this_thread::interruption_point();
             const auto now = steady::now();
@@ -94,6 +98,7 @@ private:
             const bool empty = d_device->runs() > d_runs; // found by any call since
             if (empty)
                 ran_empty(now);
+            told = told || empty;
             done += took;
             if (took > 0) {
                 full = 0;
@@ -108,6 +113,8 @@ private:
         d_given += frames;
         const double held = d_device->holding();
         const auto now = steady::now();
+        if (!told && d_moving && d_device->runs() == d_runs)
+            look_for_holes(held, begin, now);
         d_empty_at = now + std::chrono::duration_cast<steady::duration>(
                                std::chrono::duration<double>(held));
         tell_held(held, now);
@@ -147,10 +154,39 @@ private:
         return std::all_of(x, x + n, [](float v) { return v == 0; });
     }
 
+    // The device played silence and did not say so; what it holds now it will play.
+    void look_for_holes(double held, steady::time_point begin, steady::time_point now)
+    {
+        const auto seconds = [](steady::time_point t) {
+            return std::chrono::duration<double>(t.time_since_epoch()).count();
+        };
+        const auto hole = d_watch.wrote(d_given, held, seconds(begin), seconds(now));
+        if (!hole)
+            return;
+        // What the clock finds lies seconds back: another transmission than this one suffered.
+        d_gaps += hole.lacked_s > 0;
+        std::lock_guard<std::mutex> lock(d_mutex);
+        ++d_state.underruns;
+        d_state.silent_ms += 1e3 * hole.silent_s;
+        want_more(hole.lacked_s);
+        if (hole.lacked_s > 0) { // it waits until it holds what it began with
+            d_moving = false;
+            d_given = static_cast<uint64_t>(std::lround(held * d_rate));
+        }
+    }
+
+    // A host that stalled once for so long will again.
+    void want_more(double lacked_s)
+    {
+        d_wanted_s = std::min(most_s, d_wanted_s + lacked_s);
+        d_state.wanted_ms = 1e3 * d_wanted_s;
+    }
+
     void ran_empty(steady::time_point now)
     {
         d_moving = false;
         d_given = 0;
+        d_watch.restart();
         ++d_gaps;
         std::lock_guard<std::mutex> lock(d_mutex);
         d_state.underruns += d_device->runs() - d_runs;
@@ -159,15 +195,14 @@ private:
             return;
         const double silent = std::chrono::duration<double>(now - *d_empty_at).count();
         d_state.silent_ms += 1e3 * silent;
-        // A host that stalled once for so long will again.
-        d_wanted_s = std::min(most_s, d_wanted_s + silent);
-        d_state.wanted_ms = 1e3 * d_wanted_s;
+        want_more(silent);
     }
 
     void lose(const char* why)
     {
         d_device.reset();
         d_runs = 0;
+        d_watch.restart();
         d_empty_at.reset();
         d_moving = false;
         d_given = 0;
@@ -214,6 +249,7 @@ private:
     sound_options d_options;
     double d_wanted_s;
     std::optional<sound_device> d_device;
+    kernel::playback_watch d_watch;
     std::optional<steady::time_point> d_empty_at; // if nothing more were written
     steady::time_point d_tried;
     uint64_t d_runs = 0;   // of the device, seen so far

@@ -18,26 +18,47 @@ int64_t arrival_clock::arrived(uint64_t samples, double now)
     if (now - d_window_begin < window_s)
         return 0;
     const double least = *d_least;
-    const double span = now - d_window_begin;
-    d_window_begin = now;
     d_least.reset();
+    const int64_t lost = judge(least, now);
+    d_window_begin = now;
+    return lost;
+}
+
+int64_t arrival_clock::judge(double least, double now)
+{
     if (!d_before) { // the first window: buffers were still filling
         d_before = least;
+        d_before_begin = d_window_begin;
         return 0;
     }
     const double moved = least - *d_before;
-    // Two windows lie between the two least ones at the most.
-    const double allowed = std::max(least_gap_s, 2 * span * most_drift_ppm * 1e-6);
-    if (std::abs(moved) > allowed && (moved > 0 || d_lost_s > 0)) {
-        // What was never lost cannot be taken back: a device that only began slowly is early now.
-        const double lost = moved > 0 ? moved : -std::min(-moved, d_lost_s);
+    const double allowed =
+        std::max(std::clamp(scatters * d_scatter, least_gap_s, sure_gap_s),
+                 (now - d_before_begin) * most_drift_ppm * 1e-6);
+    if (moved > allowed) {
+        if (moved <= sure_gap_s && !d_suspected) {
+            d_suspected = least;
+            return 0;
+        }
+        const double lost = std::min(moved, d_suspected.value_or(least) - *d_before);
         d_lost_s += lost;
-        d_before = least - lost;
+        keep(*d_before);
         return std::llround(lost * d_rate);
     }
-    if (std::abs(moved) > allowed)
+    if (moved < -allowed && d_lost_s > 0) {
+        // What was never lost cannot be taken back: a device that only began slowly is early now.
+        const double back = std::min(-moved, d_lost_s);
+        d_lost_s -= back;
+        keep(least + back);
+        return -std::llround(back * d_rate);
+    }
+    constexpr double memory = 8; // windows
+    d_scatter += (std::min(std::abs(moved), sure_gap_s) - d_scatter) / memory;
+    if (d_suspected) // the host had been late, and that was all
+        d_scatter = std::max(d_scatter, (*d_suspected - *d_before) / scatters);
+    if (moved < -allowed)
         d_anchor.reset(); // it began slowly, and that was no drift
-    d_before = least;
+    keep(least);
     d_latest = least;
     d_latest_time = now;
     if (!d_anchor) {
@@ -45,6 +66,13 @@ int64_t arrival_clock::arrived(uint64_t samples, double now)
         d_anchor_time = now;
     }
     return 0;
+}
+
+void arrival_clock::keep(double least)
+{
+    d_before = least;
+    d_before_begin = d_window_begin;
+    d_suspected.reset();
 }
 
 std::optional<double> arrival_clock::drift_ppm() const

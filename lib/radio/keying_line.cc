@@ -71,7 +71,7 @@ std::vector<keying_line::event> keying_line::push(const std::complex<float>* x,
     for (size_t k = 0; k < n; ++k) {
         if (first && k == *first) {
             if (idle()) // zeros are in the line, as many as it likes
-                d_line.resize(line_samples());
+                resize();
             d_transmitting = true;
             d_release.reset();
             if (!d_keyed)
@@ -100,6 +100,15 @@ std::vector<keying_line::event> keying_line::push(const std::complex<float>* x,
         }
     }
     return events;
+}
+
+// What it then holds more or less is told as what was added or left out: it moves all that follows.
+void keying_line::resize()
+{
+    const size_t before = d_line.size(), now = line_samples();
+    d_line.resize(now);
+    (now > before ? d_added : d_left_out) +=
+        static_cast<int64_t>(now > before ? now - before : before - now);
 }
 
 void keying_line::pass(std::complex<float> x, std::vector<std::complex<float>>& out)

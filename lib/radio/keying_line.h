@@ -85,8 +85,12 @@ public:
     bool keyed() const { return d_keyed; }
     //! Nothing of a transmission is in the line or the device.
     bool idle() const { return !d_keyed && !d_transmitting; }
-    int64_t added() const { return d_added; }       //!< zeros, since the beginning
-    int64_t left_out() const { return d_left_out; } //!< zeros, since the beginning
+    /*! \brief Zeros that were put between samples that came in, since the beginning: to trim, or
+     *         because the line grew. What comes later goes out so much later.
+     */
+    int64_t added() const { return d_added; }
+    //! Zeros that came in and did not go out, or were taken out of the line, since the beginning.
+    int64_t left_out() const { return d_left_out; }
     //! Samples that each sample waits in the line.
     size_t delay() const { return d_line.size(); }
 
@@ -94,6 +98,7 @@ private:
     void pass(std::complex<float> x, std::vector<std::complex<float>>& out);
 
     size_t line_samples() const;
+    void resize();
 
     std::deque<std::complex<float>> d_line;
     double d_rate, d_lead_s, d_delay_s;

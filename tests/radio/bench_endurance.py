@@ -6,13 +6,15 @@ tells of, and whether the key is ever down for longer than a transmission.
 
 The radio hears itself over a cable of a sound server of its own and transmits every eight seconds.
 Each transmission must come back as many samples later as the one before; what the radio itself
-tells of (samples lost, playback that ran empty, idle samples added or left out) is taken off. A
-step that is told of within a minute counts as detected. Prints a line a minute and the sums.
+tells of (samples lost, playback that ran empty, idle samples added or left out until it was keyed)
+is taken off. A step that is told of within a minute counts as detected. Prints every step, a line
+a minute and the sums.
 """
 import os
 import pathlib
 import sys
 import tempfile
+import threading
 import time
 
 from gnuradio import gr, hf
@@ -34,30 +36,41 @@ class Heard:
     """The latest samples that were received, by their number."""
 
     def __init__(self):
+        self._lock = threading.Lock()
         self._pieces, self._first, self.count = [], 0, 0
 
     def push(self, x):
         """More of them."""
-        self._pieces.append(x.copy())
-        self.count += len(x)
+        with self._lock:
+            self._pieces.append(x.copy())
+            self.count += len(x)
 
     def take(self, first, last):
         """Samples first to last - 1; older ones are forgotten."""
-        x = np.concatenate(self._pieces)
-        self._pieces = [x[first - self._first:]]
-        part, self._first = x[first - self._first:last - self._first], first
+        with self._lock:  # without, a piece that comes meanwhile is lost, and looks like a fault
+            x = np.concatenate(self._pieces)
+            self._pieces = [x[first - self._first:]]
+            part, self._first = x[first - self._first:last - self._first], first
         return part
 
 
 def told(radio_):
-    """What the radio tells of: events that may move what comes back, and by how much idle samples
-    moved it, samples of the modem."""
-    p, c, s = radio_.playback.state(), radio_.capture.state(), radio_.sink.state()
-    return ((p.underruns, p.outages, c.lost, c.overruns, c.outages), s.added - s.left_out)
+    """What the radio tells of that may move what comes back."""
+    p, c = radio_.playback.state(), radio_.capture.state()
+    return (p.underruns, p.outages, c.lost, c.overruns, c.outages)
+
+
+def moved(radio_):
+    """By how much idle samples move a transmission that is on its way, samples of the modem: while
+    it is keyed none are added or left out."""
+    until(lambda: radio_.sink.state().keyed)
+    s = radio_.sink.state()
+    return s.added - s.left_out
 
 
 def transmissions(radio_, player, heard, minutes):
-    """For each: the sample at which it was played, by how much it came back later, and told()."""
+    """For each: the sample at which it was played, by how much it came back later than idle
+    samples make it, and told()."""
     octets = b"is everything there?"
     signal = np.asarray(hf.modulate(MODE, octets))
     signal = signal * (radio_.level / np.max(np.abs(signal)))
@@ -65,22 +78,22 @@ def transmissions(radio_, player, heard, minutes):
     at = player.count
     end = at + int(minutes * 60 * RATE)
     while at < end:
-        at += EVERY
+        at = max(at + EVERY, player.count + RATE)  # however busy the host is
         player.play(at, signal)
+        later = moved(radio_)
         last = at + len(signal) + 2 * RATE
         until(lambda last=last: heard.count > last)
-        yield at, delay_of(heard.take(at, last), signal), told(radio_)
+        yield at, delay_of(heard.take(at, last), signal) - later, told(radio_)
 
 
 def undetected(found):
-    """Steps of what came back that nothing was told of within a minute: (sample, samples)."""
+    """Steps of what came back that nothing was told of within a minute: (s, ms)."""
     steps = []
     for k in range(1, len(found)):
-        (_, before, (_, moved_before)), (at, now, (_, moved)) = found[k - 1:k + 1]
-        step = (now - moved) - (before - moved_before)
-        near = [events for t, _, (events, _) in found if abs(t - at) <= TOLD_WITHIN]
-        if abs(step) > TOLERANCE and near[0] == near[-1]:
-            steps.append((at, step))
+        (_, before, _), (at, now, _) = found[k - 1:k + 1]
+        near = [events for t, _, events in found if abs(t - at) <= TOLD_WITHIN]
+        if abs(now - before) > TOLERANCE and near[0] == near[-1]:
+            steps.append((round(at / RATE), round((now - before) / RATE * 1e3, 2)))
     return steps
 
 
@@ -109,6 +122,9 @@ def main():
         for one in transmissions(r, player, heard, minutes):
             found.append(one)
             loads.append(os.getloadavg()[0])
+            step = one[1] - found[-2][1] if len(found) > 1 else 0
+            if abs(step) > TOLERANCE:
+                print(f"{len(found)}: a step of {step / 9.6:+.2f} ms", flush=True)
             if len(found) % 8 == 0:
                 print(f"{len(found)} transmissions, back after {one[1] / 9.6:.2f} ms, "
                       f"told {one[2]}, load {loads[-1]:.0f}", *r.take_lines(), sep="\n  ",
@@ -118,13 +134,13 @@ def main():
         r.close()
         until(lambda: not rig.keyed)
     downs = held_down(rig, time.monotonic())
-    events, _ = found[-1][2]
+    events = found[-1][2]
     seconds = (found[-1][0] - found[0][0]) / RATE
     steps = undetected(found)
     print(f"{seconds / 60:.1f} minutes, {len(found)} transmissions, load {min(loads):.0f} to "
           f"{max(loads):.0f}: told of {events[0]} times empty and {events[2]} samples lost; "
-          f"{len(steps)} steps that were not told of {steps[:5]}; key down {len(downs)} times, "
-          f"{min(downs):.2f} to {max(downs):.2f} s")
+          f"{len(steps)} steps that were not told of (s, ms) {steps}; key down {len(downs)} "
+          f"times, {min(downs):.2f} to {max(downs):.2f} s")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,12 @@ import subprocess
 import time
 
 
+class Environment(dict):
+    """Of programs that use the cables; server: its process id."""
+
+    server = 0
+
+
 def pactl(environment, *arguments):
     """A command to the server; what it says."""
     return subprocess.run(["pactl", *arguments], env=environment, check=True, timeout=60,
@@ -33,9 +39,9 @@ def cables(folder, names=("east", "west"), rates=None):
     runtime = folder / "pulse"
     runtime.mkdir()
     unix = runtime / "pulse.sock"
-    environment = {**os.environ, "XDG_RUNTIME_DIR": str(runtime), "HOME": str(runtime),
-                   "ALSA_CONFIG_PATH": str(folder / "asound.conf"),
-                   "PULSE_SERVER": f"unix:{unix}"}
+    environment = Environment({
+        **os.environ, "XDG_RUNTIME_DIR": str(runtime), "HOME": str(runtime),
+        "ALSA_CONFIG_PATH": str(folder / "asound.conf"), "PULSE_SERVER": f"unix:{unix}"})
     text = "</usr/share/alsa/alsa.conf>\n"
     command = ["pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no",
                "--realtime=no", "--high-priority=no", "-L",
@@ -50,6 +56,7 @@ def cables(folder, names=("east", "west"), rates=None):
     (folder / "asound.conf").write_text(text)
     server = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL)
+    environment.server = server.pid
     try:
         deadline = time.monotonic() + 30
         while not unix.exists():

@@ -69,6 +69,28 @@ TEST(arrival_clock, lost_samples_are_put_in)
     EXPECT_NEAR(*c.clock.drift_ppm(), 30, 5); // of the card, not of what it lost
 }
 
+TEST(arrival_clock, the_loss_of_one_block_is_told_from_lateness)
+{
+    // The host is late by 2 ms in the mean, and by 10 ms now and then; blocks of sound systems.
+    for (const double gap : { 0.006, 0.01, 256 / rate }) {
+        card c(30);
+        EXPECT_EQ(c.run(100, 0.002), 0);
+        c.lose(gap);
+        EXPECT_NEAR(static_cast<double>(c.run(10, 0.002)) / rate, gap, 0.0005) << gap;
+        EXPECT_EQ(c.run(300, 0.002), 0) << gap;
+    }
+}
+
+TEST(arrival_clock, a_host_that_is_late_in_bad_minutes_loses_nothing)
+{
+    card c;
+    EXPECT_EQ(c.run(100, 0.002), 0);
+    int64_t wrongly = 0;
+    for (int k = 0; k < 20; ++k)
+        wrongly += std::abs(c.run(30, 0.02)) + std::abs(c.run(30, 0.002));
+    EXPECT_EQ(wrongly, 0);
+}
+
 TEST(arrival_clock, a_host_that_stalls_loses_nothing)
 {
     card c;

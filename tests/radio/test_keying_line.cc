@@ -155,10 +155,13 @@ TEST(keying_line, the_line_makes_up_for_what_the_device_lacks_of_the_lead)
     run r;
     const auto expect_line = [&](size_t n, size_t samples) {
         const size_t begin = r.out.size();
+        const int64_t was = static_cast<int64_t>(l.delay()) - l.added() + l.left_out();
         r.transmission(l, 5);
         r.zeros(l, 100);
         EXPECT_EQ(r.first(n) - begin, samples);
         EXPECT_EQ(r.out.size(), 105 * n); // one for one, whatever the line does
+        // What moved the transmission is told.
+        EXPECT_EQ(static_cast<int64_t>(l.delay()) - l.added() + l.left_out(), was);
     };
     expect_line(1, 10);
     l.device_delay(0.15);

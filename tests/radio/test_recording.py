@@ -9,6 +9,7 @@ from gnuradio import blocks, gr
 from gnuradio.hf import recording
 from gnuradio.hf.radio import recorder
 import numpy as np
+import pmt
 import pytest
 
 
@@ -103,11 +104,11 @@ def test_what_is_wrong_is_named(tmp_path, more, named):
     assert result.returncode == 2 and named in result.stderr and "1.toml" in result.stderr
 
 
-def record(folder, seconds, file_s, most_octets, said):
+def record(folder, seconds, file_s, most_octets, said, tags=()):
     tb = gr.top_block()
     r = recorder.Recorder(str(folder), "x", 9600, most_octets, file_s, "a test", said.append)
     x = np.arange(int(seconds * 9600)).astype(np.complex64)
-    tb.connect(blocks.vector_source_c(x.tolist()), r)
+    tb.connect(blocks.vector_source_c(x.tolist(), False, 1, list(tags)), r)
     tb.run()
     return x, r
 
@@ -121,6 +122,17 @@ def test_files_are_cut_and_the_oldest_go(tmp_path):
     data = np.concatenate([np.fromfile(recording.sigmf_files(m)[0], np.complex64) for m in kept])
     assert np.array_equal(data, x[len(x) - len(data):])
     assert len(data) == 25 * 9600
+
+
+def test_samples_that_the_radio_lost_are_annotated(tmp_path):
+    tags = [gr.tag_utils.python_to_tag((at, pmt.intern("erased"), value, pmt.PMT_NIL))
+            for at, value in ((9600, pmt.from_uint64(480)), (10080, pmt.from_uint64(96)),
+                              (95990, pmt.from_uint64(30)), (50000, pmt.intern("many")))]
+    record(tmp_path, 15, 10, 10 ** 9, [], tags)
+    found = [[(a["core:sample_start"], a["core:sample_count"], a["core:label"])
+              for a in json.loads(open(m).read())["annotations"]]
+             for m in files_of(str(tmp_path))]
+    assert found == [[(9600, 576, "lost"), (95990, 10, "lost")], [(0, 20, "lost")]]
 
 
 def test_a_full_disk_ends_the_recording_not_the_station(tmp_path):

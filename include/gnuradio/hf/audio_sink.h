@@ -13,14 +13,15 @@ namespace gr::hf {
 
 //! What a playback device has done.
 struct audio_sink_state {
-    bool open = true;       //!< the device is there
-    uint64_t outages = 0;   //!< times that it was gone
-    uint64_t underruns = 0; //!< times that it ran empty
-    double silent_ms = 0;   //!< of all underruns together, as far as the clock tells
-    double held_ms = 0;     //!< written and not heard yet, after the last write
-    double wanted_ms = 0;   //!< what it should hold to bridge the host's stalls
-    uint64_t taken = 0;     //!< samples that it has taken
-    std::string trouble;    //!< why it was gone last
+    bool open = true;     //!< the device is there
+    uint64_t outages = 0; //!< times that it was gone
+    uint64_t underruns =
+        0; //!< times that it ran empty, as the device told or the clock shows
+    double silent_ms = 0; //!< of all underruns together, as far as the clock tells
+    double held_ms = 0;   //!< written and not heard yet, after the last write
+    double wanted_ms = 0; //!< what it should hold to bridge the host's stalls
+    uint64_t taken = 0;   //!< samples that it has taken
+    std::string trouble;  //!< why it was gone last
 };
 
 /*! \brief Samples to a sound device, which is opened again when it was lost.
@@ -30,7 +31,8 @@ struct audio_sink_state {
  * \p buffer_s of them have come, and again so after it ran empty; the samples should come at the
  * pace of a device from then on, so that the device always holds about as much. It takes up to a
  * second more from a host that was busy and catches up. After it ran empty it should hold as much
- * more as it lacked, up to 0.5 s.
+ * more as it lacked, up to 0.5 s. That it ran empty is found by the host's clock as well, since not
+ * every sound system tells.
  *
  * Message port \c held (out): PDUs of type held (held_s: written and not heard yet, s;
  * host_s: at this time of the host's steady clock; wanted_s: what should be held) for hf.to_audio,

@@ -12,8 +12,10 @@ namespace gr::hf {
 
 //! What has become of the samples for a transmitter.
 struct to_audio_state {
-    bool keyed = false;     //!< the transmitter is to be keyed
-    uint64_t added = 0;     //!< zeros added between transmissions, baseband samples
+    bool keyed = false; //!< the transmitter is to be keyed
+    uint64_t added =
+        0; //!< zeros added between transmissions, baseband samples: added less
+           //!< left out is by how much later all that follows goes out
     uint64_t left_out = 0;  //!< zeros left out between transmissions, baseband samples
     uint64_t key_downs = 0; //!< since the start
     uint64_t damaged = 0;   //!< transmissions in which the device ran empty or was lost

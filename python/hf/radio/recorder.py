@@ -25,8 +25,9 @@ class Recorder(gr.sync_block):
     """Keeps a stream of complex baseband in files of equal length, NAME-TIME.sigmf-data and
     -meta; the oldest of that name go when all together would take more than the limit.
 
-    Port status of hf.modem: its receptions and transmissions become annotations. When the disk
-    is full the recording ends, and says so; the station goes on.
+    Port status of hf.modem: its receptions and transmissions become annotations, as do samples
+    that the radio has lost (tag erased). When the disk is full the recording ends, and says so;
+    the station goes on.
     """
 
     def __init__(self, folder: str, name: str, sample_rate: float, most_octets: int,
@@ -51,6 +52,7 @@ class Recorder(gr.sync_block):
         """See gr.sync_block."""
         x = input_items[0]
         if not self.failed:
+            self._note_lost(self.get_tags_in_window(0, 0, len(x), pmt.intern("erased")))
             try:
                 self._write(x)
             except OSError as error:
@@ -67,6 +69,21 @@ class Recorder(gr.sync_block):
             except OSError as error:
                 self._say(f"{self._base}: {error.strerror}")
         return True
+
+    def _note_lost(self, tags: Sequence[Any]) -> None:
+        """Zeros that stand for samples which the radio has lost."""
+        for tag in tags:
+            if not pmt.is_uint64(tag.value):
+                continue
+            end = tag.offset + pmt.to_uint64(tag.value)
+            with self._lock:
+                last = self._annotations[-1] if self._annotations else {}
+                if last.get("core:label") == "lost" and last["end"] == tag.offset:
+                    last["end"] = end  # they come in pieces
+                else:
+                    self._annotations.append({
+                        "core:sample_start": tag.offset, "end": end, "core:label": "lost",
+                        "core:comment": "zeros for samples that the radio has lost"})
 
     def _write(self, x: np.ndarray) -> None:
         while len(x):
@@ -99,8 +116,9 @@ class Recorder(gr.sync_block):
         self._describe()
         self._file = None
         with self._lock:  # what still goes on belongs to the next file as well
+            rest = [a for a in self._annotations if a["end"] is None or a["end"] > self._count]
             self._annotations.clear()
-            self._annotations.extend(self._open.values())
+            self._annotations.extend(rest)
 
     def _describe(self) -> None:
         self._described = self._count

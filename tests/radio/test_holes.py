@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every hole that a sound server makes is told, looked at sample by sample."""
+import os
+import signal
+import time
+
+from gnuradio import gr, hf
+import sound
+from ramp import Ramp
+from waiting import until
+
+#: PulseAudio: the clock decides after two windows of two seconds.
+TOLD_WITHIN_S = 8
+
+
+def test_a_server_that_stalls_leaves_no_hole_that_nobody_tells_of(tmp_path, monkeypatch):
+    with sound.cables(tmp_path, ("east",)) as environment:
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        tb = gr.top_block()
+        source, ramp = hf.audio_source("east_out"), Ramp()
+        sink = hf.audio_sink("east_in")
+        tb.connect(source, ramp, sink)
+        tb.start()
+        try:
+            until(lambda: ramp.delay > 0)
+            stalls = 0
+            while len(ramp.holes) < 8 and stalls < 20:
+                time.sleep(2)
+                os.kill(environment.server, signal.SIGSTOP)
+                time.sleep(1e-3 * sink.state().held_ms + 0.06)
+                os.kill(environment.server, signal.SIGCONT)
+                stalls += 1
+            time.sleep(TOLD_WITHIN_S)
+        finally:
+            tb.stop()
+            tb.wait()
+    told = sink.state().underruns
+    print(f"{stalls} stalls, holes", [(zeros, missing) for _, zeros, missing in ramp.holes],
+          f"told {told} times, load", os.getloadavg()[0])
+    assert len(ramp.holes) >= 8 and source.state().lost == 0
+    # A stall makes a hole; some samples may come out in the middle of it.
+    times = [at for at, _, _ in ramp.holes]
+    apart = 1 + sum(b - a > 1 for a, b in zip(times, times[1:]))
+    assert apart <= told <= len(times)
