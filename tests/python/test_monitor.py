@@ -8,6 +8,7 @@ from gnuradio import hf as module
 from gnuradio.hf import recording
 import numpy as np
 import pytest
+import band
 
 RATE = 96000
 
@@ -68,6 +69,19 @@ def test_every_transmission_of_a_band_is_found(hf, tmp_path):
         assert abs(report["freq_offset_hz"]) < 1
         (file,) = (tmp_path / "heard").glob(f"{centre:+d}-*.bin")
         assert file.read_bytes()[:60] == octets
+
+
+@pytest.mark.parametrize("mode", sorted(band.THRESHOLD_DB))
+def test_transmissions_near_the_threshold_are_found_as_by_demodulate(tmp_path, mode):
+    wide, sent = band.band(mode, 1, 1)
+    found = [band.counts(heard(tmp_path, wide), sent, mode)
+             for heard in (band.heard_by_monitor, band.heard_by_demodulate)]
+    print(mode, "of", len(sent), "found, without error, and something else:", *found)
+    assert min(found[0][0], found[1][0]) >= len(sent) - 1
+
+
+def test_the_help_names_the_files_of_octets(hf):
+    assert "CHANNEL-START.bin" in hf("monitor", "--help").out.decode()
 
 
 @pytest.mark.parametrize("arguments, named", [

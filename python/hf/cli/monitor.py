@@ -92,7 +92,7 @@ def device(kind: str, args: str, frequency: Optional[float], sample_rate: Option
 @click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
               help="Of each receiver, as in hf demodulate.")
 @click.option("--payload", metavar="FOLDER", help="Keep the octets of each transmission there, a "
-              "file each: _hf.channeliserANNEL-START.bin.")
+              "file each: CHANNEL-START.bin.")
 def command(path: Optional[str], soapy: Optional[str], uhd: Optional[str],
             frequency: Optional[float], gain: float, antenna: str, seconds: Optional[float],
             channels: Optional[List[float]], grid: Optional[float],
