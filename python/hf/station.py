@@ -23,8 +23,8 @@ class Description:
     data; bandwidth: of the channel, kHz, that of the mode unless given: with mode = "auto" it
     says among which modes is chosen;
     zero_interleaver: the serial tone's announced S means Z;
-    start_delay_s: without lock step nothing is transmitted before so
-    many seconds of samples have come, 0 to 60 (1 unless given);
+    start_delay_s: nothing is transmitted before so many seconds of samples have come, 0 to 60 (1
+    unless given; 0 in lock step);
     data_link: further settings by name (hf.data_link.settings());
     netns: network namespace of TUN device and sockets. With modem_server the station is a
     modem without a data link, so that of the others only mode, netns and zero_interleaver
@@ -206,8 +206,8 @@ class Station:
             modem = self.modem = emulated_modem
         else:
             modem = self.modem = _hf.modem(lock_step, d.zero_interleaver,
-                                           start_delay_s=None if lock_step else d.start_delay_s,
-                                           level=level, bandwidth=d.bandwidth_khz)
+                                           start_delay_s=d.start_delay_s, level=level,
+                                           bandwidth=d.bandwidth_khz)
             tb.connect(radio_source, modem, radio_sink)
         if d.modem_server is not None:
             near = d.modem_server

@@ -4,6 +4,7 @@ import random
 import socket
 
 from gnuradio import blocks, gr, hf
+from gnuradio.hf import station
 import pmt
 import pytest
 
@@ -91,6 +92,19 @@ def test_the_first_transmission_waits_for_the_start_delay(live, delay_s, earlies
     top.run()
     first = min(m["now"] for m, _ in status.messages() if m.get("type") == "tx_start") / 1e9
     assert earliest_s <= first < earliest_s + 1
+
+
+def test_a_station_in_lock_step_waits_as_its_description_says():
+    top = gr.top_block()
+    air = hf.air(2, "clear", duration_s=8)
+    near = station.Station(top, station.Description("1.2.0.1", "4539-3200S", start_delay_s=2.5),
+                           air.source(0), air.sink(0))
+    near.add_client(top, hf.traffic("1.2.0.2", 1000))
+    top.connect(air.source(1), air.sink(1))
+    status = Listener(top, near.modem, "status")
+    top.run()
+    first = min(m["now"] for m, _ in status.messages() if m.get("type") == "tx_start") / 1e9
+    assert 2.5 <= first < 3.5
 
 
 def test_random_primitives_on_the_sis_port():

@@ -4,9 +4,11 @@
     build/run python3 tests/radio/bench_utilisation.py [OCTETS]
 
 Two stations over cables of a sound server of its own, keyed by nothing; then the same over the
-simulated air, clear, in lock step. Prints utilisation (payload confirmed by the peer, over time
-and data rate) of both, and what the devices lost. Takes as long as the octets take (200 kB:
-3 minutes).
+simulated air, clear, in lock step, begun as late as a radio does: a station that had been silent
+leaves longer pauses to others at first, which has nothing to do with sound. Prints utilisation
+(payload confirmed by the peer, over time and data rate) of both, from each end of a transmission
+of the sender to the begin of its next, and what the devices lost. Takes as long as the octets
+take (200 kB: 3 minutes).
 """
 import os
 import pathlib
@@ -15,11 +17,13 @@ import tempfile
 import time
 
 from gnuradio import gr, hf
-from gnuradio.hf import radio, station
+from gnuradio.hf import radio, station, watch
 import sound
 
 MODE, RATE_BPS = "4539-9600S", 9600
 NODES = ["1.2.0.1", "1.2.0.2"]
+#: Of a radio: sound systems fill buffers meanwhile.
+START_DELAY_S = 1.0
 
 
 def utilisation(client):
@@ -29,11 +33,14 @@ def utilisation(client):
 
 
 def exchange(octets, add_station, ended):
-    """Move them from the first station to the second; gives the utilisation."""
+    """Move them from the first station to the second; gives the utilisation, and the pauses
+    between transmissions of the first, s."""
     tb = gr.top_block("utilisation")
-    clients = []
+    clients, seen = [], watch.ModemWatch()
     for k in range(2):
         s = add_station(tb, k)
+        if k == 0:
+            tb.msg_connect(s.modem, "status", seen, "status")
         clients.append(hf.traffic(NODES[1 - k], octets if k == 0 else 0))
         s.add_client(tb, clients[-1])
     tb.start()
@@ -45,14 +52,16 @@ def exchange(octets, add_station, ended):
     tb.wait()
     if clients[0].state().octets_confirmed < octets:
         raise SystemExit(f"only {clients[0].state().octets_confirmed} of {octets} octets arrived")
-    return utilisation(clients[0])
+    sent = watch.transmissions(seen.events(), 0)
+    return utilisation(clients[0]), [b.begin - a.end for a, b in zip(sent, sent[1:])]
 
 
 def over_lock_step(octets):
     """On the simulated air, clear."""
     air = hf.air(2, "clear", 1, 0.0, hf.mode(MODE).mean_power)
     return exchange(octets, lambda tb, k: station.Station(
-        tb, station.Description(NODES[k], MODE), air.source(k), air.sink(k)), air.end)
+        tb, station.Description(NODES[k], MODE, start_delay_s=START_DELAY_S), air.source(k),
+        air.sink(k)), air.end)
 
 
 def over_sound(octets):
@@ -61,7 +70,7 @@ def over_sound(octets):
 
     def add_station(tb, k):
         hears, speaks = ("east", "west")[::1 if k == 0 else -1]
-        d = station.Description(NODES[k], MODE, radio=station.Radio(
+        d = station.Description(NODES[k], MODE, start_delay_s=START_DELAY_S, radio=station.Radio(
             capture=f"{hears}_out", playback=f"{speaks}_in"))
         r = radio.open_radio(tb, d)
         radios.append(r)
@@ -73,13 +82,16 @@ def over_sound(octets):
 def main():
     """Print both figures."""
     octets = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
-    lock_step = over_lock_step(octets)
+    lock_step, pauses = over_lock_step(octets)
+    print("lock step: pauses of", " ".join(f"{p:.2f}" for p in pauses), "s", flush=True)
     with tempfile.TemporaryDirectory() as folder, \
             sound.cables(pathlib.Path(folder)) as environment:
         os.environ.update(environment)
-        real_time, radios = over_sound(octets)
+        (real_time, pauses), radios = over_sound(octets)
+    print("sound devices: pauses of", " ".join(f"{p:.2f}" for p in pauses), "s")
     print(f"{octets} octets in {MODE}: lock step {100 * lock_step:.2f} %, sound devices in real "
-          f"time {100 * real_time:.2f} % ({100 * (real_time / lock_step - 1):+.2f} %)")
+          f"time {100 * real_time:.2f} % ({100 * (real_time / lock_step - 1):+.2f} %), load "
+          f"{os.getloadavg()[0]:.0f}")
     for r in radios:
         p, c = r.playback.state(), r.capture.state()
         print(f"{r.radio.playback}: ran empty {p.underruns} times; {r.radio.capture}: "
