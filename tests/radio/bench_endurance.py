@@ -19,7 +19,7 @@ import time
 
 from gnuradio import gr, hf
 from gnuradio.hf import radio, station
-from gnuradio.hf.radio import probe
+from gnuradio.hf.radio import priority, probe
 import numpy as np
 from answering import delay_of
 from rig import Rig
@@ -111,6 +111,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, \
             sound.cables(pathlib.Path(folder), ("east",)) as environment:
         os.environ.update(environment)
+        priority.go_first()  # as a station does
         tb = gr.top_block()
         r = radio.AudioRadio(tb, station.Radio(
             capture="east_out", playback="east_in",

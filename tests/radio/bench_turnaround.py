@@ -16,6 +16,7 @@ import tempfile
 
 from gnuradio import blocks, gr
 from gnuradio.hf import radio, station
+from gnuradio.hf.radio import priority
 import numpy as np
 import pmt
 import sound
@@ -91,7 +92,8 @@ def text(found):
 def main():
     """Print the figures."""
     questions = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    print("turnaround, least / middle / most")
+    priority.go_first()  # as a station does
+    print(f"turnaround, least / middle / most; load {os.getloadavg()[0]:.0f}")
     with tempfile.TemporaryDirectory() as folder, \
             sound.cables(Path(folder), ("east",)) as environment:
         os.environ.update(environment)

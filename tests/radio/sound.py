@@ -33,9 +33,10 @@ def unplug(environment, name):
 
 
 @contextlib.contextmanager
-def cables(folder, names=("east", "west"), rates=None):
+def cables(folder, names=("east", "west"), rates=None, first=False):
     """For each name ALSA devices NAME_in (play into the cable) and NAME_out (record what comes
-    out). Gives the environment for programs that use them."""
+    out). Gives the environment for programs that use them. first: the server goes ahead of other
+    programs, as it does unless told otherwise; without, a busy machine is harder for it."""
     runtime = folder / "pulse"
     runtime.mkdir()
     unix = runtime / "pulse.sock"
@@ -44,7 +45,7 @@ def cables(folder, names=("east", "west"), rates=None):
         "ALSA_CONFIG_PATH": str(folder / "asound.conf"), "PULSE_SERVER": f"unix:{unix}"})
     text = "</usr/share/alsa/alsa.conf>\n"
     command = ["pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no",
-               "--realtime=no", "--high-priority=no", "-L",
+               "--realtime=no", f"--high-priority={'yes' if first else 'no'}", "-L",
                f"module-native-protocol-unix auth-anonymous=1 socket={unix}"]
     for name in names:
         rate = (rates or {}).get(name, 48000)

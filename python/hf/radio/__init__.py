@@ -6,6 +6,7 @@ from typing import Any, Callable, List
 from gnuradio import gr
 
 from .. import station
+from . import priority
 from .audio import AudioRadio
 from .file import FileRadio
 from .recorder import Recorder
@@ -21,8 +22,11 @@ _KINDS = {"audio": AudioRadio, "file": FileRadio, "soapy": SdrRadio, "uhd": SdrR
 
 def open_radio(tb: gr.top_block, d: station.Description) -> Any:
     """Open the radio of a station, which must have one; its blocks are connected among
-    themselves. Raises StationError, which names the file."""
+    themselves. For a live one the program gets a higher priority, see priority.go_first().
+    Raises StationError, which names the file."""
     assert d.radio is not None
+    if d.radio.type != "file":
+        priority.go_first()  # ahead of the threads that a device brings
     where = f"{d.where} [radio]: " if d.where else "[radio]: "
     try:
         return _KINDS[d.radio.type](tb, d.radio, d.sample_rate)
