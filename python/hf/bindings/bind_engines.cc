@@ -265,7 +265,10 @@ void bind_mode(py::module& m)
         .def("__eq__", [](const mode& a, const mode& b) { return a == b; })
         .def("__hash__",
              [](const mode& x) { return std::hash<std::string>()(x.to_string()); });
+}
 
+void bind_timing(py::module& m)
+{
     py::class_<kernel::mode_timing>(m, "timing", "When what is on the air in one mode.")
         .def(py::init(
                  [](const mode_argument& x) { return kernel::timing_of(mode_of(x)); }),
@@ -477,6 +480,7 @@ void bind_engines(py::module& m)
 {
     bind_ber(m);
     bind_mode(m);
+    bind_timing(m);
     bind_symbols(m);
     bind_modulator(m);
     bind_receiver(m);
