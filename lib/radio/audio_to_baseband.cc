@@ -15,6 +15,16 @@ constexpr float largest_sample = 1e15f;
 
 float sound(float x) { return std::abs(x) < largest_sample ? x : 0; }
 
+// A real signal holds half of its amplitude at the subcarrier.
+float taken(float x) { return 2 * sound(x); }
+std::complex<float> taken(std::complex<float> x)
+{
+    return { sound(x.real()), sound(x.imag()) };
+}
+
+// So many samples stay in the nearest cache on their way from step to step.
+constexpr size_t piece = 2048;
+
 audio_rates checked(const audio_rates& r)
 {
     r.check();
@@ -64,15 +74,8 @@ void audio_to_baseband::push(const float* x,
                              size_t n,
                              std::vector<std::complex<float>>& out)
 {
-    // A real signal holds half of its amplitude at the subcarrier.
-    d_real.resize(n);
-    for (size_t i = 0; i < n; ++i)
-        d_real[i] = 2 * sound(x[i]);
-    if (d_finder)
-        blank(d_real, d_real_waiting);
-    d_resampler.push(d_real.data(), d_real.size());
     const size_t before = out.size();
-    convert(out);
+    push(x, n, d_real, out);
     tell_erased(out.size() - before);
 }
 
@@ -80,15 +83,30 @@ void audio_to_baseband::push(const std::complex<float>* x,
                              size_t n,
                              std::vector<std::complex<float>>& out)
 {
-    d_complex.resize(n);
-    for (size_t i = 0; i < n; ++i)
-        d_complex[i] = { sound(x[i].real()), sound(x[i].imag()) };
-    if (d_finder)
-        blank(d_complex, d_complex_waiting);
-    d_resampler.push(d_complex.data(), d_complex.size());
     const size_t before = out.size();
-    convert(out);
+    push(x, n, d_complex, out);
     tell_erased(out.size() - before);
+}
+
+template <class T>
+void audio_to_baseband::push(const T* x,
+                             size_t n,
+                             std::vector<T>& waiting,
+                             std::vector<std::complex<float>>& out)
+{
+    for (size_t count; n > 0; x += count, n -= count) {
+        count = std::min(n, piece);
+        const size_t waited = waiting.size();
+        waiting.resize(waited + count);
+        std::transform(x,
+                       x + count,
+                       waiting.begin() + static_cast<long>(waited),
+                       [](T y) { return taken(y); });
+        const size_t judged = d_finder ? blank(waiting, waited) : count;
+        d_resampler.push(waiting.data(), judged);
+        waiting.erase(waiting.begin(), waiting.begin() + static_cast<long>(judged));
+        convert(out);
+    }
 }
 
 void audio_to_baseband::convert(std::vector<std::complex<float>>& out)
@@ -103,40 +121,34 @@ void audio_to_baseband::finish(std::vector<std::complex<float>>& out)
 {
     // What still waits for its verdict: silence follows.
     const size_t before = out.size();
-    if (d_finder && !d_real_waiting.empty()) {
-        d_real.assign(d_real_waiting.size(), 0);
-        blank(d_real, d_real_waiting);
-        d_resampler.push(d_real.data(), d_real.size());
-    }
-    if (d_finder && !d_complex_waiting.empty()) {
-        d_complex.assign(d_complex_waiting.size(), 0);
-        blank(d_complex, d_complex_waiting);
-        d_resampler.push(d_complex.data(), d_complex.size());
-    }
+    push(std::vector<float>(d_real.size()).data(), d_real.size(), d_real, out);
+    push(std::vector<std::complex<float>>(d_complex.size()).data(),
+         d_complex.size(),
+         d_complex,
+         out);
     d_resampler.finish();
     convert(out);
     d_filter.finish(out);
     tell_erased(out.size() - before);
 }
 
-// In: the next samples; out: those that were judged meanwhile, without bursts.
+// Judges the samples behind the first \p waited; takes bursts out of those, from the first on, of which
+// there is a verdict then, and returns how many these are.
 template <class T>
-void audio_to_baseband::blank(std::vector<T>& x, std::vector<T>& waiting)
+size_t audio_to_baseband::blank(std::vector<T>& x, size_t waited)
 {
-    const size_t n = x.size(), waited = waiting.size();
-    // The first samples of all wait for as many.
-    const size_t first =
-        std::min(d_finder->delay() - std::min(d_finder->delay(), waited), n);
-    waiting.insert(waiting.end(), x.begin(), x.end());
+    const size_t n = x.size() - waited, delay = d_finder->delay();
     d_power.resize(n);
-    std::transform(x.begin(), x.end(), d_power.begin(), [](T y) { return std::norm(y); });
+    std::transform(x.begin() + static_cast<long>(waited),
+                   x.end(),
+                   d_power.begin(),
+                   [](T y) { return std::norm(y); });
     d_verdict.resize(n);
     d_finder->push(d_power.data(), n, d_verdict.data());
-    const size_t given = n - first;
-    x.assign(waiting.begin(), waiting.begin() + static_cast<long>(given));
-    waiting.erase(waiting.begin(), waiting.begin() + static_cast<long>(given));
-    for (size_t i = 0; i < given; ++i) {
-        const bool hit = d_verdict[first + i] != 0;
+    // The first samples of all wait for as many.
+    const size_t judged = x.size() - std::min(std::max(delay, waited), x.size());
+    for (size_t i = 0; i < judged; ++i) {
+        const bool hit = d_verdict[n - judged + i] != 0;
         if (!hit && d_hits == 0) { // mostly
             ++d_judged;
             continue;
@@ -145,6 +157,7 @@ void audio_to_baseband::blank(std::vector<T>& x, std::vector<T>& waiting)
         if (d_hits > 0)
             x[i] *= 1 - d_share[d_hits];
     }
+    return judged;
 }
 
 // One more sample was judged: what is missing of it, by the modem's samples.

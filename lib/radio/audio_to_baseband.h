@@ -64,15 +64,20 @@ private:
     audio_to_baseband(const audio_rates& rates, bool blank_bursts);
     void convert(std::vector<std::complex<float>>& out);
     template <class T>
-    void blank(std::vector<T>& x, std::vector<T>& waiting);
+    void push(const T* x,
+              size_t n,
+              std::vector<T>& waiting,
+              std::vector<std::complex<float>>& out);
+    template <class T>
+    size_t blank(std::vector<T>& x, size_t waited);
     void fade(bool hit);
     void tell_erased(size_t appended);
 
     resampler d_resampler;
     mixer d_mixer;
     channel_filter d_filter;
-    std::vector<float> d_real, d_real_waiting; // waiting for the verdict
-    std::vector<std::complex<float>> d_complex, d_complex_waiting, d_resampled;
+    std::vector<float> d_real; // waiting for the verdict
+    std::vector<std::complex<float>> d_complex, d_resampled;
 
     std::optional<burst_finder> d_finder;
     std::vector<float> d_power;

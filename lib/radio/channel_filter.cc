@@ -48,10 +48,10 @@ void channel_filter::push(const std::complex<float>* x,
     out.resize(first + count);
     // The taps are symmetric: no need to turn them round.
     for (size_t i = 0; i < count; ++i)
-        volk_32fc_32f_dot_prod_32fc(&out[first + i],
-                                    &d_history[i],
-                                    d_taps.data(),
-                                    static_cast<unsigned>(d_taps.size()));
+        volk_32fc_32f_dot_prod_32fc_u(&out[first + i],
+                                      &d_history[i],
+                                      d_taps.data(),
+                                      static_cast<unsigned>(d_taps.size()));
     d_history.erase(d_history.begin(), d_history.begin() + static_cast<long>(count));
 }
 

@@ -20,7 +20,7 @@ constexpr size_t vector = 16;
 float dot(const float* x, const float* taps, size_t n)
 {
     float y;
-    volk_32f_x2_dot_prod_32f(&y, x, taps, static_cast<unsigned>(n));
+    volk_32f_x2_dot_prod_32f_u(&y, x, taps, static_cast<unsigned>(n));
     return y;
 }
 
