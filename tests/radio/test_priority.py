@@ -6,7 +6,7 @@ import sys
 
 from gnuradio import gr
 from gnuradio.hf import radio, station
-from gnuradio.hf.radio import priority
+from gnuradio.hf.radio import live_channel, priority
 import pytest
 
 GO = ("import os, sys\n"
@@ -48,3 +48,11 @@ def test_a_live_radio_asks_for_it_and_a_recording_does_not(monkeypatch, live):
     with pytest.raises(station.StationError, match="nowhere"):
         radio.open_radio(gr.top_block(), station.Description("1.2.0.1", radio=r))
     assert bool(asked) == live
+
+
+def test_so_does_a_channel_between_devices(monkeypatch):
+    asked = []
+    monkeypatch.setattr(priority, "go_first", lambda: asked.append(True))
+    with pytest.raises(RuntimeError, match="nowhere"):
+        live_channel.LiveChannel("awgn snr=15", [("nowhere", "nowhere")], 1, -10.0)
+    assert asked

@@ -5,6 +5,7 @@ from typing import Any, List, Tuple
 from gnuradio import gr
 
 from .. import hf_python as _hf
+from . import priority
 from .audio import Watch, open_capture, open_playback
 
 #: What the playback devices hold, s.
@@ -16,7 +17,8 @@ _MODEM_RATE = 9600.0
 class LiveChannel:
     """What a capture device gives goes through an HF channel to a playback device, in real time.
 
-    A context manager; further directions (of a two-way box) have channels of their own. signal_db:
+    A context manager; further directions (of a two-way box) have channels of their own. The
+    program gets a higher priority, see priority.go_first(). signal_db:
     mean power of the signal in the captured audio, dB of full scale, to which the channel's SNR
     refers.
     """
@@ -25,6 +27,7 @@ class LiveChannel:
                  audio_rate: int = 48000, subcarrier_hz: float = 1800.0) -> None:
         """ways: capture and playback of each direction. Raises ValueError for the channel,
         RuntimeError for a device."""
+        priority.go_first()  # a busy host must not make holes that the channel has not
         self.tb = gr.top_block("hf channel")
         self.sources: List[Any] = []
         self._watches: List[Watch] = []
