@@ -148,7 +148,7 @@ piuparts() {
         # ignored is left behind by systemd and the client of ssh, which others ask for.
         piuparts --existing-chroot=/base --distribution=bookworm --mirror='$mirror main' \
             --bindmount=/earlier --extra-repo='deb [trusted=yes] file:/earlier ./' \
-            --ignore=/root/.ssh --ignore-regex='^/var/(cache|lib|log)/private' \
+            --ignore-regex='^/root/.ssh' --ignore-regex='^/var/(cache|lib|log)/private' \
             --ignore-regex='^/var/lib/systemd/(coredump|pstore)' \
             gr-hf_*.changes
     "
