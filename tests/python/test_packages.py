@@ -79,7 +79,9 @@ def test_conda_asks_for_what_debian_asks_for():
 
 def recipe():
     """The recipe as conda-build reads it on Linux."""
-    jinja2, yaml = pytest.importorskip("jinja2"), pytest.importorskip("yaml")
+    missing = "reading the recipe needs the library (Debian: python3-jinja2 python3-yaml)"
+    jinja2 = pytest.importorskip("jinja2", reason=missing)
+    yaml = pytest.importorskip("yaml", reason=missing)
     lines = []
     for line in read("conda", "meta.yaml").splitlines():
         selector = re.search(r"# \[(.*)\]\s*$", line)

@@ -26,11 +26,13 @@ def test_a_server_that_stalls_leaves_no_hole_that_nobody_tells_of(tmp_path, monk
             until(lambda: ramp.delay > 0)
             stalls = 0
             while len(ramp.holes) < 8 and stalls < 20:
-                time.sleep(2)
+                time.sleep(2)  # what it held before the last stall is played
                 os.kill(environment.server, signal.SIGSTOP)
+                # The stall itself, longer than what the device holds.
                 time.sleep(1e-3 * sink.state().held_ms + 0.06)
                 os.kill(environment.server, signal.SIGCONT)
                 stalls += 1
+            # Not until enough are told: what is told too often comes in this time, too.
             time.sleep(TOLD_WITHIN_S)
         finally:
             tb.stop()
