@@ -3,10 +3,13 @@
 // Several stations on one channel: no collapse, no starvation.
 #include "sim/scenario.h"
 #include "sim/sharing.h"
+#include "two_stations.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <vector>
 
+using namespace gr::hf;
 using namespace gr::hf::sim;
 
 namespace {
@@ -165,4 +168,43 @@ TEST(sharing_trial, refuses_what_makes_no_sense)
     t.stations = 3;
     t.u_pdu_octets = 3000;
     EXPECT_THROW(run(t), std::invalid_argument);
+}
+
+namespace {
+
+//! Pauses before the transmissions of a bulk transfer that begins after so much silence, s.
+std::vector<double> pauses_after_silence(sim_time silence)
+{
+    two_stations net("4539-9600S");
+    std::vector<double> pauses;
+    sim_time end{};
+    net.air.on_transmission = [&](const transmission_record& t) {
+        if (t.station == net.a.modem().id() && end > sim_time::zero())
+            pauses.push_back(to_seconds(t.begin - end));
+        end = t.end;
+    };
+    net.s.run_until(silence);
+    net.goodput(1000000, net.a.node().aligned_u_pdu_octets(), 2000);
+    return pauses;
+}
+
+} // namespace
+
+// Several may have been waiting to begin, so the first pause has room for them. If it passes unused
+// there are none: those that follow are as short as those of a station that began at once.
+TEST(sharing, who_begins_after_silence_makes_one_long_pause)
+{
+    using namespace std::chrono_literals;
+    const auto at_once = pauses_after_silence(1ms);
+    const double usual_s = *std::max_element(at_once.begin(), at_once.end());
+    EXPECT_LT(usual_s, 3);
+    for (const auto silence : { 1s, 10s, 3600s }) {
+        const auto later = pauses_after_silence(silence);
+        ASSERT_GT(later.size(), 5u);
+        EXPECT_EQ(std::count_if(later.begin(),
+                                later.end(),
+                                [&](double s) { return s > usual_s + 0.5; }),
+                  1)
+            << silence.count() << " s of silence";
+    }
 }

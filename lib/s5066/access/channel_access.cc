@@ -148,7 +148,8 @@ void channel_access::began(sim_time begin, address a)
         d_new_rounds = many_rounds;
         d_new_heard = true;
     } else if (d_new_rounds > 0) {
-        --d_new_rounds;
+        // The only one that is known began when all new ones could have: there are none.
+        d_new_rounds = d_share.stations() == 1 ? 0 : d_new_rounds - 1;
     }
     d_share.began_first(a);
     d_served = false;
