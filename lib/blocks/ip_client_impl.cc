@@ -14,6 +14,39 @@
 namespace gr::hf {
 namespace {
 
+// With more, a display is no use.
+constexpr size_t most_flows = 100;
+
+std::string end_of(const ip::address& a, uint16_t port)
+{
+    if (port == 0)
+        return a.to_string();
+    const std::string text = a.is_v6() ? "[" + a.to_string() + "]" : a.to_string();
+    return text + ":" + std::to_string(port);
+}
+
+std::string protocol_name(uint8_t number)
+{
+    static const std::map<uint8_t, std::string> names = {
+        { 0, "several" }, { 1, "ICMP" }, { 6, "TCP" }, { 17, "UDP" }, { 58, "ICMPv6" }
+    };
+    const auto it = names.find(number);
+    return it == names.end() ? std::to_string(number) : it->second;
+}
+
+ip_flow shown(const ip::client_flow& c, sim_time now)
+{
+    const ip::waiting_flow& f = c.flow;
+    return { c.node.to_string(),
+             protocol_name(f.protocol),
+             end_of(f.src, f.src_port),
+             end_of(f.dst, f.dst_port),
+             c.interactive,
+             f.packets,
+             f.octets,
+             to_seconds(now - f.since) };
+}
+
 //! Engine and TUN device; lives on the io_thread.
 class ip_client_core : public engine_block<ip::client>
 {
@@ -44,8 +77,14 @@ public:
 
     ip::client_stats stats() const
     {
-        std::lock_guard<std::mutex> lock(d_stats_mutex);
+        std::lock_guard<std::mutex> lock(d_shown_mutex);
         return d_stats;
+    }
+
+    std::vector<ip_flow> flows() const
+    {
+        std::lock_guard<std::mutex> lock(d_shown_mutex);
+        return d_flows;
     }
 
     //! The filter, in the order of ip::client_stats::per_rule.
@@ -55,18 +94,32 @@ protected:
     bool engine_drain() override
     {
         const bool any = d_edge.drain();
-        std::lock_guard<std::mutex> lock(d_stats_mutex);
-        d_stats = engine().stats();
+        show();
         return any;
     }
     void open() override { d_edge.open(); }
     void close() override { d_edge.close(); }
 
 private:
+    // What displays see, the flows at most every 100 ms of station time: they may be many.
+    void show()
+    {
+        std::lock_guard<std::mutex> lock(d_shown_mutex);
+        d_stats = engine().stats();
+        if (now() < d_show_at)
+            return;
+        d_show_at = now() + std::chrono::milliseconds(100);
+        d_flows.clear();
+        for (const auto& f : engine().flows(most_flows))
+            d_flows.push_back(shown(f, now()));
+    }
+
     const std::vector<ip::filter_rule> d_rules;
     ip_edge d_edge;
-    mutable std::mutex d_stats_mutex;
+    mutable std::mutex d_shown_mutex;
     ip::client_stats d_stats;
+    std::vector<ip_flow> d_flows;
+    sim_time d_show_at{};
 };
 
 const setting_table<ip::client_config>& all_settings()
@@ -306,6 +359,8 @@ public:
             all["rule " + rules[k].name] += s.per_rule[k];
         return all;
     }
+
+    std::vector<ip_flow> flows() const override { return d_core->flows(); }
 
 private:
     std::shared_ptr<ip_client_core> d_core;

@@ -318,6 +318,22 @@ void client::on_deadline(sim_time now)
 
 bool client::bound() const { return d_impl->d_sis.bound(); }
 
+std::vector<client_flow> client::flows(size_t most) const
+{
+    std::vector<client_flow> found;
+    for (const auto& [node, hop] : d_impl->d_hops)
+        for (const service s : { interactive, ordinary })
+            for (waiting_flow& f : hop.queue[s].flows())
+                found.push_back({ node, s == interactive, std::move(f) });
+    const auto end = found.begin() + static_cast<long>(std::min(most, found.size()));
+    std::partial_sort(
+        found.begin(), end, found.end(), [](const client_flow& a, const client_flow& b) {
+            return a.flow.octets > b.flow.octets;
+        });
+    found.erase(end, found.end());
+    return found;
+}
+
 size_t client::waiting(const s5066::address& node) const
 {
     const auto it = d_impl->d_hops.find(node);

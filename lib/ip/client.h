@@ -83,6 +83,13 @@ struct client_stats {
     std::vector<uint64_t> per_rule; //!< packets matched, as client_config::filter
 };
 
+//! A flow that has something waiting for SIS.
+struct client_flow {
+    s5066::address node;      //!< next hop
+    bool interactive = false; //!< its class
+    waiting_flow flow;
+};
+
 /*! \brief IP client of STANAG 5066 Annex F.12 (Edition 3): one datagram per U_PDU, SAP 9.
  *
  * Sans-I/O. on_packet() takes what the kernel routes to the TUN device, poll_packet() gives
@@ -112,6 +119,8 @@ public:
     bool bound() const;
     //! Octets that wait for \p node, in all classes, not yet in SIS.
     size_t waiting(const s5066::address& node) const;
+    //! The \p most flows with most octets waiting, those first.
+    std::vector<client_flow> flows(size_t most) const;
     const client_stats& stats() const;
     const client_config& config() const;
 

@@ -149,6 +149,23 @@ void packet_queue::flush()
     d_octets = 0;
 }
 
+std::vector<waiting_flow> packet_queue::flows() const
+{
+    std::vector<waiting_flow> found;
+    for (const auto& [key, f] : d_flows) {
+        const auto& [src, dst, protocol, src_port, dst_port] = key;
+        found.push_back({ src,
+                          dst,
+                          protocol,
+                          src_port,
+                          dst_port,
+                          f.packets.size(),
+                          f.octets,
+                          f.packets.front().since });
+    }
+    return found;
+}
+
 std::optional<sim_time> packet_queue::expires() const
 {
     std::optional<sim_time> first;

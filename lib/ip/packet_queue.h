@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <tuple>
+#include <vector>
 
 namespace gr::hf::ip {
 
@@ -64,6 +65,15 @@ struct queue_stats {
     uint64_t delay_dropped = 0;   //!< instead of a mark
 };
 
+//! Packets of one flow that wait.
+struct waiting_flow {
+    address src, dst;
+    uint8_t protocol = 0; //!< number in IP; 0: of several flows that share one queue
+    uint16_t src_port = 0, dst_port = 0; //!< 0 where the protocol has none
+    size_t packets = 0, octets = 0;
+    sim_time since{}; //!< the oldest of them waits
+};
+
 //! What waits for one next hop in one class.
 class packet_queue
 {
@@ -86,6 +96,8 @@ public:
 
     bool empty() const { return d_octets == 0; }
     size_t octets_waiting() const { return d_octets; }
+    //! Flows that have something waiting, in no particular order.
+    std::vector<waiting_flow> flows() const;
     //! When something gets too old.
     std::optional<sim_time> expires() const;
     //! The packet at the head of the line, whatever its age.
@@ -104,7 +116,6 @@ private:
         sim_time drop_at{};
         unsigned drops = 0;
     };
-    using flows = std::map<flow_key, flow>;
 
     flow_key key_of(const packet_view& v) const;
     bool is_known(flow& f, waiting_packet& w, const packet_view& v, dedup d);
@@ -115,7 +126,7 @@ private:
 
     queue_config d_config;
     queue_stats& d_stats;
-    flows d_flows;
+    std::map<flow_key, flow> d_flows;
     std::deque<flow_key> d_fresh, d_turns; // both without repeats
     size_t d_octets = 0;
 };

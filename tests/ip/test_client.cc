@@ -487,6 +487,36 @@ TEST(ip_client, a_reject_empties_the_queue_of_that_node_only)
     EXPECT_EQ(x.drain().size(), 1u);
 }
 
+TEST(ip_client, tells_which_flows_wait_the_longest_first)
+{
+    auto c = base();
+    c.queue_octets = 2048;
+    lone x(c);
+    EXPECT_TRUE(x.ip.flows(10).empty());
+    for (int k = 0; k < 3; ++k)
+        x.packet(udp(1, 2, octets(1000)).packet());
+    for (int k = 0; k < 5; ++k) {
+        made m = udp(3, 4, octets(1000));
+        m.dst = "10.66.0.3";
+        x.packet(m.packet());
+    }
+    const auto all = x.ip.flows(10);
+    ASSERT_EQ(all.size(), 2u);
+    // SIS has taken two of each.
+    EXPECT_EQ(all[0].node, address("1.0.0.3"));
+    EXPECT_FALSE(all[0].interactive);
+    EXPECT_EQ(all[0].flow.dst, ip::address("10.66.0.3"));
+    EXPECT_EQ(all[0].flow.protocol, ip::proto_udp);
+    EXPECT_EQ(all[0].flow.src_port, 3);
+    EXPECT_EQ(all[0].flow.dst_port, 4);
+    EXPECT_EQ(all[0].flow.octets, x.ip.waiting(address("1.0.0.3")));
+    EXPECT_EQ(all[0].flow.octets, all[0].flow.packets * 1028);
+    EXPECT_EQ(all[1].flow.octets, x.ip.waiting(address("1.0.0.2")));
+    EXPECT_GT(all[0].flow.octets, all[1].flow.octets);
+    ASSERT_EQ(x.ip.flows(1).size(), 1u);
+    EXPECT_EQ(x.ip.flows(1)[0].node, address("1.0.0.3"));
+}
+
 TEST(ip_client, echo_and_dns_repeats_do_not_pile_up)
 {
     auto c = base();

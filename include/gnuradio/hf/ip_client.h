@@ -14,6 +14,18 @@
 
 namespace gr::hf {
 
+//! Packets of one flow that wait for the data link, for displays.
+struct ip_flow {
+    std::string node;     //!< next hop
+    std::string protocol; //!< "TCP", "UDP", "ICMP", "ICMPv6" or a number; "several" if
+                          //!< many flows share a queue
+    std::string src, dst; //!< address, and port where the protocol has one
+    bool interactive = false; //!< in the class that goes first
+    uint64_t packets = 0;
+    uint64_t octets = 0;
+    double oldest_s = 0; //!< since the oldest of them came
+};
+
 /*! \brief IP client of STANAG 5066 Annex F.12 on a TUN device of its own.
  *  \ingroup hf
  *
@@ -63,6 +75,8 @@ public:
 
     //! Counters by name.
     virtual std::map<std::string, uint64_t> stats() const = 0;
+    //! The flows with most octets waiting for the data link, at most 100, the longest first.
+    virtual std::vector<ip_flow> flows() const = 0;
 };
 
 } // namespace gr::hf

@@ -118,6 +118,16 @@ void bind_pep(py::module& m)
 
 void bind_ip_client(py::module& m)
 {
+    py::class_<ip_flow>(m, "ip_flow")
+        .def_readonly("node", &ip_flow::node)
+        .def_readonly("protocol", &ip_flow::protocol)
+        .def_readonly("src", &ip_flow::src)
+        .def_readonly("dst", &ip_flow::dst)
+        .def_readonly("interactive", &ip_flow::interactive)
+        .def_readonly("packets", &ip_flow::packets)
+        .def_readonly("octets", &ip_flow::octets)
+        .def_readonly("oldest_s", &ip_flow::oldest_s);
+
     hier_class<ip_client>(m, "ip_client", "IP client (Annex F.12) on a TUN device.")
         .def(py::init(&ip_client::make),
              py::arg("device"),
@@ -134,7 +144,8 @@ void bind_ip_client(py::module& m)
         .def_static("settings",
                     &ip_client::settings,
                     "Names and default values of the further settings.")
-        .def("stats", &ip_client::stats);
+        .def("stats", &ip_client::stats)
+        .def("flows", &ip_client::flows);
 }
 
 void bind_dns_pep(py::module& m)

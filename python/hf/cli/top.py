@@ -40,6 +40,12 @@ def oldest(queues: List[Dict[str, Any]]) -> str:
     return f"{q['oldest_s']:.0f} s, priority {q['priority']}"
 
 
+def waiting(flows: List[Dict[str, Any]]) -> str:
+    """What the flows of the IP client hold back for the data link."""
+    octets = sum(int(f["octets"]) for f in flows)
+    return f"{octets} octets, {len(flows)} flow{'s' if len(flows) != 1 else ''}"
+
+
 def picture(state: Dict[str, Any], utf8: bool) -> Group:
     """All stations, at most 80 columns wide."""
     parts: List[Any] = [Text(state["about"], style="dim")]
@@ -62,6 +68,10 @@ def picture(state: Dict[str, Any], utf8: bool) -> Group:
                 ("Doppler spread", shown(last.get("doppler_hz"), "Hz", 2), "delay spread",
                  shown(last.get("delay_spread_ms"), "ms", 2))):
             table.add_row(Text(name, style="dim"), value, Text(name2, style="dim"), value2)
+        if "connections" in s or "flows" in s:
+            count = len(s.get("connections", [])) + s.get("connections_left_out", 0)
+            table.add_row(Text("TCP connections", style="dim"), str(count),
+                          Text("in IP client", style="dim"), waiting(s.get("flows", [])))
         rig = s.get("radio", {}).get("rig")
         if rig:
             table.add_row(Text("rig", style="dim"), f"{rig['frequency_hz'] / 1e6:.6f} MHz",

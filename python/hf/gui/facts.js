@@ -63,13 +63,17 @@ export function tables(s) {
         [String(q.priority), q.u_pdus, q.octets, Math.round(q.oldest_s)])],
     connections: [["to", "state", "octets out ", "in "],
       (s.connections || []).map(c => [c.to, c.state, c.octets_out, c.octets_in])],
+    flows: [["IP flow", "packets ", "octets ", "oldest, s "],
+      (s.flows || []).map(f => [f.protocol === "several" ? "several flows" :
+        f.protocol + " " + f.src + " → " + f.dst, f.packets, f.octets,
+        Math.round(f.oldest_s)])],
     counters: [["what", "count "],
       Object.entries(s.counters || {}).map(([k, v]) => [k.replaceAll("_", " "), v])],
   };
 }
 
 const TITLES = { dpdus: "D_PDUs", queues: "Waiting, by priority",
-  connections: "TCP connections of HF-PEP", counters: "Counters" };
+  connections: "TCP connections of HF-PEP", flows: "Waiting in the IP client", counters: "Counters" };
 
 // All of it for a person, as Markdown, and behind it for programs, as JSON.
 export function report(state) {

@@ -99,7 +99,7 @@ function draw(state) {
     text(n, ".phase", phase(s));
     const show = { ".has-spectrum": s.spectrum, ".has-link": s.link, ".has-symbols":
       s.symbols.length || s.spectrum, ".has-queues": rows.queues[1].length, ".has-connections":
-      s.connections };
+      rows.connections[1].length, ".has-flows": rows.flows[1].length };
     for (const [selector, there] of Object.entries(show))
       n.querySelectorAll(selector).forEach(e => { e.hidden = !there; });
     cards(n, s);

@@ -150,6 +150,8 @@ class StationView:
             seen["connections"] = [_plain(c) for c in connections[:MOST_CONNECTIONS]]
             seen["connections_left_out"] = max(0, len(connections) - MOST_CONNECTIONS)
             seen["pep"] = dict(s.pep.stats())
+        if s.ip_client is not None:
+            seen["flows"] = [_plain(f) for f in s.ip_client.flows()]
         for name, block in (("ip", s.ip_client), ("dns", s.dns), ("sis", s.sis_server)):
             if block is not None:
                 seen[name] = dict(block.stats())
