@@ -64,29 +64,18 @@ endpoint& endpoint::operator=(endpoint&&) noexcept = default;
 
 void endpoint::sis_in(sim_time now, const uint8_t* p, size_t n)
 {
-    d_impl->d_now = now;
+    d_impl->d_ctx.now = now;
     d_impl->sis_in(p, n);
 }
 
 void endpoint::sis_reset(sim_time now)
 {
-    d_impl->d_now = now;
-    d_impl->d_sis.reset(now);
-    d_impl->lost_sis();
+    d_impl->d_ctx.now = now;
+    d_impl->sis_reset();
 }
 
 std::optional<octets> endpoint::poll_sis() { return d_impl->poll_sis(); }
-
-std::optional<event> endpoint::poll_event()
-{
-    if (d_impl->d_events.empty())
-        return std::nullopt;
-    event e = std::move(d_impl->d_events.front());
-    d_impl->d_events.pop_front();
-    if (e.what == event::type::datagram)
-        d_impl->d_datagrams_unread -= e.data.size();
-    return e;
-}
+std::optional<event> endpoint::poll_event() { return d_impl->poll_event(); }
 
 std::optional<sim_time> endpoint::next_deadline() const
 {
@@ -95,11 +84,11 @@ std::optional<sim_time> endpoint::next_deadline() const
 
 void endpoint::on_deadline(sim_time now)
 {
-    d_impl->d_now = now;
+    d_impl->d_ctx.now = now;
     d_impl->on_deadline();
 }
 
-void endpoint::listen(uint8_t extended) { d_impl->d_listening.set(extended); }
+void endpoint::listen(uint8_t extended) { d_impl->d_ctx.listening.set(extended); }
 
 std::optional<stream_id> endpoint::open(sim_time now,
                                         const peer& to,
@@ -108,11 +97,8 @@ std::optional<stream_id> endpoint::open(sim_time now,
                                         bool fin,
                                         const stream_options& options)
 {
-    d_impl->d_now = now;
-    stream_options o = options;
-    if (o.outage_max <= sim_time(0))
-        o.outage_max = d_impl->d_config.outage_max;
-    return d_impl->open(to, open_data, data, fin, o);
+    d_impl->d_ctx.now = now;
+    return d_impl->d_calls.open(to, open_data, data, fin, options);
 }
 
 void endpoint::accept(sim_time now,
@@ -120,68 +106,40 @@ void endpoint::accept(sim_time now,
                       const octets& open_data,
                       const stream_options& options)
 {
-    d_impl->d_now = now;
-    stream_options o = options;
-    if (o.outage_max <= sim_time(0))
-        o.outage_max = d_impl->d_config.outage_max;
-    if (stream* s = d_impl->find(id))
-        d_impl->accept(*s, open_data, o);
+    d_impl->d_ctx.now = now;
+    d_impl->d_calls.accept(id, open_data, options);
 }
 
 void endpoint::refuse(sim_time now, stream_id id, uint8_t code, const std::string& text)
 {
-    d_impl->d_now = now;
-    if (stream* s = d_impl->find(id))
-        d_impl->refuse(*s, code, text);
+    d_impl->d_ctx.now = now;
+    d_impl->d_calls.refuse(id, code, text);
 }
 
-size_t endpoint::writable(stream_id id) const
-{
-    const stream* s = d_impl->find(id);
-    return s != nullptr && s->state != stream_state::offered ? s->tx.room() : 0;
-}
+size_t endpoint::writable(stream_id id) const { return d_impl->d_calls.writable(id); }
 
 size_t endpoint::write(sim_time now, stream_id id, const uint8_t* p, size_t n, bool push)
 {
-    d_impl->d_now = now;
-    stream* s = d_impl->find(id);
-    if (s == nullptr || s->state == stream_state::offered)
-        return 0;
-    if (s->tx.waiting() == 0 && s->tx.unconfirmed() == 0)
-        s->burst = 0;
-    const size_t taken = s->tx.write(now, p, n, push);
-    s->want_writable = taken < n;
-    s->octets_sent += taken;
-    d_impl->d_stats.octets_sent += taken;
-    d_impl->make_ready(*s);
-    return taken;
+    d_impl->d_ctx.now = now;
+    return d_impl->d_calls.write(id, p, n, push);
 }
 
 void endpoint::finish(sim_time now, stream_id id)
 {
-    d_impl->d_now = now;
-    stream* s = d_impl->find(id);
-    if (s == nullptr || s->state == stream_state::offered)
-        return;
-    s->tx.finish();
-    d_impl->make_ready(*s);
+    d_impl->d_ctx.now = now;
+    d_impl->d_calls.finish(id);
 }
 
 void endpoint::abort(sim_time now, stream_id id, uint8_t code)
 {
-    d_impl->d_now = now;
-    if (stream* s = d_impl->find(id))
-        d_impl->abort(*s, code);
+    d_impl->d_ctx.now = now;
+    d_impl->d_calls.abort(id, code);
 }
 
 void endpoint::consumed(sim_time now, stream_id id, size_t n)
 {
-    d_impl->d_now = now;
-    stream* s = d_impl->find(id);
-    if (s == nullptr)
-        return;
-    s->rx.consumed(n);
-    d_impl->deliver(*s);
+    d_impl->d_ctx.now = now;
+    d_impl->d_calls.consumed(id, n);
 }
 
 bool endpoint::send_unreliable(sim_time now,
@@ -190,8 +148,8 @@ bool endpoint::send_unreliable(sim_time now,
                                uint8_t priority,
                                bool arq)
 {
-    d_impl->d_now = now;
-    return d_impl->send_unreliable(to, data, priority, arq);
+    d_impl->d_ctx.now = now;
+    return d_impl->d_datagrams.send_unreliable(to, data, priority, arq);
 }
 
 std::optional<stream_id> endpoint::send_confirmed(sim_time now,
@@ -200,8 +158,8 @@ std::optional<stream_id> endpoint::send_confirmed(sim_time now,
                                                   uint8_t priority,
                                                   sim_time ttl)
 {
-    d_impl->d_now = now;
-    return d_impl->send_confirmed(to, data, priority, ttl);
+    d_impl->d_ctx.now = now;
+    return d_impl->d_datagrams.send_confirmed(to, data, priority, ttl);
 }
 
 std::optional<stream_id> endpoint::send_reliable(sim_time now,
@@ -209,68 +167,49 @@ std::optional<stream_id> endpoint::send_reliable(sim_time now,
                                                  const octets& data,
                                                  uint8_t priority)
 {
-    d_impl->d_now = now;
-    return d_impl->send_reliable(to, data, priority);
+    d_impl->d_ctx.now = now;
+    return d_impl->d_datagrams.send_reliable(to, data, priority);
 }
 
-bool endpoint::bound() const { return d_impl->d_sis.bound(); }
+bool endpoint::bound() const { return d_impl->d_sis.client().bound(); }
 
 size_t endpoint::outstanding(const s5066::address& node) const
 {
-    const auto it = d_impl->d_nodes.find(node);
-    return it != d_impl->d_nodes.end() ? it->second.outstanding : 0;
+    const node_state* n = d_impl->d_peers.node(node);
+    return n != nullptr ? n->outstanding : 0;
 }
 
-bool endpoint::reachable(const s5066::address& node) const
-{
-    const auto it = d_impl->d_nodes.find(node);
-    return it == d_impl->d_nodes.end() || it->second.rejects_in_a_row == 0;
-}
+bool endpoint::reachable(const s5066::address& node) const { return failures(node) == 0; }
 
 bool endpoint::heard(const s5066::address& node) const
 {
-    const auto it = d_impl->d_nodes.find(node);
-    return it != d_impl->d_nodes.end() && it->second.heard();
+    const node_state* n = d_impl->d_peers.node(node);
+    return n != nullptr && n->heard();
 }
 
 int endpoint::failures(const s5066::address& node) const
 {
-    const auto it = d_impl->d_nodes.find(node);
-    return it != d_impl->d_nodes.end() ? it->second.rejects_in_a_row : 0;
+    const node_state* n = d_impl->d_peers.node(node);
+    return n != nullptr ? n->rejects_in_a_row : 0;
 }
 
 sim_time endpoint::retry_at(const s5066::address& node) const
 {
-    const auto it = d_impl->d_nodes.find(node);
-    return it != d_impl->d_nodes.end() ? it->second.retry_at : sim_time(0);
+    const node_state* n = d_impl->d_peers.node(node);
+    return n != nullptr ? n->retry_at : sim_time(0);
 }
 
-size_t endpoint::streams() const { return d_impl->d_streams.size(); }
+size_t endpoint::streams() const { return d_impl->d_streams.all().size(); }
 
 std::vector<stream_info> endpoint::list() const
 {
     std::vector<stream_info> all;
-    for (const auto& entry : d_impl->d_streams) {
-        const stream& s = entry.second;
-        stream_info i;
-        i.id = s.id;
-        i.other = s.p->who;
-        i.opener = s.opener;
-        i.state = s.state != stream_state::open ? "opening"
-                  : s.rx.fin_delivered()        ? "half remote"
-                  : s.tx.finished()             ? "half local"
-                                                : "open";
-        i.octets_sent = s.octets_sent;
-        i.octets_received = s.octets_received;
-        i.waiting = s.tx.waiting();
-        i.unconfirmed = s.tx.unconfirmed();
-        i.unread = s.rx.unread() + s.rx.held_octets();
-        all.push_back(i);
-    }
+    for (const auto& entry : d_impl->d_streams.all())
+        all.push_back(entry.second.info());
     return all;
 }
 
-const endpoint_stats& endpoint::stats() const { return d_impl->d_stats; }
-const endpoint_config& endpoint::config() const { return d_impl->d_config; }
+const endpoint_stats& endpoint::stats() const { return d_impl->d_ctx.stats; }
+const endpoint_config& endpoint::config() const { return d_impl->d_ctx.config; }
 
 } // namespace gr::hf::slep

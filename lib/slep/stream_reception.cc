@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "slep/endpoint_impl.h"
+#include "slep/stream_reception.h"
 
 namespace gr::hf::slep {
 
@@ -11,35 +11,31 @@ namespace {
 constexpr sim_time probe_wait = std::chrono::seconds(130);
 // One SX for the same unknown stream per minute.
 constexpr sim_time answer_gap = std::chrono::minutes(1);
+// Early data waits so long for its SO.
+constexpr sim_time orphan_wait = std::chrono::minutes(2);
 // Orphans of one peer: numbers, and octets of each.
 constexpr size_t orphans_max = 32;
 constexpr size_t orphan_allowance = 64;
 
 } // namespace
 
-stream* endpoint::impl::by_sid(peer_state& p, uint8_t sid)
-{
-    const side w = sid & sid_responder ? opened_here : opened_there;
-    return find(p.streams[w][sid & 0x7f]);
-}
-
-void endpoint::impl::unknown_stream(peer_state& p,
-                                    uint8_t sid,
-                                    uint8_t priority,
-                                    uint16_t mark)
+void stream_reception::unknown_stream(peer_state& p,
+                                      uint8_t sid,
+                                      uint8_t priority,
+                                      uint16_t mark)
 {
     resting& rest = p.rest_of(sid);
     uint8_t code = reason_unknown_stream;
-    if (d_now < rest.until) {
+    if (d_ctx.now < rest.until) {
         // A late repeat after a clean end is no reason for traffic.
         if (rest.answer == 0) {
-            ++d_stats.duplicates;
+            ++d_ctx.stats.duplicates;
             return;
         }
         code = rest.answer;
     } else if ((sid & sid_responder) != 0) {
         // Of a stream that an earlier start of ours opened: there may be more of it to come.
-        rest.until = d_now + d_config.number_rest;
+        rest.until = d_ctx.now + d_ctx.config.number_rest;
         rest.answer = code;
     }
     if (p.notice == peer_state::notice::due) {
@@ -47,154 +43,165 @@ void endpoint::impl::unknown_stream(peer_state& p,
         p.notice_wanted = true;
         return;
     }
-    if (rest.answered >= sim_time(0) && d_now - rest.answered < answer_gap)
+    if (rest.answered >= sim_time(0) && d_ctx.now - rest.answered < answer_gap)
         return;
-    rest.answered = d_now;
-    send_abort(p, sid ^ sid_responder, code, priority, mark);
+    rest.answered = d_ctx.now;
+    d_control.add(p,
+                  stream_abort{ static_cast<uint8_t>(sid ^ sid_responder), code, mark },
+                  priority);
 }
 
-void endpoint::impl::refuse_open(peer_state& p,
-                                 const stream_open& d,
-                                 uint8_t code,
-                                 uint8_t priority)
+void stream_reception::refuse_open(peer_state& p,
+                                   const stream_open& d,
+                                   uint8_t code,
+                                   uint8_t priority)
 {
     stream_refuse r;
     r.sid = d.number | sid_responder;
     r.reason = code;
     r.answers = incarnation::of_opener(d.instance, d.number, d.use).name();
-    control(p, { p.who.extended, std::move(r) }, priority);
+    d_control.add(p, std::move(r), priority);
 }
 
-void endpoint::impl::on_pdu(peer_state& p, stream_open d, uint8_t priority)
+bool stream_reception::not_new(peer_state& p, const stream_open& d, uint8_t priority)
 {
     const auto in = incarnation::of_opener(d.instance, d.number, d.use);
-    const stream* const known = find(p.streams[opened_there][d.number]);
+    const stream* const known = d_streams.find(p.streams[opened_there][d.number]);
     if (known != nullptr && known->in.base == in.base) {
-        ++d_stats.duplicates;
-        return;
+        ++d_ctx.stats.duplicates;
+        return true;
     }
     // Left over from an earlier start of the peer. Should the peer still wait for an answer,
     // it gets one; else it knows by the name that the answer is for none of its streams.
     const bool earlier = in.used && p.instance != 0 && d.instance != p.instance;
     if (known != nullptr || earlier) {
-        ++d_stats.stale;
+        ++d_ctx.stats.stale;
         refuse_open(p, d, reason_peer_restarted, priority);
-        return;
+        return true;
     }
-    resting& rest = p.rest[opened_there][d.number];
+    const resting& rest = p.rest[opened_there][d.number];
     const bool repeated = in.used && rest.open == in.name();
-    if (repeated || (d_now < rest.until && (rest.open == 0 || !in.used))) {
+    if (repeated || (d_ctx.now < rest.until && (rest.open == 0 || !in.used))) {
         unknown_stream(p, d.number, priority, in.name());
-        return;
+        return true;
     }
-    const uint8_t extended = p.who.extended;
-    const bool full = d_streams.size() >= d_config.streams_max;
+    return false;
+}
+
+bool stream_reception::not_wanted(peer_state& p, const stream_open& d, uint8_t priority)
+{
+    const bool full = d_streams.full();
     const bool foreign = d.compressed && !preset_known(d.par.dictionary);
-    if (full || foreign || !d_listening.test(extended)) {
-        const uint8_t code = full      ? reason_too_many_streams
-                             : foreign ? reason_not_supported
-                                       : reason_no_listener;
-        refuse_open(p, d, code, priority);
-        rest = { d_now + d_config.number_rest, 0, d_now, in.name() };
-        p.orphans.erase(d.number);
-        ++d_stats.streams_refused;
+    if (!full && !foreign && d_ctx.listening.test(p.who.extended))
+        return false;
+    const uint8_t code = full      ? reason_too_many_streams
+                         : foreign ? reason_not_supported
+                                   : reason_no_listener;
+    refuse_open(p, d, code, priority);
+    const auto in = incarnation::of_opener(d.instance, d.number, d.use);
+    p.rest[opened_there][d.number] = {
+        d_ctx.now + d_ctx.config.number_rest, 0, d_ctx.now, in.name()
+    };
+    p.orphans.erase(d.number);
+    ++d_ctx.stats.streams_refused;
+    return true;
+}
+
+void stream_reception::on_pdu(peer_state& p, stream_open d, uint8_t priority)
+{
+    if (not_new(p, d, priority) || not_wanted(p, d, priority))
         return;
-    }
-    rest = resting{};
+    p.rest[opened_there][d.number] = resting{};
     stream_options o;
     o.priority = priority;
     o.one_way = d.par.one_way;
     if (preset_known(d.par.dictionary))
         o.dictionary = d.par.dictionary;
-    o.outage_max = d_config.outage_max;
-    stream& s = add_stream(p, opened_there, d.number, o);
+    o.outage_max = d_ctx.config.outage_max;
+    stream& s = d_streams.add(p, opened_there, d.number, o);
     s.state = stream_state::offered;
-    s.in = in;
-    if (in.used)
-        s.out = incarnation::of_responder(d_config.instance, in);
-    ++d_stats.streams_received;
+    s.in = incarnation::of_opener(d.instance, d.number, d.use);
+    if (s.in.used)
+        s.out = incarnation::of_responder(d_ctx.config.instance, s.in);
+    ++d_ctx.stats.streams_received;
     if (d.compressed)
         s.rx.set_compressed(o.dictionary);
-    tell(event::type::open, s, std::move(d.open_data));
+    d_ctx.tell(event::type::open, s.id, p.who, std::move(d.open_data));
     const stream_id id = s.id;
     receive_first(s, std::move(d.data), d.fin);
     if (auto early = p.orphans.extract(d.number))
         receive_early(id, std::move(early.mapped().pdus));
 }
 
-void endpoint::impl::on_pdu(peer_state& p, stream_accept d, uint8_t priority)
+void stream_reception::on_pdu(peer_state& p, stream_accept d, uint8_t priority)
 {
-    stream* s = by_sid(p, d.sid);
+    stream* s = d_streams.by_sid(p, d.sid);
     if (s == nullptr) {
         unknown_stream(p, d.sid, priority, d.answers);
         return;
     }
     if (d.instance != 0 && d.answers != s->out.name()) {
-        ++d_stats.stale;
+        ++d_ctx.stats.stale;
         unknown_stream(p, d.sid, priority, d.answers);
         return;
     }
     if (d.instance != 0 && p.instance != 0 && d.instance != p.instance) {
-        ++d_stats.stale; // of an earlier start of the peer
+        ++d_ctx.stats.stale; // of an earlier start of the peer
         return;
     }
     if (!s->opener || s->state != stream_state::opening || s->tx.next_number() == 0) {
-        ++d_stats.duplicates;
+        ++d_ctx.stats.duplicates;
         return;
     }
     if (d.compressed && !preset_known(d.par.dictionary)) {
-        fail(*s, reason_not_supported, true);
+        d_ends.fail(*s, reason_not_supported, true);
         return;
     }
     s->state = stream_state::open;
-    s->alive(d_now);
+    s->alive(d_ctx.now);
     s->answer_by.reset();
     s->probe_at.reset();
     if (s->out.used)
         s->in = incarnation::of_responder(d.instance, s->out);
     s->in_known = true;
-    s->end_shown = s->end_shown || d.other_ended;
-    s->end_confirmed = s->end_confirmed || d.other_ended;
+    s->end_said(d.other_ended);
     if (d.par.window != window_unlimited)
         s->tx.window(0, d.par.window);
     if (d.compressed)
         s->rx.set_compressed(d.par.dictionary);
-    tell(event::type::opened, *s, std::move(d.open_data));
+    d_ctx.tell(event::type::opened, s->id, p.who, std::move(d.open_data));
     const stream_id id = s->id;
     std::vector<stream_data> early = std::move(s->early.pdus);
     receive_first(*s, std::move(d.data), d.fin);
     receive_early(id, std::move(early));
 }
 
-void endpoint::impl::on_pdu(peer_state& p, const stream_refuse& d)
+void stream_reception::on_pdu(peer_state& p, const stream_refuse& d, uint8_t)
 {
-    stream* s = by_sid(p, d.sid);
+    stream* s = d_streams.by_sid(p, d.sid);
     if (s == nullptr || !s->opener || s->state != stream_state::opening) {
-        ++d_stats.duplicates;
+        ++d_ctx.stats.duplicates;
         return;
     }
     if (d.answers != 0 && d.answers != s->out.name()) {
-        ++d_stats.stale;
+        ++d_ctx.stats.stale;
         return;
     }
-    tell(event::type::refused, *s, {}, d.reason);
-    d_events.back().text = d.text;
-    ++d_stats.streams_refused;
-    end(*s, 0);
+    d_ends.refused(*s, d);
 }
 
-void endpoint::impl::on_pdu(peer_state& p, stream_data d, uint8_t priority)
+void stream_reception::on_pdu(peer_state& p, stream_data d, uint8_t priority)
 {
     const uint8_t sid = d.sid;
-    if (stream* s = by_sid(p, sid)) {
+    if (stream* s = d_streams.by_sid(p, sid)) {
         if (s->in_known)
             receive(*s, std::move(d));
         else
             keep(s->early, std::move(d));
         return;
     }
-    if (d_now < p.rest_of(sid).until || (sid & sid_responder) != 0 ||
-        !d_listening.test(p.who.extended)) {
+    if (d_ctx.now < p.rest_of(sid).until || (sid & sid_responder) != 0 ||
+        !d_ctx.listening.test(p.who.extended)) {
         unknown_stream(p, sid, priority, d.seq);
         return;
     }
@@ -202,26 +209,26 @@ void endpoint::impl::on_pdu(peer_state& p, stream_data d, uint8_t priority)
     if (p.notice == peer_state::notice::due)
         p.notice_wanted = true;
     if (p.orphans.count(sid) == 0 && p.orphans.size() >= orphans_max) {
-        ++d_stats.bad_pdus;
+        ++d_ctx.stats.bad_pdus;
         return;
     }
     keep(p.orphans[sid], std::move(d));
 }
 
-void endpoint::impl::keep(orphan& o, stream_data d)
+void stream_reception::keep(orphan& o, stream_data d)
 {
     if (o.pdus.empty())
-        o.since = d_now;
+        o.since = d_ctx.now;
     const size_t cost = d.data.size() + orphan_allowance;
-    if (o.size + cost > 2 * d_config.queue_octets) {
-        ++d_stats.bad_pdus;
+    if (o.size + cost > 2 * d_ctx.config.queue_octets) {
+        ++d_ctx.stats.bad_pdus;
         return;
     }
     o.size += cost;
     o.pdus.push_back(std::move(d));
 }
 
-void endpoint::impl::receive_first(stream& s, octets data, bool fin)
+void stream_reception::receive_first(stream& s, octets data, bool fin)
 {
     stream_data d;
     d.seq = s.in.base;
@@ -232,39 +239,38 @@ void endpoint::impl::receive_first(stream& s, octets data, bool fin)
     receive(s, std::move(d));
 }
 
-void endpoint::impl::receive_early(stream_id id, std::vector<stream_data> pdus)
+void stream_reception::receive_early(stream_id id, std::vector<stream_data> pdus)
 {
     // Any of them may end the stream.
     for (stream_data& d : pdus)
-        if (stream* s = find(id))
+        if (stream* s = d_streams.find(id))
             receive(*s, std::move(d));
 }
 
-void endpoint::impl::receive(stream& s, stream_data d)
+void stream_reception::receive(stream& s, stream_data d)
 {
     if (d.check != (s.in.used ? std::optional(s.in.check) : std::nullopt)) {
-        ++d_stats.stale;
+        ++d_ctx.stats.stale;
         return;
     }
-    s.alive(d_now);
+    s.alive(d_ctx.now);
     const auto number = static_cast<uint16_t>(d.seq - s.in.base);
     const auto verdict = s.rx.put(number, std::move(d.data), d.fin);
     if (verdict == stream_receiver::verdict::beyond && s.in.used) {
-        ++d_stats.stale;
+        ++d_ctx.stats.stale;
         return;
     }
     s.control_due = s.control_due || d.control_wanted;
-    s.end_shown = s.end_shown || d.other_ended;
-    s.end_confirmed = s.end_confirmed || d.other_ended;
+    s.end_said(d.other_ended);
     switch (verdict) {
     case stream_receiver::verdict::duplicate:
-        ++d_stats.duplicates;
-        make_ready(s);
+        ++d_ctx.stats.duplicates;
+        d_scheduler.make_ready(s);
         return;
     case stream_receiver::verdict::beyond:
     case stream_receiver::verdict::violation:
-        ++d_stats.bad_pdus;
-        fail(s, reason_protocol_error, true);
+        ++d_ctx.stats.bad_pdus;
+        d_ends.fail(s, reason_protocol_error, true);
         return;
     case stream_receiver::verdict::taken:
         break;
@@ -272,17 +278,17 @@ void endpoint::impl::receive(stream& s, stream_data d)
     if (!s.rx.gap()) {
         s.gap_since.reset();
     } else if (!s.gap_since || s.gap_at != s.rx.received()) {
-        s.gap_since = d_now;
+        s.gap_since = d_ctx.now;
         s.gap_at = s.rx.received();
     }
-    update_window(s);
-    make_ready(s);
-    deliver(s);
+    d_delivery.update_window(s);
+    d_scheduler.make_ready(s);
+    d_delivery.deliver(s);
 }
 
-void endpoint::impl::on_pdu(peer_state& p, const stream_control& d, uint8_t priority)
+void stream_reception::on_pdu(peer_state& p, const stream_control& d, uint8_t priority)
 {
-    stream* s = by_sid(p, d.sid);
+    stream* s = d_streams.by_sid(p, d.sid);
     if (s == nullptr) {
         // Its numbers say nothing about the stream as a whole.
         if (d.answer_wanted)
@@ -292,50 +298,71 @@ void endpoint::impl::on_pdu(peer_state& p, const stream_control& d, uint8_t prio
     const auto ack = static_cast<uint16_t>(d.ack - s->out.base);
     // Who still waits for SR cannot know where our numbers begin.
     if (!s->tx.window(ack, d.window) && !d.answer_wanted) {
-        ++d_stats.stale;
+        ++d_ctx.stats.stale;
         return;
     }
-    s->alive(d_now);
+    s->alive(d_ctx.now);
     s->probe_at.reset();
     if (d.window != window_closed)
         s->ask_window_at.reset();
     else if (!s->ask_window_at)
-        s->ask_window_at = d_now + std::chrono::minutes(10);
+        s->ask_window_at = d_ctx.now + std::chrono::minutes(10);
     s->control_due = s->control_due || d.answer_wanted;
-    make_ready(*s);
+    d_scheduler.make_ready(*s);
     if (s->tx.ends_at(ack) && !s->end_confirmed) {
         s->end_confirmed = true;
-        deliver(*s);
+        d_delivery.deliver(*s);
     }
 }
 
-void endpoint::impl::on_pdu(peer_state& p, const stream_abort& d)
+void stream_reception::on_pdu(peer_state& p, const stream_abort& d, uint8_t)
 {
     if (d.sid == 0 && d.reason == reason_peer_restarted) {
         peer_restarted(p, d.mark);
         return;
     }
-    if (stream* s = by_sid(p, d.sid)) {
+    if (stream* s = d_streams.by_sid(p, d.sid)) {
         const auto behind = static_cast<uint16_t>(d.mark - s->out.base);
         if (d.mark != 0 && s->out.used && d.mark != s->open_name() &&
             behind >= s->tx.next_number()) {
-            ++d_stats.stale;
+            ++d_ctx.stats.stale;
             return;
         }
-        fail(*s, d.reason, false);
+        d_ends.fail(*s, d.reason, false);
         return;
     }
     // It may have overtaken the SO, which must not open the stream now.
     if ((d.sid & sid_responder) == 0) {
-        p.rest_of(d.sid) = { d_now + d_config.number_rest, 0, d_now, d.mark };
+        p.rest_of(d.sid) = { d_ctx.now + d_ctx.config.number_rest, 0, d_ctx.now, d.mark };
         p.orphans.erase(d.sid);
     }
 }
 
-void endpoint::impl::peer_restarted(peer_state& p, uint16_t instance)
+std::optional<sim_time> stream_reception::next_deadline(const peer_state& p)
+{
+    earliest first;
+    for (const auto& o : p.orphans)
+        first.add(o.second.since + orphan_wait);
+    return first.get();
+}
+
+void stream_reception::on_deadline(peer_state& p)
+{
+    for (auto it = p.orphans.begin(); it != p.orphans.end();) {
+        const auto at = it++;
+        if (at->second.since + orphan_wait > d_ctx.now)
+            continue;
+        const uint8_t sid = at->first;
+        const uint16_t mark = at->second.pdus.front().seq;
+        p.orphans.erase(at);
+        unknown_stream(p, sid, 0, mark);
+    }
+}
+
+void stream_reception::peer_restarted(peer_state& p, uint16_t instance)
 {
     if (instance != 0 && instance == p.instance) {
-        ++d_stats.duplicates;
+        ++d_ctx.stats.duplicates;
         return;
     }
     p.instance = instance;
@@ -347,21 +374,21 @@ void endpoint::impl::peer_restarted(peer_state& p, uint16_t instance)
     bool any = false;
     for (auto& numbers : p.streams)
         for (const stream_id id : numbers) {
-            stream* s = find(id);
+            stream* s = d_streams.find(id);
             if (s == nullptr)
                 continue;
             // A stream that was not answered yet may have met the new instance: ask. If its
             // SO is not confirmed, it is still to come there.
             if (s->opener && s->state == stream_state::opening) {
                 if (s->answer_by)
-                    s->probe_at = d_now + probe_wait;
+                    s->probe_at = d_ctx.now + probe_wait;
                 continue;
             }
             any = true;
-            fail(*s, reason_peer_restarted, false);
+            d_ends.fail(*s, reason_peer_restarted, false);
         }
     if (any)
-        ++d_stats.peer_restarts;
+        ++d_ctx.stats.peer_restarts;
     p.rest[opened_there] = {};
     p.orphans.clear();
     p.datagrams.clear();

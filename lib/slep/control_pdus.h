@@ -1,0 +1,46 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "slep/sis_queue.h"
+
+#include <deque>
+#include <unordered_map>
+
+namespace gr::hf::slep {
+
+/*! \brief PDUs without a stream of their own that wait for SIS: SX, refusals, RA.
+ *  \details They go ahead of all else, and again if their U_PDU is rejected, until they are too
+ *  old. Bounded: the oldest goes.
+ */
+class control_pdus
+{
+public:
+    //! PDUs that wait at the same time.
+    static constexpr size_t most = 1024;
+
+    control_pdus(endpoint_context& c, sis_queue& sis) : d_ctx(c), d_sis(sis) {}
+
+    void add(peer_state& p, pdu_body body, uint8_t priority);
+    //! Next S_primitive; empty: nothing can be sent now.
+    std::optional<octets> poll();
+    //! SIS is done with one; \p again: it was rejected, and may go once more.
+    void settled(uint64_t id, bool again);
+    //! Something waits for the peer.
+    bool holds_for(const peer_state& p) const;
+
+private:
+    struct control_pdu {
+        peer_state* p;
+        octets wire;
+        uint8_t priority;
+        sim_time expires;
+    };
+
+    endpoint_context& d_ctx;
+    sis_queue& d_sis;
+    std::deque<std::pair<uint64_t, control_pdu>> d_waiting;
+    std::unordered_map<uint64_t, control_pdu> d_in_sis;
+};
+
+} // namespace gr::hf::slep

@@ -1,0 +1,56 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "slep/endpoint.h"
+
+#include <bitset>
+#include <deque>
+
+namespace gr::hf::slep {
+
+//! The first of several times, of which some may not be set.
+class earliest
+{
+public:
+    void add(const std::optional<sim_time>& t)
+    {
+        if (t && (!d_first || *t < *d_first))
+            d_first = t;
+    }
+    std::optional<sim_time> get() const { return d_first; }
+
+private:
+    std::optional<sim_time> d_first;
+};
+
+/*! \brief What the parts of one endpoint have in common: settings, the time of the present call,
+ *         counters, events for the user. It decides nothing; each part keeps its own state.
+ */
+struct endpoint_context {
+    //! \throws std::invalid_argument that names the value and what is allowed.
+    explicit endpoint_context(const endpoint_config& c) : config((c.validate(), c)) {}
+
+    endpoint_config config;
+    sim_time now{};
+    endpoint_stats stats;
+    std::bitset<256> listening; //!< extended addresses that take streams and datagrams
+    std::deque<event> events;
+    uint64_t last_id = 0; //!< of streams, datagrams and control PDUs, never used twice
+
+    uint64_t new_id() { return ++last_id; }
+    //! Adds an event for the user.
+    void
+    tell(event::type t, stream_id s, const peer& from, octets data = {}, uint8_t code = 0)
+    {
+        event e;
+        e.what = t;
+        e.stream = s;
+        e.from = from;
+        e.data = std::move(data);
+        e.code = code;
+        events.push_back(std::move(e));
+    }
+};
+
+} // namespace gr::hf::slep

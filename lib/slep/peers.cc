@@ -1,0 +1,106 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "slep/peers.h"
+
+#include <algorithm>
+
+namespace gr::hf::slep {
+
+namespace {
+
+// Times between attempts to send again what was rejected.
+constexpr int backoff_s[] = { 5, 10, 20, 40, 60 };
+// Confirms further apart belong to two transmissions.
+constexpr sim_time burst_gap = std::chrono::milliseconds(200);
+
+} // namespace
+
+void node_state::link_failed(sim_time now)
+{
+    // One failure of the link rejects many U_PDUs at once; they count as one.
+    if (now < retry_at)
+        return;
+    const int last = static_cast<int>(std::size(backoff_s)) - 1;
+    retry_at = now + std::chrono::seconds(backoff_s[std::min(rejects_in_a_row, last)]);
+    ++rejects_in_a_row;
+}
+
+void node_state::link_alive(sim_time now)
+{
+    alive_at = now;
+    rejects_in_a_row = 0;
+    retry_at = now;
+}
+
+void node_state::learn_depth(sim_time now, size_t octets)
+{
+    // The confirms of a transmission come together. Of what the link has taken in one, SIS gets
+    // as much again: more would only wait there, where nothing new can pass it.
+    if (burst_at >= sim_time(0) && now - burst_at < burst_gap) {
+        burst += octets;
+    } else {
+        burst = octets;
+        limited = held_back;
+        held_back = false;
+    }
+    burst_at = now;
+    depth = limited ? 2 * burst : SIZE_MAX;
+}
+
+peer_state* peer_table::get(const peer& who)
+{
+    const auto it = d_peers.find(who);
+    if (it != d_peers.end())
+        return &it->second;
+    if (d_peers.size() >= most && !forget_one())
+        return nullptr;
+    peer_state& p = d_peers.emplace(who, d_ctx.config.datagram_octets).first->second;
+    p.who = who;
+    // What the peer still has in SIS for streams of the start before must not meet new ones
+    // of the same number: each start begins somewhere else.
+    p.next_number = static_cast<uint8_t>(d_ctx.config.instance * 53u % stream_numbers);
+    p.node = &d_nodes[who.node];
+    p.used_at = d_ctx.now;
+    return &p;
+}
+
+const node_state* peer_table::node(const s5066::address& a) const
+{
+    const auto it = d_nodes.find(a);
+    return it != d_nodes.end() ? &it->second : nullptr;
+}
+
+void peer_table::retry_all()
+{
+    for (auto& n : d_nodes)
+        n.second.retry_at = d_ctx.now;
+}
+
+std::optional<sim_time> peer_table::next_deadline() const
+{
+    earliest first;
+    for (const auto& n : d_nodes)
+        if (n.second.retry_at > d_ctx.now)
+            first.add(n.second.retry_at);
+    return first.get();
+}
+
+bool peer_table::forget_one()
+{
+    auto oldest = d_peers.end();
+    for (auto it = d_peers.begin(); it != d_peers.end(); ++it)
+        if (it->second.stream_count == 0 && !d_in_use(it->second) &&
+            (oldest == d_peers.end() || it->second.used_at < oldest->second.used_at))
+            oldest = it;
+    if (oldest == d_peers.end())
+        return false;
+    const s5066::address node = oldest->first.node;
+    d_peers.erase(oldest);
+    if (std::none_of(d_peers.begin(), d_peers.end(), [&node](const auto& p) {
+            return p.first.node == node;
+        }))
+        d_nodes.erase(node);
+    return true;
+}
+
+} // namespace gr::hf::slep

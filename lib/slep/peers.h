@@ -1,0 +1,136 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "slep/datagrams.h"
+#include "slep/endpoint_context.h"
+
+#include <array>
+#include <functional>
+#include <map>
+
+namespace gr::hf::slep {
+
+constexpr size_t service_classes = 8;
+//! Orders of service, see level().
+constexpr size_t levels = 2 * service_classes;
+//! Order of service: by class, and within a class what is new or small ahead of bulk.
+inline uint8_t level(uint8_t service_class, bool fresh)
+{
+    return static_cast<uint8_t>(2 * service_class + (fresh ? 0 : 1));
+}
+
+//! What SLEP knows about one node: how much SIS holds for it and whether it is reachable.
+struct node_state {
+    size_t outstanding = 0;                      //!< octets, with an allowance per U_PDU
+    std::array<size_t, levels> outstanding_of{}; //!< the same by level()
+    size_t dead = 0;                             //!< of outstanding: its stream is gone
+    //! Octets that the link took in its last transmission: from confirms that come together.
+    size_t burst = 0;
+    sim_time burst_at{ -1 };
+    bool held_back = false;   //!< since the last of them octets waited for room in SIS
+    bool limited = false;     //!< held_back before these
+    size_t depth = SIZE_MAX;  //!< octets that SIS may hold, at most queue_octets
+    sim_time retry_at{};      //!< nothing is sent before it
+    int rejects_in_a_row = 0; //!< place in the list of back-off times
+    sim_time alive_at{ -1 };  //!< last confirm, or last time it was heard
+    sim_time heard_at{ -1 };
+    bool heard() const { return alive_at >= sim_time(0); }
+    bool may_send(sim_time now) const { return retry_at <= now; }
+    //! The link to it failed: what was rejected waits.
+    void link_failed(sim_time now);
+    //! The link to it works, or is worth another attempt at once.
+    void link_alive(sim_time now);
+    //! A U_PDU of so many octets, with its allowance, was confirmed: learns depth.
+    void learn_depth(sim_time now, size_t octets);
+};
+
+//! Early data of a stream whose SO has not come yet.
+struct orphan {
+    sim_time since{};
+    std::vector<stream_data> pdus;
+    size_t size = 0;
+};
+
+//! How the streams of one number rest after their end.
+struct resting {
+    sim_time until{};   //!< 0: the number is free
+    uint8_t answer = 0; //!< reason to repeat if the peer still sends; 0: silence
+    sim_time answered{ -1 };
+    uint16_t open = 0; //!< incarnation::name; 0: not known
+};
+
+constexpr size_t stream_numbers = 128;
+//! Who chose the number of a stream.
+enum side : size_t { opened_here = 0, opened_there = 1 };
+
+//! One SLEP user elsewhere: node, SAP, extended address.
+struct peer_state {
+    //! \param datagram_octets of its datagrams that are incomplete
+    explicit peer_state(size_t datagram_octets) : datagrams(datagram_octets) {}
+    peer who;
+    node_state* node = nullptr;
+    //! Restart notice: needed before the first PDU, unless the peer has just sent one.
+    enum class notice { due, in_sis, done } notice = notice::due;
+    bool notice_wanted = false; //!< even if there is nothing else to send
+    uint16_t instance = 0;      //!< of the peer, from its last notice
+    uint8_t next_number = 0;
+    uint16_t next_datagram = 0;
+    std::array<std::array<stream_id, stream_numbers>, 2> streams{}; //!< 0: none
+    std::array<std::array<resting, stream_numbers>, 2> rest{};
+    std::array<uint8_t, stream_numbers> uses{}; //!< of the numbers opened here
+    size_t stream_count = 0;
+    std::map<uint8_t, orphan> orphans; //!< by number
+    datagram_assembler datagrams;
+    sim_time used_at{};
+    resting& rest_of(uint8_t sid)
+    {
+        return rest[sid & sid_responder ? opened_here : opened_there][sid & 0x7f];
+    }
+    //! SIS is done with the restart notice.
+    void notice_settled(bool rejected)
+    {
+        notice = rejected ? notice::due : notice::done;
+        // A node that may not exist is called for the sake of streams alone.
+        notice_wanted = rejected && node->heard();
+    }
+};
+
+/*! \brief The peers that this endpoint knows, and their nodes.
+ *  \details Bounded, since sources may be invented: the one that is out of use for longest goes.
+ */
+class peer_table
+{
+public:
+    //! Peers at the same time.
+    static constexpr size_t most = 256;
+    //! Something for the peer waits or is in SIS.
+    using in_use_f = std::function<bool(const peer_state&)>;
+
+    //! \param in_use asked before a peer without streams is forgotten
+    peer_table(endpoint_context& c, in_use_f in_use)
+        : d_ctx(c), d_in_use(std::move(in_use))
+    {
+    }
+    //! Makes it if it is not known; nullptr: all others are in use.
+    peer_state* get(const peer& who);
+    //! nullptr: nothing is known of the node.
+    const node_state* node(const s5066::address& a) const;
+    //! All of them, by address.
+    std::map<peer, peer_state>& all() { return d_peers; }
+    const std::map<peer, peer_state>& all() const { return d_peers; }
+    //! Every node may be sent to at once.
+    void retry_all();
+    //! When the first node may be sent to again.
+    std::optional<sim_time> next_deadline() const;
+
+private:
+    bool forget_one();
+
+    endpoint_context& d_ctx;
+    in_use_f d_in_use;
+    std::map<s5066::address, node_state> d_nodes;
+    std::map<peer, peer_state> d_peers;
+};
+
+} // namespace gr::hf::slep

@@ -1,0 +1,176 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "slep/sis_queue.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace gr::hf::slep {
+
+namespace {
+
+// For foreign nodes with a strange MTU.
+constexpr size_t mtu_min = 64;
+// As many octets are fresh as take this part of a longest transmission, within these limits: a
+// small page is small at every rate.
+constexpr size_t fresh_part = 8;
+constexpr size_t fresh_min = 8192;
+constexpr size_t fresh_max = 65536;
+// What SIS takes at any rate before it stops its clients.
+constexpr size_t sis_least = 32768;
+// Part of a longest transmission that SIS is given at least.
+constexpr size_t least_depth_part = 8;
+// SIS should have answered long before.
+constexpr sim_time confirm_wait = std::chrono::hours(1);
+
+} // namespace
+
+size_t fresh_octets(const endpoint_config& c)
+{
+    return std::clamp(c.queue_octets / fresh_part, fresh_min, fresh_max);
+}
+
+sis_queue::sis_queue(endpoint_context& c)
+    : d_ctx(c),
+      d_client(s5066::sis_client::config::confirmed(c.config.sap, c.config.rank))
+{
+}
+
+size_t sis_queue::u_pdu_octets() const
+{
+    // Whole segments only: a rest of a few octets would cost a D_PDU of its own.
+    const size_t mtu = std::clamp<size_t>(d_client.mtu(), mtu_min, s5066::sis_mtu);
+    const size_t seg = d_ctx.config.segment_octets, c_pdu = mtu + below_u_pdu;
+    return c_pdu < seg ? mtu : c_pdu / seg * seg - below_u_pdu;
+}
+
+size_t sis_queue::depth_of(const node_state& n) const
+{
+    const size_t least = d_ctx.config.queue_octets / least_depth_part;
+    return std::clamp(n.depth, least, d_ctx.config.queue_octets);
+}
+
+bool sis_queue::may_send(node_state& n, uint8_t level) const
+{
+    if (!n.may_send(d_ctx.now))
+        return false;
+    const size_t full = u_pdu_octets(), depth = depth_of(n);
+    const size_t queue = d_ctx.config.queue_octets;
+    // What follows an aborted stream need not wait until SIS has got rid of its U_PDUs; an
+    // eighth still lies below the mark where SIS stops its clients.
+    const size_t passing = std::min(n.dead, queue / 8);
+    if (n.outstanding == 0 || n.outstanding + full <= depth + passing)
+        return true;
+    n.held_back = true;
+    // What SIS holds of less urgent levels is confirmed after a whole transmission only. So
+    // more urgent ones have an eighth of the depth on top of it, or one PDU at least.
+    const auto end = n.outstanding_of.begin() + level + 1;
+    const size_t as_urgent = std::accumulate(n.outstanding_of.begin(), end, size_t(0));
+    const size_t most = std::max(queue + queue / 8, sis_least);
+    return as_urgent < n.outstanding &&
+           (as_urgent == 0 || (as_urgent + full <= fresh_octets(d_ctx.config) &&
+                               n.outstanding + full <= most));
+}
+
+octets sis_queue::send(peer_state& p, octets wire, uint8_t priority, owner who)
+{
+    const size_t cost = d_held.add(d_ctx.now, p.who.node, p.who.sap, wire, { who, &p });
+    p.node->outstanding += cost;
+    p.node->outstanding_of[who.level] += cost;
+    p.used_at = d_ctx.now;
+    ++d_ctx.stats.pdus_sent;
+
+    s5066::s_unidata_request q;
+    // SIS cannot be asked for U_PDUs of an aborted stream back, but what comes after them can
+    // overtake them.
+    q.priority = p.node->dead > 0 ? std::min<uint8_t>(priority + 1, 15) : priority;
+    q.dst_sap = p.who.sap;
+    q.dst = p.who.node;
+    q.mode.mode = s5066::transmission_mode::arq;
+    q.mode.confirmation = s5066::delivery_confirmation::node;
+    // Nothing may overtake the restart notice: it would end streams opened after it.
+    q.mode.order = p.notice == peer_state::notice::in_sis
+                       ? s5066::delivery_order::in_order
+                       : s5066::delivery_order::as_they_arrive;
+    q.u_pdu = std::move(wire);
+    return s5066::encode(q);
+}
+
+octets sis_queue::send_notice(peer_state& p)
+{
+    p.notice = peer_state::notice::in_sis;
+    p.notice_wanted = false;
+    octets wire =
+        encode({ p.who.extended,
+                 stream_abort{ 0, reason_peer_restarted, d_ctx.config.instance } });
+    // The highest priority: it has to leave before what follows it.
+    return send(p, std::move(wire), 15, { owner::kind::notice, 0, 0 });
+}
+
+std::optional<sis_queue::entry> sis_queue::settled(const s5066::address& node,
+                                                   uint8_t sap,
+                                                   const octets& head,
+                                                   bool rejected)
+{
+    auto e = d_held.settle(node, sap, head);
+    if (!e) {
+        ++d_ctx.stats.unmatched_confirms;
+        return e;
+    }
+    if (rejected)
+        e->tag.p->node->link_failed(d_ctx.now);
+    else
+        e->tag.p->node->link_alive(d_ctx.now);
+    release(*e, rejected);
+    return e;
+}
+
+std::optional<sis_queue::entry> sis_queue::give_up_oldest()
+{
+    auto e = d_held.pop();
+    if (e)
+        release(*e, true);
+    return e;
+}
+
+std::optional<sis_queue::entry> sis_queue::give_up_overdue()
+{
+    const auto t = next_deadline();
+    return t && *t <= d_ctx.now ? give_up_oldest() : std::nullopt;
+}
+
+void sis_queue::release(const entry& e, bool rejected)
+{
+    node_state& n = *e.tag.p->node;
+    n.outstanding -= e.cost();
+    n.dead -= e.tag.dead ? e.cost() : 0;
+    n.outstanding_of[e.tag.who.level] -= e.cost();
+    if (!rejected)
+        n.learn_depth(d_ctx.now, e.cost());
+    ++(rejected ? d_ctx.stats.pdus_rejected : d_ctx.stats.pdus_confirmed);
+}
+
+void sis_queue::stream_gone(stream_id s)
+{
+    d_held.for_each([s](entry& e) {
+        if (e.tag.who.what != owner::kind::data || e.tag.who.id != s)
+            return;
+        e.tag.dead = true;
+        e.tag.p->node->dead += e.cost();
+    });
+}
+
+bool sis_queue::holds_for(const peer_state& p) const
+{
+    const auto& all = d_held.entries();
+    return std::any_of(
+        all.begin(), all.end(), [&p](const entry& e) { return e.tag.p == &p; });
+}
+
+std::optional<sim_time> sis_queue::next_deadline() const
+{
+    const auto t = d_held.oldest();
+    return t ? std::optional(*t + confirm_wait) : std::nullopt;
+}
+
+} // namespace gr::hf::slep

@@ -1,0 +1,29 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "slep/stream_ends.h"
+#include "slep/stream_scheduler.h"
+
+namespace gr::hf::slep {
+
+//! What the users get of their streams, and how slow ones stop their peers.
+class stream_delivery
+{
+public:
+    stream_delivery(endpoint_context& c, stream_scheduler& scheduler, stream_ends& ends)
+        : d_ctx(c), d_scheduler(scheduler), d_ends(ends)
+    {
+    }
+    //! Hands over all that is in order; the stream may be gone then.
+    void deliver(stream& s);
+    //! Shuts or opens the receive window as the user reads; the peer will be told.
+    void update_window(stream& s);
+
+private:
+    endpoint_context& d_ctx;
+    stream_scheduler& d_scheduler;
+    stream_ends& d_ends;
+};
+
+} // namespace gr::hf::slep

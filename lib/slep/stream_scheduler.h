@@ -1,0 +1,46 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "slep/sis_queue.h"
+#include "slep/stream_table.h"
+
+#include <array>
+#include <deque>
+
+namespace gr::hf::slep {
+
+/*! \brief Which stream sends next, and what: repeats first, then SC, then a new PDU.
+ *  \details PDUs are built when SIS has room for them and not before. Streams of one class take
+ *  turns by octets (deficit round robin); what is new or small goes ahead of bulk.
+ */
+class stream_scheduler
+{
+public:
+    stream_scheduler(endpoint_context& c, sis_queue& sis, stream_table& streams)
+        : d_ctx(c), d_sis(sis), d_streams(streams)
+    {
+    }
+    //! Something about the stream has changed: it takes turns if it has something to send.
+    void make_ready(stream& s);
+    /*! \brief Next S_primitive of a class, 0 to 7.
+     *  \param fresh of the streams whose octets are new or small, else of the others
+     *  \return empty: nothing can be sent now
+     */
+    std::optional<octets> poll(uint8_t service_class, bool fresh);
+
+private:
+    bool has_work(const stream& s) const;
+    bool open_due(const stream& s) const;
+    octets next_of(stream& s);
+    octets send_control(stream& s);
+    octets build_open(stream& s, size_t size);
+    octets build_data(stream& s, size_t size);
+
+    endpoint_context& d_ctx;
+    sis_queue& d_sis;
+    stream_table& d_streams;
+    std::array<std::deque<stream_id>, service_classes> d_ring; // by class
+};
+
+} // namespace gr::hf::slep

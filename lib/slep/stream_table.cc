@@ -1,0 +1,134 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "slep/stream_table.h"
+
+#include "slep/sis_queue.h"
+
+namespace gr::hf::slep {
+
+namespace {
+
+size_t hard_limit(const endpoint_config& c)
+{
+    // The stop reaches the sender with the end of its transmission; then SIS still holds
+    // its queue for us.
+    return c.held_high + 2 * c.queue_octets + 65536;
+}
+
+} // namespace
+
+stream::stream(const endpoint_config& c, const stream_options& o)
+    : options(o), tx(c.send_buffer, c.partial_hold, o.compress, o.dictionary),
+      rx(c.buffer_high, hard_limit(c)), fresh_octets(slep::fresh_octets(c))
+{
+}
+
+uint8_t stream::priority(bool asks) const
+{
+    // Ahead of bulk that SIS holds already; and the data links can tell what is asked for from
+    // what answers, and both from bulk (s5066::node_config::prompt_priority).
+    const int more = !fresh() ? 0 : asks ? 2 : 1;
+    return static_cast<uint8_t>(std::min(options.priority + more, 15));
+}
+
+void stream::data_settled(sim_time now,
+                          uint64_t pdu_number,
+                          bool rejected,
+                          sim_time answer_until)
+{
+    if (rejected) {
+        tx.rejected(pdu_number);
+        stalled(now);
+        return;
+    }
+    tx.confirmed(pdu_number);
+    went_through(now);
+    if (pdu_number == 0 && state == stream_state::opening)
+        answer_by = answer_until;
+}
+
+void stream::window_settled(sim_time now, bool rejected)
+{
+    control_in_sis = false;
+    if (!rejected) {
+        went_through(now);
+        return;
+    }
+    // The newest state goes out, not the one that was lost.
+    control_due = true;
+    control_ask = control_ask || life_asked;
+    stalled(now);
+}
+
+stream_info stream::info() const
+{
+    stream_info i;
+    i.id = id;
+    i.other = p->who;
+    i.opener = opener;
+    i.state = state != stream_state::open ? "opening"
+              : rx.fin_delivered()        ? "half remote"
+              : tx.finished()             ? "half local"
+                                          : "open";
+    i.octets_sent = octets_sent;
+    i.octets_received = octets_received;
+    i.waiting = tx.waiting();
+    i.unconfirmed = tx.unconfirmed();
+    i.unread = rx.unread() + rx.held_octets();
+    return i;
+}
+
+stream* stream_table::find(stream_id id)
+{
+    const auto it = d_streams.find(id);
+    return it != d_streams.end() ? &it->second : nullptr;
+}
+
+const stream* stream_table::find(stream_id id) const
+{
+    const auto it = d_streams.find(id);
+    return it != d_streams.end() ? &it->second : nullptr;
+}
+
+stream* stream_table::by_sid(const peer_state& p, uint8_t sid)
+{
+    const side w = sid & sid_responder ? opened_here : opened_there;
+    return find(p.streams[w][sid & 0x7f]);
+}
+
+stream&
+stream_table::add(peer_state& p, side who, uint8_t number, const stream_options& o)
+{
+    const stream_id id = d_ctx.new_id();
+    stream& s = d_streams
+                    .emplace(std::piecewise_construct,
+                             std::forward_as_tuple(id),
+                             std::forward_as_tuple(d_ctx.config, o))
+                    .first->second;
+    s.id = id;
+    s.p = &p;
+    s.number = number;
+    p.streams[who][number] = id;
+    ++p.stream_count;
+    return s;
+}
+
+void stream_table::remove(const stream& s, const resting& rest)
+{
+    peer_state& p = *s.p;
+    p.streams[s.which()][s.number] = 0;
+    p.rest[s.which()][s.number] = rest;
+    --p.stream_count;
+    d_streams.erase(s.id);
+}
+
+std::vector<stream_id> stream_table::ids() const
+{
+    std::vector<stream_id> all;
+    all.reserve(d_streams.size());
+    for (const auto& s : d_streams)
+        all.push_back(s.first);
+    return all;
+}
+
+} // namespace gr::hf::slep

@@ -1,0 +1,110 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "slep/stream_timers.h"
+
+#include <algorithm>
+
+namespace gr::hf::slep {
+
+namespace {
+
+// A peer whose window stays shut is asked again after this.
+constexpr sim_time window_again = std::chrono::minutes(5);
+// A stream that only waits asks its peer after half of what it lives through, or this.
+constexpr sim_time life_again = std::chrono::minutes(15);
+
+sim_time ask_life_after(const stream& s)
+{
+    const sim_time after = std::min(s.options.outage_max / 2, life_again);
+    // Its question answers that of the other side, which waits for it.
+    return s.opener ? after : after + after / 4;
+}
+
+// Whichever came later, the first reject or the last sign of life, counts from there.
+sim_time outage_end(const stream& s)
+{
+    return std::max(*s.stalled_since, s.p->node->alive_at) + s.options.outage_max;
+}
+
+} // namespace
+
+std::optional<sim_time> stream_timers::next_deadline() const
+{
+    earliest first;
+    for (const auto& entry : d_streams.all()) {
+        const stream& s = entry.second;
+        first.add(s.tx.hold_until());
+        if (s.accept_at && *s.accept_at > d_ctx.now) // later it only waits for SIS
+            first.add(s.accept_at);
+        first.add(s.answer_by);
+        first.add(s.probe_at);
+        first.add(s.ask_window_at);
+        if (s.gap_since)
+            first.add(*s.gap_since + d_ctx.config.gap_max);
+        if (s.stalled_since)
+            first.add(outage_end(s));
+        if (s.only_waits())
+            first.add(s.life_at + ask_life_after(s));
+    }
+    return first.get();
+}
+
+void stream_timers::on_deadline()
+{
+    for (const stream_id id : d_streams.ids())
+        if (stream* s = d_streams.find(id))
+            check(*s);
+}
+
+void stream_timers::ask_life(const node_state& n)
+{
+    // Streams that would ask soon ask at once: one exchange serves them all.
+    for (auto& entry : d_streams.all()) {
+        stream& s = entry.second;
+        if (s.p->node != &n || !s.only_waits() ||
+            s.life_at + ask_life_after(s) / 2 > d_ctx.now)
+            continue;
+        s.life_asked = s.control_due = s.control_ask = true;
+        d_scheduler.make_ready(s);
+    }
+}
+
+void stream_timers::check(stream& s)
+{
+    const auto due = [this](std::optional<sim_time>& t) {
+        if (!t || *t > d_ctx.now)
+            return false;
+        t.reset();
+        return true;
+    };
+    node_state& n = *s.p->node;
+    if (s.stalled_since && outage_end(s) <= d_ctx.now) {
+        d_ends.fail(s, reason_lifetime_over, s.tx.next_number() > 0);
+        return;
+    }
+    if (due(s.answer_by)) {
+        d_ends.fail(s, reason_lifetime_over, true);
+        return;
+    }
+    if (s.gap_since && *s.gap_since + d_ctx.config.gap_max <= d_ctx.now) {
+        // Only time with a living link counts.
+        if (n.heard_at >= *s.gap_since + d_ctx.config.gap_max / 2) {
+            d_ends.fail(s, reason_protocol_error, true);
+            return;
+        }
+        s.gap_since = d_ctx.now;
+    }
+    if (s.tx.hold_until() && *s.tx.hold_until() <= d_ctx.now)
+        s.tx.hold_over();
+    if (s.only_waits() && s.life_at + ask_life_after(s) <= d_ctx.now)
+        ask_life(n);
+    if (due(s.probe_at))
+        s.control_due = s.control_ask = true;
+    if (due(s.ask_window_at)) {
+        s.control_due = s.control_ask = true;
+        s.ask_window_at = d_ctx.now + window_again;
+    }
+    d_scheduler.make_ready(s);
+}
+
+} // namespace gr::hf::slep
