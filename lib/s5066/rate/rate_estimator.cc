@@ -260,26 +260,19 @@ double rate_estimator::class_probability(size_t c) const
 }
 
 template <typename F>
-double
-rate_estimator::mean_at(size_t c, size_t k, const mode_promises& promises, F&& of) const
-{
-    const double sigma = std::sqrt(d_level[c].variance);
-    const double db = promises.power_db() + d_level[c].mean_db + offset_db(k);
-    double sum = 0;
-    for (const auto& [far, share] : nodes) {
-        sum += share * of(promises.at(c, db + far * sigma));
-    }
-    return sum;
-}
-
-template <typename F>
 double rate_estimator::mean(const mode& m, F&& of) const
 {
     const auto& promises = mode_promises::of(m, d_window);
     double sum = 0;
     for (size_t c = 0; c < channel_classes; ++c) {
+        const double sigma = std::sqrt(d_level[c].variance);
         for (size_t k = 0; k < offsets; ++k) {
-            sum += d_weight[c][k] * mean_at(c, k, promises, of);
+            const double db = promises.power_db() + d_level[c].mean_db + offset_db(k);
+            double over_levels = 0;
+            for (const auto& [far, share] : nodes) {
+                over_levels += share * of(promises.at(c, db + far * sigma));
+            }
+            sum += d_weight[c][k] * over_levels;
         }
     }
     return sum;

@@ -80,10 +80,7 @@ private:
     void track(const seen& s);
     double spread_likelihood(const channel_class& c, const seen& s) const;
     double doppler_likelihood(const channel_class& c, const seen& s) const;
-    // Mean of a promise over what is not known of the level, if the class and the offset are these.
-    template <typename F>
-    double mean_at(size_t c, size_t k, const mode_promises& promises, F&& of) const;
-    // Mean of a promise over the belief.
+    // Mean of a promise over the belief: classes, offsets, and what is not known of the level.
     template <typename F>
     double mean(const mode& m, F&& of) const;
 
