@@ -1,11 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The loops of soft_steps, written in the compiler's own vectors: it does not always see that a
- * loop over an array is one, and never that a maximum over an array is. soft_steps.cc includes this
- * once for each kind of processor, inside a namespace of its own, with
- *     HF_LANES   floats side by side, 4 or 8
- * Which target is compiled for has to be set around all of it: the compiler splits vectors that a
- * target does not have before it puts one function into another. */
+ * loop over an array is one, and never that a maximum over an array is. Compiled for each kind of
+ * processor, with HF_LANES: vector_loops.h. */
 
 #define HF_BODY inline __attribute__((always_inline))
 #define HF_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)

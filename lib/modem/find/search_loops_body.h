@@ -1,10 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The loops of search_loops, written in the compiler's own vectors: sums in arrays would be stored
- * and loaded at each step. search_loops.cc includes this once for each kind of processor, inside a
- * namespace of its own and within its target, with
- *     HF_LANES   floats side by side, 4 or 8
- */
+ * and loaded at each step. Compiled for each kind of processor, with HF_LANES: vector_loops.h. */
 
 constexpr size_t side = HF_LANES;
 using lanes = float __attribute__((vector_size(side * sizeof(float))));
@@ -134,6 +131,8 @@ inline bool any_exceeds(const piece_rows& rows, const offset_turns& turns, float
         }
     return false;
 }
+
+constexpr loops all = { correlate_piece, best_offsets, any_exceeds };
 
 #undef HF_LOAD
 #undef HF_STORE
