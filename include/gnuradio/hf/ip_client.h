@@ -19,11 +19,12 @@ struct ip_flow {
     std::string node;     //!< next hop
     std::string protocol; //!< "TCP", "UDP", "ICMP", "ICMPv6" or a number; "several" if
                           //!< many flows share a queue
-    std::string src, dst; //!< address, and port where the protocol has one
+    std::string src;      //!< address, and port where the protocol has one
+    std::string dst;      //!< the same of the other end
     bool interactive = false; //!< in the class that goes first
-    uint64_t packets = 0;
-    uint64_t octets = 0;
-    double oldest_s = 0; //!< since the oldest of them came
+    uint64_t packets = 0;     //!< that wait
+    uint64_t octets = 0;      //!< of them all
+    double oldest_s = 0;      //!< since the oldest of them came
 };
 
 /*! \brief IP client of STANAG 5066 Annex F.12 on a TUN device of its own.
