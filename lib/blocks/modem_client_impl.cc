@@ -3,6 +3,7 @@
 #include "blocks/modem_messages.h"
 #include "blocks/pdu.h"
 #include "edges/io_thread.h"
+#include "edges/modem_dialer.h"
 #include "edges/wire_edge.h"
 #include "modem_interface/tcp_dte.h"
 #include "modem_interface/udp_dte.h"
@@ -10,13 +11,7 @@
 #include <gnuradio/io_signature.h>
 #include <hf/modem_client.h>
 
-#include <boost/asio/connect.hpp>
-#include <boost/asio/read_until.hpp>
-#include <boost/asio/streambuf.hpp>
-#include <boost/asio/write.hpp>
-
 #include <atomic>
-#include <istream>
 #include <random>
 #include <stdexcept>
 
@@ -25,11 +20,7 @@ namespace {
 
 using boost::asio::ip::tcp;
 using boost::asio::ip::udp;
-using boost::system::error_code;
 using namespace modem_interface;
-
-constexpr std::chrono::seconds connect_limit{ 10 };
-constexpr std::chrono::seconds connect_again{ 2 };
 
 std::unique_ptr<dte_session> make_session(const std::string& form, const dte_settings& s)
 {
@@ -52,13 +43,22 @@ public:
           d_modem(pmt::mp("modem")), d_ticks(pmt::mp("ticks")), d_udp(udp_form(form)),
           d_mode(settings.tx_mode), d_host(host), d_port(std::to_string(port)),
           d_begin(std::chrono::steady_clock::now()),
-          d_session(make_session(form, settings)), d_io(netns), d_timer(d_io.context())
+          d_session(make_session(form, settings)), d_io(netns),
+          d_dialer(d_io.context(), host, port, d_udp)
     {
         message_port_register_in(d_modem);
         message_port_register_out(d_modem);
         message_port_register_in(d_ticks);
         set_msg_handler(d_modem, [this](const pmt::pmt_t& m) { on_link(m); });
         set_msg_handler(d_ticks, [this](const pmt::pmt_t& m) { on_tick(m); });
+        d_dialer.on_stream = [this](tcp::socket s) { new_edge()->open(std::move(s)); };
+        d_dialer.on_control = [this](tcp::socket s, udp::socket d, udp::endpoint peer) {
+            new_edge()->open(std::move(s), std::move(d), std::move(peer));
+        };
+        d_dialer.on_failed = [this](const std::string& why) {
+            ++d_failed;
+            complain(why);
+        };
     }
 
     ~modem_client_impl() override { d_io.stop(); }
@@ -67,7 +67,7 @@ public:
     {
         d_io.run_and_wait([this] {
             d_running = true;
-            connect();
+            d_dialer.start();
         });
         return true;
     }
@@ -76,10 +76,7 @@ public:
     {
         d_io.run_and_wait([this] {
             d_running = false;
-            d_timer.cancel();
-            if (d_attempt)
-                d_attempt->end();
-            d_attempt.reset();
+            d_dialer.stop();
             if (const auto edge = d_edge)
                 edge->close("the data link stops");
             d_edge.reset();
@@ -106,139 +103,24 @@ public:
     }
 
 private:
-    //! On the way to a connection.
-    struct attempt {
-        explicit attempt(boost::asio::io_context& io)
-            : resolver(io), socket(io), datagrams(io), line(max_control_line), timer(io)
-        {
-        }
-        void end()
-        {
-            error_code ignored;
-            resolver.cancel();
-            timer.cancel();
-            socket.close(ignored);
-            datagrams.close(ignored);
-        }
-        tcp::resolver resolver;
-        tcp::socket socket;
-        udp::socket datagrams;
-        boost::asio::streambuf line;
-        std::string hello;
-        boost::asio::steady_timer timer;
-    };
-    using attempt_ptr = std::shared_ptr<attempt>;
-
     sim_time clock() const { return std::chrono::steady_clock::now() - d_begin; }
 
-    void connect()
+    // Where its edge is then told to open; an open that fails at once takes d_edge away.
+    std::shared_ptr<wire_edge> new_edge()
     {
-        const auto a = d_attempt = std::make_shared<attempt>(d_io.context());
-        a->timer.expires_after(connect_limit);
-        a->timer.async_wait([this, a](const error_code& error) {
-            if (!error)
-                failed(a, "no answer");
-        });
-        a->resolver.async_resolve(
-            d_host,
-            d_port,
-            [this, a](const error_code& error, const tcp::resolver::results_type& found) {
-                if (error) {
-                    failed(a, error.message());
-                    return;
-                }
-                boost::asio::async_connect(
-                    a->socket,
-                    found,
-                    [this, a](const error_code& e, const tcp::endpoint&) {
-                        if (e)
-                            failed(a, e.message());
-                        else if (d_udp)
-                            ask_control(a);
-                        else
-                            ready(a, {});
-                    });
-            });
-    }
-
-    void ask_control(const attempt_ptr& a)
-    {
-        error_code error;
-        const auto local = a->socket.local_endpoint(error);
-        if (!error)
-            a->datagrams.open(local.address().is_v4() ? udp::v4() : udp::v6(), error);
-        if (!error)
-            a->datagrams.bind({ local.address(), 0 }, error);
-        if (!error)
-            a->datagrams.non_blocking(true, error);
-        if (error) {
-            failed(a, error.message());
-            return;
-        }
-        a->hello = control_line(a->datagrams.local_endpoint().port()) + "\n";
-        boost::asio::async_write(
-            a->socket,
-            boost::asio::buffer(a->hello),
-            [this, a](const error_code& failure, size_t) {
-                if (failure) {
-                    failed(a, failure.message());
-                    return;
-                }
-                boost::asio::async_read_until(
-                    a->socket, a->line, '\n', [this, a](const error_code& e, size_t) {
-                        std::string line;
-                        std::istream in(&a->line);
-                        std::getline(in, line);
-                        const auto port = parse_control_line(line);
-                        if (e)
-                            failed(a, e.message());
-                        else if (!port)
-                            failed(a, line == "BUSY" ? "busy" : "no control connection");
-                        else
-                            ready(a, port);
-                    });
-            });
-    }
-
-    void ready(const attempt_ptr& a, std::optional<uint16_t> udp_port)
-    {
-        if (a != d_attempt)
-            return;
-        d_attempt.reset();
-        a->timer.cancel();
         ++d_connections;
-        d_edge = std::make_shared<wire_edge>(
+        const auto edge = std::make_shared<wire_edge>(
             d_io.context(), *d_session, d_mutex, [this] { return clock(); });
-        d_edge->after = [this] { publish(); };
-        d_edge->on_closed = [this](const std::string& why) {
+        edge->after = [this] { publish(); };
+        edge->on_closed = [this](const std::string& why) {
             if (!d_running)
                 return;
             ++d_failed;
             complain("connection lost: " + why);
             d_edge.reset();
-            again();
+            d_dialer.again();
         };
-        error_code ignored;
-        const auto far = a->socket.remote_endpoint(ignored);
-        // Held here: an open that fails at once takes d_edge away.
-        const auto edge = d_edge;
-        if (udp_port)
-            edge->open(std::move(a->socket),
-                       std::move(a->datagrams),
-                       { far.address(), *udp_port });
-        else
-            edge->open(std::move(a->socket));
-    }
-
-    void failed(const attempt_ptr& a, const std::string& why)
-    {
-        if (a != d_attempt)
-            return;
-        a->end();
-        d_attempt.reset();
-        ++d_failed;
-        complain(why);
-        again();
+        return d_edge = edge;
     }
 
     // Once until it works again: there is an attempt every few seconds.
@@ -246,15 +128,6 @@ private:
     {
         if (!d_said.exchange(true))
             d_logger->warn("modem {}:{}: {}", d_host, d_port, why);
-    }
-
-    void again()
-    {
-        d_timer.expires_after(connect_again);
-        d_timer.async_wait([this](const error_code& error) {
-            if (!error && d_running)
-                connect();
-        });
     }
 
     void pump_later()
@@ -357,8 +230,7 @@ private:
     sim_time d_now{};
     bool d_was_connected = false;
     io_thread d_io; // what follows lives on it
-    boost::asio::steady_timer d_timer;
-    attempt_ptr d_attempt;
+    modem_dialer d_dialer;
     std::shared_ptr<wire_edge> d_edge;
     bool d_running = false;
 };

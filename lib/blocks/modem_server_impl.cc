@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks/modem_messages.h"
 #include "blocks/pdu.h"
+#include "edges/control_lines.h"
 #include "edges/io_thread.h"
 #include "edges/tcp_acceptor.h"
 #include "edges/wire_edge.h"
@@ -11,12 +12,9 @@
 #include <gnuradio/io_signature.h>
 #include <hf/modem_server.h>
 
-#include <boost/asio/read_until.hpp>
-#include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
 
 #include <atomic>
-#include <istream>
 #include <stdexcept>
 
 namespace gr::hf {
@@ -26,10 +24,6 @@ using boost::asio::ip::tcp;
 using boost::asio::ip::udp;
 using boost::system::error_code;
 using namespace modem_interface;
-
-constexpr std::chrono::seconds control_limit{ 3 };
-// Connections that have not sent their control line.
-constexpr int max_asking = 8;
 
 std::unique_ptr<modem_session> make_session(const std::string& form, modem_settings s)
 {
@@ -57,6 +51,8 @@ public:
         message_port_register_out(d_modem);
         set_msg_handler(d_modem, [this](const pmt::pmt_t& m) { on_modem(m); });
         d_acceptor.on_accepted = [this](tcp::socket s) { accepted(std::move(s)); };
+        d_lines.on_port = [this](tcp::socket s, uint16_t p) { control(std::move(s), p); };
+        d_lines.on_refused = [this] { ++d_refused; };
         // Now, so that a port in use is told by the constructor: the scheduler only logs it.
         d_io.run_and_wait([this] {
             d_acceptor.listen(d_where);
@@ -132,52 +128,12 @@ private:
     void accepted(tcp::socket socket)
     {
         if (d_udp) {
-            await_control(std::move(socket));
+            d_lines.await(std::move(socket));
             return;
         }
         std::shared_ptr<wire_edge> edge;
         if (take_place(edge))
             edge->open(std::move(socket));
-    }
-
-    //! A control connection until its line has come.
-    struct asking {
-        explicit asking(tcp::socket s)
-            : socket(std::move(s)), line(max_control_line), timer(socket.get_executor())
-        {
-        }
-        tcp::socket socket;
-        boost::asio::streambuf line;
-        boost::asio::steady_timer timer;
-    };
-
-    void await_control(tcp::socket socket)
-    {
-        if (d_asking >= max_asking) {
-            ++d_refused;
-            return; // the socket closes
-        }
-        ++d_asking;
-        const auto a = std::make_shared<asking>(std::move(socket));
-        a->timer.expires_after(control_limit);
-        a->timer.async_wait([a](const error_code& error) {
-            error_code ignored;
-            if (!error)
-                a->socket.close(ignored);
-        });
-        boost::asio::async_read_until(
-            a->socket, a->line, '\n', [this, a](const error_code& error, size_t) {
-                --d_asking;
-                a->timer.cancel();
-                std::string line;
-                std::istream in(&a->line);
-                std::getline(in, line);
-                const auto port = parse_control_line(line);
-                if (error || !port)
-                    ++d_refused;
-                else
-                    control(std::move(a->socket), *port);
-            });
     }
 
     void control(tcp::socket socket, uint16_t port)
@@ -252,7 +208,7 @@ private:
     io_thread d_io; // what follows lives on it
     tcp_acceptor d_acceptor;
     std::shared_ptr<wire_edge> d_edge;
-    int d_asking = 0;
+    control_lines d_lines;
     bool d_running = false;
 };
 
