@@ -27,6 +27,8 @@ constexpr std::chrono::seconds patience{ 5 };
 // A synthesiser's step; the receiver finds what is left.
 constexpr double same_frequency_hz = 5;
 
+const std::string by_uhd = "driver=uhd,";
+
 std::string text(double x) { return kernel::audio_rates::text(x); }
 
 std::string list(const std::vector<std::string>& names)
@@ -62,11 +64,12 @@ struct soapy_device::sharing {
     uint64_t generation = 1; // one more with each loss
     size_t holders = 0;      // of this generation
     size_t stale = 0;        // of those before
+    std::mutex making;
+    std::weak_ptr<SoapySDR::Device> uhd; // SoapySDR keeps a table of its own
 };
 
 std::shared_ptr<soapy_device::sharing> soapy_device::sharing_of(const std::string& args)
 {
-    // SoapySDR keeps a table of the devices of a process as well.
     static std::mutex mutex;
     static std::map<std::string, std::weak_ptr<sharing>> all;
     std::lock_guard<std::mutex> lock(mutex);
@@ -77,7 +80,10 @@ std::shared_ptr<soapy_device::sharing> soapy_device::sharing_of(const std::strin
 }
 
 soapy_device::soapy_device(int direction, const soapy_settings& settings)
-    : d_direction(direction), d_settings(settings), d_sharing(sharing_of(settings.args))
+    : d_direction(direction), d_settings(settings),
+      d_uhd(settings.args.compare(0, by_uhd.size(), by_uhd) == 0),
+      d_args(d_uhd ? settings.args.substr(by_uhd.size()) : settings.args),
+      d_sharing(sharing_of(settings.args))
 {
     // Without a name every driver would look for devices, some of them on the network.
     const auto args = SoapySDR::KwargsFromString(settings.args);
@@ -91,13 +97,34 @@ soapy_device::soapy_device(int direction, const soapy_settings& settings)
 
 soapy_device::~soapy_device() { release(); }
 
+std::shared_ptr<SoapySDR::Device> soapy_device::make() const
+{
+    if (!d_uhd)
+        return { SoapySDR::Device::make(d_args), [](SoapySDR::Device* d) {
+                    try {
+                        SoapySDR::Device::unmake(d);
+                    } catch (const std::exception& error) {
+                        SoapySDR::log(SOAPY_SDR_WARNING,
+                                      std::string("closing: ") + error.what());
+                    }
+                } };
+    std::lock_guard<std::mutex> lock(d_sharing->making);
+    auto device = d_sharing->uhd.lock();
+    if (!device)
+        d_sharing->uhd = device = open_uhd(d_args);
+    return device;
+}
+
 void soapy_device::open()
 {
     try {
-        d_device = SoapySDR::Device::make(d_settings.args);
+        d_device = make();
     } catch (const std::exception& error) {
-        throw std::runtime_error("args = '" + d_settings.args +
-                                 "': SoapySDR cannot open it: " + error.what());
+        std::string why = error.what();
+        std::replace(why.begin(), why.end(), '\n', ' ');
+        throw std::runtime_error("args = '" + d_args +
+                                 "': " + (d_uhd ? "UHD" : "SoapySDR") +
+                                 " cannot open it: " + why);
     }
     {
         std::lock_guard<std::mutex> lock(d_sharing->mutex);
@@ -112,7 +139,7 @@ void soapy_device::open()
         throw;
     } catch (const std::exception& error) {
         release();
-        throw std::runtime_error("args = '" + d_settings.args +
+        throw std::runtime_error("args = '" + d_args +
                                  "': the device cannot be set: " + error.what());
     }
 }
@@ -137,13 +164,8 @@ void soapy_device::release() noexcept
     if (!d_device)
         return;
     close_stream();
-    try {
-        SoapySDR::Device::unmake(d_device);
-    } catch (const std::exception& error) {
-        SoapySDR::log(SOAPY_SDR_WARNING, std::string("closing: ") + error.what());
-    }
+    d_device.reset();
     std::lock_guard<std::mutex> lock(d_sharing->mutex);
-    d_device = nullptr;
     --(d_generation == d_sharing->generation ? d_sharing->holders : d_sharing->stale);
 }
 
@@ -168,7 +190,7 @@ void soapy_device::refuse(const std::string& value, const std::string& allowed) 
     throw std::invalid_argument(
         value + ": allowed " +
         (d_direction == SOAPY_SDR_RX ? "to receive" : "to transmit") + " with args = '" +
-        d_settings.args + "' are " + allowed);
+        d_args + "' are " + allowed);
 }
 
 void soapy_device::configure()
@@ -215,6 +237,15 @@ void soapy_device::configure()
     if (dev.hasGainMode(d_direction, channel))
         dev.setGainMode(d_direction, channel, false);
     dev.setGain(d_direction, channel, s.gain_db);
+    if (s.atr)
+        set_atr_pin(dev, *s.atr);
+}
+
+void soapy_device::set_atr(const atr_pin& pin)
+{
+    if (d_device)
+        set_atr_pin(*d_device, pin);
+    d_settings.atr = pin;
 }
 
 void soapy_device::tune()
@@ -291,7 +322,7 @@ void soapy_device::open_stream()
             throw std::runtime_error("code " + std::to_string(code));
     } catch (const std::exception& error) {
         close_stream();
-        throw std::runtime_error("args = '" + d_settings.args +
+        throw std::runtime_error("args = '" + d_args +
                                  "': the stream cannot be opened: " + error.what());
     }
 }

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "blocks/uhd_device.h"
+
 #include <SoapySDR/Device.hpp>
 
 #include <condition_variable>
@@ -21,9 +23,11 @@ struct soapy_settings {
     std::string antenna;
     int channel;
     std::string clock_source, time_source;
+    std::optional<atr_pin> atr = std::nullopt; // transmitters of UHD alone
 };
 
-/*! \brief A device of SoapySDR, one direction of it: opened and set, or one clear error.
+/*! \brief A device of SoapySDR, or by "driver=uhd" of UHD, one direction of it: opened and set, or
+ *         one clear error.
  *
  * Objects with the same arguments share the device; the last one closes it. When one of them finds
  * that it is lost, all have to release it, and then each opens it again: as long as one holds it,
@@ -42,8 +46,7 @@ public:
     soapy_device(const soapy_device&) = delete;
     soapy_device& operator=(const soapy_device&) = delete;
 
-    SoapySDR::Device* operator->() const { return d_device; }
-    const std::string& name() const { return d_settings.args; }
+    SoapySDR::Device* operator->() const { return d_device.get(); }
     double sample_rate() const { return d_settings.sample_rate; }
     //! The device tells the time of samples, and takes it.
     bool timed() const { return d_timed; }
@@ -52,6 +55,11 @@ public:
      *  \throws std::invalid_argument for one that it does not have: it is as it was
      */
     void set_frequency(double hz);
+
+    /*! \brief Have the device drive a pin as long as it transmits; when it is opened again, too.
+     *  \throws std::invalid_argument if it cannot
+     */
+    void set_atr(const atr_pin& pin);
 
     bool is_open() const { return d_device != nullptr; }
     //! It is gone, for all that share it.
@@ -73,6 +81,7 @@ private:
     struct sharing;
     static std::shared_ptr<sharing> sharing_of(const std::string& args);
 
+    std::shared_ptr<SoapySDR::Device> make() const;
     void open();
     void configure();
     void tune();
@@ -80,10 +89,12 @@ private:
 
     const int d_direction;
     soapy_settings d_settings;
+    const bool d_uhd;
+    const std::string d_args; // what a person wrote
     const std::shared_ptr<sharing> d_sharing;
     uint64_t d_generation = 0; // of the device, as in d_sharing
     bool d_timed = false;
-    SoapySDR::Device* d_device = nullptr;
+    std::shared_ptr<SoapySDR::Device> d_device;
     SoapySDR::Stream* d_stream = nullptr;
 };
 

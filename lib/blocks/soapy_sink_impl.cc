@@ -48,6 +48,15 @@ public:
         d_device.set_frequency(hz);
     }
 
+    void key_by_burst(const std::string& bank, int pin, bool inverted) override
+    {
+        if (pin < 1 || pin > 32)
+            throw std::invalid_argument("pin = " + std::to_string(pin) +
+                                        ": allowed are 1 to 32");
+        std::lock_guard<std::mutex> lock(d_use);
+        d_device.set_atr({ bank, pin, inverted });
+    }
+
     bool start() override
     {
         if (d_device.is_open())

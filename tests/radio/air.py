@@ -16,7 +16,7 @@ PLUGINS = Path(hf.__file__).resolve().parents[3] / "soapy"
 #: As struct station in driver_air.h.
 FIELDS = ("lose", "lose_mute", "gone", "slow", "bursts", "late", "underflows", "sent", "asked_ns",
           "first_sample", "end_sample", "ready_ns", "worst_ready_ns", "worst_error", "gpio",
-          "unused")
+          "silent")
 CHUNK, CHUNKS, HEADER = 256, 4096, 32
 STATION = 8 * len(FIELDS) + CHUNKS * (8 + 8 * CHUNK)
 

@@ -2,6 +2,7 @@
 """A modem that answers whatever it has received, at once, and the turnaround of the radio it is
 on: from the end of a reception on the air to the first sample of the answer there, beyond the
 decoder's delay and without the key's lead. All of it by counts of samples."""
+import sys
 import threading
 
 from gnuradio import blocks, gr, hf
@@ -9,6 +10,10 @@ from gnuradio.hf.radio import probe
 import numpy as np
 import pmt
 from waiting import until
+
+# Of the interpreter, s: the answerer stands for a data link, which waits for no other thread of
+# Python; by default that may take 5 ms, and so long a modem waits for the answer to a tick.
+sys.setswitchinterval(1e-4)
 
 #: What asks; the answer is the same.
 MODE, TEXT = "4539-3200S", b"what time is it?"

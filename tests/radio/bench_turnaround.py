@@ -13,6 +13,7 @@ import os
 from pathlib import Path
 import sys
 import tempfile
+import time
 
 from gnuradio import blocks, gr
 from gnuradio.hf import radio, station
@@ -51,9 +52,10 @@ def over_sound(questions, lead_s, buffer_s):
             {name: np.mean([p[name] for p in parts]) for name in parts[0]})
 
 
-def over_sdr(questions, kind, latency_s):
+def over_sdr(questions, kind, latency_s, moments=None):
     """Turnarounds in ms, how many bursts were late, by how much the others came ahead of their
-    time at the least, ms, and the turnaround that is shown, ms."""
+    time at the least, ms, and the turnaround that is shown, ms. moments takes the times
+    (time.monotonic()) between which each answer was decided."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "air"
         tb = gr.top_block()
@@ -72,9 +74,14 @@ def over_sdr(questions, kind, latency_s):
             bursts = air.get(1, "bursts")
             ends = asking.ask()
             if ends is not None:
+                told = time.monotonic()
                 until(lambda: air.get(1, "bursts") > bursts)
+                if moments is not None:  # a piece of the reception is under way before
+                    moments.append((told - 0.1, time.monotonic()))
                 on_air = air.get(1, "first_sample") / 48000 - origin
                 found.append(1e3 * on_air - ends[1] / 9.6)
+                # Whoever transmits does not hear the next question.
+                until(lambda: not radios[1].sink.state().keyed)
         tb.stop()
         tb.wait()
         for r in radios:

@@ -7,7 +7,8 @@ from gnuradio.hf.cli import run
 from gnuradio.hf.radio.rig import RigError
 import numpy as np
 import pytest
-from test_sdr import KINDS, Loop, delay_of
+from answering import delay_of
+from sdr import KINDS, Loop
 from waiting import until
 
 
@@ -20,9 +21,6 @@ def test_it_changes_between_transmissions(tmp_path, kind):
         assert dial.set(7050000, "PKTUSB").frequency_hz == 7050000
         assert dial.read().text() == "7.050000 MHz on a dial"
         assert loop.radio.radio.sdr.frequency_hz == 7051800
-        if kind == "uhd":
-            assert loop.radio._device_in.get_center_freq() == 7051800
-            assert loop.radio._device_out.get_center_freq() == 7051800
         for hz, mode in ((500e6, ""), (7e6, "LSB")):
             with pytest.raises(RigError, match="frequency_hz = 5|LSB"):
                 dial.set(hz, mode)
@@ -38,8 +36,9 @@ def test_it_changes_between_transmissions(tmp_path, kind):
         assert dial.set(7060000).frequency_hz == 7060000
 
 
-def test_a_device_that_was_lost_comes_back_on_the_new_frequency(tmp_path):
-    with Loop(tmp_path, "soapy") as loop:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_device_that_was_lost_comes_back_on_the_new_frequency(tmp_path, kind):
+    with Loop(tmp_path, kind) as loop:
         device = loop.radio._device_in
         until(lambda: loop.player.count > 9600)
         loop.air.put(0, "gone", 1)

@@ -86,12 +86,11 @@ def test_what_the_device_loses_is_put_back_and_told(tmp_path):
     receiver = radio.WideReceiver(station.Radio(type="soapy", transmit=False, sdr=station.Sdr(
         args=args(tmp_path / "air", 1, rate=RATE), frequency_hz=7e6, sample_rate=RATE)),
         said.append, 3.0)
-    air = Air(tmp_path / "air")
+    air, faults = Air(tmp_path / "air"), ["lose"]
     for piece in receiver.pieces():
         heard.append(len(piece))
-        if sum(heard) > RATE and not air.get(1, "unused"):
-            air.put(1, "lose", 12345)
-            air.put(1, "unused", 1)
+        if sum(heard) > RATE and faults:
+            air.put(1, faults.pop(), 12345)
     assert sum(heard) == 3 * RATE
     assert any(line.startswith("12345 received samples were lost") for line in said)
     assert receiver.warnings

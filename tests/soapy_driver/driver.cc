@@ -212,6 +212,10 @@ public:
         auto& own = d_air.of(d_own);
         if (gone())
             return SOAPY_SDR_STREAM_ERROR;
+        if (own.silent != 0) {
+            std::this_thread::sleep_for(std::chrono::microseconds(timeout_us));
+            return SOAPY_SDR_TIMEOUT;
+        }
         if (const uint64_t mute = std::exchange(own.lose_mute, 0))
             skip(static_cast<int64_t>(mute));
         if (const uint64_t lose = std::exchange(own.lose, 0)) {
@@ -249,7 +253,7 @@ public:
             return SOAPY_SDR_STREAM_ERROR;
         if (const uint64_t ms = std::exchange(own.slow, 0))
             std::this_thread::sleep_for(std::chrono::milliseconds(ms));
-        // gr-uhd tells the time of every packet of a burst, not only of the first.
+        // By UHD comes the time of every packet of a burst, not only of the first.
         const bool timed = (flags & SOAPY_SDR_HAS_TIME) != 0;
         if (timed && !(d_sending && sample_at(ns) == d_at)) {
             begin_burst(ns);

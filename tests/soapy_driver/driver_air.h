@@ -40,7 +40,7 @@ public:
         int64_t worst_ready_ns;
         double worst_error; //!< of the time of a burst, samples
         uint64_t gpio;      //!< pins that are driven
-        uint64_t unused;
+        uint64_t silent;    //!< test: not 0: no samples come, and no error
         struct {
             uint64_t number; //!< chunk of all time, from 1 on; 0: never written
             std::complex<float> samples[chunk];

@@ -10,7 +10,7 @@
 
 namespace gr::hf {
 
-/*! \brief Transmitter of an SDR by SoapySDR, in bursts at given times.
+/*! \brief Transmitter of an SDR by SoapySDR or UHD, in bursts at given times.
  *  \ingroup hf
  *
  * Input: complex samples, full scale 1, tagged tx_sob and tx_time (tuple of whole seconds and the
@@ -27,7 +27,7 @@ class HF_API soapy_sink : virtual public gr::sync_block
 public:
     typedef std::shared_ptr<soapy_sink> sptr; //!< how flowgraphs hold it
     /*! \param args of the device, "driver=NAME, ..."; hf.soapy_source with the same ones is
-     *  the same device
+     *  the same device. By "driver=uhd,..." UHD is used itself, with what follows as its own words
      *  \param sample_rate samples/s, exactly: what the device cannot do is refused
      *  \param frequency_hz what 0 Hz becomes, within what the device can
      *  \param lo_offset_hz so much beside it is the device's local oscillator, which must be within
@@ -54,6 +54,15 @@ public:
      *  \throws std::invalid_argument for one that the device does not have: it is as it was
      */
     virtual void set_frequency(double hz) = 0;
+
+    /*! \brief Have the device itself drive a pin as long as it transmits, which cannot stick; of
+     *         UHD alone.
+     *  \param bank of pins, "FP0"
+     *  \param pin of the bank, 1 to 32
+     *  \param inverted low while it transmits
+     *  \throws std::invalid_argument for what the device does not have
+     */
+    virtual void key_by_burst(const std::string& bank, int pin, bool inverted) = 0;
 };
 
 } // namespace gr::hf

@@ -19,7 +19,7 @@ struct soapy_source_state {
     std::string trouble;  //!< why, the last time
 };
 
-/*! \brief Receiver of an SDR by SoapySDR, with the time of its samples.
+/*! \brief Receiver of an SDR by SoapySDR or UHD, with the time of its samples.
  *  \ingroup hf
  *
  * Output: complex samples, full scale 1, with a tag rx_time (tuple of whole seconds and the
@@ -35,7 +35,7 @@ class HF_API soapy_source : virtual public gr::sync_block
 public:
     typedef std::shared_ptr<soapy_source> sptr; //!< how flowgraphs hold it
     /*! \param args of the device, "driver=NAME, ..."; hf.soapy_sink with the same ones is the
-     *  same device
+     *  same device. By "driver=uhd,..." UHD is used itself, with what follows as its own words
      *  \param sample_rate samples/s, exactly: what the device cannot do is refused
      *  \param frequency_hz what becomes 0 Hz, within what the device can
      *  \param lo_offset_hz so much beside it is the device's local oscillator, which must be within

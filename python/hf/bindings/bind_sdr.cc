@@ -124,7 +124,12 @@ void bind_soapy(py::module& m)
         .def("set_frequency",
              &soapy_sink::set_frequency,
              py::arg("hz"),
-             py::call_guard<py::gil_scoped_release>());
+             py::call_guard<py::gil_scoped_release>())
+        .def("key_by_burst",
+             &soapy_sink::key_by_burst,
+             py::arg("bank"),
+             py::arg("pin"),
+             py::arg("inverted"));
 }
 
 } // namespace

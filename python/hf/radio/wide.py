@@ -11,13 +11,11 @@ import pmt
 
 from .. import hf_python as _hf
 from .. import station
-from .sdr import SILENT_S, SdrEvents, end_without_uhd, open_device
+from .sdr import SdrEvents, open_device
 
 #: What waits for whoever takes the samples, s; then the device loses some, and says so.
 _WAITING_S = 4.0
 _LONGEST_WAIT_S = 0.2
-#: A device's first samples may take so long, s.
-_BEGIN_S = 15.0
 
 
 class _Samples(gr.sync_block):
@@ -92,15 +90,14 @@ class WideReceiver:
         be opened, ValueError for what it does not have."""
         self.rate = r.sdr.sample_rate
         self.name, self.warnings = r.sdr.args, []  # type: str, List[str]
-        self._kind, self._say, self._seconds = r.type, say, seconds
+        self._say, self._seconds = say, seconds
         self._taken, self._lost = 0, 0
         device: Any = open_device(r, self.rate)[0]
         self._samples = _Samples(self.rate, self._lose)
         self._tb = gr.top_block("hf wide")
         self._tb.connect(device, self._samples)
         self._events = SdrEvents(self.rate, say)
-        if r.type == "soapy":
-            self._tb.msg_connect(device, "events", self._events, "events")
+        self._tb.msg_connect(device, "events", self._events, "events")
 
     def _lose(self, samples: int) -> None:
         self._lost += samples
@@ -111,27 +108,18 @@ class WideReceiver:
         return self._taken / self.rate / self._seconds if self._seconds else 0.0
 
     def pieces(self) -> Iterator[np.ndarray]:
-        """Samples as they come, until the time is over or stop() is called. Raises RuntimeError
-        if the device is gone for good."""
+        """Samples as they come, until the time is over or stop() is called."""
         most = None if self._seconds is None else round(self._seconds * self.rate)
         self._tb.start()
-        since, patience = time.monotonic(), _BEGIN_S
-        gone = False
         try:
             while not self._samples.over and (most is None or self._taken < most):
                 x = self._samples.get()
                 if x is not None:
-                    since, patience = time.monotonic(), SILENT_S
                     x = x if most is None else x[:most - self._taken]
                     self._taken += len(x)
                     yield x
-                elif self._kind == "uhd" and time.monotonic() > since + patience:
-                    gone = True
-                    raise RuntimeError(f"{self.name}: the device gives no samples: it is lost")
         finally:
             self._samples.over = True
-            if gone:
-                end_without_uhd()
             self._tb.stop()
             self._tb.wait()
         if self._lost:

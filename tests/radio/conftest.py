@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What several tests of radios need."""
+import pytest
+from rig import Rig
+
+
+@pytest.fixture
+def rig():
+    """A rig that speaks rigctld's protocol, and remembers how it was keyed."""
+    found = Rig()
+    yield found
+    found.close()
