@@ -208,12 +208,12 @@ std::optional<mode> modem_impl::want_tx(sim_time now)
                 take(*a);
     } else {
         // An answer that is there in time decides this tick's samples and not the next one's. A
-        // data link that is behind with an earlier one is not waited for.
-        if (d_ticks_out == 1)
-            if (const auto a = await(modem_messages::parse_tick_done, tick_wait_ms))
-                take(*a);
+        // data link that is still behind with an earlier one is not waited for.
         while (const auto msg = next_message(0))
             if (const auto a = modem_messages::parse_tick_done(msg))
+                take(*a);
+        if (d_ticks_out == 1)
+            if (const auto a = await(modem_messages::parse_tick_done, tick_wait_ms))
                 take(*a);
     }
     if (key_up)
