@@ -10,7 +10,8 @@ namespace gr::hf::kernel {
 /*! \brief How the channel is found on the fixed symbols of a preamble: for a family, before the
  *         mode is known.
  *
- * "Trial" in this file: found by trial on tests/modem/ber_probe.cc, no derivation is known.
+ * "Swept" in this file: what other values do is measured by tests/modem/plan_probe.cc, see "Numbers of
+ * the reception plans" in docs/measurements.md; no derivation is known.
  */
 struct synchroniser_plan {
     /*! \brief Pieces over which the correlation with known symbols is coherent, s.
@@ -28,9 +29,9 @@ struct synchroniser_plan {
     //! Fine offset: range to either side and steps of the first look, Hz. Half of the search's
     //! widest step, 12.8 Hz; a step costs under 0.1 dB over 288 symbols.
     double fine_range_hz = 6, fine_step_hz = 0.5;
-    //! Delays that tell the offset: of the strongest one's power. Trial.
+    //! Delays that tell the offset: of the strongest one's power. Swept.
     float strong_delay = 0.3f;
-    //! Power from which on a delay counts as a path, of the strongest one's: -12 dB. Trial.
+    //! Power from which on a delay counts as a path, of the strongest one's: -12 dB. Swept.
     float least_path = 0.06f;
     //! The same where the pattern is periodic: above its side peaks of a half.
     float least_path_periodic = 0.4f;
@@ -45,7 +46,8 @@ struct synchroniser_plan {
     //! Independent rows of all: the matched filter leaves 1.35 / 2 of the band.
     float independent_rows = 0.67f;
     //! Power of a tap against what noise alone gives it, below which it is left out of the matched
-    //! filter, where it would cost some dB on a weak signal. Trial.
+    //! filter, where it would cost some dB on a weak signal: noise alone leaves exp(-4) of the taps,
+    //! one of 55. Swept.
     float certain_tap = 4;
     //! Power of the first path's tap, of the strongest one's: where symbols are said to arrive.
     float first_path = 0.1f;
@@ -80,7 +82,7 @@ struct estimator_plan {
     float least_freedom = 0.3f; //!< share of the rows that the fitted taps leave at least
 
     // Which taps are solved for.
-    float least_tap_over_noise = 0.04f; //!< power against a row's noise. Trial
+    float least_tap_over_noise = 0.04f; //!< power against a row's noise. Swept
     float least_tap = 2e-5f;            //!< power against the strongest: rounding
 
     // Looks at all delays.
@@ -134,7 +136,8 @@ struct frame_plan {
 };
 
 /*! \brief How Walsh words without probes are followed. Sets: words of 32 chips.
- *  \details Numbers without a reason are trial.
+ *  \details Of numbers without a reason docs/measurements.md, "Numbers of the reception plans", says what
+ *  others do, and which of them were not tried.
  */
 struct walsh_plan {
     /*! Delays: those of acquisition, 10 ms after the path it found (which is 5.4 ms after delay 0)

@@ -27,8 +27,9 @@ constexpr size_t whole = 0, repeated = 1;
 
 // The known symbols around the mode words tell that this is a preamble, and its phase.
 constexpr size_t around = 32;
-/* How much of the noise's deviation they explain, and the three words; noise gives 2 and 3. By
- * trial on noise and at threshold. */
+/* How much of the noise's power they explain, and the three words. Noise gives 2 and 3 (sums of so many
+ * exponentials) and comes so far once in 2e7 and in 2e12 candidates; of 64 and 39 symbols a signal
+ * whose Es / N0 is -5 and -0.5 dB does on average; the weakest mode needs 6 dB and more. */
 constexpr float least_present = 20, least_words_present = 35;
 // Log-likelihood of the best mode over the next: wrong once in 160000.
 constexpr float clear_lead = 12;
