@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Trials: plans that are wrong are refused, a dry run does every test and its report shows what
 was measured, and a run that is killed goes on without doing anything twice."""
+import contextlib
 import csv
 import dataclasses
 import os
 from pathlib import Path
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import time
 
 from click.testing import CliRunner
 from gnuradio.hf.cli.trial import command
-from gnuradio.hf.trial import findings, pattern, plan as plans, report, store
+from gnuradio.hf.trial import findings, page, pattern, plan as plans, report, store
 import pytest
 
 TREE = Path(__file__).resolve().parents[2]
 STATIONS = '[[station]]\naddress = "1.2.0.1"\n[[station]]\naddress = "1.2.0.2"\n'
 PING = '[[test]]\nkind = "ping"\n'
+PAGE = '[[test]]\nkind = "page"\n'
 #: Every kind of test, from one side, in a few seconds of the processor.
-QUICK = ('name = "quick"\nstart = 2026-05-01T00:00:00Z\nguard_s = 1\npage_port = {port}\n'
+QUICK = ('name = "quick"\nstart = 2026-05-01T00:00:00Z\nguard_s = 1\n'
          + STATIONS + """
 [[test]]
 kind = "modes"
@@ -67,6 +70,7 @@ channel = "awgn snr=12"
 WRONG = [
     ("name = 1", "name = 1: allowed is a text"),
     ("days = 1", "'days' is unknown; allowed are name"),
+    ("page_port = 80", "page_port = 80: allowed are 0 and 1024 to 60000"),
     ('by = "moon"', "by = 'moon': allowed are utc and turns"),
     ("start = 2026-01-01T00:00:00", "allowed is a time of UTC"),
     ('start = "today"', "start = 'today': allowed is a time of UTC"),
@@ -106,11 +110,6 @@ def call(*words):
     done = CliRunner(mix_stderr=False).invoke(command, [str(w) for w in words])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done
-
-
-def free_port(tmp_path):
-    # Each test of each process its own: 127.66.0.x belongs to trials alone.
-    return 21000 + (os.getpid() * 7) % 30000
 
 
 @pytest.mark.parametrize("text, said", WRONG, ids=range(len(WRONG)))
@@ -168,11 +167,29 @@ def test_the_pattern_is_told_from_noise():
 def dry(tmp_path_factory):
     """A dry run of every test: folder, and what was said."""
     folder = tmp_path_factory.mktemp("trial")
-    path = write(folder, QUICK.format(port=free_port(folder)))
-    done = subprocess.run(["hf", "trial", "run", path, "--dry", "--folder", folder / "kept"],
-                          capture_output=True, text=True, timeout=200)
+    path = write(folder, QUICK)
+    with contextlib.ExitStack() as taken:
+        # As by a station of a trial on the air.
+        for host, port in (("127.0.0.1", 20001), ("127.66.0.1", 20000)):
+            with contextlib.suppress(OSError):  # somebody else has it
+                taken.enter_context(socket.create_server((host, port)))
+        done = subprocess.run(["hf", "trial", "run", path, "--dry", "--folder", folder / "kept"],
+                              capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, done
+
+
+def test_dry_runs_beside_each_other_take_other_ports():
+    first, second = plans.parse(STATIONS + PAGE), plans.parse(STATIONS + PAGE)
+    page.take_free_ports(first)
+    with contextlib.closing(page.Server(first, 0)), \
+            socket.create_server(("127.0.0.1", first.page_port + 1)):
+        page.take_free_ports(second)
+        assert abs(first.page_port - second.page_port) >= 32
+        page.Server(second, 0).close()
+    given = plans.parse(f"page_port = 30001\n{STATIONS}{PAGE}")
+    page.take_free_ports(given)
+    assert given.page_port == 30001
 
 
 def test_a_dry_run_does_every_test(dry):

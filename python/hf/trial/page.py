@@ -4,6 +4,8 @@ of the loopback that leads to the other."""
 from concurrent.futures import ThreadPoolExecutor
 import http.client
 import http.server
+import os
+import socket
 import threading
 from typing import Any, List
 
@@ -13,6 +15,11 @@ from .plan import Plan
 
 #: As browsers have.
 _CONNECTIONS = 6
+#: What stations on the air use that do not say page_port: all have to use the same.
+_USUAL_PORT = 20000
+#: Where free ones are looked for: below those that systems give to clients, which begin at 32768.
+_FIRST_FREE, _LAST_FREE = 21000, 32000
+_PORTS_OF_A_STATION = 16
 
 
 def _host(number: int) -> str:
@@ -23,7 +30,40 @@ def _host(number: int) -> str:
 
 def _port(plan: Plan, mine: int, theirs: int) -> int:
     """On the loopback of one station, the way to another."""
-    return plan.page_port + 16 * mine + theirs
+    return _base(plan) + _PORTS_OF_A_STATION * mine + theirs
+
+
+def _base(plan: Plan) -> int:
+    return plan.page_port or _USUAL_PORT
+
+
+def _is_free(host: str, port: int) -> bool:
+    with socket.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the servers do
+        try:
+            s.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def take_free_ports(plan: Plan) -> None:
+    """For stations that are all in this program: ports that nobody uses, if the plan names none.
+    Raises OSError if there are none."""
+    if plan.page_port:
+        return
+    count = len(plan.station)
+    size = _PORTS_OF_A_STATION * count
+    places = (_LAST_FREE - _FIRST_FREE) // size
+    for k in range(places):
+        # Programs that begin at the same time look in different places first.
+        base = _FIRST_FREE + (os.getpid() + k) % places * size
+        if all(_is_free(_host(n), base) for n in range(count)) and \
+                all(_is_free("127.0.0.1", port) for port in range(base, base + size)):
+            plan.page_port = base
+            return
+    raise OSError(f"no {size} ports in a row are free between {_FIRST_FREE} and {_LAST_FREE} on "
+                  "127.0.0.1; page_port says which to use")
 
 
 def prepare(plan: Plan, mine: int, d: station.Description) -> None:
@@ -31,9 +71,9 @@ def prepare(plan: Plan, mine: int, d: station.Description) -> None:
     pep = d.pep = d.pep or station.Pep()
     for k, member in enumerate(plan.station):
         if k == mine:
-            pep.allow.append(f"{_host(k)}:{plan.page_port}")
+            pep.allow.append(f"{_host(k)}:{_base(plan)}")
         else:
-            pep.listen.append(f"127.0.0.1:{_port(plan, mine, k)}={_host(k)}:{plan.page_port}")
+            pep.listen.append(f"127.0.0.1:{_port(plan, mine, k)}={_host(k)}:{_base(plan)}")
             pep.routes.insert(0, f"{_host(k)}/32={member.address}")
 
 
@@ -42,7 +82,7 @@ class Server:
 
     def __init__(self, plan: Plan, mine: int) -> None:
         """Raises OSError that names address and port."""
-        address = (_host(mine), plan.page_port)
+        address = (_host(mine), _base(plan))
         try:
             self._server = http.server.ThreadingHTTPServer(address, _Handler)
         except OSError as error:

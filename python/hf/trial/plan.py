@@ -12,6 +12,8 @@ from ..station import Description, Rig, load as load_station
 KINDS = ("modes", "ping", "throughput", "file", "page")
 #: Of a U_PDU of the console: room for its header, up to what every node takes.
 _LEAST_OCTETS = 22
+#: Of TCP, that any user may listen on.
+_FIRST_PORT = 1024
 
 
 class PlanError(ValueError):
@@ -106,7 +108,8 @@ class Plan:
     guard_s: at the begin and the end of a slot, for the error of clocks; patience_s: by turns,
     without a turn for so long the first station begins anew; most_mb: of the database, beyond
     which the oldest receptions go; page_port: TCP on the loopback, with 16 ports above for each
-    station. station ([[station]]), test ([[test]]): at least two, and one; air ([air]).
+    station, 0: 20000 on the air, free ones in a dry run.
+    station ([[station]]), test ([[test]]): at least two, and one; air ([air]).
     """
 
     name: str = "trial"
@@ -117,7 +120,7 @@ class Plan:
     guard_s: float = _real(2, 0, 60)
     patience_s: int = _number(600, 60, 86400)
     most_mb: int = _number(500, 1, 100000)
-    page_port: int = _number(20000, 1024, 60000)
+    page_port: int = _number(0, 0, 60000)
     station: List[Member] = field(default_factory=list)
     test: List[Test] = field(default_factory=list)
     air: Air = field(default_factory=Air)
@@ -128,6 +131,9 @@ class Plan:
         """Raise ValueError for what is missing or does not fit together."""
         if self.by not in ("utc", "turns"):
             raise ValueError(f"by = '{self.by}': allowed are utc and turns")
+        if 0 < self.page_port < _FIRST_PORT:
+            raise ValueError(f"page_port = {self.page_port}: allowed are 0 and {_FIRST_PORT} to "
+                             "60000")
         _check_members(self.station)
         if not self.test:
             raise ValueError("it has no [[test]]; at least one is needed")

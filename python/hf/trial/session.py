@@ -7,7 +7,7 @@ import time
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 from .. import output, running, station
-from . import measure, runner, store, turns
+from . import measure, page, runner, store, turns
 from .plan import Plan, PlanError, Slot
 
 Say = Callable[[str], None]
@@ -107,6 +107,8 @@ def dry(plan: Plan, folder: str, rounds: int, say: Say, speed: float = 0) -> Ses
     """All stations of the plan over its air; rounds that are done already in the folder are not
     done again. speed: times real time, 0 without limit. Raises ValueError, OSError or
     RuntimeError."""
+    if any(t.kind == "page" for t in plan.test):
+        page.take_free_ports(plan)
     descriptions = [dry_description(plan, k) for k in range(len(plan.station))]
     stores = _open_stores(plan, folder, [m.address for m in plan.station], plan.air.channel)
     sides: List[runner.Side] = []
