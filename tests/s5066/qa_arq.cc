@@ -207,7 +207,8 @@ TEST(arq_halves, lossy_exchange_delivers_everything_once)
         q.reset();
         std::vector<std::vector<uint8_t>> out;
         size_t submitted = 0, done_count = 0;
-        for (int turn = 0; turn < 4000 && !(turn > 20 && s.idle()); ++turn) {
+        // Enough for one octet at a time through the smallest window.
+        for (int turn = 0; turn < 400000 && !(turn > 20 && s.idle()); ++turn) {
             if (turn <= 20) {
                 s.set_segment(1 + r() % 60, r() % 2);
                 for (unsigned k = r() % 6; k > 0; --k) {
@@ -242,6 +243,34 @@ TEST(arq_halves, lossy_exchange_delivers_everything_once)
         c_pdus += submitted;
     }
     EXPECT_GT(c_pdus, 4000u);
+}
+
+TEST(arq_halves, what_had_no_room_is_cut_for_the_transmission_that_carries_it)
+{
+    arq_sender s(128);
+    s.submit(c_pdu(2000, 1, delivery_order::in_order));
+    s.set_segment(1023, true);
+    s.begin_transmission();
+    EXPECT_FALSE(s.next(40, 22, true));
+    // A slower mode: what nothing of has gone out yet is cut for that one,
+    s.set_segment(100, true);
+    s.begin_transmission();
+    for (int k = 0; k < 5; ++k) {
+        const auto o = s.next(150, 22, true);
+        ASSERT_TRUE(o);
+        EXPECT_EQ(o->size, 100u);
+        EXPECT_EQ(o->header.start, k == 0);
+    }
+    // and the rest of it keeps that length.
+    s.set_segment(500, true);
+    s.begin_transmission();
+    s.next(150, 22, true);
+    size_t sent = 0;
+    while (const auto o = s.next(1000, 22, true)) {
+        EXPECT_EQ(o->size, 100u);
+        ++sent;
+    }
+    EXPECT_EQ(sent, 19u);
 }
 
 TEST(large_windows, lossy_exchange_across_the_wrap)

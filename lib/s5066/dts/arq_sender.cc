@@ -69,6 +69,9 @@ void arq_sender::begin_transmission()
     d_due_at = 0;
     d_sent_in_tx = 0;
     d_octets_in_tx = 0;
+    // One that an earlier transmission had no room for was to be cut for that one.
+    if (d_current && d_current->cut == 0)
+        d_current->segment = segment_for(d_current->c_pdu.size());
 }
 
 size_t arq_sender::pending_octets(size_t overhead, size_t limit, bool with_new) const
