@@ -101,11 +101,12 @@ double fitted_loss(const mode& m, const std::vector<double>& blocks_db, double s
 
 two_path_fading::tap::tap(double two_sigma_hz, double step_s, std::mt19937_64& random)
 {
-    std::normal_distribution<double> frequency(0, two_sigma_hz / 2);
+    std::normal_distribution<double> normal; // a path that does not fade has no deviation
     std::uniform_real_distribution<double> phase(0, 2 * pi);
     for (size_t i = 0; i < d_phasor.size(); ++i) {
         d_phasor[i] = std::polar(1.0 / std::sqrt(double(d_phasor.size())), phase(random));
-        d_turn[i] = std::polar(1.0, 2 * pi * frequency(random) * step_s);
+        d_turn[i] =
+            std::polar(1.0, 2 * pi * (two_sigma_hz / 2 * normal(random)) * step_s);
     }
 }
 

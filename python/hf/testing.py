@@ -161,7 +161,8 @@ def fuzz(build: str, runs: int, say: Callable[[str], object],
 #: Ways to build everything anew, by the name of hf test --as: what CMake is told.
 VARIANTS = {
     "clang": [],
-    "debug": ["-DCMAKE_BUILD_TYPE=Debug"],
+    # Without any optimisation a receiver is no longer as fast as its signal.
+    "debug": ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-Og -g -D_GLIBCXX_ASSERTIONS"],
     # What runs in one process under GoogleTest: GNU Radio and Python are not instrumented.
     "address": ["-DHF_SANITIZE=address,undefined", "-DHF_ENGINES_ONLY=ON"],
     "thread": ["-DHF_SANITIZE=thread", "-DHF_ENGINES_ONLY=ON"],

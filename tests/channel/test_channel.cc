@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <complex>
+#include <ctime>
+#include <ctime>
 #include <random>
 #include <vector>
 
@@ -260,14 +260,16 @@ TEST(channel, poor_keeps_the_mean_power_over_hours)
 
 TEST(channel, is_fast_enough)
 {
+#ifndef NDEBUG
+    GTEST_SKIP() << "a build for debugging, whose speed says nothing";
+#endif
     channel c(channel_spec::parse("poor snr=20 offset=10"), fs, 1);
     std::vector<cf> x(9600, 1.0f);
-    const auto t0 = std::chrono::steady_clock::now();
+    const std::clock_t t0 = std::clock();
     for (int s = 0; s < 20; ++s)
         c.process(x.data(), x.data(), x.size());
-    const double t =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - t0).count();
+    const double t = static_cast<double>(std::clock() - t0) / CLOCKS_PER_SEC;
     RecordProperty("times_real_time", static_cast<int>(20 / t));
     printf("[          ] two paths with noise: %.0f x real time\n", 20 / t);
-    EXPECT_GT(20 / t, 50); // the aim is 100 on an idle core; this machine may be busy
+    EXPECT_GT(20 / t, 50); // of processor time; the aim is 100 on an idle core
 }
