@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
-#include <ctime>
 #include <ctime>
 #include <random>
 #include <vector>
