@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 using namespace gr::hf;
 using namespace gr::hf::s5066;
 using namespace gr::hf::sim;
@@ -156,6 +158,54 @@ TEST(adaptive_policy, learns_from_acknowledgements_of_peers_that_do_not_advise)
         p.on_frames({}, there, 100, 95, 200);
     }
     EXPECT_LT(p.choose({}, bulk()).rate_bps, 9600);
+}
+
+namespace {
+
+// Receptions of 40 s without loss in the mode that is advised, but nothing of faster ones than
+// \p most_bps arrives. Tells after which of them a faster one was advised.
+std::vector<int>
+tries(adaptive_rate_policy& p, double snr_db, double doppler_hz, int most_bps)
+{
+    std::vector<int> at;
+    for (int k = 0; k < 100; ++k) {
+        const auto m = p.advice(there);
+        const bool arrives = m->rate_bps <= most_bps;
+        reception r;
+        r.m = *m;
+        for (int b = 0; b < 80; ++b) // what half a second averages of fast fading
+            r.block_snr_db.push_back(snr_db +
+                                     (doppler_hz > 0 ? 1.5 : 0) * (b % 2 ? 1 : -1));
+        r.doppler_hz = doppler_hz;
+        r.d_pdu_octets = 200;
+        const auto d_pdus = static_cast<unsigned>(40 * m->rate_bps / 1600);
+        (arrives ? r.good_d_pdus : r.lost_d_pdus) = d_pdus;
+        if (!arrives)
+            at.push_back(k);
+        p.on_reception({}, there, r);
+    }
+    return at;
+}
+
+} // namespace
+
+TEST(adaptive_policy, tries_faster_modes_the_less_often_the_more_was_in_vain)
+{
+    adaptive_rate_policy p(*rate_range::parse("auto"));
+    p.on_reception({}, there, heard("4539-600S", 2));
+    const auto at = tries(p, 2, 0, 600);
+    const auto late = std::count_if(at.begin(), at.end(), [](int k) { return k >= 50; });
+    EXPECT_GE(at.size(), 3u);
+    // The estimator alone forgets losses now and then; without patience it were 25.
+    EXPECT_LE(late, 5) << "of 50 transmissions";
+}
+
+TEST(adaptive_policy, tries_nothing_that_promises_little)
+{
+    adaptive_rate_policy p(*rate_range::parse("auto"));
+    p.on_reception({}, there, heard("4539-600S", 30));
+    tries(p, 30, 10, 2400); // until it is known that fast fading bars high rates
+    EXPECT_TRUE(tries(p, 30, 10, 2400).empty());
 }
 
 TEST(fading, standard_requirements_are_met_and_not_by_far)

@@ -5,6 +5,7 @@
 #include "waveform/timing.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace gr::hf::s5066 {
 
@@ -23,6 +24,10 @@ constexpr double first_s = 10;
 constexpr double trial_blocks = 4;
 // After each transmission without an answer the next one is in a mode that needs so much less.
 constexpr double fall_db = 6;
+// A reception of so long without any loss may be followed by a try of a faster mode that promises
+// this share at least of the present one; after tries in vain only by the twofold, fourfold...
+constexpr double whole_s = 30, worth_a_try = 0.6;
+constexpr unsigned most_whole_before_try = 64;
 // Cost of an answer that is lost: the time-out, and asking again.
 constexpr double lost_answer_s = 10;
 constexpr size_t ack_octets = 60;
@@ -194,6 +199,40 @@ void adaptive_rate_policy::on_reception(sim_time, address peer, const reception&
     }
     s.in.on_d_pdus(r.m, r.good_d_pdus, r.lost_d_pdus, r.d_pdu_octets);
     s.wanted = s.in.best(d_modes, s.wanted);
+    try_faster(s, r);
+}
+
+/* Where nothing is lost for long, nothing is learned either of whether a faster mode would do.
+ * One that promises nearly as much is advised now and then, for a short transmission since it
+ * is not proven; the less often, the more such tries were in vain. */
+void adaptive_rate_policy::try_faster(station& s, const reception& r) const
+{
+    if (s.tried) {
+        const bool gain =
+            s.wanted == s.tried && r.m == *s.tried && r.lost_d_pdus < r.good_d_pdus;
+        s.whole_before_try =
+            gain ? 1 : std::min(2 * s.whole_before_try, most_whole_before_try);
+        s.tried.reset();
+        s.whole = 0;
+        return;
+    }
+    if (r.m != *s.wanted || r.lost_d_pdus > 0 ||
+        8 * r.d_pdu_octets * r.good_d_pdus < r.m.rate_bps * whole_s ||
+        ++s.whole < s.whole_before_try) {
+        return;
+    }
+    std::vector<mode> faster;
+    std::copy_if(d_modes.begin(),
+                 d_modes.end(),
+                 std::back_inserter(faster),
+                 [&](const mode& m) { return m.rate_bps > r.m.rate_bps; });
+    if (faster.empty()) {
+        return;
+    }
+    const mode candidate = s.in.best(faster);
+    if (s.in.goodput_bps(candidate) >= worth_a_try * s.in.goodput_bps(r.m)) {
+        s.wanted = s.tried = candidate;
+    }
 }
 
 void adaptive_rate_policy::on_frames(sim_time,

@@ -52,15 +52,19 @@ private:
         bool sent = false;
         std::optional<mode>
             proven; // data in it were acknowledged, the last ones that were
-        std::optional<mode> heard;    // of the last reception
-        std::optional<mode> answered; // in it, since the last reception
-        std::optional<mode> wanted;   // our advice to it
+        std::optional<mode> heard;     // of the last reception
+        std::optional<mode> answered;  // in it, since the last reception
+        std::optional<mode> wanted;    // our advice to it
+        std::optional<mode> tried;     // advised to learn what it gives
+        unsigned whole = 0;            // receptions without loss since the last try
+        unsigned whole_before_try = 1; // so many, doubled by tries in vain
     };
 
     mode data_mode(const station& s, const tx_context& c);
     mode message_mode(const station& s, const tx_context& c, const mode& bulk) const;
     std::vector<mode> robust_modes(const station& s) const;
     mode below(const mode& m, double db) const;
+    void try_faster(station& s, const reception& r) const;
     station& of(address peer);
 
     rate_range d_range;
