@@ -47,7 +47,16 @@ def test_report_counts_what_meets_the_target():
     text = adaptive.report(adaptive.cells(runs()))
     assert "| AWGN | - | 95 %: 2280 of 2400 (2400S) |" in text
     assert "| ITU-R Poor | no mode | **94 %**: 940 of 1000 (1200L) |" in text
-    assert "1 of 2 cells reach 95 % of the best fixed mode." in text
+    assert "1 of 2 cells reach 95 % of the best fixed mode; runs of a cell: 1." in text
+
+
+def test_cells_are_means_over_seeds():
+    more = [adaptive.Run("ITU-R Poor", 10, 600, 2, "auto", 1000.0),
+            adaptive.Run("ITU-R Poor", 10, 600, 2, "4539-1200L", 1020.0),
+            adaptive.Run("ITU-R Poor", 10, 600, 2, "4539-2400L", 5000.0)]  # with one seed only
+    cell = adaptive.cells(runs() + more)[-1]
+    assert (cell.adaptive_bps, cell.best_bps, cell.best_mode) == (970, 1010, "4539-1200L")
+    assert cell.seeds == 2 and cell.share > adaptive.TARGET
 
 
 def test_file_gives_back_what_was_saved(tmp_path):
@@ -59,8 +68,11 @@ def test_file_gives_back_what_was_saved(tmp_path):
 def test_only_what_is_missing_is_run(monkeypatch):
     asked = []
     monkeypatch.setattr(adaptive, "goodput", lambda mode, *_: asked.append(mode) or 9000.0)
-    new = adaptive.measure_cell("AWGN", 30, 600, 1, {"4539-9600S": 9100.0, "4539-9600L": 9000.0})
+    known = {(1, "4539-9600S"): 9100.0, (1, "4539-9600L"): 9000.0, (2, "4539-9600S"): 9000.0}
+    new = adaptive.measure_cell("AWGN", 30, 600, [1], known)
     assert asked == ["auto"] and [r.mode for r in new] == ["auto"]
+    new = adaptive.measure_cell("AWGN", 30, 600, [1, 2], known)
+    assert [(r.seed, r.mode) for r in new] == [(1, "auto"), (2, "auto"), (2, "4539-9600L")]
 
 
 def test_map_is_a_picture(tmp_path):

@@ -188,7 +188,8 @@ def interactive(rates: Tuple[int, ...], kernel: bool) -> None:
 @command.command()
 @click.option("--seconds", default=600.0, show_default=True, type=click.FloatRange(30, 86400),
               help="Station time of each run.")
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+@click.option("--seeds", default=4, show_default=True, type=click.IntRange(1, 1000),
+              help="Runs of each mode in a cell, with seeds from 1 on.")
 @click.option("--channel", "channels", multiple=True, metavar="NAME",
               help="Only this channel of the table; may be repeated.")
 @click.option("--snr", "snrs_db", multiple=True, type=float, metavar="DB",
@@ -202,13 +203,13 @@ def interactive(rates: Tuple[int, ...], kernel: bool) -> None:
 @click.option("--again", is_flag=True,
               help="Measure the adaptive runs of the file anew, after a change of the adaptation.")
 @force_option
-def adaptive(seconds: float, seed: int, channels: Tuple[str, ...], snrs_db: Tuple[float, ...],
+def adaptive(seconds: float, seeds: int, channels: Tuple[str, ...], snrs_db: Tuple[float, ...],
              jobs: int, path: Optional[str], picture: Optional[str], again: bool,
              force: bool) -> None:
     """Goodput of adaptive stations beside the best fixed mode, on real waveforms.
 
     Every cell is one channel at one SNR: two stations in one thread, ARQ, all modes over the same
-    realisation of the channel. The whole table takes some hours of processor time.
+    realisations of the channel. The whole table takes some hours of processor time.
     """
     from ..lab import adaptive as measure
     unknown = set(channels) - set(measure.CHANNELS)
@@ -229,7 +230,7 @@ def adaptive(seconds: float, seed: int, channels: Tuple[str, ...], snrs_db: Tupl
         runs = [r for r in runs if r.mode != measure.ADAPTIVE
                 or r.channel not in wanted[0] or r.snr_db not in wanted[1]]
     with Progress("cells", len(wanted[0]) * len(wanted[1])) as progress:
-        for new in measure.measure(*wanted, seconds, seed, jobs, runs):
+        for new in measure.measure(*wanted, seconds, range(1, seeds + 1), jobs, runs):
             runs += new
             for r in new:
                 click.echo(f"{r.channel} {r.snr_db:g} dB: {r.mode} {r.goodput_bps:.0f} bit/s",
@@ -237,7 +238,7 @@ def adaptive(seconds: float, seed: int, channels: Tuple[str, ...], snrs_db: Tupl
             if path:
                 measure.save(path, runs)
             progress.add(1)
-    cells = measure.cells(r for r in runs if (r.seconds, r.seed) == (seconds, seed))
+    cells = measure.cells(r for r in runs if r.seconds == seconds and r.seed <= seeds)
     print(measure.report(cells))
     if picture:
         measure.draw(cells, picture)
