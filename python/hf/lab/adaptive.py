@@ -207,8 +207,8 @@ def report(cells: Sequence[Cell]) -> str:
     judged = [c.share for c in cells if c.share is not None]
     met = sum(share >= TARGET for share in judged)
     lines.append("")
-    lines.append(f"{met} of {len(judged)} cells reach {TARGET:g} % of the best fixed mode; runs of a "
-                 f"cell: {min((c.seeds for c in cells), default=0)}.")
+    lines.append(f"{met} of {len(judged)} cells reach {TARGET:g} % of the best fixed mode; runs "
+                 f"of a cell: {min((c.seeds for c in cells), default=0)}.")
     return "\n".join(lines)
 
 
