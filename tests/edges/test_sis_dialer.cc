@@ -164,7 +164,8 @@ TEST_F(sis_dialers, a_server_that_does_not_read_stops_the_client)
     say(server, s5066::s_data_flow_off{});
     ASSERT_TRUE(run([&] { return dialer->count().in == 3; }));
     const size_t again = sent + (1u << 20);
-    for (sent = 0; sent < again;)
+    sent = 0;
+    while (sent < again)
         send();
     EXPECT_EQ(heard<s5066::s_data_flow_off>(1), 3);
     EXPECT_EQ(read(server, sent).size(), sent);
