@@ -277,10 +277,16 @@ def test_what_was_received_is_drawn(read_only):
 
         for name in ("snr", "doppler", "delay", "profile", "symbols"):
             until(lambda name=name: drawn(2, name, "--rx") > 8)
-        # Two minutes of station time are four seconds here, so that both are still to be seen.
-        hf("console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "1",
-           "--clock-speed", "30", "--timeout", "10")
-        until(lambda: drawn(1, "dpdu-times", "--tx") > 8 and drawn(2, "dpdu-times", "--rx") > 8)
+        # Two minutes of station time are four seconds here: pings go on while both are looked for.
+        pings = subprocess.Popen(
+            ["hf", "console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "100",
+             "--clock-speed", "30", "--timeout", "10"], stdout=subprocess.DEVNULL)
+        try:
+            until(lambda: drawn(1, "dpdu-times", "--tx") > 8
+                  and drawn(2, "dpdu-times", "--rx") > 8)
+        finally:
+            pings.terminate()
+            pings.wait(20)
 
 
 def test_the_report_is_copied(read_only):
