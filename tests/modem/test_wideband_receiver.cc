@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ctime>
 #include <string>
 
 using namespace gr::hf;
@@ -317,6 +318,23 @@ TEST(wideband_receiver, hears_whether_the_last_walsh_word_is_another)
         const setup s{ m, snr(0, m), {}, 2, 9 };
         expect_right(run(s, d, [](loopback::samples&, double) {}), s);
     }
+}
+
+/* The words are looked for at every delay, and a strong signal appears for a moment at many of
+ * them: they may not all be followed through the block. */
+TEST(wideband_receiver, follows_strong_walsh_words_at_the_cost_of_weak_ones)
+{
+    const mode m = mode_of(12, 0, interleaver::long_);
+    const auto cost = [&](const std::string& channel) {
+        setup s{ m, channel, {}, 10, 9 };
+        s.options.preamble.superframes = 4;
+        const std::clock_t begin = std::clock();
+        expect_right(run(s), s);
+        return static_cast<double>(std::clock() - begin);
+    };
+    const double weak = cost(snr(-8, m));
+    EXPECT_LE(cost(snr(1, m)), 2 * weak);
+    EXPECT_LE(cost("paths=0:0:1,2:0:1 " + snr(1, m)), 2 * weak);
 }
 
 TEST(wideband_receiver, ends_without_a_marker_when_the_signal_has_gone)

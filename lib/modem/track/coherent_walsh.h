@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/front/fourier.h"
 #include "waveform/description.h"
 
 #include <array>
@@ -58,7 +59,8 @@ private:
     using value = std::complex<float>;
 
     void form_gains(const std::vector<float>& posterior);
-    double predict(double width, std::vector<std::vector<value>>& prediction) const;
+    void form_spectra();
+    double predict(double width, std::vector<std::vector<value>>& prediction);
 
     const description& d_d;
     double d_widest; // sets
@@ -66,6 +68,9 @@ private:
     std::vector<float> d_power, d_noise;     // sums over sets per delay; per set
     std::vector<size_t> d_delays;            // in use
     std::vector<std::vector<value>> d_gains; // [delay in use][set]
+    fourier d_fourier;
+    std::vector<std::vector<value>> d_spectra; // of the gains
+    std::vector<float> d_response;             // of the averaging
     std::vector<std::vector<value>> d_prediction, d_best;
     double d_turn = 0; // of the phase from set to set, rad
     double d_width = 0;

@@ -3,6 +3,7 @@
 #include "modem/track/walsh_tracker.h"
 
 #include "modem/front/pulse.h"
+#include "modem/vector_code.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +17,28 @@ namespace {
 
 // Rows before the first set at which the stream begins: those looked at, and the filter's span.
 int64_t rows_before(size_t early) { return static_cast<int64_t>(early) + 16; }
+
+// (re, im)[k] = sum over chips c of reference[c] (y_re, y_im)[2 c + k]
+HF_VECTOR_CODE
+void correlate(const std::complex<float>* reference,
+               size_t chips,
+               const float* y_re,
+               const float* y_im,
+               size_t taps,
+               float* re,
+               float* im)
+{
+    std::fill(re, re + taps, 0.0f);
+    std::fill(im, im + taps, 0.0f);
+    for (size_t c = 0; c < chips; ++c) {
+        const float r = reference[c].real(), i = reference[c].imag();
+        const float *a = y_re + 2 * c, *b = y_im + 2 * c;
+        for (size_t k = 0; k < taps; ++k) {
+            re[k] += r * a[k] - i * b[k];
+            im[k] += r * b[k] + i * a[k];
+        }
+    }
+}
 
 } // namespace
 
@@ -112,15 +135,28 @@ walsh_tracker::despread(int64_t begin, bool exceptional, const std::vector<float
             reference[w][c] = std::conj(points[(word[c] + scramble) & 7]);
         }
     const auto* y = d_stream.at(2 * begin - static_cast<int64_t>(d_early));
+    const size_t rows = d_taps + 2 * (chips - 1);
+    d_rows_re.resize(rows);
+    d_rows_im.resize(rows);
+    for (size_t q = 0; q < rows; ++q) {
+        d_rows_re[q] = y[q].real();
+        d_rows_im[q] = y[q].imag();
+    }
+    d_sum_re.resize(d_taps);
+    d_sum_im.resize(d_taps);
     word_values metric{};
     for (size_t w = 0; w < words; ++w) {
-        d_correlation[w].assign(d_taps, 0);
+        correlate(reference[w].data(),
+                  chips,
+                  d_rows_re.data(),
+                  d_rows_im.data(),
+                  d_taps,
+                  d_sum_re.data(),
+                  d_sum_im.data());
+        d_correlation[w].resize(d_taps);
         for (size_t k = 0; k < d_taps; ++k) {
-            std::complex<float> sum = 0;
-            for (size_t c = 0; c < chips; ++c)
-                sum += reference[w][c] * y[2 * c + k];
-            d_correlation[w][k] = sum;
-            metric[w] += weight[k] * std::norm(sum);
+            d_correlation[w][k] = { d_sum_re[k], d_sum_im[k] };
+            metric[w] += weight[k] * std::norm(d_correlation[w][k]);
         }
     }
     return metric;

@@ -63,6 +63,8 @@ private:
     float d_noise;                // per row, self-interference of all delays included
     float d_level = 0;            // energy of wrong words
     coherent_walsh::correlations d_correlation; // per tap
+    std::vector<float> d_rows_re, d_rows_im;    // of the stream, of one set
+    std::vector<float> d_sum_re, d_sum_im;      // per tap, of one word
     coherent_walsh d_coherent;
     doppler_meter d_doppler;
     size_t d_rounds;

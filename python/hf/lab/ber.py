@@ -8,7 +8,7 @@ import decimal
 import os
 from collections import deque
 from concurrent.futures import Executor
-from typing import Callable, Dict, IO, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, IO, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from scipy.stats import beta
 
@@ -42,10 +42,11 @@ class Point(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """A point is done after so many bad blocks, or so much time of signal."""
+    """A point is done after so many bad blocks, or so much time of signal and so many bits."""
 
     bad_blocks: int = 20
     air_s: float = 600.0
+    bits: int = 0
 
 
 class Result(NamedTuple):
@@ -181,10 +182,12 @@ class Store:
             self._known[key] = value
             self._write(key, value)
 
-    def results(self) -> List[Result]:
-        """Every point in the file, with all of its trials."""
+    def results(self, least_seed: int = 0) -> List[Result]:
+        """Every point in the file, with all of its trials, or those of seeds from one on."""
         points: Dict[Point, List[Dict[str, float]]] = {}
-        for (mode, channel, seconds, effort, genie, _), value in self._known.items():
+        for (mode, channel, seconds, effort, genie, seed), value in self._known.items():
+            if int(seed) < least_seed:
+                continue
             point = Point(mode, channel, float(seconds), int(effort), genie == "1")
             points.setdefault(point, []).append(value)
         return [summed(point, values) for point, values in points.items()]
@@ -226,14 +229,16 @@ def measure(point: Point, stop: Stop, executor: Executor, width: int, store: Sto
     or link_trial, a store has those of one kind; \\p progress: told the share of the way to
     \\p stop, 0 to 1, after each trial."""
     values: List[Dict[str, float]] = []
-    bad_blocks = air_s = 0.0
+    bad_blocks = air_s = bits = 0.0
     source = trials(point, executor, width, store, first_seed, one)
     for value in source:
         values.append(value)
         bad_blocks += value["bad_blocks"]
         air_s += value["air_s"]
-        progress(min(max(bad_blocks / stop.bad_blocks, air_s / stop.air_s), 1.0))
-        if bad_blocks >= stop.bad_blocks or air_s >= stop.air_s:
+        bits += value["bits"]
+        signal = min(air_s / stop.air_s, bits / stop.bits if stop.bits else 1.0)
+        progress(min(max(bad_blocks / stop.bad_blocks, signal), 1.0))
+        if bad_blocks >= stop.bad_blocks or air_s >= stop.air_s and bits >= stop.bits:
             break
     source.close()  # type: ignore[attr-defined]
     return summed(point, values)
@@ -248,6 +253,12 @@ def summed(point: Point, values: List[Dict[str, float]]) -> Result:
     return Result(point, len(values), int(sums["bits"]), int(sums["errors"]),
                   int(sums["blocks"]), int(sums["bad_blocks"]), lost, cut, false,
                   sums["air_s"], sums["cpu_s"])
+
+
+def joined(results: Sequence[Result]) -> Result:
+    """Results of one point with different seeds, added."""
+    assert len({r.point for r in results}) == 1
+    return Result(results[0].point, *(sum(column) for column in list(zip(*results))[1:]))
 
 
 def table(results: List[Result]) -> str:

@@ -34,8 +34,7 @@ walsh_plan walsh_of(const waveform_row& w)
     p.measured_sets = times(p.measured_sets, w);
     p.sets_before = times(p.sets_before, w);
     p.sets_after = times(p.sets_after, w);
-    // Beyond, its cost would grow with the cube of the bandwidth.
-    p.widest_average *= std::min(4.0, static_cast<double>(wider));
+    p.widest_average *= static_cast<double>(wider);
     p.either_last_word = true;
     return p;
 }
