@@ -152,6 +152,58 @@ def test_targets_are_below_the_limits_and_measured_there():
         standard.check(standard.narrowband_rows()[0], 1, 1, False, run, at_target=True)
 
 
+def test_a_row_is_accepted_where_enough_is_shown():
+    row = {r.id: r for r in standard.wideband_rows()}["D12-8-POOR"]
+    asked = []
+
+    def run(point, stop, seed):
+        snr = float(point.channel.split("snr=")[1])
+        asked.append((snr, stop.bits, seed))
+        blocks = stop.bits // 100000
+        # 17.5: too many errors; 18: as many as allowed, never shown; 18.5: one lost; 19: shown.
+        bad = {17.5: blocks // 2, 18.0: blocks // 5}.get(snr, 0)
+        return ber.Result(point, 3, stop.bits, bad * {17.5: 100, 18.0: 4}.get(snr, 0), blocks, bad,
+                          int(snr == 18.5), 0, 0, stop.air_s, 1)
+
+    outcome = standard.accept(row, 1, run)
+    assert outcome.needs_db == outcome.at_db == 19.0
+    assert (outcome.at_limit.bits, outcome.at_limit.air_s) == (3_000_000, 600.0)
+    assert [a[1:] for a in asked if a[0] == 17.5] == [(1_500_000, 1), (1_500_000, 1_000_001)]
+    assert [bits for snr, bits, _ in asked if snr == 18.0] == [
+        1_500_000, 1_500_000, 3_000_000, 3_000_000, 4_500_000, 4_500_000]
+    assert len([a for a in asked if a[0] == 18.5]) == 2
+
+    def hopeless(point, stop, seed):
+        return ber.Result(point, 1, stop.bits, stop.bits // 10, 30, 30, 0, 0, 0, stop.air_s, 1)
+
+    missed = standard.accept(row, 1, hopeless)
+    assert (missed.needs_db, missed.at_db) == (None, 23.0) and not missed.met
+    with pytest.raises(ValueError, match="no target"):
+        standard.accept(standard.narrowband_rows()[0], 1, run)
+
+
+def test_the_bound_is_poisson():
+    point = ber.Point("5069-3k-600L", "awgn snr=0")
+    none = ber.Result(point, 1, 1_000_000, 0, 100, 0, 0, 0, 0, 1, 1)
+    assert standard.upper_bound(none) == pytest.approx(3.689e-6, rel=1e-3)
+    four = none._replace(errors=40, bad_blocks=4)  # 4 events: at most 10.24
+    assert standard.upper_bound(four) == pytest.approx(1.024e-4, rel=1e-3)
+
+
+def test_margins_say_where_each_row_is_shown():
+    row = {r.id: r for r in standard.wideband_rows()}["D12-8-POOR"]
+
+    def at(snr, errors, bad):
+        return ber.Result(ber.Point(row.mode, f"{row.channel} snr={snr}", 120.0), 9, 6_000_000,
+                          errors, 60, bad, 0, 0, 0, 700.0, 1)
+
+    page = wideband_page.margins([at("17.5", 900, 3), at("18", 0, 0)],
+                                 [at("18", 0, 0)._replace(blocks=30)])
+    assert "| POOR, waveform 8 | **5** |" in page
+    lines = [line for line in page.splitlines() if line.startswith("| D12-8-POOR")]
+    assert len(lines) == 2 and "| 0 of 30 |" in lines[1] and lines[1].endswith("| shown |")
+
+
 def test_acquisition_is_counted():
     easy = acquisition.Condition("4539-600S", "awgn", 5.0, 0.995)
     with ThreadPoolExecutor(2) as executor:

@@ -194,7 +194,8 @@ def _draw(ber: Any, csv_path: str, plot: str) -> None:
 @force_option
 def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str],
             standard: bool, wanted: Tuple[str, ...], scale: float, search: bool,
-            at_target: bool, accept: bool, acquisition: bool, report: bool, f1487: bool, leads: Optional[str],
+            at_target: bool, accept: bool, acquisition: bool, report: bool, f1487: bool,
+            leads: Optional[str],
             trials: Optional[int], bandwidths: Tuple[str, ...], superframes: Optional[int],
             waveforms: Tuple[int, ...], silence: Optional[float], seconds: float,
             max_bad: int, max_time: float, seed: int, effort: int, genie: bool,

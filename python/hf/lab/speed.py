@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import hf_python as hf
 from .. import demodulation, recording
+from . import ber, standard
 
 SAMPLE_RATE = 9600
 MODES = ["4539-75S", "4539-600S", "4539-2400L", "4539-3200S", "4539-9600S", "4539-9600VL"]
@@ -25,6 +26,8 @@ WIDEBAND_AT_THRESHOLD = {48: 2.0}
 #: 0.7 dB, as performance_ideal_awgn.csv has it.
 THRESHOLD_256_DB = 28.0
 WIDEBAND_NOISE = {48: 15.0}
+#: Of waveform 0, which has no target of its own: that of the fastest.
+WIDEBAND_WALSH = {bandwidth: target for bandwidth, (_, target) in WIDEBAND.items()}
 WIDEBAND_MODULATOR = {48: 50.0}
 WIDEBAND_LOCK_STEP = {48: 2.0}
 #: Two whole stations in one thread at 4539-9600S, normal effort.
@@ -143,13 +146,15 @@ def table(rows: List[Speed]) -> str:
 
 class WidebandSpeed(NamedTuple):
     """Times real time of the fastest mode of a bandwidth, normal effort, all that is sent in the
-    bandwidth listened for; receiver: at the threshold and 3 dB above."""
+    bandwidth listened for; receiver: at the threshold and 3 dB above. walsh: of waveform 0, long
+    interleaver, on Poor at the SNR that it needs there, modulator and channel included."""
 
     mode: str
     bandwidth: int
     modulator: float
     receiver: Tuple[float, float]
     idle_receiver: float
+    walsh: float
     lock_step: float
 
 
@@ -187,7 +192,14 @@ def measure_wideband(bandwidth: int, seconds: float) -> WidebandSpeed:
     result = hf.simulate_real(text, octets_for(mode, seconds), 2042, limit_s=20 * seconds + 200)
     lock_step = result["end_s"] / (time.thread_time() - begin)
     return WidebandSpeed(text, bandwidth, duration / modulator, (reached[0], reached[1]), idle,
-                         lock_step)
+                         measure_walsh(bandwidth, seconds), lock_step)
+
+
+def measure_walsh(bandwidth: int, seconds: float) -> float:
+    """Times real time of waveform 0 on Poor: its words are sought at every delay."""
+    row, = standard.rows([f"D{bandwidth}-0-POOR"])
+    result = ber.trial(ber.Point(row.mode, f"{row.channel} snr={row.target_db:g}", seconds), 1)
+    return result["air_s"] / result["cpu_s"]
 
 
 def wideband_table(rows: List[WidebandSpeed]) -> str:
@@ -195,8 +207,9 @@ def wideband_table(rows: List[WidebandSpeed]) -> str:
     def cell(value: float, target: Optional[float]) -> str:
         return f"{value:.1f}" + (f" (target {target:g})" if target else "")
 
-    lines = ["| mode | modulator | receiver, 28 dB (threshold) | 31 dB | noise | two stations |",
-             "|---|---|---|---|---|---|"]
+    lines = ["| mode | modulator | receiver, 28 dB (threshold) | 31 dB | noise | "
+             "waveform 0, Poor | two stations |",
+             "|---|---|---|---|---|---|---|"]
     for r in rows:
         k = r.bandwidth
         lines.append("| " + " | ".join([
@@ -204,5 +217,6 @@ def wideband_table(rows: List[WidebandSpeed]) -> str:
             cell(r.receiver[0], WIDEBAND_AT_THRESHOLD.get(k)),
             cell(r.receiver[1], WIDEBAND[k][1]),
             cell(r.idle_receiver, WIDEBAND_NOISE.get(k)),
+            cell(r.walsh, WIDEBAND_WALSH[k]),
             cell(r.lock_step, WIDEBAND_LOCK_STEP.get(k))]) + " |")
     return "\n".join(lines)

@@ -250,7 +250,7 @@ MOST_SIGNAL = 3
 
 
 def accept(row: Row, effort: int, run: SeededRun) -> Outcome:
-    """Where \p row is shown, from its target on up: each place with half of the signal from each
+    """Where row is shown, from its target on up: each place with half of the signal from each
     family of seeds, and up to three times of that while only the bound is too high.
 
     Raises ValueError for a row without a target or a bit error rate."""

@@ -103,8 +103,8 @@ def _margin_table(cells: Dict[Tuple[str, int, int], str]) -> str:
 
 
 def margins(results: Sequence[ber.Result], fresh: Sequence[ber.Result]) -> str:
-    """The rows of the standard that were measured from our targets on: two tables. \p fresh: the
-    trials among them with seeds of the second family."""
+    """The rows of the standard that were measured from our targets on: two tables. fresh:
+    the trials among them with seeds of the second family."""
     # Of runs of different length at one place the longest counts.
     measured: Dict[Tuple[str, str], ber.Result] = {}
     for r in sorted(results, key=lambda r: r.air_s):
@@ -112,8 +112,8 @@ def margins(results: Sequence[ber.Result], fresh: Sequence[ber.Result]) -> str:
     second = {r.point: r for r in fresh}
     cells: Dict[Tuple[str, int, int], str] = {}
     lines = ["| row | mode | limit dB | measured at | bits | signal s | bad blocks | with fresh "
-             "seeds | lost | BER | 97.5 % up to | |", "|---|---|---|---|---|---|---|---|---|---|---"
-             "|---|"]
+             "seeds | lost | BER | 97.5 % up to | |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in standard.wideband_rows():
         kind = row.id.split("-")[2]
         if row.target_db is None or kind not in ("AWGN", "POOR"):
