@@ -148,3 +148,18 @@ TEST(rate_estimator, a_doppler_spread_between_the_classes_bars_no_mode_that_arri
     }
     EXPECT_GE(e.best(modes).rate_bps, 4800);
 }
+
+// 1200L at 0 dB and 10 Hz: every block is bad, with errors all over it, and 2 of 52 D_PDUs of
+// 208 octets arrived where the table has 7 % of the blocks without errors at most.
+TEST(mode_promise, where_every_block_is_bad_few_d_pdus_arrive)
+{
+    const auto& every = mode_promises::of(mode::parse("4539-1200L"));
+    for (const double snr_db : { 0.5, 1.0, 1.5, 2.0 }) {
+        EXPECT_LT(every.d_pdu_success(4, snr_db, 208), 0.12) << snr_db << " dB";
+    }
+    EXPECT_GT(every.d_pdu_success(4, 4, 208), 0.8);
+    // Where few are bad, and those are noise, D_PDUs fare as blocks do.
+    const auto& few = mode_promises::of(mode::parse("4539-600L"));
+    EXPECT_NEAR(few.d_pdu_success(2, 2.5, 208), few.at(2, 2.5).block_success, 0.06);
+    EXPECT_NEAR(few.d_pdu_success(2, 2.5, 30), few.at(2, 2.5).block_success, 0.06);
+}

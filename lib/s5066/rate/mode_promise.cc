@@ -38,13 +38,24 @@ constexpr double header_octets = 20;
 // to decode.
 constexpr size_t ack_octets = 60;
 constexpr double turnarounds_s = 0.4;
-// Bad blocks are unequal: many have few errors, some are all noise, and the table has the mean. Their
-// bit error rates are taken to have a gamma distribution, of this shape where few bits are wrong; the
-// nearer the mean is to noise, the more they are alike. Fitted to the 60 runs of fixed modes on Moderate,
-// Poor and at 10 Hz in docs/measurements/adaptive.csv, whose goodput it gives within 18 % (deviation of
-// the logarithm, 100 bit/s added).
-constexpr double unequal = 0.12;
 constexpr double pi = 3.14159265358979323846;
+
+/* Blocks are unequal: many have few bursts of errors, some are all noise. Their number in a block is taken
+ * to be Poisson, of a mean with a gamma distribution; its mean and the share of blocks without any are in
+ * the table, and only one shape goes with both: small where few blocks are bad and those are noise, large
+ * where each is bad with a few errors. */
+double shape_of(double bursts, double bad)
+{
+    // Of a few dozen blocks, all of them bad, one more need not be; alike beyond any table.
+    constexpr double most_bad = 0.995, least = 1e-4, most = 100;
+    const double wanted = -std::log(1 - std::min(bad, most_bad));
+    double low = least, high = most;
+    for (int i = 0; i < 40; ++i) {
+        const double k = std::sqrt(low * high);
+        (k * std::log1p(bursts / k) < wanted ? low : high) = k;
+    }
+    return std::sqrt(low * high);
+}
 
 // What is between two transmissions of data, s.
 double turn_s(const mode& m, double block_s)
@@ -102,8 +113,9 @@ mode_promises::mode_promises(const mode& m, unsigned window)
             promise p;
             p.block_success = (1 - point.lost) * (1 - point.bad);
             p.lost = point.lost;
-            p.bad = point.bad;
-            p.ber_of_bad = point.ber_of_bad;
+            p.bursts =
+                8 * d_block_octets * point.bad * 2 * point.ber_of_bad / error_burst_bits;
+            p.shape = shape_of(p.bursts, point.bad);
             for (size_t i = 0; i < tried_segments.size(); ++i) {
                 const auto segment = static_cast<double>(tried_segments[i]);
                 const double octets = segment + header_octets;
@@ -127,10 +139,8 @@ double mode_promises::d_pdu_success(const channel_class& c,
     const double apart =
         c.doppler_hz > 0 ? std::min(1.0, c.fades_in(d_block_s) - 1) : 1.0;
     const double tries = 1 + (touched - 1) * apart;
-    const double bursts = 8 * octets / touched * 2 * p.ber_of_bad / error_burst_bits;
-    const double shape = unequal / std::max(1 - 2 * p.ber_of_bad, 0.01);
-    const double hit = p.bad * (1 - std::pow(1 + bursts / shape, -shape));
-    return (1 - p.lost) * std::pow(1 - hit, tries);
+    const double bursts = p.bursts * octets / touched / d_block_octets;
+    return (1 - p.lost) * std::pow(1 + bursts / p.shape, -p.shape * tries);
 }
 
 double mode_promises::d_pdu_success(size_t c, double snr_db, double octets) const

@@ -66,8 +66,8 @@ constexpr std::array<size_t, 6> tried_segments = { 48, 96, 192, 384, 700, 1023 }
 struct promise {
     double block_success = 0; //!< of a block
     double lost = 1;          //!< share of transmissions that are not noticed
-    double bad = 1;           //!< share of the others' blocks with errors
-    double ber_of_bad = 0.5;  //!< bit error rate inside them
+    double bursts = 0;        //!< of errors, in a block on average
+    double shape = 1;         //!< of the gamma distribution of their mean over blocks
     /*! \brief User bit/s of much data by ARQ, for each of tried_segments: header, lost D_PDUs, and the
      *         turn after each longest transmission, with its preambles and answer, taken off.
      */
