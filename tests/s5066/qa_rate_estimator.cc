@@ -163,3 +163,27 @@ TEST(mode_promise, where_every_block_is_bad_few_d_pdus_arrive)
     EXPECT_NEAR(few.d_pdu_success(2, 2.5, 208), few.at(2, 2.5).block_success, 0.06);
     EXPECT_NEAR(few.d_pdu_success(2, 2.5, 30), few.at(2, 2.5).block_success, 0.06);
 }
+
+// Moderate at 0 dB: 1200L loses two thirds of its D_PDUs, 600L a tenth; by their curves no channel does both.
+// What 600L does well says nothing good of 1200L then.
+TEST(rate_estimator, a_mode_worse_than_its_curve_stays_left_while_others_do_well)
+{
+    const auto modes = rate_range::parse("auto")->modes();
+    const mode slow = mode::parse("4539-600L"), fast = mode::parse("4539-1200L");
+    std::vector<double> blocks;
+    for (int k = 0; k < 26; ++k) {
+        blocks.push_back(1.7 + (k % 3 - 1) * 1.8);
+    }
+    rate_estimator e;
+    e.on_blocks(slow, blocks, 0.5);
+    for (int k = 0; k < 3; ++k) {
+        e.on_blocks(fast, blocks, 0.5);
+        e.on_d_pdus(fast, 27, 58, 208);
+    }
+    for (int k = 0; k < 10; ++k) {
+        e.on_blocks(slow, blocks, 0.5);
+        e.on_d_pdus(slow, 40, 4, 208);
+        EXPECT_EQ(e.best(modes, slow), slow) << k;
+    }
+    EXPECT_LT(e.goodput_bps(fast), 0.9 * e.goodput_bps(slow));
+}

@@ -17,6 +17,9 @@ constexpr double settle_s = 15;
 // hertz are rare), and how far the offset strays, dB.
 constexpr std::array<double, channel_classes> class_prior = { 0.25, 0.2, 0.25, 0.2, 0.1 };
 constexpr double offset_sigma_db = 1;
+// How far the curve of one mode strays from where those of others put it, dB: it was measured in steps
+// of 2 dB with 20 to 100 blocks, a tenth more or less of which are 0.2 to 0.6 dB in its slope.
+constexpr double shift_sigma_db = 0.5;
 // Share of the prior in the belief after every observation: what was certain in bad times is
 // doubted again, and a channel that changes its class is believed within two transmissions.
 constexpr double forget = 0.02;
@@ -210,39 +213,105 @@ void rate_estimator::on_d_pdus(const mode& m, double good, double lost, double o
         return;
     }
     const double seconds = 8 * octets * all / m.rate_bps;
-    const auto& promises = mode_promises::of(m, d_window);
+    const shift_weights& shift = shift_of(m);
+    by_sum likelihood = success(m, octets);
     weights w{};
     for (size_t c = 0; c < channel_classes; ++c) {
         const auto& channel = known_channels[c];
         const double apart =
             channel.doppler_hz > 0 ? std::min(all, channel.fades_in(seconds)) : all;
-        const double each = std::min(apart, most_evidence) / all;
-        const double sigma = std::sqrt(d_level[c].variance);
+        const double evidence = std::min(apart, most_evidence);
+        double most = -1e9;
+        for (double& v : likelihood[c]) {
+            v = evidence / all * (good * std::log(v) + lost * std::log(1 - v));
+            most = std::max(most, v);
+        }
+        double before = 0, after = 0;
+        for (double& v : likelihood[c]) {
+            v = std::exp(v - most);
+        }
         for (size_t k = 0; k < offsets; ++k) {
             double p = 0;
-            for (const auto& [far, share] : nodes) {
-                const double db =
-                    promises.power_db() + d_level[c].mean_db + offset_db(k) + far * sigma;
-                p += share * promises.d_pdu_success(c, db, octets);
+            for (size_t i = 0; i < shifts; ++i) {
+                p += shift[i] * likelihood[c][k + i];
             }
-            p = std::clamp(p, least_probability, 1 - least_probability);
-            w[c][k] = each * (good * std::log(p) + lost * std::log(1 - p));
+            before += d_weight[c][k];
+            after += d_weight[c][k] * p;
+            w[c][k] = std::log(p);
         }
-        // What the class as a whole explains worse or better than others.
-        double sum = 0, likelihood = 0;
-        const double most = *std::max_element(w[c].begin(), w[c].end());
-        for (size_t k = 0; k < offsets; ++k) {
-            sum += d_weight[c][k];
-            likelihood += d_weight[c][k] * std::exp(w[c][k] - most);
-        }
-        const double of_class = most + std::log(likelihood / sum);
-        const double evidence = each * all;
+        // What the class as a whole explains worse or better than others counts less.
         const double counts = std::min(1.0, most_class_evidence / evidence);
+        const double of_class = std::log(after / before);
         for (double& v : w[c]) {
-            v -= (1 - counts) * of_class;
+            v += counts * most - (1 - counts) * of_class;
+        }
+        // Which shift it is, all classes tell by what they weigh.
+        for (double& v : likelihood[c]) {
+            v *= before / after;
         }
     }
+    learn_shift(m, likelihood);
     multiply(w);
+}
+
+rate_estimator::by_sum rate_estimator::success(const mode& m, double octets) const
+{
+    const auto& promises = mode_promises::of(m, d_window);
+    by_sum all{};
+    for (size_t c = 0; c < channel_classes; ++c) {
+        const double sigma = std::sqrt(d_level[c].variance);
+        for (size_t j = 0; j < sums; ++j) {
+            const double db = promises.power_db() + d_level[c].mean_db + sum_db(j);
+            for (const auto& [far, share] : nodes) {
+                all[c][j] += share * promises.d_pdu_success(c, db + far * sigma, octets);
+            }
+            all[c][j] = std::clamp(all[c][j], least_probability, 1 - least_probability);
+        }
+    }
+    return all;
+}
+
+void rate_estimator::learn_shift(const mode& m, const by_sum& likelihood)
+{
+    shift_weights w = shift_of(m);
+    double sum = 0;
+    for (size_t i = 0; i < shifts; ++i) {
+        double p = 0;
+        for (size_t c = 0; c < channel_classes; ++c) {
+            for (size_t k = 0; k < offsets; ++k) {
+                p += d_weight[c][k] * likelihood[c][k + i];
+            }
+        }
+        w[i] *= p;
+        sum += w[i];
+    }
+    for (size_t i = 0; i < shifts; ++i) {
+        w[i] = (1 - forget) * w[i] / sum + forget * shift_prior()[i];
+    }
+    d_shift[m.to_string()] = w;
+}
+
+const rate_estimator::shift_weights& rate_estimator::shift_prior()
+{
+    static const shift_weights all = [] {
+        shift_weights w;
+        double sum = 0;
+        for (size_t i = 0; i < shifts; ++i) {
+            w[i] = std::exp(-square(shift_db(i) / shift_sigma_db) / 2);
+            sum += w[i];
+        }
+        for (double& v : w) {
+            v /= sum;
+        }
+        return w;
+    }();
+    return all;
+}
+
+const rate_estimator::shift_weights& rate_estimator::shift_of(const mode& m) const
+{
+    const auto it = d_shift.find(m.to_string());
+    return it == d_shift.end() ? shift_prior() : it->second;
 }
 
 void rate_estimator::on_nothing(const mode& m)
@@ -263,16 +332,23 @@ template <typename F>
 double rate_estimator::mean(const mode& m, F&& of) const
 {
     const auto& promises = mode_promises::of(m, d_window);
+    const shift_weights& shift = shift_of(m);
     double sum = 0;
     for (size_t c = 0; c < channel_classes; ++c) {
         const double sigma = std::sqrt(d_level[c].variance);
+        std::array<double, sums> both{};
         for (size_t k = 0; k < offsets; ++k) {
-            const double db = promises.power_db() + d_level[c].mean_db + offset_db(k);
+            for (size_t i = 0; i < shifts; ++i) {
+                both[k + i] += d_weight[c][k] * shift[i];
+            }
+        }
+        for (size_t j = 0; j < sums; ++j) {
+            const double db = promises.power_db() + d_level[c].mean_db + sum_db(j);
             double over_levels = 0;
             for (const auto& [far, share] : nodes) {
                 over_levels += share * of(promises.at(c, db + far * sigma));
             }
-            sum += d_weight[c][k] * over_levels;
+            sum += both[j] * over_levels;
         }
     }
     return sum;

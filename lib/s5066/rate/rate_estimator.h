@@ -4,7 +4,9 @@
 
 #include "s5066/rate/mode_promise.h"
 
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace gr::hf::s5066 {
@@ -16,6 +18,7 @@ namespace gr::hf::s5066 {
  * (class, offset in dB), by Bayes' rule from how the SNR of the blocks spreads, from their Doppler
  * spread and from what became of D_PDUs. One transmission that fails so changes the belief as much as it
  * should: at 20 dB, where every fading would do, it tells that fades are too fast for the mode.
+ * The curve of each mode may stray from the others' besides, which only D_PDUs in that mode tell.
  * The mode is the one that promises most on the average over the belief.
  */
 class rate_estimator
@@ -63,6 +66,13 @@ private:
     static constexpr size_t offsets = 25; // -6 to 6 dB
     static double offset_db(size_t k) { return 0.5 * static_cast<double>(k) - 6; }
     using weights = std::array<std::array<double, offsets>, channel_classes>;
+    static constexpr size_t shifts = 7; // -1.5 to 1.5 dB
+    static double shift_db(size_t i) { return 0.5 * static_cast<double>(i) - 1.5; }
+    using shift_weights = std::array<double, shifts>;
+    // Of offset k and shift i together: number k + i.
+    static constexpr size_t sums = offsets + shifts - 1;
+    static double sum_db(size_t j) { return offset_db(0) + shift_db(j); }
+    using by_sum = std::array<std::array<double, sums>, channel_classes>;
     // The SNR in the bandwidth of a constant envelope, if the channel is of a class.
     struct level {
         double mean_db = 0, variance = 0; // dB, dB^2
@@ -73,6 +83,10 @@ private:
     std::pair<size_t, double> best_segment(const mode& m) const;
     static const weights& prior();
     void multiply(const weights& log_likelihood);
+    static const shift_weights& shift_prior();
+    const shift_weights& shift_of(const mode& m) const;
+    by_sum success(const mode& m, double octets) const;
+    void learn_shift(const mode& m, const by_sum& likelihood);
     struct seen {
         double snr_db, deviation_db, block_s, blocks;
         std::optional<double> doppler_hz;
@@ -90,6 +104,8 @@ private:
     double d_short_deviation_db = 3; // of blocks of about a second
     std::array<level, channel_classes> d_level;
     weights d_weight; // their sum is 1
+    // Probabilities of how far the curve of a mode strays from the others, if D_PDUs were seen in it.
+    std::map<std::string, shift_weights> d_shift;
 };
 
 } // namespace gr::hf::s5066
