@@ -136,7 +136,7 @@ void node::impl::measure_loss(sim_time now, peer& p)
         return;
     }
     const double each = static_cast<double>(t.octets) / t.sent;
-    d_node.modes.policy->on_frames(now, p.addr, t.sent, t.lost, each);
+    d_node.modes.policy->on_frames(now, p.addr, p.arq.data_mode, t.sent, t.lost, each);
     p.losses.measure(t);
 }
 

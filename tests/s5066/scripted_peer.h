@@ -10,6 +10,7 @@
 #include "waveform/timing.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace gr::hf::s5066 {
@@ -85,7 +86,7 @@ public:
                         rx_end_reason how = rx_end_reason::eom)
     {
         rx_start s;
-        s.m = mode::parse(d_config.mode);
+        s.m = peer_mode ? *peer_mode : mode::parse(d_config.mode);
         n.on_rx_start(now, s);
         now += std::chrono::milliseconds(600);
         rx_octets o;
@@ -203,6 +204,7 @@ public:
     node n;
     sim_time now{};
     mode tx_mode;
+    std::optional<mode> peer_mode; // empty: that of the node
     sim_time air_time{};
 };
 

@@ -155,9 +155,38 @@ TEST(adaptive_policy, learns_from_acknowledgements_of_peers_that_do_not_advise)
     ASSERT_EQ(p.choose({}, bulk()).rate_bps, 9600) << "as well as the other way";
     for (int i = 0; i < 10; ++i) {
         p.choose({}, bulk());
-        p.on_frames({}, there, 100, 95, 200);
+        p.on_frames({}, there, p.choose({}, { there }), 100, 95, 200);
     }
     EXPECT_LT(p.choose({}, bulk()).rate_bps, 9600);
+}
+
+// Two data transmissions in the advised mode arrive, both answers are lost, and what asks is answered.
+TEST(adaptive_policy, lost_answers_do_not_make_advice_fail)
+{
+    adaptive_rate_policy p(*rate_range::parse("auto"));
+    p.on_reception({}, there, heard("4539-300S", 2));
+    const mode advised = mode::parse("4539-600L"), faster = mode::parse("4539-1200L");
+    p.on_advice({}, there, advised);
+    auto asking = bulk();
+    asking.silent_rounds = 1;
+    for (int k = 0; k < 4; ++k) {
+        ASSERT_EQ(p.choose({}, bulk()), advised) << k;
+        ASSERT_EQ(p.why(), mode_reason::advice) << k;
+        p.on_silence({}, there);
+        EXPECT_NE(p.choose({}, asking), advised);
+        // It comes with another advice, which is gone when the next one comes.
+        p.on_advice({}, there, faster);
+        p.on_frames({}, there, advised, 20, 0, 200);
+        p.on_advice({}, there, advised);
+    }
+    // When nothing arrives either the advice is left.
+    for (int k = 0; k < 2; ++k) {
+        ASSERT_EQ(p.choose({}, bulk()), advised) << k;
+        p.on_silence({}, there);
+        p.choose({}, asking);
+    }
+    p.choose({}, bulk());
+    EXPECT_EQ(p.why(), mode_reason::advice_fails);
 }
 
 namespace {

@@ -30,6 +30,7 @@ struct arq_state {
     arq_receiver rx;
     bool ack_due = false;    //!< something was received since the last one
     bool data_last = false;  //!< data, in the last reception with anything of it
+    mode data_mode;          //!< of the transmission that tx.last_transmission() tells of
     uint64_t numberings = 0; //!< begun: links made, resets, resynchronisations
 
     //! Numbers of 16 or 8 bits from now on, for a connection that is new.

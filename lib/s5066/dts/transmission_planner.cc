@@ -63,7 +63,11 @@ void transmission_planner::begin(sim_time now)
         c.extensions && p.management.has_extension(extension_variable_segment);
     p.arq.tx.set_variable(variable);
     p.arq.tx.set_segment(segment, c.segment_octets == 0 && !(variable && p.losses.few()));
-    p.arq.tx.begin_transmission();
+    // A question asks what became of the transmission before: that one counts until the answer.
+    if (!d_plan.ask) {
+        p.arq.tx.begin_transmission();
+        p.arq.data_mode = d_tx.mode();
+    }
     constexpr unsigned times_told = 3;
     const bool tell = c.extensions && p.management.extensions_told < times_told;
     d_maker.tell_extensions(tell);

@@ -239,6 +239,7 @@ void adaptive_rate_policy::try_faster(station& s, const reception& r) const
 
 void adaptive_rate_policy::on_frames(sim_time,
                                      address peer,
+                                     const mode& m,
                                      unsigned sent,
                                      unsigned lost,
                                      double octets)
@@ -247,13 +248,19 @@ void adaptive_rate_policy::on_frames(sim_time,
     if (!s.sent || sent == 0) {
         return;
     }
-    s.out.on_d_pdus(s.last, sent - lost, lost, octets);
+    s.out.on_d_pdus(m, sent - lost, lost, octets);
     if (2 * lost <= sent) {
-        s.proven = s.last;
+        s.proven = m;
     }
-    if (sent > lost && s.advised && s.last == *s.advised) {
+    if (sent > lost && m == s.unheard_in) {
+        // It had arrived, and its answer was lost.
+        s.unheard -= s.unheard > 0 ? 1 : 0;
+        s.advised_fails = s.advised_fails && s.unheard >= most_unheard;
+        s.unheard_in.reset();
+    }
+    if (sent > lost && s.advised && m == *s.advised) {
         s.unheard = 0;
-    } else if (s.patience > 0 && --s.patience == 0) {
+    } else if (sent > lost && s.patience > 0 && --s.patience == 0) {
         s.advised_fails = false; // the channel may have changed
         s.unheard = most_unheard - 1;
     }
@@ -267,9 +274,12 @@ void adaptive_rate_policy::on_silence(sim_time, address peer)
     }
     s.out.on_nothing(s.last);
     s.proven.reset();
-    if (s.advised && s.last == *s.advised && ++s.unheard >= most_unheard) {
-        s.advised_fails = true;
-        s.patience = others_before_again;
+    if (s.advised && s.last == *s.advised) {
+        s.unheard_in = s.last;
+        if (++s.unheard >= most_unheard) {
+            s.advised_fails = true;
+            s.patience = others_before_again;
+        }
     }
 }
 

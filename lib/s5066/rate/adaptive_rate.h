@@ -30,6 +30,7 @@ public:
     void on_reception(sim_time now, address peer, const reception& r) override;
     void on_frames(sim_time now,
                    address peer,
+                   const mode& m,
                    unsigned sent,
                    unsigned lost,
                    double octets) override;
@@ -47,8 +48,9 @@ private:
         std::optional<mode> advised; // by its last advice
         bool advised_fails = false;  // what was sent in it seems to be lost
         unsigned unheard = 0;        // transmissions in it without any answer, in a row
-        unsigned patience = 0;       // transmissions in others until it is tried again
-        mode last;                   // data were sent in it
+        std::optional<mode> unheard_in; // the last of them
+        unsigned patience = 0;          // transmissions in others until it is tried again
+        mode last;                      // data were sent in it
         bool sent = false;
         std::optional<mode>
             proven; // data in it were acknowledged, the last ones that were

@@ -73,11 +73,16 @@ public:
     {
         (void)now, (void)peer, (void)r;
     }
-    //! \p peer answered: of \p sent data D_PDUs of so many octets \p lost did not arrive whole.
-    virtual void
-    on_frames(sim_time now, address peer, unsigned sent, unsigned lost, double octets)
+    //! \p peer answered: of \p sent data D_PDUs of so many octets, sent in mode \p m, \p lost did not
+    //! arrive whole.
+    virtual void on_frames(sim_time now,
+                           address peer,
+                           const mode& m,
+                           unsigned sent,
+                           unsigned lost,
+                           double octets)
     {
-        (void)now, (void)peer, (void)sent, (void)lost, (void)octets;
+        (void)now, (void)peer, (void)m, (void)sent, (void)lost, (void)octets;
     }
     //! \p peer did not answer a transmission.
     virtual void on_silence(sim_time now, address peer) { (void)now, (void)peer; }

@@ -1,0 +1,85 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// What a node tells its rate policy of its transmissions.
+#include "s5066/rate/adaptive_rate.h"
+
+#include "scripted_peer.h"
+
+#include <gtest/gtest.h>
+
+using namespace gr::hf;
+using namespace gr::hf::s5066;
+using t = d_pdu_type;
+
+namespace {
+
+struct told_frames {
+    std::string m;
+    unsigned sent, lost;
+};
+
+//! Keeps what it is told.
+class listening_policy : public adaptive_rate_policy
+{
+public:
+    listening_policy() : adaptive_rate_policy(*rate_range::parse("auto")) {}
+    void on_frames(sim_time now,
+                   address peer,
+                   const mode& m,
+                   unsigned sent,
+                   unsigned lost,
+                   double octets) override
+    {
+        frames.push_back({ m.to_string(), sent, lost });
+        adaptive_rate_policy::on_frames(now, peer, m, sent, lost, octets);
+    }
+
+    std::vector<told_frames> frames;
+};
+
+struct adaptive_node : scripted_peer {
+    adaptive_node() : scripted_peer(config())
+    {
+        auto p = std::make_unique<listening_policy>();
+        policy = p.get();
+        n.set_rate_policy(std::move(p));
+        peer_mode = mode::parse("4539-600S");
+        bind(1, 3);
+        make_link();
+        policy->frames.clear();
+    }
+    static node_config config()
+    {
+        node_config c;
+        c.mode = "auto";
+        return c;
+    }
+
+    listening_policy* policy;
+};
+
+} // namespace
+
+// After silence a station asks, in a robust mode, what became of its data before it sends anything
+// long again: if only the answer was lost, their mode is none that fails.
+TEST(rate_reports, the_answer_to_a_question_tells_of_the_data_before)
+{
+    adaptive_node peer;
+    for (int k = 0; k < 3; ++k) {
+        peer.submit(1, 1500);
+    }
+    const auto data = of_type(peer.transmission(30), t::data_only);
+    const std::string used = peer.tx_mode.to_string();
+    ASSERT_GE(data.size(), 1u);
+    const auto question = peer.transmission(60);
+    ASSERT_EQ(of_type(question, t::data_only).size(), question.size());
+    ASSERT_TRUE(question.front().segment.empty()) << "a number alone";
+    EXPECT_NE(peer.tx_mode.to_string(), used);
+    EXPECT_TRUE(peer.policy->frames.empty());
+    peer.receive({ scripted_peer::ack(static_cast<uint8_t>(data.back().arq.fsn + 1)) });
+    ASSERT_EQ(peer.policy->frames.size(), 1u);
+    const auto& told = peer.policy->frames.front();
+    EXPECT_EQ(told.m, used);
+    EXPECT_EQ(told.lost, 0u);
+    EXPECT_GE(told.sent, 1u);
+}
