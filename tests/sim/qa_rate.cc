@@ -189,6 +189,28 @@ TEST(adaptive_policy, lost_answers_do_not_make_advice_fail)
     EXPECT_EQ(p.why(), mode_reason::advice_fails);
 }
 
+// What a try leaves of a C_PDU goes in the mode before, cut as it is.
+TEST(adaptive_policy, a_try_cuts_no_shorter_than_the_mode_before)
+{
+    adaptive_rate_policy p(*rate_range::parse("auto"));
+    const mode slow = mode::parse("4539-600L"), fast = mode::parse("4539-1200S");
+    for (int k = 0; k < 4; ++k) {
+        reception r = heard("4539-600L", 1.7);
+        r.doppler_hz = 10;
+        p.on_reception({}, there, r);
+    }
+    const auto unproven = p.segment_octets(there, fast);
+    p.on_advice({}, there, slow);
+    p.choose({}, bulk());
+    p.on_frames({}, there, slow, 40, 0, 200);
+    const auto before = *p.segment_octets(there, slow);
+    ASSERT_LT(*unproven, 100u);
+    ASSERT_GT(before, 300u);
+    // Four of them fit into 10 s at 1200 bit/s.
+    EXPECT_EQ(*p.segment_octets(there, fast), 375u);
+    EXPECT_EQ(*p.segment_octets(there, mode::parse("4539-300L")), 1023u);
+}
+
 namespace {
 
 // Receptions of 40 s without loss in the mode that is advised, but nothing of faster ones than
@@ -227,6 +249,36 @@ TEST(adaptive_policy, tries_faster_modes_the_less_often_the_more_was_in_vain)
     EXPECT_GE(at.size(), 3u);
     // The estimator alone forgets losses now and then; without patience it were 25.
     EXPECT_LE(late, 5) << "of 50 transmissions";
+}
+
+// 600L arrives whole at 10 Hz and 0 dB, and 1200S promises enough for a try: at once, or one reception
+// later where it was a wrong guess before.
+TEST(adaptive_policy, a_wrong_guess_is_a_try_in_vain)
+{
+    const auto at_10_hz = [](const char* m, double good, size_t blocks) {
+        reception r = heard(m, 2, good, blocks);
+        for (size_t k = 0; k < blocks; ++k) {
+            r.block_snr_db[k] += k % 2 ? 0.8 : -0.8;
+        }
+        r.doppler_hz = 10;
+        return r;
+    };
+    const auto first_try = [&](bool guessed) {
+        adaptive_rate_policy p(*rate_range::parse("auto"));
+        const mode known = mode::parse("4539-600L");
+        if (guessed) {
+            p.on_reception({}, there, at_10_hz("4539-1200S", 0.3, 10));
+        }
+        for (int k = 0; k < 10; ++k) {
+            p.on_reception({}, there, at_10_hz("4539-600L", 1, 40));
+            if (*p.advice(there) != known) {
+                return k;
+            }
+        }
+        return 10;
+    };
+    EXPECT_EQ(first_try(false), 0);
+    EXPECT_EQ(first_try(true), 1);
 }
 
 TEST(adaptive_policy, tries_nothing_that_promises_little)

@@ -22,6 +22,10 @@ constexpr double first_s = 10;
 // Of a mode that no data were acknowledged in, nor in one that needs more, the first transmission
 // has so many blocks, and is as long as that of a guess at least.
 constexpr double trial_blocks = 4;
+// A C_PDU is cut once, and what such a transmission leaves of it goes in the mode before: at 10 Hz and
+// 0 dB segments of 48 octets, for a try of 1200S, cost 600L as much as the try. So they are as long as
+// there, but so many D_PDUs at least fit into the shortest one: one alone tells little.
+constexpr size_t trial_d_pdus = 4;
 // After each transmission without an answer the next one is in a mode that needs so much less.
 constexpr double fall_db = 6;
 // A reception of so long without any loss may be followed by a try of a faster mode that promises
@@ -218,6 +222,12 @@ void adaptive_rate_policy::try_faster(station& s, const reception& r) const
         s.whole = 0;
         return;
     }
+    // A wrong guess is a try in vain as well.
+    if (r.lost_d_pdus > r.good_d_pdus && needed_db(r.m) > needed_db(*s.wanted)) {
+        s.whole_before_try = std::min(2 * s.whole_before_try, most_whole_before_try);
+        s.whole = 0;
+        return;
+    }
     if (r.m != *s.wanted || r.lost_d_pdus > 0 ||
         8 * r.d_pdu_octets * r.good_d_pdus < r.m.rate_bps * whole_s ||
         ++s.whole < s.whole_before_try) {
@@ -308,7 +318,13 @@ std::optional<size_t> adaptive_rate_policy::segment_octets(address peer,
     if (it == d_stations.end() || !it->second.out.known()) {
         return std::nullopt;
     }
-    return it->second.out.segment_octets(m);
+    const station& s = it->second;
+    const size_t best = s.out.segment_octets(m);
+    if (!s.proven || needed_db(m) <= needed_db(*s.proven)) {
+        return best;
+    }
+    const auto piece = static_cast<size_t>(m.rate_bps * first_s / 8 / trial_d_pdus);
+    return std::max(best, std::min(s.out.segment_octets(*s.proven), piece));
 }
 
 } // namespace gr::hf::s5066
