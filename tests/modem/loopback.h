@@ -95,6 +95,7 @@ inline samples through(const samples& in,
 struct reception {
     std::optional<gr::hf::rx_start> start;
     int64_t start_sample = 0;
+    size_t told_after = 0; // samples heard by then
     std::vector<uint8_t> octets;
     std::vector<gr::hf::rx_octets> blocks;
     std::optional<gr::hf::rx_end> end;
@@ -113,6 +114,7 @@ receive(gr::hf::kernel::burst_receiver& rx, const samples& x, size_t chunk = 960
                 all.emplace_back();
                 all.back().start = *s;
                 all.back().start_sample = e->sample;
+                all.back().told_after = std::min(i + chunk, x.size());
             } else if (all.empty()) {
                 all.emplace_back(); // no start: let the test see it
             }

@@ -320,6 +320,25 @@ TEST(wideband_receiver, hears_whether_the_last_walsh_word_is_another)
     }
 }
 
+// Not only the last one: the noise of the words is what they leave, wherever rows lie on the pulse.
+TEST(wideband_receiver, reads_the_first_of_many_superframes)
+{
+    const mode m = mode_of(3, 5);
+    for (const double db : { 0, 3, 6, 9, 12 })
+        for (uint64_t seed = 1; seed <= 6; ++seed) {
+            setup s{ m, snr(db, m), {}, 0.5, seed };
+            s.options.preamble.superframes = 8;
+            const outcome o = run(s);
+            ASSERT_EQ(o.got.size(), 1u) << s.channel << ", seed " << seed;
+            ASSERT_TRUE(o.got[0].start);
+            EXPECT_EQ(o.got[0].start->m, m);
+            // It is heard in pieces of half a second.
+            EXPECT_LT(static_cast<double>(o.got[0].told_after),
+                      o.first + 4 * 0.24 * loopback::sample_rate(m))
+                << s.channel << ", seed " << seed;
+        }
+}
+
 /* The words are looked for at every delay, and a strong signal appears for a moment at many of
  * them: they may not all be followed through the block. */
 TEST(wideband_receiver, follows_strong_walsh_words_at_the_cost_of_weak_ones)

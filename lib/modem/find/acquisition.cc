@@ -58,7 +58,9 @@ preamble_evidence acquisition::match(const sample_buffer& in, const synchronised
             for (const size_t k : certain)
                 sum += std::conj(s.taps[k]) * row[k];
             z.push_back(sum);
-            power += std::norm(row[d_synchroniser.lead()]);
+            power += (std::norm(row[d_synchroniser.lead()]) +
+                      std::norm(row[d_synchroniser.lead() + 1])) /
+                     2;
         }
         rows += length;
         e.match.emplace_back();
@@ -70,12 +72,14 @@ preamble_evidence acquisition::match(const sample_buffer& in, const synchronised
             e.match.back().push_back(sum);
             best = std::max<double>(best, std::norm(sum));
         }
-        explained += best / (length * std::max(s.gain, 1e-20f));
+        explained += best / length;
     }
     /* Where a strong signal begins within the fixed symbols, what is in them of it resembles them
      * a little, and the noise that is left tells nothing of what the words are in. */
+    const double gain = std::max(s.gain, 1e-20f);
     if (rows > 0)
-        e.noise_of_words = static_cast<float>(std::max(0.0, power - explained) / rows);
+        e.noise_of_words = static_cast<float>(
+            std::max(0.0, power - explained * s.row_power / (gain * gain)) / rows);
     e.noise = std::max(e.noise_of_fixed, e.noise_of_words);
     return e;
 }

@@ -88,16 +88,38 @@ belief_function beliefs_of(const std::vector<value>& fixed)
     };
 }
 
-float composite_gain(const std::vector<value>& g)
+// Sum over pairs of taps of what \p of_delay says of half symbols between them, at most \p reach.
+template <class Function>
+float over_pairs(const std::vector<value>& g, size_t reach, Function of_delay)
 {
     float e = 0;
-    constexpr size_t reach = half_symbol_reach;
-    for (size_t a = 0; a < g.size(); ++a)
+    for (size_t a = 0; a < g.size(); ++a) {
+        if (g[a] == value{})
+            continue;
         for (size_t b = a - std::min(a, reach); b < std::min(a + reach + 1, g.size());
              ++b)
-            e += (std::conj(g[a]) * g[b]).real() *
-                 half_symbol_pulse(static_cast<int>(a) - static_cast<int>(b));
+            if (g[b] != value{})
+                e += (std::conj(g[a]) * g[b]).real() *
+                     of_delay(static_cast<int>(a) - static_cast<int>(b));
+    }
     return e;
+}
+
+float composite_gain(const std::vector<value>& g)
+{
+    return over_pairs(g, half_symbol_reach, half_symbol_pulse);
+}
+
+// Of random symbols, on average over the two rows of one.
+float row_power(const std::vector<value>& g)
+{
+    const auto of_delay = [](int delay) {
+        float sum = 0;
+        for (int j = -half_symbol_reach; j <= half_symbol_reach; ++j)
+            sum += half_symbol_pulse(j) * half_symbol_pulse(j + delay);
+        return sum / 2;
+    };
+    return over_pairs(g, 2 * half_symbol_reach, of_delay);
 }
 
 } // namespace
@@ -305,6 +327,7 @@ void synchroniser::estimate(synchronised& s,
         if (std::norm(g) < chance)
             g = 0;
     s.gain = composite_gain(s.taps);
+    s.row_power = row_power(s.taps);
 }
 
 void synchroniser::estimate_all(synchronised& s,

@@ -25,6 +25,8 @@ struct synchronised {
     std::vector<std::complex<float>> taps; //!< those that are certain, else 0
     float noise = 1;                       //!< variance of a half-symbol row
     float gain = 0;                        //!< Es / N0 is gain / noise
+    //! Of the signal in a row of random symbols, on average over the two of a symbol.
+    float row_power = 0;
 };
 
 /*! \brief Carrier offset, delays, channel and noise from known symbols whose place is roughly
