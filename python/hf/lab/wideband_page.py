@@ -196,10 +196,11 @@ where that one has 1/3, and no receiver reaches them there.
 ## Constraint length 9 against 7
 
 `hf ber --mode 5069-3k-9600L --mode 5069-3k-9600L-k9 --snr 16.9:17.9:0.2 --seconds 26
---max-bad 1000 --max-time 620 --csv docs/measurements/{CODES}`: SNR at a bit error rate of {COMPARED_AT:g}, interpolated; equal seeds.
-"-": the curve does not pass that rate between two points that have errors. With 60 blocks a point,
-some tens of them with errors near that rate, a figure is good to 0.1 dB or so. Asked was 1 dB on AWGN and 0.5 dB on Poor; the ideal
-receiver gains 0.3 to 0.7 dB with waveforms 8 to 12, so that 1 dB is not there to be had.
+--max-bad 1000 --max-time 620 --csv docs/measurements/{CODES}`: SNR at a bit error rate of
+{COMPARED_AT:g}, interpolated; equal seeds. "-": the curve does not pass that rate between two
+points that have errors. With 60 blocks a point, some tens of them with errors near that rate, a
+figure is good to 0.1 dB or so. Asked was 1 dB on AWGN and 0.5 dB on Poor; the ideal receiver gains
+0.3 to 0.7 dB with waveforms 8 to 12, so that 1 dB is not there to be had.
 
 {codes_table(results(CODES))}
 
