@@ -58,3 +58,19 @@ TEST(frequency_loop, a_doubtful_measure_changes_nothing)
     }
     EXPECT_EQ(loop.hz(), 0);
 }
+
+/* Of probes close together a wrong lock is far away. A measure that is less far off, by as much as a
+ * fade turns the phase, is none. */
+TEST(frequency_loop, a_fade_is_no_wrong_lock)
+{
+    const double close = 0.0283; // 5069-24k-1200L
+    for (const double off : { 3.0, 1 / close }) {
+        frequency_loop loop(0);
+        for (int k = 0; k < 40; ++k) {
+            loop.predict(close);
+            loop.update(0, close, 1);
+            loop.check(off, 2);
+        }
+        EXPECT_NEAR(loop.hz(), off < 1 / close ? 0 : off, 0.1);
+    }
+}

@@ -52,7 +52,12 @@ public:
      */
     void check(double hz, double information)
     {
-        constexpr double memory_s = 0.9, enough = 8, too_far = 2.5;
+        constexpr double memory_s = 0.9, enough = 8, of_ambiguity = 0.3;
+        /* Probes 0.12 s apart cannot tell 8.3 Hz, those 0.03 s apart 33: nearer than a good part of that
+         * there is no wrong lock, and in a fade phases turn by some hertz. */
+        const double too_far =
+            of_ambiguity / std::clamp(d_age - d_checked, 1e-3, longest_probe_s);
+        d_checked = d_age;
         // Fading turns the phase by itself: no probe is worth more than this.
         const double fades = std::min(1.0, slow_fading / d_spread);
         d_coarse.push_back({ d_age, hz, std::min(information, 2 * fades * fades) });
@@ -87,9 +92,11 @@ public:
     double rate() const { return d_rate; }
 
 private:
-    static constexpr double largest_rate = 4.5; // Hz/s
-    static constexpr double slow_fading = 3;    // Hz; up to here it is made for
+    static constexpr double largest_rate = 4.5;     // Hz/s
+    static constexpr double slow_fading = 3;        // Hz; up to here it is made for
+    static constexpr double longest_probe_s = 0.12; // from one to the next
     double d_hz, d_rate = 0, d_age = 0, d_spread = 1;
+    double d_checked = -longest_probe_s; // age at the last check()
     struct coarse {
         double time, hz, information;
     };
