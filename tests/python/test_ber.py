@@ -182,6 +182,14 @@ def test_a_row_is_accepted_where_enough_is_shown():
         standard.accept(standard.narrowband_rows()[0], 1, run)
 
 
+@pytest.mark.parametrize("more", [["--seed", "5"], ["--scale", "0.1"], ["--search"],
+                                  ["--at-target"]])
+def test_accepting_takes_no_other_amount_or_seeds(more):
+    done = CliRunner(mix_stderr=False).invoke(
+        command, ["--standard", "--row", "D12-8-POOR", "--accept", *more])
+    assert done.exit_code == 2 and "--a" in done.stderr
+
+
 def test_the_bound_is_poisson():
     point = ber.Point("5069-3k-600L", "awgn snr=0")
     none = ber.Result(point, 1, 1_000_000, 0, 100, 0, 0, 0, 0, 1, 1)

@@ -282,9 +282,10 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
     if at_target and (search or not standard):
         raise click.UsageError("--at-target is for --standard, without --search")
     if accept and (at_target or search or not standard
-                   or source("scale") != click.core.ParameterSource.DEFAULT):
-        raise click.UsageError("--accept is for --standard, without --at-target, --search or "
-                               "--scale")
+                   or any(source(name) != click.core.ParameterSource.DEFAULT
+                          for name in ("scale", "seed"))):
+        raise click.UsageError("--accept is for --standard, without --at-target, --search, "
+                               "--scale or --seed: its seeds are given")
     executor, width = _executor(jobs, scheduler)
     results: List[Any] = []
     widths = [int(b) for b in bandwidths]
@@ -305,7 +306,7 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
             with Progress("rows of the standard", len(rows)) as progress:
                 for number, row in enumerate(rows):
                     progress.at(number, f"{row.id} {row.mode}")
-                    if not search:
+                    if not search and not accept:  # several measurements a row
                         told = partial(_part, progress, number)
                     outcomes.append(
                         tables.accept(row, effort, run) if accept else

@@ -178,7 +178,7 @@ def page(folder: str) -> str:
 
 Written by `hf ber --wideband-page docs/measurements`, from the files beside it, which the commands
 below go on filling. SNR counts in the mode's bandwidth; Poor is two paths, 2 ms, 1 Hz. Seeds are 1
-and the following ones.
+and the following ones, and those that a table names.
 
 ## Margins to table D-LII
 
@@ -189,7 +189,7 @@ while it is not shown there. In bold what is shown: {standard.SHOWN_S:.0f} s and
 nothing lost, and the upper bound ({standard.CONFIDENCE:g} %, Poisson, of bad blocks) within 1e-5.
 With a question mark: more errors than 1e-5, in too few blocks to tell. Empty: not measured.
 Targets on AWGN are of the ideal receiver in 3 kHz. In 48 kHz waveform 3 has a code of rate 1/2
-where that one has 1/3, and no receiver reaches them there.
+where that one has 1/3, and needs more.
 
 {margins(results(MARGINS), results(MARGINS, standard.FAMILIES[1]))}
 
