@@ -41,6 +41,9 @@ constexpr double present_within_s = 0.25;
  * tell that the message goes on; trackers need a moment to see that it does not. */
 constexpr double signal_went_on_s = 0.6;
 
+// Silence for so long after such a block is no fade: that was the marker.
+constexpr double silent_after_marker_s = 1.5;
+
 /* How far the search falls behind, before what it need not look at is left out: beginning
  * anew at another place has a cost. */
 constexpr double idle_search_s = 0.5;
@@ -113,6 +116,7 @@ private:
     bool step_watch();
     bool certainly_present();
     bool step_track();
+    bool silent_after_marker() const;
     void begin(const acquired& a);
     void give_up(rx_end_reason reason, double air_end);
     void block(const received_block& b);
@@ -259,10 +263,23 @@ bool burst_receiver::impl::step_track()
         block(*b);
         return true;
     }
-    if (!d_tracker->lost())
+    if (!d_tracker->lost() && !silent_after_marker())
         return false;
     give_up(rx_end_reason::lost, d_tracker->sample_of(d_tracker->last_good_symbol()));
     return true;
+}
+
+/* Whether the signal ended together with the block of what seemed to be a damaged end-of-message
+ * marker. Blocks that end in a fade seem to have one too. */
+bool burst_receiver::impl::silent_after_marker() const
+{
+    if (!d_parser.suspicious())
+        return false;
+    const int64_t after = d_tracker->last_good_symbol() - d_suspected_end;
+    if (std::abs(after) > d_grid.symbols(signal_went_on_s))
+        return false;
+    return static_cast<double>(d_in.end()) >
+           d_tracker->sample_of(d_suspected_end + d_grid.symbols(silent_after_marker_s));
 }
 
 // The end of a transmission without its marker.
@@ -405,10 +422,10 @@ burst_receiver::burst_receiver(const rx_options& o,
         throw std::invalid_argument("burst_receiver: max_freq_offset_hz = " +
                                     std::to_string(o.max_freq_offset_hz) +
                                     " is not in 0 to 100");
-    if (!(o.lost_after_s >= 0.1 && o.lost_after_s <= 10))
+    if (!(o.lost_after_s >= 0.1 && o.lost_after_s <= 60))
         throw std::invalid_argument(
             "burst_receiver: lost_after_s = " + std::to_string(o.lost_after_s) +
-            " is not in 0.1 to 10");
+            " is not in 0.1 to 60");
     if (o.effort < 0 || o.effort > 2)
         throw std::invalid_argument(
             "burst_receiver: effort = " + std::to_string(o.effort) + " is not in 0 to 2");

@@ -279,6 +279,7 @@ void node::impl::on_carrier(sim_time now, bool present)
 
 void node::impl::on_tick(sim_time now)
 {
+    end_overdue_reception(now);
     if (peer* p = d_turns.on_tick(now)) {
         on_silence(now, *p);
     }
@@ -331,6 +332,9 @@ std::optional<sim_time> node::impl::next_deadline() const
     const auto add = [&t](sim_time d) { t = t ? std::min(*t, d) : d; };
     if (const auto turn = d_turns.next_deadline()) {
         add(*turn);
+    }
+    if (const auto end = rx_end_overdue()) {
+        add(*end);
     }
     if (housekeeping_needed()) {
         add(d_housekeeping_at);

@@ -89,6 +89,9 @@ private:
     // Reception (node_receive.cc)
     void on_received(sim_time now, const received_d_pdu& r);
     void after_reception(sim_time now);
+    //! When a reception counts as over by its EOT, whatever the modem says.
+    std::optional<sim_time> rx_end_overdue() const;
+    void end_overdue_reception(sim_time now);
     //! Counts and logs D_PDUs of which not even a header could be read.
     void note_unread(sim_time now, const address& from, unsigned d_pdus);
     void measure_loss(sim_time now, peer& p);
@@ -121,6 +124,7 @@ private:
     // Reception
     data_receiver d_data{ d_node, d_tx, d_resets };
     incoming_transmission d_rx{ d_node, d_access };
+    bool d_rx_overdue = false; // the modem has not told the end of what is over
     d_pdu_dispatcher d_dispatcher{ d_node, d_rx,     d_maker,    d_links,
                                    d_data, d_resets, d_orderwire };
 

@@ -9,6 +9,7 @@ namespace gr::hf::s5066 {
 
 void node::impl::on_rx_start(sim_time now, const rx_start& e)
 {
+    d_rx_overdue = false;
     d_turns.begin_reception();
     d_rx.begin(e);
     d_dispatcher.begin_reception();
@@ -21,6 +22,9 @@ void node::impl::on_rx_start(sim_time now, const rx_start& e)
 
 void node::impl::on_rx_octets(sim_time now, const rx_octets& e)
 {
+    if (d_rx_overdue) {
+        return; // noise, after the end that was missed
+    }
     if (!d_turns.receiving()) {
         rx_start s;
         s.m = d_node.modes.data_mode;
@@ -63,8 +67,27 @@ void node::impl::on_received(sim_time now, const received_d_pdu& r)
     d_links.tell(now);
 }
 
+std::optional<sim_time> node::impl::rx_end_overdue() const
+{
+    return d_turns.receiving() ? d_rx.end_overdue() : std::nullopt;
+}
+
+/* Receivers wait through fades of seconds, and so for as long after an end that they did not see. Who
+ * sent wants its answer sooner, and has told when (C.3.2.3, EOT). */
+void node::impl::end_overdue_reception(sim_time now)
+{
+    const auto at = rx_end_overdue();
+    if (!at || now < *at) {
+        return;
+    }
+    d_node.log.trace(now, "end of transmission by its EOT");
+    on_rx_end(now, { rx_end_reason::lost, now });
+    d_rx_overdue = true;
+}
+
 void node::impl::on_rx_end(sim_time now, const rx_end& e)
 {
+    d_rx_overdue = false;
     if (!d_turns.receiving()) {
         return;
     }

@@ -187,12 +187,6 @@ struct reception_plan {
      */
     double judged_after_s = 0.5;
 
-    //! Transmissions end with a block, so silence within a long one is a fade: it may last this
-    //! share of a block, up to so long, before the signal counts as lost.
-    double fade_of_block = 0.75, longest_fade_s = 4.5;
-    //! However short blocks are.
-    double least_fade_s = 0;
-
     //! Rounds between channel estimation, equaliser and decoder after the first, at efforts 1 and
     //! 2; at 0 there are none. Most blocks stand still after one or two.
     size_t rounds = 4, most_rounds = 10;

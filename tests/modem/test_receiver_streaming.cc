@@ -193,11 +193,12 @@ TEST(receiver_streaming, a_fade_of_seconds_does_not_lose_the_count)
         double fade_s;
         size_t lost; // octets at most
     };
-    // blocks of 4.8 s; 1.08, 8.64 and 4.8 s
-    for (const row& r : { row{ "4539-600L", 1400, 3.0, 720 },
-                          row{ "4539-3200S", 8000, 0.6, 1296 },
-                          row{ "4539-3200VL", 13000, 4.0, 6912 },
-                          row{ "4539-75L", 220, 3.0, 90 } }) {
+    // blocks of 4.8 s; 0.6, 1.08, 8.64 and 4.8 s
+    for (const row& r : { row{ "4539-600L", 2000, 8.0, 1080 },
+                          row{ "4539-600S", 2000, 8.0, 720 },
+                          row{ "4539-3200S", 10000, 8.0, 4320 },
+                          row{ "4539-3200VL", 13000, 8.0, 6912 },
+                          row{ "4539-75L", 260, 8.0, 135 } }) {
         const auto sent = loopback::random_octets(r.octets, 3);
         loopback::samples x(2000);
         add(x, burst(r.name, sent));
@@ -278,6 +279,45 @@ TEST(receiver_streaming, loses_a_signal_that_stops_and_finds_the_next)
         }
 }
 
+TEST(receiver_streaming, a_signal_that_stops_may_be_in_a_fade_for_ten_seconds)
+{
+    for (const char* name : { "4539-75L",
+                              "4539-300L",
+                              "4539-2400S",
+                              "4539-9600VL",
+                              "5069-3k-75S",
+                              "5069-3k-600L",
+                              "5069-48k-240000S" }) {
+        const mode m = mode::parse(name);
+        const double rate = loopback::sample_rate(m);
+        loopback::samples x(static_cast<size_t>(rate / 4));
+        const auto sent = loopback::random_octets(timing_of(m).octets_in(4), 1);
+        auto t = loopback::transmit(m, sent);
+        t.resize(t.size() * 3 / 4);
+        add(x, t);
+        const auto stop = static_cast<double>(x.size());
+        loopback::pause(x, static_cast<size_t>(12 * rate));
+        const auto y = loopback::through(x, "snr=15", 1, mean_power(m), rate);
+        const auto rx = loopback::receiver_of(m);
+        const size_t chunk = 960;
+        std::optional<rx_end> end;
+        double on_air_s = 0, told_s = 0;
+        for (size_t i = 0; i < y.size(); i += chunk) {
+            rx->push(&y[i], std::min(chunk, y.size() - i));
+            while (const auto e = rx->poll())
+                if (const auto* what = std::get_if<rx_end>(&e->what)) {
+                    end = *what;
+                    on_air_s = (static_cast<double>(e->sample) - stop) / rate;
+                    told_s = (static_cast<double>(i + chunk) - stop) / rate;
+                }
+        }
+        ASSERT_TRUE(end) << name;
+        EXPECT_EQ(end->reason, rx_end_reason::lost) << name;
+        EXPECT_NEAR(on_air_s, 0.1, 0.2) << name; // some frames tell
+        EXPECT_NEAR(told_s, 10.3, 0.4) << name;
+    }
+}
+
 TEST(receiver_streaming, stops_at_the_block_limit)
 {
     rx_options o;
@@ -303,12 +343,14 @@ TEST(receiver_streaming, high_rate_without_marker_ends_as_lost)
     loopback::samples x(1000);
     const auto sent = loopback::random_octets(288, 1); // two full blocks
     add(x, loopback::transmit(m, sent, no_eom));
-    loopback::pause(x, 30000);
+    const size_t end = x.size();
+    loopback::pause(x, 110000); // it may be a fade, for 10 s
     burst_receiver rx;
     const auto got = loopback::receive(rx, loopback::through(x, "snr=20", 2, 1));
     ASSERT_EQ(got.size(), 1u);
     ASSERT_TRUE(got[0].end);
     EXPECT_EQ(got[0].end->reason, rx_end_reason::lost);
+    EXPECT_NEAR(static_cast<double>(got[0].end_sample), static_cast<double>(end), 2500);
     ASSERT_GE(got[0].octets.size(), sent.size());
     EXPECT_TRUE(std::equal(sent.begin(), sent.end(), got[0].octets.begin()));
 }
@@ -426,7 +468,7 @@ TEST(receiver_streaming, garbage_never_hurts)
             }
         }
     // and after all that it still works
-    loopback::samples quiet(60000);
+    loopback::samples quiet(110000); // the last one may be in a fade for 10 s
     loopback::receive(rx, quiet);
     const auto sent = loopback::random_octets(30, 9);
     auto good = burst("4539-600S", sent);

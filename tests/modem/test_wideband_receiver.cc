@@ -362,9 +362,10 @@ TEST(wideband_receiver, ends_without_a_marker_when_the_signal_has_gone)
     s.options.eom = false;
     s.options.eot = true;
     const auto o = run(s, describe(s.m), [](loopback::samples& x, double rate) {
-        loopback::pause(x, static_cast<size_t>(8 * rate));
+        loopback::pause(x, static_cast<size_t>(12 * rate));
     });
     ASSERT_EQ(o.got.size(), 1u);
+    ASSERT_TRUE(o.got[0].end);
     EXPECT_EQ(o.got[0].end->reason, rx_end_reason::lost);
     ASSERT_GE(o.got[0].octets.size(), o.sent.size());
     EXPECT_TRUE(std::equal(o.sent.begin(), o.sent.end(), o.got[0].octets.begin()));

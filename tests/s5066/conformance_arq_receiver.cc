@@ -194,6 +194,37 @@ TEST(Conformance, Row1_19_SilentUntilTheHeardEotRanOut)
     EXPECT_LE(to_seconds(p.now - heard), 10.3);
 }
 
+TEST(Conformance, Row1_19_AnEndThatTheModemMissesIsThatOfTheEot)
+{
+    linked p;
+    auto d = scripted_peer::data(0);
+    d.eot = 20;
+    rx_start s;
+    s.m = p.tx_mode;
+    p.n.on_rx_start(p.now, s);
+    p.now += std::chrono::milliseconds(600);
+    rx_octets o;
+    o.octets = encode(d);
+    p.n.on_rx_octets(p.now, o);
+    const sim_time heard = p.now;
+    ASSERT_TRUE(p.wait(30)); // the modem hopes that it is a fade
+    EXPECT_GE(to_seconds(p.now - heard), 10.0);
+    EXPECT_LE(to_seconds(p.now - heard), 12.0);
+    const auto a = p.send_out();
+    ASSERT_FALSE(a.empty());
+    EXPECT_EQ(a[0].ack.rx_lwe, 1);
+    // What it still makes of the noise is no new reception.
+    const auto before = p.n.stats().receptions;
+    o.octets.assign(100, 0x5a);
+    p.n.on_rx_octets(p.now, o);
+    EXPECT_EQ(p.n.stats().receptions, before);
+    EXPECT_EQ(p.n.state().phase, node_phase::idle);
+    p.n.on_rx_end(p.now, { rx_end_reason::lost, p.now });
+    p.receive({ scripted_peer::data(1) });
+    EXPECT_EQ(p.n.stats().receptions, before + 1);
+    EXPECT_EQ(p.answer_of().rx_lwe, 2);
+}
+
 TEST(Conformance, Row1_22_FramesToOthersAreIgnoredExceptForTheirEot)
 {
     scripted_peer p;

@@ -12,14 +12,14 @@ namespace gr::hf::kernel {
 
 /*! \brief Decides from a running score whether a signal is still there.
  *  \details Lost when nothing has been heard for so many scores; a shorter fade does not
- *  count.
+ *  count, whenever it comes.
  */
 class presence
 {
 public:
     /*! \param patience scores without a signal until it is lost
-     *  \param recent   scores that decide on last_good()
-     *  \param threshold least mean score
+     *  \param recent   scores, a single one of which may be chance
+     *  \param threshold least mean of the recent ones with a signal
      */
     presence(size_t patience, size_t recent, float threshold)
         : d_patience(patience), d_recent(recent), d_threshold(threshold)
@@ -30,36 +30,27 @@ public:
     {
         // A strong past must not outweigh an empty present.
         d_scores.push_back(std::min(score, 2 * d_threshold));
-        if (d_scores.size() > 2 * d_patience) // half of them full: just the threshold
+        if (d_scores.size() > d_recent)
             d_scores.pop_front();
-        // A single good score may be chance.
-        if (mean(std::min(d_scores.size(), d_recent)) >= d_threshold)
+        const float mean = std::accumulate(d_scores.begin(), d_scores.end(), 0.0f) /
+                           static_cast<float>(d_scores.size());
+        d_empty = mean >= d_threshold ? 0 : d_empty + 1;
+        if (now())
             d_last_good = symbol;
-        d_last = symbol;
     }
 
-    bool lost() const
-    {
-        return d_scores.size() >= d_patience && mean(d_scores.size()) < d_threshold;
-    }
+    bool lost() const { return d_empty >= d_patience; }
 
     int64_t last_good() const { return d_last_good; }
 
     //! Whether it was there when last looked at.
-    bool now() const { return d_last_good == d_last; }
+    bool now() const { return d_empty == 0; }
 
 private:
-    float mean(size_t last) const
-    {
-        return std::accumulate(
-                   d_scores.end() - static_cast<long>(last), d_scores.end(), 0.0f) /
-               static_cast<float>(last);
-    }
-
-    size_t d_patience, d_recent;
+    size_t d_patience, d_recent, d_empty = 0;
     float d_threshold;
-    std::deque<float> d_scores;
-    int64_t d_last_good = 0, d_last = 0;
+    std::deque<float> d_scores; // the recent ones
+    int64_t d_last_good = 0;
 };
 
 } // namespace gr::hf::kernel

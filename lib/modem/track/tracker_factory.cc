@@ -25,10 +25,6 @@ std::unique_ptr<burst_tracker> make_tracker(const acquired& a,
 {
     const description& d = *a.waveform;
     const reception_plan& p = *a.plan;
-    const double block_s = static_cast<double>(d.block_symbols()) / d.symbol_rate_bd;
-    lost_after_s = std::max({ lost_after_s,
-                              p.least_fade_s,
-                              std::min(p.fade_of_block * block_s, p.longest_fade_s) });
     const auto rounds = [effort](size_t usual, size_t most) {
         return effort > 1 ? most : effort > 0 ? usual : 0;
     };

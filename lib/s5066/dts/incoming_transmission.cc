@@ -11,6 +11,9 @@ namespace gr::hf::s5066 {
 namespace {
 // Blocks whose SNR is kept for the rate policy: more than a longest transmission has.
 constexpr size_t max_block_snrs = 2048;
+// Others may not count the block that a transmission ends with; with the long interleaver that is more
+// than they wait for an answer.
+constexpr double longest_doubt_s = 1;
 } // namespace
 
 incoming_transmission::incoming_transmission(node_context& node, channel_access& access)
@@ -115,6 +118,17 @@ sim_time incoming_transmission::finish(sim_time now, const rx_end& e)
     d_seen_false_syncs = d_deframer.false_syncs();
     const sim_time end = std::min(e.air_end, now);
     return e.reason != rx_end_reason::eom && d_end ? std::max(end, *d_end) : end;
+}
+
+std::optional<sim_time> incoming_transmission::end_overdue() const
+{
+    if (!d_end) {
+        return std::nullopt;
+    }
+    const double block_s =
+        static_cast<double>(d_timing.block_symbols) / d_timing.symbol_rate_bd;
+    return *d_end +
+           from_seconds(d_node.config.rx_latency_s + std::min(block_s, longest_doubt_s));
 }
 
 std::optional<double> incoming_transmission::mean_doppler_hz() const

@@ -32,6 +32,11 @@ public:
     //! It is over. \return when it ended on the air
     sim_time finish(sim_time now, const rx_end& e);
 
+    /*! \brief When the modem, if it has told no end by then, has missed it in a fade: the end as the
+     *         last EOT says, and what receivers and the EOT of others may be late. Empty without an EOT.
+     */
+    std::optional<sim_time> end_overdue() const;
+
     const gr::hf::mode& mode() const { return d_mode; }
     double snr_db() const { return d_snr_db; }
     //! It had data without ARQ for one node, and nothing else.

@@ -62,8 +62,6 @@ reception_plan plan_of(const waveform_row& w)
     reception_plan p;
     p.walsh = walsh_of(w);
     p.presence = presence_of(w);
-    // Fades last as long whatever the interleaver is: seconds, not frames.
-    p.least_fade_s = 4;
     const double frame_s =
         static_cast<double>(w.unknown + w.known) / (800.0 * w.bandwidth_khz);
     const bool dense = frame_s < dense_s;
