@@ -373,6 +373,18 @@ TEST(wideband_receiver, ends_without_a_marker_when_the_signal_has_gone)
 
 // Mechanisms by which receivers of this family were seen to fail.
 
+/* The window of delays is 12.5 ms, and begins 5.4 ms before the first path that is seen: where that
+ * is weak and far before the others, or none at all, these were outside. */
+TEST(wideband_receiver, a_weak_path_far_before_the_others_is_left_out)
+{
+    for (const int khz : { 3, 12, 48 })
+        for (uint64_t seed = 1; seed <= 3; ++seed) {
+            const mode m = mode_of(khz, 4);
+            setup s{ m, "paths=0:-9:0,8:0:0,10:0:0 " + snr(10, m), {}, 1.5, seed };
+            expect_right(run(s), s);
+        }
+}
+
 namespace {
 
 // Share of the octets from sample \p from of the transmission's on that are right.

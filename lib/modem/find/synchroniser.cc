@@ -39,6 +39,8 @@ constexpr float least_noise = 1e-5f, least_rows = 8;
 constexpr int pursuits = 10;
 constexpr float path_found = 14, of_strongest_left = 0.25f;
 constexpr size_t beside_path = 2, most_sparse = 48;
+// What the window of delays has at least, of the power of paths that it could have.
+constexpr double least_in_window = 0.9;
 // Share of the known signal's energy, at a delay, that is rounding.
 constexpr float unseen = 1e-3f;
 
@@ -229,13 +231,30 @@ double synchroniser::fine_offset(const half_symbol_stream& y, const values& fixe
     return (best + top_of(f[at - 1], f[at], f[at + 1])) * step;
 }
 
-// The first delay with more than \p least power, up to the strongest.
+/* The first delay with more than \p least power, up to the strongest; but not one so far before the
+ * others that the window behind it has less than least_in_window of what it could have: a weak path of no
+ * use, or a side peak. */
 size_t synchroniser::first_path(const std::vector<float>& power, float least) const
 {
-    const auto peak = std::max_element(power.begin(), power.end());
-    return static_cast<size_t>(
-        std::find_if(power.begin(), peak, [least](float p) { return p > least; }) -
-        power.begin());
+    const auto peak =
+        static_cast<size_t>(std::max_element(power.begin(), power.end()) - power.begin());
+    std::vector<double> up_to{ 0 }; // power of the paths before a delay
+    for (const float p : power)
+        up_to.push_back(up_to.back() + (p > least ? static_cast<double>(p) : 0));
+    const auto in_window = [&](size_t first) {
+        const size_t end = std::min(first + taps() - lead(), power.size());
+        return up_to[end] - up_to[first - std::min(first, lead())];
+    };
+    std::vector<size_t> firsts;
+    double most = 0;
+    for (size_t k = 0; k <= peak; ++k)
+        if (power[k] > least || k == peak) {
+            firsts.push_back(k);
+            most = std::max(most, in_window(k));
+        }
+    return *std::find_if(firsts.begin(), firsts.end(), [&](size_t k) {
+        return in_window(k) >= least_in_window * most;
+    });
 }
 
 std::optional<synchronised> synchroniser::run(const sample_buffer& in,
