@@ -28,6 +28,7 @@ void incoming_transmission::begin(const rx_start& e)
     d_deframer.reset();
     d_begin.reset();
     d_end.reset();
+    d_read_at.reset();
     d_non_arq = d_other = false;
     d_told_begin = d_told_data = false;
     d_mode = e.m;
@@ -66,7 +67,7 @@ std::optional<received_d_pdu> incoming_transmission::next(sim_time now, bool ove
         const d_pdu& d = r->pdu;
         d_node.log.tap(now, false, d.segment_ok, r->octets);
         d_node.stats.octets_received += r->octets.size();
-        note_eot(*r);
+        note_eot(now, *r);
         d_access.heard(now, d.src);
         note_turn(d);
         const bool non_arq = d.type == d_pdu_type::non_arq_data && !d.dst.is_group();
@@ -75,18 +76,23 @@ std::optional<received_d_pdu> incoming_transmission::next(sim_time now, bool ove
     return r;
 }
 
-void incoming_transmission::note_eot(const received_d_pdu& r)
+void incoming_transmission::note_eot(sim_time now, const received_d_pdu& r)
 {
     if (!d_begin || r.pdu.eot == 0) {
         return;
     }
+    // It was sent before it could be read, whatever modem that was.
+    const sim_time at_most = now + from_seconds(eot_unit_s * r.pdu.eot);
+    d_over_by = d_read_at == now ? std::min(d_over_by, at_most) : at_most;
+    d_read_at = now;
     const auto& t = d_timing;
     const size_t block = r.bit_offset / t.bits_per_block;
     const double inside = static_cast<double>(r.bit_offset % t.bits_per_block) /
                           static_cast<double>(t.bits_per_block);
     const double block_s = static_cast<double>(t.block_symbols) / t.symbol_rate_bd;
-    d_end = *d_begin + t.block_begin(block) +
-            from_seconds(inside * block_s + eot_unit_s * r.pdu.eot);
+    d_end = std::min(d_over_by,
+                     *d_begin + t.block_begin(block) +
+                         from_seconds(inside * block_s + eot_unit_s * r.pdu.eot));
 }
 
 // Who has had the channel, as all others hear it too.
@@ -122,12 +128,12 @@ sim_time incoming_transmission::finish(sim_time now, const rx_end& e)
 
 std::optional<sim_time> incoming_transmission::end_overdue() const
 {
-    if (!d_end) {
+    if (!d_read_at) {
         return std::nullopt;
     }
     const double block_s =
         static_cast<double>(d_timing.block_symbols) / d_timing.symbol_rate_bd;
-    return *d_end +
+    return d_over_by +
            from_seconds(d_node.config.rx_latency_s + std::min(block_s, longest_doubt_s));
 }
 

@@ -53,7 +53,7 @@ public:
 
 private:
     std::optional<double> mean_doppler_hz() const;
-    void note_eot(const received_d_pdu& r);
+    void note_eot(sim_time now, const received_d_pdu& r);
     void note_turn(const d_pdu& d);
 
     node_context& d_node;
@@ -65,12 +65,14 @@ private:
     double d_snr_db = 0;
     std::vector<double> d_block_snr_db, d_block_doppler_hz;
     size_t d_octets = 0;
-    std::optional<sim_time> d_begin; // estimate: first symbol of the preamble
-    std::optional<sim_time> d_end;   // as its EOT says
-    bool d_non_arq = false;          // data to one node
-    bool d_other = false;            // anything else
-    bool d_told_begin = false;       // to d_access, with the station
-    bool d_told_data = false;        // and that it carries data
+    std::optional<sim_time> d_begin;   // estimate: first symbol of the preamble
+    std::optional<sim_time> d_end;     // as its EOT says
+    std::optional<sim_time> d_read_at; // the last D_PDU with an EOT
+    sim_time d_over_by{};              // what that says at most, counted from then
+    bool d_non_arq = false;            // data to one node
+    bool d_other = false;              // anything else
+    bool d_told_begin = false;         // to d_access, with the station
+    bool d_told_data = false;          // and that it carries data
 };
 
 } // namespace gr::hf::s5066
