@@ -123,6 +123,7 @@ private:
     void end(rx_end_reason reason, double air_end);
     void end_with_marker(uint64_t marker);
     void forget_preambles_before(int64_t sample);
+    void raise_held();
     void raise(rx_event e);
     void forget();
 
@@ -142,6 +143,7 @@ private:
     uint64_t d_block = 0;
     int64_t d_suspected_end = 0; // of the block in which the parser began to suspect
     double d_snr = 0;
+    std::vector<rx_event> d_held; // blocks since the signal was there
     std::deque<rx_event> d_events;
 };
 
@@ -247,6 +249,7 @@ void burst_receiver::impl::begin(const acquired& a)
     d_waveform = a.waveform;
     d_judged_after = d_grid.samples(a.plan->judged_after_s);
     d_parser = {};
+    d_held.clear();
     d_block = 0;
     d_snr = a.snr_db;
     ++d_counters.starts;
@@ -286,10 +289,15 @@ bool burst_receiver::impl::silent_after_marker() const
 void burst_receiver::impl::give_up(rx_end_reason reason, double air_end)
 {
     rx_octets rest;
-    if (const auto marker = d_parser.finish(rest.octets)) {
+    if (const auto marker = d_parser.finish(rest.octets); marker && d_held.empty()) {
         // A damaged marker, and nothing after it: the end of its block.
         end_with_marker(*marker);
         return;
+    }
+    if (!d_held.empty()) {
+        // The parser was so far behind; all else that it gave since the signal went is noise.
+        rest.octets = std::get<rx_octets>(d_held.front().what).octets;
+        rest.octets.resize(std::min<size_t>(rest.octets.size(), eom_bits / 8));
     }
     if (!rest.octets.empty() && d_block > 0) {
         rest.snr_db = d_snr;
@@ -318,15 +326,28 @@ void burst_receiver::impl::block(const received_block& b)
     const auto symbol_time = [this](uint64_t symbol) {
         return d_tracker->sample_of(static_cast<int64_t>(symbol));
     };
+    const auto first = static_cast<int64_t>(d.block_begin(d_block));
     const double begin = symbol_time(d.block_begin(d_block));
+    const bool away = d_block > 0 && d_tracker->last_good_symbol() <= first;
     ++d_block;
     ++d_counters.blocks;
     const bool limit =
         !marker && d_options.max_blocks > 0 && d_block >= d_options.max_blocks;
     if (limit)
         d_parser.flush(e.octets);
-    if (!e.octets.empty())
-        raise({ e, static_cast<int64_t>(std::lround(begin)), 0, b.channel, b.details });
+    // Nobody knows yet whether what was made of a block without a signal has a place.
+    const bool hold = away && !marker && !limit;
+    if (!hold)
+        raise_held();
+    if (!e.octets.empty()) {
+        rx_event all{
+            e, static_cast<int64_t>(std::lround(begin)), 0, b.channel, b.details
+        };
+        if (hold)
+            d_held.push_back(std::move(all));
+        else
+            raise(std::move(all));
+    }
     if (marker) {
         end_with_marker(*marker);
     } else if (limit) {
@@ -369,6 +390,13 @@ void burst_receiver::impl::forget_preambles_before(int64_t sample)
     } else {
         d_watch.forget_before(sample);
     }
+}
+
+void burst_receiver::impl::raise_held()
+{
+    for (rx_event& e : d_held)
+        raise(std::move(e));
+    d_held.clear();
 }
 
 void burst_receiver::impl::raise(rx_event e)

@@ -33,7 +33,8 @@ struct rx_options {
     /*! \brief Time without a recognisable probe after which the signal is lost, s, 0.1 to 60.
      *  \details Longer than fades last: of ITU-R Good (0.1 Hz) those 6 dB deep last 3 s on average,
      *  and nine of ten less than 8. Preambles go on being looked for: one that comes after the signal
-     *  vanished is received without waiting for this.
+     *  vanished is received without waiting for this. What was made of blocks without any signal is
+     *  given when it comes back, and not at all if it does not.
      */
     double lost_after_s = 10;
     /*! \brief How hard to try: 0 equalises and decodes once, 1 iterates between channel

@@ -297,15 +297,18 @@ TEST(receiver_streaming, a_signal_that_stops_may_be_in_a_fade_for_ten_seconds)
         add(x, t);
         const auto stop = static_cast<double>(x.size());
         loopback::pause(x, static_cast<size_t>(12 * rate));
-        const auto y = loopback::through(x, "snr=15", 1, mean_power(m), rate);
+        const auto y = loopback::through(x, "snr=45", 1, mean_power(m), rate);
         const auto rx = loopback::receiver_of(m);
         const size_t chunk = 960;
         std::optional<rx_end> end;
         double on_air_s = 0, told_s = 0;
+        std::vector<uint8_t> octets;
         for (size_t i = 0; i < y.size(); i += chunk) {
             rx->push(&y[i], std::min(chunk, y.size() - i));
             while (const auto e = rx->poll())
-                if (const auto* what = std::get_if<rx_end>(&e->what)) {
+                if (const auto* data = std::get_if<rx_octets>(&e->what)) {
+                    octets.insert(octets.end(), data->octets.begin(), data->octets.end());
+                } else if (const auto* what = std::get_if<rx_end>(&e->what)) {
                     end = *what;
                     on_air_s = (static_cast<double>(e->sample) - stop) / rate;
                     told_s = (static_cast<double>(i + chunk) - stop) / rate;
@@ -315,6 +318,13 @@ TEST(receiver_streaming, a_signal_that_stops_may_be_in_a_fade_for_ten_seconds)
         EXPECT_EQ(end->reason, rx_end_reason::lost) << name;
         EXPECT_NEAR(on_air_s, 0.1, 0.2) << name; // some frames tell
         EXPECT_NEAR(told_s, 10.3, 0.4) << name;
+        // Two blocks and a part of the third; none of the noise behind it.
+        const size_t two = timing_of(m).octets_in(2);
+        ASSERT_GE(octets.size(), two) << name;
+        EXPECT_TRUE(std::equal(
+            octets.begin(), octets.begin() + static_cast<long>(two), sent.begin()))
+            << name;
+        EXPECT_LE(octets.size(), sent.size() + 8) << name;
     }
 }
 

@@ -71,11 +71,12 @@ def test_a_dead_or_deaf_one_changes_nothing(other, dead_first):
 @pytest.mark.parametrize("dies", [0, 1])
 @pytest.mark.parametrize("noise", [False, True])
 def test_one_that_dies_on_the_way_does_not_take_the_other_along(dies, noise):
-    signals = [heard("awgn snr=25", seed, sent()) for seed in (5, 6)]
+    message = 6 * MESSAGE  # for longer than the lost one may be in a fade
+    signals = [heard("awgn snr=25", seed, sent(octets=message)) for seed in (5, 6)]
     rest = signals[dies][2 * 9600:]
     rest[:] = heard("awgn snr=25", 7, np.zeros(len(rest), np.complex64)) if noise else 0
     octets, reason, receiver = both(*signals)
-    assert octets == MESSAGE and reason == "eom"
+    assert octets == message and reason == "eom"
     assert 0 < receiver.joint_blocks < receiver.blocks
 
 

@@ -188,8 +188,9 @@ while it is not shown there. In bold what is shown: {standard.SHOWN_S:.0f} s and
 {standard.SHOWN_BITS:.0e} bits, half of them with fresh seeds (from {standard.FAMILIES[1]} on),
 nothing lost, and the upper bound ({standard.CONFIDENCE:g} %, Poisson, of bad blocks) within 1e-5.
 With a question mark: more errors than 1e-5, in too few blocks to tell. Empty: not measured.
-Targets on AWGN are of the ideal receiver in 3 kHz. In 48 kHz waveform 3 has a code of rate 1/2
-where that one has 1/3, and needs more.
+Targets on AWGN are of the ideal receiver in 3 kHz. In 48 kHz waveform 3 carries 1/2 bit in each
+of its data symbols (half of all; rate 1/2) where it carries 1/3 in 3 kHz (three quarters; rate
+1/3): 1.8 dB less energy per bit at the same SNR.
 
 {margins(results(MARGINS), results(MARGINS, standard.FAMILIES[1]))}
 
