@@ -336,7 +336,7 @@ void burst_receiver::impl::block(const received_block& b)
     if (limit)
         d_parser.flush(e.octets);
     // Nobody knows yet whether what was made of a block without a signal has a place.
-    const bool hold = away && !marker && !limit;
+    const bool hold = away && !marker && !limit && !d_options.give_noise;
     if (!hold)
         raise_held();
     if (!e.octets.empty()) {

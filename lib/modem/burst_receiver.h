@@ -33,10 +33,14 @@ struct rx_options {
     /*! \brief Time without a recognisable probe after which the signal is lost, s, 0.1 to 60.
      *  \details Longer than fades last: of ITU-R Good (0.1 Hz) those 6 dB deep last 3.2 s on average
      *  on one path (Rice), nine of ten less than 8. Preambles go on being looked for: one that comes
-     *  after the signal vanished is received without waiting for this. What was made of blocks
-     *  without any signal is given when it comes back, and not at all if it does not.
+     *  after the signal vanished is received without waiting for this.
      */
     double lost_after_s = 10;
+    /*! \brief What was made of blocks without any signal is given as it comes: for a data link, which
+     *         checks it and learns from what is lost. False: when the signal comes back, and not at
+     *         all if it does not.
+     */
+    bool give_noise = false;
     /*! \brief How hard to try: 0 equalises and decodes once, 1 iterates between channel
      *         estimation, equaliser and decoder up to 4 times, 2 up to 10 times.
      *  \details Iterating stops when nothing changes any more, mostly after 1 or 2 rounds.

@@ -17,6 +17,7 @@ rx_options receiver_options(const half_duplex_options& o)
     rx_options rx;
     rx.zero_interleaver = o.zero_interleaver;
     rx.effort = o.effort;
+    rx.give_noise = true;
     return rx;
 }
 

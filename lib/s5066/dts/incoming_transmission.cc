@@ -14,6 +14,8 @@ constexpr size_t max_block_snrs = 2048;
 // Others may not count the block that a transmission ends with; with the long interleaver that is more
 // than they wait for an answer.
 constexpr double longest_doubt_s = 1;
+// Octets of a block that its modem still looks for the end-of-message marker in, at most.
+constexpr size_t kept_back_octets = 5;
 } // namespace
 
 incoming_transmission::incoming_transmission(node_context& node, channel_access& access)
@@ -48,6 +50,8 @@ void incoming_transmission::push(sim_time now, const rx_octets& e)
 {
     if (!d_begin) {
         d_begin = now - d_timing.block_end(0);
+        d_began_in_blocks =
+            8 * (e.octets.size() + kept_back_octets) >= d_timing.bits_per_block;
     }
     d_snr_db = e.snr_db;
     if (d_block_snr_db.size() < max_block_snrs) {
@@ -133,7 +137,7 @@ std::optional<sim_time> incoming_transmission::end_overdue() const
     }
     const double block_s =
         static_cast<double>(d_timing.block_symbols) / d_timing.symbol_rate_bd;
-    return d_over_by +
+    return (d_began_in_blocks ? *d_end : d_over_by) +
            from_seconds(d_node.config.rx_latency_s + std::min(block_s, longest_doubt_s));
 }
 

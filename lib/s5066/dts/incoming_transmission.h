@@ -65,8 +65,9 @@ private:
     double d_snr_db = 0;
     std::vector<double> d_block_snr_db, d_block_doppler_hz;
     size_t d_octets = 0;
-    std::optional<sim_time> d_begin;   // estimate: first symbol of the preamble
-    std::optional<sim_time> d_end;     // as its EOT says
+    std::optional<sim_time> d_begin; // estimate: first symbol of the preamble
+    bool d_began_in_blocks = false;  // its modem gives whole ones, so that this is known
+    std::optional<sim_time> d_end;   // as its EOT says
     std::optional<sim_time> d_read_at; // the last D_PDU with an EOT
     sim_time d_over_by{};              // what that says at most, counted from then
     bool d_non_arq = false;            // data to one node
