@@ -7,8 +7,8 @@ import numpy as np
 from . import hf_python as _hf
 from . import dump, recording
 
-#: Silence after the end of the input, s: the receiver notices that a signal has gone, which it takes
-#: for a fade for 10 s.
+#: Silence after the end of the input, s: the receiver notices that a signal has gone, which it
+#: takes for a fade for 10 s.
 FLUSH_S = 12.0
 
 #: Of the channel, reported as the mean over the blocks: digits after the point.
