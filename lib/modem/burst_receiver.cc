@@ -41,7 +41,8 @@ constexpr double present_within_s = 0.25;
  * tell that the message goes on; trackers need a moment to see that it does not. */
 constexpr double signal_went_on_s = 0.6;
 
-// Silence for so long after such a block is no fade: that was the marker.
+// Silence for so long after such a block, twice what trackers need to see it, is no fade: that was the
+// marker.
 constexpr double silent_after_marker_s = 1.5;
 
 /* How far the search falls behind, before what it need not look at is left out: beginning
@@ -323,11 +324,8 @@ void burst_receiver::impl::block(const received_block& b)
     const auto marker = d_parser.push(b.decoded.bits, e.octets, sound);
     if (!suspicious || sound)
         d_suspected_end = block_end;
-    const auto symbol_time = [this](uint64_t symbol) {
-        return d_tracker->sample_of(static_cast<int64_t>(symbol));
-    };
     const auto first = static_cast<int64_t>(d.block_begin(d_block));
-    const double begin = symbol_time(d.block_begin(d_block));
+    const double begin = d_tracker->sample_of(first);
     const bool away = d_block > 0 && d_tracker->last_good_symbol() <= first;
     ++d_block;
     ++d_counters.blocks;
@@ -352,7 +350,7 @@ void burst_receiver::impl::block(const received_block& b)
         end_with_marker(*marker);
     } else if (limit) {
         ++d_counters.ends_limit;
-        const double air_end = symbol_time(d.block_end(d_block - 1)) - half_symbol;
+        const double air_end = d_tracker->sample_of(block_end) - half_symbol;
         end(rx_end_reason::limit, air_end);
         forget_preambles_before(static_cast<int64_t>(air_end));
     }
