@@ -164,6 +164,25 @@ TEST(mode_promise, where_every_block_is_bad_few_d_pdus_arrive)
     EXPECT_NEAR(few.d_pdu_success(2, 2.5, 30), few.at(2, 2.5).block_success, 0.06);
 }
 
+// Of a mode that loses half much waits behind gaps when a transfer ends; of one that loses nothing, little.
+TEST(mode_promise, what_waits_behind_gaps_is_not_promised)
+{
+    constexpr size_t moderate = 2, of_192_octets = 2;
+    const mode m = mode::parse("4539-1200L");
+    const auto& promises = mode_promises::of(m);
+    const auto share_kept = [&](double snr_db) {
+        const double arrives = promises.d_pdu_success(moderate, snr_db, 192 + 20);
+        return promises.at(moderate, snr_db).goodput_bps[of_192_octets] /
+               (arrives * m.rate_bps * 192 / (192 + 20));
+    };
+    double half_db = 0;
+    while (promises.d_pdu_success(moderate, half_db, 192 + 20) < 0.5) {
+        half_db += 0.5;
+    }
+    EXPECT_LT(share_kept(half_db), 0.85);
+    EXPECT_GT(share_kept(20), 0.9);
+}
+
 // Moderate at 0 dB: 1200L loses two thirds of its D_PDUs, 600L a tenth; by their curves no channel does both.
 // What 600L does well says nothing good of 1200L then.
 TEST(rate_estimator, a_mode_worse_than_its_curve_stays_left_while_others_do_well)

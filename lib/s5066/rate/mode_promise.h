@@ -68,8 +68,9 @@ struct promise {
     double lost = 1;          //!< share of transmissions that are not noticed
     double bursts = 0;        //!< of errors, in a block on average
     double shape = 1;         //!< of the gamma distribution of their mean over blocks
-    /*! \brief User bit/s of much data by ARQ, for each of tried_segments: header, lost D_PDUs, and the
-     *         turn after each longest transmission, with its preambles and answer, taken off.
+    /*! \brief User bit/s of much data by ARQ, delivered in order, for each of tried_segments: header, lost
+     *         D_PDUs, the turn after each longest transmission, with its preambles and answer, and
+     *         what waits behind a gap after ten minutes, taken off.
      */
     std::array<double, tried_segments.size()> goodput_bps = {};
 };
