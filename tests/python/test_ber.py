@@ -205,11 +205,23 @@ def test_margins_say_where_each_row_is_shown():
         return ber.Result(ber.Point(row.mode, f"{row.channel} snr={snr}", 120.0), 9, 6_000_000,
                           errors, 60, bad, 0, 0, 0, 700.0, 1)
 
-    page = wideband_page.margins([at("17.5", 900, 3), at("18", 0, 0)],
-                                 [at("18", 0, 0)._replace(blocks=30)])
+    page = wideband_page.margins(wideband_page.Measured(
+        [at("17.5", 900, 3), at("18", 0, 0)], [at("18", 0, 0)._replace(blocks=30)]))
     assert "| POOR, waveform 8 | **5** |" in page
     lines = [line for line in page.splitlines() if line.startswith("| D12-8-POOR")]
     assert len(lines) == 2 and "| 0 of 30 |" in lines[1] and lines[1].endswith("| shown |")
+
+
+def test_rows_under_other_conditions_have_their_own_table():
+    rows = {r.id: r for r in standard.wideband_rows()}
+    found = [ber.Result(ber.Point(row.mode, f"{row.channel} snr={row.target_db:g}", 120.0), 9,
+                        6_000_000, 0, 60, 0, 0, lost, 0, 700.0, 1)
+             for row, lost in ((rows["D12-2-STATIC"], 0), (rows["D24-10-SWEEP"], 1),
+                               (rows["D12-8-POOR"], 0))]
+    page = wideband_page.other_conditions(wideband_page.Measured(found, []))
+    lines = [line for line in page.splitlines() if line.startswith("| D")]
+    assert [line.split()[1] for line in lines] == ["D12-2-STATIC", "D24-10-SWEEP"]
+    assert lines[0].endswith("| shown |") and lines[1].endswith("| met |")
 
 
 def test_acquisition_is_counted():

@@ -102,42 +102,72 @@ def _margin_table(cells: Dict[Tuple[str, int, int], str]) -> str:
     return "\n".join(lines)
 
 
-def margins(results: Sequence[ber.Result], fresh: Sequence[ber.Result]) -> str:
-    """The rows of the standard that were measured from our targets on: two tables. fresh:
-    the trials among them with seeds of the second family."""
-    # Of runs of different length at one place the longest counts.
-    measured: Dict[Tuple[str, str], ber.Result] = {}
-    for r in sorted(results, key=lambda r: r.air_s):
-        measured[r.point.mode, r.point.channel] = r
-    second = {r.point: r for r in fresh}
+#: Heads of the tables of measured rows.
+ROW_HEAD = ("| row | mode | limit dB | measured at | bits | signal s | bad blocks | with fresh "
+            "seeds | lost | BER | 97.5 % up to | |\n|---" + 11 * "|---" + "|")
+
+
+class Measured:
+    """What was measured of the standard's rows. results: all trials; fresh: those among them with
+    seeds of the second family."""
+
+    def __init__(self, results: Sequence[ber.Result], fresh: Sequence[ber.Result]) -> None:
+        # Of runs of different length at one place the longest counts.
+        self._of = {(r.point.mode, r.point.channel): r
+                    for r in sorted(results, key=lambda r: r.air_s)}
+        self._fresh = {r.point: r for r in fresh}
+
+    def at(self, row: standard.Row, snr_db: float) -> Optional[ber.Result]:
+        """Of the row at that SNR, None where nothing was."""
+        return self._of.get((row.mode, f"{row.channel} snr={snr_db:g}"))
+
+    def line(self, row: standard.Row, snr_db: float, r: ber.Result) -> str:
+        """It as a line under ROW_HEAD."""
+        other = self._fresh.get(r.point)
+        with_fresh = f"{other.bad_blocks} of {other.blocks}" if other else "-"
+        return (f"| {row.id} | {row.mode} | {row.snr_db:g} | {snr_db:g} | {r.bits} | "
+                f"{r.air_s:.0f} | {r.bad_blocks} of {r.blocks} | {with_fresh} | "
+                f"{r.lost + r.cut} of {r.trials} | {r.ber:.1e} | "
+                f"{standard.upper_bound(r):.1e} | {standard.verdict(row, r)} |")
+
+
+def kind_of(row: standard.Row) -> str:
+    """Its condition: AWGN, POOR, STATIC, UP75, DOWN75 or SWEEP."""
+    return row.id.split("-")[2]
+
+
+def margins(measured: Measured) -> str:
+    """The rows of table D-LII that were measured from our targets on: two tables."""
     cells: Dict[Tuple[str, int, int], str] = {}
-    lines = ["| row | mode | limit dB | measured at | bits | signal s | bad blocks | with fresh "
-             "seeds | lost | BER | 97.5 % up to | |",
-             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    lines = [ROW_HEAD]
     for row in standard.wideband_rows():
-        kind = row.id.split("-")[2]
+        kind = kind_of(row)
         if row.target_db is None or kind not in ("AWGN", "POOR"):
             continue
         m = hf.mode(row.mode)
         cell = (kind, m.waveform or 0, m.bandwidth_hz // 1000)
         at_db = round(row.target_db, 2)
         while at_db <= row.snr_db:
-            r = measured.get((row.mode, f"{row.channel} snr={at_db:g}"))
+            r = measured.at(row, at_db)
             if r is not None:
                 word = standard.verdict(row, r)
                 said = SAID[word].format(round(row.snr_db - at_db, 2))
                 # The place where the row is shown, or else the first, which is the target.
                 if word == "shown" or cell not in cells:
                     cells[cell] = said
-                other = second.get(r.point)
-                with_fresh = f"{other.bad_blocks} of {other.blocks}" if other else "-"
-                lines.append(
-                    f"| {row.id} | {row.mode} | {row.snr_db:g} | {at_db:g} | {r.bits} | "
-                    f"{r.air_s:.0f} | {r.bad_blocks} of {r.blocks} | {with_fresh} | "
-                    f"{r.lost + r.cut} of {r.trials} | {r.ber:.1e} | "
-                    f"{standard.upper_bound(r):.1e} | {word} |")
+                lines.append(measured.line(row, at_db, r))
             at_db = round(at_db + standard.ACCEPT_STEP_DB, 2)
     return _margin_table(cells) + "\n\n" + "\n".join(lines)
+
+
+def other_conditions(measured: Measured) -> str:
+    """The rows with static paths or a sweep of frequency, at our targets."""
+    lines = [ROW_HEAD]
+    for row in standard.wideband_rows():
+        if row.target_db is not None and kind_of(row) not in ("AWGN", "POOR") and row.max_ber:
+            r = measured.at(row, round(row.target_db, 2))
+            lines += [] if r is None else [measured.line(row, row.target_db, r)]
+    return "\n".join(lines)
 
 
 def acquired(rows: Sequence[tally.Found]) -> str:
@@ -174,6 +204,7 @@ def page(folder: str) -> str:
         os.stat(path)
         return tally.Tally(kind, path).rows()
 
+    measured = Measured(results(MARGINS), results(MARGINS, standard.FAMILIES[1]))
     return f"""# Wideband waveforms, measured
 
 Written by `hf ber --wideband-page docs/measurements`, from the files beside it, which the commands
@@ -192,7 +223,16 @@ Targets on AWGN are of the ideal receiver in 3 kHz. In 48 kHz waveform 3 carries
 of its data symbols (half of all; rate 1/2) where it carries 1/3 in 3 kHz (three quarters; rate
 1/3): 1.8 dB less energy per bit at the same SNR.
 
-{margins(results(MARGINS), results(MARGINS, standard.FAMILIES[1]))}
+{margins(measured)}
+
+## Static paths, sweeps of frequency
+
+`hf ber --standard --row "D*-STATIC" --accept --csv docs/measurements/{MARGINS}`, SWEEP alike:
+paths of D-LIII and D-LXV that stand still, at 50 dB; a sweep of +-75 Hz by 3.5 Hz/s (D.6.5),
+{standard.SPARE_DB:g} dB below the standard's SNR. Shifts of +-75 Hz have no bit error rate to
+pass, they are to be held.
+
+{other_conditions(measured)}
 
 ## Constraint length 9 against 7
 
