@@ -23,14 +23,12 @@ constexpr size_t max_message_octets = 16 * 1024 * 1024;
 class listener
 {
 public:
-    listener(const kernel::rx_options& options,
-             int bandwidth,
-             int antennas,
-             const std::string& join)
+    listener(const kernel::rx_options& options, int bandwidth, int antennas, bool join)
     {
-        auto families = kernel::listened_for(bandwidth);
-        if (!join.empty())
-            families.push_back(late_entry(mode::parse(join), bandwidth, antennas));
+        if (join && antennas == 2)
+            throw std::invalid_argument(
+                "join: what two antennas hear is not joined without its preamble");
+        const auto families = kernel::listened_for(bandwidth, join);
         if (antennas == 2)
             d_both.emplace(options, families);
         else
@@ -59,20 +57,6 @@ public:
     }
 
 private:
-    static const kernel::family_reception*
-    late_entry(const mode& m, int bandwidth, int antennas)
-    {
-        if (antennas == 2)
-            throw std::invalid_argument(
-                "join = " + m.to_string() +
-                ": what two antennas hear is not joined without its preamble");
-        if (m.bandwidth_hz != 1000 * bandwidth)
-            throw std::invalid_argument("join = " + m.to_string() +
-                                        ": the receiver listens in " +
-                                        std::to_string(bandwidth) + " kHz");
-        return kernel::late_entry_of(m);
-    }
-
     std::optional<kernel::burst_receiver> d_one;
     std::optional<kernel::diversity_receiver> d_both;
 };
@@ -93,7 +77,7 @@ public:
             int effort,
             int bandwidth,
             int antennas,
-            const std::string& join)
+            bool join)
         : gr::sync_block("hf_rx",
                          gr::io_signature::make(antennas, antennas, sizeof(gr_complex)),
                          gr::io_signature::make(0, 0, 0)),
@@ -233,7 +217,7 @@ rx::sptr rx::make(bool zero_interleaver,
                   int effort,
                   int bandwidth,
                   int antennas,
-                  const std::string& join)
+                  bool join)
 {
     return gnuradio::make_block_sptr<rx_impl>(zero_interleaver,
                                               max_blocks,

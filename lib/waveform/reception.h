@@ -54,9 +54,13 @@ struct preamble_stretch {
         size_t begin = 0; //!< first symbol, counted from the begin of the stretch
         std::vector<std::vector<std::complex<float>>> alternatives; //!< all of one length
     };
-    size_t symbols = 0; //!< length; where it repeats, the next one follows
+    size_t symbols = 0; //!< length
+    size_t step = 0; //!< where it repeats, from one to the next; 0: the next one follows
     std::vector<std::complex<float>> fixed; //!< from its first symbol on; 0 where unknown
     std::vector<word> words;
+    //! What came before the stretch read last is of no use any more, preamble_meaning::symbols_seen
+    //! being counted from within it.
+    bool alone = false;
 };
 
 //! What was received of a preamble_stretch.
@@ -73,6 +77,14 @@ struct preamble_evidence {
     float score = 0; //!< the search's, see search_pattern
 };
 
+//! A mode that a transmission may be in, where nothing that was read says it.
+struct possible_mode {
+    mode m;
+    const reception_plan* plan = nullptr; //!< outlives the receiver
+    unsigned bits = 0;                    //!< of its alphabet
+    size_t frames_per_block = 0;
+};
+
 //! What a preamble turned out to announce.
 struct preamble_meaning {
     const description* waveform = nullptr; //!< what is on the air; outlives the receiver
@@ -83,6 +95,10 @@ struct preamble_meaning {
      *         description, as sent without options.
      */
     std::vector<std::complex<float>> preamble = {};
+    /*! \brief Null, or modes with the frames of \c waveform, of which one is on the air: which, shows
+     *         in what can be decoded. Blocks of all begin where the data begin.
+     */
+    const std::vector<possible_mode>* may_be = nullptr; //!< outlives the receiver
 };
 
 /*! \brief Reads one preamble of a family, stretch by stretch.
@@ -105,6 +121,8 @@ public:
     virtual const preamble_stretch& stretch() const = 0;
     //! The next stretch was received.
     virtual verdict read(const preamble_evidence& e) = 0;
+    //! The same, but of its fixed symbols nothing was there.
+    virtual verdict read_nothing() { return verdict::rejected; }
     //! What is announced; after maybe or found.
     virtual preamble_meaning meaning() const = 0;
 };
@@ -123,6 +141,10 @@ struct family_reception {
     double symbol_rate_bd = 2400;
     std::vector<search_pattern> patterns;
     synchroniser_plan synchroniser;
+    /*! \brief 0: patterns are looked for everywhere. Else they come again and again, and are looked
+     *         for only where they begin in the first look_s of every look_every_s.
+     */
+    double look_every_s = 0, look_s = 0;
     /*! \brief A reader of the preamble at which patterns[\p pattern] was found. */
     std::function<std::unique_ptr<preamble_reader>(size_t pattern,
                                                    const reading_options& options)>

@@ -150,16 +150,16 @@ def demodulate(source: recording.Recording, reception: Reception, subcarrier: fl
                dumped: Optional[dump.Dump] = None,
                second: Optional[recording.Recording] = None,
                progress: Callable[[float], object] = lambda _: None,
-               join: Optional[str] = None) -> float:
+               join: bool = False) -> float:
     """Everything in the recording; gives its duration in seconds.
 
     subcarrier: centre of the signal, Hz, 0 for complex samples; zero_interleaver: take the serial
     tone's short interleaver for none, which the waveform does not tell apart; effort: 0 to 2, as
     of hf.receiver; bandwidth: of the channel, kHz; dumped: takes what the stages of the receiver
     made; second: of another antenna, begun at the same time; progress: called now and then with
-    the share of the recording that was read, 0 to 1; join: a 5069 mode of which transmissions are
-    joined whose preamble is not in the recording, of one antenna. Raises RecordingError, and
-    ValueError for a bandwidth, a rate, a subcarrier or a mode to join that cannot be.
+    the share of the recording that was read, 0 to 1; join: join transmissions of 5069 whose
+    preamble is not in the recording, of one antenna. Raises RecordingError, and ValueError for a
+    bandwidth, a rate or a subcarrier that cannot be.
     """
     def take(events: List[Dict[str, Any]]) -> None:
         reception.handle(events)

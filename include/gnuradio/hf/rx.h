@@ -45,9 +45,8 @@ public:
      *         often
      *  \param bandwidth in which it listens, kHz, as of hf.modem
      *  \param antennas inputs, 1 or 2
-     *  \param join a 5069 mode of the bandwidth whose transmissions are joined at the begin of
-     *         a Long block if their preamble was missed, as of a broadcast; empty: none.
-     *         With one antenna
+     *  \param join join transmissions of 5069 whose preamble was missed, at the begin of a Long
+     *         block, their mode found by what can be decoded. With one antenna
      *  \throws std::invalid_argument
      */
     static sptr make(bool zero_interleaver = false,
@@ -55,7 +54,7 @@ public:
                      int effort = 1,
                      int bandwidth = 3,
                      int antennas = 1,
-                     const std::string& join = "");
+                     bool join = false);
 
     //! Transmissions that were recognised.
     virtual uint64_t receptions() const = 0;

@@ -166,7 +166,8 @@ void block_decoder::compare(decoded_block& b)
         b.coded_ber = static_cast<double>(wrong) / static_cast<double>(received);
     d_waiting.erase(d_waiting.begin(),
                     d_waiting.begin() + static_cast<long>(coded.size()));
-    b.quality = std::clamp((agree / total - d_by_chance) / (1 - d_by_chance), 0.0, 1.0);
+    b.agreement = agree / total;
+    b.quality = std::clamp((b.agreement - d_by_chance) / (1 - d_by_chance), 0.0, 1.0);
 }
 
 } // namespace gr::hf::kernel

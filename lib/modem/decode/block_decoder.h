@@ -17,7 +17,8 @@ namespace gr::hf::kernel {
 struct decoded_block {
     std::vector<uint8_t> bits; //!< unpacked; running codes deliver some of them later
     double quality = 0;        //!< 0 = guesses, 1 = no soft bit contradicts the result
-    double coded_ber = 0;      //!< share of the coded bits that were decided otherwise
+    double agreement = 0; //!< share of the soft bits that agree with it, by magnitude
+    double coded_ber = 0; //!< share of the coded bits that were decided otherwise
 };
 
 /*! \brief Soft bits of interleaver blocks to user bits: de-interleave, combine repetitions,

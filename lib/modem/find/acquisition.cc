@@ -15,6 +15,14 @@ using verdict = preamble_reader::verdict;
 // Rows before a stretch at which its filter begins.
 constexpr int64_t room_before = 8;
 
+// One that is open by the inverse of the time between its pieces may be so far off.
+double median(std::vector<double> v)
+{
+    const auto middle = v.begin() + static_cast<long>(v.size() / 2);
+    std::nth_element(v.begin(), middle, v.end());
+    return *middle;
+}
+
 } // namespace
 
 acquisition::acquisition(const symbol_grid& grid,
@@ -27,10 +35,17 @@ acquisition::acquisition(const symbol_grid& grid,
 {
 }
 
-int64_t acquisition::needs() const
+// Input samples from one stretch to the next.
+int64_t acquisition::step() const
 {
-    return d_candidate.sample - d_synchroniser.reach_before();
+    const preamble_stretch& s = d_reader->stretch();
+    return symbol_grid::samples_per_symbol *
+           static_cast<int64_t>(s.step > 0 ? s.step : s.symbols);
 }
+
+int64_t acquisition::sample() const { return d_candidate.sample + d_first * step(); }
+
+int64_t acquisition::needs() const { return sample() - d_synchroniser.reach_before(); }
 
 // Every word with all that it may be, through the channel that was found.
 preamble_evidence acquisition::match(const sample_buffer& in, const synchronised& s) const
@@ -89,9 +104,7 @@ std::optional<verdict> acquisition::read_stretch(const sample_buffer& in)
 {
     const preamble_stretch& sought = d_reader->stretch();
     const search_pattern& pattern = d_family->patterns[d_candidate.pattern];
-    const int64_t start = d_candidate.sample + d_stretch *
-                                                   symbol_grid::samples_per_symbol *
-                                                   static_cast<int64_t>(sought.symbols);
+    const int64_t start = d_candidate.sample + d_stretch * step();
     if (in.end() < start + d_synchroniser.reach(sought.fixed.size(), sought.symbols))
         return std::nullopt;
     const auto s = d_synchroniser.run(in,
@@ -99,24 +112,29 @@ std::optional<verdict> acquisition::read_stretch(const sample_buffer& in)
                                       d_hz.value_or(d_candidate.frequency_hz),
                                       sought.fixed,
                                       pattern.periodic);
+    if (sought.alone)
+        d_first = d_stretch;
+    ++d_stretch;
     if (!s)
-        return verdict::rejected;
+        return d_reader->read_nothing();
     if (!d_hz)
         d_hz = s->hz;
+    if (sought.alone)
+        d_seen.push_back(s->hz);
     const verdict v = d_reader->read(match(in, *s));
     if (v == verdict::found || v == verdict::maybe)
         take(d_reader->meaning(), *s);
-    ++d_stretch;
     return v;
 }
 
 void acquisition::take(const preamble_meaning& m, const synchronised& s)
 {
+    d_may_be = m.may_be;
     d_result.waveform = m.waveform;
     d_result.plan = m.plan;
     d_result.origin = s.origin + static_cast<double>(symbol_grid::samples_per_symbol) *
                                      static_cast<double>(m.symbols_to_data);
-    d_result.frequency_hz = s.hz;
+    d_result.frequency_hz = d_seen.empty() ? s.hz : median(d_seen);
     d_result.first_symbol = -static_cast<int64_t>(m.symbols_seen);
     d_result.preamble = m.preamble;
     d_result.profile = s.profile;
@@ -129,17 +147,35 @@ void acquisition::take(const preamble_meaning& m, const synchronised& s)
         snr_in_bandwidth(s.gain / s.noise * mean_power(*m.waveform), *m.waveform);
 }
 
+// Which of the modes that it may be.
+acquisition::state acquisition::try_modes(const sample_buffer& in)
+{
+    if (!d_modes)
+        d_modes = std::make_unique<mode_trial>(d_result, *d_may_be);
+    const mode_trial::state s = d_modes->advance(in);
+    if (s == mode_trial::state::found) {
+        d_result.waveform = d_modes->waveform();
+        d_result.plan = d_modes->plan();
+        return state::locked;
+    }
+    return s == mode_trial::state::pending ? state::pending : state::rejected;
+}
+
 acquisition::state acquisition::advance(const sample_buffer& in)
 {
-    for (;;) {
+    while (!d_modes) {
         const auto v = read_stretch(in);
         if (!v)
             return state::pending;
-        if (*v == verdict::found || *v == verdict::as_before)
-            return state::locked;
         if (*v == verdict::rejected)
             return state::rejected;
+        if (*v == verdict::found || *v == verdict::as_before) {
+            if (d_may_be == nullptr)
+                return state::locked;
+            break;
+        }
     }
+    return try_modes(in);
 }
 
 } // namespace gr::hf::kernel

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/find/mode_trial.h"
 #include "modem/find/preamble_search.h"
 #include "modem/find/synchroniser.h"
 #include "modem/front/sample_buffer.h"
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace gr::hf::kernel {
 
@@ -36,10 +38,14 @@ public:
 
     //! What was found; after locked.
     const acquired& result() const { return d_result; }
+    //! Input sample of what it was found by: the candidate's, or of the stretch that stood alone.
+    int64_t sample() const;
     //! Oldest input sample still needed.
     int64_t needs() const;
 
 private:
+    int64_t step() const;
+    state try_modes(const sample_buffer& in);
     std::optional<preamble_reader::verdict> read_stretch(const sample_buffer& in);
     preamble_evidence match(const sample_buffer& in, const synchronised& s) const;
     void take(const preamble_meaning& m, const synchronised& s);
@@ -51,7 +57,11 @@ private:
     synchroniser d_synchroniser;
     acquired d_result;
     int64_t d_stretch = 0;      // number of the next one
+    int64_t d_first = 0;        // of those that are still of use
     std::optional<double> d_hz; // of the carrier, by the first one
+    std::vector<double> d_seen; // the same by each that stood alone
+    const std::vector<possible_mode>* d_may_be = nullptr;
+    std::unique_ptr<mode_trial> d_modes; // where the mode shows in the data alone
 };
 
 } // namespace gr::hf::kernel

@@ -217,9 +217,10 @@ void preamble_search::score(pattern& p, int64_t position)
     }
 }
 
-std::optional<preamble_candidate> preamble_search::advance(const sample_buffer& in)
+std::optional<preamble_candidate> preamble_search::advance(const sample_buffer& in,
+                                                           int64_t limit)
 {
-    for (;;) {
+    while (position() < limit) {
         const auto needed = static_cast<int64_t>(std::max(
             2 * d_longest + d_batch, d_correlator ? 2 * d_correlator->reach() : 0));
         d_stream.run(in, d_position + needed);
@@ -242,6 +243,10 @@ std::optional<preamble_candidate> preamble_search::advance(const sample_buffer& 
             if (p.pending && d_position - p.best_position > p.hold)
                 return best_of_contest(p);
     }
+    for (pattern& p : d_patterns)
+        if (p.pending)
+            return best_of_contest(p);
+    return std::nullopt;
 }
 
 // The best of those readings that were seen where this one was.

@@ -48,8 +48,10 @@ public:
     //! Search from input sample \p from on.
     void restart(int64_t from);
 
-    //! Go on; stops at a candidate, after which restart() says where to go on.
-    std::optional<preamble_candidate> advance(const sample_buffer& in);
+    //! Go on, as far as input sample \p limit at most, where no better place is waited for; stops at a
+    //! candidate, after which restart() says where to go on.
+    std::optional<preamble_candidate> advance(const sample_buffer& in,
+                                              int64_t limit = INT64_MAX);
 
     //! Oldest input sample still needed.
     int64_t needs() const { return d_stream.needs(); }

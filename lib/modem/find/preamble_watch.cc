@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 namespace gr::hf::kernel {
@@ -18,13 +19,20 @@ constexpr int64_t needed_before = 1024 * symbol_grid::samples_per_symbol;
 } // namespace
 
 preamble_watch::preamble_watch(const symbol_grid& grid,
-                               listened_families families,
+                               const listened_families& families,
                                double max_offset_hz,
                                const reading_options& reading)
-    : d_grid(grid), d_families(std::move(families)),
-      d_search(grid, d_families, max_offset_hz), d_reading(reading)
+    : d_grid(grid), d_reading(reading)
 {
-    for (const family_reception* f : d_families)
+    std::map<std::pair<double, double>, listened_families> alike;
+    for (const family_reception* f : families)
+        alike[{ f->look_every_s, f->look_s }].push_back(f);
+    for (const auto& [looks, those] : alike)
+        d_searches.push_back({ those,
+                               preamble_search(grid, those, max_offset_hz),
+                               grid.samples(looks.first),
+                               grid.samples(looks.second) });
+    for (const family_reception* f : families)
         for (const search_pattern& p : f->patterns)
             d_longest_hold =
                 std::max(d_longest_hold,
@@ -33,18 +41,22 @@ preamble_watch::preamble_watch(const symbol_grid& grid,
 }
 
 // A later repetition, or another reading, of a preamble that is looked at already.
-bool preamble_watch::known(const preamble_candidate& c) const
+bool preamble_watch::known(const family_reception& f, const preamble_candidate& c) const
 {
-    const auto& patterns = d_families[c.family]->patterns;
-    const search_pattern& sought = patterns[c.pattern];
+    const search_pattern& sought = f.patterns[c.pattern];
+    // What comes again and again is looked at frame by frame from its first sight on.
+    if (f.look_every_s > 0)
+        return std::any_of(d_trials.begin(), d_trials.end(), [&](const trial& t) {
+            return t.family == &f && t.candidate.pattern == c.pattern;
+        });
     const auto period =
         symbol_grid::samples_per_symbol * static_cast<int64_t>(sought.repeats_after);
     constexpr int64_t tolerance = symbol_grid::samples_per_symbol;
     return period > 0 &&
            std::any_of(d_trials.begin(), d_trials.end(), [&](const trial& t) {
-               if (t.candidate.family != c.family)
+               if (t.family != &f)
                    return false;
-               const search_pattern& other = patterns[t.candidate.pattern];
+               const search_pattern& other = f.patterns[t.candidate.pattern];
                if (t.candidate.pattern != c.pattern &&
                    (sought.contest == 0 || sought.contest != other.contest))
                    return false;
@@ -58,36 +70,70 @@ bool preamble_watch::known(const preamble_candidate& c) const
            });
 }
 
+// The next candidate, as far as there are samples.
+std::optional<preamble_candidate> preamble_watch::look(searched_for& s,
+                                                       const sample_buffer& in)
+{
+    if (s.every == 0)
+        return s.search.advance(in);
+    for (;;) {
+        if (const auto c = s.search.advance(in, s.look + s.length))
+            return c;
+        if (s.search.position() < s.look + s.length)
+            return std::nullopt;
+        s.look += s.every;
+        s.search.restart(s.look);
+    }
+}
+
+// False: there is no candidate.
+bool preamble_watch::confirm(searched_for& s, const sample_buffer& in)
+{
+    const auto c = look(s, in);
+    if (!c)
+        return false;
+    s.search.restart(std::max(c->sample + peak_width, in.begin()));
+    const family_reception& f = *s.families[c->family];
+    if (c->sample >= d_from && !known(f, *c)) {
+        ++d_candidates;
+        d_trials.push_back({ &f, *c, acquisition(d_grid, f, *c, d_reading) });
+        if (d_trials.size() > max_trials)
+            d_trials.pop_front();
+    }
+    return true;
+}
+
+std::optional<found_preamble> preamble_watch::advance_trials(const sample_buffer& in)
+{
+    for (auto t = d_trials.begin(); t != d_trials.end();) {
+        const auto state = t->confirmation.advance(in);
+        if (state == acquisition::state::locked)
+            return found_preamble{ t->confirmation.result(), t->confirmation.sample() };
+        t = state == acquisition::state::rejected ? d_trials.erase(t) : t + 1;
+    }
+    return std::nullopt;
+}
+
 std::optional<found_preamble> preamble_watch::advance(const sample_buffer& in)
 {
-    for (;;) {
-        const auto c = d_search.advance(in);
-        if (c) {
-            d_search.restart(std::max(c->sample + peak_width, in.begin()));
-            if (c->sample >= d_from && !known(*c)) {
-                ++d_candidates;
-                d_trials.push_back(
-                    { *c, acquisition(d_grid, *d_families[c->family], *c, d_reading) });
-                if (d_trials.size() > max_trials)
-                    d_trials.pop_front();
-            }
-        }
-        for (auto t = d_trials.begin(); t != d_trials.end();) {
-            const auto state = t->confirmation.advance(in);
-            if (state == acquisition::state::locked)
-                return found_preamble{ t->confirmation.result(), t->candidate.sample };
-            t = state == acquisition::state::rejected ? d_trials.erase(t) : t + 1;
-        }
-        if (!c)
-            return std::nullopt;
+    for (bool more = true; more;) {
+        more = false;
+        for (searched_for& s : d_searches)
+            more = confirm(s, in) || more;
+        if (auto found = advance_trials(in))
+            return found;
     }
+    return std::nullopt;
 }
 
 void preamble_watch::restart(int64_t from)
 {
     d_trials.clear();
     d_from = from;
-    d_search.restart(from);
+    for (searched_for& s : d_searches) {
+        s.look = from;
+        s.search.restart(from);
+    }
 }
 
 void preamble_watch::forget_before(int64_t from)
@@ -96,16 +142,21 @@ void preamble_watch::forget_before(int64_t from)
     d_trials.erase(
         std::remove_if(d_trials.begin(),
                        d_trials.end(),
-                       [from](const trial& t) { return t.candidate.sample < from; }),
+                       [from](const trial& t) { return t.confirmation.sample() < from; }),
         d_trials.end());
-    if (d_search.position() < from)
-        d_search.restart(from);
+    for (searched_for& s : d_searches)
+        if (s.search.position() < from) {
+            s.look = from;
+            s.search.restart(from);
+        }
 }
 
 int64_t preamble_watch::needs() const
 {
     // A candidate is told so long after its first symbol.
-    int64_t oldest = d_search.needs() - needed_before - d_longest_hold;
+    int64_t oldest = INT64_MAX;
+    for (const searched_for& s : d_searches)
+        oldest = std::min(oldest, s.search.needs() - needed_before - d_longest_hold);
     for (const trial& t : d_trials)
         oldest = std::min(oldest, t.confirmation.needs());
     return oldest;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <vector>
 
 namespace gr::hf::kernel {
 
@@ -28,7 +29,7 @@ class preamble_watch
 public:
     //! \param max_offset_hz see rx_options
     preamble_watch(const symbol_grid& grid,
-                   listened_families families,
+                   const listened_families& families,
                    double max_offset_hz,
                    const reading_options& reading);
 
@@ -48,7 +49,7 @@ public:
     int64_t needs() const;
 
     //! Input sample up to which was searched.
-    int64_t searched() const { return d_search.position(); }
+    int64_t searched() const { return d_searches.front().search.position(); }
 
     //! Times the search fired.
     uint64_t candidates() const { return d_candidates; }
@@ -57,15 +58,25 @@ public:
     static constexpr int64_t peak_width = 8 * symbol_grid::samples_per_symbol;
 
 private:
+    //! Families that are looked for alike, see family_reception::look_every_s.
+    struct searched_for {
+        listened_families families;
+        preamble_search search;
+        int64_t every, length; // samples, 0: always
+        int64_t look = 0;      // where the look under way, or the next one, begins
+    };
     struct trial {
+        const family_reception* family;
         preamble_candidate candidate;
         acquisition confirmation;
     };
-    bool known(const preamble_candidate& c) const;
+    std::optional<preamble_candidate> look(searched_for& s, const sample_buffer& in);
+    bool confirm(searched_for& s, const sample_buffer& in);
+    bool known(const family_reception& f, const preamble_candidate& c) const;
+    std::optional<found_preamble> advance_trials(const sample_buffer& in);
 
     symbol_grid d_grid;
-    listened_families d_families;
-    preamble_search d_search;
+    std::vector<searched_for> d_searches; // the first one never pauses
     reading_options d_reading;
     int64_t d_longest_hold = 0; // samples
     std::deque<trial> d_trials;

@@ -53,21 +53,26 @@ const std::vector<family>& families()
     return all;
 }
 
-std::vector<const family_reception*> receptions(int bandwidth_hz)
+std::vector<const family_reception*> receptions(int bandwidth_hz, bool join)
 {
     std::vector<const family_reception*> found;
-    for (const family& f : families())
-        if (const family_reception* r =
-                f.reception == nullptr ? nullptr : f.reception(bandwidth_hz))
+    const auto add = [&](const family_reception* (*of)(int)) {
+        if (const family_reception* r = of == nullptr ? nullptr : of(bandwidth_hz))
             found.push_back(r);
+    };
+    for (const family& f : families()) {
+        add(f.reception);
+        if (join)
+            add(f.late_entry);
+    }
     return found;
 }
 
-std::vector<const family_reception*> listened_for(int bandwidth_khz)
+std::vector<const family_reception*> listened_for(int bandwidth_khz, bool join)
 {
     constexpr int most_khz = 48;
     auto found = bandwidth_khz > 0 && bandwidth_khz <= most_khz
-                     ? receptions(1000 * bandwidth_khz)
+                     ? receptions(1000 * bandwidth_khz, join)
                      : std::vector<const family_reception*>{};
     if (!found.empty())
         return found;
@@ -87,16 +92,6 @@ const family& family_of(const mode& m)
     throw std::invalid_argument("waveform family " +
                                 std::to_string(static_cast<int>(m.family)) +
                                 " has no entry in the registry");
-}
-
-const family_reception* late_entry_of(const mode& m)
-{
-    const family& f = family_of(m);
-    if (f.late_entry == nullptr)
-        throw std::invalid_argument(
-            "mode " + m.to_string() +
-            ": transmissions of it are joined without being told");
-    return f.late_entry(m);
 }
 
 preamble_plan preamble_of(const mode& m, const preamble_options& o)

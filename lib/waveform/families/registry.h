@@ -36,32 +36,29 @@ struct family {
      *  \details What it points to lives as long as the program.
      */
     const family_reception* (*reception)(int bandwidth_hz);
-    /*! \brief How a transmission of one of its modes is joined after its preamble; null: by what
-     *         its ordinary reception has.
-     *  \details As above; \throws std::invalid_argument for a mode that cannot be joined.
+    /*! \brief How its transmissions are joined in a bandwidth, Hz, after their preamble; null: by
+     *         what its ordinary reception has.
+     *  \details As above.
      */
-    const family_reception* (*late_entry)(const mode& m);
+    const family_reception* (*late_entry)(int bandwidth_hz);
 };
 
 //! Every family there is.
 const std::vector<family>& families();
 
-//! What a receiver listens for in a bandwidth, Hz; empty if there is nothing.
-std::vector<const family_reception*> receptions(int bandwidth_hz);
+/*! \brief What a receiver listens for in a bandwidth, Hz; empty if there is nothing.
+ *  \param join also for what shows a transmission whose preamble was missed, where that costs time
+ *  of its own
+ */
+std::vector<const family_reception*> receptions(int bandwidth_hz, bool join = false);
 
 /*! \brief The same in kHz, as users say it.
  *  \throws std::invalid_argument that names the bandwidths there are
  */
-std::vector<const family_reception*> listened_for(int bandwidth_khz);
+std::vector<const family_reception*> listened_for(int bandwidth_khz, bool join = false);
 
 //! The family of mode \p m.
 const family& family_of(const mode& m);
-
-/*! \brief What a receiver listens for besides, to join transmissions of mode \p m whose preamble it
- *         missed, where that needs the mode to be known beforehand.
- *  \throws std::invalid_argument for a mode that is joined without being told, or not at all
- */
-const family_reception* late_entry_of(const mode& m);
 
 /*! \brief The preamble of mode \p m as the operator chose it; the description has the usual one.
  *  \throws std::invalid_argument for options that the family does not allow.

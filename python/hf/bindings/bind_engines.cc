@@ -353,15 +353,13 @@ void bind_receiver(py::module& m)
                         int effort,
                         int bandwidth,
                         bool details,
-                        const std::optional<mode_argument>& join) {
+                        bool join) {
                 kernel::rx_options o;
                 o.zero_interleaver = zero_interleaver;
                 o.max_blocks = max_blocks;
                 o.effort = effort;
-                auto listened = kernel::listened_for(bandwidth);
-                if (join)
-                    listened.push_back(kernel::late_entry_of(mode_of(*join)));
-                auto rx = std::make_unique<kernel::burst_receiver>(o, listened);
+                auto rx = std::make_unique<kernel::burst_receiver>(
+                    o, kernel::listened_for(bandwidth, join));
                 rx->keep_details(details);
                 return rx;
             }),
@@ -370,13 +368,14 @@ void bind_receiver(py::module& m)
             py::arg("effort") = 1,
             py::arg("bandwidth") = 3,
             py::arg("details") = false,
-            py::arg("join") = py::none(),
+            py::arg("join") = false,
             "details: events of decoded blocks also hold symbols (equalised, PSK without "
             "scrambling), llrs (what the decoder was given, positive for 0) and taps "
             "(frames "
-            "by delays), as arrays. join: a 5069 mode whose transmissions are joined at "
-            "the "
-            "begin of a Long block if their preamble was missed.")
+            "by delays), as arrays. join: join transmissions of 5069 whose preamble "
+            "was missed, at the begin of a Long block; their mode is found by what can "
+            "be "
+            "decoded.")
         .def("push",
              &receive,
              py::arg("samples"),

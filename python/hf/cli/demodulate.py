@@ -62,9 +62,9 @@ def _open(path: str, other: Optional[str], sample_rate: Optional[float],
               "tell them apart.")
 @click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
               help="0 equalises and decodes once, 1 iterates between the two, 2 iterates longer.")
-@click.option("--join", metavar="MODE",
-              help="A 5069 mode: join a transmission of it whose preamble was missed, at the "
-              "begin of its next Long block. Without a preamble the mode is not signalled.")
+@click.option("--join", is_flag=True,
+              help="Join transmissions of 5069 whose preamble was missed, too, at the begin of "
+              "their next Long block; their mode is found by what can be decoded.")
 @click.option("--json", "as_json", is_flag=True,
               help="Report each transmission as one line of JSON on standard error.")
 @click.option("--diversity", "other", type=click.Path(), metavar="IN2|channels",
@@ -80,7 +80,7 @@ def _open(path: str, other: Optional[str], sample_rate: Optional[float],
 @click.option("-q", "--quiet", is_flag=True, help="Report errors only.")
 def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
             subcarrier: Optional[float], bandwidth: int, iq: bool, zero_interleaver: bool,
-            effort: int, join: Optional[str], as_json: bool, other: Optional[str],
+            effort: int, join: bool, as_json: bool, other: Optional[str],
             folder: Optional[str], force: bool, quiet: bool) -> None:
     """Find every transmission in IN and write its octets to standard output as they come.
 
@@ -102,7 +102,7 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
       hf demodulate recording.wav > message.txt
       hf demodulate --format s16le --sample-rate 48000 recording.s16le
       hf demodulate --bandwidth 12 recording.sigmf-meta > picture.jpg
-      hf demodulate --bandwidth 12 --join 5069-12k-19200L late.sigmf-meta > rest
+      hf demodulate --bandwidth 12 --join late.sigmf-meta > rest
       hf demodulate north.wav --diversity south.wav > message.txt
       hf demodulate both.wav --diversity channels > message.txt
       arecord -t wav -f S16_LE -r 48000 | hf demodulate --json -
@@ -111,7 +111,7 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
         raise click.UsageError("--format needs --sample-rate")
     if sample_rate is not None and raw_format is None:
         raise click.UsageError("--sample-rate is for raw samples and needs --format")
-    if join is not None and other is not None:
+    if join and other is not None:
         raise click.UsageError("--join is for one antenna, without --diversity")
     if path == "-" and sys.stdin.isatty():
         raise click.UsageError("there is no input: name a file or use a pipe")

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "waveform/families/wideband/late_entry.h"
 
-#include "waveform/families/registry.h"
 #include "waveform/families/wideband/plans.h"
+#include "waveform/families/wideband/preamble.h"
 #include "waveform/families/wideband/wideband.h"
 
 #include <algorithm>
@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 #include <vector>
 
 namespace gr::hf::kernel::wideband {
@@ -22,68 +21,106 @@ using value = std::complex<float>;
 using points = std::vector<value>;
 using verdict = preamble_reader::verdict;
 
-/* Probes over so long are looked for together: a third of the period of 1 Hz of fading, over which
- * the channel hardly turns. */
-constexpr double sought_s = 0.3;
-/* On noise a score of 21 comes once in two hours over 35 offsets (reception.cc); here they are up to
- * 80, and what is found must still be told from the other probes. */
+/* Probes over so long are looked for together, and at least four: fading of 1 Hz turns the channel by
+ * less than half of its period in that. */
+constexpr double sought_s = 0.4;
+constexpr size_t least_words = 4;
+// How often; for a new one to be heard before the next Long block, which come every 6.8 to 10.2 s.
+constexpr double look_every_s = 1;
+/* On noise a score of 21 comes once in two hours over 35 offsets where it is looked for all the time
+ * (reception.cc); here they are up to 110, in an eighth of the time. */
 constexpr float threshold = 21;
 // Steps of the carrier offset times the duration: 1.1 dB is lost half a step off.
 constexpr double step_turns = 0.55;
 constexpr double first_look_s = 0.02;
+/* Frank sequences resemble themselves at 100 Hz and another place so much that the 0.9 dB which 75 Hz cost
+ * in pieces twice as long decide for the wrong one. */
+constexpr double piece_s = 1 / 600.0;
 /* Probes so far apart leave the offset open by the inverse of that, 8.3 Hz mostly, but for what it
  * turns within a probe. The search's steps are too wide to see this: looked at are two such places to
  * either side, in steps that cost a tenth of a dB over all probes. */
 constexpr double fine_range_hz = 19, fine_step_hz = 0.3;
-/* How much more of the noise's deviation the shifted probe must explain than the usual one, and
- * than it does in the places beside: by chance once in 160000. */
-constexpr float clear_lead = 12;
+/* How much more of the noise's deviation the shifted probe must explain than the usual one: by chance
+ * once in 1100 frames where neither is heard, and what is decoded then has the last word. And either
+ * of them to be there at all. */
+constexpr float clear_lead = 7, present = 8;
+/* An echo as late as the probe is shifted by has half of the strongest path's amplitude and more only
+ * where both are alike; and the power must be what the probes beside say, but for a turn of fading. */
+constexpr float beside_usual = 2, least_share = 0.25f;
+// Without either for longer than most fades there is nothing to join.
+constexpr double patience_s = 4;
+// In so many Long blocks a shifted probe must have come.
+constexpr size_t patience_blocks = 2;
 
-//! All that is needed to join one mode.
-struct joined {
-    const description* d = nullptr;
+//! Waveforms of one bandwidth with the same frames.
+struct like_frames {
+    const description* d = nullptr; // of one of them, Long
     reception_plan plan;
+    std::vector<possible_mode> modes;
     preamble_stretch stretch;
-    size_t shifted = 0; // which of its words is the shifted probe
+    size_t tested = 0; // which of its words may be the shifted probe
+};
+
+//! All of one bandwidth.
+struct joined {
+    std::vector<std::unique_ptr<like_frames>> classes; // one for each search pattern
+    std::vector<std::unique_ptr<reception_plan>> plans;
     family_reception family;
 };
 
+/*! \brief Goes from frame to frame until the probe before a Long block's last frame is the shifted
+ *         one, and its neighbours are not.
+ */
 class boundary_reader : public preamble_reader
 {
 public:
-    explicit boundary_reader(const joined& j) : d_j(j) {}
-    const preamble_stretch& stretch() const override { return d_j.stretch; }
+    explicit boundary_reader(const like_frames& c) : d_c(c) {}
+    const preamble_stretch& stretch() const override { return d_c.stretch; }
     verdict read(const preamble_evidence& e) override;
+    verdict read_nothing() override { return count(false); }
     preamble_meaning meaning() const override;
 
 private:
-    const joined& d_j;
+    verdict count(bool there);
+
+    const like_frames& d_c;
+    size_t d_frames = 0, d_silent = 0;
 };
 
-// The shifted probe, and it alone, must be where it is expected.
+verdict boundary_reader::count(bool there)
+{
+    const double frame_s =
+        static_cast<double>(d_c.d->frame_symbols()) / d_c.d->symbol_rate_bd;
+    d_silent = there ? 0 : d_silent + 1;
+    const bool patient = static_cast<double>(d_silent) * frame_s < patience_s &&
+                         ++d_frames < patience_blocks * d_c.d->frames_per_cycle;
+    return patient ? verdict::more : verdict::rejected;
+}
+
 verdict boundary_reader::read(const preamble_evidence& e)
 {
     const float unit =
-        static_cast<float>(d_j.d->known) * std::max(e.noise * e.gain, 1e-30f);
-    const auto lead = [&](size_t word) { // of the shifted probe over the usual one
-        return (std::norm(e.match[word][1]) - std::norm(e.match[word][0])) / unit;
-    };
-    float beside = 0;
-    for (size_t w = 0; w < e.match.size(); ++w)
-        if (w != d_j.shifted)
-            beside = std::max(beside, lead(w));
-    return lead(d_j.shifted) >= beside + clear_lead ? verdict::found : verdict::rejected;
+        static_cast<float>(d_c.d->known) * std::max(e.noise * e.gain, 1e-30f);
+    const auto& match = e.match[d_c.tested];
+    const float usual = std::norm(match[0]) / unit, shifted = std::norm(match[1]) / unit;
+    const float expected =
+        static_cast<float>(d_c.d->known) * e.gain / std::max(e.noise, 1e-30f);
+    if (shifted >= std::max(usual + clear_lead, beside_usual * usual) &&
+        shifted >= least_share * expected && shifted <= expected / least_share)
+        return verdict::found;
+    return count(std::max(usual, shifted) >= present);
 }
 
 // Of what was seen only the last probe counts: what is before it is data that nobody knows.
 preamble_meaning boundary_reader::meaning() const
 {
     preamble_meaning m;
-    m.waveform = d_j.d;
-    m.plan = &d_j.plan;
-    m.symbols_to_data = d_j.stretch.symbols;
-    m.symbols_seen = d_j.d->known;
-    m.preamble = d_j.stretch.words.back().alternatives.front();
+    m.waveform = d_c.d;
+    m.may_be = &d_c.modes;
+    m.plan = &d_c.plan;
+    m.symbols_to_data = d_c.stretch.symbols;
+    m.symbols_seen = d_c.d->known;
+    m.preamble = d_c.stretch.words.back().alternatives.front();
     return m;
 }
 
@@ -95,68 +132,104 @@ points probe_points(const description& d, const std::vector<uint8_t>& numbers)
     return p;
 }
 
-// Probes up to the begin of a block: usual ones, the shifted one, one more.
-void add_probes(joined& j, const waveform_row& row)
+// Probes up to the begin of a block, the last but one of which may be the shifted one.
+search_pattern add_probes(like_frames& c)
 {
-    const mini_probe probe = mini_probe_of(row.known);
-    const points normal = probe_points(*j.d, probe.normal),
-                 shifted = probe_points(*j.d, probe.shifted);
-    const double frame_s =
-        static_cast<double>(j.d->frame_symbols()) / j.d->symbol_rate_bd;
-    j.shifted = std::clamp<size_t>(static_cast<size_t>(sought_s / frame_s),
-                                   2,
-                                   j.d->frames_per_cycle - 1) -
-                1;
+    const mini_probe probe = mini_probe_of(c.d->known);
+    const points normal = probe_points(*c.d, probe.normal),
+                 shifted = probe_points(*c.d, probe.shifted);
+    const size_t frame = c.d->frame_symbols();
+    const auto words = std::max(least_words,
+                                1 + static_cast<size_t>(sought_s * c.d->symbol_rate_bd /
+                                                        static_cast<double>(frame)));
+    c.tested = words - 2;
     search_pattern p;
-    const size_t words = j.shifted + 2;
     for (size_t w = 0; w < words; ++w) {
-        const size_t at = w * j.d->frame_symbols();
-        const points& sent = w == j.shifted ? shifted : normal;
-        p.symbols.resize(at);
-        p.symbols.insert(p.symbols.end(), sent.begin(), sent.end());
-        j.stretch.words.push_back({ at, { normal, shifted } });
+        p.symbols.resize(w * frame);
+        p.symbols.insert(p.symbols.end(), normal.begin(), normal.end());
+        c.stretch.words.push_back({ w * frame, { normal, shifted } });
     }
-    j.stretch.fixed = p.symbols;
-    j.stretch.symbols = p.symbols.size();
+    c.stretch.fixed = p.symbols;
+    std::fill_n(c.stretch.fixed.begin() + static_cast<long>(c.tested * frame),
+                normal.size(),
+                value{});
+    c.stretch.symbols = p.symbols.size();
+    c.stretch.step = frame;
+    c.stretch.alone = true;
     p.threshold = threshold;
-    // The usual probes alone resemble it in every frame.
-    p.hold = j.d->frame_symbols();
-    p.step_hz = step_turns * j.d->symbol_rate_bd / static_cast<double>(j.stretch.symbols);
+    /* The best place in a look, which is as long as a frame: at high SNR an offset and a wrong
+     * place, which Frank sequences confuse, exceed the threshold before the right ones come. */
+    p.hold = frame;
+    p.step_hz = step_turns * c.d->symbol_rate_bd / static_cast<double>(p.symbols.size());
     p.periodic = true;
     p.first_look_s = first_look_s;
-    j.family.patterns.push_back(std::move(p));
+    return p;
 }
 
-std::unique_ptr<joined> join(const mode& m)
+void add_modes(like_frames& c, const waveform_row& row, const reception_plan& plan)
 {
-    const waveform_row& row = row_of(m);
-    if (row.known == 0)
-        throw std::invalid_argument("mode " + m.to_string() +
-                                    " cannot be joined without its preamble: "
-                                    "waveform 0 has no mini-probes");
+    for (const mode& m : modes())
+        if (m.bandwidth_hz == 1000 * row.bandwidth_khz && m.rate_bps == row.rate_bps)
+            c.modes.push_back({ m, &plan, row.bits, row.frames[column_of(m.il)] });
+}
+
+like_frames& class_of(joined& j, const waveform_row& row)
+{
+    const size_t frames = row.frames[column_of(interleaver::long_)];
+    for (const auto& c : j.classes)
+        if (c->d->unknown == row.unknown && c->d->known == row.known &&
+            c->d->frames_per_cycle == frames)
+            return *c;
+    j.classes.push_back(std::make_unique<like_frames>());
+    like_frames& c = *j.classes.back();
+    c.d = &kernel::describe(
+        mode_of(row.bandwidth_khz, { row.wid, interleaver::long_, 7 }).value());
+    c.plan = plan_of(row);
+    j.family.patterns.push_back(add_probes(c));
+    return c;
+}
+
+std::unique_ptr<joined> join(int khz)
+{
     auto j = std::make_unique<joined>();
-    j->d = &kernel::describe(m);
-    j->plan = plan_of(row);
-    j->family.symbol_rate_bd = j->d->symbol_rate_bd;
+    j->family.symbol_rate_bd = 800.0 * khz;
+    j->family.synchroniser.piece_s = piece_s;
     j->family.synchroniser.fine_range_hz = fine_range_hz;
     j->family.synchroniser.fine_step_hz = fine_step_hz;
-    add_probes(*j, row);
-    j->family.reader = [at = j.get()](size_t, const reading_options&) {
-        return std::make_unique<boundary_reader>(*at);
+    size_t longest = 0; // frame and probe
+    for (const waveform_row& row : waveforms) {
+        if (row.bandwidth_khz != khz || row.known == 0)
+            continue;
+        j->plans.push_back(std::make_unique<reception_plan>(plan_of(row)));
+        add_modes(class_of(*j, row), row, *j->plans.back());
+        longest = std::max(longest, row.unknown + 2 * row.known);
+    }
+    // Probes on both sides need not be in the same fade.
+    j->family.synchroniser.other_half = 0;
+    j->family.look_every_s = look_every_s;
+    j->family.look_s = static_cast<double>(longest) / j->family.symbol_rate_bd;
+    j->family.reader = [at = j.get()](size_t pattern, const reading_options&) {
+        return std::make_unique<boundary_reader>(*at->classes[pattern]);
     };
     return j;
 }
 
 } // namespace
 
-const family_reception* late_entry(const mode& m)
+const family_reception* late_entry(int bandwidth_hz)
 {
+    const auto* known =
+        std::find_if(bandwidths_khz.begin(),
+                     bandwidths_khz.end(),
+                     [bandwidth_hz](int khz) { return 1000 * khz == bandwidth_hz; });
+    if (known == bandwidths_khz.end())
+        return nullptr;
     static std::mutex guard;
-    static std::map<std::string, std::unique_ptr<joined>> all;
+    static std::map<int, std::unique_ptr<joined>> all;
     const std::lock_guard<std::mutex> lock(guard);
-    auto& j = all[m.to_string()];
+    auto& j = all[*known];
     if (!j)
-        j = join(m);
+        j = join(*known);
     return &j->family;
 }
 

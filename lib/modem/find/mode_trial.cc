@@ -1,0 +1,174 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/find/mode_trial.h"
+
+#include "modem/decode/block_decoder.h"
+#include "modem/detect/equaliser.h"
+#include "modem/detect/soft_symbols.h"
+#include "modem/track/frame_tracker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+// Without a signal for so long it has ended.
+constexpr double lost_after_s = 4;
+// Symbols that tell alphabets apart: a quarter of them does at the SNR that each is made for.
+constexpr size_t least_symbols = 200;
+/* How much less of the soft bits contradicts the code than by chance, where that would be so many
+ * bits. Over all alphabets and codes of 3 kHz at the SNR they are made for, the mode that was sent had
+ * 0.7 and more, others 0.3 at most (tests/modem/test_late_entry.cc sends them). */
+constexpr double least_contradictions = 250, right_mode = 0.5;
+// Wrong ones are followed until so much was seen: a fade tells nothing.
+constexpr double most_contradictions = 1000, wrong_mode = 0.25;
+
+} // namespace
+
+//! Keeps what the equaliser makes of the data symbols.
+class mode_trial::estimates : public detector
+{
+public:
+    void frame(frame_observation& f) override
+    {
+        d_equaliser.equalise(f, d_of_frame);
+        all.insert(all.end(), d_of_frame.begin(), d_of_frame.end());
+    }
+    decoded_block end_block(frame_source&) override { return {}; }
+
+    std::vector<symbol_estimate> all;
+
+private:
+    linear_equaliser d_equaliser;
+    std::vector<symbol_estimate> d_of_frame;
+};
+
+mode_trial::mode_trial(const acquired& a, const std::vector<possible_mode>& modes)
+    : d_frame(a.waveform->unknown),
+      d_most(2 * a.waveform->frames_per_cycle * a.waveform->unknown)
+{
+    auto keeper = std::make_unique<estimates>();
+    d_estimates = keeper.get();
+    d_tracker = std::make_unique<frame_tracker>(a, lost_after_s, std::move(keeper));
+    for (const possible_mode& m : modes)
+        d_hypotheses.push_back({ &m, nullptr });
+    std::stable_sort(d_hypotheses.begin(),
+                     d_hypotheses.end(),
+                     [](const hypothesis& x, const hypothesis& y) {
+                         return x.what->frames_per_block < y.what->frames_per_block;
+                     });
+    for (hypothesis& h : d_hypotheses) {
+        const auto same =
+            std::find_if(d_alphabets.begin(), d_alphabets.end(), [&h](const auto& known) {
+                return known->d->alphabet.bits == h.what->bits;
+            });
+        if (same != d_alphabets.end()) {
+            h.points = same->get();
+            continue;
+        }
+        d_alphabets.push_back(
+            std::make_unique<alphabet>(alphabet{ &describe(h.what->m) }));
+        h.points = d_alphabets.back().get();
+    }
+}
+
+mode_trial::~mode_trial() = default;
+
+// Of the estimates that came since.
+void mode_trial::weigh_alphabets()
+{
+    for (auto& a : d_alphabets) {
+        const description& d = *a->d;
+        for (size_t n = d_weighed; n < d_estimates->all.size(); ++n) {
+            const symbol_estimate& e = d_estimates->all[n];
+            const uint8_t scramble =
+                d.at(n / d_frame * d.frame_symbols() + n % d_frame).value;
+            double sum = 0;
+            for (size_t l = 0; l < d.alphabet.label_to_number.size(); ++l)
+                sum += std::exp(-static_cast<double>(
+                    std::norm(e.value -
+                              d.alphabet.point(static_cast<uint8_t>(l), scramble)) /
+                    e.error));
+            a->likelihood += std::log(
+                sum / static_cast<double>(d.alphabet.label_to_number.size()) + 1e-30);
+        }
+    }
+    d_weighed = d_estimates->all.size();
+}
+
+const mode_trial::alphabet* mode_trial::likeliest() const
+{
+    return std::max_element(
+               d_alphabets.begin(),
+               d_alphabets.end(),
+               [](const auto& a, const auto& b) { return a->likelihood < b->likelihood; })
+        ->get();
+}
+
+// False: it has not arrived yet.
+bool mode_trial::decode_next(hypothesis& h)
+{
+    const size_t symbols = h.what->frames_per_block * d_frame, first = h.blocks * symbols;
+    if (first + symbols > d_estimates->all.size())
+        return false;
+    const description& d = describe(h.what->m);
+    const soft_symbols demapper(d.alphabet);
+    std::vector<float> soft(d.coded_bits);
+    for (size_t i = 0; i < symbols; ++i)
+        demapper.soft_bits(d.at(i / d_frame * d.frame_symbols() + i % d_frame).value,
+                           d_estimates->all[first + i],
+                           &soft[i * d.alphabet.bits]);
+    double magnitude = 0;
+    for (const float l : soft)
+        magnitude += std::abs(l);
+    block_decoder decoder(d);
+    const double agree = decoder.decode(soft).agreement;
+    // By chance: the same magnitudes with signs at random, the same whenever it is run.
+    std::mt19937 random(static_cast<unsigned>(++h.blocks));
+    for (float& l : soft)
+        l = (random() & 1) != 0 ? l : -l;
+    const double chance = decoder.decode(soft).agreement;
+    h.all += magnitude;
+    h.agree += magnitude * agree;
+    h.chance += magnitude * chance;
+    h.contradictions += (1 - chance) * static_cast<double>(d.coded_bits);
+    return true;
+}
+
+mode_trial::state mode_trial::judge(hypothesis& h)
+{
+    const double clear = (h.agree - h.chance) / std::max(h.all - h.chance, 1e-30);
+    if (h.contradictions >= least_contradictions && clear >= right_mode)
+        return state::found;
+    h.refuted = h.contradictions >= most_contradictions && clear < wrong_mode;
+    return h.refuted ? state::none : state::pending;
+}
+
+mode_trial::state mode_trial::advance(const sample_buffer& in)
+{
+    while (d_tracker->advance(in)) {
+    }
+    weigh_alphabets();
+    if (d_weighed < least_symbols)
+        return d_tracker->lost() ? state::none : state::pending;
+    const alphabet* const sent = likeliest();
+    bool open = false;
+    for (hypothesis& h : d_hypotheses) {
+        if (h.points != sent)
+            continue;
+        while (!h.refuted && decode_next(h))
+            if (judge(h) == state::found) {
+                d_waveform = &describe(h.what->m);
+                d_plan = h.what->plan;
+                return state::found;
+            }
+        open = open || !h.refuted;
+    }
+    return open && !d_tracker->lost() && d_estimates->all.size() < d_most ? state::pending
+                                                                          : state::none;
+}
+
+} // namespace gr::hf::kernel
