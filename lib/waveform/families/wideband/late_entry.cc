@@ -28,7 +28,7 @@ constexpr size_t least_words = 4;
 // How often; for a new one to be heard before the next Long block, which come every 6.8 to 10.2 s.
 constexpr double look_every_s = 1;
 /* On noise a score of 21 comes once in two hours over 35 offsets where it is looked for all the time
- * (reception.cc); here they are up to 110, in an eighth of the time. */
+ * (reception.cc); here they are up to 70, in a fifth of the time, for each kind of frame. */
 constexpr float threshold = 21;
 // Steps of the carrier offset times the duration: 1.1 dB is lost half a step off.
 constexpr double step_turns = 0.55;
@@ -54,8 +54,7 @@ constexpr size_t patience_blocks = 2;
 
 //! Waveforms of one bandwidth with the same frames.
 struct like_frames {
-    const description* d = nullptr; // of one of them, Long
-    reception_plan plan;
+    const description* d = nullptr; // of the first of them, Long
     std::vector<possible_mode> modes;
     preamble_stretch stretch;
     size_t tested = 0; // which of its words may be the shifted probe
@@ -117,7 +116,7 @@ preamble_meaning boundary_reader::meaning() const
     preamble_meaning m;
     m.waveform = d_c.d;
     m.may_be = &d_c.modes;
-    m.plan = &d_c.plan;
+    m.plan = d_c.modes.front().plan;
     m.symbols_to_data = d_c.stretch.symbols;
     m.symbols_seen = d_c.d->known;
     m.preamble = d_c.stretch.words.back().alternatives.front();
@@ -184,7 +183,6 @@ like_frames& class_of(joined& j, const waveform_row& row)
     like_frames& c = *j.classes.back();
     c.d = &kernel::describe(
         mode_of(row.bandwidth_khz, { row.wid, interleaver::long_, 7 }).value());
-    c.plan = plan_of(row);
     j.family.patterns.push_back(add_probes(c));
     return c;
 }
