@@ -91,6 +91,7 @@ pmt::pmt_t start(sim_time now, const rx_start& e)
         .set(keys::mode(), e.m.to_string())
         .set(keys::snr_db(), e.snr_db)
         .set(keys::freq_offset_hz(), e.freq_offset_hz)
+        .set(keys::joined(), e.joined)
         .make();
 }
 
@@ -192,7 +193,10 @@ bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply)
         if (!m)
             return false;
         user.on_rx_start(*now,
-                         { *m, r.real(keys::snr_db()), r.real(keys::freq_offset_hz()) });
+                         { *m,
+                           r.real(keys::snr_db()),
+                           r.real(keys::freq_offset_hz()),
+                           r.flag(keys::joined()) });
     } else if (type == "rx_octets") {
         constexpr double unknown = -1;
         rx_octets e{ r.octets(), r.real(keys::snr_db()), r.real(keys::quality(), 1.0) };

@@ -18,7 +18,7 @@
  *  tick       now, lock_step             tick_done  [mode]: key up in this mode
  *  pull       now, air_time, max_octets  tx_octets  last; octets
  *  tx_end     now
- *  rx_start   now, mode, snr_db, freq_offset_hz
+ *  rx_start   now, mode, snr_db, freq_offset_hz, joined: without its preamble
  *  rx_octets  now, snr_db, quality, doppler_hz if it is measured; octets
  *  rx_end     now, reason, air_time
  *  carrier    now, present

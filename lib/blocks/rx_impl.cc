@@ -25,9 +25,6 @@ class listener
 public:
     listener(const kernel::rx_options& options, int bandwidth, int antennas, bool join)
     {
-        if (join && antennas == 2)
-            throw std::invalid_argument(
-                "join: what two antennas hear is not joined without its preamble");
         const auto families = kernel::listened_for(bandwidth, join);
         if (antennas == 2)
             d_both.emplace(options, families);
@@ -142,6 +139,7 @@ private:
         d_meta.set(keys::mode(), d_mode)
             .set(keys::snr_db(), s.snr_db)
             .set(keys::freq_offset_hz(), s.freq_offset_hz)
+            .set(keys::joined(), s.joined)
             .set(keys::start_sample(),
                  static_cast<uint64_t>(std::max<int64_t>(sample, 0)));
         publish_event("rx_start", {});

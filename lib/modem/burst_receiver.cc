@@ -258,7 +258,11 @@ void burst_receiver::impl::begin(const acquired& a)
     d_watch.restart(static_cast<int64_t>(d_tracker->sample_of(0)));
     const auto first =
         static_cast<int64_t>(std::lround(d_tracker->sample_of(a.first_symbol)));
-    raise({ rx_start{ a.waveform->m, a.snr_db, a.frequency_hz }, first, 0, {}, nullptr });
+    raise({ rx_start{ a.waveform->m, a.snr_db, a.frequency_hz, a.joined },
+            first,
+            0,
+            {},
+            nullptr });
 }
 
 bool burst_receiver::impl::step_track()

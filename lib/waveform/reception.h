@@ -32,6 +32,10 @@ struct search_pattern {
      *         side peaks with more care, and both halves of it must be there.
      */
     bool periodic = false;
+    /*! \brief It resembles itself at an offset so many Hz lower or higher, and another delay; 0: at none
+     *         that matters.
+     */
+    double resembles_hz = 0;
     /*! \brief Patterns of a family with the same number here, not 0, stand for readings of one
      *         preamble that resemble each other: of those at one place the best is looked at.
      */
@@ -99,6 +103,7 @@ struct preamble_meaning {
      *         in what can be decoded. Blocks of all begin where the data begin.
      */
     const std::vector<possible_mode>* may_be = nullptr; //!< outlives the receiver
+    bool joined = false; //!< it was no preamble, and data came before
 };
 
 /*! \brief Reads one preamble of a family, stretch by stretch.

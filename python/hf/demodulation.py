@@ -17,7 +17,8 @@ CHANNEL_DIGITS = {"doppler_hz": 2, "delay_spread_ms": 2, "coded_ber": 4}
 #: What is known of one transmission when it is over. mode; start_s, end_s: of input;
 #: freq_offset_hz; snr_db: in the bandwidth, mean over the blocks; octets: their number; ended:
 #: eom, lost
-#: (no end-of-message mark came) or preempted (by a new preamble); doppler_hz: two-sigma spread;
+#: (no end-of-message mark came) or preempted (by a new preamble); joined: whether its preamble
+#: and all up to the begin of a block were missed; doppler_hz: two-sigma spread;
 #: delay_spread_ms: two standard deviations; coded_ber: share of coded bits that the decoder
 #: corrected. The last three are None if no block came.
 Report = Dict[str, Any]
@@ -27,7 +28,7 @@ class Reception:
     """Takes the events of a receiver: octets go on as they come, a report at each end.
 
     octets: called with each piece of data; report: with each Report. found, complete: number of
-    transmissions so far, and of those that ended with their mark.
+    transmissions so far, and of those that were heard from their preamble to their mark.
     """
 
     def __init__(self, octets: Callable[[bytes], object] = lambda _: None,
@@ -70,6 +71,7 @@ class Reception:
             "snr_db": round(event["snr_db"], 1),
             "octets": 0,
             "ended": None,
+            "joined": event["joined"],
         }
 
     def _end(self, time_s: float, reason: str) -> None:
@@ -82,7 +84,7 @@ class Reception:
             report[key] = (round(sum(values) / len(values), CHANNEL_DIGITS[key])
                            if values else None)
         report["end_s"], report["ended"] = round(time_s, 4), reason
-        self.complete += reason == "eom"
+        self.complete += reason == "eom" and not report["joined"]
         self._report(report)
 
 
@@ -150,7 +152,7 @@ def demodulate(source: recording.Recording, reception: Reception, subcarrier: fl
                dumped: Optional[dump.Dump] = None,
                second: Optional[recording.Recording] = None,
                progress: Callable[[float], object] = lambda _: None,
-               join: bool = False) -> float:
+               join: bool = True) -> float:
     """Everything in the recording; gives its duration in seconds.
 
     subcarrier: centre of the signal, Hz, 0 for complex samples; zero_interleaver: take the serial
@@ -158,7 +160,7 @@ def demodulate(source: recording.Recording, reception: Reception, subcarrier: fl
     of hf.receiver; bandwidth: of the channel, kHz; dumped: takes what the stages of the receiver
     made; second: of another antenna, begun at the same time; progress: called now and then with
     the share of the recording that was read, 0 to 1; join: join transmissions of 5069 whose
-    preamble is not in the recording, of one antenna. Raises RecordingError, and ValueError for a
+    preamble is not in the recording. Raises RecordingError, and ValueError for a
     bandwidth, a rate or a subcarrier that cannot be.
     """
     def take(events: List[Dict[str, Any]]) -> None:
@@ -167,11 +169,11 @@ def demodulate(source: recording.Recording, reception: Reception, subcarrier: fl
             dumped.handle(events)
 
     options = {"zero_interleaver": zero_interleaver, "effort": effort, "bandwidth": bandwidth,
-               "details": dumped is not None}
+               "details": dumped is not None, "join": join}
     end = silence(bandwidth)
     first = _Baseband(source, subcarrier, bandwidth)
     if second is None:
-        receiver = _hf.receiver(**options, join=join)
+        receiver = _hf.receiver(**options)
         for piece, erased in first.pieces():
             take(receiver.push(piece, erased))
             progress(source.share())

@@ -60,7 +60,6 @@ BAD = [
     (hf.modem, dict(bandwidth=5), ["5", "3, 6, 9, 12, 15, 18, 21, 24, 30, 36, 42, 48 kHz"]),
     (hf.rx, dict(bandwidth=-3), ["-3", "3, 6, 9"]),
     (hf.rx, dict(antennas=3), ["antennas", "3", "1 and 2"]),
-    (hf.rx, dict(join=True, antennas=2), ["join", "two antennas"]),
     (hf.receiver, dict(bandwidth=1000000), ["1000000", "3, 6, 9"]),
     (hf.air, dict(bandwidth=0), ["0", "1 to 100"]),
     (hf.channel, dict(spec="snr=3 bandwidth=0"), ["0", "0.1 to 1000"]),

@@ -24,7 +24,11 @@ struct listener : modem_user {
     }
     tx_octets pull(sim_time, sim_time, size_t) override { return { {}, true }; }
     void on_tx_end(sim_time) override { told += "tx_end "; }
-    void on_rx_start(sim_time, const rx_start&) override { told += "start "; }
+    void on_rx_start(sim_time, const rx_start& e) override
+    {
+        told += "start ";
+        joined = e.joined;
+    }
     void on_rx_octets(sim_time, const rx_octets&) override {}
     void on_rx_end(sim_time now, const rx_end& e) override
     {
@@ -37,6 +41,7 @@ struct listener : modem_user {
         at = to_seconds(now);
     }
     bool key = false;
+    bool joined = false; // what was received last
     std::string told;
     double at = 0;
     double delay_s = 0; // from the end of a transmission until it is told
@@ -69,6 +74,19 @@ TEST(HalfDuplexModem, tells_of_a_transmission_joined_in_its_middle)
     run(modem, x);
     EXPECT_EQ(user.told, "free carrier free ");
     EXPECT_NEAR(user.at, end + 0.9, 0.2);
+}
+
+TEST(HalfDuplexModem, receives_the_rest_of_a_wideband_transmission)
+{
+    auto x = loopback::transmit(mode::parse("5069-3k-1600S"),
+                                loopback::random_octets(4000, 1));
+    x.erase(x.begin(), x.begin() + 3 * 9600);
+    loopback::pause(x, 3 * 9600);
+    listener user;
+    half_duplex_modem modem(user, {});
+    run(modem, loopback::through(x, "awgn snr=15", 1, 1));
+    EXPECT_EQ(user.told, "free carrier start end ");
+    EXPECT_TRUE(user.joined);
 }
 
 TEST(HalfDuplexModem, what_is_received_ends_what_was_sensed)

@@ -53,7 +53,7 @@ outcome run(const setup& s, uint64_t seed = 1)
     loopback::pause(x, static_cast<size_t>(1.5 * rate));
     channel c(channel_spec::parse(s.channel), rate, seed, mean_power(describe(s.m)));
     c.process(x.data(), x.data(), x.size());
-    burst_receiver rx(rx_options{}, receptions(s.m.bandwidth_hz, true));
+    burst_receiver rx(rx_options{}, receptions(s.m.bandwidth_hz));
     o.got = loopback::receive(rx, x, 4800);
     return o;
 }

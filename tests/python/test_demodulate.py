@@ -192,11 +192,14 @@ def test_a_transmission_is_joined_in_its_midst(hf):
     y = module.channel_model("awgn snr=20", seed=4).process(
         np.concatenate([x[30000:], np.zeros(9600)]).astype(np.complex64))
     raw = ("demodulate", "--json", "--format", "cf32le", "--sample-rate", "9600")
-    assert hf(*raw, input=y.tobytes()).status == 1
-    r = hf(*raw, "--join", input=y.tobytes())
-    # Of 7.68 s, 3072 octets, begin the Long blocks.
-    assert r.status == 0 and r.out == octets[3072:]
-    assert r.reports()[0]["mode"] == "5069-3k-3200S"
+    assert hf(*raw, "--no-join", input=y.tobytes()).out == b""
+    r = hf(*raw, input=y.tobytes())
+    # Of 7.68 s, 3072 octets, begin the Long blocks; what is not whole is no success.
+    assert r.status == 1 and r.out == octets[3072:] and "none complete" in r.err
+    (report,) = r.reports()
+    assert report["mode"] == "5069-3k-3200S" and report["joined"] and report["ended"] == "eom"
+    (quiet,) = hf(*raw[:1], *raw[2:], input=y.tobytes()).err.splitlines()[:1]
+    assert quiet.endswith("ended: eom, its begin was missed")
 
 
 def test_truncated_transmission_is_lost_and_no_success(hf):

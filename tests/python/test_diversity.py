@@ -80,6 +80,20 @@ def test_one_that_dies_on_the_way_does_not_take_the_other_along(dies, noise):
     assert 0 < receiver.joint_blocks < receiver.blocks
 
 
+@pytest.mark.parametrize("first_s, second_s", [(3, 3), (0, 3), (3, 9), (9, 3)])
+def test_one_that_missed_the_begin_joins_the_other(first_s, second_s):
+    mode, octets = "5069-3k-3200S", 3 * MESSAGE
+    signals = [heard("awgn snr=15", seed, sent(mode, octets)) for seed in (5, 6)]
+    for signal, missed_s in zip(signals, (first_s, second_s)):
+        signal[:9600 * missed_s] = 0
+    got, reason, receiver = both(*signals, mode)
+    # Long blocks, 7.68 s and 3072 octets each, of 16 short ones.
+    assert got == octets[3072 if min(first_s, second_s) > 0 else 0:] and reason == "eom"
+    shared = min(51 - 16 * ((s + 7) // 8) for s in (first_s, second_s))
+    # Blocks that came before it was known what they are are decoded alone.
+    assert shared - 3 <= receiver.joint_blocks <= shared
+
+
 @pytest.mark.parametrize("mode, options", [("4539-75S", {}), ("4539-4800N", {}),
                                            ("4539-1200S", {"effort": 0})])
 def test_what_cannot_be_decoded_together_is_heard_by_one(mode, options):

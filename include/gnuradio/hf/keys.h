@@ -26,6 +26,8 @@ HF_API const pmt::pmt_t& mode();
 HF_API const pmt::pmt_t& snr_db();
 //! double: frequency offset of the received carrier, Hz.
 HF_API const pmt::pmt_t& freq_offset_hz();
+//! bool: a reception began without its preamble, at the begin of a block: what came before is missing.
+HF_API const pmt::pmt_t& joined();
 //! double: Doppler spread during a block, two sigma, Hz.
 HF_API const pmt::pmt_t& doppler_hz();
 //! double: delay spread during a block, two standard deviations, ms.

@@ -43,7 +43,7 @@ struct modem_state {
  * ticks of 10 ms of received samples.
  *
  * Message port \c status (out), for displays and logs: PDUs of type tx_start (now, mode),
- * tx_end (now), rx_start (now, mode, snr_db, freq_offset_hz), rx_octets (now, snr_db,
+ * tx_end (now), rx_start (now, mode, snr_db, freq_offset_hz, joined), rx_octets (now, snr_db,
  * quality, doppler_hz; the octets), channel (now, freq_offset_hz, doppler_hz, delay_spread_ms, coded_ber,
  * profile: what the channel was during the block before), rx_end (now, reason, air_time) and
  * tx_damaged (now, transmission, reason).

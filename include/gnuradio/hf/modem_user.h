@@ -12,11 +12,14 @@
 
 namespace gr::hf {
 
-//! A preamble was recognised: from now on the channel is in use.
+//! A transmission was recognised: from now on the channel is in use.
 struct rx_start {
-    mode m;                    //!< as signalled by the transmission itself
-    double snr_db = 0;         //!< in the mode's bandwidth, measured on the preamble
+    mode m; //!< as signalled by the transmission itself
+    double snr_db =
+        0; //!< in the mode's bandwidth, measured on the preamble or what it was joined by
     double freq_offset_hz = 0; //!< of the received carrier
+    //! Without its preamble, from the begin of a block on: what came before is missing.
+    bool joined = false;
 };
 
 //! Octets of one decoded interleaver block, in order; erroneous bits are left in place.

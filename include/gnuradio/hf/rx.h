@@ -19,7 +19,8 @@ namespace gr::hf {
  * hear is decoded together. Message ports (out):
  *
  *  - \c pdus: one PDU for each transmission, when it has ended: its octets, and mode,
- *    snr_db, freq_offset_hz, start_sample, end_sample, reason (eom, lost, limit).
+ *    snr_db, freq_offset_hz, start_sample, end_sample, reason (eom, lost, limit), joined (true: without
+ *    its preamble, from the begin of a block on).
  *  - \c events: what happens as it happens: type rx_start, rx_octets (the octets of one
  *    interleaver block), rx_end; same keys, and from the first decoded block on what the
  *    channel was during the block: quality, doppler_hz (two-sigma spread), delay_spread_ms
@@ -46,7 +47,7 @@ public:
      *  \param bandwidth in which it listens, kHz, as of hf.modem
      *  \param antennas inputs, 1 or 2
      *  \param join join transmissions of 5069 whose preamble was missed, at the begin of a Long
-     *         block, their mode found by what can be decoded. With one antenna
+     *         block, their mode found by what can be decoded
      *  \throws std::invalid_argument
      */
     static sptr make(bool zero_interleaver = false,
@@ -54,7 +55,7 @@ public:
                      int effort = 1,
                      int bandwidth = 3,
                      int antennas = 1,
-                     bool join = false);
+                     bool join = true);
 
     //! Transmissions that were recognised.
     virtual uint64_t receptions() const = 0;

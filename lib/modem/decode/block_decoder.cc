@@ -166,6 +166,7 @@ void block_decoder::compare(decoded_block& b)
         b.coded_ber = static_cast<double>(wrong) / static_cast<double>(received);
     d_waiting.erase(d_waiting.begin(),
                     d_waiting.begin() + static_cast<long>(coded.size()));
+    b.compared = received;
     b.agreement = agree / total;
     b.quality = std::clamp((b.agreement - d_by_chance) / (1 - d_by_chance), 0.0, 1.0);
 }

@@ -17,7 +17,9 @@ namespace gr::hf::kernel {
 struct decoded_block {
     std::vector<uint8_t> bits; //!< unpacked; running codes deliver some of them later
     double quality = 0;        //!< 0 = guesses, 1 = no soft bit contradicts the result
-    double agreement = 0; //!< share of the soft bits that agree with it, by magnitude
+    //! Of the soft bits, by magnitude: those that agree with it less those that do not.
+    double agreement = 0;
+    size_t compared = 0;  //!< soft bits that this is of: repeated ones are one
     double coded_ber = 0; //!< share of the coded bits that were decided otherwise
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace gr::hf::kernel {
 
@@ -99,19 +100,35 @@ preamble_evidence acquisition::match(const sample_buffer& in, const synchronised
     return e;
 }
 
+/* At the first one it is decided whether the offset is the search's or another one at which the
+ * pattern resembles itself: the search's steps cost more than the two differ by. */
+std::optional<synchronised> acquisition::synchronise(const sample_buffer& in,
+                                                     int64_t start) const
+{
+    const preamble_stretch& sought = d_reader->stretch();
+    const search_pattern& pattern = d_family->patterns[d_candidate.pattern];
+    const auto at = [&](double hz) {
+        return d_synchroniser.run(in, start, hz, sought.fixed, pattern.periodic);
+    };
+    if (d_hz)
+        return at(*d_hz);
+    auto best = at(d_candidate.frequency_hz);
+    if (pattern.resembles_hz > 0)
+        for (const double other : { -pattern.resembles_hz, pattern.resembles_hz })
+            if (auto s = at(d_candidate.frequency_hz + other);
+                s && (!best || s->correlation > best->correlation))
+                best = std::move(s);
+    return best;
+}
+
 // Empty: more samples are needed.
 std::optional<verdict> acquisition::read_stretch(const sample_buffer& in)
 {
     const preamble_stretch& sought = d_reader->stretch();
-    const search_pattern& pattern = d_family->patterns[d_candidate.pattern];
     const int64_t start = d_candidate.sample + d_stretch * step();
     if (in.end() < start + d_synchroniser.reach(sought.fixed.size(), sought.symbols))
         return std::nullopt;
-    const auto s = d_synchroniser.run(in,
-                                      start,
-                                      d_hz.value_or(d_candidate.frequency_hz),
-                                      sought.fixed,
-                                      pattern.periodic);
+    const auto s = synchronise(in, start);
     if (sought.alone)
         d_first = d_stretch;
     ++d_stretch;
@@ -130,6 +147,7 @@ std::optional<verdict> acquisition::read_stretch(const sample_buffer& in)
 void acquisition::take(const preamble_meaning& m, const synchronised& s)
 {
     d_may_be = m.may_be;
+    d_result.joined = m.joined;
     d_result.waveform = m.waveform;
     d_result.plan = m.plan;
     d_result.origin = s.origin + static_cast<double>(symbol_grid::samples_per_symbol) *

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 
 namespace gr::hf::kernel {
 
@@ -60,6 +61,12 @@ void preamble_search::add(size_t family,
     p.known = static_cast<size_t>(
         std::count_if(symbols.begin(), symbols.end(), [](auto s) { return s != 0.0f; }));
     p.piece = static_cast<size_t>(d_grid.symbols(f.synchroniser.piece_s));
+    for (size_t i = 0; i < symbols.size(); ++i)
+        if (symbols[i] != 0.0f) {
+            if (i == 0 || symbols[i - 1] == 0.0f)
+                p.stretches.push_back({ i, i });
+            p.stretches.back().second = i + 1;
+        }
     symbols.resize((symbols.size() + p.piece - 1) / p.piece * p.piece);
     p.threshold = sought.threshold;
     p.hold = 2 * static_cast<int64_t>(sought.hold);
@@ -67,9 +74,12 @@ void preamble_search::add(size_t family,
     p.contest = sought.contest;
     p.place = 2 * static_cast<int64_t>(sought.place);
     p.offsets = static_cast<size_t>(std::ceil(max_offset_hz / p.step_hz)) + 1;
-    const size_t pieces = symbols.size() / p.piece;
+    for (const auto& [begin, end] : p.stretches)
+        for (size_t k = begin / p.piece; k * p.piece < end; ++k)
+            if (p.pieces.empty() || k > p.pieces.back())
+                p.pieces.push_back(k);
     for (size_t o = 0; o < p.offsets; ++o)
-        for (size_t k = 0; k < pieces; ++k) {
+        for (const size_t k : p.pieces) {
             const double phase = 2 * M_PI * static_cast<double>(o) * p.step_hz *
                                  static_cast<double>(k * p.piece) /
                                  d_grid.symbol_rate_bd();
@@ -82,12 +92,31 @@ void preamble_search::add(size_t family,
     d_patterns.push_back(std::move(p));
 }
 
+/* Pieces of a stretch, at most \p most: they follow each other, so where there are gaps each group between
+ * two consists of whole stretches. */
+size_t preamble_search::stretch_of(const std::vector<size_t>& pieces, size_t most)
+{
+    size_t common = 0, group = 1; // what the lengths of all groups are multiples of
+    for (size_t k = 1; k < pieces.size(); ++k, ++group)
+        if (pieces[k] != pieces[k - 1] + 1) {
+            common = std::gcd(common, group);
+            group = 0;
+        }
+    if (common == 0)
+        return most;
+    common = std::gcd(common, group);
+    most = std::min(most, common);
+    while (most > 0 && common % most != 0)
+        --most;
+    return most;
+}
+
 void preamble_search::prepare_first_look(pattern& p,
                                          double seconds,
                                          double max_offset_hz) const
 {
     const double piece_s = static_cast<double>(p.piece) / d_grid.symbol_rate_bd();
-    p.stretch = static_cast<size_t>(std::lround(seconds / piece_s));
+    p.stretch = stretch_of(p.pieces, static_cast<size_t>(std::lround(seconds / piece_s)));
     if (p.stretch == 0)
         return;
     const double step_hz = 0.5 / (static_cast<double>(p.stretch) * piece_s);
@@ -113,13 +142,12 @@ void preamble_search::restart(int64_t from)
 // d_top and d_offset of \p p at all positions of the batch.
 void preamble_search::correlate(const pattern& p, float least)
 {
-    const size_t pieces = p.symbols.size() / p.piece;
-    d_piece_re.resize(pieces * width);
-    d_piece_im.resize(pieces * width);
-    for (size_t k = 0; k < pieces; ++k)
-        d_loops->correlate_piece(&d_re[2 * p.piece * k],
-                                 &d_im[2 * p.piece * k],
-                                 &p.symbols[p.piece * k],
+    d_piece_re.resize(p.pieces.size() * width);
+    d_piece_im.resize(p.pieces.size() * width);
+    for (size_t k = 0; k < p.pieces.size(); ++k)
+        d_loops->correlate_piece(&d_re[2 * p.piece * p.pieces[k]],
+                                 &d_im[2 * p.piece * p.pieces[k]],
+                                 &p.symbols[p.piece * p.pieces[k]],
                                  p.piece,
                                  &d_piece_re[k * width],
                                  &d_piece_im[k * width]);
@@ -131,14 +159,14 @@ void preamble_search::correlate(const pattern& p, float least)
 // The same with the rows that d_correlator has.
 void preamble_search::correlate_long(const pattern& p, float least)
 {
-    const size_t pieces = p.spectra.size(), batch = d_batch / 2;
+    const size_t pieces = p.pieces.size(), batch = d_batch / 2;
     const size_t stride = (batch + width - 1) / width * width;
     d_piece_re.assign(pieces * stride, 0);
     d_piece_im.assign(pieces * stride, 0);
     for (size_t parity = 0; parity < 2; ++parity) {
         for (size_t k = 0; k < pieces; ++k)
-            d_correlator->correlate(p.spectra[k],
-                                    k,
+            d_correlator->correlate(p.spectra[p.pieces[k]],
+                                    p.pieces[k],
                                     parity,
                                     &d_piece_re[k * stride],
                                     &d_piece_im[k * stride]);
@@ -160,7 +188,7 @@ void preamble_search::best_offsets(const pattern& p,
                                    size_t stride,
                                    float least)
 {
-    const search_loops::piece_rows rows{ re, im, stride, p.symbols.size() / p.piece };
+    const search_loops::piece_rows rows{ re, im, stride, p.pieces.size() };
     // The first look: whether the amplitudes of stretches reach the root of that power somewhere.
     if (p.stretch > 0 &&
         !d_loops->any_exceeds(
@@ -177,24 +205,34 @@ void preamble_search::best_offsets(const pattern& p,
                           d_block_offset.data());
 }
 
+/* Of the window that begins at position \p q of the batch; where little of it is known, of those
+ * symbols if they have more: else some of them in the last of a signal would do. */
+double preamble_search::mean_power(const pattern& p, size_t q) const
+{
+    const size_t n = p.symbols.size();
+    const double all = (d_energy[q + 2 * n] - d_energy[q]) / static_cast<double>(2 * n);
+    if (p.stretches.size() < 2)
+        return all;
+    double sum = 0;
+    for (const auto& [begin, end] : p.stretches)
+        sum += d_energy[q + 2 * end] - d_energy[q + 2 * begin];
+    return std::max(all, sum / static_cast<double>(2 * p.known));
+}
+
 void preamble_search::score(pattern& p, int64_t position)
 {
     const size_t n = p.symbols.size();
     d_top.resize(d_batch);
     d_offset.resize(d_batch);
-    double energy = 0; // of the window 2 n half symbols long
-    for (size_t i = 0; i < 2 * n; ++i)
-        energy += static_cast<double>(d_re[i]) * d_re[i] +
-                  static_cast<double>(d_im[i]) * d_im[i];
     const auto least =
         static_cast<float>(of_threshold * p.threshold * static_cast<double>(p.known) *
-                           energy / static_cast<double>(2 * n));
+                           d_energy[2 * n] / static_cast<double>(2 * n));
     if (d_correlator)
         correlate_long(p, least);
     else
         correlate(p, least);
     for (size_t q = 0; q < d_batch; ++q) {
-        const double mean = energy / static_cast<double>(2 * n);
+        const double mean = mean_power(p, q);
         const auto s =
             mean > 1e-30
                 ? static_cast<float>(d_top[q] / (static_cast<double>(p.known) * mean))
@@ -208,12 +246,6 @@ void preamble_search::score(pattern& p, int64_t position)
                        d_offset[q] * p.step_hz,
                        s };
         }
-        const size_t out = q, in = q + 2 * n;
-        energy += static_cast<double>(d_re[in]) * d_re[in] +
-                  static_cast<double>(d_im[in]) * d_im[in] -
-                  static_cast<double>(d_re[out]) * d_re[out] -
-                  static_cast<double>(d_im[out]) * d_im[out];
-        energy = std::max(energy, 0.0);
     }
 }
 
@@ -235,6 +267,10 @@ std::optional<preamble_candidate> preamble_search::advance(const sample_buffer& 
         }
         if (d_correlator)
             d_correlator->load(y, d_position);
+        d_energy.resize(d_re.size() + 1);
+        for (size_t i = 0; i < d_re.size(); ++i)
+            d_energy[i + 1] = d_energy[i] + static_cast<double>(d_re[i]) * d_re[i] +
+                              static_cast<double>(d_im[i]) * d_im[i];
         for (pattern& p : d_patterns)
             score(p, d_position);
         d_position += static_cast<int64_t>(d_batch);

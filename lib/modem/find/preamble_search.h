@@ -12,6 +12,7 @@
 #include <complex>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace gr::hf::kernel {
@@ -62,17 +63,20 @@ public:
 private:
     struct pattern {
         size_t family, number;
-        std::vector<std::complex<float>> symbols; // 0 where unknown
+        std::vector<std::complex<float>> symbols;         // 0 where unknown
+        std::vector<std::pair<size_t, size_t>> stretches; // those known: first, end
         size_t known;
         size_t piece; // symbols
         float threshold;
         int64_t hold; // positions after which a peak counts
         double step_hz;
         int contest;
-        int64_t place;                   // positions
-        std::vector<float> cosine, sine; // [offset][piece], offsets 0, step, 2 step, ...
+        int64_t place;              // positions
+        std::vector<size_t> pieces; // numbers of those in which something is known
+        std::vector<float> cosine,
+            sine; // [offset][of pieces], offsets 0, step, 2 step, ...
         size_t offsets = 0;
-        std::vector<piece_correlator::values> spectra; // of the pieces, if they are long
+        std::vector<piece_correlator::values> spectra; // of all pieces, if they are long
         // the first look: pieces together, offsets and their turns; 0 pieces: there is none
         size_t stretch = 0, coarse_offsets = 0;
         std::vector<float> coarse_cosine, coarse_sine; // [offset][piece of a stretch]
@@ -92,6 +96,8 @@ private:
                       size_t stride,
                       float least);
     void prepare_first_look(pattern& p, double seconds, double max_offset_hz) const;
+    static size_t stretch_of(const std::vector<size_t>& pieces, size_t most);
+    double mean_power(const pattern& p, size_t q) const;
     void score(pattern& p, int64_t position);
     preamble_candidate best_of_contest(pattern& due);
 
@@ -105,6 +111,7 @@ private:
     std::optional<piece_correlator> d_correlator;
     // work space
     std::vector<float> d_re, d_im, d_piece_re, d_piece_im;
+    std::vector<double> d_energy;          // of the half symbols before one
     std::vector<float> d_top, d_block_top; // power at the best offset
     std::vector<int> d_offset, d_block_offset;
 };

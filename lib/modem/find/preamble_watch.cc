@@ -92,7 +92,9 @@ bool preamble_watch::confirm(searched_for& s, const sample_buffer& in)
     const auto c = look(s, in);
     if (!c)
         return false;
-    s.search.restart(std::max(c->sample + peak_width, in.begin()));
+    // In a look the other patterns have peaks of their own, perhaps before this one.
+    if (s.every == 0)
+        s.search.restart(std::max(c->sample + peak_width, in.begin()));
     const family_reception& f = *s.families[c->family];
     if (c->sample >= d_from && !known(f, *c)) {
         ++d_candidates;

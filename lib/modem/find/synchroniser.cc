@@ -42,6 +42,11 @@ constexpr size_t beside_path = 2, most_sparse = 48;
 // What the window of delays has at least, of the power of paths that it could have: what is left out
 // for an early path costs half a decibel at most.
 constexpr double least_in_window = 0.9;
+/* Power of unknown symbols in a row that counts as free of them, of all: 5 dB below the noise at the highest
+ * SNR that a waveform is made for, 30 dB. Such rows for each tap, at least. */
+constexpr float clean_row = 3e-4f, clean_for_tap = 4;
+// Power of a path against the strongest one's that is taken in there: 20 dB.
+constexpr float of_strongest_certain = 0.01f;
 // Share of the known signal's energy, at a delay, that is rounding.
 constexpr float unseen = 1e-3f;
 
@@ -188,8 +193,16 @@ synchroniser::values synchroniser::at_all_delays(const half_symbol_stream& y,
 /* Offset that gives the piece outputs of the strong delays the most power. */
 double synchroniser::fine_offset(const half_symbol_stream& y, const values& fixed) const
 {
-    const size_t pieces = fixed.size() / d_piece;
-    const double piece_rate = d_grid.symbol_rate_bd() / static_cast<double>(d_piece);
+    // Pieces in which something is known, and their times, s.
+    std::vector<size_t> known;
+    std::vector<double> times;
+    for (size_t i = 0; (i + 1) * d_piece <= fixed.size(); ++i)
+        if (std::any_of(&fixed[i * d_piece],
+                        &fixed[i * d_piece] + d_piece,
+                        [](const value& v) { return v != value{}; })) {
+            known.push_back(i);
+            times.push_back(static_cast<double>(i * d_piece) / d_grid.symbol_rate_bd());
+        }
     std::vector<std::pair<float, int64_t>> power;
     float top = 0;
     for (const value& v : at_all_delays(y, fixed)) {
@@ -197,39 +210,37 @@ double synchroniser::fine_offset(const half_symbol_stream& y, const values& fixe
         power.push_back({ p, static_cast<int64_t>(power.size()) - d_search });
         top = std::max(top, p);
     }
-    std::vector<values> outputs;
+    const double step = d_plan->fine_step_hz;
+    const auto steps = static_cast<int>(d_plan->fine_range_hz / step);
+    // Every output at the lowest offset, and what a step turns it by.
+    std::vector<std::vector<std::complex<double>>> outputs;
+    std::vector<std::complex<double>> turn;
+    for (const double t : times)
+        turn.push_back(std::polar(1.0, -2 * M_PI * step * t));
     for (const auto& [p, k] : power)
         if (p >= d_plan->strong_delay * top) {
             outputs.emplace_back();
-            for (size_t i = 0; i < pieces; ++i)
+            for (size_t i = 0; i < known.size(); ++i)
                 outputs.back().push_back(
-                    correlate(y.at(k), fixed, i * d_piece, (i + 1) * d_piece));
+                    std::complex<double>(correlate(
+                        y.at(k), fixed, known[i] * d_piece, (known[i] + 1) * d_piece)) *
+                    std::polar(1.0, 2 * M_PI * steps * step * times[i]));
         }
-    const auto objective = [&](double hz) {
-        double sum = 0;
-        for (const auto& x : outputs) {
-            std::complex<double> s = 0;
-            for (size_t i = 0; i < x.size(); ++i)
-                s +=
-                    std::complex<double>(x[i]) *
-                    std::polar(1.0, -2 * M_PI * hz * static_cast<double>(i) / piece_rate);
-            sum += std::norm(s);
-        }
-        return sum;
-    };
-    const double step = d_plan->fine_step_hz;
-    const auto steps = static_cast<int>(d_plan->fine_range_hz / step);
-    int best = 0;
     std::vector<double> f(static_cast<size_t>(2 * steps + 1));
-    for (int i = -steps; i <= steps; ++i) {
-        f[static_cast<size_t>(i + steps)] = objective(i * step);
-        if (f[static_cast<size_t>(i + steps)] > f[static_cast<size_t>(best + steps)])
-            best = i;
-    }
-    if (best == -steps || best == steps)
-        return best * step;
-    const auto at = static_cast<size_t>(best + steps);
-    return (best + top_of(f[at - 1], f[at], f[at + 1])) * step;
+    for (double& total : f)
+        for (auto& x : outputs) {
+            std::complex<double> sum = 0;
+            for (size_t i = 0; i < x.size(); ++i) {
+                sum += x[i];
+                x[i] *= turn[i];
+            }
+            total += std::norm(sum);
+        }
+    const auto at = static_cast<size_t>(std::max_element(f.begin(), f.end()) - f.begin());
+    const double best = (static_cast<double>(at) - steps) * step;
+    if (at == 0 || at + 1 == f.size())
+        return best;
+    return best + top_of(f[at - 1], f[at], f[at + 1]) * step;
 }
 
 /* The first delay with more than \p least power, up to the strongest; but not one so far before the
@@ -289,6 +300,7 @@ std::optional<synchronised> synchroniser::run(const sample_buffer& in,
         if (std::min(a, b) < d_plan->other_half * std::max(a, b))
             return std::nullopt;
     }
+    s.correlation = power[peak];
     const double mean = mean_power(fine, rows);
 
     // Put the strongest path on the grid of half symbols, so that few taps describe it.
@@ -458,6 +470,41 @@ std::vector<float> synchroniser::without_side_peaks(const half_symbol_stream& y,
     return power;
 }
 
+/* The same equations of those rows alone that no unknown symbol reaches on the paths found: the power of
+ * these is no noise. Nothing: there are too few. */
+std::optional<sparse_equations> synchroniser::of_clean_rows(const sparse_equations& found,
+                                                            const value* rows,
+                                                            const values& fixed,
+                                                            const synchronised& s,
+                                                            float power_in) const
+{
+    const auto count = static_cast<int64_t>(2 * fixed.size());
+    const local_beliefs b(0, count, taps(), beliefs_of(fixed));
+    // Of taps that noise alone may have given, one would do to leave no row.
+    std::vector<float> certain = s.profile;
+    const float strongest = *std::max_element(certain.begin(), certain.end());
+    for (float& p : certain)
+        p = p < of_strongest_certain * strongest ? 0 : p;
+    std::vector<float> weight = foreign_power(b, 0, count, certain);
+    for (float& w : weight)
+        w = w <= clean_row * power_in ? 1 : 0;
+    sparse_equations e(taps());
+    e.add(known_signal(b, -static_cast<int64_t>(taps()), count),
+          0,
+          rows,
+          1,
+          std::move(weight));
+    if (e.weight() < clean_for_tap * static_cast<float>(found.active().size()))
+        return std::nullopt;
+    for (const uint16_t a : found.active())
+        if (certain[a] > 0)
+            e.activate(a);
+    const std::vector<float> load(e.active().size(), noise_colour * s.noise / power_in);
+    if (!e.solve(load))
+        return std::nullopt;
+    return e;
+}
+
 void synchroniser::estimate_sparse(synchronised& s,
                                    const half_symbol_stream& y,
                                    const values& fixed,
@@ -467,9 +514,18 @@ void synchroniser::estimate_sparse(synchronised& s,
     sparse_equations e = equations_of(y.at(0), taps(), fixed, power_in);
     pursue(e, power_in);
     s.noise = noise_left(e, static_cast<float>(e.solution().size()), power_in);
-    s.profile.assign(taps(), 0);
-    for (size_t k = 0; k < e.solution().size(); ++k)
-        s.profile[e.active()[k]] = std::norm(e.solution()[k]) + s.noise / known;
+    const auto begin_profile = [&] {
+        s.profile.assign(taps(), 0);
+        for (size_t k = 0; k < e.solution().size(); ++k)
+            s.profile[e.active()[k]] = std::norm(e.solution()[k]) + s.noise / known;
+    };
+    begin_profile();
+    if (2 * known < static_cast<float>(fixed.size()))
+        if (auto clean = of_clean_rows(e, y.at(0), fixed, s, power_in)) {
+            e = std::move(*clean);
+            s.noise = noise_left(e, static_cast<float>(e.active().size()), power_in);
+            begin_profile();
+        }
     for (int round = 0; round < d_plan->rounds && !e.solution().empty(); ++round) {
         std::vector<float> load;
         for (const uint16_t a : e.active())

@@ -21,7 +21,8 @@ struct synchronised {
     double origin =
         0;         //!< input sample of half-symbol row 0 of the stretch, at delay tap 0
     double hz = 0; //!< carrier offset
-    std::vector<float> profile;            //!< power of each delay tap
+    float correlation = 0;      //!< with the known symbols at the strongest delay, power
+    std::vector<float> profile; //!< power of each delay tap
     std::vector<std::complex<float>> taps; //!< those that are certain, else 0
     float noise = 1;                       //!< variance of a half-symbol row
     float gain = 0;                        //!< Es / N0 is gain / noise
@@ -82,6 +83,11 @@ private:
     equations_of(const value* rows, size_t delays, const values& fixed, float power);
     float noise_left(const sparse_equations& e, float freedom, float power) const;
     void pursue(sparse_equations& e, float power_in) const;
+    std::optional<sparse_equations> of_clean_rows(const sparse_equations& found,
+                                                  const value* rows,
+                                                  const values& fixed,
+                                                  const synchronised& s,
+                                                  float power_in) const;
     std::vector<float> without_side_peaks(const half_symbol_stream& y,
                                           const values& fixed,
                                           float known,

@@ -34,6 +34,8 @@ struct acquired {
     size_t first_tap = 0;       //!< delay tap of the first path
     float noise = 1;            //!< variance of a half-symbol sample
     double snr_db = 0;          //!< in the waveform's bandwidth
+    bool joined =
+        false; //!< without its preamble: symbol 0 is not the transmission's first
     //! Points that end where symbol 0 begins; empty: those of the description.
     std::vector<std::complex<float>> preamble;
 };

@@ -7,18 +7,28 @@
 
 namespace gr::hf::kernel {
 
-void diversity_link::begin(size_t k, const description& d, double start)
+void diversity_link::begin(size_t k, const description& d, double start, bool joined)
 {
-    d_sides[k] = {};
-    d_sides[k].waveform = &d;
-    d_sides[k].start = start;
+    side &me = d_sides[k], &other = d_sides[1 - k];
+    end(k);
+    me.waveform = &d;
+    me.start = start;
+    me.joined = joined;
+    if (other.waveform != &d)
+        return;
+    const double block_s = static_cast<double>(d.block_symbols()) / d.symbol_rate_bd;
+    const double blocks =
+        me.joined || other.joined ? std::round((start - other.start) / block_s) : 0;
+    if (std::abs(start - other.start - blocks * block_s) > pairs_within_s)
+        return;
+    me.paired = other.paired = true;
+    me.first = me.block = other.first + static_cast<int64_t>(blocks);
 }
 
-bool diversity_link::together() const
+void diversity_link::end(size_t k)
 {
-    const side &a = d_sides[0], &b = d_sides[1];
-    return a.waveform && a.waveform == b.waveform &&
-           std::abs(a.start - b.start) <= pairs_within_s;
+    d_sides[k] = {};
+    d_sides[1 - k].paired = false;
 }
 
 std::optional<decoded_block> diversity_link::decode(size_t k,
@@ -27,12 +37,13 @@ std::optional<decoded_block> diversity_link::decode(size_t k,
                                                     frame_source& source)
 {
     side &me = d_sides[k], &other = d_sides[1 - k];
+    const int64_t number = me.first + static_cast<int64_t>(block);
     if (!me.result) {
-        const bool pair = together() && other.block <= block;
-        if (pair && !(other.waits && other.block == block)) {
+        const bool pair = me.paired && other.block <= number;
+        if (pair && !(other.waits && other.block == number)) {
             me.waits = &d;
             me.source = &source;
-            me.block = block;
+            me.block = number;
             return std::nullopt;
         }
         ++d_blocks;
@@ -48,7 +59,7 @@ std::optional<decoded_block> diversity_link::decode(size_t k,
     }
     auto result = std::exchange(me.result, std::nullopt);
     me.waits = nullptr;
-    me.block = block + 1;
+    me.block = number + 1;
     return result;
 }
 

@@ -17,7 +17,8 @@ namespace gr::hf::kernel {
  *         meet at the end of each block to decode it once.
  *
  * The one that is there first waits for the other, so long as that follows the same transmission:
- * the same mode, begun at most pairs_within_s apart. It waits in the sense that it gives no block
+ * the same mode, begun at most pairs_within_s apart, or whole blocks more where one was joined
+ * without its preamble. It waits in the sense that it gives no block
  * yet; both must be given the samples of the same time, in turns. Who is alone decodes alone.
  */
 class diversity_link
@@ -29,10 +30,12 @@ public:
      */
     static constexpr double pairs_within_s = 0.01;
 
-    //! Side \p k follows a transmission whose first symbol is at \p start, seconds.
-    void begin(size_t k, const description& d, double start);
+    /*! \brief Side \p k follows a transmission whose first symbol is at \p start, seconds.
+     *  \param joined see acquired: it may be in another block of what the other side follows
+     */
+    void begin(size_t k, const description& d, double start, bool joined);
     //! It follows none any more.
-    void end(size_t k) { d_sides[k] = {}; }
+    void end(size_t k);
 
     /*! \brief Side \p k has all of block \p block.
      *  \details Ask again, after more samples, while it is empty.
@@ -49,13 +52,14 @@ private:
     struct side {
         const description* waveform = nullptr; // null: follows nothing
         double start = 0;
-        uint64_t block = 0; // first not decoded yet
+        bool joined = false;
+        int64_t first = 0; // number of its first block; two together count alike
+        int64_t block = 0; // of the first not decoded yet
+        bool paired = false;
         iterative_detector* waits = nullptr;
         frame_source* source = nullptr;
         std::optional<decoded_block> result; // by the other's doing
     };
-    bool together() const;
-
     std::array<side, sides> d_sides;
     uint64_t d_joint = 0, d_blocks = 0;
 };

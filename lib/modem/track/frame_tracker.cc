@@ -74,7 +74,8 @@ frame_tracker::frame_tracker(const acquired& a,
         for (const uint8_t number : d_d.preamble)
             d_a.preamble.push_back(d_d.known_points[number]);
     if (d_other.link)
-        d_other.link->begin(d_other.side, d_d, sample_of(0) / d_grid.sample_rate());
+        d_other.link->begin(
+            d_other.side, d_d, sample_of(0) / d_grid.sample_rate(), a.joined);
 }
 
 frame_tracker::~frame_tracker()

@@ -50,12 +50,12 @@ const std::vector<family>& families();
  *  \param join also for what shows a transmission whose preamble was missed, where that costs time
  *  of its own
  */
-std::vector<const family_reception*> receptions(int bandwidth_hz, bool join = false);
+std::vector<const family_reception*> receptions(int bandwidth_hz, bool join = true);
 
 /*! \brief The same in kHz, as users say it.
  *  \throws std::invalid_argument that names the bandwidths there are
  */
-std::vector<const family_reception*> listened_for(int bandwidth_khz, bool join = false);
+std::vector<const family_reception*> listened_for(int bandwidth_khz, bool join = true);
 
 //! The family of mode \p m.
 const family& family_of(const mode& m);

@@ -211,11 +211,11 @@ struct transmission {
     double end() const { return static_cast<double>(lead + length); }
 };
 
-// The preamble may be joined late; false ones lie elsewhere or have another mode.
+// A super-frame or two may have passed; without any of the preamble it is missed, though data are joined.
 const reception* right_of(const std::vector<reception>& got, const transmission& t)
 {
     for (const reception& g : got)
-        if (g.start.m == t.m &&
+        if (g.start.m == t.m && !g.start.joined &&
             g.sample > static_cast<int64_t>(t.lead) - static_cast<int64_t>(t.anywhere) &&
             g.sample < static_cast<int64_t>(t.lead + t.length))
             return &g;

@@ -80,7 +80,7 @@ void bind_tx_and_rx(py::module& m)
              py::arg("effort") = 1,
              py::arg("bandwidth") = 3,
              py::arg("antennas") = 1,
-             py::arg("join") = false)
+             py::arg("join") = true)
         .def("receptions", &rx::receptions);
 }
 

@@ -133,7 +133,8 @@ py::dict event_dict(const kernel::rx_event& e, const kernel::symbol_grid& grid)
                         "time"_a = time,
                         "mode"_a = s->m.to_string(),
                         "snr_db"_a = s->snr_db,
-                        "freq_offset_hz"_a = s->freq_offset_hz);
+                        "freq_offset_hz"_a = s->freq_offset_hz,
+                        "joined"_a = s->joined);
     if (const auto* o = std::get_if<rx_octets>(&e.what)) {
         py::dict d("type"_a = "octets",
                    "time"_a = time,
@@ -368,7 +369,7 @@ void bind_receiver(py::module& m)
             py::arg("effort") = 1,
             py::arg("bandwidth") = 3,
             py::arg("details") = false,
-            py::arg("join") = false,
+            py::arg("join") = true,
             "details: events of decoded blocks also hold symbols (equalised, PSK without "
             "scrambling), llrs (what the decoder was given, positive for 0) and taps "
             "(frames "
@@ -396,12 +397,16 @@ void bind_diversity_receiver(py::module& m)
         "Receiver of two antennas, or of two radios: their soft bits are decoded "
         "together, "
         "and where one hears nothing the other goes on alone.")
-        .def(py::init([](bool zero_interleaver, int effort, int bandwidth, bool details) {
+        .def(py::init([](bool zero_interleaver,
+                         int effort,
+                         int bandwidth,
+                         bool details,
+                         bool join) {
                  kernel::rx_options o;
                  o.zero_interleaver = zero_interleaver;
                  o.effort = effort;
                  auto rx = std::make_unique<kernel::diversity_receiver>(
-                     o, kernel::listened_for(bandwidth));
+                     o, kernel::listened_for(bandwidth, join));
                  rx->keep_details(details);
                  return rx;
              }),
@@ -409,6 +414,7 @@ void bind_diversity_receiver(py::module& m)
              py::arg("effort") = 1,
              py::arg("bandwidth") = 3,
              py::arg("details") = false,
+             py::arg("join") = true,
              "As hf.receiver.")
         .def("push",
              &receive_both,

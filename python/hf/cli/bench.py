@@ -331,3 +331,33 @@ def learned(channels: Tuple[str, ...], modes: Tuple[str, ...], trials: int, seed
     except ValueError as error:
         raise fail(str(error)) from None
     print(measure.table(rows))
+
+
+@command.command("late-entry")
+@click.option("--bandwidth", type=int, default=3, show_default=True, metavar="KHZ")
+@click.option("--waveform", "waveforms", type=click.IntRange(1, 13), multiple=True,
+              help="Only this one; may be repeated.")
+@click.option("--interleaver", "interleavers", type=click.Choice(["US", "S", "M", "L"]),
+              multiple=True, default=["S"], show_default=True, help="May be repeated.")
+@click.option("--trials", type=click.IntRange(1), default=10, show_default=True,
+              help="Transmissions of each mode and channel.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
+              help="Of the first of them.")
+@click.option("-j", "--jobs", type=click.IntRange(0), default=0, help="At once.  [default: "
+              "as many as processors]")
+def late_entry(bandwidth: int, waveforms: Tuple[int, ...], interleavers: Tuple[str, ...],
+               trials: int, seed: int, jobs: int) -> None:
+    """How surely transmissions of 5069 are joined whose first two seconds were missed.
+
+    Each of three Long blocks, with an offset of up to 75 Hz, on AWGN at the SNR that its data are
+    wanted to need and on Poor at the standard's limit; the receiver is told the bandwidth alone.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+    from ..lab import late_entry as measure
+    wanted = measure.conditions(bandwidth, waveforms, interleavers)
+    if not wanted:
+        raise click.UsageError(f"bandwidth {bandwidth} has none of these waveforms")
+    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as executor:
+        rows = watched(measure.measure(wanted, trials, seed, executor), len(wanted),
+                       lambda row: f"{row.condition.mode} {row.condition.channel}")
+    print(measure.table(rows))

@@ -28,7 +28,8 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
     else:
         click.echo("{mode} from {start_s:.2f} s to {end_s:.2f} s: {octets} octets, "
                    "SNR {snr_db:.1f} dB, offset {freq_offset_hz:+.1f} Hz, ended: {ended}"
-                   .format(**report), err=True)
+                   .format(**report) + (", its begin was missed" if report["joined"] else ""),
+                   err=True)
 
 
 def _open(path: str, other: Optional[str], sample_rate: Optional[float],
@@ -62,9 +63,9 @@ def _open(path: str, other: Optional[str], sample_rate: Optional[float],
               "tell them apart.")
 @click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
               help="0 equalises and decodes once, 1 iterates between the two, 2 iterates longer.")
-@click.option("--join", is_flag=True,
-              help="Join transmissions of 5069 whose preamble was missed, too, at the begin of "
-              "their next Long block; their mode is found by what can be decoded.")
+@click.option("--join/--no-join", default=True, show_default=True,
+              help="Join transmissions of 5069 whose preamble was missed, at the begin of their "
+              "next Long block; their mode is found by what can be decoded.")
 @click.option("--json", "as_json", is_flag=True,
               help="Report each transmission as one line of JSON on standard error.")
 @click.option("--diversity", "other", type=click.Path(), metavar="IN2|channels",
@@ -88,21 +89,21 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
     (--format and --sample-rate), or - (the default) for a WAV or raw samples on standard
     input. Mode, frequency offset and level are found by themselves.
 
-    The exit status is 0 if at least one transmission was received up to its end-of-message
-    mark, 1 if none was, 2 for wrong use.
+    The exit status is 0 if at least one transmission was received from its preamble to its
+    end-of-message mark, 1 if none was, 2 for wrong use.
 
     \b
     Keys of --json: mode, start_s, end_s (seconds of input), freq_offset_hz, snr_db (in
     the bandwidth, mean over the blocks), octets, ended (eom; lost: no end-of-message mark came;
-    preempted: by a new preamble), doppler_hz (two-sigma spread), delay_spread_ms (two
-    standard deviations), coded_ber (share of coded bits that the decoder corrected).
+    preempted: by a new preamble), joined (whether its begin was missed), doppler_hz
+    (two-sigma spread), delay_spread_ms (two standard deviations), coded_ber (share of coded
+    bits that the decoder corrected).
 
     \b
     Examples:
       hf demodulate recording.wav > message.txt
       hf demodulate --format s16le --sample-rate 48000 recording.s16le
       hf demodulate --bandwidth 12 recording.sigmf-meta > picture.jpg
-      hf demodulate --bandwidth 12 --join late.sigmf-meta > rest
       hf demodulate north.wav --diversity south.wav > message.txt
       hf demodulate both.wav --diversity channels > message.txt
       arecord -t wav -f S16_LE -r 48000 | hf demodulate --json -
@@ -111,8 +112,6 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
         raise click.UsageError("--format needs --sample-rate")
     if sample_rate is not None and raw_format is None:
         raise click.UsageError("--sample-rate is for raw samples and needs --format")
-    if join and other is not None:
-        raise click.UsageError("--join is for one antenna, without --diversity")
     if path == "-" and sys.stdin.isatty():
         raise click.UsageError("there is no input: name a file or use a pipe")
     reception = demodulation.Reception(

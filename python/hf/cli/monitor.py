@@ -25,7 +25,8 @@ class Channel:
 
     def __init__(self, hz: float, effort: int) -> None:
         self.hz = hz
-        self.receiver = _hf.receiver(effort=effort)
+        # Many at once: to look for what has lost its preamble would cost a fifth and more.
+        self.receiver = _hf.receiver(effort=effort, join=False)
         self.payload = bytearray()
         self.reports: List[Tuple[Dict[str, Any], bytes]] = []
         self.reception = demodulation.Reception(self.payload.extend, self._report)

@@ -179,7 +179,9 @@ class Ear(gr.basic_block):
                             "delay_spread_ms": [], "coded_ber": []}
             # Before a block is decoded the preamble is all that is known.
             self._first = {name: meta.get(name) for name in ("snr_db", "freq_offset_hz")}
-            self._judge = Judge(self.expected[mode]) if mode in self.expected else None
+            # What begins in the midst is not the pattern from its begin on.
+            whole = mode in self.expected and not meta.get("joined")
+            self._judge = Judge(self.expected[mode]) if whole else None
         elif self._now is not None and kind == "rx_octets":
             received = bytes(pmt.u8vector_elements(pmt.cdr(message)))
             self._now["octets"] += len(received)

@@ -26,16 +26,13 @@ using verdict = preamble_reader::verdict;
 constexpr double sought_s = 0.4;
 constexpr size_t least_words = 4;
 // How often; for a new one to be heard before the next Long block, which come every 6.8 to 10.2 s.
-constexpr double look_every_s = 1;
+constexpr double look_every_s = 1.25;
 /* On noise a score of 21 comes once in two hours over 35 offsets where it is looked for all the time
  * (reception.cc); here they are up to 70, in a fifth of the time, for each kind of frame. */
 constexpr float threshold = 21;
 // Steps of the carrier offset times the duration: 1.1 dB is lost half a step off.
 constexpr double step_turns = 0.55;
 constexpr double first_look_s = 0.02;
-/* Frank sequences resemble themselves at 100 Hz and another place so much that the 0.9 dB which 75 Hz cost
- * in pieces twice as long decide for the wrong one. */
-constexpr double piece_s = 1 / 600.0;
 /* Probes so far apart leave the offset open by the inverse of that, 8.3 Hz mostly, but for what it
  * turns within a probe. The search's steps are too wide to see this: looked at are two such places to
  * either side, in steps that cost a tenth of a dB over all probes. */
@@ -116,6 +113,7 @@ preamble_meaning boundary_reader::meaning() const
     preamble_meaning m;
     m.waveform = d_c.d;
     m.may_be = &d_c.modes;
+    m.joined = true;
     m.plan = d_c.modes.front().plan;
     m.symbols_to_data = d_c.stretch.symbols;
     m.symbols_seen = d_c.d->known;
@@ -161,6 +159,12 @@ search_pattern add_probes(like_frames& c)
     p.hold = frame;
     p.step_hz = step_turns * c.d->symbol_rate_bd / static_cast<double>(p.symbols.size());
     p.periodic = true;
+    /* The base of a probe is a chirp in steps: ahead by a symbol it resembles itself higher by the rate of
+     * bases, with 0.8 of the power where they have 25 symbols; and so do probes a frame apart, at the next
+     * multiple of the rate of frames. */
+    const double frame_hz = c.d->symbol_rate_bd / static_cast<double>(frame),
+                 base_hz = c.d->symbol_rate_bd / static_cast<double>(probe.base);
+    p.resembles_hz = std::round(base_hz / frame_hz) * frame_hz;
     p.first_look_s = first_look_s;
     return p;
 }
@@ -191,7 +195,6 @@ std::unique_ptr<joined> join(int khz)
 {
     auto j = std::make_unique<joined>();
     j->family.symbol_rate_bd = 800.0 * khz;
-    j->family.synchroniser.piece_s = piece_s;
     j->family.synchroniser.fine_range_hz = fine_range_hz;
     j->family.synchroniser.fine_step_hz = fine_step_hz;
     size_t longest = 0; // frame and probe
