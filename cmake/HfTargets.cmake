@@ -2,8 +2,8 @@
 # Helpers for the targets of this project.
 include_guard()
 
-# Warnings for our own code. -Werror can be switched off with -DHF_WERROR=OFF for compilers
-# that we have not seen yet.
+# Warnings for our own code. They are errors only with -DHF_WERROR=ON, as in CI: a user's compiler
+# may know warnings that ours does not.
 function(hf_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra $<$<BOOL:${HF_WERROR}>:-Werror>)
 endfunction()

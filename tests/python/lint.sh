@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Style of our own code: lint.sh python | cpp. 77: the tool is not installed.
+# The judges are flake8 and clang-format of Debian 12, where CI runs this. Other versions differ.
 set -eu
 cd "$(dirname "$0")/../.."
 

@@ -10,8 +10,7 @@ import threading
 import pytest
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TEST_ONLY = {"libgtest-dev", "python3-pytest", "python3-distributed", "flake8", "clang-format",
-             "tshark", "bind9-dnsutils"}
+TEST_ONLY = {"libgtest-dev", "python3-pytest", "python3-distributed", "tshark", "bind9-dnsutils"}
 
 # Stand-ins go on when the launcher has shown what they said.
 SEEN = r"""#!/bin/sh

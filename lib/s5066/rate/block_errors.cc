@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <mutex>
 #include <stdexcept>
 
@@ -272,7 +273,7 @@ constexpr measured_row measured_rows[] = {
 #include "measured_block_errors.inc"
 };
 
-std::map<std::string, block_error_curves> read_measured()
+std::map<std::string, block_error_curves, std::less<>> read_measured()
 {
     std::map<std::string, std::map<std::string, std::vector<block_error_point>>> points;
     for (const auto& r : measured_rows) {
@@ -282,7 +283,7 @@ std::map<std::string, block_error_curves> read_measured()
                                               any ? r.bad_blocks / r.blocks : 1,
                                               r.ber_of_bad });
     }
-    std::map<std::string, block_error_curves> curves;
+    std::map<std::string, block_error_curves, std::less<>> curves;
     for (const auto& [channel, modes] : points) {
         for (const auto& [name, list] : modes) {
             curves[channel].add(mode::parse(name), list);
@@ -293,7 +294,7 @@ std::map<std::string, block_error_curves> read_measured()
 
 } // namespace
 
-const block_error_curves& measured_block_errors(const std::string& channel)
+const block_error_curves& measured_block_errors(std::string_view channel)
 {
     static const auto all = read_measured();
     const auto found = all.find(channel);
@@ -302,7 +303,7 @@ const block_error_curves& measured_block_errors(const std::string& channel)
         for (const auto& [name, curves] : all) {
             known += (known.empty() ? "" : ", ") + name;
         }
-        throw std::invalid_argument("channel '" + channel + "': measured are " + known);
+        throw std::invalid_argument("channel '" + std::string(channel) + "': measured are " + known);
     }
     return found->second;
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -99,6 +100,6 @@ private:
  *  \param channel "awgn", "good", "moderate", "poor" or "high-moderate"
  *  \throws std::invalid_argument for another channel
  */
-const block_error_curves& measured_block_errors(const std::string& channel);
+const block_error_curves& measured_block_errors(std::string_view channel);
 
 } // namespace gr::hf::s5066
