@@ -30,7 +30,10 @@ def main(folder: str) -> None:
                    + BashComplete(hf, {}, "hf", "_HF_COMPLETE").source())
     try:
         from click_man.core import write_man_pages
-    except ImportError:
+    except ImportError as error:
+        # From Python 3.12 on, click-man needs the distutils that setuptools brings.
+        print(f"no manual pages: {error.msg} (Debian: python3-click-man, python3-setuptools)",
+              file=sys.stderr)
         return
     # Commands are imported when they are called; the pages want all of them.
     hf.commands = {name: hf.get_command(None, name) for name in COMMANDS}

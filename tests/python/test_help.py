@@ -208,7 +208,6 @@ def test_what_is_allowed_is_what_is_taken(key, make):
 
 
 def test_every_command_has_a_manual_page(tmp_path):
-    pytest.importorskip("click_man")
     subprocess.run(["/usr/bin/python3", os.path.join(TREE, "apps/make_manual.py"), str(tmp_path)],
                    check=True)
     pages = {p.stem: p.read_text() for p in (tmp_path / "man1").iterdir()}
@@ -217,6 +216,20 @@ def test_every_command_has_a_manual_page(tmp_path):
     assert {"hf-console-ping", "hf-bench-speed"} <= set(pages)
     for name, text in pages.items():
         assert "\b" not in text and len(text) > 300, name
+
+
+def test_missing_manual_pages_are_reported(tmp_path):
+    """click-man cannot be imported: not installed, or Python has no distutils."""
+    broken = tmp_path / "click_man"
+    broken.mkdir()
+    (broken / "__init__.py").write_text("raise ImportError('No module named distutils')\n")
+    path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
+    r = subprocess.run(["/usr/bin/python3", os.path.join(TREE, "apps/make_manual.py"),
+                        str(tmp_path / "manual")], check=True, capture_output=True, text=True,
+                       env={**os.environ, "PYTHONPATH": path})
+    assert r.stderr.splitlines() == ["no manual pages: No module named distutils "
+                                     "(Debian: python3-click-man, python3-setuptools)"]
+    assert (tmp_path / "manual" / "hf.bash").exists()
 
 
 @pytest.mark.parametrize("typed, offered", [

@@ -18,10 +18,10 @@ CONDA = {
     "cmake": "cmake", "debhelper-compat": None, "dh-sequence-python3": None,
     "gnuradio-dev": "gnuradio-core", "libboost-dev": "libboost-devel",
     "libboost-thread-dev": None, "libfftw3-dev": "fftw", "libliquid-dev": "liquid-dsp",
-    "libsoapysdr-dev": "soapysdr", "libuhd-dev": "uhd", "libvolk2-dev": "volk",
+    "libsoapysdr-dev": "soapysdr", "libuhd-dev": "uhd", "libvolk-dev": "volk",
     "ninja-build": "ninja", "pkg-config": "pkg-config",
     "pybind11-dev": "pybind11", "python3-aiohttp": "aiohttp", "python3-click": "click",
-    "python3-click-man": None, "python3-dev": "python", "python3-numpy": "numpy",
+    "python3-click-man": None, "python3-setuptools": None, "python3-dev": "python", "python3-numpy": "numpy",
     "python3-rich": "rich", "zlib1g-dev": "zlib", "gnuradio": "gnuradio-core",
     "python3-matplotlib": "matplotlib-base", "python3-scipy": "scipy", "curl": None,
     "libgnuradio-hf0.1": None}
