@@ -31,6 +31,12 @@ class Clock:
         return self.now
 
 
+@pytest.fixture(autouse=True)
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kind of terminal does not depend on where the tests run."""
+    monkeypatch.setenv("TERM", "xterm")
+
+
 def made(total: float = 1.0, terminal: bool = True) -> Any:
     clock, written = Clock(), io.StringIO()
     console = Console(file=written, force_terminal=terminal, width=80)
@@ -76,6 +82,17 @@ def test_long_work_shows_a_line_that_is_gone_at_the_end(monkeypatch):
     assert sys.stderr is before
     assert " 25 %" in written.getvalue()
     assert written.getvalue().endswith("\x1b[2K")  # the line is erased
+
+
+def test_streams_are_redirected_before_the_first_drawing(monkeypatch):
+    streams = []
+    monkeypatch.setattr(_progress.Live, "start", lambda _: streams.append(sys.stderr))
+    monkeypatch.setattr(_progress.Live, "stop", lambda _: None)
+    monkeypatch.setattr(_progress, "DELAY_S", 0.01)
+    progress, _, _ = made()
+    with progress:
+        until(lambda: streams)
+    assert isinstance(streams[0], _progress._Above)
 
 
 def test_without_a_terminal_nothing_is_shown(monkeypatch):

@@ -91,12 +91,13 @@ class Progress:
             self._live = Live(get_renderable=self.line, console=self._console, transient=True,
                               refresh_per_second=2, redirect_stdout=False,
                               redirect_stderr=False)
-            self._live.start()
+            # Redirect before the first drawing, or a line printed in between spoils it.
             self._streams = sys.stdout, sys.stderr
             sys.stderr = _Above(self._console, sys.stderr)  # type: ignore[assignment]
             # Results may go into a file while the line stands on the terminal.
             if sys.stdout.isatty():
                 sys.stdout = _Above(self._console, sys.stdout)  # type: ignore[assignment]
+            self._live.start()
 
     def words(self) -> Tuple[float, str]:
         """The share that is done, 0 to 1, and what is said beside the bar."""
