@@ -12,6 +12,12 @@ from typing import Callable, List, Optional
 import xml.etree.ElementTree as ElementTree
 
 
+#: A run with more failures than these does not repeat any.
+MOST_REPEATED = 3
+#: A run with more flaky tests than these has failed.
+MOST_FLAKY = 1
+
+
 @dataclass
 class Counts:
     """How tests ended."""
@@ -19,10 +25,17 @@ class Counts:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    #: Failed beside other tests and passed alone.
+    flaky: int = 0
 
     def summary(self) -> str:
         """The line that a run ends with."""
-        return f"tests: {self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+        flaky = f", {self.flaky} flaky" if self.flaky else ""
+        return f"tests: {self.passed} passed, {self.failed} failed, {self.skipped} skipped{flaky}"
+
+    def good(self) -> bool:
+        """Tests ran, none failed, and at most one was flaky."""
+        return self.passed > 0 and self.failed == 0 and self.flaky <= MOST_FLAKY
 
 
 def count(junit: str) -> Counts:
@@ -55,10 +68,10 @@ def failures(junit: str) -> List[str]:
 
 
 def run_alone(build: str, names: List[str]) -> List[str]:
-    """Run tests once more, one at a time; returns those that pass so.
+    """Run failed tests once more, one at a time. Returns the flaky ones, which pass this time.
 
-    What talks to the kernel, to sound servers and to other programs in real time can fail beside
-    other tests that take its processor. A test that fails alone has failed.
+    A test that talks to the kernel, to a sound server or to another program in real time can fail
+    while other tests take its processor.
     """
     with tempfile.TemporaryDirectory() as scratch:
         junit = os.path.join(scratch, "junit.xml")
@@ -71,10 +84,6 @@ def run_alone(build: str, names: List[str]) -> List[str]:
         except (OSError, ElementTree.ParseError):
             return []
     return [n for n in names if n in ran and n not in still]
-
-
-#: More failures than these are not bad luck, and are not run again.
-MOST_RUN_ALONE = 3
 
 
 def skips(junit: str) -> List[str]:

@@ -128,13 +128,17 @@ def test_what_was_skipped_is_said_with_its_reason(hf, build, tmp_path):
                for line in said)
 
 
-def test_what_fails_beside_others_is_run_alone_and_named(hf, build, tmp_path):
+def test_a_flaky_test_is_reported_and_two_fail_the_run(hf, build, tmp_path):
     with open(tmp_path / "CMakeLists.txt", "a") as file:
-        file.write('add_test(NAME moody COMMAND sh -c '
-                   '"test -e tried || { touch tried; echo no luck; exit 1; }")\n')
+        for name in ("moody", "second"):
+            file.write(f'add_test(NAME {name} COMMAND sh -c "test -e {name} || '
+                       f'{{ touch {name}; echo no luck; exit 1; }}")\n')
     r = hf("test", "-k", "fine|moody", env=build)
-    assert r.status == 0 and r.out == b"tests: 3 passed, 0 failed, 0 skipped\n"
-    assert "no luck" in r.err and "failed beside others, passed alone: moody" in r.err
+    assert r.status == 0 and r.out == b"tests: 2 passed, 0 failed, 0 skipped, 1 flaky\n"
+    assert "no luck" in r.err and "flaky: moody failed beside others" in r.err
+    (tmp_path / "build" / "moody").unlink()
+    r = hf("test", "-k", "fine|moody|second", env=build)
+    assert r.status == 1 and r.out == b"tests: 2 passed, 0 failed, 0 skipped, 2 flaky\n"
     r = hf("test", "-k", "fine|broken", env=build)
     assert r.status == 1 and r.out == b"tests: 2 passed, 1 failed, 0 skipped\n"
     assert r.err.count("what went wrong") == 2

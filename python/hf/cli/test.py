@@ -33,11 +33,11 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
             variant: Optional[str], ctest_options: List[str]) -> None:
     """Build the source tree and run its tests; further options go to ctest.
 
-    Progress, the output of failed tests and what was skipped, with the reason, go to standard
-    error, parts of tests included. Up to three tests that fail are run once more, alone; those
-    that pass then are named and count as passed. The last line, on standard
-    output, is "tests: N passed, M failed, K skipped". The exit status is 0 only if tests ran
-    and none failed.
+    Progress, the output of failed tests and the reason of each skip go to standard error. If at
+    most three tests fail, each is repeated alone. A test that passes this time is reported as
+    flaky. The last line, on standard output, is "tests: N passed, M failed, K skipped", with the
+    number of flaky tests if there are any. The exit status is 0 only if tests passed, none failed
+    and at most one was flaky.
     """
     build = os.environ.get("HF_BUILD_DIR", "")
     if not build:
@@ -73,20 +73,20 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
                                             testing.failures(junit))
             except (OSError, ValueError) as error:
                 raise fail(f"ctest left no report: {error}") from None
-        alone = []
-        if 0 < len(failed) == counts.failed <= testing.MOST_RUN_ALONE:
-            alone = testing.run_alone(build, failed)
-            counts.passed += len(alone)
-            counts.failed -= len(alone)
+        flaky = []
+        if 0 < len(failed) == counts.failed <= testing.MOST_REPEATED:
+            flaky = testing.run_alone(build, failed)
+            counts.flaky = len(flaky)
+            counts.failed -= len(flaky)
     except RuntimeError as error:
         raise fail(str(error)) from None
     except OSError as error:
         raise fail(f"{error.filename}: {error.strerror}") from None
     for line in left_out:
         click.echo(f"skipped: {line}", err=True)
-    for name in alone:
-        click.echo(f"failed beside others, passed alone: {name}", err=True)
+    for name in flaky:
+        click.echo(f"flaky: {name} failed beside others and passed alone", err=True)
     sys.stderr.flush()
     click.echo(counts.summary())
-    if (ran.returncode != 0 and not alone) or counts.failed or not counts.passed:
+    if (ran.returncode != 0 and not flaky) or not counts.good():
         sys.exit(1)
