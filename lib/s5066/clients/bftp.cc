@@ -36,10 +36,13 @@ std::vector<uint8_t> bftp_message(const std::string& name,
 {
     if (file.size() > UINT32_MAX)
         return {};
-    auto v = encode(bftp_header{ name, static_cast<uint32_t>(file.size()) });
-    if (!v.empty())
-        v.insert(v.end(), file.begin(), file.end());
-    return v;
+    const auto header = encode(bftp_header{ name, static_cast<uint32_t>(file.size()) });
+    if (header.empty())
+        return {};
+    octet_writer w;
+    w.bytes(header);
+    w.bytes(file);
+    return std::move(w.out());
 }
 
 std::optional<bftp_file> decode_bftp(const std::vector<uint8_t>& message)
