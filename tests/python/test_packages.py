@@ -21,10 +21,11 @@ CONDA = {
     "libsoapysdr-dev": "soapysdr", "libuhd-dev": "uhd", "libvolk-dev": "volk",
     "ninja-build": "ninja", "pkg-config": "pkg-config",
     "pybind11-dev": "pybind11", "python3-aiohttp": "aiohttp", "python3-click": "click",
-    "python3-click-man": None, "python3-setuptools": None, "python3-dev": "python", "python3-numpy": "numpy",
+    "python3-click-man": None, "python3-dev": "python", "python3-numpy": "numpy",
+    "python3-setuptools": None,
     "python3-rich": "rich", "zlib1g-dev": "zlib", "gnuradio": "gnuradio-core",
     "python3-matplotlib": "matplotlib-base", "python3-scipy": "scipy", "curl": None,
-    "libgnuradio-hf0.1": None}
+    "libgnuradio-hf0.2": None}
 
 
 #: What the recipe asks for besides, and why Debian need not.
@@ -197,3 +198,36 @@ def test_what_git_archive_makes_knows_its_commit(tmp_path):
     subprocess.run(["cmake", f"-DSOURCE={tmp_path}", "-DVERSION=1.2.3", f"-DOUT={out}", "-P",
                     tmp_path / "cmake" / "HfVersion.cmake"], check=True)
     assert f'__commit__ = "{head[:10]}"' in out.read_text()
+
+
+def test_warnings_are_errors_in_ci_only():
+    """A user's compiler may know warnings that ours does not."""
+    assert re.search(r"option\(HF_WERROR .* OFF\)", read("CMakeLists.txt"))
+    assert "export HF_CMAKE_FLAGS=-DHF_WERROR=ON\n" in read(".ci", "run")
+    # Nobody but a script that looks for warnings turns them on.
+    said = subprocess.run(["git", "-C", TREE, "-c", f"safe.directory={TREE}", "grep", "-l",
+                           "HF_WERROR=ON"], capture_output=True, text=True)
+    if said.returncode == 128:
+        pytest.skip("this is no git checkout")
+    assert set(said.stdout.split()) <= {
+        ".ci/run", "tests/packages/systems.sh", "tests/python/test_packages.py",
+        "docs/where-to-put-things.md"}
+
+
+def test_the_recipe_of_pybombs():
+    yaml = pytest.importorskip("yaml", reason="reading the recipe needs python3-yaml")
+    recipe = yaml.safe_load(read("packaging", "gr-hf.lwr"))
+    assert recipe.keys() == {"category", "depends", "description", "gitbranch", "inherit",
+                             "satisfy", "source"}
+    # Every library that a recipe exists for, by its name there.
+    assert set(recipe["depends"]) == {"gnuradio", "boost", "fftw", "pybind11", "soapysdr", "uhd"}
+    assert recipe["inherit"] == "cmake" and recipe["source"].startswith("git+https://")
+
+
+def test_the_container_installs_the_packages_of_the_tree():
+    text = read("Containerfile")
+    for package in ("gr-hf", "libgnuradio-hf"):
+        assert re.search(rf"COPY --from=build .*/src/{package}", text)
+    # What the package only recommends, and the demo uses.
+    assert debian("Recommends", "gr-hf") <= set(text.split())
+    assert 'CMD ["hf", "demo", "--stay"]' in text

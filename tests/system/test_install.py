@@ -139,4 +139,4 @@ def test_package_of_another_minor_version_is_refused(prefix, tmp_path):
                                  f"-DCMAKE_PREFIX_PATH={prefix}"],
                                 capture_output=True, text=True)
     assert configured.returncode != 0
-    assert "0.1.0" in configured.stderr
+    assert "0.2.0" in configured.stderr
