@@ -10,6 +10,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto status_interval = 2s; // at least, while transmitting: A.5.1.2.5 step 8
+// A complete transmission whose START does not come is refused after this silence.
+constexpr auto start_limit = 30s;
 constexpr uint32_t max_latency_ms =
     30000; // beyond it the keep-alive timer ends it anyway
 // A terminal that does not read so much is given up.
@@ -107,7 +109,6 @@ void tcp_modem::on_payload(const tcp_payload& p)
 
 void tcp_modem::on_transfer(const data_transfer& p)
 {
-    const bool armed = state() == tx_state::queueing || state() == tx_state::started;
     const bool first =
         p.order == packet_order::first_only || p.order == packet_order::first_and_last;
     const bool last =
@@ -115,11 +116,11 @@ void tcp_modem::on_transfer(const data_transfer& p)
     std::optional<nak_cause> refused;
     if (state() == tx_state::draining_forced)
         refused = nak_cause::underrun;
-    else if (!armed || last_known())
+    else if (state() != tx_state::queueing && state() != tx_state::started)
         refused = nak_cause::not_armed;
     else if (first && d_first)
         refused = nak_cause::multiple_first;
-    else if (!first && !d_first)
+    else if (!first && (!d_first || last_known())) // belongs to no transmission
         refused = nak_cause::missing_first;
     if (refused) {
         send(tx_data_nak{ *refused, p.id });
@@ -199,8 +200,7 @@ void tcp_modem::tx_changed()
         on_transfer(held);
         process();
     }
-    const bool moving = state() != tx_state::flushed && state() != tx_state::queueing;
-    if (moving || wire_state() != d_told)
+    if (moving() || wire_state() != d_told)
         send_status();
 }
 
@@ -256,12 +256,23 @@ void tcp_modem::send(const tcp_payload& p)
         finish("does not read: " + std::to_string(unsent()) + " octets wait");
 }
 
+bool tcp_modem::moving() const
+{
+    return state() != tx_state::flushed && state() != tx_state::queueing;
+}
+
+bool tcp_modem::lacks_start() const
+{
+    return state() == tx_state::queueing && last_known() && port_ready();
+}
+
 std::optional<sim_time> tcp_modem::next_deadline() const
 {
     auto due = d_link.next_deadline();
-    const bool moving = state() != tx_state::flushed && state() != tx_state::queueing;
-    if (due && connected() && moving)
+    if (due && connected() && moving())
         due = std::min(*due, d_status_at + status_interval);
+    if (due && connected() && lacks_start())
+        due = std::min(*due, d_status_at + start_limit);
     return due;
 }
 
@@ -273,9 +284,13 @@ void tcp_modem::on_deadline(sim_time now)
         return;
     if (d_held)
         d_link.heard(now);
-    if (connected() && now >= d_status_at + status_interval &&
-        state() != tx_state::flushed && state() != tx_state::queueing)
+    if (connected() && moving() && now >= d_status_at + status_interval)
         send_status();
+    if (connected() && lacks_start() && now >= d_status_at + start_limit) {
+        abort_tx();
+        send(tx_data_nak{ nak_cause::not_armed, d_last_id });
+        send_status();
+    }
     d_link.on_deadline(now);
 }
 

@@ -13,6 +13,12 @@ namespace gr::hf::modem_interface {
  * room for the longest one (step 10 of A.5.1.2.5), and that does not count as silence of the
  * terminal; a LAST packet of a reception carries no octets; critical octets are those of the
  * next interleaver block.
+ *
+ * Nothing is transmitted before START, a single FIRST AND LAST packet neither: the terminal
+ * chooses the moment (step 7 of A.5.1.2.5). While a complete transmission waits for START the
+ * state is ARMED, and a packet of another transmission is refused as a second FIRST, or as one
+ * without FIRST. Without START and any status for 30 s the transmission is refused (NAK of its
+ * last packet) and the state is FLUSHED.
  */
 class tcp_modem : public modem_session
 {
@@ -42,6 +48,8 @@ private:
     void send(const tcp_payload& p);
     void send_status();
     transmitter_state wire_state() const;
+    bool moving() const;      //!< started and not yet flushed
+    bool lacks_start() const; //!< complete, and START may come
 
     tcp_link d_link;
     sim_time d_now{};                    // of the host

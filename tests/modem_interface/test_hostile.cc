@@ -200,6 +200,51 @@ TEST(tcp_protocol, start_and_arm_out_of_turn_only_give_the_state)
     EXPECT_TRUE(h.modem.finished().empty());
 }
 
+TEST(tcp_protocol, a_lone_packet_waits_for_its_start_and_the_answers_agree_with_the_state)
+{
+    by_hand h;
+    h.greet();
+    h.say(tcp_payload(transmit_arm{}));
+    h.transfer(packet_order::first_and_last, { 1, 2, 3 });
+    EXPECT_EQ(h.last<tx_status>()->state, transmitter_state::armed_port_ready);
+    h.transfer(packet_order::first_and_last, { 4 }); // armed: not "not armed"
+    EXPECT_EQ(h.last<tx_data_nak>()->cause, nak_cause::multiple_first);
+    h.transfer(packet_order::last, { 4 });
+    EXPECT_EQ(h.last<tx_data_nak>()->cause, nak_cause::missing_first);
+    EXPECT_FALSE(h.modem.want_tx(h.now));
+    h.say(tcp_payload(transmit_start{}));
+    EXPECT_EQ(h.last<tx_status>()->state, transmitter_state::draining_ok);
+    h.transfer(packet_order::first_and_last, { 4 });
+    EXPECT_EQ(h.last<tx_data_nak>()->cause, nak_cause::not_armed);
+    ASSERT_TRUE(h.modem.want_tx(h.now));
+    EXPECT_EQ(h.modem.pull(h.now, h.now, 45).octets, (octets{ 1, 2, 3 }));
+}
+
+TEST(tcp_protocol, a_lone_packet_whose_start_never_comes_is_refused_and_blocks_nothing)
+{
+    by_hand h;
+    h.greet();
+    h.say(tcp_payload(transmit_arm{}));
+    h.transfer(packet_order::first_and_last, { 1, 2, 3 });
+    std::vector<nak_cause> refused;
+    for (int k = 0; k < 20; ++k) {
+        h.now += 2s;
+        h.say(packet_type::data); // keep-alive
+        h.modem.on_deadline(h.now);
+        if (const auto nak = h.last<tx_data_nak>())
+            refused.push_back(nak->cause);
+    }
+    EXPECT_EQ(refused, std::vector{ nak_cause::not_armed });
+    h.say(tcp_payload(request_tx_status{}));
+    EXPECT_EQ(h.last<tx_status>()->state, transmitter_state::flushed);
+    EXPECT_FALSE(h.modem.want_tx(h.now));
+    h.say(tcp_payload(transmit_arm{}));
+    h.transfer(packet_order::first_and_last, { 4 });
+    h.say(tcp_payload(transmit_start{}));
+    ASSERT_TRUE(h.modem.want_tx(h.now));
+    EXPECT_EQ(h.modem.pull(h.now, h.now, 45).octets, (octets{ 4 }));
+}
+
 TEST(tcp_protocol, a_full_queue_stops_the_reading_and_not_the_connection)
 {
     by_hand h;
