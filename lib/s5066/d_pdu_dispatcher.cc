@@ -207,9 +207,11 @@ void d_pdu_dispatcher::on_warning(sim_time now, peer& p, const d_pdu& d)
     d_node.log.trace(now,
                      p.addr.to_string() + " warns of " + to_string(type) + ", reason " +
                          std::to_string(d.warning.reason));
+    // Of large windows it knows nothing, or not any more.
+    const bool no_large =
+        d.warning.reason <= warning_no_link && p.arq.large && is_large(type);
     const bool about_link =
-        d.warning.reason == warning_no_link &&
-        (d.warning.received_type <= 5 || (p.arq.large && is_large(type)));
+        no_large || (d.warning.reason == warning_no_link && d.warning.received_type <= 5);
     if (!about_link && type == d_pdu_type::management) {
         p.management.exchange.withdraw();
         p.management.rates.give_up();

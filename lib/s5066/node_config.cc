@@ -52,9 +52,6 @@ void node_config::validate() const
     }
     check_ranges(*this);
     within<int>("address_size", address_size, own.half_octets(), 7);
-    if (large_windows && !extensions) {
-        throw std::invalid_argument("large_windows 1: needs extensions 1 as well");
-    }
     within<size_t>("mtu", mtu, 1, broadcast_only ? 4096 : sis_mtu);
     if (send_ttd && !system_utc && !utc_at_zero_s) {
         throw std::invalid_argument(

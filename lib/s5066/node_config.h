@@ -81,12 +81,13 @@ struct node_config {
 
     // Extensions of the S5066-EP series, each used only with a peer that has told that it has it
     bool extensions = false; //!< tell ours by EOW 15 (EP7), use those of the peer
-    /*! \brief Also numbers of 16 bits (EP5), agreed upon when a link is made; needs extensions. The
-     *         octets of EP5 are not published: these are ours and understood by nobody else.
+    /*! \brief Numbers of 16 bits in place of 8 with peers that have them, too (EP5). Two nodes of ours
+     *         agree when a link is made, by the reception windows of LINK REQUEST and LINK ACCEPTED,
+     *         which are alike to others. The octets of EP5 are not published: these are ours.
      *  \details \ref window then bounds links without them alone; theirs is bounded by the octets
      *  of two longest transmissions. Not used in full duplex.
      */
-    bool large_windows = false;
+    bool large_windows = true;
 
     // Management
     /*! \brief Data rate change by MANAGEMENT D_PDUs, for modems that are not autobaud: each
@@ -152,10 +153,7 @@ struct node_config {
     bool tap = false;   //!< keep D_PDUs for poll_tap()
 
     //! Numbers of 16 bits are offered and taken.
-    bool uses_large_windows() const
-    {
-        return large_windows && extensions && !full_duplex;
-    }
+    bool uses_large_windows() const { return large_windows && !full_duplex; }
 
     //! \throws std::invalid_argument that names the first bad value and what is allowed.
     void validate() const;

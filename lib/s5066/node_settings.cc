@@ -127,7 +127,7 @@ const std::vector<setting>& all_settings()
         field("extensions", &node_config::extensions, 0, 1, "",
               "1: tell ours by EOW 15 (S5066-EP7) and use those that a peer tells"),
         field("large_windows", &node_config::large_windows, 0, 1, "",
-              "1: numbers of 16 bits (EP5, our reconstruction); needs extensions"),
+              "1: numbers of 16 bits (EP5, our reconstruction) with peers that have them"),
         field("drc", &node_config::drc, 0, 1, "",
               "1: data rate change by MANAGEMENT D_PDUs, for modems that are not autobaud"),
         field("management_tries", &node_config::management_tries, 1, 100, "",

@@ -51,7 +51,7 @@ void add_stations(scenario& s, dice& d)
         one.name = name;
         one.mode = mode;
         one.data_link["extensions"] = extensions ? 1 : 0;
-        one.data_link["large_windows"] = extensions && large_windows ? 1 : 0;
+        one.data_link["large_windows"] = large_windows ? 1 : 0;
         s.stations.push_back(one);
     }
 }

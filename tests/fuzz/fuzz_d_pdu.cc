@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t n)
 
     for (const bool large : { false, true }) {
         s5066::d_pdu_deframer repaired;
-        repaired.set_large(large);
+        repaired.set_large([large](s5066::address, s5066::address) { return large; });
         input in(p, n);
         while (!in.empty()) {
             octets o = in.record();

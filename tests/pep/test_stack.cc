@@ -37,8 +37,6 @@ TEST_P(stack_exchange, times_against_the_limit)
     sim::tcp_transfer t;
     t.mode = c.mode;
     t.content = pattern(c.octets);
-    if (mode::parse(c.mode).rate_bps >= 240'000)
-        t.settings = { { "extensions", 1 }, { "large_windows", 1 } };
     const auto m = sim::measure(t);
     ASSERT_TRUE(m.complete);
     const double rate = mode::parse(c.mode).rate_bps;

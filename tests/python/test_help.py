@@ -187,8 +187,7 @@ def blocks_with_a_setting():
 
 @pytest.mark.parametrize("key, make", list(blocks_with_a_setting()))
 def test_what_is_allowed_is_what_is_taken(key, make):
-    with_others = {"large_windows": {"extensions": 1}, "mtu": {"broadcast_only": 1},
-                   "send_ttd": {"system_utc": 1}}
+    with_others = {"mtu": {"broadcast_only": 1}, "send_ttd": {"system_utc": 1}}
     floors = {"ttl_max_s": "ttl_min_s", "negative_max_s": "negative_min_s"}
     for info in settings.PARTS[key].block.describe_settings():
         for value in (info.least, info.most):

@@ -15,7 +15,6 @@ namespace {
 node_config with_large(int n, bool large, const std::string& mode = "4539-9600S")
 {
     auto c = test_config(n, mode);
-    c.extensions = true;
     c.large_windows = large;
     return c;
 }
@@ -160,11 +159,15 @@ TEST(large_windows, rate_adaptation_cuts_the_window_again)
     f.fading_hz = 1;
     path p;
     p.fading = std::make_shared<const snr_trace>(snr_trace::make(f));
-    two_stations net(
-        with_large(1, true, "auto"), with_large(2, true, "auto"), p, 1, confirmed());
-    net.source_a.send(net.b.address(), 10'000'000, 2042);
-    net.s.run_until(std::chrono::hours(2));
-    EXPECT_GT(net.sink_b.octets(), 700'000u);
-    EXPECT_EQ(net.sink_b.repeated() + net.sink_b.altered(), 0u);
-    EXPECT_GT(net.a.node().stats().links_large, 0u);
+    for (const std::string range : { "auto", "auto:48k" }) {
+        const bool wide = range != "auto";
+        two_stations net(
+            with_large(1, true, range), with_large(2, true, range), p, 1, confirmed());
+        net.source_a.send(net.b.address(), wide ? 200'000'000 : 10'000'000, 2042);
+        net.s.run_until(std::chrono::hours(wide ? 1 : 2));
+        EXPECT_GT(net.sink_b.octets(), wide ? 5'000'000u : 700'000u) << range;
+        EXPECT_EQ(net.sink_b.repeated() + net.sink_b.altered(), 0u);
+        // In 3 kHz no mode that the adaptation falls to is bounded by a window.
+        EXPECT_EQ(net.a.node().stats().links_large > 0, wide);
+    }
 }

@@ -50,7 +50,7 @@ std::vector<on_air> transmissions(const mode& m, size_t octets)
 {
     auto config = [&](int n) {
         auto c = test_config(n, m.to_string());
-        c.extensions = c.large_windows = c.tap = true;
+        c.tap = true;
         return c;
     };
     delivery_mode service;

@@ -42,13 +42,6 @@ tx_context bulk()
     return c;
 }
 
-node_config wide(int n, const std::string& mode)
-{
-    auto c = test_config(n, mode);
-    c.extensions = c.large_windows = true;
-    return c;
-}
-
 } // namespace
 
 TEST(wideband_range, reads_its_forms)
@@ -169,7 +162,6 @@ TEST(wideband_rates, reach_the_best_fixed_mode)
 {
     for (const double snr_db : { 4.0, 14.0, 24.0, 36.0 }) {
         rate_trial t;
-        t.base.extensions = t.base.large_windows = true;
         t.channel.mean_db = snr_db;
         // All modes on the same air: at one peak PSK has more power than QAM.
         t.channel.signal_power =
@@ -208,7 +200,7 @@ TEST(wideband_rates, begin_slowly_climb_and_come_down_with_a_fade)
     std::fill(db.begin() + 3000, db.begin() + 9000, 8.0f);
     path p;
     p.fading = std::make_shared<snr_trace>(db, 0.1);
-    two_stations net(wide(1, "auto:48k"), wide(2, "auto:48k"), p);
+    two_stations net(test_config(1, "auto:48k"), test_config(2, "auto:48k"), p);
     net.source_a.send(net.b.address(), 100'000'000, 2042);
     std::map<int, int> rates; // of data, by time in s
     for (int s = 1; s < 1300; ++s) {
@@ -233,7 +225,7 @@ TEST(wideband_rates, a_fixed_peer_is_served_too)
 {
     path p;
     p.fading = std::make_shared<snr_trace>(std::vector<float>(10, 28), 1);
-    two_stations net(wide(1, "auto:48k"), wide(2, "5069-48k-9600S"), p);
+    two_stations net(test_config(1, "auto:48k"), test_config(2, "5069-48k-9600S"), p);
     const double bps = net.goodput(2'000'000, 2042, 3600);
     EXPECT_EQ(net.sink_b.octets(), 2'000'000u);
     EXPECT_GT(bps, 60000);

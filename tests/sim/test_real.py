@@ -29,9 +29,8 @@ def test_times_agree_within_two_percent(mode, octets, arq):
 
 def test_240_kbit_s_takes_the_emulated_time():
     mode, octets = "5069-48k-240000S", 600_000
-    large = {"extensions": 1, "large_windows": 1}
-    real = hf.simulate_real(mode, octets, channel="awgn snr=40", settings=large, limit_s=300)
-    emulated = hf.simulate(mode, octets, settings=large)
+    real = hf.simulate_real(mode, octets, channel="awgn snr=40", limit_s=300)
+    emulated = hf.simulate(mode, octets)
     assert real["complete"] and real["octets_altered"] == 0
     assert real["time_s"] == pytest.approx(emulated["time_s"], rel=0.02)
     assert real["transmissions"] == emulated["transmissions"]
@@ -48,10 +47,9 @@ def test_adaptation_knows_fast_fading_by_its_doppler_spread():
 @pytest.mark.parametrize("mode, octets", [
     ("5069-48k-240000S", 500_000), ("5069-18k-57600S", 100_000), ("4539-9600S", 30_000)])
 def test_hf_pep_takes_the_emulated_time(mode, octets):
-    settings = {"extensions": 1, "large_windows": 1}
     content = np.random.default_rng(2).bytes(octets)
-    real, emulated = (hf.simulate_tcp(mode, content, settings=settings, channel=channel,
-                                      acquainted=False) for channel in ("awgn snr=40", None))
+    real, emulated = (hf.simulate_tcp(mode, content, channel=channel, acquainted=False)
+                      for channel in ("awgn snr=40", None))
     # Both compare what the server has read with what the client wrote.
     assert real["complete"] and emulated["complete"]
     assert real["total_s"] == pytest.approx(emulated["total_s"], rel=0.02)

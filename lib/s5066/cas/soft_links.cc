@@ -11,14 +11,19 @@ namespace gr::hf::s5066 {
 
 namespace {
 constexpr double called_patience_s = 300;
-constexpr uint16_t link_window = 60; // half seconds
-// Of an acceptance whose C_PDU ID is that of the request which it answers. The standard leaves
-// both numbers to the sender; this value says that the ID has a meaning (our choice).
+// Reception windows of link control C_PDUs, in half seconds. The standard leaves the window to the
+// sender, and 30 or 32.5 s are alike to every receiver: a foreign node finds nothing in a LINK
+// REQUEST or LINK ACCEPTED that it does not know. Among our nodes the value has a meaning. Odd values,
+// since others choose round ones.
+constexpr uint16_t link_window = 60;
+// An acceptance whose C_PDU ID is that of the request which it answers.
 constexpr uint16_t naming_window = 61;
+// A request, or a naming acceptance, of a node that has large windows (S5066-EP5).
+constexpr uint16_t has_large_window = 63;
+// The request asks for large windows; the acceptance agrees to them.
+constexpr uint16_t large_window_mark = 65;
 // One in use, one just long enough to find out which of two hard links takes precedence.
 constexpr unsigned max_exclusive_links = 2;
-// S5066-EP5, spare bits of link control C_PDUs as we use them (our reconstruction).
-constexpr unsigned request_large = 2, accept_large = 1;
 // Turns in a row in which a peer with data may send none, because others come first.
 constexpr unsigned most_yields = 2;
 // Half of the link requests are enough for a station that was not heard lately and may not exist,
@@ -26,6 +31,12 @@ constexpr unsigned most_yields = 2;
 // within a minute.
 constexpr unsigned least_tries = 4;
 constexpr sim_time long_calling = std::chrono::seconds(45);
+
+bool names_request(uint16_t window)
+{
+    return window == naming_window || window == has_large_window ||
+           window == large_window_mark;
+}
 } // namespace
 
 unsigned soft_links::count() const
@@ -56,6 +67,26 @@ bool soft_links::exclusive_wanted() const
     });
 }
 
+uint16_t soft_links::window_of(const peer& p, c_pdu_type type) const
+{
+    const bool accepted = type == c_pdu_type::link_accepted;
+    if (!accepted && type != c_pdu_type::link_request) {
+        return link_window;
+    }
+    if (!d_node.config.uses_large_windows()) {
+        return accepted ? naming_window : link_window;
+    }
+    return p.arq.large ? large_window_mark : has_large_window;
+}
+
+// What the peer can do is known from its own link control alone. S5066-EP7 announces the EP5 that was
+// never published; ours is another one.
+void soft_links::note_large(peer& p, uint16_t window)
+{
+    p.link.takes_large = window == has_large_window || window == large_window_mark;
+    d_node.modes.policy->on_window(p.addr, offers_large(p));
+}
+
 d_pdu soft_links::make_c_pdu(const peer& p,
                              c_pdu_type type,
                              uint8_t low,
@@ -64,7 +95,7 @@ d_pdu soft_links::make_c_pdu(const peer& p,
     d_pdu d = d_maker.make(p, d_pdu_type::expedited_non_arq_data);
     d.non_arq.c_pdu_id = id;
     d.non_arq.c_pdu_size = 1;
-    d.non_arq.window = type == c_pdu_type::link_accepted ? naming_window : link_window;
+    d.non_arq.window = window_of(p, type);
     d.segment = encode(c_pdu{ type, low, {} });
     return d;
 }
@@ -84,8 +115,11 @@ void soft_links::push_c_pdu(peer& p, c_pdu_type type, uint8_t low)
 
 bool soft_links::offers_large(const peer& p) const
 {
-    return d_node.config.uses_large_windows() &&
-           p.management.has_extension(extension_large_windows);
+    // Rate adaptation in 3 kHz falls to modes that no window bounds. There large windows gained
+    // nothing, and 1 to 4 % were lost at 6 dB (what_was_cut_for_a_fast_mode_goes_in_a_slow_one).
+    const bool slow = d_node.modes.adaptive &&
+                      d_node.modes.data_mode.family != waveform_family::wideband;
+    return d_node.config.uses_large_windows() && p.link.takes_large && !slow;
 }
 
 bool soft_links::may_call(const peer& p) const
@@ -110,8 +144,11 @@ bool soft_links::upgrade_due(const peer& p, const gr::hf::mode& last) const
                        !p.expedited.ack_due && p.control.empty();
     const double in_window =
         p.arq.tx.window() * static_cast<double>(segment_length(d_node, p, last));
+    // Where the window is no bound the second request would cost its turn for nothing.
+    const double in_longest = last.rate_bps * d_node.config.max_transmission_s / 8;
     return p.link.made() && !p.arq.large && !p.link.exclusive &&
            !p.link.wants_exclusive && offers_large(p) && quiet &&
+           in_longest > in_window &&
            static_cast<double>(p.arq.tx.unsent().total()) > in_window;
 }
 
@@ -202,6 +239,7 @@ void soft_links::lost(sim_time now, peer& p, unidata_reject_reason reason)
     d_node.log.trace(now, "link with " + p.addr.to_string() + " failed");
     ++d_node.stats.links_failed;
     p.management.extensions.reset(); // perhaps it does not understand us any more
+    p.link.takes_large = false;
     if (p.link.wants_exclusive) {
         p.link.wants_exclusive = false;
         d_events.push_back({ p.addr, false });
@@ -276,16 +314,16 @@ soft_links::control soft_links::next_control(peer& p) const
 {
     control c;
     if (p.link.accept_due) {
-        c.d_pdus.push_back(make_c_pdu(
-            p, c_pdu_type::link_accepted, p.arq.large, *p.link.heard_request_id));
+        c.d_pdus.push_back(
+            make_c_pdu(p, c_pdu_type::link_accepted, 0, *p.link.heard_request_id));
         c.opening = c.d_pdus.back();
     }
     if (p.link.calling()) {
         ++p.link.tries;
-        const auto bits = static_cast<uint8_t>((p.link.wants_exclusive ? 1u : 0u) |
-                                               (p.arq.large ? request_large : 0u));
-        c.d_pdus.push_back(
-            make_c_pdu(p, c_pdu_type::link_request, bits, p.link.request_id));
+        c.d_pdus.push_back(make_c_pdu(p,
+                                      c_pdu_type::link_request,
+                                      p.link.wants_exclusive ? 1 : 0,
+                                      p.link.request_id));
         c.opening = c.d_pdus.back();
     } else if (p.link.breaking()) {
         ++p.link.tries;
@@ -334,9 +372,10 @@ std::optional<link_reject_reason> soft_links::refusal(const peer& p, bool exclus
     return std::nullopt;
 }
 
-bool soft_links::on_request(sim_time now, peer& p, unsigned bits, uint16_t id)
+bool soft_links::on_request(sim_time now, peer& p, unsigned bits, const non_arq_header& h)
 {
     const bool exclusive = bits & 1;
+    const uint16_t id = h.c_pdu_id;
     if (const auto why = refusal(p, exclusive)) {
         push_c_pdu(p, c_pdu_type::link_rejected, uint8_t(*why));
         return false;
@@ -359,7 +398,9 @@ bool soft_links::on_request(sim_time now, peer& p, unsigned bits, uint16_t id)
         p.expedited.tx.restart();
         p.link.caller = false;
     }
-    p.arq.use_numbers(d_node.config.uses_large_windows() && (bits & request_large));
+    note_large(p, h.window);
+    p.arq.use_numbers(d_node.config.uses_large_windows() &&
+                      h.window == large_window_mark);
     p.link.heard_request_id = id;
     p.reset.forget_heard();
     made(now, p, exclusive);
@@ -376,12 +417,9 @@ sim_time soft_links::first_data_wait() const
                             : 2 * (c.peer_turnaround_s + 10) + 30 + d_access.cycle_s());
 }
 
-bool soft_links::on_accepted(sim_time now,
-                             peer& p,
-                             unsigned bits,
-                             const non_arq_header& h)
+bool soft_links::on_accepted(sim_time now, peer& p, const non_arq_header& h)
 {
-    if (h.window == naming_window && h.c_pdu_id != p.link.request_id) {
+    if (names_request(h.window) && h.c_pdu_id != p.link.request_id) {
         // The peer still repeats it for a link that this node knew before it started.
         d_node.log.trace(now, "acceptance of an earlier request");
         return false;
@@ -390,7 +428,8 @@ bool soft_links::on_accepted(sim_time now,
     if (!p.link.calling()) {
         return false;
     }
-    p.arq.use_numbers(p.arq.large && (bits & accept_large));
+    note_large(p, h.window);
+    p.arq.use_numbers(p.arq.large && h.window == large_window_mark);
     made(now, p, p.link.wants_exclusive);
     return true;
 }
@@ -399,9 +438,9 @@ bool soft_links::on_c_pdu(sim_time now, peer& p, const c_pdu& c, const non_arq_h
 {
     switch (c.type) {
     case c_pdu_type::link_request:
-        return on_request(now, p, c.low, h.c_pdu_id);
+        return on_request(now, p, c.low, h);
     case c_pdu_type::link_accepted:
-        return on_accepted(now, p, c.low, h);
+        return on_accepted(now, p, h);
     case c_pdu_type::link_rejected:
         if (p.link.calling()) {
             lost(now, p, unidata_reject_reason::not_responding);

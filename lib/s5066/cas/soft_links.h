@@ -83,10 +83,14 @@ private:
     void make_room();
     bool tried_enough(sim_time now, const peer& p) const;
     std::optional<link_reject_reason> refusal(const peer& p, bool exclusive) const;
-    bool on_request(sim_time now, peer& p, unsigned bits, uint16_t id);
-    bool on_accepted(sim_time now, peer& p, unsigned bits, const non_arq_header& h);
+    bool on_request(sim_time now, peer& p, unsigned bits, const non_arq_header& h);
+    bool on_accepted(sim_time now, peer& p, const non_arq_header& h);
     void made(sim_time now, peer& p, bool exclusive);
     sim_time first_data_wait() const;
+    //! Reception window of a link control C_PDU.
+    uint16_t window_of(const peer& p, c_pdu_type type) const;
+    //! The reception window of the peer's request or acceptance.
+    void note_large(peer& p, uint16_t window);
     d_pdu make_c_pdu(const peer& p, c_pdu_type type, uint8_t low, uint16_t id) const;
     void push_c_pdu(peer& p, c_pdu_type type, uint8_t low);
 

@@ -32,7 +32,7 @@ uint16_t d_pdu_maker::eow_for(const peer& p) const
         return p.management.eow;
     }
     if (d_tell && d_tx.produced() == 0 && &p == d_tx.to()) {
-        return make_eow(eow_type::extensions, extensions_of(d_node.config));
+        return make_eow(eow_type::extensions, extensions_of_ours());
     }
     if (p.management.refuses_advice) {
         return 0;

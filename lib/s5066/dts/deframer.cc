@@ -68,6 +68,17 @@ bool d_pdu_deframer::find_sync()
     return false;
 }
 
+// A D_PDU of large windows, as we have them.
+bool d_pdu_deframer::is_ours(const uint8_t* head, size_t n) const
+{
+    if (!d_reads_large || n < 3 || !is_large(static_cast<d_pdu_type>(head[2] >> 4))) {
+        return false;
+    }
+    size_t need = 0;
+    const auto d = decode_d_pdu(head, n);
+    return d && d_reads_large(d->src, d->dst) && check_header(head, n, need, true);
+}
+
 std::optional<received_d_pdu> d_pdu_deframer::take(bool at_end)
 {
     while (find_sync()) {
@@ -77,7 +88,8 @@ std::optional<received_d_pdu> d_pdu_deframer::take(bool at_end)
         copy_octets(head, n);
         put_sync(head);
         size_t need = 0;
-        const auto e = check_header(head, n, need, d_large);
+        const bool large = is_ours(head, n);
+        const auto e = check_header(head, n, need, large);
         if (!e && need > n && !at_end) {
             return std::nullopt;
         }
@@ -94,7 +106,7 @@ std::optional<received_d_pdu> d_pdu_deframer::take(bool at_end)
         copy_octets(r.octets.data(), r.octets.size());
         put_sync(r.octets.data());
         r.bit_offset = 8 * d_dropped + d_bit;
-        r.pdu = *decode_d_pdu(r.octets.data(), r.octets.size(), d_large);
+        r.pdu = *decode_d_pdu(r.octets.data(), r.octets.size(), large);
         d_bit += 8 * r.octets.size();
         return r;
     }

@@ -4,6 +4,8 @@
 
 #include "s5066/dts/d_pdu.h"
 
+#include <functional>
+
 namespace gr::hf::s5066 {
 
 //! A D_PDU found in a received bit stream.
@@ -27,8 +29,10 @@ class d_pdu_deframer
 public:
     //! Wrong bits allowed in a sync word, 0 to 3.
     void set_sync_errors(unsigned bits) { d_sync_errors = bits; }
-    //! Types 9 to 12 are those of large windows.
-    void set_large(bool on) { d_large = on; }
+    //! Says whether types 9 to 12 from the first to the second address are those of large windows.
+    using reads_large_f = std::function<bool(address, address)>;
+    //! Without it these types are unknown ones, as are those that do not look like ours.
+    void set_large(reads_large_f f) { d_reads_large = std::move(f); }
     //! Forgets everything; call at the begin of a transmission.
     void reset();
     //! Octets as the modem gives them; bit 0 of each came first.
@@ -44,6 +48,7 @@ public:
 private:
     std::optional<received_d_pdu> take(bool at_end);
     size_t bits_left() const { return 8 * d_buf.size() - d_bit; }
+    bool is_ours(const uint8_t* head, size_t n) const;
     void copy_octets(uint8_t* out, size_t n) const;
     bool find_sync();
 
@@ -52,7 +57,7 @@ private:
     uint64_t d_dropped = 0; // octets removed from the front of d_buf
     uint64_t d_false_syncs = 0;
     unsigned d_sync_errors = 0;
-    bool d_large = false;
+    reads_large_f d_reads_large;
 };
 
 } // namespace gr::hf::s5066

@@ -22,7 +22,12 @@ incoming_transmission::incoming_transmission(node_context& node, channel_access&
     : d_node(node), d_access(access)
 {
     d_deframer.set_sync_errors(node.config.sync_errors);
-    d_deframer.set_large(node.config.uses_large_windows());
+    // Of those that others exchange it counts how long they are and that they carry data.
+    d_deframer.set_large([&node](address src, address dst) {
+        const peer* p = node.find_peer(src);
+        return node.config.uses_large_windows() &&
+               (dst != node.config.own || (p && p->link.takes_large));
+    });
 }
 
 void incoming_transmission::begin(const rx_start& e)

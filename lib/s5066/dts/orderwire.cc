@@ -28,12 +28,10 @@ bool understood(unsigned kind, bool in_management, bool wideband)
 
 } // namespace
 
-uint8_t extensions_of(const node_config& c)
+uint8_t extensions_of_ours()
 {
-    const unsigned bits = extension_pipelining | extension_block_eot |
-                          extension_compact_confirm | extension_variable_segment |
-                          (c.uses_large_windows() ? extension_large_windows : 0u);
-    return static_cast<uint8_t>(bits);
+    return extension_pipelining | extension_block_eot | extension_compact_confirm |
+           extension_variable_segment;
 }
 
 uint8_t orderwire::capabilities() const

@@ -10,7 +10,7 @@
 namespace gr::hf::s5066 {
 
 //! What a node tells of itself by EOW 15 (S5066-EP7): bits of extension_*.
-uint8_t extensions_of(const node_config& c);
+uint8_t extensions_of_ours();
 
 /*! \brief MANAGEMENT D_PDUs, engineering orderwire messages and data rate change (C.5, C.6.4) with
  *         all peers.

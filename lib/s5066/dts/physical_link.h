@@ -30,6 +30,7 @@ struct physical_link {
     link_break_reason break_reason = link_break_reason::no_more_data;
     uint16_t request_id = 0; //!< C_PDU ID of our link request, same in repeats
     std::optional<uint16_t> heard_request_id; //!< of the request that made the link
+    bool takes_large = false; //!< its last link control says that it has large windows
     bool accept_due = false;  //!< until the peer shows that it has seen it
     bool accept_now = false;  //!< it is a reason to transmit
     unsigned tries = 0;       //!< of the link or break request

@@ -70,6 +70,13 @@ adaptive_rate_policy::station& adaptive_rate_policy::of(address peer)
     return d_stations.try_emplace(peer.raw(), d_window).first->second;
 }
 
+void adaptive_rate_policy::on_window(address peer, bool large)
+{
+    station& s = of(peer);
+    s.in.set_window(large ? d_window : usual_window);
+    s.out.set_window(large ? d_window : usual_window);
+}
+
 mode adaptive_rate_policy::below(const mode& m, double db) const
 {
     const mode* found = &d_modes.front();

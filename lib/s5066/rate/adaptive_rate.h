@@ -20,7 +20,8 @@ namespace gr::hf::s5066 {
 class adaptive_rate_policy : public rate_policy
 {
 public:
-    //! \param window D_PDUs that may be unacknowledged: it bounds transmissions at high rates
+    //! \param window D_PDUs that may be unacknowledged, unless on_window() says that a peer has
+    //! small windows alone: it bounds transmissions at high rates
     explicit adaptive_rate_policy(const rate_range& range,
                                   unsigned window = usual_window);
 
@@ -35,6 +36,7 @@ public:
                    unsigned lost,
                    double octets) override;
     void on_silence(sim_time now, address peer) override;
+    void on_window(address peer, bool large) override;
     void on_advice(sim_time now, address peer, const mode& m) override;
     std::optional<mode> advice(address peer) const override;
     std::optional<size_t> segment_octets(address peer, const mode& m) const override;

@@ -26,6 +26,7 @@ class rate_estimator
 public:
     //! \param window D_PDUs that may be unacknowledged
     explicit rate_estimator(unsigned window = usual_window);
+    void set_window(unsigned window) { d_window = window; }
 
     /*! \brief Blocks of a transmission in mode \p m, with their SNR in m's bandwidth. All modes of
      *         an estimator are of one bandwidth.

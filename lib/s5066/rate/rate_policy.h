@@ -86,6 +86,8 @@ public:
     }
     //! \p peer did not answer a transmission.
     virtual void on_silence(sim_time now, address peer) { (void)now, (void)peer; }
+    //! \p peer was asked for a link, or has asked: it has large windows, as we have, or not.
+    virtual void on_window(address peer, bool large) { (void)peer, (void)large; }
     //! \p peer advises to send to it in mode \p m.
     virtual void on_advice(sim_time now, address peer, const mode& m)
     {

@@ -46,17 +46,16 @@ class Row(NamedTuple):
 def measure(bit_rate: int, upload: bool, seed: int = 1) -> Row:
     """One rate and one direction of the bulk, on the event simulator."""
     mode = papers.MODES[bit_rate]
-    settings = papers.settings(bit_rate, 0)
     octets = bit_rate * _BULK_S // 8
 
-    def run(settings: Dict[str, float], **work: float) -> Dict[str, list]:
+    def run(settings: Dict[str, float] = {}, **work: float) -> Dict[str, list]:
         result = hf.simulate_interactive(mode, octets, upload, settings=settings, seed=seed,
                                          page_octets=PAGE_OCTETS, **work)
         if not result["complete"]:
             raise RuntimeError(f"the bulk at {bit_rate} bit/s did not complete")
         return result
 
-    longest = run({**settings, **_LONG})["bulk_s"][0]
+    longest = run(_LONG)["bulk_s"][0]
 
     def cost(bulk_s: float, besides_octets: float) -> float:
         return 100 * ((bulk_s - 8 * besides_octets / bit_rate) / longest - 1)
@@ -65,16 +64,15 @@ def measure(bit_rate: int, upload: bool, seed: int = 1) -> Row:
     moments = random.Random(seed)
     pages, page_costs = [], []
     for _ in range(_STARTS):
-        result = run(settings, page_after_s=moments.uniform(10, _BULK_S - 30),
-                     page_every_s=1e9)
+        result = run(page_after_s=moments.uniform(10, _BULK_S - 30), page_every_s=1e9)
         if result["page_s"]:
             pages += result["page_s"]
             page_costs.append(cost(result["bulk_s"][0], PAGE_OCTETS + _PAGE_MORE))
-    keys = run(settings, key_every_s=20)
-    pings = run(settings, ping_every_s=30)
+    keys = run(key_every_s=20)
+    pings = run(ping_every_s=30)
     count = len(keys["key_s"])
     return Row(bit_rate, upload, octets, longest,
-               cost(run(settings)["bulk_s"][0], 0), pages,
+               cost(run()["bulk_s"][0], 0), pages,
                statistics.mean(page_costs) if page_costs else 0, keys["banner_s"], keys["key_s"],
                cost(keys["bulk_s"][0], 2 * 70 * count), pings["ping_s"],
                cost(pings["bulk_s"][0], 2 * 110 * len(pings["ping_s"])))

@@ -23,11 +23,8 @@ MODES.update({57600: "5069-18k-57600S", 240000: "5069-48k-240000S"})
 PING_LIMIT_S = 600.0
 #: The air of over_waveforms(): nothing is lost in any mode.
 CLEAR_AIR = "awgn snr=40"
-#: Numbers of 16 bits, which plain Edition 3 does not have.
-LARGE_WINDOWS: Dict[str, float] = {"extensions": 1, "large_windows": 1}
 #: Octets of a data D_PDU besides its segment.
 _D_PDU_HEAD = 22
-_LARGE_WINDOWS_FROM_BPS, _LARGE_WINDOWS_FROM_BER = 240000, 1e-4
 
 
 class Cell(NamedTuple):
@@ -137,18 +134,11 @@ def noise(octets: int, seed: int = 1) -> bytes:
     return np.random.default_rng(seed).bytes(octets)
 
 
-def settings(bit_rate: int, ber: float) -> Dict[str, float]:
-    """Settings of both data links beyond the defaults: large windows where 128 D_PDUs are far less
-    than a transmission."""
-    wanted = bit_rate >= _LARGE_WINDOWS_FROM_BPS or ber >= _LARGE_WINDOWS_FROM_BER
-    return dict(LARGE_WINDOWS) if wanted else {}
-
-
 @lru_cache(maxsize=None)
 def _transfer(bit_rate: int, octets: int, ber: float, seed: int, earlier: int = 0,
               ack_mode: str = "auto", channel: Optional[str] = None) -> Dict[str, float]:
     return hf.simulate_tcp(MODES[bit_rate], noise(octets), ber=ber, seed=seed, earlier=earlier,
-                           ack_mode=ack_mode, settings=settings(bit_rate, ber), channel=channel)
+                           ack_mode=ack_mode, channel=channel)
 
 
 def _tcp(cell: Cell, ack_mode: str, channel: Optional[str] = None) -> Optional[float]:
@@ -343,11 +333,8 @@ _WITHOUT_ACK_MODE = (_dns, _two_way, _of_text)
 def measure(cell: Cell) -> Row:
     """Run one cell on the event simulator; cells of one transfer share a run."""
     run = MEASURES[cell.table]
-    how = "event simulator"
-    if run in (_tcp, _tcp_with_errors) and settings(cell.bit_rate, cell.ber) and not cell.detail:
-        how += ", large windows"
     alone = run in _WITHOUT_ACK_MODE or "overhead" in cell.metric or "delay" in cell.metric
-    return Row(cell, run(cell, "auto"), how, None if alone else run(cell, "same"))
+    return Row(cell, run(cell, "auto"), same=None if alone else run(cell, "same"))
 
 
 def over_waveforms(cell: Cell) -> Row:
@@ -355,8 +342,6 @@ def over_waveforms(cell: Cell) -> Row:
     octet is compared at the far end."""
     ours, emulated = _tcp(cell, "auto", CLEAR_AIR), _tcp(cell, "auto")
     how = "real waveforms, one thread"
-    if settings(cell.bit_rate, cell.ber):
-        how += ", large windows"
     if ours is not None and emulated:
         how += f"; {100 * (ours / emulated - 1):+.1f} % of the event simulator"
     return Row(cell, ours, how)
@@ -417,8 +402,8 @@ def report(rows: List[Row], below: Dict[str, str] = {}) -> str:
     lost = {r.cell.number for r in missed}
     rest = {r.cell.number for r in rows} - judged
     lines = [f"{len(judged - lost)} of {len(judged)} published cells beaten or equal, {len(rest)} "
-             "were not run; clear channel unless said otherwise. Ours: short interleaver "
-             "for data, ultra short for acknowledgements (`ack_mode = \"auto\"`). ACK as "
+             "were not run; clear channel unless said otherwise. All settings are the defaults, "
+             "except the mode. Ours: short interleaver for data, ultra short for acknowledgements (`ack_mode = \"auto\"`). ACK as "
              "published: short for both (`ack_mode = \"same\"`).", ""]
     if missed:
         lines += ["### Missed", "", *HEAD, *map(_line, missed), ""]
