@@ -130,7 +130,11 @@ void node::impl::after_reception(sim_time now)
         if (!p.heard.any) {
             continue;
         }
+        const bool was_silent = p.turn.silent > 0;
         p.turn.on_heard(now, p.heard.data, p.heard.ack);
+        if (was_silent) {
+            report(now, p);
+        }
         d_access.answered();
         p.arq.data_last = p.arq.data_last && (p.heard.data || !p.heard.arq);
         p.expedited.data_last =

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "s5066/outgoing.h"
+#include "s5066/sis/link_report.h"
 
 #include <hf/time.h>
 
@@ -43,6 +44,8 @@ public:
     virtual void on_link_down(sim_time now, address a) = 0;
     //! The exclusive physical link with \p a must not be ended for being idle.
     virtual bool hard_link_uses(address a) const = 0;
+    //! A peer does not answer, or is heard again.
+    virtual void on_report(const link_report& r) = 0;
     //! The queues have become shorter.
     virtual void update_flow() = 0;
 };

@@ -22,6 +22,10 @@ void endpoint::impl::sis_in(const uint8_t* p, size_t n)
     auto r = d_sis.client().primitive_in(d_ctx.now, p, n);
     if (r.what == s5066::sis_client::change::unbound)
         lost_sis();
+    if (const auto report = r.message ? s5066::decode_link_report(*r.message)
+                                      : std::optional<s5066::link_report>())
+        if (node_state* n = d_peers.node(report->node))
+            n->reported(d_ctx.now, *report);
     if (!r.data)
         return;
     const auto done = [this](const auto& answer, std::optional<uint8_t> reject_reason) {

@@ -28,8 +28,21 @@ void node_state::link_failed(sim_time now)
 void node_state::link_alive(sim_time now)
 {
     alive_at = now;
+    silent = false;
     rejects_in_a_row = 0;
     retry_at = now;
+}
+
+void node_state::reported(sim_time now, const s5066::link_report& r)
+{
+    if (r.unanswered == 0) {
+        link_alive(now);
+        return;
+    }
+    silent = true;
+    // Parts of U_PDUs and acknowledgements of parts are signs of life, too.
+    if (heard() && r.silent_for)
+        alive_at = std::max(alive_at, now - *r.silent_for);
 }
 
 void node_state::learn_depth(sim_time now, size_t octets)
@@ -62,6 +75,12 @@ peer_state* peer_table::get(const peer& who)
     p.node = &d_nodes[who.node];
     p.used_at = d_ctx.now;
     return &p;
+}
+
+node_state* peer_table::node(const s5066::address& a)
+{
+    const auto it = d_nodes.find(a);
+    return it != d_nodes.end() ? &it->second : nullptr;
 }
 
 const node_state* peer_table::node(const s5066::address& a) const

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/sis/link_report.h"
 #include "slep/datagrams.h"
 #include "slep/endpoint_context.h"
 
@@ -35,12 +36,16 @@ struct node_state {
     int rejects_in_a_row = 0; //!< place in the list of back-off times
     sim_time alive_at{ -1 };  //!< last confirm, or last time it was heard
     sim_time heard_at{ -1 };
+    bool silent =
+        false; //!< it has left transmissions without an answer, says the data link
     bool heard() const { return alive_at >= sim_time(0); }
     bool may_send(sim_time now) const { return retry_at <= now; }
     //! The link to it failed: what was rejected waits.
     void link_failed(sim_time now);
     //! The link to it works, or is worth another attempt at once.
     void link_alive(sim_time now);
+    //! What the data link reports of it.
+    void reported(sim_time now, const s5066::link_report& r);
     //! A U_PDU of so many octets, with its allowance, was confirmed: learns depth.
     void learn_depth(sim_time now, size_t octets);
 };
@@ -115,6 +120,7 @@ public:
     //! Makes it if it is not known; nullptr: all others are in use.
     peer_state* get(const peer& who);
     //! nullptr: nothing is known of the node.
+    node_state* node(const s5066::address& a);
     const node_state* node(const s5066::address& a) const;
     //! All of them, by address.
     std::map<peer, peer_state>& all() { return d_peers; }

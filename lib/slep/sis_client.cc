@@ -92,8 +92,9 @@ sis_client::result sis_client::primitive_in(sim_time now, const uint8_t* p, size
                std::holds_alternative<s_unidata_request_confirm>(*decoded) ||
                std::holds_alternative<s_unidata_request_rejected>(*decoded)) {
         r.data = std::move(*decoded);
+    } else if (auto* message = std::get_if<s_management_msg_indication>(&*decoded)) {
+        r.message = std::move(*message);
     } else if (!std::holds_alternative<s_subnet_availability>(*decoded) &&
-               !std::holds_alternative<s_management_msg_indication>(*decoded) &&
                !std::holds_alternative<s_hard_link_indication>(*decoded) &&
                !std::holds_alternative<s_hard_link_terminated>(*decoded)) {
         ++d_invalid;

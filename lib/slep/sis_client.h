@@ -40,6 +40,7 @@ public:
         change what = change::none;
         //! S_UNIDATA_INDICATION, _CONFIRM or _REJECTED, normal or expedited.
         std::optional<s_primitive> data;
+        std::optional<s_management_msg_indication> message; //!< of the node itself
     };
 
     //! One whole primitive from the node. Bad ones are counted in invalid().

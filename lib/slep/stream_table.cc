@@ -107,6 +107,7 @@ stream_table::add(peer_state& p, side who, uint8_t number, const stream_options&
                     .first->second;
     s.id = id;
     s.p = &p;
+    s.life_at = d_ctx.now;
     s.number = number;
     p.streams[who][number] = id;
     ++p.stream_count;

@@ -42,7 +42,8 @@ struct stream {
     std::optional<sim_time> probe_at;  //!< ask whether the peer knows the stream
     std::optional<sim_time> gap_since;
     std::optional<sim_time> stalled_since; //!< first reject of a PDU, no confirm after it
-    sim_time life_at{};      //!< last sign that the peer is there: a PDU of it, a confirm
+    //! Last sign that the peer is there: a PDU of it, a confirm; before, the begin of the stream.
+    sim_time life_at{};
     bool life_asked = false; //!< since then
     uint64_t gap_at = 0;
     //! Own receive window: what the peer was told, or is being told by an SC in SIS.

@@ -20,10 +20,14 @@ sim_time ask_life_after(const stream& s)
     return s.opener ? after : after + after / 4;
 }
 
-// Whichever came later, the first reject or the last sign of life, counts from there.
-sim_time outage_end(const stream& s)
+// Empty: nothing says that the peer is away. What is rejected does, and a data link that gets no
+// answer: long transmissions and others on the channel are no silence of the peer.
+std::optional<sim_time> outage_end(const stream& s)
 {
-    return std::max(*s.stalled_since, s.p->node->alive_at) + s.options.outage_max;
+    const node_state& n = *s.p->node;
+    if (!s.stalled_since && !n.silent)
+        return std::nullopt;
+    return std::max(s.life_at, n.alive_at) + s.options.outage_max;
 }
 
 } // namespace
@@ -41,8 +45,7 @@ std::optional<sim_time> stream_timers::next_deadline() const
         first.add(s.ask_window_at);
         if (s.gap_since)
             first.add(*s.gap_since + d_ctx.config.gap_max);
-        if (s.stalled_since)
-            first.add(outage_end(s));
+        first.add(outage_end(s));
         if (s.only_waits())
             first.add(s.life_at + ask_life_after(s));
     }
@@ -78,7 +81,7 @@ void stream_timers::check(stream& s)
         return true;
     };
     node_state& n = *s.p->node;
-    if (s.stalled_since && outage_end(s) <= d_ctx.now) {
+    if (const auto end = outage_end(s); end && *end <= d_ctx.now) {
         d_ends.fail(s, reason_lifetime_over, s.tx.next_number() > 0);
         return;
     }

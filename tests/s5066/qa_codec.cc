@@ -3,6 +3,7 @@
 // Finding PDUs in streams of bits and octets, and what damaged input does.
 #include "s5066/cas/c_pdu.h"
 #include "s5066/dts/deframer.h"
+#include "s5066/sis/link_report.h"
 #include "s5066/sis/s_pdu.h"
 #include "s5066/sis/sis.h"
 #include "vectors.h"
@@ -343,4 +344,27 @@ TEST(fuzz, codecs_and_deframers)
     }
     EXPECT_GT(primitives, 300u);
     EXPECT_GT(d_pdus, 1000u);
+}
+
+TEST(Codec, LinkReport)
+{
+    for (const auto& silent_for : { std::optional<gr::hf::sim_time>(),
+                                    std::optional(gr::hf::from_seconds(0)),
+                                    std::optional(gr::hf::from_seconds(65534)) }) {
+        const link_report sent{ address("1.2.3.4"), 7, silent_for };
+        const auto primitive = decode_primitive(encode(encode(sent)));
+        ASSERT_TRUE(primitive);
+        const auto back =
+            decode_link_report(std::get<s_management_msg_indication>(*primitive));
+        ASSERT_TRUE(back);
+        EXPECT_EQ(back->node, sent.node);
+        EXPECT_EQ(back->unanswered, sent.unanswered);
+        EXPECT_EQ(back->silent_for, sent.silent_for);
+    }
+    // Whatever else a node may say to a client.
+    s_management_msg_indication other = encode(link_report{ address("1.2.3.4"), 1, {} });
+    other.body.push_back(0);
+    EXPECT_FALSE(decode_link_report(other));
+    EXPECT_FALSE(decode_link_report({ 'L', std::vector<uint8_t>(9) }));
+    EXPECT_FALSE(decode_link_report({}));
 }

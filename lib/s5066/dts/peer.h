@@ -69,9 +69,10 @@ struct management_state {
 
 //! Whose turn it is between a peer and us, and how the last ones went.
 struct turn_state {
-    unsigned silent = 0; //!< unanswered transmissions in a row
-    bool probe = false;  //!< the next transmission is a short one
-    sim_time ready_at{}; //!< not before
+    unsigned silent = 0;              //!< unanswered transmissions in a row
+    bool probe = false;               //!< the next transmission is a short one
+    sim_time ready_at{};              //!< not before
+    std::optional<sim_time> heard_at; //!< end of the last reception with anything of it
     //! When somebody last showed that he waits for this peer's turn (prompt_priority).
     std::optional<sim_time> prompt_at;
     double data_turns = 0; //!< share of its turns, lately, with more than an ACK in them
@@ -88,6 +89,7 @@ struct turn_state {
     void on_heard(sim_time now, bool data, bool ack)
     {
         silent = 0;
+        heard_at = now;
         data_turns += ((data ? 1 : 0) - data_turns) / 4; // the last few turns
         acks_alone = ack && !data ? acks_alone + 1 : 0;
         ready_at = std::min(ready_at, now);

@@ -140,6 +140,17 @@ void sis_server::tell_availability()
     }
 }
 
+void sis_server::on_report(const link_report& r)
+{
+    for (const auto& [sap, c] : d_clients.saps()) {
+        const delivery_mode& service = d_clients.at(sap)->service;
+        if (service.mode == transmission_mode::arq &&
+            service.confirmation == delivery_confirmation::node) {
+            d_clients.send(c, encode(r));
+        }
+    }
+}
+
 node_status sis_server::on_the_air() const
 {
     return d_config.full_duplex ? node_status::full_duplex : node_status::half_duplex;

@@ -41,6 +41,7 @@ public:
         d_hard_links.on_link_down(now, a);
     }
     bool hard_link_uses(address a) const override { return d_hard_links.uses(a); }
+    void on_report(const link_report& r) override;
     void update_flow() override { d_delivery.update_flow(); }
 
     std::optional<hard_link> hard_link_established() const

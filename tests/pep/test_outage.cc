@@ -1,0 +1,109 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// Proxies on data links with emulated modems: when connections to a station that has died end.
+#include "sim/pep_station.h"
+
+#include <gtest/gtest.h>
+
+namespace gr::hf::test {
+namespace {
+
+using namespace std::chrono_literals;
+using sim::octets;
+
+sim::proxy_link::changes with_outage(sim_time outage)
+{
+    sim::proxy_link::changes c;
+    c.pep = [outage](hfpep::engine_config& e) {
+        for (auto& r : e.rules)
+            r.outage_max = outage;
+    };
+    return c;
+}
+
+//! The far station dies while it sends a download of this size; seconds until the reset.
+double reset_after_s(const char* mode, sim_time outage, size_t download, double dies_s)
+{
+    sim::proxy_pair n(mode, {}, 1, with_outage(outage));
+    n.pb.edge().on_server = [download](auto& s) {
+        s.reply_after = 18;
+        s.reply = octets(download, 7);
+    };
+    const auto c = n.pa.edge().accept(n.s.now(), "10.1.2.3", 80);
+    n.pa.edge().sockets[c].to_send = octets(18, 1);
+    n.pa.drain();
+    n.proxy_link::run_for(dies_s);
+    EXPECT_FALSE(n.pa.edge().sockets[c].reset) << mode;
+    const sim_time died = n.s.now();
+    n.b.power_off();
+    EXPECT_TRUE(n.run_for(3600, [&] { return n.pa.edge().sockets[c].reset; })) << mode;
+    return to_seconds(n.s.now() - died);
+}
+
+TEST(hfpep_outage, counts_from_the_last_sign_of_life)
+{
+    for (const char* mode : { "4539-9600S", "4539-1200S" })
+        for (const sim_time outage : { 20s, 60s, 300s })
+            for (const double dies_s : { 25.0, 47.0 }) {
+                const double s = reset_after_s(mode, outage, 1'000'000, dies_s);
+                EXPECT_LE(s, to_seconds(outage) + 30)
+                    << mode << " " << to_seconds(outage) << " " << dies_s;
+            }
+}
+
+TEST(hfpep_outage, an_upload_ends_as_soon_as_its_transmission_and_the_outage_allow)
+{
+    // While it transmits the station cannot know.
+    sim::proxy_pair n("4539-9600S", {}, 1, with_outage(20s));
+    const auto c = n.pa.edge().accept(n.s.now(), "10.1.2.3", 443);
+    n.pa.edge().sockets[c].to_send = octets(1'000'000, 3);
+    n.pa.drain();
+    n.proxy_link::run_for(40);
+    ASSERT_FALSE(n.pa.edge().sockets[c].reset);
+    const sim_time died = n.s.now();
+    n.b.power_off();
+    EXPECT_TRUE(n.run_for(3600, [&] { return n.pa.edge().sockets[c].reset; }));
+    EXPECT_LE(to_seconds(n.s.now() - died), 127.5 + 30);
+}
+
+TEST(hfpep_outage, is_no_long_transmission_and_no_busy_channel)
+{
+    // Transmissions last six times as long as the outage that connections live through.
+    sim::proxy_pair n("4539-9600S", {}, 1, with_outage(20s));
+    const auto c = n.pa.edge().accept(n.s.now(), "10.1.2.3", 443);
+    n.pa.edge().sockets[c].to_send = octets(600'000, 3);
+    n.pa.edge().sockets[c].then_eof = true;
+    n.pa.drain();
+    ASSERT_TRUE(n.run_for(1200, [&] {
+        return !n.pb.edge().connects.empty() &&
+               n.pb.edge().sockets[n.pb.edge().connects[0]].got.size() == 600'000;
+    }));
+    EXPECT_FALSE(n.pa.edge().sockets[c].reset);
+    EXPECT_GT(to_seconds(n.a.node().stats().tx_time) /
+                  static_cast<double>(n.a.node().stats().transmissions),
+              60);
+}
+
+TEST(hfpep_outage, that_is_shorter_than_its_limit_ends_nothing)
+{
+    sim::proxy_pair n("4539-9600S", {}, 1, with_outage(100s));
+    n.pb.edge().on_server = [](auto& s) {
+        s.reply_after = 18;
+        s.reply = octets(200'000, 7);
+    };
+    const auto c = n.pa.edge().accept(n.s.now(), "10.1.2.3", 80);
+    n.pa.edge().sockets[c].to_send = octets(18, 1);
+    n.pa.drain();
+    n.proxy_link::run_for(45);
+    sim::path gone;
+    gone.loss = 1;
+    n.air.set_default_path(gone);
+    n.proxy_link::run_for(70);
+    n.air.set_default_path({});
+    ASSERT_TRUE(
+        n.run_for(900, [&] { return n.pa.edge().sockets[c].got.size() == 200'000; }));
+    EXPECT_FALSE(n.pa.edge().sockets[c].reset);
+}
+
+} // namespace
+} // namespace gr::hf::test
