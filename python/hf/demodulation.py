@@ -28,16 +28,18 @@ class Reception:
     """Takes the events of a receiver: octets go on as they come, a report at each end.
 
     octets: called with each piece of data; report: with each Report. found, complete: number of
-    transmissions so far, and of those that were heard from their preamble to their mark.
+    transmissions so far, and of those that were heard from their preamble to their mark. Attribute
+    octets: their number so far, of all transmissions.
     """
 
     def __init__(self, octets: Callable[[bytes], object] = lambda _: None,
                  report: Callable[[Report], object] = lambda _: None) -> None:
-        self._octets, self._report = octets, report
+        self._give, self._report = octets, report
         self._current: Optional[Report] = None
         self._snrs: List[float] = []
         self._channel: Dict[str, List[float]] = {}
         self.found = self.complete = 0
+        self.octets = 0
 
     def handle(self, events: Iterable[Dict[str, Any]]) -> None:
         """Take events of the receiver, in order."""
@@ -51,7 +53,8 @@ class Reception:
                 for key, values in self._channel.items():
                     if key in event:
                         values.append(event[key])
-                self._octets(event["octets"])
+                self.octets += len(event["octets"])
+                self._give(event["octets"])
             elif kind == "end":
                 self._end(event["time"], event["reason"])
 
@@ -101,6 +104,52 @@ def baseband_rate(bandwidth: int) -> int:
 def usual_subcarrier(bandwidth: int) -> float:
     """Middle of the channel in audio, Hz: it begins at 300 (110C table D-I)."""
     return 300.0 + 500.0 * bandwidth
+
+
+def hinted_bandwidths(source: recording.Recording) -> List[float]:
+    """Bandwidths that a recording speaks of, Hz, the surest first: of the modes and of the edges
+    that its annotations name, and that of the sample rate if it is the modem's."""
+    hints: List[float] = []
+    for annotation in source.annotations:
+        try:
+            hints.append(float(_hf.mode(str(annotation.get("core:label"))).bandwidth_hz))
+        except ValueError:
+            pass  # a label need not be a mode
+    for annotation in source.annotations:
+        edges = [annotation.get(f"core:freq_{edge}_edge") for edge in ("lower", "upper")]
+        if all(isinstance(edge, (int, float)) for edge in edges):
+            hints.append(float(edges[1] - edges[0]))  # type: ignore[operator]
+    if source.complex_samples:
+        hints.append(3000 * source.rate / _hf.BASEBAND_RATE)
+    return list(dict.fromkeys(hints))
+
+
+def bandwidths_of(source: recording.Recording, subcarrier: Optional[float] = None) -> List[int]:
+    """Bandwidths, kHz, that have room at the recording's sample rate, and around the subcarrier in
+    Hz if one is given: those of hinted_bandwidths() first, then from the narrowest on."""
+    def fits(khz: int) -> bool:
+        centre = subcarrier_of(source, khz, subcarrier)
+        if not source.complex_samples and centre < 500 * khz:
+            return False
+        try:
+            _hf.audio_to_baseband(source.rate, centre, baseband_rate(khz))
+        except ValueError:
+            return False
+        return True
+
+    hints = hinted_bandwidths(source)
+    every = sorted({m.bandwidth_hz // 1000 for m in _hf.mode.all()})
+    hinted = [khz for hint in hints for khz in every if 1000 * khz == round(hint)]
+    # With none that fits the first one says what is wrong with the sample rate.
+    return [khz for khz in dict.fromkeys(hinted + every) if fits(khz)] or [every[0]]
+
+
+def subcarrier_of(source: recording.Recording, bandwidth: int, given: Optional[float] = None
+                  ) -> float:
+    """Middle of a channel of some kHz in the recording, Hz: the given one, else the usual."""
+    if given is not None:
+        return given
+    return 0.0 if source.complex_samples else usual_subcarrier(bandwidth)
 
 
 #: Samples of the modem, and the share of each that was erased.

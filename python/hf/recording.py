@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Recordings: WAV, SigMF and raw samples, read and written in pieces, from pipes as well."""
 from dataclasses import dataclass, field
+import io
 import json
 import os
 import re
@@ -34,7 +35,8 @@ class Recording:
     """Samples to be read once, in order.
 
     name: for messages; rate: samples/s; complex_samples: whether 0 Hz is the centre of the
-    channel; warnings: what was odd, complete when all has been read.
+    channel; warnings: what was odd, complete when all has been read; annotations: those of a
+    SigMF recording.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Recording:
     warnings: List[str] = field(default_factory=list)
     #: What is read: paths, - for standard input.
     paths: List[str] = field(default_factory=list)
+    annotations: List[Dict[str, Any]] = field(default_factory=list)
 
     def pieces(self) -> Iterator[np.ndarray]:
         """float32 or complex64 arrays of some 10 000 samples."""
@@ -119,9 +122,56 @@ def _converter(number: str, channels: int, iq: bool, scale: float, offset: float
     return convert
 
 
-def _open(path: str) -> Tuple[BinaryIO, str]:
+class KeptInput(io.RawIOBase):
+    """A pipe that can be read a second time, as long as it has given KEPT octets at most."""
+
+    #: Octets that are kept in memory: 11 minutes of audio, 55 s of baseband of 48 kHz.
+    KEPT = 64 << 20
+
+    def __init__(self, pipe: BinaryIO) -> None:
+        super().__init__()
+        self._pipe = pipe
+        self._kept: Optional[bytearray] = bytearray()
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def fileno(self) -> int:
+        """Of the pipe."""
+        return self._pipe.fileno()
+
+    def tell(self) -> int:
+        """Where the pipe is."""
+        return self._pipe.tell()
+
+    def read(self, size: int = -1) -> bytes:
+        """size octets, fewer only at the end."""
+        return self._take(self._pipe.read(size))
+
+    def read1(self, size: int = -1) -> bytes:
+        """What there is, at most size octets."""
+        return self._take(getattr(self._pipe, "read1", self._pipe.read)(size))
+
+    def _take(self, data: bytes) -> bytes:
+        if self._kept is not None:
+            self._kept += data
+            if len(self._kept) > self.KEPT:
+                self.forget()
+        return data
+
+    def forget(self) -> None:
+        """Keep nothing from now on."""
+        self._kept = None
+
+    def again(self) -> Optional[BinaryIO]:
+        """All that was read, from the start; None if that was too much."""
+        return None if self._kept is None else io.BytesIO(self._kept)
+
+
+def _open(path: str, stdin: Optional[BinaryIO] = None) -> Tuple[BinaryIO, str]:
     if path == "-":
-        return sys.stdin.buffer, "standard input"
+        return stdin or sys.stdin.buffer, "standard input"
     try:
         if os.path.isdir(path):
             raise RecordingError(f"{path}: is a directory")
@@ -131,27 +181,29 @@ def _open(path: str) -> Tuple[BinaryIO, str]:
 
 
 def open_recording(path: str, rate: Optional[float] = None, raw_format: Optional[str] = None,
-                   iq: bool = False, channel: Optional[int] = None) -> Recording:
+                   iq: bool = False, channel: Optional[int] = None,
+                   stdin: Optional[BinaryIO] = None) -> Recording:
     """Open a recording; raises RecordingError.
 
     path: a WAV file, a file of a SigMF recording, raw samples, or - for standard input;
     rate and raw_format: of raw samples (a key of RAW_FORMATS); iq: the two channels of a
     WAV file are I and Q; channel: the first (0) or second (1) of a WAV or SigMF recording that
-    must have two of them.
+    must have two of them; stdin: read for "-" instead of standard input.
     """
     if re.search(r"\.sigmf(-data|-meta)?$", path):
         return _open_sigmf(path, channel)
     if channel is not None and (path == "-" or raw_format is not None or iq):
         raise RecordingError(f"{path}: two channels are those of a WAV file, not I and Q, or of a "
                              "SigMF recording")
-    recording = _open_plain(path, rate, raw_format, iq, channel)
+    recording = _open_plain(path, rate, raw_format, iq, channel, stdin)
     recording.paths = [path]
     return recording
 
 
 def _open_plain(path: str, rate: Optional[float], raw_format: Optional[str], iq: bool,
-                channel: Optional[int] = None) -> Recording:
-    file, name = _open(path)
+                channel: Optional[int] = None,
+                stdin: Optional[BinaryIO] = None) -> Recording:
+    file, name = _open(path, stdin)
     if raw_format is not None:
         if rate is None:
             raise RecordingError(f"{name}: raw samples need a sample rate")
@@ -247,7 +299,8 @@ def _open_sigmf(path: str, channel: Optional[int]) -> Recording:
     with file:
         try:
             text = file.read(16 << 20)
-            meta = json.loads(text)["global"]
+            whole = json.loads(text)
+            meta = whole["global"]
             datatype, rate = str(meta["core:datatype"]), float(meta["core:sample_rate"])
         except (ValueError, KeyError, TypeError, RecursionError):
             raise RecordingError(f"{meta_path}: not SigMF with core:datatype and "
@@ -264,6 +317,9 @@ def _open_sigmf(path: str, channel: Optional[int]) -> Recording:
     data, _ = _open(data_path)
     recording = _raw(data, data_path, rate, number, kind == "c", channels, channel or 0)
     recording.paths = [meta_path, data_path]
+    annotations = whole.get("annotations")
+    if isinstance(annotations, list):
+        recording.annotations = [a for a in annotations if isinstance(a, dict)]
     return recording
 
 

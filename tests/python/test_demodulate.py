@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf demodulate: rates, formats, pipes, several transmissions, other makers, bad input."""
+import io
 import json
 import os
 from pathlib import Path
@@ -7,11 +8,13 @@ import random
 import resource
 import struct
 import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from gnuradio import hf as module
+from gnuradio.hf import demodulation, recording
 
 MESSAGE = b"THE QUICK BROWN FOX JUMPS OVER THE LAZY DOG 1234567890"
 RECORDINGS = Path(os.environ.get("HF_RECORDINGS") or
@@ -290,15 +293,73 @@ def test_long_recordings_need_little_memory(tmp_path):
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 180_000
 
 
-def test_a_wideband_recording_needs_its_bandwidth(hf, tmp_path):
+@pytest.mark.parametrize("mode", ["5069-48k-240000S", "5069-24k-9600S"])
+def test_the_bandwidth_of_a_recording_is_found(hf, tmp_path, mode):
     message = bytes(range(256)) * 4
-    base = tmp_path / "wide"
-    options = ("--mode", "5069-12k-38400S", "--complex")
-    assert hf("modulate", *options, "-", base, input=message).status == 0
-    meta = tmp_path / "wide.sigmf-meta"
-    r = hf("demodulate", "--bandwidth", 12, "--json", meta)
+    assert hf("modulate", "--mode", mode, "--complex", "-", "wide", input=message).status == 0
+    r = hf("demodulate", "--json", "wide.sigmf-meta")
     assert r.status == 0 and r.out == message
-    wrong = hf("demodulate", "--bandwidth", 5, meta)
+    assert [report["mode"] for report in r.reports()] == [mode]
+    # Raw samples say nothing but their rate.
+    rate = 16 * module.mode(mode).bandwidth_hz // 5
+    r = hf("demodulate", "--json", "--format", "cf32le", "--sample-rate", rate, "-",
+           input=(tmp_path / "wide.sigmf-data").read_bytes())
+    assert r.status == 0 and r.out == message
+
+
+def test_a_pipe_is_read_again_in_other_bandwidths(hf, tmp_path):
+    message = bytes(range(256))
+    mode = "5069-12k-12800S"
+    assert hf("modulate", "--mode", mode, "--complex", "-", "x", input=message).status == 0
+    samples = np.fromfile(tmp_path / "x.sigmf-data", "<c8")
+    # Around 6300 Hz of audio, at which a channel of 12 kHz has its middle.
+    audio_rate = 38400
+    turn = np.exp(2j * np.pi * 6300 / audio_rate * np.arange(len(samples)))
+    text = wav((20000 * (samples * turn).real).astype("<i2"), audio_rate)
+    r = hf("demodulate", "--json", "-", input=text)
+    assert r.status == 0 and r.out == message
+    assert [report["mode"] for report in r.reports()] == [mode]
+
+
+def test_nothing_waits_for_linear_algebra():
+    """Threads of OpenBLAS wait for work by sched_yield(): 4 to 9 % of a short run."""
+    script = """
+import ctypes, re, runpy, shutil, sys
+sys.argv = ["hf", "--version"]
+try:
+    runpy.run_path(shutil.which("hf"), run_name="__main__")
+except SystemExit:
+    pass
+import numpy
+found = re.search(r"/\\S*openblas\\S*", open("/proc/self/maps").read())
+print(ctypes.CDLL(found.group()).openblas_get_num_threads() if found else "none")
+"""
+    environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+    out = subprocess.run([sys.executable, "-c", script],
+                         env=environment, capture_output=True, text=True, check=True,
+                         timeout=60).stdout
+    if out.split()[-1] == "none":
+        pytest.skip("numpy does not use OpenBLAS here")
+    assert out.split()[-1] == "1"
+
+
+def test_hints_come_first_and_what_does_not_fit_not_at_all():
+    source = recording.Recording("x", 48000.0, True, io.BytesIO(), lambda data: None, 8)
+    assert demodulation.bandwidths_of(source) == [15, 3, 6, 9, 12, 18]
+    source.annotations = [{"core:label": "voice", "core:freq_lower_edge": -3000,
+                           "core:freq_upper_edge": 3000}, {"core:label": "5069-9k-9600L"}]
+    assert demodulation.bandwidths_of(source) == [9, 6, 15, 3, 12, 18]
+    source.complex_samples = False
+    assert demodulation.bandwidths_of(source) == [9, 6, 3, 12, 15, 18]
+    assert demodulation.bandwidths_of(source, 1800.0) == [3]
+    source.rate = 8000.0
+    assert demodulation.bandwidths_of(source) == [3]
+
+
+def test_a_bandwidth_that_is_none_is_refused(hf):
+    assert hf("modulate", "--mode", "5069-12k-12800S", "--complex", "-", "x",
+              input=MESSAGE).status == 0
+    wrong = hf("demodulate", "--bandwidth", 5, "x.sigmf-meta")
     assert wrong.status != 0 and "3, 6, 9, 12" in wrong.err
 
 

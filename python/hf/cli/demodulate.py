@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf demodulate: finds every transmission in a recording."""
 import json
+import os
 import sys
-from typing import Optional, Tuple
+from typing import Any, BinaryIO, Dict, List, Optional, Tuple
 
 import click
 import numpy as np
@@ -12,11 +13,6 @@ from .. import hf_python as _hf
 from .. import demodulation, dump, output, recording
 from ._output import checked
 from ._progress import Progress
-
-
-def _write(octets: bytes) -> None:
-    sys.stdout.buffer.write(octets)
-    sys.stdout.buffer.flush()
 
 
 def _say(report: demodulation.Report, as_json: bool) -> None:
@@ -32,16 +28,68 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
                    err=True)
 
 
-def _open(path: str, other: Optional[str], sample_rate: Optional[float],
-          raw_format: Optional[str], iq: bool
-          ) -> Tuple[recording.Recording, Optional[recording.Recording]]:
-    """What was heard, and what another antenna heard. Raises RecordingError."""
-    if other == "channels":
-        first, second = (recording.open_recording(path, sample_rate, raw_format, iq, channel)
-                         for channel in (0, 1))
-        return first, second
-    return (recording.open_recording(path, sample_rate, raw_format, iq),
-            recording.open_recording(other, sample_rate, raw_format, iq) if other else None)
+class _Input:
+    """What was heard, and what another antenna heard; opened again for each bandwidth."""
+
+    def __init__(self, path: str, other: Optional[str], sample_rate: Optional[float],
+                 raw_format: Optional[str], iq: bool) -> None:
+        self._path, self._other = path, other
+        self._form = sample_rate, raw_format, iq
+        self.pipe = recording.KeptInput(sys.stdin.buffer) if "-" in (path, other) else None
+        self.source, self.second = self._open(self.pipe)
+
+    def again(self) -> bool:
+        """Open it again from its start; False: that cannot be done, a pipe has given too much to
+        be kept."""
+        kept = self.pipe.again() if self.pipe is not None else None
+        paths = self.source.paths + (self.second.paths if self.second else [])
+        if not all(kept is not None if name == "-" else os.path.isfile(name) for name in paths):
+            return False
+        self.source, self.second = self._open(kept)
+        return True
+
+    def forget(self) -> None:
+        """It need not be read again."""
+        if self.pipe is not None:
+            self.pipe.forget()
+
+    def write(self, octets: bytes) -> None:
+        """Take what was received: the bandwidth is known from then on."""
+        self.forget()
+        sys.stdout.buffer.write(octets)
+        sys.stdout.buffer.flush()
+
+    def _open(self, stdin: Optional[BinaryIO]
+              ) -> Tuple[recording.Recording, Optional[recording.Recording]]:
+        path, other, form = self._path, self._other, self._form
+        if other == "channels":
+            first, second = (recording.open_recording(path, *form, channel, stdin)
+                             for channel in (0, 1))
+            return first, second
+        return (recording.open_recording(path, *form, stdin=stdin),
+                recording.open_recording(other, *form, stdin=stdin) if other else None)
+
+
+def _try_all(heard: _Input, tried: List[int], subcarrier: Optional[float],
+             reception: demodulation.Reception, show: bool, options: Dict[str, Any]) -> float:
+    """Receive in one bandwidth after the other, kHz, until one has data; gives the duration."""
+    if len(tried) == 1:
+        heard.forget()
+    seconds = 0.0
+    for khz in tried:
+        source = heard.source
+        if khz != tried[0] and not heard.again():
+            others = ", ".join(str(k) for k in tried[tried.index(khz):])
+            click.echo(f"hf: warning: {source.name}: cannot be read again in other bandwidths "
+                       f"({others} kHz): see --bandwidth", err=True)
+            break
+        with Progress(f"{source.name}, {khz} kHz", shown=show) as progress:
+            seconds = demodulation.demodulate(
+                heard.source, reception, demodulation.subcarrier_of(source, khz, subcarrier),
+                bandwidth=khz, second=heard.second, progress=progress.share, **options)
+        if reception.octets or reception.complete:
+            break
+    return seconds
 
 
 @click.command(short_help="Samples to octets.")
@@ -54,9 +102,10 @@ def _open(path: str, other: Optional[str], sample_rate: Optional[float],
 @click.option("--subcarrier", type=float,
               help="Centre of the signal, Hz.  [default: 1800 in 3 kHz, 300 + half of the "
               "bandwidth in others; 0 for complex samples]")
-@click.option("--bandwidth", type=int, default=3, show_default=True, metavar="KHZ",
-              help="Of the channel, kHz: 3 (every waveform of 4539 and 5069), or 6 to 48 (5069), "
-              "which no waveform tells.")
+@click.option("--bandwidth", type=int, metavar="KHZ",
+              help="Of the channel, kHz: 3 (every waveform of 4539 and 5069), or 6 to 48 (5069).  "
+              "[default: the one that a SigMF file names, then every one that the sample rate "
+              "has room for, from 3 on, until one has data]")
 @click.option("--iq", is_flag=True, help="The two channels of a WAV file are I and Q.")
 @click.option("--zero-interleaver", is_flag=True,
               help="Take the serial tone's short interleaver for none (Z): the waveform does not "
@@ -80,14 +129,15 @@ def _open(path: str, other: Optional[str], sample_rate: Optional[float],
 @click.option("--force", is_flag=True, help="Replace arrays that are in FOLDER.")
 @click.option("-q", "--quiet", is_flag=True, help="Report errors only.")
 def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
-            subcarrier: Optional[float], bandwidth: int, iq: bool, zero_interleaver: bool,
-            effort: int, join: bool, as_json: bool, other: Optional[str],
+            subcarrier: Optional[float], bandwidth: Optional[int], iq: bool,
+            zero_interleaver: bool, effort: int, join: bool, as_json: bool, other: Optional[str],
             folder: Optional[str], force: bool, quiet: bool) -> None:
     """Find every transmission in IN and write its octets to standard output as they come.
 
     IN is a WAV file, a SigMF recording (its .sigmf-meta or .sigmf-data), raw samples
     (--format and --sample-rate), or - (the default) for a WAV or raw samples on standard
-    input. Mode, frequency offset and level are found by themselves.
+    input. The receiver finds bandwidth, mode, frequency offset and level. All of a recording is
+    received in one bandwidth, the first that has data.
 
     The exit status is 0 if at least one transmission was received from its preamble to its
     end-of-message mark, 1 if none was, 2 for wrong use.
@@ -103,7 +153,8 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
     Examples:
       hf demodulate recording.wav > message.txt
       hf demodulate --format s16le --sample-rate 48000 recording.s16le
-      hf demodulate --bandwidth 12 recording.sigmf-meta > picture.jpg
+      hf demodulate recording.sigmf-meta > picture.jpg
+      hf demodulate --bandwidth 12 --subcarrier 24000 if.wav > picture.jpg
       hf demodulate north.wav --diversity south.wav > message.txt
       hf demodulate both.wav --diversity channels > message.txt
       arecord -t wav -f S16_LE -r 48000 | hf demodulate --json -
@@ -114,25 +165,24 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
         raise click.UsageError("--sample-rate is for raw samples and needs --format")
     if path == "-" and sys.stdin.isatty():
         raise click.UsageError("there is no input: name a file or use a pipe")
-    reception = demodulation.Reception(
-        _write, lambda report: None if quiet and not as_json else _say(report, as_json))
     try:
-        source, second = _open(path, other, sample_rate, raw_format, iq)
+        heard = _Input(path, other, sample_rate, raw_format, iq)
+        reception = demodulation.Reception(
+            heard.write, lambda report: None if quiet and not as_json else _say(report, as_json))
+        source, second = heard.source, heard.second
         if second is not None and second.complex_samples != source.complex_samples:
             raise recording.RecordingError(f"{second.name}: IN and IN2 are both audio or both "
                                            "complex")
-        if subcarrier is None:
-            subcarrier = (0.0 if source.complex_samples
-                          else demodulation.usual_subcarrier(bandwidth))
         with checked():
             output.check_stdout(source.paths + (second.paths if second else []))
             dumped = dump.Dump(folder, force) if folder else None
         # Octets on the same terminal would be written into the line.
         show = not quiet and not sys.stdout.isatty()
-        with Progress(source.name, shown=show) as progress:
-            seconds = demodulation.demodulate(source, reception, subcarrier, zero_interleaver,
-                                              effort, bandwidth, dumped, second, progress.share,
-                                              join)
+        tried = ([bandwidth] if bandwidth is not None
+                 else demodulation.bandwidths_of(source, subcarrier))
+        options: Dict[str, Any] = {"zero_interleaver": zero_interleaver, "effort": effort,
+                                   "dumped": dumped, "join": join}
+        seconds = _try_all(heard, tried, subcarrier, reception, show, options)
     except recording.RecordingError as error:
         raise fail(str(error)) from None
     except ValueError as error:
@@ -141,7 +191,7 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
         raise
     except OSError as error:
         raise fail(f"standard output: {error.strerror}") from None
-    for warning in source.warnings + (second.warnings if second else []):
+    for warning in heard.source.warnings + (heard.second.warnings if heard.second else []):
         click.echo(f"hf: warning: {warning}", err=True)
     if reception.complete == 0:
         if reception.found == 0:
