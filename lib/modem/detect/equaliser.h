@@ -93,6 +93,7 @@ private:
 
     float mean_energy(const frame_observation& f) const;
     void measure_information(const frame_observation& f, float noise);
+    void take_out_erased(const path_matrix& a);
     void precondition(const values& r, values& x);
     size_t solve(path_matrix& a, float noise);
 

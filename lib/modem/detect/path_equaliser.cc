@@ -18,6 +18,8 @@ constexpr size_t most_steps = 40;
 constexpr size_t resolution = 4, least_frequencies = 256;
 // Symbols over which one number stands for the channel, at least.
 constexpr size_t least_piece = 64;
+// What nothing tells of a symbol.
+constexpr float least_information = 1e-12f;
 
 double product(const std::vector<value>& a, const std::vector<value>& b)
 {
@@ -83,7 +85,8 @@ void path_equaliser::measure_information(const frame_observation& f, float noise
         for (const float s : d_spectrum)
             posterior += static_cast<double>(1 / (s / noise + own));
         posterior /= static_cast<double>(d_spectrum.size());
-        const double information = std::max(1 / posterior - 1 / variance, 1e-12);
+        const double information = std::max(1 / posterior - 1 / variance,
+                                            static_cast<double>(least_information));
         std::fill(d_information.begin() + static_cast<long>(from),
                   d_information.begin() + static_cast<long>(to),
                   static_cast<float>(information));
@@ -92,6 +95,23 @@ void path_equaliser::measure_information(const frame_observation& f, float noise
         from = to;
     }
     d_mean_gain = gain / static_cast<double>(n);
+    if (a.erased())
+        take_out_erased(a);
+}
+
+/* What erased samples leave of a symbol tells of it, and its neighbours are in there too, themselves
+ * erased in part: the part of them that the equaliser cannot take out again is noise. */
+void path_equaliser::take_out_erased(const path_matrix& a)
+{
+    for (size_t i = 0; i < d_information.size(); ++i) {
+        const float left = a.share_left(i);
+        if (left == 1)
+            continue;
+        const float information = left * d_information[i];
+        d_information[i] =
+            std::max(information / (1 + (1 - left) * information * d_root[i] * d_root[i]),
+                     least_information);
+    }
 }
 
 /* Of V^1/2 A V^1/2 / noise + 1: what it were with the channel of the middle of the frame and all

@@ -104,6 +104,7 @@ void path_matrix::resize(size_t count,
     d_before = (around + sub_block - 1) / sub_block * sub_block;
     d_blocks.resize((d_before + count + around + sub_block - 1) / sub_block);
     d_taken_out.clear();
+    d_lost.clear();
 }
 
 double path_matrix::middle_of(size_t b) const
@@ -263,7 +264,19 @@ void path_matrix::measure_energy()
 
 void path_matrix::take_out(int64_t first, values h)
 {
+    d_lost.resize(d_count, 0);
+    for (size_t i = 0; i < h.size(); ++i)
+        if (const int64_t n = first + static_cast<int64_t>(i);
+            n >= 0 && n < static_cast<int64_t>(d_count))
+            d_lost[static_cast<size_t>(n)] += std::norm(h[i]);
     d_taken_out.push_back({ first, std::move(h) });
+}
+
+float path_matrix::share_left(size_t n) const
+{
+    if (d_lost.empty() || d_lost[n] == 0)
+        return 1;
+    return std::clamp(1 - d_lost[n] / (energy(n) + 1e-30f), 0.0f, 1.0f);
 }
 
 void path_matrix::spectrum(size_t b, fourier& f, std::vector<float>& out) const

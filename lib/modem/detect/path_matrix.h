@@ -65,6 +65,10 @@ public:
     float energy(size_t n) const { return d_energy[block_of(static_cast<int64_t>(n))]; }
     //! Once all gains are set.
     void measure_energy();
+    //! Share of the energy of symbol \p n that erased samples leave, 0 to 1.
+    float share_left(size_t n) const;
+    //! Whether anything was taken out.
+    bool erased() const { return !d_taken_out.empty(); }
 
     /*! \brief What an erased sample takes out again: the outer product of \p h, which the symbols
      *         from \p first on put on it, with itself.
@@ -95,6 +99,7 @@ private:
     std::vector<channel_taps> d_blocks;
     std::vector<float> d_energy; // of each block
     std::vector<outer_product> d_taken_out;
+    std::vector<float> d_lost; // energy of each symbol that was taken out; empty: none
     planes d_sent, d_seen;
     std::vector<float> d_re, d_im;
 };
