@@ -3,6 +3,7 @@
 #include "modem/burst_receiver.h"
 
 #include "modem/decode/message_parser.h"
+#include "modem/find/preamble_clock.h"
 #include "modem/find/preamble_watch.h"
 #include "modem/front/carrier_canceller.h"
 #include "modem/front/impulse_blanker.h"
@@ -118,7 +119,7 @@ private:
     bool certainly_present();
     bool step_track();
     bool silent_after_marker() const;
-    void begin(const acquired& a);
+    void begin(acquired a);
     void give_up(rx_end_reason reason, double air_end);
     void block(const received_block& b);
     void end(rx_end_reason reason, double air_end);
@@ -142,6 +143,7 @@ private:
     int64_t d_judged_after = 0;              // samples
     message_parser d_parser;
     uint64_t d_block = 0;
+    bool d_given = false;        // a block of the transmission
     int64_t d_suspected_end = 0; // of the block in which the parser began to suspect
     double d_snr = 0;
     std::vector<rx_event> d_held; // blocks since the signal was there
@@ -237,8 +239,10 @@ bool burst_receiver::impl::step_watch()
     return true;
 }
 
-void burst_receiver::impl::begin(const acquired& a)
+void burst_receiver::impl::begin(acquired a)
 {
+    if (!d_options.known && a.profile.size() > dense_delays)
+        learn_clock(a, d_in);
     d_tracker = make_tracker(a,
                              d_options.lost_after_s,
                              d_options.effort,
@@ -252,6 +256,7 @@ void burst_receiver::impl::begin(const acquired& a)
     d_parser = {};
     d_held.clear();
     d_block = 0;
+    d_given = false;
     d_snr = a.snr_db;
     ++d_counters.starts;
     // The rest of this preamble is not another one.
@@ -302,7 +307,8 @@ void burst_receiver::impl::give_up(rx_end_reason reason, double air_end)
     if (!d_held.empty()) {
         // The parser was so far behind; all else that it gave since the signal went is noise.
         rest.octets = std::get<rx_octets>(d_held.front().what).octets;
-        rest.octets.resize(std::min<size_t>(rest.octets.size(), eom_bits / 8));
+        rest.octets.resize(d_given ? std::min<size_t>(rest.octets.size(), eom_bits / 8)
+                                   : 0);
     }
     if (!rest.octets.empty() && d_block > 0) {
         rest.snr_db = d_snr;
@@ -330,7 +336,8 @@ void burst_receiver::impl::block(const received_block& b)
         d_suspected_end = block_end;
     const auto first = static_cast<int64_t>(d.block_begin(d_block));
     const double begin = d_tracker->sample_of(first);
-    const bool away = d_block > 0 && d_tracker->last_good_symbol() <= first;
+    // Since before this block, or there never was any: something else looked like a preamble.
+    const bool away = d_tracker->last_good_symbol() <= first || !d_tracker->heard();
     ++d_block;
     ++d_counters.blocks;
     const bool limit =
@@ -341,6 +348,7 @@ void burst_receiver::impl::block(const received_block& b)
     const bool hold = away && !marker && !limit && !d_options.give_noise;
     if (!hold)
         raise_held();
+    d_given = d_given || !hold;
     if (!e.octets.empty()) {
         rx_event all{
             e, static_cast<int64_t>(std::lround(begin)), 0, b.channel, b.details

@@ -121,6 +121,9 @@ struct estimator_plan {
 struct frame_plan {
     double window_margin_s = 0.0025; //!< of delays that stays empty, see window_error()
     double retune_hz = 0.2;          //!< how far the oscillator may be off the loop
+    //! How far the clock of the rows may be off the measured one, half symbols in the estimator's
+    //! window.
+    double clock_rows = 0.05;
     //! One observation of data: short against fading and a turn of the phase.
     double data_piece_s = 32 / 2400.0;
     //! Time after the first symbol from which on a step of the level is none of the signal's.

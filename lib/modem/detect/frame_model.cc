@@ -36,9 +36,8 @@ frame_model::erased_symbols_of(const half_symbol_stream& stream,
     std::vector<float> pulse;
     for (const erasure& e : stream.erased()) {
         // in symbols from the begin of the frame
-        const double t = (static_cast<double>(e.sample) -
-                          stream.input_time(2 * static_cast<double>(begin))) /
-                         symbol_grid::samples_per_symbol;
+        const double t =
+            stream.row_at(static_cast<double>(e.sample)) / 2 - static_cast<double>(begin);
         const auto first = std::max(
             static_cast<int64_t>(std::ceil(t - taps.back() / 2.0)) - reach, -band);
         const auto last =

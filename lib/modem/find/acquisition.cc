@@ -154,6 +154,7 @@ void acquisition::take(const preamble_meaning& m, const synchronised& s)
                                      static_cast<double>(m.symbols_to_data);
     d_result.frequency_hz = d_seen.empty() ? s.hz : median(d_seen);
     d_result.first_symbol = -static_cast<int64_t>(m.symbols_seen);
+    d_result.read_symbol = -static_cast<int64_t>(m.symbols_to_data);
     d_result.preamble = m.preamble;
     d_result.profile = s.profile;
     const float strongest = *std::max_element(s.profile.begin(), s.profile.end());

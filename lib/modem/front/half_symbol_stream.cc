@@ -32,28 +32,86 @@ HF_VECTOR_CODE std::complex<float> dot(const float* x, const float* t, size_t n)
 half_symbol_stream::half_symbol_stream(const symbol_grid& grid,
                                        double start,
                                        int64_t first,
-                                       double frequency_hz)
+                                       double frequency_hz,
+                                       double clock)
     : d_input_rate(grid.sample_rate()), d_rescalable(grid.samples(rescalable_s)),
-      d_start(start), d_base(static_cast<int64_t>(std::floor(start))),
-      d_next_input(first_input(first))
+      d_timing{ { 0, start, symbol_grid::samples_per_row * (1 + clock), clock == 0 } },
+      d_taps(filter_at(start - std::floor(start))), d_next_input(first_input(first))
 {
-    // Tap m stands for input sample d_base - half_span + m; four samples make a symbol. The
-    // pulse has unit energy per symbol, so a symbol of power 1 sampled four times has
-    // matched-filter output 4 h(0)...; the factor 1/4 makes it 1.
-    const double frac = start - std::floor(start);
-    // Nearly a sample more than the span: for fractions of one.
-    constexpr double reach =
-        static_cast<double>(half_span) / symbol_grid::samples_per_symbol + 0.2;
-    for (size_t m = 0; m < d_taps.size() / 2; ++m) {
-        const double t =
-            (static_cast<double>(m) - half_span - frac) / symbol_grid::samples_per_symbol;
-        const double h = std::abs(t) <= reach ? root_raised_cosine(t) : 0;
-        d_taps[2 * m] = d_taps[2 * m + 1] =
-            static_cast<float>(h / symbol_grid::samples_per_symbol);
-    }
     d_mixed.restart(d_next_input);
     d_out.restart(first);
     d_segments.push_back({ static_cast<double>(d_next_input), 0, frequency_hz });
+}
+
+/* Tap m stands for input sample m - half_span from the whole one before the centre; four samples make a
+ * symbol. The pulse has unit energy per symbol, so a symbol of power 1 sampled four times has
+ * matched-filter output 4 h(0)...; the factor 1/4 makes it 1. */
+half_symbol_stream::filter half_symbol_stream::filter_at(double fraction)
+{
+    filter f{};
+    // Nearly a sample more than the span: for fractions of one.
+    constexpr double reach =
+        static_cast<double>(half_span) / symbol_grid::samples_per_symbol + 0.2;
+    for (size_t m = 0; m < filter_taps; ++m) {
+        const double t = (static_cast<double>(m) - half_span - fraction) /
+                         symbol_grid::samples_per_symbol;
+        const double h = std::abs(t) <= reach ? root_raised_cosine(t) : 0;
+        f[2 * m] = f[2 * m + 1] = static_cast<float>(h / symbol_grid::samples_per_symbol);
+    }
+    return f;
+}
+
+// Where samples and outputs drift against each other: to a fraction of a sample, -52 dB.
+const float* half_symbol_stream::taps_of(int64_t i) const
+{
+    const timing& t = timing_at(static_cast<double>(i));
+    if (t.whole && &t == &d_timing.front())
+        return d_taps.data();
+    constexpr size_t fractions = 128;
+    static const auto filters = [] {
+        std::vector<filter> all;
+        for (size_t k = 0; k <= fractions; ++k)
+            all.push_back(filter_at(static_cast<double>(k) / fractions));
+        return all;
+    }();
+    const double at = input_time(static_cast<double>(i));
+    return filters[static_cast<size_t>(std::lround((at - std::floor(at)) * fractions))]
+        .data();
+}
+
+const half_symbol_stream::timing& half_symbol_stream::timing_at(double row) const
+{
+    size_t k = d_timing.size() - 1;
+    while (k > 0 && static_cast<double>(d_timing[k].row) > row)
+        --k;
+    return d_timing[k];
+}
+
+double half_symbol_stream::row_at(double input) const
+{
+    size_t k = d_timing.size() - 1;
+    while (k > 0 && d_timing[k].input > input)
+        --k;
+    const timing& t = d_timing[k];
+    return static_cast<double>(t.row) + (input - t.input) / t.step;
+}
+
+void half_symbol_stream::set_clock(double difference)
+{
+    const int64_t row = d_out.end();
+    const double input = input_time(static_cast<double>(row));
+    d_timing.push_back(
+        { row, input, symbol_grid::samples_per_row * (1 + difference), false });
+}
+
+int64_t half_symbol_stream::first_input(int64_t i) const
+{
+    const timing& t = timing_at(static_cast<double>(i));
+    if (t.whole)
+        return static_cast<int64_t>(std::floor(t.input)) +
+               symbol_grid::samples_per_row * (i - t.row) - half_span;
+    return static_cast<int64_t>(std::floor(input_time(static_cast<double>(i)))) -
+           half_span;
 }
 
 const half_symbol_stream::segment& half_symbol_stream::segment_at(double input) const
@@ -90,6 +148,8 @@ void half_symbol_stream::drop_before(int64_t i)
     const int64_t oldest = first_input(d_out.begin());
     while (!d_erased.empty() && d_erased.front().sample < oldest)
         d_erased.pop_front();
+    while (d_timing.size() > 1 && d_timing[1].row <= d_out.begin())
+        d_timing.erase(d_timing.begin());
 }
 
 float half_symbol_stream::missing(int64_t i) const
@@ -97,12 +157,13 @@ float half_symbol_stream::missing(int64_t i) const
     // Neighbours four times closer than symbols share most of what they carry.
     constexpr float coherence = 3;
     const int64_t first = first_input(i);
-    const auto taps = static_cast<int64_t>(d_taps.size() / 2);
+    const auto taps = static_cast<int64_t>(filter_taps);
+    const float* const filter = taps_of(i);
     float sum = 0;
     for (auto e = std::lower_bound(d_erased.begin(), d_erased.end(), first);
          e != d_erased.end() && e->sample < first + taps;
          ++e) {
-        const float h = d_taps[static_cast<size_t>(2 * (e->sample - first))];
+        const float h = filter[2 * (e->sample - first)];
         sum += e->share * h * h;
     }
     return coherence * sum;
@@ -110,8 +171,8 @@ float half_symbol_stream::missing(int64_t i) const
 
 void half_symbol_stream::move(int rows)
 {
-    d_start += symbol_grid::samples_per_row * rows;
-    d_base += symbol_grid::samples_per_row * rows;
+    for (timing& t : d_timing)
+        t.row -= rows;
     d_out.renumber(-rows);
     std::map<int64_t, float> moved;
     for (const auto& [i, power] : d_interference)
@@ -139,19 +200,25 @@ bool half_symbol_stream::interference_within(int64_t first, int64_t last) const
     return found != d_interference.end() && found->first < last;
 }
 
+// One past the last output that there are samples for, which end at \p end.
+int64_t half_symbol_stream::possible_outputs(int64_t end) const
+{
+    const auto taps = static_cast<int64_t>(filter_taps);
+    auto i = static_cast<int64_t>(
+        std::ceil(row_at(static_cast<double>(end - taps + half_span + 1))));
+    while (first_input(i) + taps <= end)
+        ++i;
+    while (first_input(i - 1) + taps > end)
+        --i;
+    return i;
+}
+
 void half_symbol_stream::run(const sample_buffer& in, int64_t limit)
 {
-    constexpr int64_t taps = 2 * half_span + 4;
-    // One past the last output that there are samples for.
-    const int64_t room = in.end() - taps - first_input(0);
-    const int64_t possible = room < 0 ? -((symbol_grid::samples_per_row - 1 - room) /
-                                          symbol_grid::samples_per_row) +
-                                            1
-                                      : room / symbol_grid::samples_per_row + 1;
-    const int64_t end = std::min(limit, possible);
+    const int64_t end = std::min(limit, possible_outputs(in.end()));
     if (end <= d_out.end())
         return;
-    mix(in, first_input(end - 1) + taps);
+    mix(in, first_input(end - 1) + static_cast<int64_t>(filter_taps));
     make_outputs(end);
     d_mixed.drop_before(first_input(end - 1) + symbol_grid::samples_per_row -
                         d_rescalable);
@@ -193,11 +260,22 @@ void half_symbol_stream::make_outputs(int64_t end)
     while (d_out.end() < end) {
         const auto n = static_cast<size_t>(
             std::min<int64_t>(static_cast<int64_t>(y.size()), end - d_out.end()));
-        const auto* x =
-            reinterpret_cast<const float*>(d_mixed.at(first_input(d_out.end())));
-        for (size_t k = 0; k < n; ++k)
-            y[k] = dot(
-                x + 2 * symbol_grid::samples_per_row * k, d_taps.data(), d_taps.size());
+        const int64_t first = d_out.end();
+        if (d_timing.size() == 1 && d_timing.front().whole) {
+            const auto* x =
+                reinterpret_cast<const float*>(d_mixed.at(first_input(first)));
+            for (size_t k = 0; k < n; ++k)
+                y[k] = dot(x + 2 * symbol_grid::samples_per_row * k,
+                           d_taps.data(),
+                           d_taps.size());
+        } else {
+            for (size_t k = 0; k < n; ++k) {
+                const int64_t i = first + static_cast<int64_t>(k);
+                y[k] = dot(reinterpret_cast<const float*>(d_mixed.at(first_input(i))),
+                           taps_of(i),
+                           d_taps.size());
+            }
+        }
         d_out.append(y.data(), n);
     }
 }
@@ -205,7 +283,7 @@ void half_symbol_stream::make_outputs(int64_t end)
 int64_t half_symbol_stream::rescale(int64_t i, float factor)
 {
     constexpr int64_t uncertain = 2; // samples
-    constexpr int64_t taps = 2 * half_span + 4;
+    constexpr auto taps = static_cast<int64_t>(filter_taps);
     d_gain *= factor;
     d_mixed.scale_from(i, factor);
     for (int64_t k = i - uncertain; k < i + uncertain; ++k) {
@@ -220,9 +298,10 @@ int64_t half_symbol_stream::rescale(int64_t i, float factor)
     }
     // The first output whose filter reaches the change, and whose samples are still there.
     const int64_t oldest = std::max(i - uncertain - taps, d_mixed.begin());
-    const int64_t output =
-        (oldest - d_base + half_span + symbol_grid::samples_per_row - 1) /
-        symbol_grid::samples_per_row;
+    auto output =
+        static_cast<int64_t>(std::floor(row_at(static_cast<double>(oldest + half_span))));
+    while (first_input(output) < oldest)
+        ++output;
     const int64_t changed = std::max(output, d_out.begin()), end = d_out.end();
     d_out.drop_from(changed);
     make_outputs(end);

@@ -17,7 +17,8 @@ namespace gr::hf::kernel {
 /*! \brief Front end: mixes samples (4 per symbol) to zero offset, passes them through the
  *         root-raised-cosine matched filter, gives 2 samples per symbol.
  *
- * Output i is centred at input sample start + 2 i, where start may be fractional.
+ * Output i is centred at input sample start + 2 (1 + clock) i, where start may be fractional and
+ * clock is how much slower the sender's sample clock runs than ours, as far as it is known.
  */
 class half_symbol_stream
 {
@@ -29,11 +30,13 @@ public:
      *  \param start input sample at which output 0 is centred
      *  \param first index of the first output to make; may be negative
      *  \param frequency_hz carrier offset to remove
+     *  \param clock see above
      */
     half_symbol_stream(const symbol_grid& grid,
                        double start,
                        int64_t first,
-                       double frequency_hz);
+                       double frequency_hz,
+                       double clock = 0);
 
     //! Make every output below \p limit that \p in allows.
     void run(const sample_buffer& in, int64_t limit = INT64_MAX);
@@ -79,7 +82,19 @@ public:
     //! Input sample on which output \p i is centred.
     double input_time(double i) const
     {
-        return d_start + symbol_grid::samples_per_row * i;
+        const timing& t = timing_at(i);
+        return t.input + t.step * (i - static_cast<double>(t.row));
+    }
+    //! The same the other way round.
+    double row_at(double input) const;
+
+    //! Take the sender's clock to be \p difference slower than ours from the next output on.
+    void set_clock(double difference);
+    double clock() const { return clock_at(static_cast<double>(d_out.end())); }
+    //! The one that was followed at output \p i.
+    double clock_at(double i) const
+    {
+        return timing_at(i).step / symbol_grid::samples_per_row - 1;
     }
 
     //! Remove \p hz from the next input samples on; the phase is continuous.
@@ -98,19 +113,28 @@ private:
         double hz;
     };
     const segment& segment_at(double input) const;
+    struct timing { // of outputs from row on
+        int64_t row;
+        double input; // its sample
+        double step;  // samples from row to row
+        bool whole;   // which is that of the grid
+    };
+    const timing& timing_at(double row) const;
+    const float* taps_of(int64_t i) const;
+    int64_t possible_outputs(int64_t end) const;
     void mix(const sample_buffer& in, int64_t end);
     void make_outputs(int64_t end);
     //! Of the filter for output \p i.
-    int64_t first_input(int64_t i) const
-    {
-        return d_base + symbol_grid::samples_per_row * i - half_span;
-    }
+    int64_t first_input(int64_t i) const;
+
+    static constexpr size_t filter_taps = 2 * half_span + 4;
+    using filter = std::array<float, 2 * filter_taps>; // each twice: real, imaginary
+    static filter filter_at(double fraction);
 
     double d_input_rate;
     int64_t d_rescalable;
-    double d_start;
-    int64_t d_base;                                      // whole input sample of output 0
-    std::array<float, 2 * (2 * half_span + 4)> d_taps{}; // each twice: real, imaginary
+    std::vector<timing> d_timing; // ascending
+    filter d_taps{};              // of the outputs that are whole
     sample_buffer d_mixed, d_out;
     std::deque<erasure> d_erased;
     std::map<int64_t, float> d_interference; // by output

@@ -6,6 +6,7 @@
 #include "modem/detect/block_details.h"
 #include "modem/front/sample_buffer.h"
 #include "modem/grid.h"
+#include "modem/track/channel_estimator.h"
 #include "modem/track/channel_report.h"
 #include "modem/track/diversity_link.h"
 #include "modem/track/known_channel.h"
@@ -29,7 +30,10 @@ struct acquired {
      */
     double origin = 0;
     double frequency_hz = 0;
-    int64_t first_symbol = 0;   //!< first preamble symbol seen; negative
+    //! How much slower the sender's sample clock runs: row i comes 2 (1 + clock) i samples later.
+    double clock = 0;
+    int64_t first_symbol = 0; //!< first preamble symbol seen; negative
+    int64_t read_symbol = 0; //!< first one of the stretch that profile and noise are from
     std::vector<float> profile; //!< power of each delay tap
     size_t first_tap = 0;       //!< delay tap of the first path
     float noise = 1;            //!< variance of a half-symbol sample
@@ -63,6 +67,9 @@ public:
     //! The symbol after the last one at which the signal was certainly there.
     virtual int64_t last_good_symbol() const = 0;
 
+    //! Whether any of it was heard after the preamble: else something else looked like one.
+    virtual bool heard() const = 0;
+
     //! Whether the signal was there at the latest symbol that was looked at.
     virtual bool present() const = 0;
     //! Oldest input sample that advance() still needs.
@@ -81,6 +88,9 @@ make_tracker(const acquired& a,
              std::shared_ptr<const known_channel> known = nullptr,
              std::shared_ptr<diversity_link> link = nullptr,
              size_t side = 0);
+
+//! Of an estimator that follows the transmission through its known symbols.
+channel_estimator::options estimator_options(const acquired& a);
 
 //! Es/N0 to dB in the bandwidth of \p d: the noise bandwidth of a symbol is the symbol rate.
 double snr_in_bandwidth(double es_over_n0, const description& d);

@@ -143,6 +143,11 @@ public:
     //! Share of the newest observation's power that the last estimate explains, 0..1.
     float explained() const { return d_explained; }
 
+    /*! \brief The same of the observations that begin at symbol \p begin, less what any rows would
+     *         be explained by as many numbers; 0 without any.
+     */
+    float explained_of(const half_symbol_stream& y, int64_t begin) const;
+
     double window_s() const { return d_o.fading.window_s; }
 
 private:
@@ -205,6 +210,7 @@ private:
     channel_taps d_momentary;
     double d_momentary_at = 0;
     double d_freedom = 0; // numbers that the last solve() fitted
+    float d_fitted = 0;   // the same for each row
     std::vector<float> d_profile;
     float d_noise;
     float d_first_noise;

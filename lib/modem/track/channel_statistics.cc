@@ -17,6 +17,8 @@ using value = std::complex<float>;
 constexpr size_t most_sparse = 48;
 // Share of the known signal's energy, at a delay, that is rounding.
 constexpr float unseen = 1e-3f;
+// Share of the rows that counts as fitted at most.
+constexpr float most_fitted = 0.9f;
 
 //! One round over pieces of a transmission with a common profile of delays.
 struct profile_round {
@@ -248,8 +250,8 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     d_explained = energy > 0 ? std::max(0.0f, 1 - error / energy) : 0.0f;
 
     // part of the noise was fitted
-    const float fitted = static_cast<float>(d_freedom) / std::max(1.0f, all_rows);
-    const float now = left / rows / std::max(d_o.plan.least_freedom, 1 - fitted);
+    d_fitted = static_cast<float>(d_freedom) / std::max(1.0f, all_rows);
+    const float now = left / rows / std::max(d_o.plan.least_freedom, 1 - d_fitted);
     const float alpha = 1.0f / static_cast<float>(std::max<size_t>(4, used));
     const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
     d_noise = std::max((1 - alpha) * d_noise + alpha * now,
@@ -269,6 +271,22 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
         else
             look_at_all_delays(y, around, since);
     }
+}
+
+float channel_estimator::explained_of(const half_symbol_stream& y, int64_t begin) const
+{
+    float error = 0, energy = 0;
+    channel_taps g;
+    for (const observation& o : d_observations) {
+        if (o.begin != begin || o.version != d_version)
+            continue;
+        taps_at(o.time(), g);
+        error += o.equations.squared_error(g.data(), reference(y, 2 * o.time()));
+        energy += o.equations.energy;
+    }
+    // Rows at half-symbol distance are not independent, see noise_colour.
+    const float fitted = std::min(noise_colour * d_fitted, most_fitted);
+    return energy > 0 ? std::max(0.0f, 1 - error / energy / (1 - fitted)) : 0.0f;
 }
 
 float channel_estimator::empty_tap() const

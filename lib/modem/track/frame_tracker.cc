@@ -12,17 +12,6 @@ namespace {
 
 constexpr int64_t rows_before = 32; // of the first symbol; the filter reaches 16 back
 
-channel_estimator::options estimator_options(const acquired& a)
-{
-    channel_estimator::options o;
-    o.taps = a.profile.size();
-    o.symbol_rate_bd = a.waveform->symbol_rate_bd;
-    o.fading = a.plan->paces.front().pace;
-    o.finds_paths = a.plan->finds_paths;
-    o.plan = a.plan->estimator;
-    return o;
-}
-
 // With the data as known symbols there is more to see in less time.
 channel_estimator::options refiner_options(const acquired& a)
 {
@@ -48,10 +37,15 @@ frame_tracker::frame_tracker(const acquired& a,
     : d_d(*a.waveform), d_plan(*a.plan), d_a(a), d_grid(d_d.symbol_rate_bd),
       d_window_margin(
           static_cast<size_t>(d_grid.half_symbols(d_plan.frames.window_margin_s))),
-      d_stream(d_grid, a.origin, 2 * a.first_symbol - rows_before, a.frequency_hz),
+      d_stream(d_grid,
+               a.origin,
+               2 * a.first_symbol - rows_before,
+               a.frequency_hz,
+               a.clock),
       d_estimator(estimator_options(a), a.profile, a.noise),
       d_refiner(refiner_options(a), a.profile, a.noise), d_loop(a.frequency_hz),
-      d_steps(d_grid), d_level_begin(0), d_level_at(0),
+      d_clock(d_grid.half_symbol_rate()), d_steps(d_grid), d_level_begin(0),
+      d_level_at(0),
       d_presence(std::max<size_t>(3, frames_in(d_d, lost_after_s)),
                  std::max<size_t>(2, frames_in(d_d, d_plan.frames.recent_s)),
                  d_plan.presence),
@@ -176,6 +170,8 @@ void frame_tracker::follow(double centre)
     const double weight =
         present ? std::min(1.0, power / std::max(d_mean_power, 1e-30)) : 0;
     d_loop.update(d_estimator.frequency(), dt, weight);
+    if (present)
+        follow_clock();
     const auto turning = d_estimator.turning_within();
     d_loop.check(expected + turning.hz, turning.information);
     // What is mixed next lies after the centre.
@@ -184,6 +180,24 @@ void frame_tracker::follow(double centre)
     const double next = d_loop.hz() + d_loop.rate() * ahead;
     if (std::abs(next - d_stream.frequency()) > d_plan.frames.retune_hz)
         d_stream.set_frequency(next);
+}
+
+/* Where delays are many, clocks that differ by no more than radios' do move paths from tap to tap within
+ * the estimator's window: then the rows follow the sender's clock. */
+void frame_tracker::follow_clock()
+{
+    if (d_true || d_a.profile.size() <= dense_delays || d_estimator.momentary().empty())
+        return;
+    const double at = d_estimator.momentary_at();
+    if (at <= d_clock_at)
+        return;
+    d_clock_at = at;
+    d_clock.add(
+        d_estimator.momentary(), at / d_d.symbol_rate_bd, d_stream.clock_at(2 * at));
+    const double rows = (d_clock.difference() - d_stream.clock()) *
+                        d_grid.half_symbol_rate() * d_estimator.window_s();
+    if (std::abs(rows) > d_plan.frames.clock_rows)
+        d_stream.set_clock(d_clock.difference());
 }
 
 /* The next stretch of known symbols in order: pieces of the preamble, then probe by probe,
@@ -313,6 +327,9 @@ void frame_tracker::process(const frame& f)
     const int64_t end =
         begin + static_cast<int64_t>(d_d.unknown) + static_cast<int64_t>(d_d.known);
     d_presence.add(d_estimator.explained(), end);
+    // What the presence rests on at first is the preamble.
+    const int64_t probe = begin + static_cast<int64_t>(d_d.unknown);
+    d_heard = d_heard || d_estimator.explained_of(d_stream, probe) > d_plan.presence;
 
     measure_doppler(centre_of(f));
     prepare(f, d_estimator, d_frame);
@@ -341,6 +358,7 @@ void frame_tracker::keep_paths_in_window()
     d_refiner.move(rows);
     d_doppler.move(rows);
     d_fast_doppler.move(rows);
+    d_clock.move(rows);
 }
 
 // Refers taps of the last solve to the carrier as the loop has followed it.

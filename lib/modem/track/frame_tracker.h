@@ -8,6 +8,7 @@
 #include "modem/front/level_steps.h"
 #include "modem/track/burst_tracker.h"
 #include "modem/track/channel_estimator.h"
+#include "modem/track/clock_meter.h"
 #include "modem/track/diversity_link.h"
 #include "modem/track/frequency_loop.h"
 #include "modem/track/presence.h"
@@ -50,6 +51,7 @@ public:
     void keep_details() override;
     bool lost() const override { return d_presence.lost(); }
     int64_t last_good_symbol() const override { return d_presence.last_good(); }
+    bool heard() const override { return d_heard; }
     bool present() const override { return d_presence.now(); }
     int64_t needs() const override { return d_stream.needs(); }
     double sample_of(int64_t symbol) const override;
@@ -61,6 +63,7 @@ private:
     bool observe_next(const sample_buffer& in);
     void follow_level(const sample_buffer& in);
     void follow(double centre);
+    void follow_clock();
     void process(const frame& f);
     void keep_paths_in_window();
     void count_gain(const frame_observation& o);
@@ -83,9 +86,12 @@ private:
     channel_estimator d_refiner;   // from data too
     std::optional<true_channel> d_true;
     frequency_loop d_loop;
+    clock_meter d_clock;
+    double d_clock_at = -1e9; // symbol of the estimate that it took last
     level_steps d_steps;
     int64_t d_level_begin, d_level_at; // first sample of d_steps, next one
     presence d_presence;
+    bool d_heard = false; // a probe
     std::unique_ptr<detector> d_detector;
     partner d_other;
     bool d_block_complete = false; // and not decoded yet

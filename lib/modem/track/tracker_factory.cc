@@ -16,6 +16,17 @@ double snr_in_bandwidth(double es_over_n0, const description& d)
            std::log10(std::max(es_over_n0, 1e-9) * d.symbol_rate_bd / d.m.bandwidth_hz);
 }
 
+channel_estimator::options estimator_options(const acquired& a)
+{
+    channel_estimator::options o;
+    o.taps = a.profile.size();
+    o.symbol_rate_bd = a.waveform->symbol_rate_bd;
+    o.fading = a.plan->paces.front().pace;
+    o.finds_paths = a.plan->finds_paths;
+    o.plan = a.plan->estimator;
+    return o;
+}
+
 std::unique_ptr<burst_tracker> make_tracker(const acquired& a,
                                             double lost_after_s,
                                             int effort,

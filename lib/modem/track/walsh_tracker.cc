@@ -47,7 +47,7 @@ walsh_tracker::walsh_tracker(const acquired& a, double lost_after_s, size_t roun
       d_early(static_cast<size_t>(d_grid.half_symbols(d_plan.early_s))),
       d_taps(d_early + static_cast<size_t>(d_grid.half_symbols(d_plan.late_s))),
       d_set_s(chips / d_d.symbol_rate_bd),
-      d_stream(d_grid, a.origin, -rows_before(d_early), a.frequency_hz),
+      d_stream(d_grid, a.origin, -rows_before(d_early), a.frequency_hz, a.clock),
       d_presence(std::max<size_t>(d_plan.least_sets,
                                   static_cast<size_t>(lost_after_s / d_set_s)),
                  d_plan.recent_sets,

@@ -32,6 +32,10 @@ public:
     void keep_details() override { d_details = true; }
     bool lost() const override { return d_presence.lost(); }
     int64_t last_good_symbol() const override { return d_presence.last_good(); }
+    bool heard() const override
+    {
+        return d_presence.last_good() >= static_cast<int64_t>(d_plan.recent_sets * chips);
+    }
     bool present() const override { return d_presence.now(); }
     int64_t needs() const override { return d_stream.needs(); }
     double sample_of(int64_t symbol) const override;

@@ -1,0 +1,58 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/detect/channel_view.h"
+
+#include <array>
+#include <cstddef>
+
+namespace gr::hf::kernel {
+
+/*! \brief Measures how much slower the sender's sample clock runs than ours, by how all paths
+ *         drift to later delays.
+ *
+ * Each estimate of the channel is compared with the one before it: the shift at which both resemble
+ * each other most. Phases do not count, so fading does not disturb it as long as it leaves some of the
+ * resemblance. A Kalman filter of position and drift takes the shifts; their errors cancel out in the
+ * position, since each estimate is compared with both neighbours.
+ */
+class clock_meter
+{
+public:
+    //! \param half_symbol_rate rows/s
+    explicit clock_meter(double half_symbol_rate);
+
+    /*! \brief The channel by known symbols of a short time.
+     *  \param taps of all delays; phases may be any
+     *  \param time_s when, later than the one before
+     *  \param followed clock difference that the rows follow already, see
+     *  half_symbol_stream::set_clock()
+     */
+    void add(const channel_taps& taps, double time_s, double followed);
+
+    //! Follow half_symbol_stream::move().
+    void move(int rows);
+
+    //! Difference of the clocks, 1e-6 for 1 ppm: above 0 the sender's is slower.
+    double difference() const { return d_drift / d_rate; }
+    //! Standard deviation of difference().
+    double deviation() const;
+
+    //! Shift from \p a to \p b, half symbols, and how alike both are then, 0 to 1.
+    struct shift {
+        double rows = 0;
+        double alike = 0;
+    };
+    static shift shift_of(const channel_taps& a, const channel_taps& b);
+
+private:
+    double d_rate;
+    channel_taps d_last;
+    double d_time = 0;
+    double d_seen = 0;                  // position by adding up shifts, rows
+    double d_position = 0, d_drift = 0; // estimates; rows, rows/s
+    double d_pp = 0, d_pv = 0, d_vv;    // their covariance
+};
+
+} // namespace gr::hf::kernel
