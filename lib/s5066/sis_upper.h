@@ -35,7 +35,7 @@ public:
     virtual unsigned
     on_s_pdu(sim_time now, const s_pdu_origin& from, const uint8_t* p, size_t n) = 0;
     //! The peer has acknowledged all of it.
-    virtual void on_delivered(const outgoing& o) = 0;
+    virtual void on_delivered(sim_time now, const outgoing& o) = 0;
     //! It will not be delivered. \return false: its client could not be told
     virtual bool on_failed(const outgoing& o, unidata_reject_reason reason) = 0;
     //! An exclusive physical link is made.

@@ -31,6 +31,9 @@ def send(client: sis.Client, dst: str, name: str, data: bytes, timeout: float = 
     receipt False, when the far node has confirmed all of it. By UDOP it returns when all is
     submitted. timeout: seconds of the clock without any progress until it gives up. Raises
     ValueError if name or file is too long.
+
+    Where a receipt is wanted, the first and the last U_PDU ask for the confirmation of the far
+    client: the far node then reports within its next transmission that nobody is bound there.
     """
     state = Sending()
     arq = client.sap == s5066.SAP_RCOP
@@ -44,12 +47,15 @@ def send(client: sis.Client, dst: str, name: str, data: bytes, timeout: float = 
     state.octets = sum(len(u) for u in u_pdus)
     mode = sis.service("arq", "node") if arq else \
         sis.service("non_arq", retransmissions=repeats)
+    asking = sis.service("arq", "client") if arq and receipt else mode
     receipts = s5066.rcop_assembler()
     waiting = iter(u_pdus)
     u_pdu = next(waiting, None)
     last = clock()
     while not state.failure:
-        if u_pdu is not None and client.send(dst, u_pdu, client.sap, mode, timeout=0.0):
+        asks = u_pdu is u_pdus[0] or u_pdu is u_pdus[-1]
+        if u_pdu is not None and client.send(dst, u_pdu, client.sap, asking if asks else mode,
+                                             timeout=0.0):
             state.submitted += len(u_pdu)
             u_pdu = next(waiting, None)
             last = clock()
@@ -73,6 +79,8 @@ def _take(p: Any, state: Sending, receipts: Any, u_pdu_id: int, dst: str) -> Non
         state.confirmed += len(p.u_pdu)
     elif isinstance(p, s5066.s_unidata_request_rejected):
         state.failure = sis.reason(p)
+        if p.reason == sis.NOBODY_BOUND:
+            state.failure = f"delivered to the node, nobody is bound to SAP {p.dst_sap} there"
     elif isinstance(p, s5066.s_unidata_indication) and str(p.src) == dst:
         m = receipts.u_pdu_in(time.monotonic(), p.src, p.src_sap, p.u_pdu)
         if m is not None and s5066.decode_receipt(m) == (0, u_pdu_id):

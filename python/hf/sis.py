@@ -30,6 +30,9 @@ REASONS = {
                                        5: "no such transmission mode"},
 }
 
+#: Reason of a S_UNIDATA_REQUEST_REJECTED: the far node has it, but no client on that SAP.
+NOBODY_BOUND = 2
+
 #: Primitives that wait for next(); then the connection is not read any more.
 MAX_WAITING = 10000
 

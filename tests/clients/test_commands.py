@@ -218,6 +218,20 @@ def test_lua_dissector_reads_what_wireshark_leaves(servers, folder):
     assert [int(r[0]) for r in rows] == [0, 1, 2, 3, 4]
 
 
+def test_a_file_that_nobody_receives_is_told_within_a_turn(tmp_path):
+    """To a node without a client, and to one that is not there."""
+    (tmp_path / "long.bin").write_bytes(bytes(50000))
+    with stations.running(tmp_path, speed=8) as (near, _):
+        here = hf("send", str(tmp_path / "long.bin"), "--to", "1.2.0.2", "--server", near)
+        nowhere = hf("send", str(tmp_path / "long.bin"), "--to", "1.2.0.9", "--server", near)
+    assert here.returncode == 1
+    assert "delivered to the node, nobody is bound to SAP 6 there" in here.stderr
+    # The first transmission of the data has room for most of it, and no second one was made.
+    assert int(re.search(r"(\d+) of \d+ octets were confirmed", here.stderr)[1]) < 50000
+    assert nowhere.returncode == 1 and "node does not respond" in nowhere.stderr
+    assert "calling 1.2.0.9: 3 s so far\n" in nowhere.stderr  # and this is no terminal
+
+
 @pytest.mark.parametrize("confirmed, label", [(0, "submitted"), (500, "there")])
 def test_the_picture_of_send_only_shows_what_was_submitted(monkeypatch, tmp_path, confirmed,
                                                            label):

@@ -2,7 +2,7 @@
 """Files over a SIS server: only its own receipt, from where it went, ends a file."""
 from collections import deque
 
-from gnuradio.hf import files
+from gnuradio.hf import files, sis
 from gnuradio.hf.sis import s5066
 import pytest
 
@@ -16,15 +16,17 @@ class Server:
 
     def __init__(self, answers):
         self.answers, self.sent, self.waiting = answers, [], deque()
+        self.confirmations = []
 
     def send(self, dst, u_pdu, sap, mode, timeout):
         self.sent.append(u_pdu)
+        self.confirmations.append(mode.confirmation)
         confirm = s5066.s_unidata_request_confirm()
         confirm.dst, confirm.u_pdu = s5066.address(dst), u_pdu
         self.waiting.append(confirm)
         if len(self.sent) == 1:
             message = s5066.rcop_assembler().u_pdu_in(0.0, s5066.address(OTHER), self.sap, u_pdu)
-            self.waiting.extend(self.answers(message.id))
+            self.waiting.extend(self.answers(message.id if message else 0))
         return True
 
     def next(self, timeout):
@@ -55,6 +57,24 @@ def test_no_other_one_does(answers):
     done = send(answers)
     assert not done.receipt and done.failure == "no receipt"
     assert send(lambda n: answers(n) + [receipt(n)]).receipt
+
+
+@pytest.mark.parametrize("receipt, wanted", [(True, "CNNC"), (False, "NNNN")])
+def test_the_far_client_is_asked_for_at_both_ends_of_a_file(receipt, wanted):
+    server = Server(lambda n: [])
+    files.send(server, NODE, "name", bytes(7000), timeout=0.1, receipt=receipt)
+    kinds = {s5066.delivery_confirmation.client: "C", s5066.delivery_confirmation.node: "N"}
+    assert "".join(kinds[c] for c in server.confirmations) == wanted
+
+
+def test_nobody_there_is_said_in_words():
+    def answers(_):
+        p = s5066.s_unidata_request_rejected()
+        p.dst, p.dst_sap, p.reason = s5066.address(NODE), 6, sis.NOBODY_BOUND
+        return [p]
+
+    assert send(answers).failure == \
+        "delivered to the node, nobody is bound to SAP 6 there"
 
 
 def test_a_rejection_is_a_failure():

@@ -104,6 +104,22 @@ def test_without_a_terminal_nothing_is_shown(monkeypatch):
     assert written.getvalue() == ""
 
 
+def test_work_that_waits_for_others_prints_lines_without_a_terminal(monkeypatch):
+    monkeypatch.setattr(_progress, "DELAY_S", 0.01)
+    monkeypatch.setattr(_progress, "EVERY_S", 0.01)
+    clock, written = Clock(), io.StringIO()
+    console = Console(file=written, force_terminal=False, width=20)
+    with _progress.Progress("a file with a long name", 40, console=console, clock=clock,
+                            lines=True) as progress:
+        until(lambda: "a file with a long name: 0 s so far\n" in written.getvalue())
+        clock.now = 30
+        progress.at(10)
+        until(lambda: "a file with a long name: 25 %, 1:30 min left\n" in written.getvalue())
+    said = written.getvalue()
+    time.sleep(0.05)
+    assert written.getvalue() == said and "\x1b" not in said
+
+
 COMMAND = [sys.executable, "-c",
            "from gnuradio.hf.cli import _progress, main; _progress.DELAY_S = 0.0; main()",
            "ber", "--mode", "4539-600S", "--channel", "awgn", "--snr", "0:6:2", "--seconds", "20",

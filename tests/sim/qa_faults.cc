@@ -245,6 +245,16 @@ TEST(arq, client_confirmations)
     EXPECT_EQ(net.source_a.rejected(), 0u);
 }
 
+// The wait for the far client starts when the far node has the U_PDU, however long that took.
+TEST(arq, client_confirmations_over_a_slow_link)
+{
+    two_stations net("4539-75S", path(), 5, arq(delivery_confirmation::client));
+    net.goodput(10000, 2000, 5000); // longer than client_confirm_s
+    net.s.run_until(net.s.now() + seconds(1000));
+    EXPECT_EQ(net.source_a.confirmed(), 5u);
+    EXPECT_EQ(net.source_a.rejected(), 0u);
+}
+
 TEST(arq, time_to_live)
 {
     two_stations net("4539-300S", path(), 5, arq(delivery_confirmation::node));

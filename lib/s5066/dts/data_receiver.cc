@@ -79,7 +79,7 @@ void data_receiver::on_ack(sim_time now, peer& p, const d_pdu& d)
     d_node.stats.d_pdus_acked += p.arq.tx.acknowledge(d.ack, done);
     for (const auto& o : done) {
         if (!o->dropped) {
-            d_node.upper.on_delivered(*o);
+            d_node.upper.on_delivered(now, *o);
         }
     }
 }
@@ -105,7 +105,7 @@ void data_receiver::on_expedited_ack(sim_time now, peer& p, const d_pdu& d)
     std::vector<outgoing_ptr> done;
     d_node.stats.d_pdus_acked += p.expedited.tx.acknowledge(d.ack, done);
     for (const auto& o : done) {
-        d_node.upper.on_delivered(*o);
+        d_node.upper.on_delivered(now, *o);
     }
 }
 

@@ -103,8 +103,7 @@ void sis_delivery::request(sim_time now,
     outgoing_ptr o = make(now, k, mode, r);
     if (o->arq() && mode.confirmation == delivery_confirmation::client &&
         d_confirms.size() < max_confirms) {
-        const auto wait = from_seconds(d_config.client_confirm_s);
-        d_confirms.push_back({ o, std::min(o->expires, now + wait) });
+        d_confirms.push_back({ o, std::nullopt });
     }
     if (o->arq() && o->expedited) {
         k.expedited.insert(o.get());
@@ -221,9 +220,13 @@ void sis_delivery::settle(const outgoing& o)
     }
 }
 
-void sis_delivery::on_delivered(const outgoing& o)
+void sis_delivery::on_delivered(sim_time now, const outgoing& o)
 {
     settle(o);
+    for (confirm& f : d_confirms)
+        if (f.o.get() == &o)
+            f.deadline =
+                std::min(o.expires, now + from_seconds(d_config.client_confirm_s));
     if (o.arq() && o.mode.confirmation == delivery_confirmation::node) {
         confirm_to_client(o);
     }
@@ -449,7 +452,7 @@ void sis_delivery::on_time(sim_time now)
     for (auto it = d_confirms.begin(); it != d_confirms.end();) {
         const outgoing_ptr o = it->o;
         ++it; // on_failed() takes it out
-        if (o && now >= std::prev(it)->deadline) {
+        if (const auto t = std::prev(it)->deadline; o && t && now >= *t) {
             on_failed(*o, unidata_reject_reason::not_responding);
         }
     }
@@ -463,7 +466,9 @@ std::optional<sim_time> sis_delivery::next_deadline() const
         add(o->expires);
     }
     for (const auto& f : d_confirms) {
-        add(f.deadline);
+        if (f.deadline) {
+            add(*f.deadline);
+        }
     }
     return t;
 }

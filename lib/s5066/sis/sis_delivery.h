@@ -37,7 +37,7 @@ public:
     //! One of S_PDU types 1 and 2, or that of S5066-EP9: what became of a U_PDU.
     void on_delivery_report(const s_pdu_origin& from, const s_pdu& s);
     //! See sis_upper.
-    void on_delivered(const outgoing& o);
+    void on_delivered(sim_time now, const outgoing& o);
     //! See sis_upper.
     bool on_failed(const outgoing& o, unidata_reject_reason why);
 
@@ -66,7 +66,7 @@ private:
     // A client confirmation that is waited for.
     struct confirm {
         outgoing_ptr o;
-        sim_time deadline{};
+        std::optional<sim_time> deadline; // set when the far node has acknowledged it
     };
 
     std::optional<unidata_reject_reason>

@@ -27,7 +27,10 @@ public:
     // sis_upper
     unsigned
     on_s_pdu(sim_time now, const s_pdu_origin& from, const uint8_t* p, size_t n) override;
-    void on_delivered(const outgoing& o) override { d_delivery.on_delivered(o); }
+    void on_delivered(sim_time now, const outgoing& o) override
+    {
+        d_delivery.on_delivered(now, o);
+    }
     bool on_failed(const outgoing& o, unidata_reject_reason reason) override
     {
         return d_delivery.on_failed(o, reason);

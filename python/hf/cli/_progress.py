@@ -14,6 +14,8 @@ from rich.table import Table
 
 #: What is over sooner, in seconds, is over before anybody asks how far it is.
 DELAY_S = 3.0
+#: Between two lines where there is no terminal, s.
+EVERY_S = 15.0
 #: A share below which the time that is left cannot be told.
 LEAST = 0.005
 
@@ -39,25 +41,27 @@ class _Above(FileProxy):
 
 class Progress:
     """A line on standard error with a bar and the time that is left, from the fourth second on;
-    nothing where standard error is no terminal. A context manager: the line is gone at its end.
+    where standard error is no terminal nothing, or with lines=True a line every 15 s. A context
+    manager: the line of a terminal is gone at its end.
 
     What is printed meanwhile goes above the line, by print() as by click.echo().
     """
 
     def __init__(self, what: str, total: float = 1.0, shown: bool = True,
                  console: Optional[Console] = None,
-                 clock: Callable[[], float] = time.monotonic) -> None:
+                 clock: Callable[[], float] = time.monotonic, lines: bool = False) -> None:
         """what: the name of the work; total: how much there is of it, in any unit; shown: False
-        for nothing at all."""
+        for nothing at all; lines: plain lines where there is no terminal, for work that waits for
+        others and may take an hour."""
         self._what, self._total, self._clock = what, total, clock
         self._done, self._begin = 0.0, clock()
         self._console = console or Console(stderr=True)
-        self._shown = shown and self._console.is_terminal
+        terminal = self._console.is_terminal
+        self._shown = shown and (terminal or lines)
         self._lock = threading.Lock()
         self._live: Optional[Live] = None
         self._over = False
-        self._timer = threading.Timer(DELAY_S, self._show)
-        self._timer.daemon = True
+        self._start_timer(DELAY_S, self._show if terminal else self._tell)
 
     def __enter__(self) -> "Progress":
         if self._shown:
@@ -65,8 +69,8 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
         with self._lock:
+            self._timer.cancel()
             self._over = True
             if self._live is not None:
                 sys.stdout, sys.stderr = self._streams
@@ -83,6 +87,19 @@ class Progress:
     def share(self, share: float) -> None:
         """Such a share of the total is done, 0 to 1."""
         self._done = share * self._total
+
+    def _start_timer(self, seconds: float, action: Callable[[], None]) -> None:
+        self._timer = threading.Timer(seconds, action)
+        self._timer.daemon = True
+
+    def _tell(self) -> None:
+        with self._lock:
+            if self._over:
+                return
+            self._console.print(f"{self._what}: {self.words()[1].strip()}", markup=False,
+                                highlight=False, soft_wrap=True)
+            self._start_timer(EVERY_S, self._tell)
+            self._timer.start()
 
     def _show(self) -> None:
         with self._lock:

@@ -30,19 +30,27 @@ def command(path: str, node: str, name: Optional[str], udop: bool, repeats: int,
     """Send a file to `hf receive`, or any other BFTP client, at a far node.
 
     Exit status 0 only when the far client has acknowledged the whole file; by UDOP, when all
-    is submitted.
+    is submitted. Progress goes to standard error, a line every 15 s where that is no terminal.
     """
     udop = udop or s5066.address(node).is_group()
     with open(path, "rb") as file:
         data = file.read()
     begin = time.monotonic()
+
+    def stage(s: files.Sending) -> str:
+        if udop or 0 < s.confirmed < s.octets:
+            return os.path.basename(path)
+        return f"receipt of {node}" if s.confirmed else f"calling {node}"
+
     try:
-        with sis.Client(server) as client, Progress(os.path.basename(path), len(data)) as bar:
+        with sis.Client(server) as client, Progress(f"calling {node}", len(data),
+                                                    lines=True) as bar:
             client.bind(s5066.SAP_UDOP if udop else s5066.SAP_RCOP, rank,
                         sis.service("non_arq" if udop else "arq"))
 
             def progress(s: files.Sending) -> None:
-                bar.share((s.submitted if udop else s.confirmed) / max(s.octets, 1))
+                done = s.submitted if udop else s.confirmed
+                bar.at(len(data) * done / max(s.octets, 1), stage(s))
 
             result = files.send(client, node, name or os.path.basename(path), data, timeout,
                                 not no_receipt, repeats, progress)
@@ -50,7 +58,7 @@ def command(path: str, node: str, name: Optional[str], udop: bool, repeats: int,
         raise fail(str(error)) from None
     seconds = time.monotonic() - begin
     if result.failure:
-        raise fail(f"not delivered: {result.failure}; {result.confirmed} of {result.octets} "
+        raise fail(f"not received: {result.failure}; {result.confirmed} of {result.octets} "
                    f"octets were confirmed")
     how = "submitted" if udop else "received there" if result.receipt else "confirmed"
     print(f"{len(data)} octets {how} in {seconds:.1f} s")
