@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The page of running stations: what it tells, whom it tells, and in a browser."""
 import contextlib
+import fcntl
 import json
+import os
+import pty
 import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
+import termios
 import time
 import urllib.error
 import urllib.request
 
-from gnuradio.hf.gui import d_pdus
+from gnuradio.hf.gui import d_pdus, snapshot
 import pytest
 from stations import hf
 
@@ -95,8 +100,9 @@ def test_the_state_tells_what_happens(read_only):
     assert sum(0.8 < r < 1.2 for r in radii) > 0.9 * len(radii)
     assert len(far["spectrum"]) == 128 and near["d_pdus"] and near["log"]
     assert far["d_pdu_bin_s"] == 5 and all(b[0] % 5 == 0 for b in far["d_pdu_bins"])
-    assert sum(sum(b[1:3]) for b in near["d_pdu_bins"]) == near["counters"]["d_pdus_sent"]
-    assert sum(sum(b[3:]) for b in far["d_pdu_bins"]) == far["counters"]["d_pdus_received"]
+    assert sum(sum(b[1:4]) for b in near["d_pdu_bins"]) == near["counters"]["d_pdus_sent"]
+    assert sum(b[3] for b in near["d_pdu_bins"]) == near["counters"].get("d_pdus_fill", 0)
+    assert sum(sum(b[4:]) for b in far["d_pdu_bins"]) == far["counters"]["d_pdus_received"]
     assert near["link"]["tx_reason"] == "it is set"
     assert near["modem"]["octets_sent"] > 0 and state["controls"] == []
 
@@ -108,8 +114,30 @@ def test_top_shows_the_same(read_only):
     assert max(map(len, result.stdout.splitlines())) <= 80
     assert "1.2.0.1" in result.stdout and "1.2.0.2" in result.stdout
     assert "transmits in" in result.stdout
+    assert "█ transmits   ▓ receives   · silent\n" in result.stdout
     result = hf("top", "1")
     assert result.returncode == 1 and "--web 1" in result.stderr
+
+
+def test_top_fills_the_terminal_and_ends_with_q(read_only):
+    port = read_only[0].split(":")[2].strip("/")
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
+    with subprocess.Popen(["hf", "top", port], stdin=theirs, stdout=theirs, stderr=theirs,
+                          env={**environment, "TERM": "xterm"}) as process:
+        os.close(theirs)
+        seen = b""
+        while "q: quit" not in seen.decode("utf-8", "ignore") or seen.count(b"on the air") < 4:
+            seen += os.read(ours, 65536)
+        os.write(ours, b"q")
+        with contextlib.suppress(OSError):  # the terminal's other end is closed
+            while os.read(ours, 65536):
+                pass
+        assert process.wait(20) == 0
+    os.close(ours)
+    strips = re.findall(r"on the air, two minutes  ([█▓·]+)", seen.decode("utf-8", "ignore"))
+    assert {len(s) for s in strips} == {94}
 
 
 def test_it_answers_no_page_from_elsewhere(read_only):
@@ -200,10 +228,19 @@ def test_d_pdus_by_time_come_from_the_log():
             (6.0, "about 3 D_PDUs of 1.2.0.2 could not be read"),
             (6.1, "receiving 4539-600S"), (6.2, "link with 1.2.0.2 is up")):
         counts.note(at, text)
-    assert counts.take() == [[0, 1, 2, 1, 0], [5, 0, 0, 0, 4]]
+    assert counts.take() == [[0, 1, 1, 1, 1, 0], [5, 0, 0, 0, 0, 4]]
     for k in range(10 * d_pdus.MOST_BINS):
         counts.note(100 + 5 * k, "about 1 D_PDUs of 1.2.0.2 could not be read")
     assert len(counts.take()) == d_pdus.MOST_BINS
+
+
+def test_every_type_of_d_pdu_has_a_name():
+    stats = {f"{way}_{k}": 1 for way in ("sent", "received") for k in range(16)}
+    named = {d["type"]: d["name"] for d in snapshot._counters(stats)["d_pdus"]}
+    assert all(named.values())
+    assert [named[k] for k in (0, 9, 10, 11, 12, 13)] == [
+        "DATA-ONLY", "LARGE-DATA-ONLY", "LARGE-ACK-ONLY", "LARGE-DATA-ACK", "LARGE-RESET",
+        "EXTENSION"]
 
 
 @contextlib.contextmanager
@@ -287,6 +324,33 @@ def test_what_was_received_is_drawn(read_only):
         finally:
             pings.terminate()
             pings.wait(20)
+
+
+BELOW = """
+const log = document.querySelectorAll(".log")[arguments[0]];
+return log.scrollHeight - log.scrollTop - log.clientHeight;
+"""
+
+
+def test_the_log_follows_the_newest_line(read_only):
+    """Of both stations: the second one narrows the first one's box, so that its lines wrap."""
+    url, _, servers, _ = read_only
+    hf("console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "6",
+       "--clock-speed", "30", "--timeout", "30")
+    with chromium(1100, 1200) as browser:
+        browser.get(url)
+        live(browser)
+        until(lambda: len(browser.find_elements("css selector", ".log")) == 2)
+        until(lambda: all(browser.execute_script(BELOW, k) < 30 for k in (0, 1)), 5)
+        browser.set_window_size(700, 1200)
+        until(lambda: all(browser.execute_script(BELOW, k) < 30 for k in (0, 1)), 5)
+        browser.execute_script("document.querySelector('.log').scrollTop = 0")
+        before = browser.find_element("css selector", ".log").text
+        ping = hf("console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "1",
+                  "--clock-speed", "30", "--timeout", "30")
+        assert ping.returncode in (0, 1)
+        until(lambda: browser.find_element("css selector", ".log").text != before)
+        assert browser.execute_script("return document.querySelector('.log').scrollTop") < 30
 
 
 def test_the_report_is_copied(read_only):

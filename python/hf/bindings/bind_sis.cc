@@ -4,6 +4,7 @@
 #include "s5066/clients/bftp.h"
 #include "s5066/clients/hfchat.h"
 #include "s5066/clients/rcop.h"
+#include "s5066/dts/d_pdu.h"
 #include "s5066/sis/sis.h"
 
 #include <pybind11/pybind11.h>
@@ -345,6 +346,11 @@ void bind_sis(py::module& m)
 {
     auto s = m.def_submodule("s5066", "Formats of STANAG 5066 for SIS clients.");
     s.attr("MTU") = sis_mtu;
+    s.def(
+        "d_pdu_name",
+        [](unsigned type) { return to_string(static_cast<d_pdu_type>(type & 0xf)); },
+        py::arg("type"),
+        "Name of a D_PDU type, 0 to 15, as in logs.");
     bind_values(s);
     bind_primitives(s);
     bind_clients(s);

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf top: running stations in a terminal."""
+import contextlib
 import json
+import os
+import select
 import sys
-import time
-from typing import Any, Dict, List
+import termios
+import tty
+from typing import Any, Dict, Iterator, List
 import urllib.error
 import urllib.request
 
@@ -18,6 +22,9 @@ from . import fail
 
 #: Lines of the log that are shown of each station.
 LINES = 6
+#: Of the strip, s; between two pictures, s.
+SPAN_S, EVERY_S = 120.0, 0.5
+_STRIP = "on the air, two minutes  "
 
 
 def fetch(port: int) -> Dict[str, Any]:
@@ -46,9 +53,18 @@ def waiting(flows: List[Dict[str, Any]]) -> str:
     return f"{octets} octets, {len(flows)} flow{'s' if len(flows) != 1 else ''}"
 
 
-def picture(state: Dict[str, Any], utf8: bool) -> Group:
-    """All stations, at most 80 columns wide."""
-    parts: List[Any] = [Text(state["about"], style="dim")]
+def legend(marks: str, keys: bool) -> Text:
+    """What the marks of the strip mean; keys: and the key that ends it."""
+    meanings = zip(marks, ("transmits", "receives", "silent"))
+    text = "   ".join(f"{mark} {meaning}" for mark, meaning in meanings)
+    return Text(text + ("   q: quit" if keys else ""), style="dim")
+
+
+def picture(state: Dict[str, Any], utf8: bool, width: int = 80, keys: bool = False) -> Group:
+    """All stations, at most so many columns wide; keys: name the key that ends it."""
+    marks = "█▓·" if utf8 else "#=."
+    columns = max(1, width - 1 - len(_STRIP))
+    parts: List[Any] = [Text(state["about"], style="dim"), legend(marks, keys)]
     for s in state["stations"]:
         link, modem = s.get("link", {}), s.get("modem", {})
         last = s["blocks"][-1] if s["blocks"] else {}
@@ -77,31 +93,52 @@ def picture(state: Dict[str, Any], utf8: bool) -> Group:
             table.add_row(Text("rig", style="dim"), f"{rig['frequency_hz'] / 1e6:.6f} MHz",
                           Text("in mode", style="dim"), rig["mode"])
         parts += [Text(""), head, table,
-                  Text("on the air, two minutes  " + strip.strip(
-                      s["spans"], now, 48, 2.5, "█▓·" if utf8 else "#=."))]
-        parts += [Text(line[:79], style="dim", no_wrap=True) for line in s["log"][-LINES:]]
+                  Text(_STRIP + strip.strip(s["spans"], now, columns, SPAN_S / columns, marks))]
+        parts += [Text(line[:width - 1], style="dim", no_wrap=True) for line in s["log"][-LINES:]]
     return Group(*parts)
+
+
+@contextlib.contextmanager
+def keys_at_once() -> Iterator[bool]:
+    """Within, a key is read when it is pressed; gives whether there are keys."""
+    if not sys.stdin.isatty():
+        yield False
+        return
+    before = termios.tcgetattr(sys.stdin)
+    tty.setcbreak(sys.stdin)
+    try:
+        yield True
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+
+def quits(keys: bool) -> bool:
+    """Waits for the next picture, and reads what was pressed meanwhile."""
+    ready, _, _ = select.select([sys.stdin] if keys else [], [], [], EVERY_S)
+    pressed = os.read(sys.stdin.fileno(), 64) if ready else b"-"
+    return not pressed or b"q" in pressed.lower()
 
 
 @click.command(short_help="Running stations in a terminal.")
 @click.argument("port", type=click.IntRange(1, 65535))
 @click.option("--once", is_flag=True, help="Once, and without colours.")
 def command(port: int, once: bool) -> None:
-    """Show the stations of an hf run --web PORT in this terminal, until Ctrl-C.
+    """Show the stations of an hf run --web PORT in this terminal, until q or Ctrl-C.
 
-    In the strip a station transmits (full), receives (half) or is silent (dots).
+    The second line says what the marks of the strip mean.
     """
     console = Console(width=None if sys.stdout.isatty() else 80)
     utf8 = (sys.stdout.encoding or "").lower().startswith("utf")
     try:
         state = fetch(port)
         if once or not sys.stdout.isatty():
-            console.print(picture(state, utf8))
+            console.print(picture(state, utf8, console.width))
             return
-        with Live(console=console, auto_refresh=False, screen=True) as live:
-            while True:
-                live.update(picture(fetch(port), utf8), refresh=True)
-                time.sleep(0.5)
+        with keys_at_once() as keys, \
+                Live(console=console, auto_refresh=False, screen=True) as live:
+            live.update(picture(state, utf8, console.width, keys), refresh=True)
+            while not quits(keys):
+                live.update(picture(fetch(port), utf8, console.width, keys), refresh=True)
     except KeyboardInterrupt:
         pass
     except (OSError, ValueError) as error:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""D_PDUs by time: how many were sent and sent again, arrived and were lost, from the log of a data
-link."""
+"""D_PDUs by time: how many were sent, sent again and sent as fill, arrived and were lost, from the
+log of a data link."""
 from collections import deque
 import re
 import threading
@@ -18,17 +18,18 @@ MOST_BINS = 240
 
 #: Lines of the log: a D_PDU that is sent has its mode at the end, one that was received has not.
 _D_PDU = re.compile(r"\S+>\S+ [A-Z0-9-]+ .*?(?P<damaged> BAD CRC)? eot [0-9.]+"
-                    r"(?: (?P<again>again |fill )?(?P<sent>@)\S+)?$")
+                    r"(?: (?P<kind>again |fill )?(?P<sent>@)\S+)?$")
 _UNREAD = re.compile(r"about (\d+) D_PDUs of \S+ could not be read$")
 
 
 class DPduCounts(gr.basic_block):
     """Listens on the log port of a data link and counts its D_PDUs in bins of BIN_S."""
 
-    #: Places in a bin: its begin, s of station time; D_PDUs sent for the first time, sent again
-    #: (repeats, and copies in room that would have been empty), received whole, lost (damaged, or
-    #: not readable at all; the latter by their length).
-    BEGIN, NEW, AGAIN, WHOLE, LOST = range(5)
+    #: Places in a bin: its begin, s of station time; D_PDUs sent for the first time; sent again;
+    #: copies in room that would have been empty; received whole; lost (damaged, or not readable at
+    #: all; the latter by their length).
+    BEGIN, NEW, AGAIN, FILL, WHOLE, LOST = range(6)
+    _SENT = {"": NEW, "again ": AGAIN, "fill ": FILL}
 
     def __init__(self) -> None:
         gr.basic_block.__init__(self, name="hf_d_pdu_counts", in_sig=None, out_sig=None)
@@ -46,8 +47,8 @@ class DPduCounts(gr.basic_block):
         """Count what one line of the log says; at: its station time, s."""
         found, count = _D_PDU.match(text), 1
         if found:
-            place = (self.AGAIN if found["again"] else self.NEW) if found["sent"] else \
-                (self.LOST if found["damaged"] else self.WHOLE)
+            place = self._SENT[found["kind"] or ""] if found["sent"] else \
+                self.LOST if found["damaged"] else self.WHOLE
         else:
             unread = _UNREAD.match(text)
             if not unread:
@@ -56,7 +57,7 @@ class DPduCounts(gr.basic_block):
         begin = at // BIN_S * BIN_S
         with self._lock:
             if not self._bins or self._bins[-1][self.BEGIN] < begin:
-                self._bins.append([begin, 0, 0, 0, 0])
+                self._bins.append([begin, 0, 0, 0, 0, 0])
             self._bins[-1][place] += count
 
     def take(self) -> List[List[float]]:

@@ -52,6 +52,14 @@ function stripes(g, x, y, w, h) {
   g.restore();
 }
 
+// What costs nothing: the outline of a bar.
+function hollow(g, x, y, w, h, colour) {
+  if (h <= 0) return;
+  g.strokeStyle = ink(colour);
+  g.lineWidth = 1;
+  g.strokeRect(x + 0.5, y + 0.5, Math.max(0, w - 1), Math.max(0, h - 1));
+}
+
 export const nowOf = s => s.modem ? s.modem.now : s.link ? s.link.now : 0;
 
 // Lines and labels of station time; gives the place of a time.
@@ -99,7 +107,7 @@ export function dpdus(node, s) {
   if (!p) return;
   const { g, w, h } = p, now = nowOf(s), x = times(p, now), middle = (h - 14) / 2;
   const bins = (s.d_pdu_bins || []).filter(b => b[0] + s.d_pdu_bin_s > now - SPAN_S);
-  const most = Math.max(4, ...bins.map(b => Math.max(b[1] + b[2], b[3] + b[4])));
+  const most = Math.max(4, ...bins.map(b => Math.max(b[1] + b[2] + b[3], b[4] + b[5])));
   const high = n => n / most * (middle - 4);
   g.fillStyle = ink("--soft");
   g.textAlign = "right";
@@ -108,7 +116,7 @@ export function dpdus(node, s) {
   g.fillText(most.toFixed(0), LEFT - 4, h - 16);
   g.fillStyle = ink("--line");
   g.fillRect(LEFT, middle, w - LEFT, 1);
-  for (const [begin, fresh, again, whole, lost] of bins) {
+  for (const [begin, fresh, again, fill, whole, lost] of bins) {
     const left = Math.max(LEFT, x(begin)), wide = Math.max(1, x(begin + s.d_pdu_bin_s) - left - 2);
     const bar = (y, tall, colour, striped) => {
       g.fillStyle = ink(colour);
@@ -117,6 +125,7 @@ export function dpdus(node, s) {
     };
     bar(middle - high(fresh), high(fresh), "--tx", false);
     bar(middle - high(fresh + again), high(again), "--again", true);
+    hollow(g, left, middle - high(fresh + again + fill), wide, high(fill), "--tx");
     bar(middle + 1, high(whole), "--rx", false);
     bar(middle + 1 + high(whole), high(lost), "--bad", true);
   }

@@ -18,7 +18,8 @@ function radio(r, add) {
   if (spoken)
     add("playback ran empty", spoken.underruns + " times" + (spoken.open ? "" : ", device lost"));
   if (r.turnaround_ms !== undefined)
-    add("turnaround beyond lead and decoder", number(r.turnaround_ms, 0) + " ms");
+    add("turnaround beyond lead and decoder", number(r.turnaround_ms, 0) + " ms" +
+      (spoken && spoken.added_ms > 0 ? ", " + number(spoken.added_ms, 0) + " ms for stalls" : ""));
   if (r.rig) add("rig", r.rig.text);
   if (r.key) add("key", (r.key.down ? "down" : "up") +
     (r.key.latency_ms === null ? "" : ", " + number(r.key.latency_ms, 0) + " ms"));

@@ -81,11 +81,26 @@ function controls(node, s, allowed) {
   box.append(said);
 }
 
+// Shows the newest line, unless a person has scrolled away from it.
+function newest(log) {
+  if (log.dataset.away !== "yes") log.scrollTop = log.scrollHeight;
+}
+
+// A box of another width wraps its lines anew, which moves them but is nobody's scrolling.
+function follow(log) {
+  log.addEventListener("scroll", () => {
+    const below = log.scrollHeight - log.scrollTop - log.clientHeight;
+    log.dataset.away = below < 30 ? "no" : "yes";
+  });
+  new ResizeObserver(() => newest(log)).observe(log);
+}
+
 function nodeOf(name) {
   if (!views.has(name)) {
     const node = document.querySelector("#station").content.cloneNode(true).firstElementChild;
     node.querySelector("details").open = innerWidth > 600;
     document.querySelector("#stations").append(node);
+    follow(node.querySelector(".log"));
     views.set(name, node);
   }
   return views.get(name);
@@ -115,9 +130,8 @@ function draw(state) {
     controls(n, s, state.controls);
     const log = n.querySelector(".log"), lines = s.log.join("\n");
     if (log.textContent !== lines) {
-      const follow = log.scrollHeight - log.scrollTop - log.clientHeight < 30;
       log.textContent = lines;
-      if (follow) log.scrollTop = log.scrollHeight;
+      newest(log);
     }
   }
 }

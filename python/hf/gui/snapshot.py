@@ -13,6 +13,7 @@ import numpy as np
 import pmt
 
 from .. import station, watch
+from ..sis import s5066
 from . import d_pdus
 
 #: Kept for displays: transmissions and receptions; blocks; lines of the log; connections.
@@ -21,10 +22,6 @@ MOST_SPANS, MOST_BLOCKS, MOST_LINES, MOST_CONNECTIONS = 400, 400, 200, 100
 MOST_SYMBOLS = 256
 #: Points of a spectrum, of which the channel fills about a third.
 SPECTRUM_POINTS = 128
-#: D_PDU types by the names of STANAG 5066 Annex C.
-D_PDU_NAMES = {0: "DATA-ONLY", 1: "ACK-ONLY", 2: "DATA-ACK", 3: "RESET/WIN-RESYNC",
-               4: "EXP-DATA-ONLY", 5: "EXP-ACK-ONLY", 6: "MANAGEMENT", 7: "NON-ARQ DATA",
-               8: "EXP NON-ARQ DATA", 15: "WARNING"}
 
 
 class StatusWatch(gr.basic_block):
@@ -202,7 +199,7 @@ def _plain(state: Any) -> Dict[str, Any]:
 
 def _counters(stats: Dict[str, int]) -> Dict[str, Any]:
     """D_PDUs by type, and the other counters of a data link."""
-    d_pdus = [{"type": k, "name": D_PDU_NAMES.get(k, ""), "sent": stats[f"sent_{k}"],
+    d_pdus = [{"type": k, "name": s5066.d_pdu_name(k), "sent": stats[f"sent_{k}"],
                "received": stats[f"received_{k}"]} for k in range(16)
               if stats[f"sent_{k}"] or stats[f"received_{k}"]]
     others = {k: v for k, v in stats.items()
