@@ -84,6 +84,7 @@ def test_the_estimate_lies_in_the_interval_as_printed():
                        0, 1.0, 1.0)
         cells = [c.strip() for c in ber.table([r]).splitlines()[-1].split("|")]
         low, high = map(float, cells[4].split(" to "))
+        assert "0.0e" not in cells[4]
         assert low <= float(cells[3]) <= high, cells
         exact = r.ber_interval()
         assert low <= exact[0] and exact[1] <= high

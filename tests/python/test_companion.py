@@ -190,6 +190,13 @@ def test_the_display_of_the_example_gets_samples_all_the_time():
     assert tx["parameters"]["continuous"] == "True"
 
 
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.grc")), ids=lambda p: p.stem)
+def test_examples_use_nothing_that_is_deprecated(path):
+    """Throttle is; Throttle 2 does not exist in GNU Radio 3.10.5."""
+    used = {b["id"] for b in yaml.safe_load(path.read_text())["blocks"]}
+    assert not used & {"blocks_throttle", "blocks_throttle2"}
+
+
 def flowgraph(folder: Path, blocks: list) -> Path:
     """A flowgraph without connections; blocks: (name, id, parameters)."""
     def state(x):

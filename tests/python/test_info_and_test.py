@@ -41,6 +41,18 @@ def test_a_missing_program_is_said(hf):
         assert not report[name]["available"] and "missing" in report[name]["why_not"]
 
 
+def test_the_log_of_gnu_radio_begins_with_warnings():
+    """Its newer versions note at level info, on the first run, that there are no preferences."""
+    path = subprocess.run(["which", "hf"], capture_output=True, text=True).stdout.strip()
+    program = (f"import runpy, sys\nsys.argv = ['hf', '--version']\n"
+               f"try:\n    runpy.run_path({path!r})\nexcept SystemExit:\n    pass\n"
+               "from gnuradio import gr\nprint(gr.logging().default_level())\n")
+    environment = {k: v for k, v in os.environ.items() if k != "GR_CONF_LOG_LOG_LEVEL"}
+    r = subprocess.run(["/usr/bin/python3", "-c", program], capture_output=True, text=True,
+                       env=environment)
+    assert r.stdout.endswith("log_levels.warn\n"), r.stdout + r.stderr
+
+
 def test_modes_table(hf):
     lines = hf("info", "--modes").out.decode().splitlines()
     assert len(lines) == 1 + len(module.mode.all())

@@ -229,13 +229,14 @@ def test_block_errors_are_those_of_the_pattern(dry):
 def test_the_report_is_one_page_with_what_was_measured(dry):
     folder, _ = dry
     path = folder / "report.html"
-    assert call("report", folder / "kept", "-o", path).exit_code == 0
+    done = call("report", folder / "kept", "-o", path)
+    assert done.exit_code == 0 and f"{path}: report of 2 databases\n" in done.stderr
     text = path.read_text()
     assert text.startswith(report.FIRST_LINE) and "<title>quick: report" in text
     assert not re.search(r"""(src|href)=["'](?!data:|#)""", text) and "@import" not in text
     for word in ("Dry run", "awgn snr=12", "SNR, dB", "Doppler spread, Hz", "delay spread, ms",
                  "frequency offset, Hz", "goodput, bit/s", "calls that linked", "4539-9600S",
-                 "no receipt in the slot", "What was not done"):
+                 "no receipt in the slot", "What was not done", "above the bit rate of the mode"):
         assert word in text, word
     assert text.count("<svg") == 5
     # Bright, dark and paper have colours of their own, and nothing is drawn in any others'.

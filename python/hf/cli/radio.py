@@ -42,7 +42,7 @@ def opened(d: station.Description) -> Iterator[Tuple[gr.top_block, Any]]:
     tb = gr.top_block("hf radio")
     try:
         found = radio.open_radio(tb, d)
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         raise fail(str(error)) from None
     try:
         yield tb, found
@@ -75,6 +75,8 @@ def list_devices(kind: Optional[str], as_json: bool) -> None:
             if kind == name:
                 raise fail(str(error)) from None
             click.echo(f"{name}: {error}", err=True)
+    if kind != "soapy" and not devices.has_card(found):
+        click.echo("audio: this machine has no sound card", err=True)
     for d in found:
         if as_json:
             click.echo(json.dumps(vars(d)))

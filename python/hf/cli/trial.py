@@ -180,4 +180,6 @@ def report(places: Tuple[str, ...], path: str, force: bool) -> None:
         raise click.UsageError(str(error)) from None
     with output.replacing_text(path) as file:
         file.write(text)
-    click.echo(f"{len(found)} databases", err=True)
+    where = "" if path == "-" else f"{os.path.abspath(path)}: "
+    count = f"{len(found)} database" + ("s" if len(found) != 1 else "")
+    click.echo(f"{where}report of {count}", err=True)

@@ -96,7 +96,8 @@ def outward(low: float, high: float) -> str:
     context = decimal.Context(prec=2, rounding=decimal.ROUND_FLOOR)
     least = context.create_decimal_from_float(low)
     context.rounding = decimal.ROUND_CEILING
-    return f"{least:.1e} to {context.create_decimal_from_float(high):.1e}"
+    most = context.create_decimal_from_float(high)
+    return " to ".join(f"{bound:.1e}" if bound else "0" for bound in (least, most))
 
 
 def trial(point: Point, seed: int) -> Dict[str, float]:

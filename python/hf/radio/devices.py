@@ -3,6 +3,8 @@
 import ctypes
 import ctypes.util
 from dataclasses import dataclass
+import os
+import re
 from typing import List
 
 from .. import hf_python as _hf
@@ -34,8 +36,23 @@ def soapy_devices() -> List[Device]:
     return found
 
 
+#: Descriptions of ALSA's plug-ins, which need a device behind them.
+_PLUG_IN = re.compile(r"(Rate Converter )?Plugin\b|Discard all samples")
+_OSS = "/dev/dsp"
+
+
+def _is_device(d: Device) -> bool:
+    """What ALSA lists is a card, a sound server or a name of the user's, and not a plug-in."""
+    return not _PLUG_IN.match(d.description) and (d.name != "oss" or os.path.exists(_OSS))
+
+
+def has_card(found: List[Device]) -> bool:
+    """Whether a card of this machine is among them."""
+    return any("CARD=" in d.name for d in found)
+
+
 def audio_devices() -> List[Device]:
-    """All that ALSA knows by name, those of PulseAudio and its own file included.
+    """Cards, sound servers and names from the user's file, as ALSA names them; no plug-ins.
 
     Raises RuntimeError if there is no ALSA.
     """
@@ -65,4 +82,4 @@ def audio_devices() -> List[Device]:
         devices.append(Device(text(hint, b"NAME"), text(hint, b"DESC").replace("\n", ", "),
                               direction != "Output", direction != "Input"))
     alsa.snd_device_name_free_hint(hints)
-    return devices
+    return [d for d in devices if _is_device(d)]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A recording in place of a radio: what was received is received again."""
-from typing import Any, Iterator, List, Sequence
+import time
+from typing import Iterator, List, Optional, Sequence
 
 from gnuradio import blocks, gr
 import numpy as np
@@ -10,12 +11,14 @@ from .. import recording, station
 
 #: Behind the recording the receiver needs some seconds to come to the end of what it has.
 _TAIL_S = 5.0
+#: Of what is given out at once in real time, s.
+_PACE_S = 0.02
 
 
 class Replay(gr.sync_block):
-    """Baseband of a recording, then some seconds of zeros, then the end."""
+    """Baseband of a recording, then some seconds of zeros, then the end; paced: in real time."""
 
-    def __init__(self, path: str, subcarrier_hz: float, modem_rate: float) -> None:
+    def __init__(self, path: str, subcarrier_hz: float, modem_rate: float, paced: bool) -> None:
         """Raises recording.RecordingError, or ValueError for rates that do not fit."""
         gr.sync_block.__init__(self, "hf_replay", None, [np.complex64])
         source = recording.open_recording(path)
@@ -24,6 +27,8 @@ class Replay(gr.sync_block):
         self._pieces: Iterator[np.ndarray] = source.pieces()
         self._waiting = np.zeros(0, np.complex64)
         self._tail = int(_TAIL_S * modem_rate)
+        self._rate = modem_rate if paced else 0.0
+        self._begin: Optional[float] = None
         self._ended = False
         self.over = False       #: everything was given out
         self.trouble = ""       #: the recording could not be read to its end
@@ -36,9 +41,18 @@ class Replay(gr.sync_block):
         if not len(self._waiting):
             return -1
         n = min(len(y), len(self._waiting))
+        if self._rate:
+            n = min(n, max(1, int(_PACE_S * self._rate)))
+            self._wait()
         y[:n] = self._waiting[:n]
         self._waiting = self._waiting[n:]
         return n
+
+    def _wait(self) -> None:
+        """Until what was given out would have been received."""
+        now = time.monotonic()
+        self._begin = now if self._begin is None else self._begin
+        time.sleep(max(0.0, self._begin + self.nitems_written(0) / self._rate - now))
 
     def _next(self) -> np.ndarray:
         try:
@@ -67,11 +81,7 @@ class FileRadio:
     def __init__(self, tb: gr.top_block, r: station.Radio, modem_rate: float = 9600) -> None:
         """Raises ValueError that names the recording."""
         self.radio = r
-        self.replay = Replay(r.recording, r.subcarrier_hz, modem_rate)
-        self.source: Any = self.replay
-        if r.paced:
-            self.source = blocks.throttle(gr.sizeof_gr_complex, modem_rate)
-            tb.connect(self.replay, self.source)
+        self.source = self.replay = Replay(r.recording, r.subcarrier_hz, modem_rate, r.paced)
         self.sink = blocks.null_sink(gr.sizeof_gr_complex)
         self._told = False
 

@@ -48,7 +48,9 @@ def page(paths: Sequence[str], progress: Callable[[float], object] = lambda _: N
              "are not shown of transmissions too short to measure them."),
             ("Goodput by mode", f.transfers, plots.goodput_by_mode,
              "Box: quartiles and median; points: each transfer, those cut by their slot too. The "
-             "mode is that of the sender's data, of an adaptive one the last."),
+             "mode is that of the sender's data, of an adaptive one the last. Goodput counts the "
+             "octets of the application. Pages pass HF-PEP, which compresses them, so that their "
+             "goodput may be above the bit rate of the mode."),
             ("Goodput by hour of the day", f.transfers, plots.goodput_by_hour, ""),
             ("Calls that linked", f.calls, plots.linked_by_hour,
              "Of the sender's slots in which a link was called for; numbers: linked/called.")):
