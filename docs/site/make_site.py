@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""make_site.py FOLDER: the site of docs/ below FOLDER: its sources, with the pages that are
-generated from the code, in source/, the site in html/, html/api by Doxygen if it is installed.
+"""make_site.py FOLDER: the site of docs/ below FOLDER: its sources in source/, the site in html/,
+html/api by Doxygen if it is installed. A warning of Sphinx or Doxygen is an error.
 
-A warning of Sphinx or Doxygen is an error."""
+make_site.py --pages: write the pages of docs/reference that are generated from the code. They are
+in the tree, so that links to them work in a clone and on a forge."""
 import os
 import shutil
 import subprocess
 import sys
+from typing import Dict
 
 import pages
 
@@ -15,15 +17,17 @@ TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def lay_out(source: str) -> None:
-    """The pages, those of the tree and those that the code says of itself."""
+    """The pages of the tree, the changelog, and one that links to what Doxygen makes."""
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(os.path.join(TREE, "docs"), source)
     shutil.copy(os.path.join(TREE, "CHANGELOG.md"), os.path.join(source, "changelog.md"))
-    for name, text in {"commands": pages.commands(), "station-files": pages.station_files(),
-                       "blocks": pages.blocks(os.path.join(TREE, "grc")),
-                       "api": pages.API}.items():
-        with open(os.path.join(source, "reference", f"{name}.md"), "w",
-                  encoding="utf-8") as file:
+    write(os.path.join(source, "reference"), {"api": pages.API})
+
+
+def write(folder: str, texts: Dict[str, str]) -> None:
+    """Pages by their names."""
+    for name, text in texts.items():
+        with open(os.path.join(folder, f"{name}.md"), "w", encoding="utf-8") as file:
             file.write(text)
 
 
@@ -59,4 +63,7 @@ def main(folder: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(os.path.abspath(sys.argv[1])))
+    if sys.argv[1] == "--pages":
+        write(os.path.join(TREE, "docs", "reference"), pages.generated(TREE))
+    else:
+        sys.exit(main(os.path.abspath(sys.argv[1])))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pages of the site that the code says of itself: commands, station files, blocks."""
+"""Pages that the code says of itself: commands, station files, blocks."""
 import dataclasses
 import glob
 import inspect
@@ -19,6 +19,17 @@ The public headers, `<gnuradio/hf/*.h>`: <a href="../api/index.html">API by Doxy
 made by their `make()`, as in Python; `examples/cpp` is a program with its CMake file, and
 `pkg-config --cflags --libs gnuradio-hf` says the same to other builders.
 """
+
+
+#: First line of each generated page.
+NOTE = "<!-- Generated: build/run python3 docs/site/make_site.py --pages -->\n"
+
+
+def generated(tree: str) -> Dict[str, str]:
+    """The pages of docs/reference that the code says of itself, by name."""
+    made = {"commands": commands(), "station-files": station_files(),
+            "blocks": blocks(os.path.join(tree, "grc"))}
+    return {name: NOTE + text.rstrip() + "\n" for name, text in made.items()}
 
 
 def cell(text: str) -> str:

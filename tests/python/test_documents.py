@@ -9,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from typing import Dict, Iterator, List, NamedTuple, Optional
+from typing import Dict, Iterator, List, NamedTuple, Optional, Set
 import wave
 
 import click
@@ -21,7 +21,10 @@ TREE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TREE / "docs" / "site"))
 import pages  # noqa: E402
 
-DOCUMENTS = ["README.md", *sorted(str(p.relative_to(TREE)) for p in (TREE / "docs").rglob("*.md"))]
+GENERATED = {f"docs/reference/{name}.md" for name in ("blocks", "commands", "station-files")}
+ALL = ["CHANGELOG.md", "README.md",
+       *sorted(str(p.relative_to(TREE)) for p in (TREE / "docs").rglob("*.md"))]
+DOCUMENTS = [name for name in ALL if name not in GENERATED | {"CHANGELOG.md"}]
 #: What is parsed only, and why.
 NOT_RUN = {
     r"hf demo\b": "runs for minutes; system.demo runs it",
@@ -178,6 +181,37 @@ def test_command_lines_do_what_they_should(document, scratch):
                               capture_output=True, timeout=PATIENCE_S)
         assert done.returncode == 0, (f"{document}:{line.number}: {text}: {done.returncode}\n"
                                       f"{done.stderr.decode(errors='replace')[-2000:]}")
+
+
+# --- links ---------------------------------------------------------------------------------------
+
+def anchors(document: str) -> Set[str]:
+    """Of the headings of a page, as forges make them."""
+    headings = re.findall(r"^#+ (.*)$", (TREE / document).read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", h.strip().lower()).replace(" ", "-") for h in headings}
+
+
+@pytest.mark.parametrize("document", ALL)
+def test_every_link_leads_to_something_in_the_tree(document):
+    text = re.sub(r"```.*?```", "", (TREE / document).read_text(), flags=re.S)
+    for target, heading in re.findall(r"\]\(([^()#\s]*)(?:#([^()\s]*))?\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path = (TREE / document).parent / target if target else TREE / document
+        assert path.exists(), f"{document}: {target}"
+        if heading and path.suffix == ".md":
+            found = anchors(str(path.resolve().relative_to(TREE)))
+            assert heading in found, f"{document}: {target}#{heading}"
+
+
+@pytest.mark.skipif(not click.__version__.startswith("8.1"),
+                    reason="other versions of click word their help in another way")
+def test_generated_pages_are_what_the_code_says():
+    made = pages.generated(str(TREE))
+    assert {f"docs/reference/{name}.md" for name in made} == GENERATED
+    for name, text in made.items():
+        assert (TREE / f"docs/reference/{name}.md").read_text() == text, \
+            "build/run python3 docs/site/make_site.py --pages"
 
 
 # --- the site -----------------------------------------------------------------------------------
