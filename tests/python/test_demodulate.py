@@ -343,6 +343,17 @@ print(ctypes.CDLL(found.group()).openblas_get_num_threads() if found else "none"
     assert out.split()[-1] == "1"
 
 
+def test_the_ratio_is_that_of_the_mean_power():
+    reports = []
+    reception = demodulation.Reception(report=reports.append)
+    reception.handle([{"type": "start", "mode": "4539-75S", "time": 0.0, "freq_offset_hz": 0.0,
+                       "snr_db": 0.0, "joined": False}]
+                     + [{"type": "octets", "octets": b"x", "snr_db": snr}
+                        for snr in (-3.0, -90.0)]
+                     + [{"type": "end", "time": 1.0, "reason": "eom"}])
+    assert reports[0]["snr_db"] == pytest.approx(-6.0)
+
+
 def test_hints_come_first_and_what_does_not_fit_not_at_all():
     source = recording.Recording("x", 48000.0, True, io.BytesIO(), lambda data: None, 8)
     assert demodulation.bandwidths_of(source) == [15, 3, 6, 9, 12, 18]

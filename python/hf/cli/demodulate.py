@@ -144,7 +144,7 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
 
     \b
     Keys of --json: mode, start_s, end_s (seconds of input), freq_offset_hz, snr_db (in
-    the bandwidth, mean over the blocks), octets, ended (eom; lost: no end-of-message mark came;
+    the bandwidth, of the mean power), octets, ended (eom; lost: no end-of-message mark came;
     preempted: by a new preamble), joined (whether its begin was missed), doppler_hz
     (two-sigma spread), delay_spread_ms (two standard deviations), coded_ber (share of coded
     bits that the decoder corrected).
