@@ -3,6 +3,7 @@
 #include "blocks/pdu.h"
 #include "blocks/sound_checks.h"
 #include "edges/sound_device.h"
+#include "radio/buffer_target.h"
 #include "radio/playback_watch.h"
 
 #include <gnuradio/io_signature.h>
@@ -37,10 +38,9 @@ public:
                          gr::io_signature::make(channels, channels, sizeof(float)),
                          gr::io_signature::make(0, 0, 0)),
           d_rate(checked_sound_rate(audio_rate)), d_channels(checked_channels(channels)),
-          d_watch(d_rate, d_options.period_s)
+          d_target(buffer_s), d_watch(d_rate, d_options.period_s)
     {
         check_sound("buffer_s", buffer_s, least_s, most_s);
-        d_wanted_s = buffer_s;
         d_state.wanted_ms = 1e3 * buffer_s;
         d_options.name = device;
         d_options.playback = true;
@@ -117,8 +117,10 @@ private:
             look_for_holes(held, begin, now);
         d_empty_at = now + std::chrono::duration_cast<steady::duration>(
                                std::chrono::duration<double>(held));
+        d_target.at(seconds_of(now));
         tell_held(held, now);
         std::lock_guard<std::mutex> lock(d_mutex);
+        tell_target();
         d_state.open = true;
         d_state.held_ms = 1e3 * held;
         d_state.taken += frames;
@@ -126,12 +128,11 @@ private:
 
     void tell_held(double held, steady::time_point now)
     {
-        const std::chrono::duration<double> host = now.time_since_epoch();
         message_port_pub(pmt::mp("held"),
                          pdu::builder("held")
                              .set(keys::held_s(), held)
-                             .set(keys::host_s(), host.count())
-                             .set(keys::wanted_s(), d_wanted_s)
+                             .set(keys::host_s(), seconds_of(now))
+                             .set(keys::wanted_s(), d_target.wanted_s())
                              .set(keys::gaps(), d_gaps)
                              .make());
     }
@@ -157,10 +158,8 @@ private:
     // The device played silence and did not say so; what it holds now it will play.
     void look_for_holes(double held, steady::time_point begin, steady::time_point now)
     {
-        const auto seconds = [](steady::time_point t) {
-            return std::chrono::duration<double>(t.time_since_epoch()).count();
-        };
-        const auto hole = d_watch.wrote(d_given, held, seconds(begin), seconds(now));
+        const auto hole =
+            d_watch.wrote(d_given, held, seconds_of(begin), seconds_of(now));
         if (!hole)
             return;
         // What the clock finds lies seconds back: another transmission than this one suffered.
@@ -168,18 +167,22 @@ private:
         std::lock_guard<std::mutex> lock(d_mutex);
         ++d_state.underruns;
         d_state.silent_ms += 1e3 * hole.silent_s;
-        want_more(hole.lacked_s);
+        d_target.lacked(hole.lacked_s, seconds_of(now));
         if (hole.lacked_s > 0) { // it waits until it holds what it began with
             d_moving = false;
             d_given = static_cast<uint64_t>(std::lround(held * d_rate));
         }
     }
 
-    // A host that stalled once for so long will again.
-    void want_more(double lacked_s)
+    static double seconds_of(steady::time_point t)
     {
-        d_wanted_s = std::min(most_s, d_wanted_s + lacked_s);
-        d_state.wanted_ms = 1e3 * d_wanted_s;
+        return std::chrono::duration<double>(t.time_since_epoch()).count();
+    }
+
+    void tell_target()
+    {
+        d_state.wanted_ms = 1e3 * d_target.wanted_s();
+        d_state.added_ms = 1e3 * d_target.added_s();
     }
 
     void ran_empty(steady::time_point now)
@@ -195,7 +198,7 @@ private:
             return;
         const double silent = std::chrono::duration<double>(now - *d_empty_at).count();
         d_state.silent_ms += 1e3 * silent;
-        want_more(silent);
+        d_target.lacked(silent, seconds_of(now));
     }
 
     void lose(const char* why)
@@ -238,7 +241,8 @@ private:
             static_cast<int64_t>(1e6 * static_cast<double>(frames) / d_rate)));
     }
 
-    static constexpr double least_s = 0.02, most_s = 0.5; // of what it is to hold
+    static constexpr double least_s = 0.02; // of what it is to hold
+    static constexpr double most_s = kernel::buffer_target::most_s;
     static constexpr double patience_s = 0.02;
     static constexpr double stalled_s =
         4;                               // a card that takes nothing for so long is gone
@@ -247,7 +251,7 @@ private:
     const double d_rate;
     const unsigned d_channels;
     sound_options d_options;
-    double d_wanted_s;
+    kernel::buffer_target d_target;
     std::optional<sound_device> d_device;
     kernel::playback_watch d_watch;
     std::optional<steady::time_point> d_empty_at; // if nothing more were written

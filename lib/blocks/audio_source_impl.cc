@@ -140,8 +140,7 @@ private:
         std::lock_guard<std::mutex> lock(d_mutex);
         d_state.open = true;
         d_state.overruns = d_overruns + d_device->runs();
-        d_state.lost -=
-            std::min(d_state.lost, static_cast<uint64_t>(std::max<int64_t>(-lost, 0)));
+        d_state.left_out += static_cast<uint64_t>(std::max<int64_t>(-lost, 0));
         d_state.drift_ppm = d_clock->drift_ppm().value_or(0);
         d_state.waiting_ms = 1e3 * waiting;
     }

@@ -24,6 +24,9 @@ long snd_pcm_avail(_snd_pcm* pcm);
 long snd_pcm_readi(_snd_pcm* pcm, void* frames, unsigned long count);
 long snd_pcm_writei(_snd_pcm* pcm, const void* frames, unsigned long count);
 const char* snd_strerror(int error);
+//! What the library would print is handed to this instead.
+int snd_lib_error_set_handler(
+    void (*handler)(const char*, int, const char*, int, const char*, ...));
 
 int snd_pcm_hw_params_malloc(_snd_pcm_hw_params** hw);
 void snd_pcm_hw_params_free(_snd_pcm_hw_params* hw);

@@ -96,6 +96,14 @@ class Stations:
                     self.tb.msg_connect(block, "log", lines, "log")
             self.logs.append(lines)
 
+    @property
+    def medium(self) -> str:
+        """What stands between the stations, in words."""
+        if self.air:
+            return "simulated air"
+        kinds = {d.radio.type for d in (s.description for s in self.stations) if d.radio}
+        return "a recording" if kinds == {"file"} else "on the air"
+
     def over(self) -> bool:
         """All radios are recordings that have come to their end."""
         return bool(self.radios) and not self.air and all(r.over for r in self.radios)
@@ -119,10 +127,16 @@ class Stations:
         self.tb.wait()
 
     def new_lines(self) -> List[str]:
-        """What the data links have said since the last call, in the order of time."""
-        said = [self.said.pop(0) for _ in range(len(self.said))]
-        said += [line for radio in self.radios for line in radio.take_lines()]
-        return sorted(line for log in self.logs for line in log.take()) + said
+        """What data links and radios have said since the last call, in the order of station time,
+        each line with that."""
+        lines = [line for log in self.logs for line in log.take()]
+        said = [("", self.said.pop(0)) for _ in range(len(self.said))]
+        said += [(s.description.name + " ", line) for s, radio
+                 in zip(self.stations, self.radio_of) if radio for line in radio.take_lines()]
+        if said:
+            now = self.now()
+            lines += [watch.timed(now, name + line) for name, line in said]
+        return sorted(lines, key=lambda line: float(line.split(None, 1)[0]))
 
 
 def greeting(s: station.Station) -> str:
@@ -162,18 +176,25 @@ def details(s: station.Station) -> List[str]:
     if files:
         lines.append(f"captures: {', '.join(files)}")
     if d.radio:
-        r = d.radio
-        if r.is_sdr:
-            hears, speaks = f"{r.sdr.args}, {r.sdr.frequency_hz / 1e6:g} MHz", "transmits"
-        else:
-            hears = f"hears {r.capture or 'the default device'}"
-            speaks = f"transmits on {r.playback or 'the default device'}"
-        lines.append(f"radio: {r.type}, {hears}, "
-                     + (f"{speaks}, key: {r.ptt.way}" if r.transmit else "never transmits")
-                     + (f", rig: {r.rig.text()}" if r.rig else ""))
+        lines.append(_radio(d.radio))
     if d.netns:
         lines.append(f"all in network namespace {d.netns}")
     return [f"{d.name}  {line}" for line in lines]
+
+
+def _radio(r: station.Radio) -> str:
+    """What a station hears, how it transmits."""
+    if r.type == "file":
+        pace = "in real time" if r.paced else "as fast as it goes"
+        return f"recording: {r.recording}, {pace}; never transmits"
+    if r.is_sdr:
+        hears, speaks = f"{r.sdr.args}, {r.sdr.frequency_hz / 1e6:g} MHz", "transmits"
+    else:
+        hears = f"hears {r.capture or 'the default device'}"
+        speaks = f"transmits on {r.playback or 'the default device'}"
+    return (f"radio: {r.type}, {hears}, "
+            + (f"{speaks}, key: {r.ptt.way}" if r.transmit else "never transmits")
+            + (f", rig: {r.rig.text()}" if r.rig else ""))
 
 
 def become(user: str) -> None:

@@ -67,6 +67,11 @@ def log_line(message: Any) -> Optional[Tuple[float, str]]:
     return pmt.to_uint64(now) * 1e-9, text
 
 
+def timed(station_time: float, text: str) -> str:
+    """A line of a log."""
+    return f"{station_time:9.2f} {text}"
+
+
 class LogWatch(gr.basic_block):
     """Listens on the log port of a data link and keeps the last lines."""
 
@@ -84,7 +89,7 @@ class LogWatch(gr.basic_block):
         if line is None:
             return
         with self._lock:
-            self._lines.append(f"{line[0]:9.2f} {self._prefix}{line[1]}")
+            self._lines.append(timed(line[0], self._prefix + line[1]))
             del self._lines[:-self._max_lines]
 
     def lines(self) -> List[str]:

@@ -2,6 +2,8 @@
 """What is said of a receiver that hears nothing, next to nothing, or too much."""
 from types import SimpleNamespace
 
+from gnuradio.hf.radio import devices
+from gnuradio.hf.radio.audio import Watch
 from gnuradio.hf.radio.ear import FLOOR_DB, PATIENCE_S, Ear
 import pytest
 
@@ -54,3 +56,84 @@ def test_clipping_is_told_with_its_count_and_not_too_often():
     assert r.after(PATIENCE_S - 2) == []
     assert r.after(5) == ["radio: 4 received samples clipped: turn the receiver down"]
     assert r.after(100) == []
+
+
+@pytest.mark.parametrize("name, description, listed", [
+    ("plughw:CARD=CODEC,DEV=0", "USB Audio CODEC, USB Audio", True),
+    ("pulse", "PulseAudio Sound Server", True), ("east_out", "", True),
+    ("null", "Discard all samples (playback) or generate zero samples (capture)", False),
+    ("lavrate", "Rate Converter Plugin Using Libav/FFmpeg Library", False),
+    ("upmix", "Plugin for channel upmix (4,6,8)", False), ("oss", "Open Sound System", False)])
+def test_plug_ins_are_no_devices(monkeypatch, name, description, listed):
+    monkeypatch.setattr(devices, "_OSS", "/nonexistent/dsp")
+    device = devices.Device(name, description, True, True)
+    assert devices._is_device(device) == listed
+    assert devices.has_card([device]) == ("CARD=" in name)
+
+
+class Device:
+    """A sound device whose state a test sets."""
+
+    def __init__(self, **state):
+        self.now = SimpleNamespace(open=True, outages=0, trouble="", **state)
+
+    def state(self):
+        return SimpleNamespace(**vars(self.now))
+
+
+class Devices:
+    """Both of a station, and a clock."""
+
+    def __init__(self):
+        self.time = 0.0
+        self.capture = Device(lost=0, overruns=0)
+        self.playback = Device(underruns=0, silent_ms=0.0, wanted_ms=100.0, added_ms=0.0)
+        self.watch = Watch(48000, self.capture, self.playback, lambda: self.time)
+
+    def after(self, seconds):
+        """Lines said while the time goes on in steps of a tenth."""
+        said = []
+        for _ in range(int(10 * seconds)):
+            self.time += 0.1
+            said += self.watch.lines()
+        return said
+
+
+def test_a_loss_in_pieces_is_one_line():
+    d = Devices()
+    said = []
+    for _ in range(20):
+        d.capture.now.lost += 480
+        said += d.after(0.1)
+    assert said == []
+    assert d.after(3) == ["radio: 200 ms of received samples were lost and count as erased "
+                          "(200 ms since the start)"]
+    d.capture.now.lost += 96000
+    assert d.after(3) == ["radio: 2.0 s of received samples were lost and count as erased "
+                          "(2.2 s since the start)"]
+
+
+def test_an_outage_is_its_begin_and_its_end():
+    d = Devices()
+    d.capture.now.open, d.capture.now.outages, d.capture.now.trouble = False, 1, "read: gone"
+    assert d.after(0.1) == ["radio: capture device lost (read: gone); tried again each second"]
+    for _ in range(100):
+        d.capture.now.lost += 4800
+        assert d.after(0.1) == []
+    assert d.after(5) == []
+    d.capture.now.open = True
+    assert d.after(3) == ["radio: capture device opened again",
+                          "radio: 10.0 s of received samples were lost and count as erased "
+                          "(10.0 s since the start)"]
+
+
+def test_playback_that_ran_empty_tells_what_the_longer_buffer_costs():
+    d = Devices()
+    p = d.playback.now
+    p.underruns, p.silent_ms = 1, 1900.0
+    assert d.after(3) == ["radio: playback ran empty for 1900 ms, the computer was too busy "
+                          "(once, 1900 ms since the start)"]
+    p.underruns, p.silent_ms, p.wanted_ms, p.added_ms = 3, 1930.0, 130.0, 30.0
+    (line,) = d.after(3)
+    assert "for 30 ms" in line and "(3 times, 1930 ms since the start)" in line
+    assert "the buffer is 130 ms now and answers come 30 ms later" in line

@@ -92,6 +92,8 @@ def test_a_station_hears_a_recording_again(recorded):
     assert first.returncode == 0, first.stderr
     assert first.stdout == second.stdout and first.stdout
     assert "1.2.0.1" in first.stdout  # who called
+    assert f"recording: {meta}, as fast as it goes; never transmits" in first.stderr
+    assert "default device" not in first.stderr
 
 
 @pytest.mark.parametrize("more, named", [
@@ -126,7 +128,7 @@ def test_files_are_cut_and_the_oldest_go(tmp_path):
 
 def test_samples_that_the_radio_lost_are_annotated(tmp_path):
     tags = [gr.tag_utils.python_to_tag((at, pmt.intern("erased"), value, pmt.PMT_NIL))
-            for at, value in ((9600, pmt.from_uint64(480)), (10080, pmt.from_uint64(96)),
+            for at, value in ((9600, pmt.from_uint64(480)), (10081, pmt.from_uint64(95)),
                               (95990, pmt.from_uint64(30)), (50000, pmt.intern("many")))]
     record(tmp_path, 15, 10, 10 ** 9, [], tags)
     found = [[(a["core:sample_start"], a["core:sample_count"], a["core:label"])

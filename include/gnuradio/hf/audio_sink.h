@@ -20,6 +20,7 @@ struct audio_sink_state {
     double silent_ms = 0; //!< of all underruns together, as far as the clock tells
     double held_ms = 0;   //!< written and not heard yet, after the last write
     double wanted_ms = 0; //!< what it should hold to bridge the host's stalls
+    double added_ms = 0;  //!< of that, for stalls of the last minute
     uint64_t taken = 0;   //!< samples that it has taken
     std::string trouble;  //!< why it was gone last
 };
@@ -31,7 +32,7 @@ struct audio_sink_state {
  * \p buffer_s of them have come, and again so after it ran empty; the samples should come at the
  * pace of a device from then on, so that the device always holds about as much. It takes up to a
  * second more from a host that was busy and catches up. After it ran empty it should hold as much
- * more as it lacked, up to 0.5 s. That it ran empty is found by the host's clock as well, since not
+ * more as it lacked for a minute, if that is 0.5 s at the most. That it ran empty is found by the host's clock as well, since not
  * every sound system tells.
  *
  * Message port \c held (out): PDUs of type held (held_s: written and not heard yet, s;

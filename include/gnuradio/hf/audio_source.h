@@ -17,6 +17,7 @@ struct audio_source_state {
     uint64_t outages = 0;  //!< times that it was gone
     uint64_t overruns = 0; //!< times that the sound system dropped samples and said so
     uint64_t lost = 0;     //!< samples that never came and that zeros stand for
+    uint64_t left_out = 0; //!< samples left out again because they came after all
     double drift_ppm = 0;  //!< its clock is faster than the host's; 0: not known yet
     double waiting_ms = 0; //!< captured and not fetched yet, when fetched last
     std::string trouble;   //!< why it was gone last

@@ -82,6 +82,7 @@ void bind_sound_devices(py::module& m)
         .def_readonly("outages", &audio_source_state::outages)
         .def_readonly("overruns", &audio_source_state::overruns)
         .def_readonly("lost", &audio_source_state::lost)
+        .def_readonly("left_out", &audio_source_state::left_out)
         .def_readonly("drift_ppm", &audio_source_state::drift_ppm)
         .def_readonly("waiting_ms", &audio_source_state::waiting_ms)
         .def_readonly("trouble", &audio_source_state::trouble);
@@ -99,6 +100,7 @@ void bind_sound_devices(py::module& m)
         .def_readonly("silent_ms", &audio_sink_state::silent_ms)
         .def_readonly("held_ms", &audio_sink_state::held_ms)
         .def_readonly("wanted_ms", &audio_sink_state::wanted_ms)
+        .def_readonly("added_ms", &audio_sink_state::added_ms)
         .def_readonly("taken", &audio_sink_state::taken)
         .def_readonly("trouble", &audio_sink_state::trouble);
     block_class<audio_sink>(

@@ -39,7 +39,7 @@ def open_page(stations: running.Stations, port: int, control: bool) -> web.WebSe
     parts = zip(stations.stations, stations.received, stations.radio_of)
     views = [snapshot.StationView(stations.tb, s, radio_, received, s.description.sample_rate)
              for s, received, radio_ in parts]
-    about = f"gr-hf {version.__version__}, {'simulated air' if stations.air else 'on the air'}"
+    about = f"gr-hf {version.__version__}, {stations.medium}"
     return web.WebServer(snapshot.Snapshots(views, about), port,
                          controls_of(stations) if control else None)
 

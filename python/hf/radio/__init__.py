@@ -23,7 +23,8 @@ _KINDS = {"audio": AudioRadio, "file": FileRadio, "soapy": SdrRadio, "uhd": SdrR
 def open_radio(tb: gr.top_block, d: station.Description) -> Any:
     """Open the radio of a station, which must have one; its blocks are connected among
     themselves. For a live one the program gets a higher priority, see priority.go_first().
-    Raises StationError, which names the file."""
+    Raises StationError for a wrong file, RuntimeError for a device or rig that does not work; both
+    name the file."""
     assert d.radio is not None
     if d.radio.type != "file":
         priority.go_first()  # ahead of the threads that a device brings
@@ -31,7 +32,8 @@ def open_radio(tb: gr.top_block, d: station.Description) -> Any:
     try:
         return _KINDS[d.radio.type](tb, d.radio, d.sample_rate)
     except (ValueError, RuntimeError) as error:
-        raise station.StationError(where + str(error).split("\n", 1)[0]) from None
+        kind = station.StationError if isinstance(error, ValueError) else RuntimeError
+        raise kind(where + str(error).split("\n", 1)[0]) from None
 
 
 def record(tb: gr.top_block, s: station.Station, received: Any, rate: float,

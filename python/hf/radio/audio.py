@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A transceiver on a sound card."""
-from typing import Any, Dict, List, Optional
+import time
+from typing import Any, Callable, Dict, List, Optional
 
 from gnuradio import blocks, gr
 
@@ -36,35 +37,88 @@ def open_playback(rate: int, name: str, buffer_s: float, channels: int = 1) -> g
                    lambda: _hf.audio_sink(name, rate, buffer_s, channels))
 
 
-class Watch:
-    """Says what devices have done since it was asked last, in lines for the operator."""
+class Settled:
+    """A sum that grows in pieces, told when it has stopped to grow for a second."""
 
-    def __init__(self, capture: Any, playback: Any = None) -> None:
-        self._devices = [(d, d.state()) for d in (capture, playback) if d is not None]
+    PAUSE_S = 1.0
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._told = self._last = 0.0
+        self._since = now()
+
+    def grown(self, total: float, now_at_all: bool = True) -> float:
+        """By how much since it was told last; 0 while it grows, or now_at_all is False."""
+        if total != self._last:
+            self._last, self._since = total, self._now()
+        if not now_at_all or self._now() < self._since + self.PAUSE_S:
+            return 0.0
+        grown, self._told = total - self._told, total
+        return grown
+
+
+class Watch:
+    """Says what devices have done since it was asked last, in lines for the operator: one for each
+    outage or loss, however many pieces it came in."""
+
+    def __init__(self, rate: float, capture: Any, playback: Any = None,
+                 now: Callable[[], float] = time.monotonic) -> None:
+        """rate: of both devices, samples/s."""
+        self._rate, self._capture, self._playback = rate, capture, playback
+        self._away: Dict[str, bool] = {}
+        self._outages: Dict[str, int] = {}
+        self._lost, self._overruns = Settled(now), Settled(now)
+        self._underruns, self._silent_ms = Settled(now), Settled(now)
 
     def lines(self) -> List[str]:
         """What happened since the last call."""
-        said: List[str] = []
-        for k, (device, before) in enumerate(self._devices):
-            now = device.state()
-            self._devices[k] = (device, now)
-            name = "playback" if hasattr(now, "underruns") else "capture"
-            if now.outages > before.outages:
-                said.append(f"radio: {name} device lost: {now.trouble}")
-            if now.open and (not before.open or now.outages > before.outages):
-                said.append(f"radio: {name} device opened again")
-            if name == "playback" and now.underruns > before.underruns:
-                said.append(f"radio: playback ran empty {now.underruns - before.underruns} times, "
-                            f"{now.silent_ms - before.silent_ms:.0f} ms of silence (in all "
-                            f"{now.underruns} times, {now.silent_ms:.0f} ms): the host is too "
-                            f"busy for what it held; it holds {now.wanted_ms:.0f} ms from now on")
-            if name == "capture" and now.overruns > before.overruns:
-                said.append(f"radio: capture overran {now.overruns - before.overruns} times: the "
-                            "host is too busy")
-            if name == "capture" and now.open and now.lost > before.lost:
-                said.append(f"radio: capture lost {now.lost - before.lost} samples (in all "
-                            f"{now.lost}); zeros stand for them")
+        said = self._device("capture", self._capture) + self._captured(self._capture.state())
+        if self._playback is not None:
+            said += self._device("playback", self._playback)
+            said += self._played(self._playback.state())
         return said
+
+    def _device(self, name: str, device: Any) -> List[str]:
+        state, said = device.state(), []
+        if state.outages > self._outages.get(name, 0):
+            said.append(f"radio: {name} device lost ({state.trouble}); tried again each second")
+            self._away[name] = True
+        if state.open and self._away.get(name):
+            said.append(f"radio: {name} device opened again")
+            self._away[name] = False
+        self._outages[name] = state.outages
+        return said
+
+    def _captured(self, state: Any) -> List[str]:
+        said = []
+        lost = self._lost.grown(state.lost, state.open)
+        if lost:
+            said.append(f"radio: {self._seconds(lost)} of received samples were lost and count as "
+                        f"erased ({self._seconds(state.lost)} since the start)")
+        if overruns := self._overruns.grown(state.overruns):
+            said.append(f"radio: the computer was too busy to take what was received, "
+                        f"{_times(overruns)}")
+        return said
+
+    def _played(self, state: Any) -> List[str]:
+        underruns = self._underruns.grown(state.underruns)
+        silent_ms = self._silent_ms.grown(state.silent_ms)
+        if not underruns and silent_ms < 0.5:
+            return []
+        line = (f"radio: playback ran empty for {silent_ms:.0f} ms, the computer was too busy "
+                f"({_times(state.underruns)}, {state.silent_ms:.0f} ms since the start)")
+        if state.added_ms > 0:
+            line += (f"; the buffer is {state.wanted_ms:.0f} ms now and answers come "
+                     f"{state.added_ms:.0f} ms later, until a minute has passed without this")
+        return [line]
+
+    def _seconds(self, samples: float) -> str:
+        seconds = samples / self._rate
+        return f"{1e3 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def _times(count: float) -> str:
+    return "once" if count == 1 else f"{count:.0f} times"
 
 
 class AudioRadio:
@@ -96,7 +150,7 @@ class AudioRadio:
         self._ear = Ear(self.source.state, self._away)
         if not r.transmit:
             self.sink: gr.basic_block = blocks.null_sink(gr.sizeof_gr_complex)
-            self._watch = Watch(self.capture)
+            self._watch = Watch(rate, self.capture)
             self.rig = open_rig(r, None, self._lines.append)
             return
         tone_hz = r.ptt.tone_hz if r.ptt.way == "tone" else 0
@@ -109,7 +163,7 @@ class AudioRadio:
         if tone_hz:
             tb.connect((self.sink, 1), (playback, 1))
         tb.msg_connect(playback, "held", self.sink, "held")
-        self._watch = Watch(self.capture, playback)
+        self._watch = Watch(rate, self.capture, playback)
         self.key = Key(r.ptt, lambda: playback.state().taken, self._lines.append,
                        lambda: playback.state().open)
         try:

@@ -43,7 +43,7 @@ class LiveChannel:
                             speaks)
             self.tb.msg_connect(speaks, "held", sink, "held")
             self.sources.append(source)
-            self._watches.append(Watch(hears, speaks))
+            self._watches.append(Watch(audio_rate, hears, speaks))
 
     def __enter__(self) -> "LiveChannel":
         self.tb.start()

@@ -19,6 +19,8 @@ MOST_ANNOTATIONS = 10000
 #: The description is written anew so often, s, so that a program that is killed leaves a
 #: recording that can be read.
 _DESCRIBE_S = 10.0
+#: Losses that are closer together are one, s: a device that is away is told in pieces.
+_ONE_LOSS_S = 0.1
 
 
 class Recorder(gr.sync_block):
@@ -44,6 +46,7 @@ class Recorder(gr.sync_block):
         self._time = ""
         self._annotations: Deque[Dict[str, Any]] = deque(maxlen=MOST_ANNOTATIONS)
         self._open: Dict[str, Dict[str, Any]] = {}
+        self._lost: Dict[str, Any] = {}  # the last annotation of a loss
         self.failed = ""  #: why it ended early
         self.message_port_register_in(pmt.intern("status"))
         self.set_msg_handler(pmt.intern("status"), self._on_status)
@@ -77,13 +80,13 @@ class Recorder(gr.sync_block):
                 continue
             end = tag.offset + pmt.to_uint64(tag.value)
             with self._lock:
-                last = self._annotations[-1] if self._annotations else {}
-                if last.get("core:label") == "lost" and last["end"] == tag.offset:
-                    last["end"] = end  # they come in pieces
+                if self._lost and tag.offset - self._lost["end"] <= _ONE_LOSS_S * self.rate:
+                    self._lost["end"] = end
                 else:
-                    self._annotations.append({
+                    self._lost = {
                         "core:sample_start": tag.offset, "end": end, "core:label": "lost",
-                        "core:comment": "zeros for samples that the radio has lost"})
+                        "core:comment": "zeros for samples that the radio has lost"}
+                    self._annotations.append(self._lost)
 
     def _write(self, x: np.ndarray) -> None:
         while len(x):
@@ -116,7 +119,8 @@ class Recorder(gr.sync_block):
         self._describe()
         self._file = None
         with self._lock:  # what still goes on belongs to the next file as well
-            rest = [a for a in self._annotations if a["end"] is None or a["end"] > self._count]
+            rest = [a for a in self._annotations if a["end"] is None or a["end"] > self._count
+                    or a is self._lost]
             self._annotations.clear()
             self._annotations.extend(rest)
 
