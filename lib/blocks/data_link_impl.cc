@@ -200,8 +200,10 @@ private:
                 d_now = *now;
                 set_utc(r);
                 understood = modem_messages::dispatch(msg, d_node, reply);
-                if (r.type() == "tx_damaged")
-                    d_node.on_tx_damaged(d_now, r.symbol(keys::reason()));
+                if (const auto reason = r.symbol(keys::reason());
+                    r.type() == "tx_damaged")
+                    d_node.on_tx_damaged(
+                        d_now, reason, modem_messages::ends_transmission(reason));
             }
         }
         if (!understood) {

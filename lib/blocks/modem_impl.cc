@@ -128,10 +128,13 @@ const float* modem_impl::find_erased(size_t n)
 void modem_impl::on_radio(const pmt::pmt_t& msg)
 {
     const pdu::reader r(msg);
-    if (r.type() == "tx_damaged")
-        d_reports.tx_damaged(d_modem.now(),
-                             r.integer(keys::transmission()).value_or(0),
-                             r.symbol(keys::reason()));
+    if (r.type() != "tx_damaged")
+        return;
+    const std::string reason = r.symbol(keys::reason());
+    d_reports.tx_damaged(
+        d_modem.now(), r.integer(keys::transmission()).value_or(0), reason);
+    if (modem_messages::ends_transmission(reason))
+        d_modem.break_off();
 }
 
 bool modem_impl::start()

@@ -3,6 +3,7 @@
 #include "blocks/modem_messages.h"
 
 #include "blocks/pdu.h"
+#include "radio/tx_log.h"
 
 #include <array>
 #include <cmath>
@@ -167,6 +168,12 @@ pmt::pmt_t tx_damaged(sim_time now, uint64_t transmission, const std::string& re
         .set(keys::transmission(), transmission)
         .set(keys::reason(), reason)
         .make();
+}
+
+bool ends_transmission(const std::string& reason)
+{
+    return reason == to_string(kernel::tx_trouble::lost) ||
+           reason == to_string(kernel::tx_trouble::unkeyed);
 }
 
 bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply)

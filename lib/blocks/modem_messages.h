@@ -51,6 +51,8 @@ pmt::pmt_t block(sim_time now,
                  const kernel::block_details& d);
 pmt::pmt_t carrier(sim_time now, bool present);
 pmt::pmt_t tx_damaged(sim_time now, uint64_t transmission, const std::string& reason);
+//! Nothing after this reason of tx_damaged leaves the radio: its key or its device is lost.
+bool ends_transmission(const std::string& reason);
 
 /*! \brief Hand a message of the modem to \p user; the answer, if the message wants one.
  *  \details A tick only calls on_tick(): when to ask want_tx() and answer is the caller's

@@ -94,9 +94,11 @@ private:
     // What the device holds, as hf.audio_sink tells.
     void on_held(const pmt::pmt_t& msg)
     {
-        if (const auto gaps = pdu::reader(msg).integer(keys::gaps()))
-            note_gaps(static_cast<uint64_t>(*gaps));
         const double held = pdu::reader(msg).real(keys::held_s(), -1);
+        if (const auto gaps = pdu::reader(msg).integer(keys::gaps()))
+            note_gaps(static_cast<uint64_t>(*gaps),
+                      held < 0 ? kernel::tx_trouble::lost
+                               : kernel::tx_trouble::underflow);
         if (!(held >= 0 && held <= most_held_s))
             return;
         if (!d_has_tone) { // which waits in the device as the samples do
@@ -114,18 +116,17 @@ private:
 
     // What the device did not play while it was keyed is a hole in the transmission, whose data the
     // link must not take for lost by the channel.
-    void note_gaps(uint64_t gaps)
+    void note_gaps(uint64_t gaps, kernel::tx_trouble what)
     {
-        const bool more = gaps > d_gaps;
+        const bool more = gaps > d_gaps, lost = what == kernel::tx_trouble::lost;
         d_gaps = gaps;
-        if (!more || !d_line.keyed() || d_damaged == d_transmission)
+        if (!more || !d_line.keyed() || (d_damaged == d_transmission && !lost))
             return;
         d_damaged = d_transmission;
         const auto now = from_seconds(static_cast<double>(nitems_read(0)) / d_modem_rate);
         message_port_pub(
             pmt::mp("events"),
-            modem_messages::tx_damaged(
-                now, d_transmission, kernel::to_string(kernel::tx_trouble::underflow)));
+            modem_messages::tx_damaged(now, d_transmission, kernel::to_string(what)));
         std::lock_guard<std::mutex> lock(d_mutex);
         ++d_state.damaged;
     }

@@ -65,6 +65,12 @@ half_duplex_modem::tx_span half_duplex_modem::run(const std::complex<float>* rx,
         key_up(*wanted);
         span.first = 0;
     }
+    if (d_break_off) {
+        d_break_off = false;
+        d_modulator.abort();
+        span.last = 0;
+        d_user.on_tx_end(now());
+    }
     size_t sent = 0;
     if (transmitting()) {
         sent = d_modulator.produce(tx, tick_samples());

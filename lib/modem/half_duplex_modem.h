@@ -66,6 +66,10 @@ public:
     //! Station time: received samples.
     sim_time now() const { return time_of(static_cast<int64_t>(d_samples)); }
     bool transmitting() const { return d_modulator.active(); }
+    /*! \brief End the transmission with the next tick, without its end of message.
+     *  \details For a radio that cannot send the rest: the receiver is on again at once.
+     */
+    void break_off() { d_break_off = transmitting(); }
     /*! \brief What the channel was during the block that on_rx_octets was last called for;
      *         without a profile: not known of that block.
      */
@@ -87,6 +91,7 @@ private:
     burst_modulator d_modulator;
     size_t d_tick; // samples
     bool d_receiving = false;
+    bool d_break_off = false;
     channel_report d_channel;
     std::shared_ptr<const block_details> d_block;
     carrier_detector d_carrier;

@@ -15,6 +15,8 @@ const char* to_string(tx_trouble t)
         return "untimed";
     case tx_trouble::lost:
         return "lost";
+    case tx_trouble::unkeyed:
+        return "unkeyed";
     }
     return "";
 }

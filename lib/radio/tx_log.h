@@ -15,7 +15,8 @@ enum class tx_trouble {
     late,      //!< its time had passed when it came: its beginning was not sent
     underflow, //!< its samples did not come in time: it has a hole
     untimed,   //!< the device has told no time yet: it was not sent
-    lost       //!< the device is gone
+    lost,      //!< the device is gone
+    unkeyed    //!< the key is up, or it is not known what it is
 };
 
 const char* to_string(tx_trouble t);

@@ -396,9 +396,9 @@ void node::on_rx_octets(sim_time now, const rx_octets& e)
 }
 void node::on_rx_end(sim_time now, const rx_end& e) { d_impl->on_rx_end(now, e); }
 void node::on_carrier(sim_time now, bool present) { d_impl->on_carrier(now, present); }
-void node::on_tx_damaged(sim_time now, const std::string& reason)
+void node::on_tx_damaged(sim_time now, const std::string& reason, bool ended)
 {
-    d_impl->on_tx_damaged(now, reason);
+    d_impl->on_tx_damaged(now, reason, ended);
 }
 std::optional<sim_time> node::next_deadline() const { return d_impl->next_deadline(); }
 

@@ -95,8 +95,10 @@ public:
      *  \details That no answer comes, or that D_PDUs are missing, then tells nothing of the
      *  channel, and the rate policy does not hear of it.
      *  \param reason for the log
+     *  \param ended the modem ends the transmission now, and nothing more of it is sent. Otherwise
+     *  the node ends it where another transmission costs less than the rest.
      */
-    void on_tx_damaged(sim_time now, const std::string& reason);
+    void on_tx_damaged(sim_time now, const std::string& reason, bool ended);
 
     /*! \brief When on_tick() and want_tx() should be called next, if nothing else happens.
      *  \details May lie in the past: then call at once. Empty: nothing to do. For simulators

@@ -58,7 +58,7 @@ public:
     void on_rx_octets(sim_time now, const rx_octets& e);
     void on_rx_end(sim_time now, const rx_end& e);
     void on_carrier(sim_time now, bool present);
-    void on_tx_damaged(sim_time now, const std::string& reason);
+    void on_tx_damaged(sim_time now, const std::string& reason, bool ended);
     std::optional<sim_time> next_deadline() const;
 
     void set_mode(const std::string& m);

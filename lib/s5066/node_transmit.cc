@@ -4,6 +4,7 @@
 #include "s5066/node_impl.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace gr::hf::s5066 {
@@ -86,19 +87,34 @@ void node::impl::on_tx_end(sim_time now)
             q->link.first_data_by += now - d_tx.begin(); // nobody could send us anything
         }
     }
-    p.arq.ack_due = p.arq.ack_due && !d_tx.ack_sent();
-    p.expedited.ack_due = p.expedited.ack_due && !p.expedited_allowed();
-    p.link.accept_now = false;
-    p.management.eow = 0;
+    if (!d_tx.cut()) { // else it is not known to have been sent
+        p.arq.ack_due = p.arq.ack_due && !d_tx.ack_sent();
+        p.expedited.ack_due = p.expedited.ack_due && !p.expedited_allowed();
+        p.link.accept_now = false;
+        p.management.eow = 0;
+    }
     d_turns.end_own(now, d_tx);
     d_sis.update_flow();
 }
 
-void node::impl::on_tx_damaged(sim_time now, const std::string& reason)
+void node::impl::on_tx_damaged(sim_time now, const std::string& reason, bool ended)
 {
-    d_node.log.trace(now, "the radio did not send the transmission whole: " + reason);
-    d_tx.set_damaged();
     ++d_node.stats.tx_damaged;
+    d_tx.set_damaged();
+    std::string text = "the radio did not send the transmission whole: " + reason;
+    if (d_turns.transmitting() && d_tx.planned()) {
+        const double rest_s = to_seconds(d_tx.end() - now);
+        const bool again = rest_s > d_tx.restart_s() + d_access.answer_wait_s();
+        if (ended || again) {
+            d_tx.end_early();
+            text += ", broken off " + std::to_string(std::lround(rest_s)) +
+                    " s before its end";
+        }
+    }
+    if (ended && d_turns.transmitting()) {
+        d_tx.set_cut();
+    }
+    d_node.log.trace(now, text);
 }
 
 void node::impl::on_silence(sim_time now, peer& p)

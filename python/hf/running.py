@@ -76,6 +76,8 @@ class Stations:
         self._add(s, radio.source, radio)
         if getattr(radio, "events", None) is not None and s.modem is not None:
             self.tb.msg_connect(radio.events, "events", s.modem, "radio")
+        if getattr(radio, "key", None) is not None and s.modem is not None:
+            self.tb.msg_connect(radio.key, "events", s.modem, "radio")
         assert d.radio is not None
         if s.data_link is not None and (d.radio.recording or not d.radio.transmit):
             s.data_link.set_emcon(True)  # what it hears is delivered, and not acknowledged

@@ -64,6 +64,33 @@ loopback::samples transmission(const char* m)
 
 } // namespace
 
+TEST(HalfDuplexModem, hears_again_at_once_when_its_transmission_is_broken_off)
+{
+    struct talker : listener {
+        tx_octets pull(sim_time, sim_time, size_t most) override
+        {
+            return { std::vector<uint8_t>(most), false };
+        }
+    } user;
+    half_duplex_modem modem(user, {});
+    modem.break_off(); // there is none
+    user.key = true;
+    loopback::samples silence(modem.tick_samples()), out(modem.tick_samples());
+    for (int k = 0; k < 200; ++k)
+        modem.run(silence.data(), out.data());
+    ASSERT_TRUE(modem.transmitting());
+    modem.break_off();
+    const auto span = modem.run(silence.data(), out.data());
+    EXPECT_FALSE(modem.transmitting());
+    EXPECT_FALSE(span.first);
+    EXPECT_EQ(span.last, 0u);
+    EXPECT_EQ(user.told, "free tx_end ");
+    for (const auto& x : out)
+        EXPECT_EQ(x, std::complex<float>());
+    run(modem, transmission("4539-2400S"));
+    EXPECT_NE(user.told.find("start end "), std::string::npos) << user.told;
+}
+
 TEST(HalfDuplexModem, tells_of_a_transmission_joined_in_its_middle)
 {
     auto x = transmission("4539-2400S");

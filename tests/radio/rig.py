@@ -36,6 +36,8 @@ class Rig:
 
     def close(self):
         """The program has ended."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # closing alone lets accept() wait on
         self._socket.close()
         self.drop()
 

@@ -240,6 +240,37 @@ def test_a_lost_device_releases_the_key_and_is_opened_again(tmp_path, rig):
     assert not rig.keyed
 
 
+def test_a_lost_key_ends_the_transmission_and_the_next_one_is_soon(tmp_path, rig):
+    """The connection to the rig is lost in the middle of a minute of data."""
+    log, other = tmp_path / "log", Rig()
+    (tmp_path / "long.bin").write_bytes(os.urandom(40000))
+    (tmp_path / "inbox").mkdir()
+    with sound.cables(tmp_path) as environment, \
+            running(station_file(tmp_path, 1, rig), environment, log) as (near, _), \
+            running(station_file(tmp_path, 2, other), environment) as (far, _):
+        clients = [
+            subprocess.Popen(["hf", *words], env=environment, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+            for words in (["receive", str(tmp_path / "inbox"), "--server", far],
+                          ["send", str(tmp_path / "long.bin"), "--to", "1.2.0.2", "--server",
+                           near])]
+        try:
+            until(lambda: rig.keyed and time.monotonic() > rig.history[-1][0] + 10)
+            downs = rig.downs()
+            rig.drop()
+            until(lambda: "ptt: rigctld" in log.read_text(), 10)
+            until(lambda: "broken off" in log.read_text(), 10)
+            until(lambda: rig.downs() > downs, 20)
+        finally:
+            for client in clients:
+                client.kill()
+                client.wait()
+    other.close()
+    (line,) = [x for x in log.read_text().splitlines() if "broken off" in x]
+    assert int(re.search(r"unkeyed, broken off (\d+) s before its end", line)[1]) > 5
+    assert re.search(r"^ *\d+\.\d\d 1\.2\.0\.1 ptt: rigctld .* while keyed", log.read_text(), re.M)
+
+
 def test_a_station_that_cannot_keep_real_time_says_so(folder, environment, rig):
     log = folder / "busy.log"
     with running(station_file(folder, 1, rig), environment, log) as (_, process):
@@ -292,9 +323,11 @@ def test_a_device_that_runs_empty_while_keyed_is_told_to_the_data_link():
                blocks.null_sink(gr.sizeof_float))
     tb.msg_connect(block, "events", events, "store")
 
-    def gaps(count):
+    def gaps(count, held_s=0.05):
         meta = pmt.dict_add(pmt.make_dict(), pmt.intern("type"), pmt.intern("held"))
         meta = pmt.dict_add(meta, pmt.intern("gaps"), pmt.from_uint64(count))
+        if held_s is not None:
+            meta = pmt.dict_add(meta, pmt.intern("held_s"), pmt.from_double(held_s))
         block.to_basic_block()._post(pmt.intern("held"), pmt.cons(meta, pmt.init_u8vector(0, [])))
 
     tb.start()
@@ -306,13 +339,16 @@ def test_a_device_that_runs_empty_while_keyed_is_told_to_the_data_link():
         gaps(2)
         gaps(3)
         until(lambda: events.num_messages() == 1)
+        gaps(4, None)  # a device that is lost holds nothing
+        until(lambda: events.num_messages() == 2)
         assert block.state().keyed
     finally:
         tb.stop()
         tb.wait()
+    assert pmt.to_python(pmt.car(events.get_message(1)))["reason"] == "lost"
     told = pmt.to_python(pmt.car(events.get_message(0)))
     assert told["type"] == "tx_damaged" and told["transmission"] == 1
-    assert told["reason"] == "underflow" and block.state().damaged == 1
+    assert told["reason"] == "underflow" and block.state().damaged == 2
 
 
 def test_a_tone_keys_on_the_second_channel():

@@ -2,13 +2,14 @@
 """The key of a transmitter: goes down and up when told, and up whatever happens."""
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import time
 import types
 
-from gnuradio import gr, hf
+from gnuradio import blocks, gr, hf
 from gnuradio.hf import station
 from gnuradio.hf.radio import key as key_module, keyer as keyer_module
 import pmt
@@ -176,17 +177,65 @@ def test_alive_keeps_it_and_the_longest_time_ends_it(rig):
     keyer.wait(10)
 
 
-def test_a_lost_connection_is_made_anew_and_released_first(rig):
+def test_a_lost_connection_is_told_at_once_made_anew_and_released_first(rig):
     keyer = keyed(rig)
     rig.drop()
-    tell(keyer, "up")
-    assert keyer.stdout.readline().startswith("error rigctld at 127.0.0.1")
+    # Before its program would have been taken for one that hangs, a second after the key.
+    said = keyer.stdout.readline()
+    assert said.startswith("broken rigctld at 127.0.0.1") and "while keyed" in said
     until(lambda: not rig.keyed)
     assert keyer.stdout.readline().startswith("up ")
     tell(keyer, "down 10")
     assert keyer.stdout.readline().startswith("down ") and rig.keyed
     keyer.stdin.close()
     assert keyer.wait(10) == 0 and not rig.keyed
+
+
+def test_a_rig_that_is_gone_is_told_once(rig):
+    keyer = keyed(rig)
+    rig.close()
+    assert keyer.stdout.readline().startswith("broken rigctld")
+    assert "refused" in keyer.stdout.readline()  # nobody listens any more
+    ready, _, _ = select.select([keyer.stdout], [], [], 2)  # eight more attempts
+    assert not ready
+    tell(keyer, "down 10")  # its program must know each time
+    assert keyer.stdout.readline().startswith("broken rigctld")
+    keyer.stdin.close()
+    keyer.wait(20)
+
+
+@pytest.mark.parametrize("how", ["lost", "refused", "unusable", "stalled", "killed"])
+def test_a_modem_hears_that_its_transmission_cannot_be_heard(rig, how):
+    moving, there = [True], [how != "unusable"]
+    key = key_module.Key(station.Ptt(way="rigctld", port=rig.port),
+                         lambda: time.monotonic_ns() if moving[0] else 0, lambda _: None,
+                         lambda: there[0])
+    tb, events = gr.top_block(), blocks.message_debug()
+    tb.msg_connect(key, "events", events, "store")
+    tb.start()
+    try:
+        rig.refuses = how == "refused"
+        key._on_key(pmt.cons(pmt.to_pmt({"type": "key", "down": True}), pmt.PMT_NIL))
+        if how not in ("refused", "unusable"):
+            until(lambda: key.down)
+            assert events.num_messages() == 0
+        if how == "lost":
+            rig.drop()
+        elif how == "stalled":
+            moving[0] = False
+        elif how == "killed":
+            key._keyer.kill()
+        until(lambda: events.num_messages() == 1)
+        assert pmt.is_u8vector(pmt.cdr(events.get_message(0)))  # a PDU
+        told = pmt.to_python(pmt.car(events.get_message(0)))
+        assert told == {"type": "tx_damaged", "reason": "unkeyed"}
+        rig.refuses = False
+        key._on_key(pmt.cons(pmt.to_pmt({"type": "key", "down": False}), pmt.PMT_NIL))
+    finally:
+        tb.stop()
+        tb.wait()
+        key.close()
+    assert events.num_messages() == 1
 
 
 def test_a_rig_that_hangs_is_told_in_time_and_released_when_it_hears_again(rig):

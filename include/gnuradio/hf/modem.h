@@ -49,7 +49,7 @@ struct modem_state {
  * tx_damaged (now, transmission, reason).
  *
  * Message port \c radio (in): PDUs of type tx_damaged of a radio (hf.to_sdr), which the data link
- * hears of. A tag \c erased on the input says that so many samples from there on are missing,
+ * hears of. The reasons lost and unkeyed end the transmission at once. A tag \c erased on the input says that so many samples from there on are missing,
  * and the receiver counts them as erasures.
  *
  * Message port \c blocks (out), for displays: equalised symbols, taps and quality of each decoded

@@ -31,8 +31,8 @@ struct to_audio_state {
  * before the first sample is on the air, and up when the last one has left the device and
  * \p tail_s have passed, by count of samples.
  *
- * Message port \c events (out): PDUs of type tx_damaged (transmission: its number; reason: underflow)
- * when the device ran empty or was lost while the key was down, for port \c radio of hf.modem.
+ * Message port \c events (out): PDUs of type tx_damaged (transmission: its number; reason: underflow
+ * or lost) when the device ran empty or was lost while the key was down, for port \c radio of hf.modem.
  *
  * With \p tone_hz there is a second output: a tone while the transmitter is to be keyed, silence at
  * other times, for the second channel of the device that the first one goes to. Lead and tail

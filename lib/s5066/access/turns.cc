@@ -206,12 +206,33 @@ void turns::end_own(sim_time now, const transmission& tx)
     d_free_at =
         now + d_access.wait_after_own(now, p.addr.is_group(), d_node.peers.size());
     d_turn = nullptr;
+    if (tx.cut()) {
+        // One that went well for a while shows that the radio works.
+        const bool worked = now - tx.begin() > from_seconds(d_access.answer_wait_s());
+        d_cut_in_a_row = worked ? 1 : d_cut_in_a_row + 1;
+        p.turn.ready_at = now + after_cut(now, tx);
+        return;
+    }
+    d_cut_in_a_row = 0;
     const bool answered = d_node.config.full_duplex && p.arq_idle() && p.link.made() &&
                           !p.managing() && !p.reset.active();
     if (tx.answer_wanted() && !answered) {
         d_waiting = &p;
         d_answer_by = now + from_seconds(d_access.answer_wait_s());
     }
+}
+
+// Nobody is expected to answer what our radio did not send. A peer that heard some of it answers
+// when that would have ended, which matters if that is soon.
+sim_time turns::after_cut(sim_time now, const transmission& tx) const
+{
+    constexpr unsigned most_doublings =
+        4; // a radio that stays broken is tried less often
+    const unsigned doublings = std::min(d_cut_in_a_row - 1, most_doublings);
+    const sim_time wait = from_seconds(d_access.answer_wait_s());
+    const sim_time rest = tx.planned() ? tx.end() - now : sim_time::zero();
+    return wait * (1u << doublings) +
+           (rest > sim_time::zero() && rest < wait ? rest : sim_time::zero());
 }
 
 void turns::on_silence(sim_time now, peer& p, const transmission& tx)

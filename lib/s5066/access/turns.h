@@ -88,6 +88,7 @@ private:
     bool outranked(const peer& p, sim_time now) const;
     bool must_yield() const;
     bool long_run() const;
+    sim_time after_cut(sim_time now, const transmission& tx) const;
 
     node_context& d_node;
     channel_access& d_access;
@@ -101,8 +102,9 @@ private:
     sim_time d_free_at{};      // transmissions that are no answers, not before
     peer* d_waiting = nullptr; // must answer us
     sim_time d_answer_by{};
-    uint32_t d_last_peer = 0; // for taking turns
-    sim_time d_run_since{};   // the present run of turns with d_last_peer
+    uint32_t d_last_peer = 0;    // for taking turns
+    sim_time d_run_since{};      // the present run of turns with d_last_peer
+    unsigned d_cut_in_a_row = 0; // own transmissions that the radio did not send
 };
 
 } // namespace gr::hf::s5066

@@ -91,6 +91,14 @@ void transmission::note(const d_pdu& d)
     }
 }
 
+double transmission::restart_s() const
+{
+    const double block_s =
+        static_cast<double>(d_timing.block_symbols) / d_timing.symbol_rate_bd;
+    // That which is being sent, and one more for the end of message and the decoder's flush.
+    return 2 * block_s + to_seconds(d_timing.block_begin(0));
+}
+
 std::vector<uint8_t> transmission::take(size_t max_octets)
 {
     const auto n = static_cast<std::ptrdiff_t>(std::min(max_octets, d_buffer.size()));

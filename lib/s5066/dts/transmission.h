@@ -68,6 +68,12 @@ public:
     std::vector<uint8_t> take(size_t max_octets);
     //! Nothing more is built for it.
     void close() { d_closed = true; }
+    //! Nor is what is built and not taken sent.
+    void end_early()
+    {
+        d_closed = true;
+        d_buffer.clear();
+    }
     bool closed() const { return d_closed; }
 
     // What it means
@@ -82,6 +88,13 @@ public:
     //! The radio did not send it whole.
     bool damaged() const { return d_damaged; }
     void set_damaged() { d_damaged = true; }
+    //! It ended before all that was built for it was sent.
+    bool cut() const { return d_cut; }
+    void set_cut() { d_damaged = d_cut = true; }
+    /*! \brief Time on the air that another transmission costs instead of the rest of this one: the
+     *         blocks that end this one and the preamble; s.
+     */
+    double restart_s() const;
 
 private:
     void note(const d_pdu& d);
@@ -100,6 +113,7 @@ private:
     bool d_ack_sent = false;
     bool d_answer_wanted = false;
     bool d_damaged = false;
+    bool d_cut = false;
 };
 
 } // namespace gr::hf::s5066

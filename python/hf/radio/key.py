@@ -29,6 +29,8 @@ class Key(gr.basic_block):
     which releases the key when this program dies, hangs, or its samples stop.
 
     Latencies, errors and the present state are kept for displays (latency_ms, errors(), down).
+    When the key is not down although it should be, the port events says so: tx_damaged, reason
+    unkeyed, upon which a modem ends the transmission.
     """
 
     def __init__(self, ptt: station.Ptt, progress: Callable[[], int],
@@ -58,6 +60,7 @@ class Key(gr.basic_block):
         if first != "ready":
             self._keyer.wait(10)
             raise RuntimeError("ptt: " + (first.removeprefix("error ") or "the keyer ended"))
+        self.message_port_register_out(pmt.intern("events"))
         self.message_port_register_in(pmt.intern("key"))
         self.set_msg_handler(pmt.intern("key"), self._on_key)
         self._threads = [threading.Thread(target=f, daemon=True)
@@ -105,14 +108,14 @@ class Key(gr.basic_block):
             return
         down = bool(meta.get("down"))
         if down and not self._usable():
-            self._trouble("not keyed: the playback device is lost")
+            self._give_up("not keyed: the playback device is lost")
             return
         with self._lock:
             refused = down and self._held_up
             self._wanted = down and not refused
             self._unanswered += not refused
         if refused:
-            self._trouble("not keyed: frequency or mode of the rig is being changed")
+            self._give_up("not keyed: frequency or mode of the rig is being changed")
             return
         self._write(f"down {_LONGEST_S}" if self._wanted else "up")
 
@@ -129,12 +132,26 @@ class Key(gr.basic_block):
             self._errors = self._errors[-99:] + [text]
         self._say(f"ptt: {text}")
 
+    def _give_up(self, text: str) -> None:
+        """The transmission under way cannot be heard any more."""
+        self._trouble(text)
+        self.message_port_pub(pmt.intern("events"), pmt.cons(
+            pmt.to_pmt({"type": "tx_damaged", "reason": "unkeyed"}), pmt.init_u8vector(0, [])))
+
+    def _broken(self, text: str) -> None:
+        """The keyer says that the key is not what it was told to be."""
+        with self._lock:
+            wanted, self._wanted = self._wanted, False
+        (self._give_up if wanted else self._trouble)(text)
+
     def _hear(self) -> None:
         """What the keyer says."""
         for raw in self._keyer.stdout:
             word, _, rest = raw.decode("utf-8", "replace").strip().partition(" ")
             if word == "error":
                 self._trouble(rest)
+            elif word == "broken":
+                self._broken(rest)
             elif word in ("down", "up"):
                 with self._lock:
                     self.down = word == "down"
@@ -144,7 +161,7 @@ class Key(gr.basic_block):
         self._unanswered = 0
         if not self._ended.is_set():
             self.down = False
-            self._trouble("the keyer has ended: nothing can be keyed any more")
+            self._broken("the keyer has ended: nothing can be keyed any more")
 
     def _took(self, ms: float) -> None:
         self.latency_ms = ms
@@ -170,4 +187,4 @@ class Key(gr.basic_block):
                     self._wanted = False
                     self._unanswered += 1
                 self._write("up")
-                self._trouble(f"no samples for {now - since:.1f} s while keyed: released")
+                self._give_up(f"no samples for {now - since:.1f} s while keyed: released")

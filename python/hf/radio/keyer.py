@@ -4,11 +4,12 @@
 Run as a file of its own, without the rest of the package. The program that transmits writes lines
 to its standard input: a JSON table of how to key first, then "down SECONDS" (the longest that the
 key may stay down), "up" and, at least every second while the key is down, "alive". It answers in
-lines: "ready", "down MS" and "up MS" (what the rig took), "error TEXT".
+lines: "ready", "down MS" and "up MS" (what the rig took), "error TEXT", and "broken TEXT" when the
+key is not down although it should be.
 
 The key goes up by itself when the input ends (the program died, however), when "alive" stays
-away (it hangs), when the time is over, and on SIGTERM. A key that does not go up is tried again
-until it does, over a new connection if need be.
+away (it hangs), when the time is over, when the connection to the rig is lost, and on SIGTERM. A
+key that does not go up is tried again until it does, over a new connection if need be.
 """
 import fcntl
 import json
@@ -34,7 +35,19 @@ class KeyTrouble(Exception):
     """The key does not do what it should; the text says why and what to try."""
 
 
-class Nothing:
+class Way:
+    """How a key is reached."""
+
+    def fileno(self) -> Optional[int]:
+        """What becomes readable when lost() is worth asking; None: nothing ever does."""
+        return None
+
+    def lost(self) -> str:
+        """Why a key that is down cannot be trusted any more; empty: it can."""
+        return ""
+
+
+class Nothing(Way):
     """No key beside the audio: VOX, a tone in it, or a transmitter that keys itself."""
 
     def __init__(self, _: Dict[str, Any]) -> None:
@@ -44,7 +57,7 @@ class Nothing:
         """Key down or up."""
 
 
-class Rigctld:
+class Rigctld(Way):
     """Hamlib's rigctld over TCP: T 1 (microphone) or T 3 (data), T 0."""
 
     def __init__(self, c: Dict[str, Any]) -> None:
@@ -63,10 +76,30 @@ class Rigctld:
             self.ask(self.on if down else "T 0")
         except OSError as error:
             self.close()
-            host, port = self.where
-            raise KeyTrouble(
-                f"rigctld at {host}:{port}: {error.strerror or error}; is it running (rigctld -m "
-                "MODEL -r DEVICE), and does no other program hold the rig?") from None
+            raise KeyTrouble(self.trouble(error)) from None
+
+    def trouble(self, error: OSError) -> str:
+        """In words."""
+        host, port = self.where
+        return (f"rigctld at {host}:{port}: {error.strerror or error}; is it running (rigctld -m "
+                "MODEL -r DEVICE), and does no other program hold the rig?")
+
+    def fileno(self) -> Optional[int]:
+        return self.socket.fileno() if self.socket is not None else None
+
+    def lost(self) -> str:
+        """Nobody was asked anything: what is there to read is the end of the connection."""
+        assert self.socket is not None
+        self.socket.settimeout(0)
+        try:
+            if self.socket.recv(4096):
+                return ""
+            raise ConnectionError("it closed the connection while keyed")
+        except BlockingIOError:
+            return ""
+        except OSError as error:
+            self.close()
+            return self.trouble(error)
 
     def connect(self) -> None:
         """A connection, and the key up on it, whatever it was left in; raises OSError or
@@ -110,7 +143,7 @@ class Rigctld:
             self.socket = None
 
 
-class Serial:
+class Serial(Way):
     """RTS or DTR of a serial port, both low at other times."""
 
     LINES = {"rts": 0x004, "dtr": 0x002}
@@ -141,7 +174,7 @@ class Serial:
             raise KeyTrouble(f"serial port {self.device}: {error.strerror}") from None
 
 
-class Cm108:
+class Cm108(Way):
     """A GPIO pin of a sound chip of the CM108 family, over its hidraw device."""
 
     def __init__(self, c: Dict[str, Any]) -> None:
@@ -164,7 +197,7 @@ class Cm108:
             raise KeyTrouble(f"CM108 at {self.device}: {error.strerror}") from None
 
 
-class Command:
+class Command(Way):
     """A program of the operator's: COMMAND... 1 keys, COMMAND... 0 releases."""
 
     def __init__(self, c: Dict[str, Any]) -> None:
@@ -188,7 +221,7 @@ class Command:
                              + "".join(said))
 
 
-class Gpio:
+class Gpio(Way):
     """A line of a GPIO chip, by libgpiod: its version 1 of Debian 12, or version 2."""
 
     def __init__(self, c: Dict[str, Any]) -> None:
@@ -242,6 +275,7 @@ class Keyer:
         self.alive = 0.0           # when the program last said that it lives
         self.stuck = False         # it does not go up
         self.again = 0.0           # when to try next
+        self.said = ""             # of errors in a row, the last one
 
     def set(self, down: bool) -> None:
         """Key down or up, and say what it took."""
@@ -249,14 +283,20 @@ class Keyer:
         try:
             self.key.set(down)
         except KeyTrouble as error:
-            say(f"error {error}")
+            self.complain("broken" if down else "error", str(error))
             # Whether the rig keyed cannot be known: it is released in any case.
             self.stuck = self.down = True
             self.again = time.monotonic() + AGAIN_S
             self.until = 0
             return
-        self.down, self.stuck = down, False
+        self.down, self.stuck, self.said = down, False, ""
         say(f"{'down' if down else 'up'} {1e3 * (time.monotonic() - begin):.1f}")
+
+    def complain(self, word: str, text: str) -> None:
+        """Say what is wrong, once for all attempts in a row to release the key."""
+        if word == "broken" or text != self.said:
+            say(f"{word} {text}")
+        self.said = text
 
     def hear(self, line: str) -> None:
         """A line from the program."""
@@ -267,6 +307,11 @@ class Keyer:
             self.set(True)
         elif word == "up":
             self.set(False)
+
+    def watched(self) -> List[int]:
+        """What to wait for beside the program."""
+        fd = self.key.fileno() if self.down and not self.stuck else None
+        return [] if fd is None else [fd]
 
     def look(self) -> float:
         """Release what must be released; returns when to look again at the latest, s from now."""
@@ -279,11 +324,13 @@ class Keyer:
             return max(0.0, self.again - now)
         why = ""
         if now >= self.until:
-            why = "the longest transmission is over"
+            why = "the key was released: the longest transmission is over"
         elif now >= self.alive + PATIENCE_S:
-            why = f"the program has not been alive for {PATIENCE_S} s"
+            why = f"the key was released: the program has not been alive for {PATIENCE_S} s"
+        elif self.watched():
+            why = self.key.lost()
         if why:
-            say(f"error the key was released: {why}")
+            self.complain("broken", why)
             self.set(False)
         return max(0.0, min(self.until, self.alive + PATIENCE_S) - now)
 
@@ -341,7 +388,7 @@ def main() -> int:
         keyer.hear(line)
     while not ending:
         wait = keyer.look()
-        ready, _, _ = select.select([0, wake], [], [], wait)
+        ready, _, _ = select.select([0, wake, *keyer.watched()], [], [], wait)
         if 0 not in ready:
             continue
         piece = os.read(0, 65536)
