@@ -75,6 +75,17 @@ struct node_context {
         const auto it = peers.find(a.raw());
         return it == peers.end() ? nullptr : it->second.get();
     }
+    //! Tells the clients whether \p p answers.
+    void report(sim_time now, const peer& p)
+    {
+        link_report r;
+        r.node = p.addr;
+        r.unanswered = p.turn.silent;
+        if (p.turn.heard_at) {
+            r.silent_for = now - *p.turn.heard_at;
+        }
+        upper.on_report(r);
+    }
     //! U_PDUs whose time is over are given up.
     void expired(const std::vector<outgoing_ptr>& list)
     {

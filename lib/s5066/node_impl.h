@@ -83,7 +83,6 @@ private:
     // Transmission (node_transmit.cc)
     void begin_transmission(sim_time now, peer& p);
     void on_silence(sim_time now, peer& p);
-    void report(sim_time now, const peer& p);
     void repeat_management(sim_time now, peer& p);
     void management_lost(sim_time now, peer& p);
 

@@ -133,7 +133,7 @@ void node::impl::after_reception(sim_time now)
         const bool was_silent = p.turn.silent > 0;
         p.turn.on_heard(now, p.heard.data, p.heard.ack);
         if (was_silent) {
-            report(now, p);
+            d_node.report(now, p);
         }
         d_access.answered();
         p.arq.data_last = p.arq.data_last && (p.heard.data || !p.heard.arq);

@@ -127,24 +127,12 @@ void node::impl::on_silence(sim_time now, peer& p)
     d_node.log.trace(now,
                      "no answer from " + p.addr.to_string() + ", round " +
                          std::to_string(p.turn.silent));
-    report(now, p);
+    d_node.report(now, p);
     if (p.managing()) {
         repeat_management(now, p);
     } else {
         d_links.on_silence(now, p);
     }
-}
-
-// Tells the clients whether it answers.
-void node::impl::report(sim_time now, const peer& p)
-{
-    link_report r;
-    r.node = p.addr;
-    r.unanswered = p.turn.silent;
-    if (p.turn.heard_at) {
-        r.silent_for = now - *p.turn.heard_at;
-    }
-    d_sis.on_report(r);
 }
 
 void node::impl::repeat_management(sim_time now, peer& p)

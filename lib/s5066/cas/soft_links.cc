@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/cas/soft_links.h"
 
-#include "s5066/dts/segment_length.h"
+#include "s5066/cas/link_window.h"
 
 #include <algorithm>
 #include <string>
@@ -11,32 +11,13 @@ namespace gr::hf::s5066 {
 
 namespace {
 constexpr double called_patience_s = 300;
-// Reception windows of link control C_PDUs, in half seconds. The standard leaves the window to the
-// sender, and 30 or 32.5 s are alike to every receiver: a foreign node finds nothing in a LINK
-// REQUEST or LINK ACCEPTED that it does not know. Among our nodes the value has a meaning. Odd values,
-// since others choose round ones.
-constexpr uint16_t link_window = 60;
-// An acceptance whose C_PDU ID is that of the request which it answers.
-constexpr uint16_t naming_window = 61;
-// A request, or a naming acceptance, of a node that has large windows (S5066-EP5).
-constexpr uint16_t has_large_window = 63;
-// The request asks for large windows; the acceptance agrees to them.
-constexpr uint16_t large_window_mark = 65;
 // One in use, one just long enough to find out which of two hard links takes precedence.
 constexpr unsigned max_exclusive_links = 2;
-// Turns in a row in which a peer with data may send none, because others come first.
-constexpr unsigned most_yields = 2;
 // Half of the link requests are enough for a station that was not heard lately and may not exist,
 // but not fewer than these; one less where they take long, so that whoever asks for it is told
 // within a minute.
 constexpr unsigned least_tries = 4;
 constexpr sim_time long_calling = std::chrono::seconds(45);
-
-bool names_request(uint16_t window)
-{
-    return window == naming_window || window == has_large_window ||
-           window == large_window_mark;
-}
 } // namespace
 
 unsigned soft_links::count() const
@@ -67,26 +48,6 @@ bool soft_links::exclusive_wanted() const
     });
 }
 
-uint16_t soft_links::window_of(const peer& p, c_pdu_type type) const
-{
-    const bool accepted = type == c_pdu_type::link_accepted;
-    if (!accepted && type != c_pdu_type::link_request) {
-        return link_window;
-    }
-    if (!d_node.config.uses_large_windows()) {
-        return accepted ? naming_window : link_window;
-    }
-    return p.arq.large ? large_window_mark : has_large_window;
-}
-
-// What the peer can do is known from its own link control alone. S5066-EP7 announces the EP5 that was
-// never published; ours is another one.
-void soft_links::note_large(peer& p, uint16_t window)
-{
-    p.link.takes_large = window == has_large_window || window == large_window_mark;
-    d_node.modes.policy->on_window(p.addr, offers_large(p));
-}
-
 d_pdu soft_links::make_c_pdu(const peer& p,
                              c_pdu_type type,
                              uint8_t low,
@@ -113,15 +74,6 @@ void soft_links::push_c_pdu(peer& p, c_pdu_type type, uint8_t low)
     }
 }
 
-bool soft_links::offers_large(const peer& p) const
-{
-    // Rate adaptation in 3 kHz falls to modes that no window bounds. There large windows gained
-    // nothing, and 1 to 4 % were lost at 6 dB (what_was_cut_for_a_fast_mode_goes_in_a_slow_one).
-    const bool slow = d_node.modes.adaptive &&
-                      d_node.modes.data_mode.family != waveform_family::wideband;
-    return d_node.config.uses_large_windows() && p.link.takes_large && !slow;
-}
-
 bool soft_links::may_call(const peer& p) const
 {
     if (p.addr.is_group() || excluded(p) || d_broadcast) {
@@ -129,27 +81,6 @@ bool soft_links::may_call(const peer& p) const
     }
     return p.link.none() || p.link.breaking() ||
            (p.link.made() && p.link.wants_exclusive);
-}
-
-bool soft_links::upgrade_due(const peer& p, const gr::hf::mode& last) const
-{
-    // What the peer can do is learned on a link without large windows. A second request makes a
-    // new one, which repeats nothing that has arrived: the peer has just acknowledged all of ours
-    // that it has, and has sent no data in so many turns, as it would have if our
-    // acknowledgement of some had got lost.
-    const unsigned turns = p.arq.rx.advanced() ? most_yields + 1 : 1;
-    const bool quiet = p.turn.silent == 0 && p.turn.acks_alone >= turns &&
-                       !p.arq.ack_due && !p.arq.rx.incomplete() && !p.managing() &&
-                       !p.reset.active() && p.expedited.tx.idle() &&
-                       !p.expedited.ack_due && p.control.empty();
-    const double in_window =
-        p.arq.tx.window() * static_cast<double>(segment_length(d_node, p, last));
-    // Where the window is no bound the second request would cost its turn for nothing.
-    const double in_longest = last.rate_bps * d_node.config.max_transmission_s / 8;
-    return p.link.made() && !p.arq.large && !p.link.exclusive &&
-           !p.link.wants_exclusive && offers_large(p) && quiet &&
-           in_longest > in_window &&
-           static_cast<double>(p.arq.tx.unsent().total()) > in_window;
 }
 
 bool soft_links::call_due(const peer& p, const gr::hf::mode& last) const

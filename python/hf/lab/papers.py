@@ -403,8 +403,9 @@ def report(rows: List[Row], below: Dict[str, str] = {}) -> str:
     rest = {r.cell.number for r in rows} - judged
     lines = [f"{len(judged - lost)} of {len(judged)} published cells beaten or equal, {len(rest)} "
              "were not run; clear channel unless said otherwise. All settings are the defaults, "
-             "except the mode. Ours: short interleaver for data, ultra short for acknowledgements (`ack_mode = \"auto\"`). ACK as "
-             "published: short for both (`ack_mode = \"same\"`).", ""]
+             "except the mode. Ours: short interleaver for data, ultra short for "
+             "acknowledgements (`ack_mode = \"auto\"`). ACK as published: short for both "
+             "(`ack_mode = \"same\"`).", ""]
     if missed:
         lines += ["### Missed", "", *HEAD, *map(_line, missed), ""]
     for table, title in TITLES.items():

@@ -1,0 +1,65 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// Agreement on large windows (S5066-EP5) between two of our nodes.
+#include "s5066/cas/link_window.h"
+#include "s5066/cas/soft_links.h"
+#include "s5066/dts/segment_length.h"
+
+namespace gr::hf::s5066 {
+
+namespace {
+// Turns in a row in which a peer with data may send none, because others come first.
+constexpr unsigned most_yields = 2;
+} // namespace
+
+uint16_t soft_links::window_of(const peer& p, c_pdu_type type) const
+{
+    const bool accepted = type == c_pdu_type::link_accepted;
+    if (!accepted && type != c_pdu_type::link_request) {
+        return link_window;
+    }
+    if (!d_node.config.uses_large_windows()) {
+        return accepted ? naming_window : link_window;
+    }
+    return p.arq.large ? large_window_mark : has_large_window;
+}
+
+// What the peer can do is known from its own link control alone. S5066-EP7 announces the EP5 that was
+// never published; ours is another one.
+void soft_links::note_large(peer& p, uint16_t window)
+{
+    p.link.takes_large = window == has_large_window || window == large_window_mark;
+    d_node.modes.policy->on_window(p.addr, offers_large(p));
+}
+
+bool soft_links::offers_large(const peer& p) const
+{
+    // Rate adaptation in 3 kHz falls to modes that no window bounds. There large windows gained
+    // nothing, and 1 to 4 % were lost at 6 dB (what_was_cut_for_a_fast_mode_goes_in_a_slow_one).
+    const bool slow = d_node.modes.adaptive &&
+                      d_node.modes.data_mode.family != waveform_family::wideband;
+    return d_node.config.uses_large_windows() && p.link.takes_large && !slow;
+}
+
+bool soft_links::upgrade_due(const peer& p, const gr::hf::mode& last) const
+{
+    // What the peer can do is learned on a link without large windows. A second request makes a
+    // new one, which repeats nothing that has arrived: the peer has just acknowledged all of ours
+    // that it has, and has sent no data in so many turns, as it would have if our
+    // acknowledgement of some had got lost.
+    const unsigned turns = p.arq.rx.advanced() ? most_yields + 1 : 1;
+    const bool quiet = p.turn.silent == 0 && p.turn.acks_alone >= turns &&
+                       !p.arq.ack_due && !p.arq.rx.incomplete() && !p.managing() &&
+                       !p.reset.active() && p.expedited.tx.idle() &&
+                       !p.expedited.ack_due && p.control.empty();
+    const double in_window =
+        p.arq.tx.window() * static_cast<double>(segment_length(d_node, p, last));
+    // Where the window is no bound the second request would cost its turn for nothing.
+    const double in_longest = last.rate_bps * d_node.config.max_transmission_s / 8;
+    return p.link.made() && !p.arq.large && !p.link.exclusive &&
+           !p.link.wants_exclusive && offers_large(p) && quiet &&
+           in_longest > in_window &&
+           static_cast<double>(p.arq.tx.unsent().total()) > in_window;
+}
+
+} // namespace gr::hf::s5066
