@@ -50,7 +50,7 @@ struct rule {
     // effect
     rule_action action = rule_action::proxy;
     size_t max_connections = 0; //!< of this rule; 0: no limit of its own
-    uint8_t service_class = 4;  //!< 0 to 7, lower goes strictly first
+    uint8_t service_class = 4;  //!< 0 to 7, each gets twice the share of the next one
     uint8_t priority = 0;       //!< STANAG 5066 priority, 0 to 15
     //! More than max_connections: true: they wait, false: they are rejected.
     bool over_waits = false;

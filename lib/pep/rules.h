@@ -17,7 +17,7 @@ namespace gr::hf::hfpep {
  *     action=proxy|ip_client|reject|drop
  *     max=4                        connections of this rule
  *     over=wait|reject             what happens to more; reject unless said
- *     class=0...7                  lower goes strictly first
+ *     class=0...7                  each gets twice the share of the next one
  *     priority=0...15              of STANAG 5066
  *     compress=auto|on|off         auto: off for ports whose protocols encrypt
  *     accept=early|late

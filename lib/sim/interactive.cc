@@ -14,7 +14,7 @@ namespace gr::hf::sim {
 namespace {
 
 constexpr const char* server_address = "10.0.0.1";
-constexpr uint16_t bulk_port = 8000, page_port = 80, shell_port = 22;
+constexpr uint16_t shell_port = 22;
 constexpr size_t request_octets = 200, key_octets = 36, greeting_octets = 40;
 constexpr size_t ping_octets = 84;
 
@@ -94,14 +94,14 @@ private:
         const size_t index = d_bulks.size();
         d_bulks.push_back(std::move(b));
         d_result.bulk_s.push_back(-1);
-        // Port 8000, 8001: the server knows which one it is.
+        // The server knows which one it is.
         d_bulks.back()->client =
-            connect(static_cast<uint16_t>(bulk_port + index),
+            connect(static_cast<uint16_t>(d_load.bulk_port + index),
                     d_load.upload ? d_bulks.back()->content : noise(request_octets));
     }
     void begin_page()
     {
-        d_page = connect(page_port, noise(request_octets));
+        d_page = connect(d_load.page_port, noise(request_octets));
         d_page_at = d_pair.s.now();
     }
     void begin_shell()
@@ -114,12 +114,12 @@ private:
         s.eof_after_eof = true;
         if (s.to.port == shell_port) {
             s.to_send = noise(greeting_octets);
-        } else if (s.to.port == page_port) {
+        } else if (s.to.port == d_load.page_port) {
             s.reply_after = request_octets;
             s.reply = noise(d_load.page_octets);
         } else if (!d_load.upload) {
             s.reply_after = request_octets;
-            s.reply = d_bulks.at(s.to.port - bulk_port)->content;
+            s.reply = d_bulks.at(s.to.port - d_load.bulk_port)->content;
         }
     }
 
@@ -182,7 +182,7 @@ private:
         if (!d_load.upload)
             got = &user().sockets[b.client].got;
         for (const auto id : servers().connects)
-            if (d_load.upload && servers().sockets[id].to.port == bulk_port + k)
+            if (d_load.upload && servers().sockets[id].to.port == d_load.bulk_port + k)
                 got = &servers().sockets[id].got;
         if (got == nullptr || got->size() < b.content.size())
             return;

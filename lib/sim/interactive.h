@@ -22,6 +22,8 @@ struct interactive_load {
     std::string mode = "4539-9600S";
     size_t bulk_octets = 400'000;
     bool upload = false; //!< the bulk goes from the user; otherwise to the user
+    //! Ports of the bulk (and the next one of a second bulk) and of pages: they decide about rules.
+    uint16_t bulk_port = 8000, page_port = 80;
     //! A second bulk of the same size and direction begins after so many seconds.
     double second_after_s = 0;
     //! Page: a connection each, request of 200 octets, answer of page_octets, close. The first

@@ -140,7 +140,7 @@ std::optional<octets> datagram_sender::poll(uint8_t service_class)
         if (d.how == outgoing_datagram::service::unreliable)
             return give_once(it);
         peer_state* p = d_peers.get(d.to);
-        const uint8_t at = level(service_class, true);
+        const uint8_t at = level(service_class, freshness::first);
         if (p == nullptr || !d_sis.may_send(*p->node, at))
             continue;
         // Without a number there is nothing that a restart could confuse.

@@ -88,7 +88,7 @@ using stream_id = uint64_t;
 //! How a stream is to be carried.
 struct stream_options {
     uint8_t priority = 0;      //!< of its U_PDUs, 0 to 15, higher first
-    uint8_t service_class = 4; //!< 0 to 7; a lower class goes strictly first
+    uint8_t service_class = 4; //!< 0 to 7; each gets twice the share of the next one
     bool compress = false;     //!< own direction is one DEFLATE stream
     //! Preset dictionary of compressed directions, \ref preset. The opener chooses it for
     //! both; that of accept() is not used.

@@ -144,11 +144,10 @@ std::optional<octets> endpoint::impl::poll_sis()
     for (uint8_t c = 0; c < service_classes; ++c) {
         if (auto out = d_datagrams.poll(c))
             return out;
-        for (const bool fresh : { true, false })
-            if (auto out = d_scheduler.poll(c, fresh))
-                return out;
+        if (auto out = d_scheduler.poll_first(c))
+            return out;
     }
-    return std::nullopt;
+    return d_scheduler.poll_shared();
 }
 
 std::optional<event> endpoint::impl::poll_event()

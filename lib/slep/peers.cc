@@ -60,6 +60,14 @@ void node_state::learn_depth(sim_time now, size_t octets)
     depth = limited ? 2 * burst : SIZE_MAX;
 }
 
+uint8_t node_state::bulk_priority() const
+{
+    const auto highest = std::find_if(
+        bulk_of.rbegin(), bulk_of.rend(), [](size_t octets) { return octets > 0; });
+    return static_cast<uint8_t>(highest == bulk_of.rend() ? 0
+                                                          : bulk_of.rend() - highest - 1);
+}
+
 peer_state* peer_table::get(const peer& who)
 {
     const auto it = d_peers.find(who);

@@ -13,19 +13,34 @@
 namespace gr::hf::slep {
 
 constexpr size_t service_classes = 8;
+//! How much a stream has sent since it began, or since nothing of it was under way.
+enum class freshness {
+    first, //!< a first exchange: ahead of everything else of all classes
+    fresh, //!< new or small: ahead of the bulk of its class
+    bulk
+};
 //! Orders of service, see level().
-constexpr size_t levels = 2 * service_classes;
-//! Order of service: by class, and within a class what is new or small ahead of bulk.
-inline uint8_t level(uint8_t service_class, bool fresh)
+constexpr size_t levels = 3 * service_classes;
+//! Place in what SIS holds: first exchanges by class, then what is fresh and bulk, class by class.
+constexpr uint8_t level(uint8_t service_class, freshness f)
 {
-    return static_cast<uint8_t>(2 * service_class + (fresh ? 0 : 1));
+    if (f == freshness::first)
+        return service_class;
+    return static_cast<uint8_t>(service_classes + 2u * service_class +
+                                (f == freshness::bulk ? 1 : 0));
+}
+//! Whether a level is that of bulk.
+constexpr bool is_bulk(uint8_t level)
+{
+    return level >= service_classes && (level - service_classes) % 2 == 1;
 }
 
 //! What SLEP knows about one node: how much SIS holds for it and whether it is reachable.
 struct node_state {
     size_t outstanding = 0;                      //!< octets, with an allowance per U_PDU
     std::array<size_t, levels> outstanding_of{}; //!< the same by level()
-    size_t dead = 0;                             //!< of outstanding: its stream is gone
+    std::array<size_t, 16> bulk_of{}; //!< of bulk alone, by its rule's priority
+    size_t dead = 0;                  //!< of outstanding: its stream is gone
     //! Octets that the link took in its last transmission: from confirms that come together.
     size_t burst = 0;
     sim_time burst_at{ -1 };
@@ -40,6 +55,8 @@ struct node_state {
         false; //!< it has left transmissions without an answer, says the data link
     bool heard() const { return alive_at >= sim_time(0); }
     bool may_send(sim_time now) const { return retry_at <= now; }
+    //! Highest priority of the bulk that SIS holds.
+    uint8_t bulk_priority() const;
     //! The link to it failed: what was rejected waits.
     void link_failed(sim_time now);
     //! The link to it works, or is worth another attempt at once.

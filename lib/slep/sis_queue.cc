@@ -62,6 +62,8 @@ bool sis_queue::may_send(node_state& n, uint8_t level) const
     if (n.outstanding == 0 || n.outstanding + full <= depth + passing)
         return true;
     n.held_back = true;
+    if (is_bulk(level))
+        return false; // all classes share the room, and none has some of its own
     // What SIS holds of less urgent levels is confirmed after a whole transmission only. So
     // more urgent ones have an eighth of the depth on top of it, or one PDU at least.
     const auto end = n.outstanding_of.begin() + level + 1;
@@ -77,6 +79,8 @@ octets sis_queue::send(peer_state& p, octets wire, uint8_t priority, owner who)
     const size_t cost = d_held.add(d_ctx.now, p.who.node, p.who.sap, wire, { who, &p });
     p.node->outstanding += cost;
     p.node->outstanding_of[who.level] += cost;
+    if (is_bulk(who.level))
+        p.node->bulk_of[who.priority & 15] += cost;
     p.used_at = d_ctx.now;
     ++d_ctx.stats.pdus_sent;
 
@@ -145,6 +149,8 @@ void sis_queue::release(const entry& e, bool rejected)
     n.outstanding -= e.cost();
     n.dead -= e.tag.dead ? e.cost() : 0;
     n.outstanding_of[e.tag.who.level] -= e.cost();
+    if (is_bulk(e.tag.who.level))
+        n.bulk_of[e.tag.who.priority & 15] -= e.cost();
     if (!rejected)
         n.learn_depth(d_ctx.now, e.cost());
     ++(rejected ? d_ctx.stats.pdus_rejected : d_ctx.stats.pdus_confirmed);

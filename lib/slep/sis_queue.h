@@ -18,6 +18,7 @@ struct owner {
     uint64_t number = 0; //!< PDU or part
     //! Order of service. Those without a stream are few and stand in nobody's way.
     uint8_t level = levels - 1;
+    uint8_t priority = 0; //!< of the stream, before anything is added
 };
 
 //! A U_PDU in SIS that waits for its confirm or reject.

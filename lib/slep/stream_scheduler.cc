@@ -3,6 +3,7 @@
 #include "slep/stream_scheduler.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace gr::hf::slep {
 
@@ -36,7 +37,27 @@ bool stream_scheduler::has_work(const stream& s) const
                     data_header_octets(s.p->who.extended, s.out.used));
 }
 
-std::optional<octets> stream_scheduler::poll(uint8_t service_class, bool fresh)
+std::optional<octets> stream_scheduler::poll_shared()
+{
+    std::array<uint8_t, service_classes> order{};
+    std::iota(order.begin(), order.end(), uint8_t{ 0 });
+    const auto begin = [this](uint8_t c) {
+        return std::max(d_class_end[c], d_virtual_time);
+    };
+    std::stable_sort(order.begin(), order.end(), [&begin](uint8_t a, uint8_t b) {
+        return begin(a) < begin(b);
+    });
+    for (const uint8_t c : order)
+        for (const auto how : { freshness::fresh, freshness::bulk })
+            if (auto out = poll(c, how)) {
+                d_virtual_time = begin(c);
+                d_class_end[c] = d_virtual_time + (uint64_t{ out->size() } << c);
+                return out;
+            }
+    return std::nullopt;
+}
+
+std::optional<octets> stream_scheduler::poll(uint8_t service_class, freshness how)
 {
     auto& ring = d_ring[service_class];
     // Deficit round robin by octets; the unit is one PDU, the quantum a full one.
@@ -50,8 +71,8 @@ std::optional<octets> stream_scheduler::poll(uint8_t service_class, bool fresh)
             }
             continue;
         }
-        if (s->fresh() != fresh ||
-            !d_sis.may_send(*s->p->node, level(service_class, fresh))) {
+        if (s->how_fresh() != how ||
+            !d_sis.may_send(*s->p->node, level(service_class, how))) {
             ring.push_back(ring.front());
             ring.pop_front();
             continue;
@@ -75,21 +96,24 @@ octets stream_scheduler::next_of(stream& s)
 {
     if (const auto number = s.tx.to_resend()) {
         ++d_ctx.stats.pdus_resent;
-        return d_sis.send(*s.p,
-                          s.tx.resend(*number),
-                          s.priority(s.opener),
-                          { owner::kind::data, s.id, *number, s.level() });
+        return d_sis.send(
+            *s.p,
+            s.tx.resend(*number),
+            s.priority(s.opener),
+            { owner::kind::data, s.id, *number, s.level(), s.options.priority });
     }
     const uint64_t number = s.tx.next_number();
     if (s.control_due && !s.control_in_sis && number > 0)
         return send_control(s);
-    const owner who{ owner::kind::data, s.id, number, s.level() };
-    // An end without data asks for nothing.
-    const bool asks = s.opener && (number == 0 || s.tx.waiting() > 0);
+    const owner who{ owner::kind::data, s.id, number, s.level(), s.options.priority };
+    // An end without data asks for nothing, though a compressor may have octets left for it.
+    const bool asks = s.opener && (number == 0 || s.octets_sent > s.octets_asked);
     const uint8_t priority = s.priority(asks);
     const size_t size = d_sis.u_pdu_octets();
     octets wire = number > 0 ? build_data(s, size) : build_open(s, size);
     s.burst += wire.size();
+    if (s.tx.waiting() == 0)
+        s.octets_asked = s.octets_sent;
     s.tx.keep(number, wire);
     if (s.want_writable && s.tx.waiting() <= d_ctx.config.send_buffer / 2) {
         s.want_writable = false;
@@ -112,8 +136,8 @@ octets stream_scheduler::send_control(stream& s)
     s.control_ask = false;
     return d_sis.send(*s.p,
                       encode({ s.p->who.extended, c }),
-                      s.options.priority,
-                      { owner::kind::window, s.id, 0, s.level() });
+                      std::max(s.options.priority, s.p->node->bulk_priority()),
+                      { owner::kind::window, s.id, 0, s.level(), s.options.priority });
 }
 
 octets stream_scheduler::build_data(stream& s, size_t size)

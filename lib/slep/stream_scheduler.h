@@ -12,7 +12,8 @@ namespace gr::hf::slep {
 
 /*! \brief Which stream sends next, and what: repeats first, then SC, then a new PDU.
  *  \details PDUs are built when SIS has room for them and not before. Streams of one class take
- *  turns by octets (deficit round robin); what is new or small goes ahead of bulk.
+ *  turns by octets (deficit round robin); what is new or small goes ahead of bulk. First exchanges
+ *  go ahead of all that, whatever their class.
  */
 class stream_scheduler
 {
@@ -23,13 +24,16 @@ public:
     }
     //! Something about the stream has changed: it takes turns if it has something to send.
     void make_ready(stream& s);
-    /*! \brief Next S_primitive of a class, 0 to 7.
-     *  \param fresh of the streams whose octets are new or small, else of the others
-     *  \return empty: nothing can be sent now
-     */
-    std::optional<octets> poll(uint8_t service_class, bool fresh);
+    //! Next S_primitive of first exchanges of a class, 0 to 7; empty: nothing can be sent now.
+    std::optional<octets> poll_first(uint8_t service_class)
+    {
+        return poll(service_class, freshness::first);
+    }
+    //! The same of everything else: the classes share, each gets twice as much as the next.
+    std::optional<octets> poll_shared();
 
 private:
+    std::optional<octets> poll(uint8_t service_class, freshness how);
     bool has_work(const stream& s) const;
     bool open_due(const stream& s) const;
     octets next_of(stream& s);
@@ -41,6 +45,9 @@ private:
     sis_queue& d_sis;
     stream_table& d_streams;
     std::array<std::deque<stream_id>, service_classes> d_ring; // by class
+    // Start-time fair queueing (Goyal, Vin and Cheng, 1996) of the classes.
+    std::array<uint64_t, service_classes> d_class_end{};
+    uint64_t d_virtual_time = 0;
 };
 
 } // namespace gr::hf::slep

@@ -8,6 +8,10 @@ namespace gr::hf::slep {
 
 namespace {
 
+// A request with its answer of 5 kB, or the first messages of a protocol: octets of a burst that go
+// ahead of all bulk, whatever its class.
+constexpr size_t first_exchange = 5000;
+
 size_t hard_limit(const endpoint_config& c)
 {
     // The stop reaches the sender with the end of its transmission; then SIS still holds
@@ -23,12 +27,21 @@ stream::stream(const endpoint_config& c, const stream_options& o)
 {
 }
 
+freshness stream::how_fresh() const
+{
+    return burst < first_exchange ? freshness::first
+           : burst < fresh_octets ? freshness::fresh
+                                  : freshness::bulk;
+}
+
 uint8_t stream::priority(bool asks) const
 {
     // Ahead of bulk that SIS holds already; and the data links can tell what is asked for from
-    // what answers, and both from bulk (s5066::node_config::prompt_priority).
-    const int more = !fresh() ? 0 : asks ? 2 : 1;
-    return static_cast<uint8_t>(std::min(options.priority + more, 15));
+    // what answers, and both from bulk (s5066::node_config::prompt_priority). The data link is
+    // strict, the order of service is not: so bulk of all classes has one priority.
+    const int more = how_fresh() == freshness::bulk ? 0 : asks ? 2 : 1;
+    const int base = std::max(options.priority, p->node->bulk_priority());
+    return static_cast<uint8_t>(std::min(base + more, 15));
 }
 
 void stream::data_settled(sim_time now,

@@ -53,16 +53,17 @@ struct stream {
     bool control_in_sis = false;
     std::optional<sim_time> ask_window_at; //!< the peer's window stays shut
     uint64_t octets_sent = 0, octets_received = 0;
+    uint64_t octets_asked = 0; //!< of octets_sent: in PDUs
     uint8_t sid() const
     {
         return static_cast<uint8_t>(number | (opener ? 0 : sid_responder));
     }
     side which() const { return opener ? opened_here : opened_there; }
     uint16_t open_name() const { return opener ? out.name() : in.name(); }
-    //! What leaves now is new or small.
-    bool fresh() const { return burst < fresh_octets; }
+    //! How new what leaves now is.
+    freshness how_fresh() const;
     //! Order of service of what leaves now.
-    uint8_t level() const { return slep::level(options.service_class, fresh()); }
+    uint8_t level() const { return slep::level(options.service_class, how_fresh()); }
     //! Priority of a U_PDU that leaves now; \p asks: the peer is to answer it.
     uint8_t priority(bool asks) const;
     //! The peer's user has to be asked whether all of a direction arrived.

@@ -120,3 +120,51 @@ TEST(interactive, two_downloads_share)
     EXPECT_GT(r.bulk_s[0], 550);
     EXPECT_LT(r.bulk_s[1], 715);
 }
+
+// Default rules: web is of a higher class than everything that is not listed, mail of a lower one.
+TEST(interactive, first_exchanges_of_every_class_come_soon_beside_bulk_of_every_class)
+{
+    for (const bool upload : { false, true }) {
+        interactive_load l;
+        l.upload = upload;
+        l.page_every_s = 1e6;
+        l.bulk_port = 80;
+        l.page_port = 6379;
+        const double longest = longest_alone_s(l);
+        for (const uint16_t port : { 6379, 25 }) {
+            std::vector<double> pages;
+            for (int k = 0; k < 6; ++k) {
+                l.page_port = port;
+                l.page_after_s = 25 + 41.3 * k;
+                const auto r = measure(l);
+                ASSERT_TRUE(r.complete);
+                ASSERT_EQ(r.page_s.size(), 1u) << port << " at " << l.page_after_s;
+                pages.push_back(r.page_s[0]);
+                const double own_s =
+                    8.0 * static_cast<double>(l.page_octets + 200) / 9600;
+                EXPECT_LT(r.bulk_s[0] - own_s, 1.051 * longest) << port;
+            }
+            EXPECT_LT(median(pages), 15) << port << upload;
+            // One longest transmission beside interactive data, a turn, and the answer itself.
+            EXPECT_LT(*std::max_element(pages.begin(), pages.end()), upload ? 23 : 21)
+                << port;
+        }
+    }
+}
+
+TEST(interactive, bulk_of_a_lower_class_gets_its_share)
+{
+    // A download from the web, then mail.
+    interactive_load l;
+    l.bulk_port = 80;
+    l.page_port = 25;
+    l.page_after_s = 30;
+    l.page_octets = 60'000;
+    l.page_every_s = 1e6;
+    const auto r = measure(l);
+    ASSERT_TRUE(r.complete);
+    ASSERT_EQ(r.page_s.size(), 1u);
+    // A fifth of the channel, when what SIS held before it came is gone. Behind bulk of a higher
+    // class it waited for the end of that.
+    EXPECT_LT(l.page_after_s + r.page_s[0], r.bulk_s[0] - 20);
+}

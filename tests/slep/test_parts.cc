@@ -152,7 +152,7 @@ TEST(sis_queue, has_room_for_what_keeps_the_link_at_work)
 {
     parts x;
     peer_state& p = x.met(1);
-    const uint8_t bulk = level(4, false), page = level(4, true);
+    const uint8_t bulk = level(4, freshness::bulk), page = level(4, freshness::fresh);
     std::vector<octets> held;
     while (x.sis.may_send(*p.node, bulk)) {
         octets wire(x.sis.u_pdu_octets(), static_cast<uint8_t>(held.size()));
@@ -315,8 +315,8 @@ TEST(stream_scheduler, shares_by_octets_and_lets_what_is_new_pass_bulk)
     parts x(c);
     peer_state& p = x.met(1);
     std::map<uint8_t, size_t> sent;
-    const auto step = [&](bool fresh) {
-        const auto out = x.scheduler.poll(4, fresh);
+    const auto step = [&](bool first) {
+        const auto out = first ? x.scheduler.poll_first(4) : x.scheduler.poll_shared();
         if (!out)
             return false;
         const octets u = parts::u_pdu(*out);
@@ -338,22 +338,64 @@ TEST(stream_scheduler, shares_by_octets_and_lets_what_is_new_pass_bulk)
     EXPECT_GT(sent[3], 0u);
 }
 
+TEST(stream_scheduler,
+     lets_first_exchanges_of_any_class_pass_and_bulk_of_all_classes_share)
+{
+    endpoint_config c = small_config();
+    c.queue_octets = 1'000'000;
+    c.open_octets = 0;
+    parts x(c);
+    peer_state& p = x.met(1);
+    std::map<uint8_t, size_t> sent;
+    const auto step = [&](std::optional<octets> out) {
+        if (!out)
+            return std::optional<uint8_t>();
+        const auto q = s5066::decode_primitive(*out);
+        const auto body = decode(parts::u_pdu(*out))->body;
+        const auto* d = std::get_if<stream_data>(&body);
+        sent[d != nullptr ? d->sid : std::get<stream_open>(body).number] += out->size();
+        return std::optional(std::get<s5066::s_unidata_request>(*q).priority);
+    };
+    const auto with_class = [&](uint8_t number, uint8_t service_class, uint8_t priority) {
+        stream& s = sending(x, p, number, 200'000);
+        s.options.service_class = service_class;
+        s.options.priority = priority;
+        s.burst = 1'000'000;
+    };
+    // Made ready in class 4, they move to their own when it is their turn.
+    with_class(1, 1, 8);
+    with_class(2, 2, 0);
+    with_class(3, 4, 0);
+    for (int k = 0; k < 70; ++k)
+        ASSERT_TRUE(step(x.scheduler.poll_shared()));
+    EXPECT_NEAR(double(sent[1]) / double(sent[2]), 2, 0.3);
+    EXPECT_NEAR(double(sent[2]) / double(sent[3]), 4, 1);
+    EXPECT_EQ(step(x.scheduler.poll_shared()), 8) << "the data link is strict";
+    stream& small = sending(x, p, 4, 5000);
+    small.options.service_class = 7;
+    small.octets_sent = 5000;
+    EXPECT_FALSE(x.scheduler.poll_first(4));
+    for (int k = 0; k < 4; ++k)
+        EXPECT_EQ(step(x.scheduler.poll_first(7)), 10) << "ahead of bulk of any priority";
+    EXPECT_FALSE(x.scheduler.poll_first(7));
+}
+
 TEST(stream_scheduler, sends_repeats_first_and_one_window_at_a_time)
 {
     parts x;
     peer_state& p = x.met(1);
     stream& s = sending(x, p, 1, 5000);
-    const octets open = parts::u_pdu(*x.scheduler.poll(4, true));
+    const octets open = parts::u_pdu(*x.scheduler.poll_first(4));
     ASSERT_TRUE(x.settle(p, open, false));
     s.tx.rejected(0);
     s.control_due = true;
-    EXPECT_EQ(parts::u_pdu(*x.scheduler.poll(4, true)), open);
-    parts::body<stream_control>(x.scheduler.poll(4, true));
+    EXPECT_EQ(parts::u_pdu(*x.scheduler.poll_first(4)), open);
+    parts::body<stream_control>(x.scheduler.poll_first(4));
     EXPECT_TRUE(s.control_in_sis);
     s.control_due = true;
-    EXPECT_EQ(parts::body<stream_data>(x.scheduler.poll(4, true)).sid, 1);
+    EXPECT_EQ(parts::body<stream_data>(x.scheduler.poll_first(4)).sid, 1);
     s.window_settled(x.ctx.now, false);
-    parts::body<stream_control>(x.scheduler.poll(4, true));
+    parts::body<stream_control>(x.scheduler.poll_first(4));
 }
 
 TEST(stream_ends, tell_only_peers_that_can_know_the_stream)
@@ -365,7 +407,7 @@ TEST(stream_ends, tell_only_peers_that_can_know_the_stream)
     x.ends.abort(unsent, 7);
     EXPECT_FALSE(x.control.holds_for(p));
     stream& sent = sending(x, p, 2, 100);
-    ASSERT_TRUE(x.scheduler.poll(4, true));
+    ASSERT_TRUE(x.scheduler.poll_first(4));
     const stream_id id = sent.id;
     x.ends.abort(sent, 7);
     EXPECT_EQ(parts::body<stream_abort>(x.control.poll()).reason, 7);
