@@ -180,9 +180,10 @@ void node::impl::submit(sim_time now, outgoing_ptr o)
     if (o->arq()) {
         if (o->priority >= d_node.config.prompt_priority &&
             p->arq.tx.holds_below(o->priority)) {
-            p->turn.prompt_at = now;
-            if (d_turns.transmitting()) {
-                d_length.shorten(*p, o->c_pdu.size());
+            p->turn.on_prompt(now);
+            p->turn.ask_waits = true;
+            if (d_turns.transmitting() && d_length.shorten(*p, o->c_pdu.size())) {
+                p->turn.quick_credit -= 1;
             }
         }
         p->arq.tx.submit(std::move(o));

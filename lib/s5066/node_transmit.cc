@@ -47,6 +47,7 @@ void node::impl::begin_transmission(sim_time now, peer& p)
     d_plan.longest_s = std::min({ d_node.modes.policy->longest_s(c),
                                   d_length.prompt_longest_s(now, p),
                                   to_seconds(d_access.turn_left()) });
+    p.turn.begin_own(now, d_length.quick(p), d_length.prompt_least(p));
     d_planner.begin(now);
     d_shown_peer = p.addr;
     ++d_node.stats.transmissions;

@@ -57,7 +57,7 @@ void data_receiver::deliver_arq(sim_time now,
             const unsigned priority =
                 d_node.upper.on_s_pdu(now, from, c->s_pdu.data(), c->s_pdu.size());
             if (!expedited && priority >= d_node.config.prompt_priority) {
-                p.turn.prompt_at = now;
+                p.turn.on_prompt(now);
             }
         }
     }

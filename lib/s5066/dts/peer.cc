@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/dts/peer.h"
 
+#include <algorithm>
+
 namespace gr::hf::s5066 {
 
 void arq_state::use_numbers(bool of_16_bits)
@@ -14,6 +16,31 @@ void arq_state::use_numbers(bool of_16_bits)
     tx.set_window(large ? fsn_space(true).half() - 1 : small_window, large);
     tx.set_window_octets(SIZE_MAX);
     rx = arq_receiver(large);
+}
+
+void turn_state::on_prompt(sim_time now)
+{
+    // Who asks again so soon after the last answer has a program that asks many times: a log-in, a
+    // query after the other. Of the two short transmissions one may come too early for its answer.
+    constexpr unsigned quick_turns = 2;
+    if (!prompted && prompt_at && now - *prompt_at < same_conversation) {
+        quick = quick_turns;
+    }
+    prompted = true;
+    prompt_at = now;
+}
+
+void turn_state::begin_own(sim_time now, bool is_quick, sim_time least)
+{
+    // As long as an exchange beside bulk takes.
+    same_conversation = least + least / 2;
+    constexpr double credit_every_s = 120;
+    quick_credit = std::min(
+        quick_credit + to_seconds(now - quick_credit_at) / credit_every_s, most_quick);
+    quick_credit_at = now;
+    quick_credit -= is_quick ? 1 : 0;
+    quick -= quick > 0 ? 1 : 0;
+    prompted = ask_waits = false;
 }
 
 dts_state peer::state() const

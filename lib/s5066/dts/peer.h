@@ -75,10 +75,26 @@ struct turn_state {
     std::optional<sim_time> heard_at; //!< end of the last reception with anything of it
     //! When somebody last showed that he waits for this peer's turn (prompt_priority).
     std::optional<sim_time> prompt_at;
+    bool prompted = false;  //!< since the begin of our last transmission to it
+    bool ask_waits = false; //!< since then our own data asked for a turn of the peer
+    sim_time
+        same_conversation{}; //!< longest time between two prompts of one conversation
+    //! So many of our next transmissions are short: a conversation of many turns goes on.
+    unsigned quick = 0;
+    double quick_credit = most_quick; //!< of these, more of which come with time
+    sim_time quick_credit_at{};
+    static constexpr double most_quick = 14;
     double data_turns = 0; //!< share of its turns, lately, with more than an ACK in them
     unsigned acks_alone = 0; //!< receptions in a row with an ACK and without ARQ data
     sim_time last_warning{ -std::chrono::hours(1) };
 
+    //! Somebody waits for this peer's turn.
+    void on_prompt(sim_time now);
+    /*! \brief A transmission begins.
+     *  \param is_quick it is one of the short ones
+     *  \param least of those that are sent while somebody waits
+     */
+    void begin_own(sim_time now, bool is_quick, sim_time least);
     //! The peer is there, or has to be found anew.
     void forget_silence()
     {

@@ -14,6 +14,10 @@ constexpr double prompt_cost = 0.049;
 constexpr double prompt_share = 0.04;
 // Turns with the peer's own data take longer and are no loss as a whole.
 constexpr double data_turn_weight = 0.5;
+// While a conversation of many turns goes on a transmission lasts as long as so many turns.
+constexpr double quick_turns = 3.5;
+// D_PDUs have so many octets more than what is in them.
+constexpr double header_share = 1.03;
 // An ACK, and what a modem takes to decode the last block.
 constexpr size_t usual_ack_octets = 18;
 constexpr double modem_delay_s = 0.1;
@@ -105,26 +109,63 @@ double transmission_length::prompt_longest_s(sim_time now, const peer& p) const
     if (!p.turn.prompt_at || p.addr.is_group() || d_node.config.full_duplex) {
         return max_eot_s;
     }
+    if (quick(p)) {
+        return quick_s(p);
+    }
     // Whoever has been silent for so long may wait for a part of it once more.
     const double since_s = to_seconds(now - *p.turn.prompt_at);
     return std::max(prompt_least_s(p), prompt_share * since_s);
 }
 
-void transmission_length::shorten(const peer& p, size_t octets)
+size_t transmission_length::waiting_from(const peer& p, unsigned priority) const
+{
+    queue_states waiting;
+    p.arq.tx.add_waiting(waiting);
+    size_t octets = 0;
+    for (unsigned k = priority; k < 16; ++k) {
+        octets += waiting.of(k).octets;
+    }
+    return octets;
+}
+
+double transmission_length::quick_s(const peer& p) const
+{
+    // Answers go whole: only what is behind them is cut short.
+    const size_t answers = waiting_from(p, d_node.config.prompt_priority - 1);
+    const double answers_s =
+        8.0 * header_share * static_cast<double>(answers) / d_tx.mode().rate_bps;
+    return std::min(answers_s + quick_turns * turn_s(p), prompt_least_s(p));
+}
+
+bool transmission_length::quick(const peer& p) const
+{
+    const bool conversation =
+        p.turn.quick > 0 ||
+        (p.turn.ask_waits && waiting_from(p, d_node.config.prompt_priority) > 0);
+    return conversation && p.turn.quick_credit >= 1 &&
+           8.0 * static_cast<double>(p.arq.tx.unsent().total()) >
+               quick_s(p) * d_tx.mode().rate_bps;
+}
+
+bool transmission_length::shorten(const peer& p, size_t octets)
 {
     if (!d_tx.planned() || d_tx.closed() || d_tx.to() != &p ||
         d_node.config.full_duplex) {
-        return;
+        return false;
     }
     // EOT may fall faster than time goes by, never rise (C.3.2.3): the D_PDUs from here on tell
     // the new end. There is room for what is being cut, and for a little that comes behind.
     const auto& t = d_tx.timing();
     const size_t behind = 3 * (max_segment + data_overhead());
     const size_t soon = t.blocks_for(d_tx.produced() + octets + behind);
-    const size_t blocks = std::max(soon, max_blocks(t, prompt_least_s(p)));
-    if (blocks < d_tx.blocks()) {
-        d_tx.set_blocks(blocks);
+    const size_t usual = max_blocks(t, prompt_least_s(p));
+    const size_t blocks = std::max(soon, p.turn.quick_credit >= 1 ? 1 : usual);
+    if (blocks >= d_tx.blocks()) {
+        return false;
     }
+    const bool early = blocks < usual;
+    d_tx.set_blocks(blocks);
+    return early;
 }
 
 size_t

@@ -30,8 +30,14 @@ public:
     size_t non_arq_overhead() const;
     //! Longest transmission to \p p while somebody waits for its turn, s.
     double prompt_longest_s(sim_time now, const peer& p) const;
-    //! While it is sent, somebody begins to wait: it ends soon, with room for so many octets.
-    void shorten(const peer& p, size_t octets);
+    //! Length of transmissions to \p p that are sent while somebody waits for its turn.
+    sim_time prompt_least(const peer& p) const { return from_seconds(prompt_least_s(p)); }
+    //! It is kept short because a conversation goes on, and more than fits waits.
+    bool quick(const peer& p) const;
+    /*! \brief While it is sent, somebody begins to wait: it ends soon, with room for so many octets.
+     *  \return it ends before it would be as long as transmissions are while somebody waits
+     */
+    bool shorten(const peer& p, size_t octets);
     /*! \brief Most blocks of it.
      *  \param longest_s as the rate policy and the turn allow
      *  \param contended others may have begun at the same time
@@ -48,6 +54,9 @@ public:
 private:
     double turn_s(const peer& p) const;
     double prompt_least_s(const peer& p) const;
+    double quick_s(const peer& p) const;
+    //! Octets of C_PDUs with ARQ that wait for \p p, of this priority and more.
+    size_t waiting_from(const peer& p, unsigned priority) const;
 
     const node_context& d_node;
     const channel_access& d_access;
