@@ -22,6 +22,8 @@ void endpoint::impl::sis_in(const uint8_t* p, size_t n)
     auto r = d_sis.client().primitive_in(d_ctx.now, p, n);
     if (r.what == s5066::sis_client::change::unbound)
         lost_sis();
+    if (r.message && s5066::is_greeting(*r.message))
+        d_sis.allow_withdrawals(true);
     if (const auto report = r.message ? s5066::decode_link_report(*r.message)
                                       : std::optional<s5066::link_report>())
         if (node_state* n = d_peers.node(report->node))
@@ -50,6 +52,7 @@ void endpoint::impl::sis_reset()
 
 void endpoint::impl::lost_sis()
 {
+    d_sis.allow_withdrawals(false);
     // Whether they arrived is unknown: all go again, and the peers drop repeats.
     while (const auto e = d_sis.give_up_oldest())
         settled(*e, no_answer);
@@ -133,6 +136,8 @@ std::optional<octets> endpoint::impl::poll_sis()
 {
     if (auto first = d_sis.client().poll())
         return first;
+    if (auto back = d_sis.poll_withdrawal())
+        return back;
     if (!d_sis.client().ready())
         return std::nullopt;
     for (auto& p : d_peers.all())

@@ -121,9 +121,10 @@ std::optional<sis_queue::entry> sis_queue::settled(const s5066::address& node,
         ++d_ctx.stats.unmatched_confirms;
         return e;
     }
-    if (rejected)
+    // What was taken back is rejected as well, and says nothing of the link.
+    if (rejected && !e->tag.dead)
         e->tag.p->node->link_failed(d_ctx.now);
-    else
+    else if (!rejected)
         e->tag.p->node->link_alive(d_ctx.now);
     release(*e, rejected);
     return e;
@@ -158,12 +159,27 @@ void sis_queue::release(const entry& e, bool rejected)
 
 void sis_queue::stream_gone(stream_id s)
 {
-    d_held.for_each([s](entry& e) {
+    s5066::withdrawal w;
+    d_held.for_each([s, &w](entry& e) {
         if (e.tag.who.what != owner::kind::data || e.tag.who.id != s)
             return;
         e.tag.dead = true;
         e.tag.p->node->dead += e.cost();
+        w.dst = e.dst;
+        w.dst_sap = e.sap;
+        w.heads.push_back(e.head);
     });
+    if (d_withdrawals_allowed && !w.heads.empty())
+        d_withdrawals.push_back(s5066::encode(encode(w)));
+}
+
+std::optional<octets> sis_queue::poll_withdrawal()
+{
+    if (d_withdrawals.empty())
+        return std::nullopt;
+    octets out = std::move(d_withdrawals.front());
+    d_withdrawals.pop_front();
+    return out;
 }
 
 bool sis_queue::holds_for(const peer_state& p) const

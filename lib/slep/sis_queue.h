@@ -62,8 +62,12 @@ public:
     std::optional<entry> give_up_oldest();
     //! The same if it was given to SIS so long ago that the answer must be lost.
     std::optional<entry> give_up_overdue();
-    //! The data of a stream in SIS is of no use any more.
+    //! The data of a stream in SIS is of no use any more, and taken back if the node lets us.
     void stream_gone(stream_id s);
+    //! The node takes withdrawals.
+    void allow_withdrawals(bool on) { d_withdrawals_allowed = on; }
+    //! Next withdrawal for the node, as a primitive.
+    std::optional<octets> poll_withdrawal();
     //! SIS holds U_PDUs for the peer.
     bool holds_for(const peer_state& p) const;
     //! When give_up_overdue() has something.
@@ -76,6 +80,8 @@ private:
     endpoint_context& d_ctx;
     s5066::sis_client d_client;
     s5066::u_pdu_ledger<in_sis> d_held;
+    bool d_withdrawals_allowed = false;
+    std::deque<octets> d_withdrawals;
 };
 
 //! The first octets of a stream, or after a pause, that go ahead of the bulk of its class.

@@ -11,6 +11,15 @@ namespace {
 using namespace std::chrono_literals;
 using sim::octets;
 
+octets noise(size_t n)
+{
+    octets v(n);
+    uint32_t x = 1;
+    for (auto& o : v)
+        o = static_cast<uint8_t>((x = x * 1664525 + 1013904223) >> 24);
+    return v;
+}
+
 sim::proxy_link::changes with_outage(sim_time outage)
 {
     sim::proxy_link::changes c;
@@ -103,6 +112,60 @@ TEST(hfpep_outage, that_is_shorter_than_its_limit_ends_nothing)
     ASSERT_TRUE(
         n.run_for(900, [&] { return n.pa.edge().sockets[c].got.size() == 200'000; }));
     EXPECT_FALSE(n.pa.edge().sockets[c].reset);
+}
+
+// The far proxy holds up to 140 s of the channel in SIS.
+TEST(hfpep_outage, a_download_that_is_cut_stops_the_far_station_within_a_transmission)
+{
+    for (const double cut_s : { 20.0, 60.0, 150.0 }) {
+        sim::proxy_pair n("4539-9600S");
+        n.pb.edge().on_server = [](auto& s) {
+            s.reply_after = 18;
+            s.reply = noise(1'000'000);
+        };
+        const auto c = n.pa.edge().accept(n.s.now(), "10.1.2.3", 443);
+        n.pa.edge().sockets[c].to_send = octets(18, 1);
+        n.pa.drain();
+        n.proxy_link::run_for(cut_s);
+        ASSERT_FALSE(n.pa.edge().sockets[c].reset);
+        const auto sent = [&n] {
+            const auto& all = n.b.node().stats().d_pdus_sent;
+            return all[0] + all[2] + all[9] + all[11];
+        };
+        const sim_time cut = n.s.now();
+        n.pa.edge().abort(cut, c);
+        n.pa.drain();
+        sim_time last = cut;
+        for (uint64_t before = sent(); n.s.now() < cut + 400s; before = sent()) {
+            n.proxy_link::run_for(1);
+            last = sent() > before ? n.s.now() : last;
+        }
+        EXPECT_LT(to_seconds(last - cut), 30) << cut_s;
+        EXPECT_TRUE(n.pb.edge().pep.connections().empty());
+    }
+}
+
+TEST(hfpep_outage, what_is_taken_back_is_that_of_the_stream_alone)
+{
+    sim::proxy_pair n("4539-9600S");
+    n.pb.edge().on_server = [](auto& s) {
+        s.reply_after = 18;
+        s.reply = noise(200'000);
+    };
+    hfpep::connection_id ids[2];
+    for (auto& id : ids) {
+        id = n.pa.edge().accept(n.s.now(), "10.1.2.3", 443);
+        n.pa.edge().sockets[id].to_send = octets(18, 1);
+    }
+    n.pa.drain();
+    n.proxy_link::run_for(40);
+    n.pa.edge().abort(n.s.now(), ids[0]);
+    n.pa.drain();
+    ASSERT_TRUE(n.run_for(
+        400, [&] { return n.pa.edge().sockets[ids[1]].got.size() == 200'000; }));
+    EXPECT_EQ(n.pa.edge().sockets[ids[1]].got, noise(200'000));
+    // 200 kB and what of the other had arrived by then.
+    EXPECT_LT(to_seconds(n.s.now()), 240);
 }
 
 } // namespace

@@ -346,6 +346,24 @@ TEST(fuzz, codecs_and_deframers)
     EXPECT_GT(d_pdus, 1000u);
 }
 
+TEST(Codec, Withdrawal)
+{
+    const withdrawal sent{ address("1.2.3.4"), 13, { { 1, 2, 3 }, {}, { 4 } } };
+    const auto primitive = decode_primitive(encode(encode(sent)));
+    ASSERT_TRUE(primitive);
+    auto message = std::get<s_management_msg_request>(*primitive);
+    const auto back = decode_withdrawal(message);
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->dst, sent.dst);
+    EXPECT_EQ(back->dst_sap, sent.dst_sap);
+    EXPECT_EQ(back->heads, sent.heads);
+    message.body.pop_back();
+    EXPECT_FALSE(decode_withdrawal(message)) << "cut off";
+    EXPECT_FALSE(decode_withdrawal({}));
+    EXPECT_TRUE(is_greeting(greeting()));
+    EXPECT_FALSE(is_greeting({}));
+}
+
 TEST(Codec, LinkReport)
 {
     for (const auto& silent_for : { std::optional<gr::hf::sim_time>(),

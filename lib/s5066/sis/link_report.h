@@ -8,8 +8,9 @@
 #include <optional>
 
 /*! \file
- *  What our node tells its clients about other nodes, in S_MANAGEMENT_MSG_INDICATIONs. The standard
- *  leaves their content open, and every client takes them without harm.
+ *  What our node and its clients tell each other beyond the standard, in management messages. Their
+ *  content is left open, and every client takes indications without harm. A client sends requests
+ *  only to a node that has greeted it.
  */
 namespace gr::hf::s5066 {
 
@@ -23,6 +24,24 @@ struct link_report {
     //! Since anything of it was heard, in whole seconds, at most 65534; empty: never.
     std::optional<sim_time> silent_for;
 };
+
+/*! \brief U_PDUs that a client does not want to be sent any more.
+ *  \details Those of which nothing was sent are rejected as if their TTL were over.
+ */
+struct withdrawal {
+    address dst;
+    uint8_t dst_sap = 0;
+    std::vector<std::vector<uint8_t>> heads; //!< their first octets, 255 at most
+};
+
+//! Sent to the clients that get reports, when they have bound: the node takes withdrawals.
+s_management_msg_indication greeting();
+bool is_greeting(const s_management_msg_indication& m);
+
+//! As a primitive.
+s_management_msg_request encode(const withdrawal& w);
+//! Empty if it is another message.
+std::optional<withdrawal> decode_withdrawal(const s_management_msg_request& m);
 
 //! As a primitive.
 s_management_msg_indication encode(const link_report& r);

@@ -374,6 +374,28 @@ void sis_delivery::client_gone(client_id c)
     d_confirms.remove_if([c](const confirm& f) { return f.o->client == c; });
 }
 
+void sis_delivery::withdraw(sim_time now, client_id c, const withdrawal& w)
+{
+    const auto meant = [&](const outgoing& o) {
+        return o.client == c && o.dst == w.dst && o.dst_sap == w.dst_sap &&
+               std::any_of(w.heads.begin(), w.heads.end(), [&o](const auto& head) {
+                   return o.c_pdu.size() - o.header >= head.size() &&
+                          std::equal(head.begin(),
+                                     head.end(),
+                                     o.c_pdu.begin() +
+                                         static_cast<std::ptrdiff_t>(o.header));
+               });
+    };
+    for (auto& o : d_lower.withdraw()) {
+        if (meant(*o)) {
+            on_failed(*o, unidata_reject_reason::ttl_expired);
+        } else {
+            dispatch(now, std::move(o));
+        }
+    }
+    update_flow();
+}
+
 void sis_delivery::rules_changed(sim_time now)
 {
     std::deque<outgoing_ptr> again = std::move(d_held);

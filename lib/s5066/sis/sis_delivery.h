@@ -3,6 +3,7 @@
 #pragma once
 
 #include "s5066/queue_state.h"
+#include "s5066/sis/link_report.h"
 #include "s5066/sis/sis_clients.h"
 #include "s5066/sis_lower.h"
 #include "s5066/sis_upper.h"
@@ -28,6 +29,8 @@ public:
     // Clients
     //! S_UNIDATA_REQUEST of \p k; \p broadcast: in a broadcast session.
     void request(sim_time now, sis_client& k, s_unidata_request r, bool broadcast);
+    //! A client takes back U_PDUs of which nothing was sent.
+    void withdraw(sim_time now, client_id c, const withdrawal& w);
     //! Nobody waits for its confirmations any more.
     void client_gone(client_id c);
 

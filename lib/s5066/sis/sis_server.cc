@@ -25,6 +25,13 @@ s_subnet_availability availability(node_status status, uint8_t reason)
     return { uint8_t(status), reason };
 }
 
+// Those that wait for what the far node says of each U_PDU.
+bool wants_reports(const sis_client& k)
+{
+    return k.service.mode == transmission_mode::arq &&
+           k.service.confirmation == delivery_confirmation::node;
+}
+
 } // namespace
 
 sis_server::sis_server(const node_config& config, node_stats& stats, sis_lower& lower)
@@ -80,7 +87,13 @@ void sis_server::take(sim_time now, sis_client& k, const uint8_t* p, size_t n)
                 needs(d_hard_links.reject(now, c, r.link, r.reason));
             },
             // The content is not defined; only rank 15 may change the configuration.
-            [&](const s_management_msg_request&) { needs(k.who.rank == 15); },
+            [&](const s_management_msg_request& r) {
+                if (const auto w = decode_withdrawal(r)) {
+                    d_delivery.withdraw(now, c, *w);
+                } else {
+                    needs(k.who.rank == 15);
+                }
+            },
             [&](const auto&) { d_clients.invalid(now, k); } },
         *v);
 }
@@ -104,6 +117,9 @@ void sis_server::on_bind(sim_time now, sis_client& k, const s_bind_request& r)
                        availability(node_status::receive_only, because_emcon));
     }
     tell_availability();
+    if (wants_reports(k)) {
+        d_clients.send(k.who.client, greeting());
+    }
 }
 
 void sis_server::on_establish(sim_time now, sis_client& k, const hard_link& l)
@@ -143,9 +159,7 @@ void sis_server::tell_availability()
 void sis_server::on_report(const link_report& r)
 {
     for (const auto& [sap, c] : d_clients.saps()) {
-        const delivery_mode& service = d_clients.at(sap)->service;
-        if (service.mode == transmission_mode::arq &&
-            service.confirmation == delivery_confirmation::node) {
+        if (wants_reports(*d_clients.at(sap))) {
             d_clients.send(c, encode(r));
         }
     }
