@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "slep/sis_client.h"
 
+#include "s5066/sis/link_report.h"
+
 #include <stdexcept>
 #include <string>
 
@@ -15,6 +17,7 @@ sis_client::config sis_client::config::confirmed(uint8_t sap, uint8_t rank)
     c.service = { transmission_mode::arq,
                   delivery_confirmation::node,
                   delivery_order::as_they_arrive };
+    c.service.retransmissions = messages_wanted;
     return c;
 }
 

@@ -9,14 +9,23 @@
 
 /*! \file
  *  What our node and its clients tell each other beyond the standard, in management messages. Their
- *  content is left open, and every client takes indications without harm. A client sends requests
- *  only to a node that has greeted it.
+ *  content is left open, and every client takes indications without harm. Only clients get them that
+ *  ask for them when they bind, and a client sends requests only to a node that has greeted it.
  */
 namespace gr::hf::s5066 {
 
+/*! \brief Retransmissions in the service type of a bind for ARQ: the client wants these messages.
+ *  \details The field has a meaning without ARQ alone (A.2.1.1), so other nodes do not look at it.
+ */
+constexpr uint8_t messages_wanted = 15;
+inline bool wants_messages(const delivery_mode& service)
+{
+    return service.mode == transmission_mode::arq &&
+           service.retransmissions == messages_wanted;
+}
+
 /*! \brief Another node did not answer a transmission, or is heard again.
- *  \details Sent to clients that have bound for ARQ with confirmation by the node: they learn that a
- *  node is silent long before its link is given up.
+ *  \details So a client learns that a node is silent long before its link is given up.
  */
 struct link_report {
     address node;
@@ -34,7 +43,7 @@ struct withdrawal {
     std::vector<std::vector<uint8_t>> heads; //!< their first octets, 255 at most
 };
 
-//! Sent to the clients that get reports, when they have bound: the node takes withdrawals.
+//! Sent to a client that has bound: the node takes withdrawals.
 s_management_msg_indication greeting();
 bool is_greeting(const s_management_msg_indication& m);
 

@@ -25,13 +25,6 @@ s_subnet_availability availability(node_status status, uint8_t reason)
     return { uint8_t(status), reason };
 }
 
-// Those that wait for what the far node says of each U_PDU.
-bool wants_reports(const sis_client& k)
-{
-    return k.service.mode == transmission_mode::arq &&
-           k.service.confirmation == delivery_confirmation::node;
-}
-
 } // namespace
 
 sis_server::sis_server(const node_config& config, node_stats& stats, sis_lower& lower)
@@ -117,7 +110,7 @@ void sis_server::on_bind(sim_time now, sis_client& k, const s_bind_request& r)
                        availability(node_status::receive_only, because_emcon));
     }
     tell_availability();
-    if (wants_reports(k)) {
+    if (wants_messages(k.service)) {
         d_clients.send(k.who.client, greeting());
     }
 }
@@ -159,7 +152,7 @@ void sis_server::tell_availability()
 void sis_server::on_report(const link_report& r)
 {
     for (const auto& [sap, c] : d_clients.saps()) {
-        if (wants_reports(*d_clients.at(sap))) {
+        if (wants_messages(d_clients.at(sap)->service)) {
             d_clients.send(c, encode(r));
         }
     }
