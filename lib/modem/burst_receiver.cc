@@ -241,7 +241,7 @@ bool burst_receiver::impl::step_watch()
 
 void burst_receiver::impl::begin(acquired a)
 {
-    if (!d_options.known && a.profile.size() > dense_delays)
+    if (!d_options.known && a.plan->follows_clock)
         learn_clock(a, d_in);
     d_tracker = make_tracker(a,
                              d_options.lost_after_s,

@@ -69,6 +69,8 @@ struct fading_class {
     fading_pace pace;
     //! Symbols over which the equaliser takes the channel as constant.
     size_t sub_block = 16;
+    //! The pace with the data of a block as known symbols; terms = 0: the same.
+    fading_pace refined{ 1, 0, 0, 0, 0 };
 };
 
 //! What a channel estimator takes for noise, for a path and for interference.
@@ -197,10 +199,11 @@ struct reception_plan {
     // The channel.
     //! Classes of fading, ascending; the first has from_hz = 0. With one alone the pace is fixed.
     std::vector<fading_class> paces{ fading_class{} };
+    //! Probes so far apart that fast fading leaves no correlation over two of them: their power tells
+    //! the spread, see doppler_meter.
+    bool clean_spread = false;
     //! Back to a slower class below this share of the limit.
     double back_at = 0.8;
-    //! Pace with the data of a block as known symbols; terms = 0: as without.
-    fading_pace refined{ 1, 0, 0, 0, 0 };
     //! Look for paths that were not there before. Where known symbols are dense, the profile finds
     //! them by itself, and what data leaves would be taken for paths.
     bool finds_paths = false;
@@ -209,6 +212,9 @@ struct reception_plan {
     bool learns_delays = false;
     //! Take steps of the level back: where known symbols are too rare to follow them.
     bool follows_level = false;
+    //! Follow the sender's sample clock: where 100 ppm move paths by half symbols in the estimator's
+    //! window. Elsewhere its looks at all delays do.
+    bool follows_clock = false;
     //! Frames observed beyond the one that is worked on.
     size_t look_ahead = 4;
     estimator_plan estimator;

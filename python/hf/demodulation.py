@@ -15,12 +15,11 @@ FLUSH_S = 12.0
 CHANNEL_DIGITS = {"doppler_hz": 2, "delay_spread_ms": 2, "coded_ber": 4}
 
 #: What is known of one transmission when it is over. mode; start_s, end_s: of input;
-#: freq_offset_hz; snr_db: in the bandwidth, of the mean power over the blocks; octets: their number; ended:
-#: eom, lost
-#: (no end-of-message mark came) or preempted (by a new preamble); joined: whether its preamble
-#: and all up to the begin of a block were missed; doppler_hz: two-sigma spread;
-#: delay_spread_ms: two standard deviations; coded_ber: share of coded bits that the decoder
-#: corrected. The last three are None if no block came.
+#: freq_offset_hz; snr_db: in the bandwidth, of the mean power over the blocks; octets: their
+#: number; ended: eom, lost (no end-of-message mark came) or preempted (by a new preamble); joined:
+#: whether its preamble and all up to the begin of a block were missed; doppler_hz: two-sigma
+#: spread; delay_spread_ms: two standard deviations; coded_ber: share of coded bits that the
+#: decoder corrected. The last three are None if no block came.
 Report = Dict[str, Any]
 
 

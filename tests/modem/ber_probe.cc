@@ -7,6 +7,7 @@
 #include "waveform/timing.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -39,7 +40,7 @@ int measure(int argc, char** argv)
     const double lead = argc > 7 ? std::atof(argv[7]) : 0.5;
     size_t bits = 0, errors = 0, started = 0, right_mode = 0, ended = 0, chunks = 0,
            bad = 0;
-    double snr = 0, hz = 0, cpu = 0, air = 0;
+    double snr = 0, hz = 0, cpu = 0, air = 0, power = 0, powers = 0;
     for (int b = 0; b < bursts; ++b) {
         const auto sent = loopback::random_octets(octets, seed * 1000 + b);
         const size_t begin = static_cast<size_t>(rate * lead) + 37 * (b % 7);
@@ -64,6 +65,10 @@ int measure(int argc, char** argv)
         ended += r.end && r.end->reason == rx_end_reason::eom;
         snr += r.start->snr_db;
         hz += r.start->freq_offset_hz;
+        for (const auto& block : r.blocks) {
+            power += std::pow(10, block.snr_db / 10);
+            ++powers;
+        }
         const size_t bad_before = bad;
         const size_t per_chunk = std::max<size_t>(1, timing.bits_per_block / 8);
         for (size_t i = 0; i < sent.size(); i += per_chunk) {
@@ -89,7 +94,8 @@ int measure(int argc, char** argv)
     }
     std::printf(
         "%s %s: bursts %d started %zu right mode %zu eom %zu; bits %zu errors %zu ber "
-        "%.2e; blocks %zu bad %zu; snr %.1f offset %.2f; %.0f x real time\n",
+        "%.2e; blocks %zu bad %zu; snr %.1f, of the blocks %.1f, offset %.2f; %.0f x "
+        "real time\n",
         argv[1],
         argv[2],
         bursts,
@@ -102,6 +108,7 @@ int measure(int argc, char** argv)
         chunks,
         bad,
         snr / std::max<double>(1, static_cast<double>(started)),
+        10 * std::log10(power / std::max(1.0, powers)),
         hz / std::max<double>(1, static_cast<double>(started)),
         air / cpu);
     return 0;

@@ -236,6 +236,16 @@ TEST(receiver_field, impulses)
                 r.mode + std::string(level));
 }
 
+// Each path rings as the filter does: 20 delays did not hold two, and most blocks were bad.
+TEST(receiver_field, a_steep_ssb_filter_on_two_fading_paths)
+{
+    const field_row r{ "4539-9600VL", 26 };
+    for (const char* filter : { "fir", "butterworth", "elliptic" })
+        expect_perfect(
+            through_field(r, 34, std::string("poor filter=") + filter + ":-1500:900"),
+            filter);
+}
+
 TEST(receiver_field, the_blanker_keeps_signals_and_their_steps)
 {
     impulse_blanker blanker(9600);

@@ -95,6 +95,20 @@ TEST(wide_conditions, clocks_100_ppm_apart_cost_no_block)
     expect_perfect({ "5069-48k-2400L", "clock=100" }, 1);
 }
 
+// Probes 27 to 53 ms apart can follow it. Only one pace was tried, that of 1 Hz.
+TEST(wide_conditions, fading_of_10_hz_where_probes_are_close_together)
+{
+    for (const char* mode : { "5069-3k-300L",
+                              "5069-3k-1200L",
+                              "5069-12k-4800L",
+                              "5069-24k-9600L",
+                              "5069-48k-9600L" }) {
+        const outcome o = received({ mode, "paths=0:0:10,3:0:10" }, 20);
+        EXPECT_EQ(o.errors, 0u) << mode;
+        EXPECT_NEAR(o.snr_error, 0, 3) << mode; // of one block, which fades
+    }
+}
+
 TEST(wide_conditions, a_shift_between_estimates_is_measured)
 {
     // Two paths whose phases turn differently, the estimates 0.4 rows apart.

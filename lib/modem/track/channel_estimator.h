@@ -194,7 +194,6 @@ private:
     void look_at_sparse_delays(const half_symbol_stream& y, double around, double since);
     sparse_equations sparse_around(const half_symbol_stream& y, double around) const;
     bool find_path(sparse_equations& e, float sigma, std::vector<float>& prior);
-    float empty_tap() const; // power
     std::vector<float> prior_of_taps() const;
     stretch before_centre() const;
     void look_at_stretch(const stretch& w, const half_symbol_stream& y);

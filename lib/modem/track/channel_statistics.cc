@@ -20,6 +20,13 @@ constexpr float unseen = 1e-3f;
 // Share of the rows that counts as fitted at most.
 constexpr float most_fitted = 0.9f;
 
+// Power of a delay without a path.
+float empty_tap(const std::vector<float>& profile, const estimator_plan& plan)
+{
+    const float power = std::accumulate(profile.begin(), profile.end(), 0.0f);
+    return plan.empty_tap * power / static_cast<float>(profile.size());
+}
+
 //! One round over pieces of a transmission with a common profile of delays.
 struct profile_round {
     std::vector<float> power; // of each tap, sum over the pieces
@@ -289,16 +296,10 @@ float channel_estimator::explained_of(const half_symbol_stream& y, int64_t begin
     return energy > 0 ? std::max(0.0f, 1 - error / energy / (1 - fitted)) : 0.0f;
 }
 
-float channel_estimator::empty_tap() const
-{
-    const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
-    return d_o.plan.empty_tap * power / static_cast<float>(d_o.taps);
-}
-
 std::vector<float> channel_estimator::prior_of_taps() const
 {
     const size_t taps = d_o.taps;
-    const float floor = empty_tap();
+    const float floor = empty_tap(d_profile, d_o.plan);
     const float next_tap =
         d_o.finds_paths ? d_o.plan.next_tap_sparse : d_o.plan.next_tap_dense;
     std::vector<float> prior(taps);
@@ -333,7 +334,7 @@ void channel_estimator::look_at_all_delays(const half_symbol_stream& y,
         e.build(k.signal, taps, k.moved, k.y.data(), k.foreign, d_noise, all);
         equations.add(e, rotate);
     }
-    const float floor = empty_tap();
+    const float floor = empty_tap(d_profile, d_o.plan);
     const float sigma = noise_colour * fitting_noise();
     const float next_tap = d_o.finds_paths ? plan.next_tap_sparse : plan.next_tap_dense;
     std::vector<float> prior = prior_of_taps();
@@ -389,7 +390,7 @@ void channel_estimator::look_at_sparse_delays(const half_symbol_stream& y,
 {
     const size_t taps = d_o.taps;
     sparse_equations equations = sparse_around(y, around);
-    const float floor = empty_tap();
+    const float floor = empty_tap(d_profile, d_o.plan);
     const float sigma = noise_colour * fitting_noise();
     std::vector<float> prior = prior_of_taps();
     std::vector<uint16_t> order;

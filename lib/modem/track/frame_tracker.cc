@@ -12,13 +12,25 @@ namespace {
 
 constexpr int64_t rows_before = 32; // of the first symbol; the filter reaches 16 back
 
+const fading_pace& refined(const fading_class& c)
+{
+    return c.refined.terms > 0 ? c.refined : c.pace;
+}
+
 // With the data as known symbols there is more to see in less time.
 channel_estimator::options refiner_options(const acquired& a)
 {
     channel_estimator::options o = estimator_options(a);
-    if (a.plan->refined.terms > 0)
-        o.fading = a.plan->refined;
+    o.fading = refined(a.plan->paces.front());
     return o;
+}
+
+// Of the preamble, symbols: what is observed at once.
+int64_t preamble_piece(const acquired& a)
+{
+    const description& d = *a.waveform;
+    return std::min(static_cast<int64_t>(d.frame_symbols()),
+                    symbol_grid(d.symbol_rate_bd).symbols(a.plan->preamble_piece_s));
 }
 
 size_t frames_in(const description& d, double seconds)
@@ -54,7 +66,10 @@ frame_tracker::frame_tracker(const acquired& a,
       d_processing(d_to_process.next()), d_preamble_at(a.first_symbol),
       d_symbol_power(d_d.alphabet.mean_power()), d_mean_signal(mean_power(d_d)),
       d_doppler(static_cast<double>(d_d.frame_symbols()) / d_d.symbol_rate_bd),
-      d_fast_doppler(d_doppler), d_doppler_hz(a.frequency_hz)
+      d_fast_doppler(static_cast<double>(d_d.frame_symbols()) / d_d.symbol_rate_bd,
+                     d_plan.clean_spread),
+      d_preamble_doppler(static_cast<double>(preamble_piece(a)) / d_d.symbol_rate_bd),
+      d_doppler_hz(a.frequency_hz)
 {
     // The beginning of the signal is no step.
     const auto settled = static_cast<double>(d_grid.symbols(d_plan.frames.settled_s));
@@ -182,11 +197,11 @@ void frame_tracker::follow(double centre)
         d_stream.set_frequency(next);
 }
 
-/* Where delays are many, clocks that differ by no more than radios' do move paths from tap to tap within
+/* Where symbols are short, clocks that differ by no more than radios' do move paths from tap to tap within
  * the estimator's window: then the rows follow the sender's clock. */
 void frame_tracker::follow_clock()
 {
-    if (d_true || d_a.profile.size() <= dense_delays || d_estimator.momentary().empty())
+    if (d_true || !d_plan.follows_clock || d_estimator.momentary().empty())
         return;
     const double at = d_estimator.momentary_at();
     if (at <= d_clock_at)
@@ -205,8 +220,7 @@ void frame_tracker::follow_clock()
 bool frame_tracker::observe_next(const sample_buffer& in)
 {
     if (d_preamble_at < 0) {
-        const int64_t piece = std::min(static_cast<int64_t>(d_d.frame_symbols()),
-                                       d_grid.symbols(d_plan.preamble_piece_s));
+        const int64_t piece = preamble_piece(d_a);
         if (d_preamble_at == d_a.first_symbol && d_plan.learns_delays) {
             const int64_t learned =
                 static_cast<int64_t>(d_plan.frames.learn_pieces) * piece;
@@ -229,6 +243,8 @@ bool frame_tracker::observe_next(const sample_buffer& in)
         follow(static_cast<double>(d_preamble_at + end) / 2);
         carrier_turn(static_cast<double>(d_preamble_at + end) / 2);
         d_preamble_at = end;
+        if (end == 0 && d_preamble_doppler.added() > 0)
+            choose_pace(d_preamble_doppler.spread_hz());
         return true;
     }
     const auto begin = static_cast<int64_t>(d_observing.begin);
@@ -358,6 +374,7 @@ void frame_tracker::keep_paths_in_window()
     d_refiner.move(rows);
     d_doppler.move(rows);
     d_fast_doppler.move(rows);
+    d_preamble_doppler.move(rows);
     d_clock.move(rows);
 }
 
@@ -376,19 +393,24 @@ std::complex<float> frame_tracker::carrier_turn(double centre)
         auto taps = d_estimator.momentary();
         for (auto& g : taps)
             g *= turn;
+        if (d_preamble_at < 0 &&
+            preamble_piece(d_a) < static_cast<int64_t>(d_d.frame_symbols())) {
+            d_preamble_doppler.add(std::move(taps));
+            return turn;
+        }
         d_fast_doppler.add(std::move(taps));
         if (++d_since_look >= d_plan.frames.look_every) {
             d_since_look = 0;
-            choose_pace();
+            choose_pace(d_fast_doppler.spread_hz());
+            d_fast_doppler.forget(d_plan.frames.still_counts);
         }
     }
     return turn;
 }
 
-void frame_tracker::choose_pace()
+// \p hz: what the fading is by a meter.
+void frame_tracker::choose_pace(double hz)
 {
-    const double hz = d_fast_doppler.spread_hz();
-    d_fast_doppler.forget(d_plan.frames.still_counts);
     size_t pace = 0;
     const auto& paces = d_plan.paces;
     for (size_t k = 1; k < paces.size(); ++k)
@@ -398,7 +420,7 @@ void frame_tracker::choose_pace()
         return;
     d_pace = pace;
     d_estimator.set_pace(paces[pace].pace);
-    d_refiner.set_pace(paces[pace].pace);
+    d_refiner.set_pace(refined(paces[pace]));
     d_model.set_sub_block(paces[pace].sub_block);
     d_loop.set_spread(paces[pace].pace.spread_hz);
 }

@@ -73,7 +73,7 @@ private:
     void forget_block();
     std::complex<float> carrier_turn(double centre);
     void measure_doppler(double centre);
-    void choose_pace();
+    void choose_pace(double hz);
     double centre_of(const frame& f) const;
 
     const description& d_d;
@@ -109,7 +109,8 @@ private:
     size_t d_gain_count = 0;
     double d_symbol_power, d_mean_signal;    // of data; of data and probes
     doppler_meter d_doppler, d_fast_doppler; // of estimates; of each stretch by itself
-    size_t d_pace = 0, d_since_look = 0;     // which of the plan's; stretches
+    doppler_meter d_preamble_doppler; // of stretches nearer to each other than probes are
+    size_t d_pace = 0, d_since_look = 0; // which of the plan's; stretches
     double d_doppler_at = 0, d_doppler_hz, d_carrier_turns = 0;
     frame_model d_model;
     std::shared_ptr<block_details>

@@ -75,13 +75,15 @@ reception_plan plan()
     f.pace.terms = 6;
     f.pace.spread_hz = 1;
     f.pace.window_s = 0.42;
+    // All of them: the filter of an SSB receiver rings on each path.
+    f.pace.max_selected = 60;
     f.pace.rows = 32;
-    p.paces = { f };
     // Further away a series of so few terms no longer follows the fading it is made for, and a
     // block in a fade has nothing to make up for that.
-    p.refined = f.pace;
-    p.refined.terms = 4;
-    p.refined.window_s = 0.2;
+    f.refined = f.pace;
+    f.refined.terms = 4;
+    f.refined.window_s = 0.2;
+    p.paces = { f };
     p.finds_paths = true;
     // 64-QAM cannot be told from its level.
     p.follows_level = true;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace gr::hf::kernel::wideband {
 
@@ -11,6 +12,8 @@ namespace {
 
 // Probes so near each other follow fading by themselves, without the data.
 constexpr double dense_s = 0.07;
+// Of transceivers for voice, with their filters.
+constexpr int ssb_khz = 3;
 
 /* What is a time, and is counted in symbols or words, grows with the bandwidth; the numbers are
  * those of 3 kHz. */
@@ -37,6 +40,22 @@ walsh_plan walsh_of(const waveform_row& w)
     p.widest_average *= static_cast<double>(wider);
     p.either_last_word = true;
     return p;
+}
+
+/* Probes 40 to 53 ms apart follow 10 Hz as long as their window holds two on either side; with the data
+ * as known symbols it may be as short as that of the serial tone. */
+std::vector<fading_class> quick_paces(const waveform_row& w)
+{
+    fading_class quick, quicker;
+    quick.from_hz = 3.5;
+    quick.pace = { 7, 9, 0.1, 18, times(20, w) };
+    quick.refined = { 7, 5, 0.055, 18, times(20, w) };
+    quick.sub_block = times(12, w);
+    quicker.from_hz = 7;
+    quicker.pace = { 12, 13, 0.08, 16, times(16, w) };
+    quicker.refined = { 12, 7, 0.045, 16, times(16, w) };
+    quicker.sub_block = times(8, w);
+    return { quick, quicker };
 }
 
 // Share of a probe that is certainly signal: less of it where the waveform is for weaker ones.
@@ -73,13 +92,21 @@ reception_plan plan_of(const waveform_row& w)
     f.pace.terms = 6;
     f.pace.spread_hz = 1;
     f.pace.window_s = 0.42;
+    // The filter of an SSB receiver rings on each path.
+    if (w.bandwidth_khz == ssb_khz)
+        f.pace.max_selected = 60;
     f.pace.rows = times(32, w);
-    p.paces = { f };
     // Further away a series of so few terms no longer follows the fading it is made for, and a
     // block in a fade has nothing to make up for that.
-    p.refined = f.pace;
-    p.refined.terms = 4;
-    p.refined.window_s = 0.2;
+    f.refined = f.pace;
+    f.refined.terms = 4;
+    f.refined.window_s = 0.2;
+    p.paces = { f };
+    p.follows_clock = w.bandwidth_khz > ssb_khz;
+    p.clean_spread = dense;
+    if (dense)
+        for (const fading_class& quick : quick_paces(w))
+            p.paces.push_back(quick);
     p.finds_paths = true;
     // QAM cannot be told from its level.
     p.follows_level = true;
