@@ -87,6 +87,7 @@ private:
         c.send_ttd = i % 2 == 0;
         c.utc_at_zero_s = epoch;
         c.keep_alive_s = 300;
+        c.large_windows = false; // tshark knows Edition 3
         c.mode = i < on_first_channel ? "auto" : "4539-1200S";
         c.drc = i >= on_first_channel;
         user u;

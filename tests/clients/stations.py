@@ -14,6 +14,8 @@ def started(folder, mode="4539-9600S", capture=False, speed=SPEED):
     for k in (1, 2):
         path = folder / f"station{k}.toml"
         text = f'address = "1.2.0.{k}"\nmode = "{mode}"\n[sis_server]\nport = 0\n'
+        if capture:  # tshark knows Edition 3
+            text += "[data_link]\nlarge_windows = false\n"
         path.write_text(text)
         files.append(str(path))
     more = ["--pcap", str(folder)] if capture else []

@@ -25,6 +25,7 @@ node_config config(int n)
     c.own = address("1." + std::to_string(n) + ".0.0");
     c.mode = "4539-2400S";
     c.tap = true;
+    c.large_windows = false; // tshark knows Edition 3
     c.seed = static_cast<uint64_t>(n);
     c.send_ttd = true;
     c.utc_at_zero_s = 1700000000;
