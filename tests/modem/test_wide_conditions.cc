@@ -95,7 +95,7 @@ TEST(wide_conditions, clocks_100_ppm_apart_cost_no_block)
     expect_perfect({ "5069-48k-2400L", "clock=100" }, 1);
 }
 
-// Probes 27 to 53 ms apart can follow it. Only one pace was tried, that of 1 Hz.
+// Probes 27 to 60 ms apart can follow it. Only one pace was tried, that of 1 Hz.
 TEST(wide_conditions, fading_of_10_hz_where_probes_are_close_together)
 {
     for (const char* mode : { "5069-3k-300L",

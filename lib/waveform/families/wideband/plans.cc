@@ -42,7 +42,7 @@ walsh_plan walsh_of(const waveform_row& w)
     return p;
 }
 
-/* Probes 40 to 53 ms apart follow 10 Hz as long as their window holds two on either side; with the data
+/* Probes 27 to 60 ms apart follow 10 Hz as long as their window holds two on either side; with the data
  * as known symbols it may be as short as that of the serial tone. */
 std::vector<fading_class> quick_paces(const waveform_row& w)
 {
