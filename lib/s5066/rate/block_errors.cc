@@ -303,7 +303,8 @@ const block_error_curves& measured_block_errors(std::string_view channel)
         for (const auto& [name, curves] : all) {
             known += (known.empty() ? "" : ", ") + name;
         }
-        throw std::invalid_argument("channel '" + std::string(channel) + "': measured are " + known);
+        throw std::invalid_argument("channel '" + std::string(channel) +
+                                    "': measured are " + known);
     }
     return found->second;
 }
