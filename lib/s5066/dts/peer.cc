@@ -33,7 +33,7 @@ void turn_state::on_prompt(sim_time now)
 void turn_state::begin_own(sim_time now, bool is_quick, sim_time least)
 {
     // As long as an exchange beside bulk takes.
-    same_conversation = least + least / 2;
+    same_conversation = least + least / 4;
     constexpr double credit_every_s = 120;
     quick_credit = std::min(
         quick_credit + to_seconds(now - quick_credit_at) / credit_every_s, most_quick);
