@@ -13,7 +13,7 @@ from typing import Optional
 from gnuradio.hf import hf_python as hf
 
 #: Passbands in audio, Hz, by the width on the radio's knob, kHz.
-PASSBANDS = {2.2: (300, 2500), 2.4: (300, 2700), 2.7: (300, 3000), 3.0: (300, 3300)}
+PASSBANDS = {3.0: (300, 3300), 2.7: (300, 3000), 2.4: (300, 2700), 2.2: (300, 2500)}
 #: 6 poles, 1 dB of ripple, 60 dB beyond; and 6.8 ms, linear in phase, 60 dB.
 KINDS = {"crystal": "elliptic", "DSP": "fir"}
 #: Mode and SNR, dB, from which on it is looked for: on AWGN, on Poor.
