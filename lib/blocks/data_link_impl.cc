@@ -178,13 +178,13 @@ public:
     void set_emcon(bool on) override
     {
         std::lock_guard<std::mutex> lock(d_mutex);
-        d_node.set_emcon(d_now, on);
+        d_node.set_emcon(d_modem_now, on);
     }
 
     void set_broadcast(bool on) override
     {
         std::lock_guard<std::mutex> lock(d_mutex);
-        d_node.set_broadcast(d_now, on);
+        d_node.set_broadcast(d_modem_now, on);
     }
 
 private:
@@ -195,15 +195,15 @@ private:
         bool understood = false;
         {
             std::lock_guard<std::mutex> lock(d_mutex);
-            if (const auto now = r.time(keys::now());
-                now && *now >= d_now && !d_tick_open) {
-                d_now = *now;
+            if (const auto now = r.time(keys::now()); now && !d_tick_open) {
+                d_modem_now = *now;
                 set_utc(r);
                 understood = modem_messages::dispatch(msg, d_node, reply);
                 if (const auto reason = r.symbol(keys::reason());
                     r.type() == "tx_damaged")
                     d_node.on_tx_damaged(
-                        d_now, reason, modem_messages::ends_transmission(reason));
+                        d_modem_now, reason, modem_messages::ends_transmission(reason));
+                d_now = d_node.now();
             }
         }
         if (!understood) {
@@ -225,7 +225,7 @@ private:
             (d_utc_set && (r.flag(keys::lock_step()) || d_now - *d_utc_set < utc_again)))
             return;
         d_utc_set = d_now;
-        d_node.set_utc(d_now,
+        d_node.set_utc(d_modem_now,
                        std::chrono::duration<double>(
                            std::chrono::system_clock::now().time_since_epoch())
                            .count());
@@ -267,7 +267,7 @@ private:
             std::lock_guard<std::mutex> lock(d_mutex);
             for (const auto& [client, octets] : d_held)
                 primitive(client, octets);
-            key_up = d_node.want_tx(d_now);
+            key_up = d_node.want_tx(d_modem_now);
         }
         d_held.clear();
         d_tick_open = false;
@@ -303,11 +303,11 @@ private:
     void primitive(uint64_t client, const std::vector<uint8_t>& octets)
     {
         if (octets.empty()) {
-            d_node.client_gone(d_now, client);
+            d_node.client_gone(d_modem_now, client);
             return;
         }
         d_primitives.write(d_now, client, false, octets);
-        d_node.sis_in(d_now, client, octets);
+        d_node.sis_in(d_modem_now, client, octets);
     }
 
     // Everything that the node has to say, except to the modem.
@@ -355,7 +355,8 @@ private:
     const pmt::pmt_t d_modem, d_sis, d_log;
     mutable std::mutex d_mutex; // displays ask from other threads
     s5066::node d_node;
-    sim_time d_now{};
+    sim_time d_modem_now{}; // as the modem tells it
+    sim_time d_now{};       // station time, which never runs back
     std::optional<sim_time> d_utc_set;
     uint64_t d_bad_messages = 0;
     size_t d_lock_step_clients = 0;

@@ -14,6 +14,7 @@
 #include <boost/thread/thread.hpp>
 
 #include <algorithm>
+#include <chrono>
 
 namespace gr::hf {
 namespace {
@@ -172,13 +173,13 @@ pmt::pmt_t modem_impl::next_message(int wait_ms)
 template <class Parse>
 auto modem_impl::await(Parse parse, int patience_ms) -> decltype(parse(pmt::pmt_t()))
 {
-    const auto begin = boost::get_system_time();
-    const auto patience = boost::posix_time::milliseconds(patience_ms);
+    const auto end =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
     for (;;) {
         if (const auto msg = next_message(patience_ms)) {
             if (auto answer = parse(msg))
                 return answer;
-        } else if (!d_lock_step && boost::get_system_time() - begin >= patience) {
+        } else if (!d_lock_step && std::chrono::steady_clock::now() >= end) {
             return {};
         }
     }

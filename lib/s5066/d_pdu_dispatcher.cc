@@ -123,7 +123,9 @@ void d_pdu_dispatcher::end_reception(sim_time now)
                 p->new_connection();
             }
             d_maker.push_last_acks(*p);
-            warn(now, *p, d, warning_no_link);
+            if (!p->heard.link_break || carries_arq_data(d)) {
+                warn(now, *p, d, warning_no_link);
+            }
         }
     }
     d_early.clear();

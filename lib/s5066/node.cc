@@ -281,6 +281,10 @@ void node::impl::on_carrier(sim_time now, bool present)
 void node::impl::on_tick(sim_time now)
 {
     end_overdue_reception(now);
+    if (d_turns.transmitting() && now >= d_tx.overdue_at()) {
+        on_tx_damaged(now, "the modem tells no end of it", false);
+        on_tx_end(now);
+    }
     if (peer* p = d_turns.on_tick(now)) {
         on_silence(now, *p);
     }
@@ -335,7 +339,10 @@ std::optional<sim_time> node::impl::next_deadline() const
         add(*turn);
     }
     if (const auto end = rx_end_overdue()) {
-        add(*end);
+        add(end->at);
+    }
+    if (d_turns.transmitting()) {
+        add(d_tx.overdue_at());
     }
     if (housekeeping_needed()) {
         add(d_housekeeping_at);
@@ -378,30 +385,52 @@ node::~node() = default;
 
 void node::sis_in(sim_time now, client_id c, const uint8_t* p, size_t n)
 {
-    d_impl->d_sis.sis_in(now, c, p, n);
+    d_impl->d_sis.sis_in(d_impl->d_time.advance(now), c, p, n);
 }
-void node::client_gone(sim_time now, client_id c) { d_impl->d_sis.client_gone(now, c); }
+void node::client_gone(sim_time now, client_id c)
+{
+    d_impl->d_sis.client_gone(d_impl->d_time.advance(now), c);
+}
 std::optional<sis_output> node::poll_sis() { return d_impl->d_sis.poll(); }
 
-void node::on_tick(sim_time now) { d_impl->on_tick(now); }
-std::optional<mode> node::want_tx(sim_time now) { return d_impl->want_tx(now); }
+void node::on_tick(sim_time now) { d_impl->on_tick(d_impl->d_time.advance(now)); }
+std::optional<mode> node::want_tx(sim_time now)
+{
+    return d_impl->want_tx(d_impl->d_time.advance(now));
+}
 tx_octets node::pull(sim_time now, sim_time air_time, size_t max_octets)
 {
-    return d_impl->pull(now, air_time, max_octets);
+    const sim_time at = d_impl->d_time.advance(now);
+    return d_impl->pull(at, d_impl->d_time.of(air_time), max_octets);
 }
-void node::on_tx_end(sim_time now) { d_impl->on_tx_end(now); }
-void node::on_rx_start(sim_time now, const rx_start& e) { d_impl->on_rx_start(now, e); }
+void node::on_tx_end(sim_time now) { d_impl->on_tx_end(d_impl->d_time.advance(now)); }
+void node::on_rx_start(sim_time now, const rx_start& e)
+{
+    d_impl->on_rx_start(d_impl->d_time.advance(now), e);
+}
 void node::on_rx_octets(sim_time now, const rx_octets& e)
 {
-    d_impl->on_rx_octets(now, e);
+    d_impl->on_rx_octets(d_impl->d_time.advance(now), e);
 }
-void node::on_rx_end(sim_time now, const rx_end& e) { d_impl->on_rx_end(now, e); }
-void node::on_carrier(sim_time now, bool present) { d_impl->on_carrier(now, present); }
+void node::on_rx_end(sim_time now, const rx_end& e)
+{
+    const sim_time at = d_impl->d_time.advance(now);
+    d_impl->on_rx_end(at, { e.reason, d_impl->d_time.of(e.air_end) });
+}
+void node::on_carrier(sim_time now, bool present)
+{
+    d_impl->on_carrier(d_impl->d_time.advance(now), present);
+}
 void node::on_tx_damaged(sim_time now, const std::string& reason, bool ended)
 {
-    d_impl->on_tx_damaged(now, reason, ended);
+    d_impl->on_tx_damaged(d_impl->d_time.advance(now), reason, ended);
 }
-std::optional<sim_time> node::next_deadline() const { return d_impl->next_deadline(); }
+std::optional<sim_time> node::next_deadline() const
+{
+    const auto t = d_impl->next_deadline();
+    return t ? std::optional(d_impl->d_time.clock_at(*t)) : t;
+}
+sim_time node::now() const { return d_impl->d_time.now(); }
 
 const node_config& node::config() const { return d_impl->d_node.config; }
 void node::set_mode(const std::string& m) { d_impl->set_mode(m); }
@@ -411,9 +440,18 @@ void node::set_rate_policy(std::unique_ptr<rate_policy> p)
 }
 void node::set_trace(bool on) { d_impl->d_node.config.trace = on; }
 void node::set_tap(bool on) { d_impl->d_node.config.tap = on; }
-void node::set_broadcast(sim_time now, bool on) { d_impl->set_broadcast(now, on); }
-void node::set_utc(sim_time now, double utc) { d_impl->set_utc(now, utc); }
-void node::set_emcon(sim_time now, bool on) { d_impl->set_emcon(now, on); }
+void node::set_broadcast(sim_time now, bool on)
+{
+    d_impl->set_broadcast(d_impl->d_time.advance(now), on);
+}
+void node::set_utc(sim_time now, double utc)
+{
+    d_impl->set_utc(d_impl->d_time.advance(now), utc);
+}
+void node::set_emcon(sim_time now, bool on)
+{
+    d_impl->set_emcon(d_impl->d_time.advance(now), on);
+}
 size_t node::aligned_u_pdu_octets() const { return d_impl->aligned_u_pdu_octets(); }
 const node_stats& node::stats() const { return d_impl->d_node.stats; }
 node_state node::state() const { return d_impl->state(); }

@@ -105,6 +105,10 @@ public:
      *  that jump in time; modems that tick every 10 ms need not ask.
      */
     std::optional<sim_time> next_deadline() const;
+    /*! \brief Station time of the last call. It never runs back: if the times that calls bring step
+     *         back, it goes on from where it was (monotonic_time).
+     */
+    sim_time now() const;
 
     // Control
     const node_config& config() const;

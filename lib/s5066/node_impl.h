@@ -13,6 +13,7 @@
 #include "s5066/dts/segment_length.h"
 #include "s5066/dts/transmission_builder.h"
 #include "s5066/dts/transmission_planner.h"
+#include "s5066/monotonic_time.h"
 #include "s5066/node.h"
 #include "s5066/rate/adaptive_rate.h"
 #include "s5066/sis/sis_server.h"
@@ -74,6 +75,7 @@ public:
 
     node_context d_node;
     sis_server d_sis;
+    monotonic_time d_time; // all times below node are of it
 
 private:
     // Peers
@@ -89,8 +91,8 @@ private:
     // Reception (node_receive.cc)
     void on_received(sim_time now, const received_d_pdu& r);
     void after_reception(sim_time now);
-    //! When a reception counts as over by its EOT, whatever the modem says.
-    std::optional<sim_time> rx_end_overdue() const;
+    //! When the reception counts as over, whatever the modem says. Empty: there is none.
+    std::optional<incoming_transmission::overdue> rx_end_overdue() const;
     void end_overdue_reception(sim_time now);
     //! Counts and logs D_PDUs of which not even a header could be read.
     void note_unread(sim_time now, const address& from, unsigned d_pdus);

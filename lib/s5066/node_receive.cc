@@ -11,7 +11,7 @@ void node::impl::on_rx_start(sim_time now, const rx_start& e)
 {
     d_rx_overdue = false;
     d_turns.begin_reception();
-    d_rx.begin(e);
+    d_rx.begin(now, e);
     d_dispatcher.begin_reception();
     ++d_node.stats.receptions;
     for (auto& [raw, p] : d_node.peers) {
@@ -46,6 +46,11 @@ void node::impl::on_received(sim_time now, const received_d_pdu& r)
          std::find(c.groups.begin(), c.groups.end(), d.dst) != c.groups.end());
     if (d.src == c.own || (d.dst != c.own && !group)) {
         ++d_node.stats.d_pdus_for_others;
+        if (peer* p = d_node.find_peer(d.src)) {
+            // It is there, and its transmission is about to end: no need to wait for that.
+            p->turn.ready_at =
+                std::max(std::min(p->turn.ready_at, now), p->turn.not_before);
+        }
         return;
     }
     ++d_node.stats.d_pdus_received[static_cast<size_t>(d.type)];
@@ -67,20 +72,20 @@ void node::impl::on_received(sim_time now, const received_d_pdu& r)
     d_links.tell(now);
 }
 
-std::optional<sim_time> node::impl::rx_end_overdue() const
+std::optional<incoming_transmission::overdue> node::impl::rx_end_overdue() const
 {
-    return d_turns.receiving() ? d_rx.end_overdue() : std::nullopt;
+    return d_turns.receiving() ? std::optional(d_rx.end_overdue()) : std::nullopt;
 }
 
 /* Receivers wait through fades of seconds, and so for as long after an end that they did not see. Who
  * sent wants its answer sooner, and has told when (C.3.2.3, EOT). */
 void node::impl::end_overdue_reception(sim_time now)
 {
-    const auto at = rx_end_overdue();
-    if (!at || now < *at) {
+    const auto end = rx_end_overdue();
+    if (!end || now < end->at) {
         return;
     }
-    d_node.log.trace(now, "end of transmission by its EOT");
+    d_node.log.trace(now, end->why);
     on_rx_end(now, { rx_end_reason::lost, now });
     d_rx_overdue = true;
 }
@@ -96,7 +101,7 @@ void node::impl::on_rx_end(sim_time now, const rx_end& e)
     }
     const sim_time end = d_rx.finish(now, e);
     d_rx.note_unread(d_turns.waiting());
-    d_turns.end_reception(end, d_rx.non_arq_alone());
+    d_turns.end_reception(end, d_rx.non_arq_alone(), d_rx.only_to());
     d_dispatcher.end_reception(now);
     after_reception(now);
     const bool preempted = e.reason == rx_end_reason::preempted;
@@ -135,7 +140,7 @@ void node::impl::after_reception(sim_time now)
         if (was_silent) {
             d_node.report(now, p);
         }
-        d_access.answered();
+        d_access.answered(now);
         p.arq.data_last = p.arq.data_last && (p.heard.data || !p.heard.arq);
         p.expedited.data_last =
             p.expedited.data_last && (p.heard.expedited || !p.heard.arq);

@@ -175,6 +175,8 @@ void emulated_air::block(const signal_ptr& s,
                                  static_cast<std::ptrdiff_t>(s->sent_octets),
                              s->octets.begin() + static_cast<std::ptrdiff_t>(until));
     s->sent_octets = until;
+    const uint64_t number = s->given_blocks;
+    s->given_blocks += out.empty() ? 0 : 1;
     const sim_time from = s->begin + s->timing.block_begin(k);
     const sim_time end = s->begin + s->timing.block_end(k);
     for (emulated_modem* to : d_modems) {
@@ -183,31 +185,35 @@ void emulated_air::block(const signal_ptr& s,
         }
         const path p = path_between(s->from, to->id());
         const sim_time at = end + p.delay + to->rx_latency(s->m);
-        d_scheduler.at(at, to->guarded([this, s, to, p, out, from, end, last]() mutable {
-            const bool noise = disturbed(*s, to->id(), from, end);
-            const bool coded = p.fading || p.blocks;
-            const double ber = block_ber(p, *s, from, end);
-            add_errors(
-                out, noise ? 0.5 : ber, coded && !noise ? s5066::error_burst_bits : 1);
-            rx_octets e;
-            e.octets = std::move(out);
-            e.snr_db = p.fading ? p.fading->mean_db(from, end, s->m) : p.snr_db;
-            if (p.fading) {
-                e.doppler_hz = p.fading->doppler_hz(from, end, d_readings);
-            }
-            const bool again = p.duplicate > 0 && uniform() < p.duplicate;
-            const bool late = !last && p.reorder > 0 && uniform() < p.reorder;
-            to->block_over(s, e, late);
-            if (again) {
-                to->block_over(s, e, false);
-            }
-            if (last) {
-                // The end of message is 32 bits like all others.
-                const bool eom = !noise && !(p.eom_loss > 0 && uniform() < p.eom_loss) &&
-                                 !(coded && uniform() < 1 - std::exp(-32 * ber));
-                to->signal_over(s, end + p.delay, eom);
-            }
-        }));
+        d_scheduler.at(
+            at, to->guarded([this, s, to, p, out, number, from, end, last]() mutable {
+                const bool noise = disturbed(*s, to->id(), from, end);
+                const bool coded = p.fading || p.blocks;
+                const double ber = block_ber(p, *s, from, end);
+                add_errors(out,
+                           noise ? 0.5 : ber,
+                           coded && !noise ? s5066::error_burst_bits : 1);
+                rx_octets e;
+                e.octets = std::move(out);
+                e.number = number;
+                e.snr_db = p.fading ? p.fading->mean_db(from, end, s->m) : p.snr_db;
+                if (p.fading) {
+                    e.doppler_hz = p.fading->doppler_hz(from, end, d_readings);
+                }
+                const bool again = p.duplicate > 0 && uniform() < p.duplicate;
+                const bool late = !last && p.reorder > 0 && uniform() < p.reorder;
+                to->block_over(s, e, late);
+                if (again) {
+                    to->block_over(s, e, false);
+                }
+                if (last) {
+                    // The end of message is 32 bits like all others.
+                    const bool eom = !noise &&
+                                     !(p.eom_loss > 0 && uniform() < p.eom_loss) &&
+                                     !(coded && uniform() < 1 - std::exp(-32 * ber));
+                    to->signal_over(s, end + p.delay, eom);
+                }
+            }));
         if (last) {
             d_scheduler.at(end + p.delay + to->d_config.carrier_release,
                            to->guarded([to] { to->sense(); }));

@@ -96,6 +96,7 @@ private:
         sim_time begin{};
         std::optional<sim_time> end;
         size_t sent_octets = 0;
+        uint64_t given_blocks = 0; // with octets
         std::vector<uint8_t> octets;
         std::vector<size_t> dropped_at; // stations that do not hear it at all
     };

@@ -51,7 +51,7 @@ void emulated_modem::step_clock(sim_time by)
 void emulated_modem::service()
 {
     d_user.on_tick(clock());
-    if (!d_sending && !d_hearing) {
+    if (!d_sending) {
         if (const auto m = d_user.want_tx(clock())) {
             start(*m);
         }
@@ -88,8 +88,14 @@ void emulated_modem::schedule()
                    }));
 }
 
+// Keys up, and breaks off what is being received, as a modem with samples does.
 void emulated_modem::start(const mode& m)
 {
+    if (d_hearing) {
+        d_hearing.reset();
+        d_late.reset();
+        d_user.on_rx_end(clock(), { rx_end_reason::preempted, clock() });
+    }
     d_sending = d_air.begin(this, m);
     d_carrier = false;
     d_bits = 0;

@@ -41,6 +41,7 @@ std::shared_ptr<snr_trace> set_paths(emulated_air& air,
         there.signal_power = back.signal_power = kernel::mean_power(fastest);
     }
     back.seed += 1000;
+    back.mean_db = t.back_mean_db.value_or(back.mean_db);
     path p;
     const auto trace = std::make_shared<snr_trace>(snr_trace::make(there));
     p.fading = trace;
@@ -86,6 +87,7 @@ rate_trial_result run(const rate_trial& t)
     station a(s, air, c);
     c.own = s5066::address("1.2.0.0");
     c.seed += 1;
+    c.mode = t.back_mode.empty() ? t.mode : t.back_mode;
     station b(s, air, c);
 
     const auto trace = set_paths(air, a, b, t, modes.back());

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace gr::hf::sim {
@@ -14,8 +15,10 @@ namespace gr::hf::sim {
 //! Bulk ARQ over a changing channel.
 struct rate_trial {
     std::string mode = "auto"; //!< of both stations
+    std::string back_mode;     //!< of the second one, which answers; empty: the same
     //! Both ways, with independent fading. signal_power 0: that of the fastest mode.
     trace_config channel;
+    std::optional<double> back_mean_db; //!< of the way back; empty: the same
     double duration_s = 3600;
     uint64_t seed = 1;
     s5066::node_config base;                     //!< further settings of both stations

@@ -466,7 +466,7 @@ scenario_result experiment::results()
 void scenario::validate() const
 {
     within("scenario", "duration_s", duration_s, 1, longest_s);
-    within("scenario", "stations", static_cast<double>(stations.size()), 2, 32);
+    within("scenario", "stations", static_cast<double>(stations.size()), 2, 64);
     within("scenario", "traffic", static_cast<double>(traffic.size()), 0, 200);
     std::vector<std::string> names;
     for (size_t i = 0; i < stations.size(); ++i) {

@@ -91,7 +91,7 @@ struct scenario_path {
 struct scenario {
     double duration_s = 3600; //!< at most; it ends when every finite flow is complete
     uint64_t seed = 1;
-    std::vector<scenario_station> stations; //!< 2 to 32
+    std::vector<scenario_station> stations; //!< 2 to 64
     std::vector<scenario_path> paths;       //!< later ones count more than earlier ones
     std::vector<scenario_traffic> traffic;
     std::vector<scenario_fault> faults;

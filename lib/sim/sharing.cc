@@ -109,9 +109,9 @@ struct sender {
 
 void validate(const sharing_trial& t)
 {
-    if (t.stations < 2 || t.stations > 32) {
+    if (t.stations < 2 || t.stations > 64) {
         throw std::invalid_argument("stations " + std::to_string(t.stations) +
-                                    ": must be 2 to 32");
+                                    ": must be 2 to 64");
     }
     if (t.u_pdu_octets < 8 || t.u_pdu_octets > 2048) {
         throw std::invalid_argument("u_pdu_octets " + std::to_string(t.u_pdu_octets) +

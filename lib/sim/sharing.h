@@ -20,7 +20,7 @@ enum class sharing_pattern {
 //! Stations that share one channel and all have more to send than it carries.
 struct sharing_trial {
     std::string mode = "4539-2400S";
-    unsigned stations = 3; //!< 2 to 32
+    unsigned stations = 3; //!< 2 to 64
     sharing_pattern pattern = sharing_pattern::one_way;
     //! The last station begins to send so much later than the others.
     double late_s = 0;

@@ -388,3 +388,29 @@ TEST(soak, a_day_of_bad_channel)
     EXPECT_EQ(net.a.node().stats().out_of_sync + net.b.node().stats().out_of_sync, 0u);
     EXPECT_EQ(net.a.node().stats().links_failed + net.b.node().stats().links_failed, 0u);
 }
+
+// Of the D_PDUs in a block that comes late, or twice, those with a window edge would look like those
+// of a peer that has lost its numbers.
+TEST(faults, blocks_out_of_order_and_twice_cause_no_resets)
+{
+    for (const double share : { 0.02, 0.2 }) {
+        for (const char* mode : { "4539-2400S", "4539-9600US" }) {
+            path p;
+            p.reorder = p.duplicate = share;
+            two_stations net(mode, p, 5);
+            net.source_a.send(net.b.address(), 100000, 200);
+            net.s.run_until(seconds(30)); // no crossed calls
+            net.source_b.send(net.a.address(), 100000, 200);
+            net.s.run_until(hours(1));
+            EXPECT_EQ(net.sink_b.octets(), 100000u);
+            EXPECT_EQ(net.sink_a.octets(), 100000u);
+            EXPECT_EQ(net.sink_a.repeated() + net.sink_b.repeated(), 0u);
+            for (station* s : { &net.a, &net.b }) {
+                const auto& n = s->node().stats();
+                EXPECT_EQ(n.resets + n.out_of_sync, 0u) << mode << ", " << share;
+                EXPECT_EQ(n.d_pdus_repeated, 0u) << mode << ", " << share;
+                EXPECT_EQ(n.segment_crc_errors, 0u) << mode << ", " << share;
+            }
+        }
+    }
+}

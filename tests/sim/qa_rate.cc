@@ -152,12 +152,40 @@ TEST(adaptive_policy, learns_from_acknowledgements_of_peers_that_do_not_advise)
 {
     adaptive_rate_policy p(*rate_range::parse("auto"));
     p.on_reception({}, there, heard("4539-600S", 25));
+    ASSERT_EQ(p.choose({}, bulk()).rate_bps, 600) << "what it uses itself";
+    p.on_frames({}, there, p.choose({}, bulk()), 10, 0, 200);
     ASSERT_EQ(p.choose({}, bulk()).rate_bps, 9600) << "as well as the other way";
     for (int i = 0; i < 10; ++i) {
         p.choose({}, bulk());
         p.on_frames({}, there, p.choose({}, { there }), 100, 95, 200);
     }
     EXPECT_LT(p.choose({}, bulk()).rate_bps, 9600);
+}
+
+// What the peer sends in says what may reach it, until it tells; who asks again has not heard the answer.
+TEST(adaptive_policy, answers_start_at_the_mode_of_the_call_and_climb)
+{
+    adaptive_rate_policy p(*rate_range::parse("auto"));
+    tx_context answer;
+    answer.peer = there;
+    answer.ack_only = true;
+    p.on_reception({}, there, heard("4539-600S", 25));
+    const mode first = p.choose({}, answer);
+    EXPECT_LE(first.rate_bps, 600);
+    reception again = heard("4539-75S", 25);
+    again.again = true;
+    p.on_reception({}, there, again);
+    EXPECT_EQ(p.choose({}, answer).rate_bps, 75) << "it has asked more slowly";
+    int before = 75;
+    for (int k = 0; k < 4; ++k) {
+        p.on_reception({}, there, heard("4539-75S", 25));
+        const int rate = p.choose({}, answer).rate_bps;
+        EXPECT_GE(rate, before);
+        before = rate;
+    }
+    EXPECT_GE(before, 1200);
+    p.on_advice({}, there, mode::parse("4539-300S"));
+    EXPECT_LE(p.choose({}, answer).rate_bps, 300) << "but what the peer advises counts";
 }
 
 // Two data transmissions in the advised mode arrive, both answers are lost, and what asks is answered.
@@ -287,6 +315,32 @@ TEST(adaptive_policy, tries_nothing_that_promises_little)
     p.on_reception({}, there, heard("4539-600S", 30));
     tries(p, 30, 10, 2400); // until it is known that fast fading bars high rates
     EXPECT_TRUE(tries(p, 30, 10, 2400).empty());
+}
+
+// One way 10 to 20 dB worse than the other: both data and answers find their modes.
+TEST(adaptive_link, carries_where_one_way_is_much_worse)
+{
+    struct row {
+        double there_db, back_db, fading_hz;
+        const char *mode, *back_mode; // best fixed pair, by trying all (hf bench link)
+    };
+    for (const row& r : { row{ 20, 0, 0, "4539-9600S", "4539-1200S" },
+                          row{ 15, 0, 1, "4539-4800L", "4539-300S" },
+                          row{ 20, 5, 0.5, "4539-8000L", "4539-600S" },
+                          row{ 0, 20, 0, "4539-600S", "4539-1200S" } }) {
+        rate_trial t;
+        t.channel.mean_db = r.there_db;
+        t.back_mean_db = r.back_db;
+        t.channel.fading_hz = r.fading_hz;
+        t.duration_s = 900;
+        t.mode = r.mode;
+        t.back_mode = r.back_mode;
+        const double fixed = run(t).goodput_bps;
+        t.mode = t.back_mode = "auto";
+        const auto found = run(t);
+        EXPECT_GE(found.goodput_bps, 0.8 * fixed) << r.there_db << " " << r.back_db;
+        EXPECT_EQ(found.links_failed, 0u);
+    }
 }
 
 TEST(fading, standard_requirements_are_met_and_not_by_far)

@@ -169,7 +169,7 @@ TEST(scenario, octets_delivered_twice_and_out_of_order_do_no_harm)
     const double clear = goodput(s);
     s.paths = { { "", "", with(0, 0.02, 0.02) } };
     const double disturbed = goodput(s);
-    EXPECT_LT(disturbed, clear);
+    EXPECT_GT(disturbed, 0.98 * clear); // the last block may be late
     EXPECT_EQ(run(s).flows[0].out_of_order, 0u);
 }
 
@@ -236,7 +236,7 @@ TEST(scenario, steady_and_unlimited_flows_share_the_channel)
 TEST(scenario, says_what_is_wrong)
 {
     auto s = with_stations(1);
-    EXPECT_NE(refusal(s).find("stations 1: must be 2 to 32"), std::string::npos);
+    EXPECT_NE(refusal(s).find("stations 1: must be 2 to 64"), std::string::npos);
     s = with_stations(2);
     s.stations[1].name = "A";
     EXPECT_NE(refusal(s).find("station 2: name 'A'"), std::string::npos);

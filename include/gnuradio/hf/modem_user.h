@@ -22,13 +22,16 @@ struct rx_start {
     bool joined = false;
 };
 
-//! Octets of one decoded interleaver block, in order; erroneous bits are left in place.
+//! Octets of one decoded interleaver block; erroneous bits are left in place.
 struct rx_octets {
     std::vector<uint8_t> octets; //!< first bit received is bit 0 of the first octet
     double snr_db = 0;           //!< in the mode's bandwidth, measured over the block
     double quality = 1;          //!< decoder's confidence: 0 = guesses, 1 = no doubt
     //! Two-sigma Doppler spread during the block; empty: the modem does not measure it.
     std::optional<double> doppler_hz = std::nullopt;
+    /*! Of the block within its reception, those without octets not counted: 0, 1, 2... Empty: the
+     *  modem gives blocks in their order, each once. */
+    std::optional<uint64_t> number = std::nullopt;
 };
 
 //! How a received transmission ended.

@@ -14,15 +14,46 @@ constexpr sim_time station_memory = std::chrono::minutes(15);
 constexpr size_t max_stations = 64;
 // Slots for stations that are not on the list; more of them when some have just come.
 constexpr unsigned few_new_slots = 2, many_new_slots = 8;
+// From the end of a preamble that may be on the air to our own, s.
+constexpr double preamble_doubt_s = 0.2;
+// Few where a new station may be hidden from some: they notice the answer to a short call before they begin.
+constexpr unsigned hidden_new_slots = 3;
+// Known stations that are not on the list have slots of their own after the first ones, so many at most:
+// then several share one.
+constexpr unsigned regular_slots = 16;
 // Turns of others for which these are left free.
 constexpr unsigned many_rounds = 4;
+// So many stations that let their turn pass lately begin now and then, and several at a time.
+constexpr size_t several_stations = 3;
 constexpr unsigned most_doublings = 2;
 // Runs of a station without a pause in which others could begin, in such pauses: at first, since it
 // may not be the only one, and at least, so that the pauses cost little where they are long.
 constexpr double first_run_gaps = 20, run_gaps = 200;
+// From the end of another's transmission to keying, in 3 kHz, unless it is set.
+constexpr double usual_turnaround_s = 0.1;
+// Two others give way to a third station sooner for so long after it was heard.
+constexpr sim_time third_memory = std::chrono::hours(2);
+// Turns of two longest transmissions, after which known stations get a pause to begin in, s.
+constexpr double two_turns_s = 20;
 // Answer to a longest transmission, with its pauses.
 constexpr double answer_s = 3;
 } // namespace
+
+// What follows from what was heard and done.
+struct channel_access::rules {
+    static double slowest_s(const channel_access& c);
+    static bool held_long(const channel_access& c, sim_time at);
+    static bool crowded(const channel_access& c, sim_time at);
+    static bool others_first(const channel_access& c, sim_time turn_at);
+    static unsigned chances(const channel_access& c);
+    static bool several(const channel_access& c);
+    static bool regular(const channel_access& c, sim_time now);
+    static unsigned regulars_ahead(const channel_access& c);
+    static unsigned first_slots(const channel_access& c);
+    static bool hidden_ahead(const channel_access& c);
+    static sim_time hidden_turn(const channel_access& c);
+    static sim_time hidden_answer(const channel_access& c, address asked);
+};
 
 void channel_access::set_modes(int bandwidth_hz, sim_time longest_preamble)
 {
@@ -34,7 +65,9 @@ void channel_access::set_modes(int bandwidth_hz, sim_time longest_preamble)
 // pauses around it count.
 double channel_access::turnaround_s() const
 {
-    return d_config.turnaround_s > 0 ? d_config.turnaround_s : d_wideband ? 0.05 : 0.1;
+    return d_config.turnaround_s > 0 ? d_config.turnaround_s
+           : d_wideband              ? usual_turnaround_s / 2
+                                     : usual_turnaround_s;
 }
 
 double channel_access::hold_s() const
@@ -51,8 +84,30 @@ sim_time channel_access::noticed_after() const
 sim_time channel_access::guard_time() const
 {
     // Another station may answer: its turnaround (ours goes on at the same time), our delay in
-    // noticing it.
-    return from_seconds(turnaround_s()) + noticed_after();
+    // noticing it. All count with the slowest one, so that all have the same slots.
+    return from_seconds(rules::slowest_s(*this)) + noticed_after();
+}
+
+double channel_access::rules::slowest_s(const channel_access& c)
+{
+    double most = c.turnaround_s();
+    for (const auto& [raw, s] : c.d_keys_after) {
+        most = std::max(most, s);
+    }
+    return most;
+}
+
+void channel_access::timed(sim_time begin, address a)
+{
+    const double s = to_seconds(begin - d_busy_end);
+    if (d_asked != a || d_heard_at.count(a.raw()) == 0 || s < 0 ||
+        s > d_config.peer_turnaround_s + usual_turnaround_s) {
+        return;
+    }
+    // Ticks make it a little longer; now and then it is much longer.
+    const double rounded = s < 2 * usual_turnaround_s ? 0 : s;
+    const auto it = d_keys_after.emplace(a.raw(), rounded).first;
+    it->second = std::min(it->second, rounded);
 }
 
 double channel_access::answer_wait_s() const
@@ -74,6 +129,72 @@ void channel_access::heard(sim_time now, address a)
         d_newest_heard_at = now;
     }
     d_heard_at[a.raw()] = now;
+    if (shared()) {
+        d_shared_at = now;
+    }
+    d_hidden_at.erase(a.raw());
+}
+
+void channel_access::overheard(sim_time now, address to, bool acked, bool data)
+{
+    if (to == d_config.own || to.is_group() || d_heard_at.count(to.raw()) != 0 ||
+        (d_hidden_at.size() >= max_stations && d_hidden_at.count(to.raw()) == 0)) {
+        return;
+    }
+    if (!acked && d_hidden_at.count(to.raw()) == 0) {
+        return; // perhaps it never answers
+    }
+    d_hidden_at[to.raw()] = now;
+    if (acked && !d_acked_hidden) {
+        d_hidden_served = now - d_busy_end +
+                          (d_hidden_run == to.raw() ? d_hidden_served : sim_time::zero());
+        d_hidden_run = to.raw();
+        d_share.served(to, now - from_seconds(answer_s)); // before this answer
+    }
+    d_acked_hidden = d_acked_hidden || acked;
+    d_data_for_hidden = d_data_for_hidden || data;
+}
+
+void channel_access::ended(sim_time end, std::optional<address> asked)
+{
+    d_busy_end = end;
+    d_asked = asked;
+    const bool hidden = asked && d_hidden_at.count(asked->raw()) != 0;
+    d_hidden_until = end + (hidden ? rules::hidden_turn(*this) : sim_time::zero());
+    d_hidden_wait = hidden ? rules::hidden_answer(*this, *asked) : sim_time::zero();
+    d_acked_hidden = d_data_for_hidden = false;
+}
+
+// How long a hidden station may transmit that was just addressed: it answers data, and goes on with its
+// own unless it knows that we have waited longer. Whoever is not on the list cannot know, and tries.
+sim_time channel_access::rules::hidden_answer(const channel_access& c, address asked)
+{
+    if (c.d_share.is_ahead(c.d_config.own, asked)) {
+        const bool goes_on = 2 * c.d_hidden_served < c.turn_length(); // others_first(c)
+        return c.d_data_for_hidden ? c.guard_time() + from_seconds(answer_s)
+               : goes_on           ? hidden_turn(c)
+                                   : sim_time::zero();
+    }
+    return c.d_data_for_hidden || c.d_share.has(c.d_config.own) ? hidden_turn(c)
+                                                                : sim_time::zero();
+}
+
+sim_time channel_access::rules::hidden_turn(const channel_access& c)
+{
+    return c.guard_time() + c.turn_length() + c.d_longest_preamble +
+           from_seconds(answer_s);
+}
+
+sim_time channel_access::clear_at(sim_time at, sim_time free_at) const
+{
+    return at > free_at + shared_slot() ? std::max(at, d_hidden_until) : at;
+}
+
+bool channel_access::rules::hidden_ahead(const channel_access& c)
+{
+    return std::any_of(c.d_hidden_at.begin(), c.d_hidden_at.end(), [&c](const auto& e) {
+        return c.d_share.is_ahead(address::node(e.first), c.d_config.own);
+    });
 }
 
 // Our part of the cycle in which each station that has data gets the channel once.
@@ -87,9 +208,9 @@ sim_time channel_access::turn_length() const
 }
 
 // Nobody but those in the present exchange could begin for longer than a longest transmission.
-bool channel_access::held_long(sim_time at) const
+bool channel_access::rules::held_long(const channel_access& c, sim_time at)
 {
-    return at - d_gap_at > from_seconds(d_config.max_transmission_s + answer_s);
+    return at - c.d_gap_at > from_seconds(c.d_config.max_transmission_s + answer_s);
 }
 
 // Another transmission of ours, so long, would keep out for too long whoever was not heard yet: at
@@ -101,38 +222,42 @@ bool channel_access::gap_due(sim_time at, sim_time length) const
         to_seconds(guard_time()) + few_new_slots * to_seconds(shared_slot());
     const double longest_s = d_config.max_transmission_s;
     const double first_s = first_run_gaps * gap_s * static_cast<double>(1u << 2 * d_gaps);
-    const double run_s =
+    double run_s =
         std::min(longest_s + first_s, std::max(d_config.lone_run_s, run_gaps * gap_s));
+    if (d_shared_at && at - *d_shared_at < third_memory) {
+        run_s = std::min(run_s, 2 * longest_s + two_turns_s);
+    }
     return at - d_gap_at + length > from_seconds(run_s);
 }
 
 // There may be stations that could not begin for long.
-bool channel_access::crowded(sim_time at) const
+bool channel_access::rules::crowded(const channel_access& c, sim_time at)
 {
-    return held_long(at) || gap_due(at, from_seconds(d_config.max_transmission_s));
+    return held_long(c, at) || c.gap_due(at, from_seconds(c.d_config.max_transmission_s));
 }
 
 // Another station has waited longer for its turn. Of two alone that is the other end of the link:
 // without data in its answer it has none, or gives way, and then we do as well.
-bool channel_access::others_first(sim_time turn_at) const
+bool channel_access::rules::others_first(const channel_access& c, sim_time turn_at)
 {
-    if (d_share.ahead_of(d_config.own) == 0) {
+    if (c.d_share.ahead_of(c.d_config.own) == 0) {
         return false;
     }
-    if (!shared()) {
-        return held_long(turn_at);
+    if (!c.shared()) {
+        return held_long(c, turn_at);
     }
     // Where stations have just come more are likely to, and the first words of each must do. Whoever
     // comes where the others have been for long is the only one.
     const bool alone =
-        turn_at - d_newest_heard_at > from_seconds(d_config.share_cycle_s / 2);
-    return !(d_served && (d_new_rounds == 0 || alone) &&
-             2 * d_served_time < turn_length());
+        turn_at - c.d_newest_heard_at > from_seconds(c.d_config.share_cycle_s / 2);
+    return !(c.d_served && (c.d_new_rounds == 0 || alone) &&
+             2 * c.d_served_time < c.turn_length());
 }
 
 bool channel_access::must_yield(sim_time turn_at, double length_s) const
 {
-    return gap_due(turn_at, from_seconds(length_s)) || others_first(turn_at);
+    return gap_due(turn_at, from_seconds(length_s)) ||
+           rules::others_first(*this, turn_at);
 }
 
 void channel_access::began(sim_time begin, address a)
@@ -141,12 +266,14 @@ void channel_access::began(sim_time begin, address a)
         return;
     }
     d_gap_at = begin;
+    d_last_began = a.raw();
     if (d_new_rounds < many_rounds) {
         d_gaps = std::min(d_gaps + 1, most_doublings);
     }
     if (!d_share.has(a)) {
+        // Whether ours is heard the answer tells.
+        d_new_heard = a != d_config.own || (d_new_heard && d_new_rounds > 0);
         d_new_rounds = many_rounds;
-        d_new_heard = true;
     } else if (d_new_rounds > 0) {
         // The only one that is known began when all new ones could have: there are none.
         d_new_rounds = d_share.stations() == 1 ? 0 : d_new_rounds - 1;
@@ -155,8 +282,23 @@ void channel_access::began(sim_time begin, address a)
     d_served = false;
 }
 
+bool channel_access::heard_since(sim_time t, address a) const
+{
+    const auto it = d_heard_at.find(a.raw());
+    return it != d_heard_at.end() && it->second > t;
+}
+
+bool channel_access::others_since(sim_time t, address a) const
+{
+    return d_unknown_at > t ||
+           std::any_of(d_heard_at.begin(), d_heard_at.end(), [&](const auto& e) {
+               return e.first != a.raw() && e.second > t;
+           });
+}
+
 void channel_access::began_unknown(sim_time noticed, bool may_be_answer)
 {
+    d_unknown_at = noticed;
     if (!may_be_answer && noticed - d_busy_end >= guard_time()) {
         d_new_heard = d_new_heard && d_new_rounds > 0;
         d_new_rounds = many_rounds;
@@ -166,40 +308,88 @@ void channel_access::began_unknown(sim_time noticed, bool may_be_answer)
 
 sim_time channel_access::shared_slot() const
 {
-    // Whoever keys first must have been noticed before the next slot begins.
+    // Whoever keys first must have been noticed before the next slot begins. How long a station
+    // takes to key after others is in guard_time(), so slots are the same for all.
     const double margin_s = d_senses ? 0 : d_config.rx_latency_s / 2;
+    const double keying_s = d_wideband ? usual_turnaround_s / 2 : usual_turnaround_s;
     return std::max(from_seconds(d_config.contention_slot_s),
-                    from_seconds(turnaround_s() - margin_s) + noticed_after());
+                    from_seconds(keying_s - margin_s) + noticed_after());
 }
 
 // One in so many times a station begins at once whose transmissions were not answered, or want no
 // answer.
-unsigned channel_access::chances() const
+unsigned channel_access::rules::chances(const channel_access& c)
 {
     constexpr unsigned without_arq = 4;
     constexpr unsigned unanswered = 2;
-    return d_unsure ? without_arq : d_unheard > 0 ? unanswered : 1;
+    // The order of the list settles the first collision.
+    return c.d_unsure ? without_arq : c.d_unheard > 1 ? unanswered : 1;
 }
 
-// Slots to wait on the free channel. The first ones are for stations that the others do not know of,
-// at random. Then all others follow in the order in which they have waited.
+// Many stations have a little to send each, as all know by listening.
+bool channel_access::rules::several(const channel_access& c)
+{
+    return c.shared() && c.d_share.recent() >= c.d_share.stations() + several_stations;
+}
+
+// All others know of us, by what was answered.
+bool channel_access::rules::regular(const channel_access& c, sim_time now)
+{
+    return c.d_known_at && now - *c.d_known_at < station_memory && c.d_unheard < 2;
+}
+
+// Of the known stations that are not on the list, those whose slot comes before ours: in the order of
+// addresses, from that of the last one that began on the free channel on. All count the same.
+unsigned channel_access::rules::regulars_ahead(const channel_access& c)
+{
+    const auto place = [&c](uint32_t raw) { return raw - c.d_last_began - 1; };
+    const uint32_t own = c.d_config.own.raw();
+    return static_cast<unsigned>(
+        std::count_if(c.d_heard_at.begin(), c.d_heard_at.end(), [&](const auto& e) {
+            return place(e.first) < place(own) && !c.d_share.has(address::node(e.first));
+        }));
+}
+
+// Slots before those of the stations on the list.
+unsigned channel_access::rules::first_slots(const channel_access& c)
+{
+    if (c.d_new_rounds == 0 && !several(c)) {
+        return c.d_hidden_at.empty() ? few_new_slots : hidden_new_slots;
+    }
+    const auto others = static_cast<unsigned>(
+        std::count_if(c.d_heard_at.begin(), c.d_heard_at.end(), [&c](const auto& e) {
+            return !c.d_share.has(address::node(e.first));
+        }));
+    const unsigned all =
+        others + (c.d_share.has(c.d_config.own) || !c.d_known_at ? 0 : 1);
+    return std::max(many_new_slots, few_new_slots + std::min(all, regular_slots));
+}
+
+// Slots to wait on the free channel. The first ones are for stations that are not on the list: those that
+// the others do not know of draw one, the others have one each where several may begin. Then all
+// others follow in the order in which they have waited.
 unsigned channel_access::contention_slot(sim_time end, size_t peers)
 {
     constexpr unsigned last_slots = 4;
-    if (!shared() && !crowded(end)) {
+    if (!shared() && !rules::crowded(*this, end)) {
         const auto others = static_cast<unsigned>(std::max<size_t>(peers, 1));
         return static_cast<unsigned>(d_random() % std::min(others, max_slots));
     }
-    const bool many = d_new_rounds > 0;
+    const bool many = d_new_rounds > 0 || rules::several(*this);
+    const unsigned first = rules::first_slots(*this);
     if (d_share.has(d_config.own)) {
-        return (many ? many_new_slots : few_new_slots) + d_share.ahead_of(d_config.own) +
-               static_cast<unsigned>(d_random() % chances());
+        return first + d_share.ahead_of(d_config.own) +
+               static_cast<unsigned>(d_random() % rules::chances(*this));
+    }
+    if (many && (d_new_heard || rules::several(*this)) && rules::regular(*this, end) &&
+        shared()) {
+        return few_new_slots + rules::regulars_ahead(*this) % regular_slots;
     }
     // Others may not know what makes us think that several are new: half of the time we draw among
     // the slots that they leave free in any case.
     const bool wide =
         many && (d_new_heard || d_share.stations() == 0 || d_random() % 2 == 0);
-    const unsigned new_slots = wide ? many_new_slots : few_new_slots;
+    const unsigned new_slots = wide ? first : few_new_slots;
     const bool pass = many && d_unheard > 1 && d_random() % 2 == 0;
     return static_cast<unsigned>(pass ? new_slots + d_share.stations() +
                                             d_random() % last_slots
@@ -208,18 +398,33 @@ unsigned channel_access::contention_slot(sim_time end, size_t peers)
 
 sim_time channel_access::wait_of_others(sim_time end, size_t peers)
 {
-    return d_config.slot > 0
-               ? std::max(from_seconds(d_config.slot_s * (d_config.slot + 1)),
-                          guard_time())
-               : guard_time() +
-                     static_cast<int>(contention_slot(end, peers)) * shared_slot();
+    if (d_config.slot > 0) {
+        return std::max(from_seconds(d_config.slot_s * (d_config.slot + 1)),
+                        guard_time());
+    }
+    // Where some are hidden, a station that is not known yet gets in if others leave a pause, and only at
+    // its begin: it cannot hear whether they have. If not, their preamble is over by then. Several such
+    // stations let each other pass.
+    if (!d_hidden_at.empty() && !d_share.has(d_config.own) &&
+        !rules::regular(*this, end)) {
+        return d_unheard < 2 || d_random() % 2 == 0
+                   ? std::max(guard_time(),
+                              from_seconds(rules::slowest_s(*this) + preamble_doubt_s) +
+                                  d_longest_preamble)
+                   : rules::hidden_turn(*this);
+    }
+    const sim_time wait =
+        guard_time() + static_cast<int>(contention_slot(end, peers)) * shared_slot();
+    return wait +
+           (rules::hidden_ahead(*this) ? rules::hidden_turn(*this) : d_hidden_wait);
 }
 
 sim_time channel_access::wait_after_own(sim_time end, bool to_group, size_t peers)
 {
     // While there is no third station, the other one may begin before us, even if it was not
     // addressed (wait_of_heard()): nothing is left to chance.
-    const bool last = !shared() && !crowded(end) && d_config.slot == 0 && !to_group;
+    const bool last =
+        !shared() && !rules::crowded(*this, end) && d_config.slot == 0 && !to_group;
     return last ? guard_time() : wait_of_others(end, peers);
 }
 
@@ -227,8 +432,8 @@ sim_time channel_access::wait_of_heard(sim_time end, bool non_arq_alone, size_t 
 {
     // After data without ARQ nobody owes an answer, and who has sent them waits until all others
     // could have begun. Others that nobody hears may do so at the same time.
-    const bool free =
-        non_arq_alone && !shared() && d_config.slot == 0 && d_random() % chances() == 0;
+    const bool free = non_arq_alone && !shared() && d_config.slot == 0 &&
+                      d_random() % rules::chances(*this) == 0;
     return free ? from_seconds(turnaround_s()) : wait_of_others(end, peers);
 }
 
@@ -270,8 +475,17 @@ bool channel_access::contended() const
 
 void channel_access::forget(sim_time now)
 {
-    for (auto it = d_heard_at.begin(); it != d_heard_at.end();)
-        it = now - it->second > station_memory ? d_heard_at.erase(it) : std::next(it);
+    for (auto it = d_heard_at.begin(); it != d_heard_at.end();) {
+        if (now - it->second <= station_memory) {
+            ++it;
+            continue;
+        }
+        d_keys_after.erase(it->first);
+        it = d_heard_at.erase(it);
+    }
+    for (auto it = d_hidden_at.begin(); it != d_hidden_at.end();) {
+        it = now - it->second > station_memory ? d_hidden_at.erase(it) : std::next(it);
+    }
     d_share.forget_before(now - station_memory,
                           now - from_seconds(d_config.share_cycle_s));
 }

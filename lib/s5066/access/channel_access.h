@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 
 namespace gr::hf::s5066 {
@@ -60,14 +61,43 @@ public:
     void began_unknown(sim_time noticed, bool may_be_answer);
     //! Data of \p a are in the transmission that began then.
     void carried_data(address a, sim_time begin) { d_share.served(a, begin); }
-    //! A transmission of anyone has ended.
-    void ended(sim_time end) { d_busy_end = end; }
+    /*! \brief A transmission of another station has ended.
+     *  \param asked who may answer it; empty: nobody knows
+     */
+    void ended(sim_time end, std::optional<address> asked = {});
+    //! An own transmission to \p asked has ended.
+    void ended_own(sim_time end, address asked)
+    {
+        d_busy_end = end;
+        d_asked = asked;
+    }
+    /*! \brief The transmission of another station that is being received is for \p to.
+     *  \param acked it acknowledges data: \p to has just sent some, and may have more
+     *  \param data it has data, which \p to will answer
+     *  \details If \p to was never heard it is hidden: its transmissions are known by their
+     *  answers alone, and must be given time that cannot be seen to be used.
+     */
+    void overheard(sim_time now, address to, bool acked, bool data);
+    /*! \brief When a transmission that is no answer may begin which could at \p at.
+     *  \param free_at first chance after the last transmission that was heard
+     *  \details Not while a hidden station may be transmitting, but right after what was heard.
+     */
+    sim_time clear_at(sim_time at, sim_time free_at) const;
+    /*! \brief A transmission of \p a, received whole, began on the air then. If it is an answer, all
+     *         stations learn from it how long \p a takes to key.
+     */
+    void timed(sim_time begin, address a);
     //! An own transmission begins: as an answer or not, with data or with what is owed alone.
     void begin_own(sim_time now, bool in_turn, bool with_data);
     //! An own transmission with data ends that began then; without an answer if none was wanted.
     void end_own_data(sim_time now, sim_time begin, bool answer_wanted);
     //! An own transmission was answered.
-    void answered() { d_unheard = 0; }
+    void answered(sim_time now)
+    {
+        d_unheard = 0;
+        d_known_at = now;
+        d_new_heard = true;
+    }
     //! It was not; it had data or not.
     void unanswered(bool data);
     //! From time to time: stations that were not heard for long are forgotten.
@@ -75,8 +105,12 @@ public:
 
     // Whose turn it is
     //! There are more than two stations.
-    bool shared() const { return d_heard_at.size() > 1; }
+    bool shared() const { return d_heard_at.size() + d_hidden_at.size() > 1; }
     bool knows(address a) const { return d_heard_at.count(a.raw()) != 0; }
+    //! A D_PDU of \p a was received after \p t, whoever it was for.
+    bool heard_since(sim_time t, address a) const;
+    //! Somebody else than \p a was noticed after \p t: that \p a does not answer may be their doing.
+    bool others_since(sim_time t, address a) const;
     //! Several may begin at the same time as we do now, in a transmission that is no answer.
     bool contended() const;
     //! Until the other end of a link has had its turn, s.
@@ -101,12 +135,11 @@ public:
     sim_time back_off(unsigned silent, bool later);
 
 private:
+    struct rules;
+    static constexpr sim_time never = -std::chrono::hours(1);
+
     sim_time noticed_after() const;
-    bool held_long(sim_time at) const;
     bool gap_due(sim_time at, sim_time length) const;
-    bool crowded(sim_time at) const;
-    bool others_first(sim_time turn_at) const;
-    unsigned chances() const;
     unsigned contention_slot(sim_time end, size_t peers);
 
     const node_config& d_config;
@@ -115,7 +148,12 @@ private:
     sim_time d_longest_preamble{};
     bool d_senses = false;                   // the modem has a carrier detector
     std::map<uint32_t, sim_time> d_heard_at; // other stations on the channel, when last
+    std::map<uint32_t, sim_time>
+        d_hidden_at; // that others answer and we never heard, when last
+    std::map<uint32_t, double> d_keys_after; // s, of those whose answers were heard
+    std::optional<sim_time> d_shared_at;     // a third station was heard, when last
     sim_time d_newest_heard_at{};            // the last of them for the first time
+    sim_time d_unknown_at = never;           // what was not received, when last
     channel_share d_share;
     bool d_served = false;     // our part of the channel since others could last begin
     sim_time d_served_time{};  // of it, on the air
@@ -125,7 +163,17 @@ private:
     bool d_new_heard = false;  // one that all others have heard, too, is the reason
     unsigned d_gaps = 0;       // since a station was heard for the first time
     sim_time d_busy_end{};     // end of the last transmission of anyone
-    sim_time d_gap_at{};       // end of the last pause in which everyone could begin
+    std::optional<address> d_asked; // who may answer it
+    // The transmission being received: it acknowledges data of a hidden station, it has data for it.
+    bool d_acked_hidden = false, d_data_for_hidden = false;
+    sim_time
+        d_hidden_wait{}; // for what a hidden station may send after the last transmission
+    sim_time d_hidden_until{};  // a hidden station may be transmitting
+    uint32_t d_hidden_run = 0;  // the hidden station whose data were acknowledged last
+    sim_time d_hidden_served{}; // its transmissions in a row
+    std::optional<sim_time> d_known_at; // our last transmission that was heard
+    uint32_t d_last_began = 0;          // who was the last to begin on the free channel
+    sim_time d_gap_at{}; // end of the last pause in which everyone could begin
 };
 
 } // namespace gr::hf::s5066

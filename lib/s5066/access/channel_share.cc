@@ -72,6 +72,11 @@ unsigned channel_share::ahead_of(address a) const
         }));
 }
 
+bool channel_share::is_ahead(address a, address b) const
+{
+    return has(a) && has(b) && d_served.at(a.raw()).last < d_served.at(b.raw()).last;
+}
+
 void channel_share::forget_before(sim_time t, sim_time recent)
 {
     for (auto it = d_served.begin(); it != d_served.end();) {

@@ -38,6 +38,8 @@ public:
     size_t recent() const { return d_served.size(); }
     //! Stations that have waited longer than \p a; none if it is not on the list.
     unsigned ahead_of(address a) const;
+    //! \p a has waited longer than \p b, and both are on the list.
+    bool is_ahead(address a, address b) const;
     //! Takes out all that were served before \p t, and those not on the list before \p recent.
     void forget_before(sim_time t, sim_time recent);
 

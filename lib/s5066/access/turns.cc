@@ -12,6 +12,9 @@ namespace gr::hf::s5066 {
 namespace {
 // What lasts longer than any transmission is interference, and does not silence us.
 constexpr sim_time longest_carrier = std::chrono::seconds(180);
+// The end of a carrier is told so much later than it was (kernel::carrier_detector): slots count from the
+// end itself, as for those who sent or received it.
+constexpr sim_time carrier_release = std::chrono::milliseconds(900);
 // The first repeat comes at once, for what was merely lost. Then the peer may be inside a
 // transmission whose begin we have missed, so the pauses grow: before the peer counts as lost,
 // the tries together span more than the longest one. Where others transmit as well and are not
@@ -120,7 +123,7 @@ std::optional<turns::start> turns::best_from(sim_time from) const
         if (!sendable(p)) {
             return;
         }
-        const sim_time at = std::max(from, p.turn.ready_at);
+        const sim_time at = d_access.clear_at(std::max(from, p.turn.ready_at), d_free_at);
         if (!best || at < best->at ||
             (at == best->at && urgency(p) > urgency(*best->to))) {
             best = start{ at, &p };
@@ -199,7 +202,7 @@ void turns::end_own(sim_time now, const transmission& tx)
     peer& p = *tx.to();
     d_transmitting = false;
     d_carrier_since.reset();
-    d_access.ended(now);
+    d_access.ended_own(now, p.addr);
     if (tx.has_data()) {
         d_access.end_own_data(now, tx.begin(), tx.answer_wanted());
     }
@@ -238,11 +241,18 @@ sim_time turns::after_cut(sim_time now, const transmission& tx) const
 void turns::on_silence(sim_time now, peer& p, const transmission& tx)
 {
     d_waiting = nullptr;
-    ++p.turn.silent;
+    if (++p.turn.silent == 1) {
+        p.turn.silent_since = tx.begin();
+    }
     d_access.unanswered(tx.has_data());
     p.turn.probe = d_node.config.probe_after_silence;
+    // Where others are sensed, the peer's transmission is, too: their turns are pause enough.
+    constexpr unsigned most_pauses = 3;
+    const bool sensed = d_access.shared() && !d_access.blind();
     p.turn.ready_at =
-        now + retry_pause(p.turn.silent, p.link.breaking(), d_access.blind());
+        now + retry_pause(sensed ? std::min(p.turn.silent, most_pauses) : p.turn.silent,
+                          p.link.breaking(),
+                          d_access.blind());
     if (!d_node.config.full_duplex) {
         p.turn.ready_at +=
             d_access.back_off(p.turn.silent, d_node.config.own.raw() > p.addr.raw());
@@ -256,12 +266,12 @@ void turns::begin_reception()
     d_turn = nullptr;
 }
 
-void turns::end_reception(sim_time end, bool non_arq_alone)
+void turns::end_reception(sim_time end, bool non_arq_alone, std::optional<address> asked)
 {
     d_receiving = false;
     // Who is addressed may answer first; all others, and new calls, wait for that.
     d_turn_at = end + from_seconds(d_access.turnaround_s());
-    d_access.ended(end);
+    d_access.ended(end, asked);
     d_free_at = end + d_access.wait_of_heard(end, non_arq_alone, d_node.peers.size());
 }
 
@@ -297,10 +307,14 @@ void turns::on_carrier(sim_time now, bool present)
     // Whoever was addressed may answer first. The answer that we wait for, if it was that, is
     // lost.
     d_access.began_unknown(*d_carrier_since, d_waiting != nullptr);
+    const sim_time end = std::max(*d_carrier_since, now - carrier_release);
     d_carrier_since.reset();
-    d_access.ended(now);
-    d_free_at =
-        std::max(d_free_at, now + d_access.wait_of_others(now, d_node.peers.size()));
+    d_access.ended(end);
+    sim_time free_at = end + d_access.wait_of_others(end, d_node.peers.size());
+    while (free_at < now + d_access.guard_time()) {
+        free_at += d_access.shared_slot(); // an answer has to be noticed first
+    }
+    d_free_at = std::max(d_free_at, free_at);
 }
 
 peer* turns::on_tick(sim_time now)

@@ -66,7 +66,8 @@ public:
     //! \p p has addressed us and may be answered.
     void addressed_by(peer& p) { d_turn = &p; }
     //! It has ended on the air at \p end, with data without ARQ for one node or more than that.
-    void end_reception(sim_time end, bool non_arq_alone);
+    //! \param asked whom it was for alone, if that is known
+    void end_reception(sim_time end, bool non_arq_alone, std::optional<address> asked);
     /*! \brief What was received is understood.
      *  \param preempted it was broken off for another one
      *  \return who should have answered and has not

@@ -10,14 +10,12 @@
 namespace gr::hf::s5066 {
 
 namespace {
-constexpr double called_patience_s = 300;
 // One in use, one just long enough to find out which of two hard links takes precedence.
 constexpr unsigned max_exclusive_links = 2;
-// Half of the link requests are enough for a station that was not heard lately and may not exist,
-// but not fewer than these; one less where they take long, so that whoever asks for it is told
-// within a minute.
-constexpr unsigned least_tries = 4;
-constexpr sim_time long_calling = std::chrono::seconds(45);
+// A link that was idle for so long ends for one that another station asks for.
+constexpr sim_time idle_enough = std::chrono::seconds(10);
+// Before the next request to a station that has too many links.
+constexpr sim_time pause_after_refusal = std::chrono::seconds(30);
 } // namespace
 
 unsigned soft_links::count() const
@@ -90,11 +88,12 @@ bool soft_links::call_due(const peer& p, const gr::hf::mode& last) const
 }
 
 // The link that was idle for longest is given up.
-void soft_links::make_room()
+void soft_links::make_room(sim_time idle_since)
 {
     peer* oldest = nullptr;
     for (auto& [raw, q] : d_node.peers) {
         if (q->link.made() && !q->link.exclusive && q->idle() &&
+            q->link.last_data <= idle_since &&
             (!oldest || q->link.last_data < oldest->link.last_data)) {
             oldest = q.get();
         }
@@ -107,7 +106,7 @@ void soft_links::make_room()
 void soft_links::call(sim_time now, peer& p)
 {
     if (count() >= d_node.config.max_links && p.link.none() && !p.link.wants_exclusive) {
-        make_room();
+        make_room(now);
     }
     p.link.call(now, d_node.ids.expedited());
     p.turn.forget_silence();
@@ -307,6 +306,9 @@ bool soft_links::on_request(sim_time now, peer& p, unsigned bits, const non_arq_
 {
     const bool exclusive = bits & 1;
     const uint16_t id = h.c_pdu_id;
+    if (!exclusive && p.link.none() && count() >= d_node.config.max_links) {
+        make_room(now - idle_enough);
+    }
     if (const auto why = refusal(p, exclusive)) {
         push_c_pdu(p, c_pdu_type::link_rejected, uint8_t(*why));
         return false;
@@ -317,10 +319,14 @@ bool soft_links::on_request(sim_time now, peer& p, unsigned bits, const non_arq_
     if (p.link.made() && p.link.heard_request_id == id) {
         return false; // a repeat: our answer got lost
     }
+    p.heard.news = true;
     // A new request from a linked node: it has lost its state, so ours is void, too. After
     // crossed calls our own data are already numbered from 0 and keep their numbers.
-    p.arq.rx.reset();
-    p.expedited.rx.reset();
+    // Where only we have ended the link, the caller goes on with what it has sent on it.
+    if (!p.link.none() || p.link.ended_request_id != id) {
+        p.arq.rx.reset();
+        p.expedited.rx.reset();
+    }
     p.management.reset();
     p.expedited.ack_due = false;
     p.reset.end();
@@ -365,6 +371,31 @@ bool soft_links::on_accepted(sim_time now, peer& p, const non_arq_header& h)
     return true;
 }
 
+void soft_links::refused(sim_time now, peer& p, link_reject_reason why)
+{
+    if (why != link_reject_reason::unknown || p.link.wants_exclusive) {
+        lost(now, p, unidata_reject_reason::not_responding);
+        return;
+    }
+    // It has too many links at present (refusal()): the data wait.
+    d_node.log.trace(now, p.addr.to_string() + " has no room for a link");
+    closed(p);
+    p.restart_arq();
+    p.turn.not_before = now + pause_after_refusal;
+}
+
+// With the end of the link come acknowledgements that may have been heard before, and copies of both:
+// no reason to warn.
+void soft_links::end_quietly(peer& p)
+{
+    p.heard.link_break = true;
+    p.control.drop([](const d_pdu& d) {
+        const auto about = static_cast<d_pdu_type>(d.warning.received_type);
+        return d.type == d_pdu_type::warning &&
+               (about == d_pdu_type::ack_only || about == d_pdu_type::large_ack_only);
+    });
+}
+
 bool soft_links::on_c_pdu(sim_time now, peer& p, const c_pdu& c, const non_arq_header& h)
 {
     switch (c.type) {
@@ -374,10 +405,11 @@ bool soft_links::on_c_pdu(sim_time now, peer& p, const c_pdu& c, const non_arq_h
         return on_accepted(now, p, h);
     case c_pdu_type::link_rejected:
         if (p.link.calling()) {
-            lost(now, p, unidata_reject_reason::not_responding);
+            refused(now, p, static_cast<link_reject_reason>(c.low));
         }
         break;
     case c_pdu_type::link_break:
+        end_quietly(p);
         d_maker.push_last_acks(p);
         if (!p.link.none()) {
             d_node.log.trace(now,
@@ -387,6 +419,7 @@ bool soft_links::on_c_pdu(sim_time now, peer& p, const c_pdu& c, const non_arq_h
         push_c_pdu(p, c_pdu_type::link_break_confirm, 0);
         break;
     case c_pdu_type::link_break_confirm:
+        end_quietly(p);
         if (p.link.breaking()) {
             d_node.log.trace(now, "link with " + p.addr.to_string() + " ended");
             closed(p);
@@ -396,65 +429,6 @@ bool soft_links::on_c_pdu(sim_time now, peer& p, const c_pdu& c, const non_arq_h
         break;
     }
     return false;
-}
-
-bool soft_links::tried_enough(sim_time now, const peer& p) const
-{
-    const unsigned most = d_node.config.link_tries;
-    const unsigned half = std::max(least_tries, most / 2);
-    const bool late = now - p.link.called_at >= long_calling;
-    return p.link.tries >= most ||
-           (!d_access.knows(p.addr) && p.link.tries + (late ? 1u : 0u) >= half);
-}
-
-void soft_links::on_silence(sim_time now, peer& p)
-{
-    switch (p.link.state) {
-    case link_state::calling:
-        if (tried_enough(now, p)) {
-            lost(now, p, unidata_reject_reason::not_responding);
-        }
-        break;
-    case link_state::breaking:
-        if (p.link.tries >= d_node.config.break_tries) {
-            closed(p);
-        }
-        break;
-    default:
-        const bool unset = p.reset.on_silence() >= d_node.config.reset_tries;
-        if (p.turn.silent >= d_node.config.max_silent_rounds ||
-            (p.reset.active() && unset)) {
-            lost(now, p, unidata_reject_reason::not_responding);
-        }
-    }
-}
-
-void soft_links::check(sim_time now)
-{
-    for (auto& [raw, q] : d_node.peers) {
-        peer& p = *q;
-        if (!p.link.made() || (p.link.exclusive && d_node.upper.hard_link_uses(p.addr))) {
-            continue;
-        }
-        if (p.link.first_data_late(now)) {
-            d_node.log.trace(now, "no data on the link with " + p.addr.to_string());
-            closed(p);
-            continue;
-        }
-        // The caller breaks; the called side only when the caller seems to be gone, which takes
-        // longer than losing one or two of its longest transmissions.
-        const double limit = p.link.caller ? d_node.config.link_idle_s
-                                           : 2 * d_node.config.link_idle_s +
-                                                 called_patience_s + d_access.cycle_s();
-        // An acknowledgement of expedited data does not say what it acknowledges, so none can go
-        // with the break. If ours got lost, the peer has to have had time for repeats.
-        const double late =
-            p.link.caller && p.expedited.data_last ? called_patience_s : 0;
-        if (p.idle() && now - p.link.last_data >= from_seconds(limit + late)) {
-            d_node.log.trace(now, "idle link with " + p.addr.to_string());
-            begin_break(now, p.addr, link_break_reason::no_more_data);
-        }
-    }
 }
 
 } // namespace gr::hf::s5066

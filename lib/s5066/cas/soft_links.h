@@ -80,8 +80,9 @@ private:
     unsigned exclusive_links() const;
     bool offers_large(const peer& p) const;
     bool upgrade_due(const peer& p, const gr::hf::mode& last) const;
-    void make_room();
+    void make_room(sim_time idle_since);
     bool tried_enough(sim_time now, const peer& p) const;
+    bool gone(sim_time now, const peer& p) const;
     std::optional<link_reject_reason> refusal(const peer& p, bool exclusive) const;
     bool on_request(sim_time now, peer& p, unsigned bits, const non_arq_header& h);
     bool on_accepted(sim_time now, peer& p, const non_arq_header& h);
@@ -91,6 +92,8 @@ private:
     uint16_t window_of(const peer& p, c_pdu_type type) const;
     //! The reception window of the peer's request or acceptance.
     void note_large(peer& p, uint16_t window);
+    void refused(sim_time now, peer& p, link_reject_reason why);
+    static void end_quietly(peer& p);
     d_pdu make_c_pdu(const peer& p, c_pdu_type type, uint8_t low, uint16_t id) const;
     void push_c_pdu(peer& p, c_pdu_type type, uint8_t low);
 

@@ -34,9 +34,10 @@ bool data_receiver::on_data(sim_time now, peer& p, const d_pdu& d)
         d_node.stats.segments_repaired += repaired ? 1 : 0;
     }
     const bool ok = d.segment_ok || repaired;
-    if (!p.arq.rx.take(d.arq, repaired ? *repaired : d.segment, ok, delivered) && ok) {
-        ++d_node.stats.d_pdus_duplicate;
-    }
+    const bool taken =
+        p.arq.rx.take(d.arq, repaired ? *repaired : d.segment, ok, delivered);
+    d_node.stats.d_pdus_duplicate += !taken && ok ? 1 : 0;
+    p.heard.news = p.heard.news || taken || !ok;
     deliver_arq(now, p, delivered, false);
     return true;
 }

@@ -16,6 +16,19 @@ constexpr size_t max_block_snrs = 2048;
 constexpr double longest_doubt_s = 1;
 // Octets of a block that its modem still looks for the end-of-message marker in, at most.
 constexpr size_t kept_back_octets = 5;
+// A modem gives the octets of each block, in fades as well: one that gives none for so long, beside
+// its blocks, has lost the reception and not said so.
+constexpr double longest_pause_s = 30;
+// What lasts longer than any transmission and has no D_PDU is interference.
+constexpr double longest_unread_s = 180;
+
+// It acknowledges data with ARQ.
+bool carries_ack(const d_pdu& d)
+{
+    const auto type = d.large ? small_type(d.type) : d.type;
+    return type == d_pdu_type::ack_only || type == d_pdu_type::data_ack ||
+           type == d_pdu_type::expedited_ack_only;
+}
 } // namespace
 
 incoming_transmission::incoming_transmission(node_context& node, channel_access& access)
@@ -30,13 +43,17 @@ incoming_transmission::incoming_transmission(node_context& node, channel_access&
     });
 }
 
-void incoming_transmission::begin(const rx_start& e)
+void incoming_transmission::begin(sim_time now, const rx_start& e)
 {
+    d_event_at = d_d_pdu_at = now;
+    d_order.reset();
     d_deframer.reset();
     d_begin.reset();
     d_end.reset();
     d_read_at.reset();
     d_non_arq = d_other = false;
+    d_from.reset();
+    d_only_to.reset();
     d_told_begin = d_told_data = false;
     d_mode = e.m;
     d_snr_db = e.snr_db;
@@ -53,10 +70,21 @@ void incoming_transmission::begin(const rx_start& e)
 
 void incoming_transmission::push(sim_time now, const rx_octets& e)
 {
+    d_event_at = now;
     if (!d_begin) {
-        d_begin = now - d_timing.block_end(0);
+        d_begin = now - d_timing.block_end(e.number.value_or(0));
         d_began_in_blocks =
             8 * (e.octets.size() + kept_back_octets) >= d_timing.bits_per_block;
+    }
+    d_order.push(e);
+}
+
+// The next block in order; without octets if it is missing, which leaves its place empty.
+void incoming_transmission::add(const rx_octets& e)
+{
+    if (e.octets.empty()) {
+        d_deframer.push(std::vector<uint8_t>(d_timing.bits_per_block / 8));
+        return;
     }
     d_snr_db = e.snr_db;
     if (d_block_snr_db.size() < max_block_snrs) {
@@ -71,14 +99,29 @@ void incoming_transmission::push(sim_time now, const rx_octets& e)
 
 std::optional<received_d_pdu> incoming_transmission::next(sim_time now, bool over)
 {
-    auto r = over ? d_deframer.next_at_end() : d_deframer.next();
+    auto r = d_deframer.next();
+    while (!r) {
+        const auto block = d_order.take(over);
+        if (!block) {
+            break;
+        }
+        add(*block);
+        r = d_deframer.next();
+    }
+    if (!r && over) {
+        r = d_deframer.next_at_end();
+    }
     if (r) {
         const d_pdu& d = r->pdu;
+        d_d_pdu_at = now;
         d_node.log.tap(now, false, d.segment_ok, r->octets);
         d_node.stats.octets_received += r->octets.size();
         note_eot(now, *r);
         d_access.heard(now, d.src);
+        d_only_to = !d_from || d_only_to == d.dst ? std::optional(d.dst) : std::nullopt;
+        d_from = d.src;
         note_turn(d);
+        d_access.overheard(now, d.dst, carries_ack(d), carries_data(d));
         const bool non_arq = d.type == d_pdu_type::non_arq_data && !d.dst.is_group();
         (non_arq ? d_non_arq : d_other) = true;
     }
@@ -132,18 +175,30 @@ sim_time incoming_transmission::finish(sim_time now, const rx_end& e)
     d_node.stats.false_syncs += d_deframer.false_syncs() - d_seen_false_syncs;
     d_seen_false_syncs = d_deframer.false_syncs();
     const sim_time end = std::min(e.air_end, now);
+    if (e.reason == rx_end_reason::eom && d_begin && d_from) {
+        // Octets come after their block by the receiver's delay, as the end does.
+        d_access.timed(*d_begin - (now - end), *d_from);
+    }
     return e.reason != rx_end_reason::eom && d_end ? std::max(end, *d_end) : end;
 }
 
-std::optional<sim_time> incoming_transmission::end_overdue() const
+incoming_transmission::overdue incoming_transmission::end_overdue() const
 {
-    if (!d_read_at) {
-        return std::nullopt;
-    }
     const double block_s =
         static_cast<double>(d_timing.block_symbols) / d_timing.symbol_rate_bd;
-    return (d_began_in_blocks ? *d_end : d_over_by) +
-           from_seconds(d_node.config.rx_latency_s + std::min(block_s, longest_doubt_s));
+    std::vector<overdue> ends{
+        { d_event_at + from_seconds(longest_pause_s + 2 * block_s),
+          "the modem says nothing more of what it receives" },
+        { d_d_pdu_at + from_seconds(longest_unread_s), "interference, not heeded" },
+    };
+    if (d_read_at) {
+        ends.push_back({ (d_began_in_blocks ? *d_end : d_over_by) +
+                             from_seconds(d_node.config.rx_latency_s +
+                                          std::min(block_s, longest_doubt_s)),
+                         "end of transmission by its EOT" });
+    }
+    return *std::min_element(
+        ends.begin(), ends.end(), [](auto& a, auto& b) { return a.at < b.at; });
 }
 
 std::optional<double> incoming_transmission::mean_doppler_hz() const
@@ -164,6 +219,7 @@ reception incoming_transmission::heard_of(const peer& p) const
     r.good_share = static_cast<double>(p.heard.good_octets) /
                    static_cast<double>(std::max<size_t>(d_octets, 1));
     r.good_d_pdus = p.heard.good_d_pdus;
+    r.again = p.heard.again();
     r.lost_d_pdus = p.heard.lost_d_pdus;
     if (const unsigned d_pdus = r.good_d_pdus + r.lost_d_pdus; d_pdus > 0) {
         r.d_pdu_octets = static_cast<double>(p.heard.d_pdu_octets) / d_pdus;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "s5066/access/channel_access.h"
+#include "s5066/dts/block_order.h"
 #include "s5066/dts/deframer.h"
 #include "s5066/node_context.h"
 #include "waveform/timing.h"
@@ -24,7 +25,7 @@ class incoming_transmission
 public:
     incoming_transmission(node_context& node, channel_access& access);
 
-    void begin(const rx_start& e);
+    void begin(sim_time now, const rx_start& e);
     //! Decoded octets came; next() has the D_PDUs in them.
     void push(sim_time now, const rx_octets& e);
     //! The next D_PDU, of anyone to anyone; without \p over its octets may still be to come.
@@ -32,13 +33,21 @@ public:
     //! It is over. \return when it ended on the air
     sim_time finish(sim_time now, const rx_end& e);
 
-    /*! \brief When the modem, if it has told no end by then, has missed it in a fade: the end as the
-     *         last EOT says, and what receivers and the EOT of others may be late. Empty without an EOT.
+    //! When a reception counts as over although the modem has told no end, and why.
+    struct overdue {
+        sim_time at{};
+        const char* why = "";
+    };
+    /*! \brief The earliest of: the end as the last EOT says, with what receivers and the EOT of
+     *         others may be late; a modem that says nothing more; a signal longer than any
+     *         transmission in which no D_PDU can be read. So no reception lasts for ever.
      */
-    std::optional<sim_time> end_overdue() const;
+    overdue end_overdue() const;
 
     const gr::hf::mode& mode() const { return d_mode; }
     double snr_db() const { return d_snr_db; }
+    //! Whom it was for, if all that was read was for one node.
+    std::optional<address> only_to() const { return d_only_to; }
     //! It had data without ARQ for one node, and nothing else.
     bool non_arq_alone() const { return d_non_arq && !d_other; }
     /*! \brief Tells channel access of a transmission in which no D_PDU could be read.
@@ -53,11 +62,13 @@ public:
 
 private:
     std::optional<double> mean_doppler_hz() const;
+    void add(const rx_octets& e);
     void note_eot(sim_time now, const received_d_pdu& r);
     void note_turn(const d_pdu& d);
 
     node_context& d_node;
     channel_access& d_access;
+    block_order d_order;
     d_pdu_deframer d_deframer;
     uint64_t d_seen_false_syncs = 0;
     gr::hf::mode d_mode;
@@ -68,12 +79,15 @@ private:
     std::optional<sim_time> d_begin; // estimate: first symbol of the preamble
     bool d_began_in_blocks = false;  // its modem gives whole ones, so that this is known
     std::optional<sim_time> d_end;   // as its EOT says
+    sim_time d_event_at{};           // the modem's last event
+    sim_time d_d_pdu_at{};           // the last D_PDU, or the begin
     std::optional<sim_time> d_read_at; // the last D_PDU with an EOT
     sim_time d_over_by{};              // what that says at most, counted from then
     bool d_non_arq = false;            // data to one node
     bool d_other = false;              // anything else
-    bool d_told_begin = false;         // to d_access, with the station
-    bool d_told_data = false;          // and that it carries data
+    std::optional<address> d_from, d_only_to;
+    bool d_told_begin = false; // to d_access, with the station
+    bool d_told_data = false;  // and that it carries data
 };
 
 } // namespace gr::hf::s5066

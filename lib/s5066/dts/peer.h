@@ -69,9 +69,11 @@ struct management_state {
 
 //! Whose turn it is between a peer and us, and how the last ones went.
 struct turn_state {
-    unsigned silent = 0;              //!< unanswered transmissions in a row
-    bool probe = false;               //!< the next transmission is a short one
-    sim_time ready_at{};              //!< not before
+    unsigned silent = 0;     //!< unanswered transmissions in a row
+    sim_time silent_since{}; //!< the first of them
+    bool probe = false;      //!< the next transmission is a short one
+    sim_time ready_at{};     //!< not before
+    sim_time not_before{};   //!< nor before this, whatever is heard: it has asked to wait
     std::optional<sim_time> heard_at; //!< end of the last reception with anything of it
     //! When somebody last showed that he waits for this peer's turn (prompt_priority).
     std::optional<sim_time> prompt_at;
@@ -108,7 +110,7 @@ struct turn_state {
         heard_at = now;
         data_turns += ((data ? 1 : 0) - data_turns) / 4; // the last few turns
         acks_alone = ack && !data ? acks_alone + 1 : 0;
-        ready_at = std::min(ready_at, now);
+        ready_at = std::max(std::min(ready_at, now), not_before);
     }
 };
 
@@ -121,12 +123,16 @@ struct heard_now {
     bool expedited = false;
     bool link_request = false;
     bool link_accept = false;
+    bool link_break = false; //!< or the confirmation of ours
+    bool news = false; //!< data that were missing, another request, an acknowledgement
     size_t good_octets = 0;                    //!< in D_PDUs without errors
     size_t octets = 0;                         //!< in D_PDUs with a header
     unsigned good_d_pdus = 0, lost_d_pdus = 0; //!< with data
     size_t d_pdu_octets = 0;                   //!< in all of these
     dts_state begun_in = dts_state::idle;      //!< state at its begin
 
+    //! It repeats what we have answered.
+    bool again() const { return (data || link_request) && !news && !ack; }
     //! A D_PDU of so many octets, with a segment or not, and that without errors.
     void note(bool has_segment, bool segment_ok, size_t d_pdu)
     {

@@ -13,6 +13,7 @@ void physical_link::call(sim_time now, uint16_t id)
     tries = 0;
     called_at = now;
     heard_request_id.reset();
+    ended_request_id.reset();
     accept_due = false;
     accept_now = false;
     last_data = now;
@@ -42,6 +43,7 @@ void physical_link::close()
     accept_due = false;
     accept_now = false;
     first_data_by = sim_time::zero();
+    ended_request_id = heard_request_id ? heard_request_id : ended_request_id;
     heard_request_id.reset();
 }
 

@@ -31,6 +31,8 @@ struct physical_link {
     uint16_t request_id = 0; //!< C_PDU ID of our link request, same in repeats
     std::optional<uint16_t> heard_request_id; //!< of the request that made the link
     bool takes_large = false; //!< its last link control says that it has large windows
+    std::optional<uint16_t>
+        ended_request_id;     //!< of the one that made the last link, now ended
     bool accept_due = false;  //!< until the peer shows that it has seen it
     bool accept_now = false;  //!< it is a reason to transmit
     unsigned tries = 0;       //!< of the link or break request

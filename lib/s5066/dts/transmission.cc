@@ -45,6 +45,13 @@ sim_time transmission::end() const
     return d_begin + d_timing.block_end(d_blocks - 1) - d_timing.block_begin(0);
 }
 
+sim_time transmission::overdue_at() const
+{
+    // A modem that has not finished by then never will: it did not key, or lost its connection.
+    constexpr sim_time patience = std::chrono::seconds(30);
+    return patience + (d_planned ? end() : d_begin + d_timing.block_begin(0));
+}
+
 uint8_t transmission::eot_at(size_t octet) const
 {
     const double left = to_seconds(end() - air_time_at(octet));

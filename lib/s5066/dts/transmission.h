@@ -54,6 +54,8 @@ public:
     size_t blocks() const { return d_blocks; }
     sim_time air_time_at(size_t octet) const;
     sim_time end() const;
+    //! When it counts as over, whatever the modem says.
+    sim_time overdue_at() const;
     //! EOT (C.3.2.3) of a D_PDU that begins at that octet.
     uint8_t eot_at(size_t octet) const;
 

@@ -5,6 +5,7 @@
 #include "waveform/timing.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace gr::hf::s5066 {
@@ -35,6 +36,13 @@ constexpr double fall_db = 6;
 // to 24), and AWGN as much as before.
 constexpr double whole_s = 30, worth_a_try = 0.75;
 constexpr unsigned most_whole_before_try = 64;
+// An answer that was heard is followed by one in a mode that needs so much more, unless the peer has
+// told what it can receive.
+constexpr double climb_db = 6;
+// The peer's advice counts for answers with this room for fades, which short blocks do not average.
+constexpr double fade_db = 3;
+// The ways differ if what the peer advises us needs so much more or less than what we advise it.
+constexpr double other_way_db = 6;
 // Cost of an answer that is lost: the time-out, and asking again.
 constexpr double lost_answer_s = 10;
 constexpr size_t ack_octets = 60;
@@ -113,7 +121,7 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
     }
     if (s.out.known()) {
         d_why = mode_reason::own_estimate;
-        return s.out.best(d_modes);
+        return s.out.best(s.proven ? d_modes : within_reach(s));
     }
     d_why = mode_reason::nothing_known;
     // Nothing is known: a rate at which most channels work.
@@ -125,19 +133,59 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
     return *found;
 }
 
-// The channel is much the same both ways, but the noise need not be: the peer's own advice counts
-// as well, with room for fades, which short blocks do not average.
+// The channel is much the same both ways, but neither noise nor power need be. What the peer advises
+// counts. Before it has, and after it has asked again, what it sends in and what has reached it.
+double adaptive_rate_policy::answer_limit_db(const station& s)
+{
+    return s.advised && !s.answer_lost ? needed_db(*s.advised) - fade_db
+                                       : s.reaches_db.value_or(1e9);
+}
+
+// By how much the way to the peer is better than the one from there, dB; 0 where they are much the same.
+double adaptive_rate_policy::better_there_db(const station& s)
+{
+    const double db =
+        s.advised && s.wanted ? needed_db(*s.advised) - needed_db(*s.wanted) : 0;
+    return std::abs(db) > other_way_db ? db : 0;
+}
+
 std::vector<mode> adaptive_rate_policy::robust_modes(const station& s) const
 {
-    constexpr double fade_db = 3;
+    const double limit_db = answer_limit_db(s);
     std::vector<mode> list;
     for (const mode& m : d_ack_modes) {
-        if (!s.advised || list.empty() ||
-            needed_db(m) <= needed_db(*s.advised) - fade_db) {
+        if (list.empty() || needed_db(m) <= limit_db) {
             list.push_back(m);
         }
     }
     return list;
+}
+
+std::vector<mode> adaptive_rate_policy::within_reach(const station& s) const
+{
+    const double limit_db = s.reaches_db.value_or(1e9);
+    std::vector<mode> list;
+    for (const mode& m : d_modes) {
+        if (list.empty() || needed_db(m) <= limit_db) {
+            list.push_back(m);
+        }
+    }
+    return list;
+}
+
+// What is heard tells whether our last answer was: who did not hear it asks again.
+void adaptive_rate_policy::note_answer(station& s, const reception& r)
+{
+    if (!s.reaches_db) {
+        s.reaches_db = needed_db(r.m);
+    }
+    if (!s.answered || !r.read) {
+        return;
+    }
+    s.answer_lost = r.again;
+    const double answered_db = needed_db(*s.answered);
+    s.reaches_db = s.answer_lost ? std::min(answered_db - fall_db, needed_db(r.m))
+                                 : std::max(*s.reaches_db, answered_db + climb_db);
 }
 
 // What is best for much data is slow for a message that leaves its long block all but empty.
@@ -159,7 +207,8 @@ mode adaptive_rate_policy::choose(sim_time, const tx_context& c)
 {
     station& s = of(c.peer);
     if (c.ack_only && s.in.known() && c.silent_rounds == 0) {
-        const mode m = s.in.soonest(robust_modes(s), ack_octets, lost_answer_s);
+        const auto& way = better_there_db(s) != 0 ? s.out : s.in;
+        const mode m = way.soonest(robust_modes(s), ack_octets, lost_answer_s);
         s.answered = m;
         d_why = mode_reason::soonest;
         return m;
@@ -200,19 +249,21 @@ double adaptive_rate_policy::longest_s(const tx_context& c) const
 void adaptive_rate_policy::on_reception(sim_time, address peer, const reception& r)
 {
     station& s = of(peer);
-    // Who did not hear our answer asks again, and more slowly.
-    if (s.answered && s.heard && needed_db(r.m) < needed_db(*s.heard)) {
-        s.in.on_nothing(*s.answered);
-    }
-    s.heard = r.m;
-    s.answered.reset();
+    note_answer(s, r);
+    s.answered = r.read ? std::nullopt : s.answered;
     if (r.read) {
         s.in.on_blocks(r.m, r.block_snr_db, r.doppler_hz);
-        // The channel is much the same both ways.
-        s.out.on_blocks(r.m, r.block_snr_db, r.doppler_hz);
     }
     s.in.on_d_pdus(r.m, r.good_d_pdus, r.lost_d_pdus, r.d_pdu_octets);
     s.wanted = s.in.best(d_modes, s.wanted);
+    if (r.read) {
+        // It fades the same both ways; the level differs as the advice of both does.
+        auto there_db = r.block_snr_db;
+        for (double& db : there_db) {
+            db += better_there_db(s);
+        }
+        s.out.on_blocks(r.m, there_db, r.doppler_hz);
+    }
     try_faster(s, r);
 }
 

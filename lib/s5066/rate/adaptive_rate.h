@@ -56,8 +56,10 @@ private:
         bool sent = false;
         std::optional<mode>
             proven; // data in it were acknowledged, the last ones that were
-        std::optional<mode> heard;     // of the last reception
-        std::optional<mode> answered;  // in it, since the last reception
+        std::optional<mode> answered; // in it, since the last reception
+        // What arrives there is shown by what needs this SNR at most (mode_promises::needed_db()).
+        std::optional<double> reaches_db;
+        bool answer_lost = false;      // the last one was not heard
         std::optional<mode> wanted;    // our advice to it
         std::optional<mode> tried;     // advised to learn what it gives
         unsigned whole = 0;            // receptions without loss since the last try
@@ -67,6 +69,10 @@ private:
     mode data_mode(const station& s, const tx_context& c);
     mode message_mode(const station& s, const tx_context& c, const mode& bulk) const;
     std::vector<mode> robust_modes(const station& s) const;
+    static double answer_limit_db(const station& s);
+    static double better_there_db(const station& s);
+    std::vector<mode> within_reach(const station& s) const;
+    static void note_answer(station& s, const reception& r);
     mode below(const mode& m, double db) const;
     void try_faster(station& s, const reception& r) const;
     station& of(address peer);

@@ -34,6 +34,7 @@ struct reception {
     unsigned lost_d_pdus = 0; //!< with errors, or nothing of them could be read
     double d_pdu_octets = 0;  //!< of those with data, on average
     bool read = true;         //!< some of it could be read; else its SNR means little
+    bool again = false;       //!< it repeats what we answered: the answer was not heard
 };
 
 //! Why a mode was chosen, for those who watch a station.

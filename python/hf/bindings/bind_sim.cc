@@ -178,11 +178,15 @@ py::dict simulate_rates(const std::string& mode_text,
                         double swing_db,
                         double slow_db,
                         double fading_hz,
-                        uint64_t seed)
+                        uint64_t seed,
+                        std::optional<double> back_mean_db,
+                        const std::string& back_mode)
 {
     using namespace pybind11::literals;
     sim::rate_trial t;
     t.mode = mode_text;
+    t.back_mean_db = back_mean_db;
+    t.back_mode = back_mode;
     t.duration_s = 3600 * hours;
     t.channel.mean_db = mean_db;
     t.channel.swing_db = swing_db;
@@ -379,18 +383,24 @@ void bind_rates(py::module& m)
           "auto or auto:600..4800 as the range of a bandwidth in kHz: auto:48k. Ranges "
           "that "
           "name one, and modes, stay as they are, and in 3 kHz all do.");
-    m.def("simulate_rates",
-          &simulate_rates,
-          py::arg("mode") = "auto",
-          py::arg("hours") = 24.0,
-          py::arg("mean_db") = 15.0,
-          py::arg("swing_db") = 10.0,
-          py::arg("slow_db") = 3.0,
-          py::arg("fading_hz") = 1.0,
-          py::arg("seed") = 1,
-          "Bulk ARQ between two stations over a channel whose SNR swings by day and "
-          "night and "
-          "fades, with the goodput of the best fixed mode of each minute beside it.");
+    m.def(
+        "simulate_rates",
+        &simulate_rates,
+        py::arg("mode") = "auto",
+        py::arg("hours") = 24.0,
+        py::arg("mean_db") = 15.0,
+        py::arg("swing_db") = 10.0,
+        py::arg("slow_db") = 3.0,
+        py::arg("fading_hz") = 1.0,
+        py::arg("seed") = 1,
+        py::arg("back_mean_db") = std::optional<double>(),
+        py::arg("back_mode") = "",
+        "Bulk ARQ between two stations over a channel whose SNR swings by day and "
+        "night and "
+        "fades, with the goodput of the best fixed mode of each minute beside it. The "
+        "way "
+        "back has the same mean SNR, or back_mean_db; the station that answers the same "
+        "mode, or back_mode.");
 }
 
 void bind_several_stations(py::module& m)

@@ -66,6 +66,14 @@ CHANNELS = [("Poor, 15 dB with a swing of 10 dB", 15.0, 10.0, 3.0, 1.0),
             ("Poor, 22 dB throughout", 22.0, 0.0, 0.0, 1.0)]
 #: What the adaptation is compared with where the channel's statistics do not change.
 FIXED = [f"4539-{rate}L" for rate in (600, 1200, 2400, 3200, 4800, 6400, 8000, 9600)]
+#: Two ways of different SNR, dB: the good and the bad ones. Fading in Hz, and the best fixed mode
+#: of data at each SNR: all were tried for half an hour, with answers in the best fixed mode.
+GOOD_DB, BAD_DB = [20, 15, 10], [10, 5, 0]
+FADINGS = [("AWGN", 0.0, {20: "9600S", 15: "8000S", 10: "4800S", 5: "3200S", 0: "600S"}),
+           ("Moderate", 0.5, {20: "8000L", 15: "4800L", 10: "3200L", 5: "1200L", 0: "300L"}),
+           ("Poor", 1.0, {20: "8000L", 15: "4800L", 10: "3200L", 5: "1200L", 0: "300L"})]
+#: Fixed modes of answers that are tried.
+ANSWERS = ["75S", "300S", "600S", "1200S", "2400S"]
 #: Runs of each pattern of stations that share a channel, with seeds from 1 on.
 SHARING_SEEDS = 12
 PING_OCTETS = 32
@@ -157,6 +165,28 @@ def _adaptation(part: int) -> Iterator[Row]:
                       100 * best / auto["oracle_bps"])
 
 
+def _one_way_worse(part: int) -> Iterator[Row]:
+    """The least of the cells of each channel, by which way is the worse one."""
+    hours = 0.5 / part
+
+    def share(fading: float, there: int, back: int, mode: str) -> float:
+        def run(mode: str, back_mode: str) -> float:
+            r: Dict[str, float] = hf.simulate_rates(
+                mode=mode, back_mode=back_mode, hours=hours, mean_db=there, back_mean_db=back,
+                swing_db=0, slow_db=0, fading_hz=fading)
+            return r["goodput_bps"]
+        best = max(run(f"4539-{mode}", f"4539-{answer}") for answer in ANSWERS)
+        return 100 * run("auto", "auto") / max(best, 1)
+
+    for name, fading, modes in FADINGS:
+        for worse in ("back", "there"):
+            cells = [(a, b) if worse == "back" else (b, a) for a in GOOD_DB for b in BAD_DB]
+            least, cell = min((share(fading, *cell, modes[cell[0]]), cell) for cell in cells)
+            yield Row("Rate adaptation where one way is worse, of the best fixed pair of modes",
+                      f"{name}, the way {worse} is worse: least of {len(cells)} cells, "
+                      f"{cell[0]} dB there and {cell[1]} dB back", least, 80)
+
+
 def _sharing(part: int) -> Iterator[Row]:
     section = "Stations on one channel, 2400 bit/s, default settings"
     seeds = range(1, 2 if part > 1 else 1 + SHARING_SEEDS)
@@ -202,7 +232,7 @@ def count() -> int:
     # later, 3 with hidden stations, 2 at half of the load.
     sharing = 4 * (1 + 2 + 3) + 2 * (3 + 3 + 2)
     return (len(BULK) + len(MTU) + 2 * len(BIT_ERRORS) + len(NON_ARQ) + len(SPLITS) + adaptation
-            + sharing + 1 + 2 * len(ping_modes()))
+            + 2 * len(FADINGS) + sharing + 1 + 2 * len(ping_modes()))
 
 
 def measure(quick: bool = False) -> Iterator[Row]:
@@ -221,6 +251,7 @@ def measure(quick: bool = False) -> Iterator[Row]:
         yield Row("Non-ARQ", f"4539-{rate}S", _goodput(r, rate, "non-ARQ"), target, published)
     yield from _two_way(part)
     yield from _adaptation(part)
+    yield from _one_way_worse(part)
     yield from _sharing(part)
     begin = time.monotonic()
     r = hf.simulate("4539-9600S", 10_000_000 // part)

@@ -1,0 +1,92 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// When a physical link counts as failed, and when one that is idle ends.
+#include "s5066/cas/soft_links.h"
+
+#include <algorithm>
+
+namespace gr::hf::s5066 {
+
+namespace {
+constexpr double called_patience_s = 300;
+// Half of the link requests are enough for a station that was not heard lately and may not exist,
+// but not fewer than these; one less where they take long, so that whoever asks for it is told
+// within a minute.
+constexpr unsigned least_tries = 4;
+constexpr sim_time long_calling = std::chrono::seconds(45);
+// A station that is not heard for so long on a channel that others use is not there.
+constexpr sim_time longest_doubt = std::chrono::hours(1);
+} // namespace
+
+bool soft_links::tried_enough(sim_time now, const peer& p) const
+{
+    const unsigned most = d_node.config.link_tries;
+    const unsigned half = std::max(least_tries, most / 2);
+    const bool late = now - p.link.called_at >= long_calling;
+    return p.link.tries >= most ||
+           (!d_access.knows(p.addr) && p.link.tries + (late ? 1u : 0u) >= half);
+}
+
+// "Not responding" is true of a peer that says nothing on a quiet channel. On one that others use, the
+// calls or their answers may have met other transmissions; a peer that is heard otherwise is there.
+bool soft_links::gone(sim_time now, const peer& p) const
+{
+    const sim_time since = p.turn.silent_since;
+    const bool there = d_access.heard_since(since, p.addr);
+    const bool late = !d_access.heard_since(now - longest_doubt, p.addr) &&
+                      now - since >= longest_doubt;
+    return late || (!there && !d_access.others_since(since, p.addr));
+}
+
+void soft_links::on_silence(sim_time now, peer& p)
+{
+    switch (p.link.state) {
+    case link_state::calling:
+        if (tried_enough(now, p) && gone(now, p)) {
+            lost(now, p, unidata_reject_reason::not_responding);
+        }
+        break;
+    case link_state::breaking:
+        if (p.link.tries >= d_node.config.break_tries) {
+            closed(p);
+        }
+        break;
+    default:
+        const bool unset = p.reset.on_silence() >= d_node.config.reset_tries;
+        if ((p.turn.silent >= d_node.config.max_silent_rounds ||
+             (p.reset.active() && unset)) &&
+            gone(now, p)) {
+            lost(now, p, unidata_reject_reason::not_responding);
+        }
+    }
+}
+
+void soft_links::check(sim_time now)
+{
+    for (auto& [raw, q] : d_node.peers) {
+        peer& p = *q;
+        if (!p.link.made() || (p.link.exclusive && d_node.upper.hard_link_uses(p.addr))) {
+            continue;
+        }
+        if (p.link.first_data_late(now)) {
+            d_node.log.trace(now, "no data on the link with " + p.addr.to_string());
+            closed(p);
+            continue;
+        }
+        // The caller breaks; the called side only when the caller seems to be gone, which takes
+        // longer than losing one or two of its longest transmissions.
+        const double limit = p.link.caller ? d_node.config.link_idle_s
+                                           : 2 * d_node.config.link_idle_s +
+                                                 called_patience_s + d_access.cycle_s();
+        // An acknowledgement of expedited data does not say what it acknowledges, so none can go
+        // with the break. If ours got lost, the peer has to have had time for repeats.
+        const double late =
+            p.link.caller && p.expedited.data_last ? called_patience_s : 0;
+        if (p.idle() && now - p.link.last_data >= from_seconds(limit + late)) {
+            d_node.log.trace(now, "idle link with " + p.addr.to_string());
+            begin_break(now, p.addr, link_break_reason::no_more_data);
+        }
+    }
+}
+
+} // namespace gr::hf::s5066

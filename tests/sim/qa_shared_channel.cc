@@ -1,0 +1,180 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// What stations on one channel are promised: a fair part, whatever radio they have; a turn in time; that
+// nothing is given up for a station that is there.
+#include "sim/scenario.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+using namespace gr::hf;
+using namespace gr::hf::sim;
+
+namespace {
+
+scenario of_stations(size_t n, uint64_t seed, double hours)
+{
+    scenario s;
+    s.seed = seed;
+    s.duration_s = 3600 * hours;
+    for (size_t k = 0; k < n; ++k) {
+        auto& one = s.stations.emplace_back();
+        one.name = "S" + std::to_string(k);
+        one.mode = "4539-2400S";
+    }
+    return s;
+}
+
+scenario_traffic& flow(scenario& s, size_t from, size_t to)
+{
+    auto& t = s.traffic.emplace_back();
+    t.from = s.stations[from].name;
+    t.to = s.stations[to].name;
+    t.u_pdu = 1000;
+    return t;
+}
+
+uint64_t rejected(const scenario_result& r)
+{
+    uint64_t n = 0;
+    for (const auto& f : r.flows) {
+        n += f.rejected;
+    }
+    return n;
+}
+
+} // namespace
+
+TEST(shared_channel, is_shared_fairly_by_fast_and_slow_radios)
+{
+    const std::vector<std::vector<double>> mixes = {
+        { 0, 1 }, { 0, 2 }, { 1, 2 }, { 0, 1, 2 }, { 0, 0, 2 }, { 0, 2, 2 }
+    };
+    for (const auto& turnarounds_s : mixes) {
+        auto s = of_stations(turnarounds_s.size(), 1, 2);
+        for (size_t k = 0; k < turnarounds_s.size(); ++k) {
+            if (turnarounds_s[k] > 0) {
+                s.stations[k].data_link["turnaround_s"] = turnarounds_s[k];
+            }
+            flow(s, k, (k + 1) % turnarounds_s.size());
+        }
+        const auto r = run(s);
+        EXPECT_GE(r.fairness, 0.95) << turnarounds_s.size() << " stations, the last "
+                                    << turnarounds_s.back() << " s";
+        EXPECT_EQ(rejected(r), 0u);
+    }
+}
+
+TEST(shared_channel, nothing_is_rejected_after_a_common_start)
+{
+    for (const size_t stations : { 3u, 8u }) {
+        for (uint64_t seed = 1; seed <= 4; ++seed) {
+            auto s = of_stations(stations, seed, 1);
+            for (size_t k = 0; k < stations; ++k) {
+                flow(s, k, (k + 1) % stations).octets = 20000;
+            }
+            const auto r = run(s);
+            EXPECT_EQ(rejected(r), 0u) << stations << " stations, seed " << seed;
+            EXPECT_TRUE(r.complete) << stations << " stations, seed " << seed;
+        }
+    }
+}
+
+TEST(shared_channel, many_stations_with_little_to_send_collide_seldom)
+{
+    struct row {
+        size_t stations;
+        double load;
+    };
+    for (const row& c : { row{ 3, 0.6 }, row{ 8, 0.3 }, row{ 8, 0.6 }, row{ 20, 0.3 } }) {
+        auto s = of_stations(c.stations, 1, 2);
+        s.record = true;
+        for (size_t k = 0; k < c.stations; ++k) {
+            const size_t off = 1 + 7 * k % (c.stations - 1);
+            auto& t = flow(s, k, (k + off) % c.stations);
+            t.kind = traffic_kind::interactive;
+            t.interval_s = 8.0 * double(t.u_pdu * c.stations) / (c.load * 2400);
+        }
+        const auto r = run(s);
+        const auto collided = std::count_if(r.transmissions.begin(),
+                                            r.transmissions.end(),
+                                            [](auto& t) { return t.collided; });
+        const double share = double(collided) / double(r.transmissions.size());
+        std::printf("%zu stations, load %.1f: %.1f %% collided\n",
+                    c.stations,
+                    c.load,
+                    100 * share);
+        EXPECT_LE(share, 0.1) << c.stations << " stations, load " << c.load;
+        EXPECT_EQ(rejected(r), 0u);
+    }
+}
+
+TEST(shared_channel, who_speaks_seldom_gets_in_between_two_that_always_send)
+{
+    std::vector<double> waits;
+    double alone = 0, beside = 0;
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+        for (const bool third : { false, true }) {
+            auto s = of_stations(3, seed, 4);
+            flow(s, 0, 1);
+            flow(s, 1, 0);
+            if (third) {
+                auto& t = flow(s, 2, 0);
+                t.kind = traffic_kind::interactive;
+                t.u_pdu = 500;
+                t.interval_s = 800;
+                t.start_s = 60;
+            }
+            const auto r = run(s);
+            (third ? beside : alone) +=
+                double(r.flows[0].octets_delivered + r.flows[1].octets_delivered);
+            if (third) {
+                const auto& times = r.flows[2].times;
+                waits.insert(waits.end(), times.begin(), times.end());
+                EXPECT_EQ(rejected(r), 0u);
+            }
+        }
+    }
+    std::sort(waits.begin(), waits.end());
+    const double median_s = waits[waits.size() / 2];
+    std::printf("median %.0f s, longest %.0f s, the pair loses %.1f %%\n",
+                median_s,
+                waits.back(),
+                100 * (1 - beside / alone));
+    // Its first message finds two that do not know of it yet, and may wait for 400 s.
+    EXPECT_LE(median_s, 170);
+    EXPECT_LE(waits.back(), 420);
+    EXPECT_GE(beside, 0.95 * alone);
+}
+
+// The outer stations do not hear each other, and always have something for the one in the middle.
+// Four of them, or U_PDUs of 1000 octets: one can still wait for hours, which is open.
+TEST(shared_channel, hidden_stations_do_not_starve)
+{
+    for (const size_t stations : { 3u }) {
+        auto s = of_stations(stations, 1, 4);
+        s.record = true;
+        path none;
+        none.loss = 1;
+        for (size_t a = 1; a < stations; ++a) {
+            for (size_t b = 1; b < stations; ++b) {
+                if (a != b) {
+                    s.paths.push_back({ s.stations[a].name, s.stations[b].name, none });
+                }
+            }
+            flow(s, a, 0).u_pdu = 2042;
+        }
+        const auto r = run(s);
+        std::vector<double> last(r.flows.size()), longest(r.flows.size());
+        for (const auto& d : r.deliveries) {
+            longest[d.flow] = std::max(longest[d.flow], d.time_s - last[d.flow]);
+            last[d.flow] = d.time_s;
+        }
+        for (size_t k = 0; k < longest.size(); ++k) {
+            longest[k] = std::max(longest[k], r.end_s - last[k]);
+            EXPECT_LE(longest[k], 3600) << stations << " stations, number " << k + 1;
+        }
+        // Of those whose first calls all met others, which nobody could hear.
+        EXPECT_LE(rejected(r), 200u) << stations << " stations";
+    }
+}
