@@ -120,15 +120,15 @@ TEST(large_windows, both_directions_with_losses)
     p.loss = 0.1;
     for (uint64_t seed = 1; seed <= 5; ++seed) {
         two_stations net(with_large(1, true), with_large(2, true), p, seed, confirmed());
-        net.source_a.send(net.b.address(), 1'000'000, 2042);
+        net.source_a.send(net.b.address(), 1'500'000, 2042);
         net.source_b.send(net.a.address(), 600'000, 1500);
         const bool done = net.s.run_until(
             [&] {
-                return net.sink_b.octets() >= 1'000'000 && net.sink_a.octets() >= 600'000;
+                return net.sink_b.octets() >= 1'500'000 && net.sink_a.octets() >= 600'000;
             },
             std::chrono::hours(2));
         EXPECT_TRUE(done) << seed;
-        expect_once(net.sink_b, 1'000'000);
+        expect_once(net.sink_b, 1'500'000);
         expect_once(net.sink_a, 600'000);
         EXPECT_GT(net.a.node().stats().links_large, 0u) << seed;
     }
