@@ -20,7 +20,11 @@ def lay_out(source: str) -> None:
     """The pages of the tree, the changelog, and one that links to what Doxygen makes."""
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(os.path.join(TREE, "docs"), source)
-    shutil.copy(os.path.join(TREE, "CHANGELOG.md"), os.path.join(source, "changelog.md"))
+    with open(os.path.join(TREE, "CHANGELOG.md"), encoding="utf-8") as file:
+        changelog = file.read().replace("](docs/", "](")
+    with open(os.path.join(source, "release-notes.md"), encoding="utf-8") as file:
+        notes = file.read().replace("](../CHANGELOG.md)", "](changelog.md)")
+    write(source, {"changelog": changelog, "release-notes": notes})
     write(os.path.join(source, "reference"), {"api": pages.API})
 
 
