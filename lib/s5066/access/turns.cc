@@ -12,9 +12,6 @@ namespace gr::hf::s5066 {
 namespace {
 // What lasts longer than any transmission is interference, and does not silence us.
 constexpr sim_time longest_carrier = std::chrono::seconds(180);
-// The end of a carrier is told so much later than it was (kernel::carrier_detector): slots count from the
-// end itself, as for those who sent or received it.
-constexpr sim_time carrier_release = std::chrono::milliseconds(900);
 // The first repeat comes at once, for what was merely lost. Then the peer may be inside a
 // transmission whose begin we have missed, so the pauses grow: before the peer counts as lost,
 // the tries together span more than the longest one. Where others transmit as well and are not
@@ -307,14 +304,10 @@ void turns::on_carrier(sim_time now, bool present)
     // Whoever was addressed may answer first. The answer that we wait for, if it was that, is
     // lost.
     d_access.began_unknown(*d_carrier_since, d_waiting != nullptr);
-    const sim_time end = std::max(*d_carrier_since, now - carrier_release);
     d_carrier_since.reset();
-    d_access.ended(end);
-    sim_time free_at = end + d_access.wait_of_others(end, d_node.peers.size());
-    while (free_at < now + d_access.guard_time()) {
-        free_at += d_access.shared_slot(); // an answer has to be noticed first
-    }
-    d_free_at = std::max(d_free_at, free_at);
+    d_access.ended(now);
+    d_free_at =
+        std::max(d_free_at, now + d_access.wait_of_others(now, d_node.peers.size()));
 }
 
 peer* turns::on_tick(sim_time now)
