@@ -453,7 +453,7 @@ def test_the_channel_as_a_box_between_devices(folder, environment):
         assert box.returncode == 0
     heard = [json.loads(line) for line in said.splitlines()]
     assert heard and all(h["mode"].startswith("4539-3200") for h in heard)
-    assert all(abs(h["snr_db"] - 15) < 3 for h in heard)
+    assert all(abs(h["snr_db"] - 15) < 3 for h in heard), [h["snr_db"] for h in heard]
     wrong = hf_(environment, "channel", "--live", "poor", "nowhere", "west_in")
     assert wrong.returncode == 1 and "nowhere" in wrong.stderr
 
