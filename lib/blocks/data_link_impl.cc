@@ -4,8 +4,8 @@
 #include "blocks/pdu.h"
 #include "blocks/sis_client_block.h"
 #include "edges/pcap_file.h"
-#include "s5066/node.h"
-#include "s5066/node_settings.h"
+#include "s5066/config/node_settings.h"
+#include "s5066/node/node.h"
 
 #include <gnuradio/block_registry.h>
 #include <gnuradio/io_signature.h>
@@ -25,7 +25,7 @@ constexpr size_t max_held = 16384;
 // The mode is looked up once in so many ticks.
 constexpr uint64_t ticks_for_mode = 20;
 // Between looks at the computer's clock.
-constexpr sim_time utc_again = std::chrono::seconds(60);
+constexpr station_time utc_again = std::chrono::seconds(60);
 
 node_config make_config(const std::string& address,
                         const std::string& mode,
@@ -355,9 +355,9 @@ private:
     const pmt::pmt_t d_modem, d_sis, d_log;
     mutable std::mutex d_mutex; // displays ask from other threads
     s5066::node d_node;
-    sim_time d_modem_now{}; // as the modem tells it
-    sim_time d_now{};       // station time, which never runs back
-    std::optional<sim_time> d_utc_set;
+    station_time d_modem_now{}; // as the modem tells it
+    station_time d_now{};       // station time, which never runs back
+    std::optional<station_time> d_utc_set;
     uint64_t d_bad_messages = 0;
     size_t d_lock_step_clients = 0;
     size_t d_answers_due = 0;

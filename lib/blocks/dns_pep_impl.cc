@@ -16,12 +16,12 @@ namespace {
 using endpoint = boost::asio::ip::udp::endpoint;
 
 //! Engine and sockets; lives on the io_thread.
-class dns_pep_core : public engine_block<dns::engine>
+class dns_pep_core : public engine_block<dns::forwarder>
 {
 public:
     dns_pep_core(const std::vector<endpoint>& listen,
                  const endpoint& resolver,
-                 const dns::engine_config& config,
+                 const dns::forwarder_config& config,
                  const std::string& netns)
         : gr::block("hf_dns_pep_core",
                     gr::io_signature::make(0, 0, 0),
@@ -37,7 +37,7 @@ public:
     }
     ~dns_pep_core() override { close_now(); }
 
-    dns::engine_stats stats() const
+    dns::forwarder_stats stats() const
     {
         std::lock_guard<std::mutex> lock(d_stats_mutex);
         return d_stats;
@@ -62,12 +62,12 @@ private:
     const std::vector<endpoint> d_listen;
     dns_edge d_edge;
     mutable std::mutex d_stats_mutex;
-    dns::engine_stats d_stats;
+    dns::forwarder_stats d_stats;
 };
 
-const setting_table<dns::engine_config>& all_settings()
+const setting_table<dns::forwarder_config>& all_settings()
 {
-    using config = dns::engine_config;
+    using config = dns::forwarder_config;
     using table = setting_table<config>;
     constexpr double month_s = 30 * 86400, hour_s = 3600;
     const auto limit = [](auto member,
@@ -177,7 +177,7 @@ class dns_pep_impl : public dns_pep
 public:
     dns_pep_impl(const std::vector<endpoint>& listen,
                  const endpoint& resolver,
-                 const dns::engine_config& config,
+                 const dns::forwarder_config& config,
                  const std::string& netns,
                  bool real_time)
         : gr::hier_block2("hf_dns_pep",
@@ -233,7 +233,7 @@ dns_pep::sptr dns_pep::make(const std::vector<std::string>& listen,
     std::vector<endpoint> where;
     for (const auto& text : listen)
         where.push_back(parse_dns_endpoint(text));
-    dns::engine_config c;
+    dns::forwarder_config c;
     for (const auto& text : routes) {
         const auto [suffix, node] = parse_route(text);
         c.routes.push_back({ suffix, node });

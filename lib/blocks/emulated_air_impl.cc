@@ -43,7 +43,7 @@ emulated_air_impl::emulated_air_impl(int stations,
     check(loss >= 0 && loss <= 1, "loss", loss, "0 to 1");
     check(speed >= 0, "speed", speed, "0 (no limit) and above");
     d_taken.resize(static_cast<size_t>(stations));
-    sim::path p;
+    sim::air_path p;
     p.ber = ber;
     p.loss = loss;
     d_engine.set_default_path(p);
@@ -108,7 +108,7 @@ void emulated_air_impl::stopped()
         last.join();
 }
 
-bool emulated_air_impl::wait_until_due(sim_time t)
+bool emulated_air_impl::wait_until_due(station_time t)
 {
     std::unique_lock<std::mutex> lock(d_mutex);
     while (!d_end) {
@@ -138,7 +138,8 @@ bool emulated_air_impl::wait_until_due(sim_time t)
 
 void emulated_air_impl::run()
 {
-    for (sim_time t = d_scheduler.now() + tick; wait_until_due(t) && !d_end; t += tick) {
+    for (station_time t = d_scheduler.now() + tick; wait_until_due(t) && !d_end;
+         t += tick) {
         d_scheduler.run_until(t);
         d_now = t.count();
     }
@@ -203,21 +204,22 @@ auto emulated_modem_impl::await(Parse parse) -> decltype(parse(pmt::pmt_t()))
     return {};
 }
 
-void emulated_modem_impl::on_tick(sim_time now)
+void emulated_modem_impl::on_tick(station_time now)
 {
     message_port_pub(d_port, modem_messages::tick(now, true));
     const auto answer = await(modem_messages::parse_tick_done);
     d_key_up = answer ? answer->key_up : std::nullopt;
 }
 
-std::optional<mode> emulated_modem_impl::want_tx(sim_time now)
+std::optional<mode> emulated_modem_impl::want_tx(station_time now)
 {
     if (d_key_up)
         d_reports.tx_start(now, *d_key_up);
     return std::exchange(d_key_up, std::nullopt);
 }
 
-tx_octets emulated_modem_impl::pull(sim_time now, sim_time air_time, size_t max_octets)
+tx_octets
+emulated_modem_impl::pull(station_time now, station_time air_time, size_t max_octets)
 {
     message_port_pub(d_port, modem_messages::pull(now, air_time, max_octets));
     auto answer = await(modem_messages::parse_tx_octets);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "blocks/modem_reporter.h"
-#include "sim/emulated_modem.h"
+#include "sim/air/emulated_modem.h"
 
 #include <hf/emulated_air.h>
 
@@ -32,7 +32,7 @@ public:
 
     hf::emulated_modem::sptr modem(int station) override;
     void set_speed(double speed) override;
-    double now() const override { return to_seconds(sim_time(d_now.load())); }
+    double now() const override { return to_seconds(station_time(d_now.load())); }
 
     //! A modem has been started, or stopped: time runs while all of them are.
     void started();
@@ -45,7 +45,7 @@ private:
     using clock = std::chrono::steady_clock;
 
     void run();
-    bool wait_until_due(sim_time t);
+    bool wait_until_due(station_time t);
 
     sim::scheduler d_scheduler;
     sim::emulated_air d_engine;
@@ -60,7 +60,7 @@ private:
     // Pace: d_pace_now was due at d_pace_time.
     bool d_paced = false;
     clock::time_point d_pace_time;
-    sim_time d_pace_now{};
+    station_time d_pace_now{};
     std::thread d_thread;
 };
 
@@ -75,20 +75,23 @@ public:
 
 private:
     // modem_user, as messages on the port; on the thread of the air
-    void on_tick(sim_time now) override;
-    std::optional<mode> want_tx(sim_time now) override;
-    tx_octets pull(sim_time now, sim_time air_time, size_t max_octets) override;
-    void on_tx_end(sim_time now) override { d_reports.tx_end(now); }
-    void on_rx_start(sim_time now, const rx_start& e) override
+    void on_tick(station_time now) override;
+    std::optional<mode> want_tx(station_time now) override;
+    tx_octets pull(station_time now, station_time air_time, size_t max_octets) override;
+    void on_tx_end(station_time now) override { d_reports.tx_end(now); }
+    void on_rx_start(station_time now, const rx_start& e) override
     {
         d_reports.rx_start(now, e);
     }
-    void on_rx_octets(sim_time now, const rx_octets& e) override
+    void on_rx_octets(station_time now, const rx_octets& e) override
     {
         d_reports.rx_octets(now, e);
     }
-    void on_rx_end(sim_time now, const rx_end& e) override { d_reports.rx_end(now, e); }
-    void on_carrier(sim_time now, bool present) override
+    void on_rx_end(station_time now, const rx_end& e) override
+    {
+        d_reports.rx_end(now, e);
+    }
+    void on_carrier(station_time now, bool present) override
     {
         d_reports.carrier(now, present);
     }

@@ -22,7 +22,7 @@ protected:
     {
     }
 
-    void engine_sis_in(sim_time now, const uint8_t* p, size_t n) final
+    void engine_sis_in(station_time now, const uint8_t* p, size_t n) final
     {
         d_engine.sis_in(now, p, n);
     }
@@ -30,11 +30,11 @@ protected:
     {
         return d_engine.poll_sis();
     }
-    std::optional<sim_time> engine_next_deadline() const final
+    std::optional<station_time> engine_next_deadline() const final
     {
         return d_engine.next_deadline();
     }
-    void engine_on_deadline(sim_time now) final { d_engine.on_deadline(now); }
+    void engine_on_deadline(station_time now) final { d_engine.on_deadline(now); }
 
     //! On the io_thread only.
     Engine& engine() { return d_engine; }

@@ -34,7 +34,7 @@ std::string protocol_name(uint8_t number)
     return it == names.end() ? std::to_string(number) : it->second;
 }
 
-ip_flow shown(const ip::client_flow& c, sim_time now)
+ip_flow shown(const ip::client_flow& c, station_time now)
 {
     const ip::waiting_flow& f = c.flow;
     return { c.node.to_string(),
@@ -119,7 +119,7 @@ private:
     mutable std::mutex d_shown_mutex;
     ip::client_stats d_stats;
     std::vector<ip_flow> d_flows;
-    sim_time d_show_at{};
+    station_time d_show_at{};
 };
 
 const setting_table<ip::client_config>& all_settings()

@@ -103,7 +103,7 @@ public:
     }
 
 private:
-    sim_time clock() const { return std::chrono::steady_clock::now() - d_begin; }
+    station_time clock() const { return std::chrono::steady_clock::now() - d_begin; }
 
     // Where its edge is then told to open; an open that fails at once takes d_edge away.
     std::shared_ptr<wire_edge> new_edge()
@@ -227,7 +227,7 @@ private:
     std::atomic<bool> d_pump_posted{ false }, d_said{ false }, d_other_mode{ false };
     mutable std::mutex d_mutex; // of the session and what follows
     const std::unique_ptr<dte_session> d_session;
-    sim_time d_now{};
+    station_time d_now{};
     bool d_was_connected = false;
     io_thread d_io; // what follows lives on it
     modem_dialer d_dialer;

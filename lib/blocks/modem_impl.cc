@@ -185,13 +185,13 @@ auto modem_impl::await(Parse parse, int patience_ms) -> decltype(parse(pmt::pmt_
     }
 }
 
-void modem_impl::on_tick(sim_time now)
+void modem_impl::on_tick(station_time now)
 {
     d_ticks_out += d_connected;
     message_port_pub(d_port, modem_messages::tick(now, d_lock_step));
 }
 
-std::optional<mode> modem_impl::want_tx(sim_time now)
+std::optional<mode> modem_impl::want_tx(station_time now)
 {
     std::optional<mode> key_up;
     const auto take = [&](const modem_messages::tick_answer& a) {
@@ -225,7 +225,7 @@ std::optional<mode> modem_impl::want_tx(sim_time now)
     return key_up;
 }
 
-tx_octets modem_impl::pull(sim_time now, sim_time air_time, size_t max_octets)
+tx_octets modem_impl::pull(station_time now, station_time air_time, size_t max_octets)
 {
     message_port_pub(d_port, modem_messages::pull(now, air_time, max_octets));
     const auto answer = await(modem_messages::parse_tx_octets, live_wait_ms);

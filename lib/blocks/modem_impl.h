@@ -31,22 +31,25 @@ public:
 private:
     const float* find_erased(size_t n);
     // modem_user, as messages on the port
-    void on_tick(sim_time now) override;
-    std::optional<mode> want_tx(sim_time now) override;
-    tx_octets pull(sim_time now, sim_time air_time, size_t max_octets) override;
-    void on_tx_end(sim_time now) override { d_reports.tx_end(now); }
-    void on_rx_start(sim_time now, const rx_start& e) override
+    void on_tick(station_time now) override;
+    std::optional<mode> want_tx(station_time now) override;
+    tx_octets pull(station_time now, station_time air_time, size_t max_octets) override;
+    void on_tx_end(station_time now) override { d_reports.tx_end(now); }
+    void on_rx_start(station_time now, const rx_start& e) override
     {
         d_reports.rx_start(now, e);
     }
-    void on_rx_octets(sim_time now, const rx_octets& e) override
+    void on_rx_octets(station_time now, const rx_octets& e) override
     {
         d_reports.rx_octets(now, e);
         d_reports.channel(now, d_modem.channel());
         d_reports.block(now, e, d_modem.channel(), d_modem.details().get());
     }
-    void on_rx_end(sim_time now, const rx_end& e) override { d_reports.rx_end(now, e); }
-    void on_carrier(sim_time now, bool present) override
+    void on_rx_end(station_time now, const rx_end& e) override
+    {
+        d_reports.rx_end(now, e);
+    }
+    void on_carrier(station_time now, bool present) override
     {
         d_reports.carrier(now, present);
     }

@@ -42,7 +42,7 @@ const char* to_string(rx_end_reason r)
     return "lost";
 }
 
-pmt::pmt_t tick(sim_time now, bool lock_step)
+pmt::pmt_t tick(station_time now, bool lock_step)
 {
     return pdu::builder("tick")
         .set(keys::now(), now)
@@ -58,7 +58,7 @@ pmt::pmt_t tick_done(const std::optional<mode>& key_up)
     return b.make();
 }
 
-pmt::pmt_t pull(sim_time now, sim_time air_time, size_t max_octets)
+pmt::pmt_t pull(station_time now, station_time air_time, size_t max_octets)
 {
     return pdu::builder("pull")
         .set(keys::now(), now)
@@ -72,12 +72,12 @@ pmt::pmt_t octets(const tx_octets& o)
     return pdu::builder("tx_octets").set(keys::last(), o.last).make(o.octets);
 }
 
-pmt::pmt_t tx_end(sim_time now)
+pmt::pmt_t tx_end(station_time now)
 {
     return pdu::builder("tx_end").set(keys::now(), now).make();
 }
 
-pmt::pmt_t tx_start(sim_time now, const mode& m)
+pmt::pmt_t tx_start(station_time now, const mode& m)
 {
     return pdu::builder("tx_start")
         .set(keys::now(), now)
@@ -85,7 +85,7 @@ pmt::pmt_t tx_start(sim_time now, const mode& m)
         .make();
 }
 
-pmt::pmt_t start(sim_time now, const rx_start& e)
+pmt::pmt_t start(station_time now, const rx_start& e)
 {
     return pdu::builder("rx_start")
         .set(keys::now(), now)
@@ -96,7 +96,7 @@ pmt::pmt_t start(sim_time now, const rx_start& e)
         .make();
 }
 
-pmt::pmt_t octets(sim_time now, const rx_octets& e)
+pmt::pmt_t octets(station_time now, const rx_octets& e)
 {
     auto p = pdu::builder("rx_octets");
     p.set(keys::now(), now).set(keys::snr_db(), e.snr_db).set(keys::quality(), e.quality);
@@ -105,7 +105,7 @@ pmt::pmt_t octets(sim_time now, const rx_octets& e)
     return p.make(e.octets);
 }
 
-pmt::pmt_t channel(sim_time now, const kernel::channel_report& c)
+pmt::pmt_t channel(station_time now, const kernel::channel_report& c)
 {
     return pdu::builder("channel")
         .set(keys::now(), now)
@@ -117,7 +117,7 @@ pmt::pmt_t channel(sim_time now, const kernel::channel_report& c)
         .make();
 }
 
-pmt::pmt_t block(sim_time now,
+pmt::pmt_t block(station_time now,
                  const std::string& mode,
                  const rx_octets& e,
                  const kernel::channel_report& c,
@@ -144,7 +144,7 @@ pmt::pmt_t block(sim_time now,
         .make(symbols);
 }
 
-pmt::pmt_t end(sim_time now, const rx_end& e)
+pmt::pmt_t end(station_time now, const rx_end& e)
 {
     return pdu::builder("rx_end")
         .set(keys::now(), now)
@@ -153,7 +153,7 @@ pmt::pmt_t end(sim_time now, const rx_end& e)
         .make();
 }
 
-pmt::pmt_t carrier(sim_time now, bool present)
+pmt::pmt_t carrier(station_time now, bool present)
 {
     return pdu::builder("carrier")
         .set(keys::now(), now)
@@ -161,7 +161,7 @@ pmt::pmt_t carrier(sim_time now, bool present)
         .make();
 }
 
-pmt::pmt_t tx_damaged(sim_time now, uint64_t transmission, const std::string& reason)
+pmt::pmt_t tx_damaged(station_time now, uint64_t transmission, const std::string& reason)
 {
     return pdu::builder("tx_damaged")
         .set(keys::now(), now)

@@ -28,29 +28,29 @@
  */
 namespace gr::hf::modem_messages {
 
-pmt::pmt_t tick(sim_time now, bool lock_step);
+pmt::pmt_t tick(station_time now, bool lock_step);
 pmt::pmt_t tick_done(const std::optional<mode>& key_up);
-pmt::pmt_t pull(sim_time now, sim_time air_time, size_t max_octets);
+pmt::pmt_t pull(station_time now, station_time air_time, size_t max_octets);
 pmt::pmt_t octets(const tx_octets& o);
-pmt::pmt_t tx_end(sim_time now);
+pmt::pmt_t tx_end(station_time now);
 //! For the status port only; the link knows when it keys up.
-pmt::pmt_t tx_start(sim_time now, const mode& m);
-pmt::pmt_t start(sim_time now, const rx_start& e);
-pmt::pmt_t octets(sim_time now, const rx_octets& e);
+pmt::pmt_t tx_start(station_time now, const mode& m);
+pmt::pmt_t start(station_time now, const rx_start& e);
+pmt::pmt_t octets(station_time now, const rx_octets& e);
 //! channel: now, freq_offset_hz, doppler_hz, delay_spread_ms, coded_ber, profile; for displays
-pmt::pmt_t channel(sim_time now, const kernel::channel_report& c);
-pmt::pmt_t end(sim_time now, const rx_end& e);
+pmt::pmt_t channel(station_time now, const kernel::channel_report& c);
+pmt::pmt_t end(station_time now, const rx_end& e);
 /*! \brief For displays: a decoded block with its equalised symbols in place of octets, the keys of
  *         channel, mode, snr_db, quality, and taps.
  *  \details Of more than 2048 symbols every second, third, ... is given.
  */
-pmt::pmt_t block(sim_time now,
+pmt::pmt_t block(station_time now,
                  const std::string& mode,
                  const rx_octets& e,
                  const kernel::channel_report& c,
                  const kernel::block_details& d);
-pmt::pmt_t carrier(sim_time now, bool present);
-pmt::pmt_t tx_damaged(sim_time now, uint64_t transmission, const std::string& reason);
+pmt::pmt_t carrier(station_time now, bool present);
+pmt::pmt_t tx_damaged(station_time now, uint64_t transmission, const std::string& reason);
 //! Nothing after this reason of tx_damaged leaves the radio: its key or its device is lost.
 bool ends_transmission(const std::string& reason);
 

@@ -29,7 +29,7 @@ void modem_reporter::tell(const pmt::pmt_t& msg)
 }
 
 // The user of the modem has just asked for it, and need not be told.
-void modem_reporter::tx_start(sim_time now, const mode& m)
+void modem_reporter::tx_start(station_time now, const mode& m)
 {
     d_block.message_port_pub(status(), modem_messages::tx_start(now, m));
     std::lock_guard<std::mutex> lock(d_mutex);
@@ -39,14 +39,14 @@ void modem_reporter::tx_start(sim_time now, const mode& m)
     ++d_state.transmissions;
 }
 
-void modem_reporter::tx_end(sim_time now)
+void modem_reporter::tx_end(station_time now)
 {
     tell(modem_messages::tx_end(now));
     std::lock_guard<std::mutex> lock(d_mutex);
     d_state.transmitting = false;
 }
 
-void modem_reporter::rx_start(sim_time now, const hf::rx_start& e)
+void modem_reporter::rx_start(station_time now, const hf::rx_start& e)
 {
     tell(modem_messages::start(now, e));
     std::lock_guard<std::mutex> lock(d_mutex);
@@ -58,7 +58,7 @@ void modem_reporter::rx_start(sim_time now, const hf::rx_start& e)
     ++d_state.receptions;
 }
 
-void modem_reporter::rx_octets(sim_time now, const hf::rx_octets& e)
+void modem_reporter::rx_octets(station_time now, const hf::rx_octets& e)
 {
     tell(modem_messages::octets(now, e));
     std::lock_guard<std::mutex> lock(d_mutex);
@@ -66,13 +66,13 @@ void modem_reporter::rx_octets(sim_time now, const hf::rx_octets& e)
     d_state.octets_received += e.octets.size();
 }
 
-void modem_reporter::channel(sim_time now, const kernel::channel_report& c)
+void modem_reporter::channel(station_time now, const kernel::channel_report& c)
 {
     if (!c.profile.empty())
         d_block.message_port_pub(status(), modem_messages::channel(now, c));
 }
 
-void modem_reporter::block(sim_time now,
+void modem_reporter::block(station_time now,
                            const hf::rx_octets& e,
                            const kernel::channel_report& c,
                            const kernel::block_details* d)
@@ -83,21 +83,21 @@ void modem_reporter::block(sim_time now,
                                  modem_messages::block(now, state().rx_mode, e, c, *d));
 }
 
-void modem_reporter::rx_end(sim_time now, const hf::rx_end& e)
+void modem_reporter::rx_end(station_time now, const hf::rx_end& e)
 {
     tell(modem_messages::end(now, e));
     std::lock_guard<std::mutex> lock(d_mutex);
     d_state.receiving = false;
 }
 
-void modem_reporter::carrier(sim_time now, bool present)
+void modem_reporter::carrier(station_time now, bool present)
 {
     tell(modem_messages::carrier(now, present));
     std::lock_guard<std::mutex> lock(d_mutex);
     d_state.carrier = present;
 }
 
-void modem_reporter::tx_damaged(sim_time now,
+void modem_reporter::tx_damaged(station_time now,
                                 uint64_t transmission,
                                 const std::string& reason)
 {
@@ -118,7 +118,7 @@ void modem_reporter::late_answer()
     ++d_state.late_answers;
 }
 
-void modem_reporter::at(sim_time now)
+void modem_reporter::at(station_time now)
 {
     std::lock_guard<std::mutex> lock(d_mutex);
     d_state.now = to_seconds(now);

@@ -24,25 +24,25 @@ class modem_reporter
 public:
     explicit modem_reporter(gr::basic_block& block) : d_block(block) {}
 
-    void tx_start(sim_time now, const mode& m);
-    void tx_end(sim_time now);
-    void rx_start(sim_time now, const hf::rx_start& e);
-    void rx_octets(sim_time now, const hf::rx_octets& e);
+    void tx_start(station_time now, const mode& m);
+    void tx_end(station_time now);
+    void rx_start(station_time now, const hf::rx_start& e);
+    void rx_octets(station_time now, const hf::rx_octets& e);
     //! For displays: what the channel was during the block before.
-    void channel(sim_time now, const kernel::channel_report& c);
+    void channel(station_time now, const kernel::channel_report& c);
     //! For displays, on port "blocks": the receiver's details of it; null: there are none.
-    void block(sim_time now,
+    void block(station_time now,
                const hf::rx_octets& e,
                const kernel::channel_report& c,
                const kernel::block_details* d);
-    void rx_end(sim_time now, const hf::rx_end& e);
-    void carrier(sim_time now, bool present);
-    void tx_damaged(sim_time now, uint64_t transmission, const std::string& reason);
+    void rx_end(station_time now, const hf::rx_end& e);
+    void carrier(station_time now, bool present);
+    void tx_damaged(station_time now, uint64_t transmission, const std::string& reason);
     //! \p octets were taken for a transmission.
     void sent(size_t octets);
     //! The user of the modem did not answer in time.
     void late_answer();
-    void at(sim_time now);
+    void at(station_time now);
 
     modem_state state() const;
 

@@ -102,7 +102,7 @@ public:
     }
 
 private:
-    sim_time clock() const { return std::chrono::steady_clock::now() - d_begin; }
+    station_time clock() const { return std::chrono::steady_clock::now() - d_begin; }
 
     // A.4.1: one terminal at a time.
     bool take_place(std::shared_ptr<wire_edge>& edge)

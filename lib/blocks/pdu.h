@@ -30,7 +30,7 @@ public:
         d_meta = pmt::dict_add(d_meta, key, value);
         return *this;
     }
-    builder& set(const pmt::pmt_t& key, sim_time t)
+    builder& set(const pmt::pmt_t& key, station_time t)
     {
         return set(key, pmt::from_uint64(static_cast<uint64_t>(t.count())));
     }
@@ -80,7 +80,7 @@ private:
 /*! \brief One line of a log: a PDU of type log with the time, and the text as octets (UTF-8).
  *  \details Not a symbol: GNU Radio keeps every symbol that it has ever seen.
  */
-inline pmt::pmt_t line(sim_time now, const std::string& text)
+inline pmt::pmt_t line(station_time now, const std::string& text)
 {
     return builder("log")
         .set(keys::now(), now)
@@ -119,12 +119,12 @@ public:
             return static_cast<uint64_t>(pmt::to_long(v));
         return std::nullopt;
     }
-    std::optional<sim_time> time(const pmt::pmt_t& key) const
+    std::optional<station_time> time(const pmt::pmt_t& key) const
     {
         const auto v = integer(key);
         if (!v || *v > static_cast<uint64_t>(INT64_MAX))
             return std::nullopt;
-        return sim_time(static_cast<int64_t>(*v));
+        return station_time(static_cast<int64_t>(*v));
     }
     double real(const pmt::pmt_t& key, double otherwise = 0) const
     {

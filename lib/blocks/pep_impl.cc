@@ -4,7 +4,7 @@
 #include "blocks/routes.h"
 #include "blocks/settings.h"
 #include "edges/tcp_edge.h"
-#include "pep/engine.h"
+#include "pep/proxy.h"
 #include "pep/rules.h"
 
 #include <gnuradio/io_signature.h>
@@ -17,11 +17,11 @@ namespace gr::hf {
 namespace {
 
 //! Engine and sockets; lives on the io_thread.
-class pep_core : public engine_block<hfpep::engine>
+class pep_core : public engine_block<hfpep::proxy>
 {
 public:
     pep_core(const std::vector<tcp_listener>& listeners,
-             const hfpep::engine_config& config,
+             const hfpep::proxy_config& config,
              const std::string& netns)
         : gr::block("hf_pep_core",
                     gr::io_signature::make(0, 0, 0),
@@ -37,7 +37,7 @@ public:
     }
     ~pep_core() override { close_now(); }
 
-    hfpep::engine_stats stats() const
+    hfpep::proxy_stats stats() const
     {
         std::lock_guard<std::mutex> lock(d_shown_mutex);
         return d_stats;
@@ -94,15 +94,15 @@ private:
     const std::vector<tcp_listener> d_listeners;
     tcp_edge d_edge;
     mutable std::mutex d_shown_mutex;
-    hfpep::engine_stats d_stats;
+    hfpep::proxy_stats d_stats;
     uint64_t d_accept_errors = 0;
     std::vector<pep_connection> d_shown;
-    sim_time d_show_at{};
+    station_time d_show_at{};
 };
 
-const setting_table<hfpep::engine_config>& all_settings()
+const setting_table<hfpep::proxy_config>& all_settings()
 {
-    using config = hfpep::engine_config;
+    using config = hfpep::proxy_config;
     using table = setting_table<config>;
     static const table all(
         "HF-PEP",
@@ -159,20 +159,20 @@ const setting_table<hfpep::engine_config>& all_settings()
     return all;
 }
 
-hfpep::engine_config make_config(const std::vector<std::string>& routes,
-                                 size_t queue_octets,
-                                 size_t segment_octets,
-                                 size_t max_connections,
-                                 const std::vector<std::string>& allow,
-                                 const std::vector<std::string>& rules,
-                                 const std::map<std::string, double>& settings)
+hfpep::proxy_config make_config(const std::vector<std::string>& routes,
+                                size_t queue_octets,
+                                size_t segment_octets,
+                                size_t max_connections,
+                                const std::vector<std::string>& allow,
+                                const std::vector<std::string>& rules,
+                                const std::map<std::string, double>& settings)
 {
-    hfpep::engine_config c;
+    hfpep::proxy_config c;
     for (const auto& text : allow)
         c.allow.push_back(hfpep::reach::parse(text));
     for (const auto& text : routes) {
         const auto [what, node] = parse_route(text);
-        hfpep::route r;
+        hfpep::stream_route r;
         r.node = node;
         if (what.find('/') != std::string::npos || ip::address::parse(what))
             r.prefix = ip::prefix(what);
@@ -197,7 +197,7 @@ class pep_impl : public pep
 {
 public:
     pep_impl(const std::vector<tcp_listener>& listeners,
-             const hfpep::engine_config& config,
+             const hfpep::proxy_config& config,
              const std::string& netns,
              bool real_time)
         : gr::hier_block2("hf_pep",

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/address.h"
+#include "s5066/words/address.h"
 
 #include <stdexcept>
 #include <string>

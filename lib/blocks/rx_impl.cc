@@ -4,7 +4,7 @@
 #include "blocks/pdu.h"
 #include "modem/burst_receiver.h"
 #include "modem/diversity_receiver.h"
-#include "waveform/families/registry.h"
+#include "waveform/family.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/rx.h>

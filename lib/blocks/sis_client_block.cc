@@ -91,10 +91,10 @@ void sis_client_block::on_message(const pmt::pmt_t& msg)
     }
     // In lock step time must not overtake the messages that wait: ticks alone carry it.
     if (!d_lock_step)
-        d_io.post_time(*now, [this](sim_time t) { on_time(t); });
+        d_io.post_time(*now, [this](station_time t) { on_time(t); });
 }
 
-void sis_client_block::on_time(sim_time now)
+void sis_client_block::on_time(station_time now)
 {
     if (!d_running)
         return;

@@ -35,10 +35,10 @@ protected:
 
     //! \name The engine; called on the io_thread only
     //! @{
-    virtual void engine_sis_in(sim_time now, const uint8_t* p, size_t n) = 0;
+    virtual void engine_sis_in(station_time now, const uint8_t* p, size_t n) = 0;
     virtual std::optional<std::vector<uint8_t>> engine_poll_sis() = 0;
-    virtual std::optional<sim_time> engine_next_deadline() const = 0;
-    virtual void engine_on_deadline(sim_time now) = 0;
+    virtual std::optional<station_time> engine_next_deadline() const = 0;
+    virtual void engine_on_deadline(station_time now) = 0;
     //! Data rate of the link, bit/s; told when it changes.
     virtual void engine_link_rate(double) {}
     //! Carry out what the engine wants besides SIS; false if there was nothing.
@@ -62,11 +62,11 @@ protected:
     //! A line for the operator on the port log, with station time.
     void log(const std::string& line);
     //! Station time of the last message that the engine was told of. On the io_thread.
-    sim_time now() const { return d_now; }
+    station_time now() const { return d_now; }
 
 private:
     void on_message(const pmt::pmt_t& msg);
-    void on_time(sim_time now);
+    void on_time(station_time now);
 
     const pmt::pmt_t d_port, d_log;
     const uint64_t d_client;
@@ -75,7 +75,7 @@ private:
     std::string d_mode;       // too: of the last tick that had one
     bool d_open = false;
     bool d_running = false;
-    sim_time d_now{}; // not io().now(), which other threads may have moved on already
+    station_time d_now{}; // not io().now(), which other threads may have moved on already
 };
 
 } // namespace gr::hf

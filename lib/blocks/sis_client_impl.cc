@@ -86,7 +86,7 @@ private:
         });
     }
 
-    sim_time now() const { return std::chrono::steady_clock::now() - d_begin; }
+    station_time now() const { return std::chrono::steady_clock::now() - d_begin; }
 
     void publish(uint64_t id, const std::vector<uint8_t>& primitive)
     {

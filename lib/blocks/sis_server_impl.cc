@@ -75,7 +75,7 @@ private:
         const pdu::reader r(msg);
         if (r.type() == "tick") {
             if (const auto now = r.time(keys::now()))
-                d_io.post_time(*now, [this](sim_time t) { d_edge.tick(t); });
+                d_io.post_time(*now, [this](station_time t) { d_edge.tick(t); });
             return;
         }
         auto octets = r.octets();

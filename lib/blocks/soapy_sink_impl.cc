@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks/device_tags.h"
-#include "blocks/soapy_device.h"
+#include "radio/devices/soapy_device.h"
 
 #include <SoapySDR/Errors.hpp>
 #include <boost/thread/thread.hpp>

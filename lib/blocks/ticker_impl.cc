@@ -54,7 +54,7 @@ private:
         d_timer.async_wait([this](const boost::system::error_code& error) {
             if (error)
                 return;
-            const sim_time now = std::chrono::steady_clock::now() - d_begin;
+            const station_time now = std::chrono::steady_clock::now() - d_begin;
             message_port_pub(d_port, pdu::builder("tick").set(keys::now(), now).make());
             wait();
         });

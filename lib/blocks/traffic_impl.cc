@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks/sis_client_block.h"
-#include "sim/traffic_client.h"
+#include "sim/stations/traffic_client.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/traffic.h>
@@ -29,7 +29,7 @@ public:
     }
 
 protected:
-    void engine_sis_in(sim_time now, const uint8_t* p, size_t n) override
+    void engine_sis_in(station_time now, const uint8_t* p, size_t n) override
     {
         std::lock_guard<std::mutex> lock(d_mutex);
         d_client.sis_in(now, p, n);
@@ -39,11 +39,11 @@ protected:
         std::lock_guard<std::mutex> lock(d_mutex);
         return d_client.poll_sis();
     }
-    std::optional<sim_time> engine_next_deadline() const override
+    std::optional<station_time> engine_next_deadline() const override
     {
         return d_client.next_deadline();
     }
-    void engine_on_deadline(sim_time now) override
+    void engine_on_deadline(station_time now) override
     {
         std::lock_guard<std::mutex> lock(d_mutex);
         d_client.on_deadline(now);

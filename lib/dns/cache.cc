@@ -6,7 +6,7 @@
 
 namespace gr::hf::dns {
 
-void cache::put(sim_time now, const question& q, known k)
+void cache::put(station_time now, const question& q, known k)
 {
     const bool negative = k.code != rcode::ok || (k.addresses.empty() && k.raw.empty());
     const uint32_t ttl =
@@ -26,7 +26,7 @@ void cache::put(sim_time now, const question& q, known k)
     }
 }
 
-std::optional<cache::found> cache::find(sim_time now, const question& q)
+std::optional<cache::found> cache::find(station_time now, const question& q)
 {
     const auto it = d_entries.find(q);
     if (it == d_entries.end())

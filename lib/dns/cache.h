@@ -35,7 +35,7 @@ public:
     explicit cache(const cache_limits& limits) : d_limits(limits) {}
 
     //! \p k is what was answered; its TTL is bounded by the limits.
-    void put(sim_time now, const question& q, known k);
+    void put(station_time now, const question& q, known k);
 
     struct found {
         const known* what = nullptr; //!< valid until the next put()
@@ -43,14 +43,14 @@ public:
         bool stale = false;
     };
     //! Empty: nothing is known, or nothing that may still be used.
-    std::optional<found> find(sim_time now, const question& q);
+    std::optional<found> find(station_time now, const question& q);
     size_t size() const { return d_entries.size(); }
     void clear();
 
 private:
     struct entry {
         known what;
-        sim_time until{};
+        station_time until{};
         std::list<question>::iterator used;
     };
     cache_limits d_limits;

@@ -151,8 +151,8 @@ private:
 };
 
 dns_edge::dns_edge(boost::asio::io_context& io,
-                   dns::engine& engine,
-                   std::function<sim_time()> clock,
+                   dns::forwarder& engine,
+                   std::function<station_time()> clock,
                    std::function<void()> pump)
     : d_io(io), d_engine(engine), d_clock(std::move(clock)), d_pump(std::move(pump))
 {

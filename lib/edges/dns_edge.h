@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "dns/engine.h"
+#include "dns/forwarder.h"
 #include "edges/tcp_acceptor.h"
 
 #include <boost/asio/io_context.hpp>
@@ -33,8 +33,8 @@ public:
      *  \param pump called after the engine was told something from a socket
      */
     dns_edge(boost::asio::io_context& io,
-             dns::engine& engine,
-             std::function<sim_time()> clock,
+             dns::forwarder& engine,
+             std::function<station_time()> clock,
              std::function<void()> pump);
     ~dns_edge();
 
@@ -67,8 +67,8 @@ private:
     static repeat_key key_of(const waiting& w);
 
     boost::asio::io_context& d_io;
-    dns::engine& d_engine;
-    std::function<sim_time()> d_clock;
+    dns::forwarder& d_engine;
+    std::function<station_time()> d_clock;
     std::function<void()> d_pump;
     boost::asio::ip::udp::endpoint d_resolver;
     std::vector<std::shared_ptr<udp_listener>> d_udp;

@@ -64,7 +64,7 @@ void io_thread::stop()
         d_thread.join();
 }
 
-void io_thread::post_time(sim_time now, std::function<void(sim_time)> f)
+void io_thread::post_time(station_time now, std::function<void(station_time)> f)
 {
     d_now.store(now.count());
     if (d_time_posted.exchange(true))

@@ -55,10 +55,10 @@ public:
     /*! \brief Tell the thread that station time is \p now; \p f runs at most once for any
      *  number of calls that it has not caught up with, so a slow thread is not buried.
      */
-    void post_time(sim_time now, std::function<void(sim_time)> f);
+    void post_time(station_time now, std::function<void(station_time)> f);
 
     //! The last time given to post_time().
-    sim_time now() const { return sim_time(d_now.load()); }
+    station_time now() const { return station_time(d_now.load()); }
 
     //! End the event loop and join the thread; later posts are never run.
     void stop();

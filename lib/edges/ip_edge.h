@@ -27,7 +27,7 @@ class ip_edge
 public:
     //! What happens around it.
     struct surroundings {
-        std::function<sim_time()> clock;              //!< station time
+        std::function<station_time()> clock;          //!< station time
         std::function<void()> pump;                   //!< the engine was told something
         std::function<void(const std::string&)> tell; //!< a line for the operator
     };

@@ -26,7 +26,7 @@ void pcap_file::write(const s5066::tap_record& r)
         put(d_d_pdus.d_pdu(r.time, r.octets));
 }
 
-void pcap_file::write(sim_time now,
+void pcap_file::write(station_time now,
                       uint64_t client,
                       bool to_client,
                       const std::vector<uint8_t>& primitive)

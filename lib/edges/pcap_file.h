@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/node.h"
-#include "s5066/pcap.h"
+#include "s5066/node/node.h"
+#include "s5066/node/pcap.h"
 
 #include <hf/time.h>
 
@@ -35,7 +35,7 @@ public:
     //! One D_PDU, into a file of that kind.
     void write(const s5066::tap_record& r);
     //! One S_primitive, into a file of that kind. \param to_client false: from the client
-    void write(sim_time now,
+    void write(station_time now,
                uint64_t client,
                bool to_client,
                const std::vector<uint8_t>& primitive);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/sis/sis.h"
+#include "s5066/pdu/s_primitive.h"
 
 #include <boost/asio/ip/tcp.hpp>
 

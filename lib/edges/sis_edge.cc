@@ -43,7 +43,7 @@ void sis_edge::start()
 {
     if (!d_acceptor.is_open())
         d_acceptor.listen({ d_settings.where.address(), static_cast<uint16_t>(d_port) });
-    d_tick = sim_time(-1);
+    d_tick = station_time(-1);
     d_running = true;
     for (auto& c : d_clients)
         take(c.first);
@@ -217,7 +217,7 @@ void sis_edge::take(uint64_t id)
     }
 }
 
-void sis_edge::tick(sim_time now)
+void sis_edge::tick(station_time now)
 {
     // Several ticks may have been put together; no more is saved up than for one.
     if (now <= d_tick)

@@ -62,7 +62,7 @@ public:
     //! Close everything.
     void stop();
     //! Station time goes on: every client gets its portion.
-    void tick(sim_time now);
+    void tick(station_time now);
     //! A primitive of the data link for \p client; one that is not connected here is no error.
     void to_client(uint64_t client, std::vector<uint8_t> primitive);
 
@@ -110,7 +110,7 @@ private:
     tcp_acceptor d_acceptor;
     std::map<uint64_t, client> d_clients;
     bool d_running = false; // before, nobody would hear what clients say
-    sim_time d_tick{ -1 };
+    station_time d_tick{ -1 };
     std::atomic<int> d_port{ 0 };
     std::atomic<uint64_t> d_connected{ 0 }, d_accepted{ 0 }, d_refused{ 0 },
         d_disconnected{ 0 }, d_from_clients{ 0 }, d_to_clients{ 0 };

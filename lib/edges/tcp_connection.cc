@@ -171,8 +171,8 @@ void tcp_edge::connection::say(std::vector<uint8_t> data, bool then_close)
 void tcp_edge::connection::connect(const action& a)
 {
     const auto self = shared_from_this();
-    const auto limit =
-        std::clamp(a.time_limit, sim_time(1'000'000'000), sim_time(300'000'000'000));
+    const auto limit = std::clamp(
+        a.time_limit, station_time(1'000'000'000), station_time(300'000'000'000));
     d_timer.expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(limit));
     d_timer.async_wait([self](const error_code& error) {
         if (!error && !self->d_open)
@@ -326,7 +326,7 @@ void tcp_edge::connection::on_read(const error_code& error, size_t n)
     d_reading = false;
     if (d_gone)
         return;
-    const sim_time now = d_edge.d_clock();
+    const station_time now = d_edge.d_clock();
     if (n > 0) {
         d_credit -= std::min(n, d_credit);
         d_edge.d_engine.on_tcp_data(now, d_id, d_in.data(), n);

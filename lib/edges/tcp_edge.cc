@@ -50,8 +50,8 @@ std::optional<hfpep::endpoint_address> original_destination(tcp::socket& socket)
 } // namespace
 
 tcp_edge::tcp_edge(boost::asio::io_context& io,
-                   hfpep::engine& engine,
-                   std::function<sim_time()> clock,
+                   hfpep::proxy& engine,
+                   std::function<station_time()> clock,
                    std::function<void()> pump)
     : d_io(io), d_engine(engine), d_clock(std::move(clock)), d_pump(std::move(pump))
 {

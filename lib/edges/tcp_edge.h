@@ -4,7 +4,7 @@
 
 #include "edges/tcp_acceptor.h"
 #include "edges/tcp_listener.h"
-#include "pep/engine.h"
+#include "pep/proxy.h"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -29,8 +29,8 @@ public:
      *  \param pump called after the engine was told something from a socket
      */
     tcp_edge(boost::asio::io_context& io,
-             hfpep::engine& engine,
-             std::function<sim_time()> clock,
+             hfpep::proxy& engine,
+             std::function<station_time()> clock,
              std::function<void()> pump);
     ~tcp_edge();
 
@@ -54,8 +54,8 @@ private:
     void forget(hfpep::connection_id id);
 
     boost::asio::io_context& d_io;
-    hfpep::engine& d_engine;
-    std::function<sim_time()> d_clock;
+    hfpep::proxy& d_engine;
+    std::function<station_time()> d_clock;
     std::function<void()> d_pump;
     std::vector<std::unique_ptr<tcp_acceptor>> d_acceptors;
     std::unordered_map<hfpep::connection_id, std::shared_ptr<connection>> d_connections;

@@ -35,7 +35,7 @@ bool udp_form(const std::string& form)
 wire_edge::wire_edge(boost::asio::io_context& io,
                      modem_interface::wire& session,
                      std::mutex& mutex,
-                     std::function<sim_time()> clock)
+                     std::function<station_time()> clock)
     : d_session(session), d_mutex(mutex), d_clock(std::move(clock)), d_stream(io),
       d_timer(io)
 {
@@ -123,7 +123,7 @@ void wire_edge::pump()
 {
     if (!d_open)
         return;
-    std::optional<sim_time> due;
+    std::optional<station_time> due;
     bool reading;
     {
         std::lock_guard<std::mutex> lock(d_mutex);
@@ -182,13 +182,13 @@ void wire_edge::write()
         });
 }
 
-void wire_edge::set_timer(std::optional<sim_time> due)
+void wire_edge::set_timer(std::optional<station_time> due)
 {
     if (!due) {
         d_timer.cancel();
         return;
     }
-    d_timer.expires_after(std::max<sim_time>(*due - d_clock(), 1ms));
+    d_timer.expires_after(std::max<station_time>(*due - d_clock(), 1ms));
     d_timer.async_wait([self = shared_from_this()](const error_code& error) {
         if (error || !self->d_open)
             return;

@@ -35,7 +35,7 @@ public:
     wire_edge(boost::asio::io_context& io,
               modem_interface::wire& session,
               std::mutex& mutex,
-              std::function<sim_time()> clock);
+              std::function<station_time()> clock);
 
     //! \name Set before open()
     //! @{
@@ -62,13 +62,13 @@ private:
     void read();
     void read_datagrams();
     void write();
-    void set_timer(std::optional<sim_time> due);
+    void set_timer(std::optional<station_time> due);
     template <class F>
     void tell(F f);
 
     modem_interface::wire& d_session;
     std::mutex& d_mutex;
-    const std::function<sim_time()> d_clock;
+    const std::function<station_time()> d_clock;
     boost::asio::ip::tcp::socket d_stream; // of the control connection in the UDP form
     std::optional<boost::asio::ip::udp::socket> d_datagrams;
     boost::asio::ip::udp::endpoint d_peer, d_from;
@@ -76,7 +76,7 @@ private:
     std::array<uint8_t, 8192> d_in;
     std::array<uint8_t, 2048> d_datagram;
     modem_interface::octets d_out;
-    std::optional<sim_time> d_end_at; // finished: time for the last octets to leave
+    std::optional<station_time> d_end_at; // finished: time for the last octets to leave
     std::string d_why;
     bool d_open = false;
     bool d_reading = false, d_writing = false;

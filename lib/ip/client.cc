@@ -14,7 +14,7 @@ namespace {
 constexpr size_t host_octets_max = 1 << 22;
 constexpr size_t buckets_max = 256;
 // A TCP segment that was delivered is not sent again so soon.
-constexpr sim_time repeat_wait = std::chrono::minutes(1);
+constexpr station_time repeat_wait = std::chrono::minutes(1);
 
 //! Octets of TCP that may be under way to a node: what is on the air, and enough behind it.
 size_t window_for(const client_config& c)
@@ -42,7 +42,7 @@ void client_config::validate() const
     const char* octets_text = "2048 to 2^26 octets";
     require(octets_ok(queue_octets), "queue_octets", queue_octets, octets_text);
     require(octets_ok(queue.octets_max), "waiting_octets", queue.octets_max, octets_text);
-    const auto age_ok = [](sim_time t) {
+    const auto age_ok = [](station_time t) {
         return t >= std::chrono::seconds(1) && t <= std::chrono::hours(24);
     };
     require(age_ok(queue.age_max), "age_max", to_seconds(queue.age_max), "1 s to 24 h");
@@ -277,7 +277,7 @@ void client::impl::from_hf(const s5066::s_unidata_indication& u)
 client::client(const client_config& c) : d_impl(std::make_unique<impl>(c)) {}
 client::~client() = default;
 
-void client::on_packet(sim_time now, const uint8_t* p, size_t n)
+void client::on_packet(station_time now, const uint8_t* p, size_t n)
 {
     d_impl->d_now = now;
     d_impl->on_packet(p, n);
@@ -293,13 +293,13 @@ std::optional<octets> client::poll_packet()
     return packet;
 }
 
-void client::sis_in(sim_time now, const uint8_t* p, size_t n)
+void client::sis_in(station_time now, const uint8_t* p, size_t n)
 {
     d_impl->d_now = now;
     d_impl->sis_in(p, n);
 }
 
-void client::sis_reset(sim_time now)
+void client::sis_reset(station_time now)
 {
     d_impl->d_now = now;
     d_impl->d_sis.reset(now);
@@ -308,9 +308,12 @@ void client::sis_reset(sim_time now)
 
 std::optional<octets> client::poll_sis() { return d_impl->poll_sis(); }
 
-std::optional<sim_time> client::next_deadline() const { return d_impl->next_deadline(); }
+std::optional<station_time> client::next_deadline() const
+{
+    return d_impl->next_deadline();
+}
 
-void client::on_deadline(sim_time now)
+void client::on_deadline(station_time now)
 {
     d_impl->d_now = now;
     d_impl->on_deadline();

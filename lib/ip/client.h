@@ -4,7 +4,7 @@
 
 #include "ip/classifier.h"
 #include "ip/packet_queue.h"
-#include "s5066/address.h"
+#include "s5066/words/address.h"
 #include <hf/time.h>
 
 #include <memory>
@@ -30,8 +30,8 @@ struct client_config {
      *  transmission. 2048 to 2^26. */
     size_t queue_octets = 168'000;
     queue_config queue; //!< per node and class; its octets 2048 to 2^26
-    sim_time interactive_age_max =
-        sim_time(60'000'000'000);     //!< instead of queue.age_max, interactive class
+    station_time interactive_age_max =
+        station_time(60'000'000'000); //!< instead of queue.age_max, interactive class
     double rate = 9600;               //!< bit/s: how fast datagrams without ARQ are fed
     bool use_dscp = true;             //!< false: priority 0 unless a rule says otherwise
     dscp_table dscp = default_dscp(); //!< priority by DSCP
@@ -108,13 +108,13 @@ public:
     explicit client(const client_config& c);
     ~client();
 
-    void on_packet(sim_time now, const uint8_t* p, size_t n); //!< from the TUN device
-    std::optional<octets> poll_packet();                      //!< for the TUN device
-    void sis_in(sim_time now, const uint8_t* p, size_t n);    //!< one whole primitive
-    void sis_reset(sim_time now); //!< the SIS connection is new
+    void on_packet(station_time now, const uint8_t* p, size_t n); //!< from the TUN device
+    std::optional<octets> poll_packet();                          //!< for the TUN device
+    void sis_in(station_time now, const uint8_t* p, size_t n);    //!< one whole primitive
+    void sis_reset(station_time now); //!< the SIS connection is new
     std::optional<octets> poll_sis();
-    std::optional<sim_time> next_deadline() const;
-    void on_deadline(sim_time now);
+    std::optional<station_time> next_deadline() const;
+    void on_deadline(station_time now);
 
     bool bound() const;
     //! Octets that wait for \p node, in all classes, not yet in SIS.

@@ -31,7 +31,7 @@ struct hop_state {
 //! Token bucket of ICMP errors to one address.
 struct bucket {
     double tokens = 0;
-    sim_time at{};
+    station_time at{};
 };
 
 class client::impl
@@ -47,13 +47,13 @@ public:
     void sis_in(const uint8_t* p, size_t n);
     void lost_sis();
     std::optional<octets> poll_sis();
-    std::optional<sim_time> next_deadline() const;
+    std::optional<station_time> next_deadline() const;
     void on_deadline();
 
     client_config d_config;
     client_stats d_stats;
     s5066::sis_client d_sis;
-    sim_time d_now{};
+    station_time d_now{};
     std::deque<octets> d_to_host;
     std::map<s5066::address, hop_state> d_hops;
 
@@ -70,7 +70,7 @@ private:
 
     // client_queue.cc
     hop_state& hop_of(const s5066::address& node);
-    sim_time age_limit(service s) const;
+    station_time age_limit(service s) const;
     bool room(const hop_state& hop, service s, const waiting_packet& w) const;
     octets submit(const s5066::address& node, hop_state& hop, service s);
     void settled(const s5066::address& node,
@@ -95,14 +95,14 @@ private:
         waiting_packet packet;
     };
     void outdated(const s5066::u_pdu_ledger<held>::entry& e);
-    sim_time ack_life() const;
+    station_time ack_life() const;
     void release(const s5066::u_pdu_ledger<held>::entry& e, bool delivered = false);
     s5066::u_pdu_ledger<held> d_in_sis;
     tcp_flows d_tcp;
     std::map<tcp_direction, newest_ack> d_acks;
     uint64_t d_next_ack = 1;
-    sim_time d_sent_until{}; // datagrams without ARQ: when SIS is through with them
-    s5066::address d_last;   // served last, for taking turns
+    station_time d_sent_until{}; // datagrams without ARQ: when SIS is through with them
+    s5066::address d_last;       // served last, for taking turns
 
     friend class client;
 };

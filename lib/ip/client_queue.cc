@@ -9,7 +9,7 @@ namespace gr::hf::ip {
 namespace {
 
 // SIS should have answered long before.
-constexpr sim_time confirm_wait = std::chrono::minutes(30);
+constexpr station_time confirm_wait = std::chrono::minutes(30);
 constexpr service services[] = { interactive, ordinary };
 
 double air_seconds(const waiting_packet& w, double rate)
@@ -38,7 +38,7 @@ hop_state& client::impl::hop_of(const s5066::address& node)
     return d_hops.try_emplace(node, d_config, d_stats.queues).first->second;
 }
 
-sim_time client::impl::age_limit(service s) const
+station_time client::impl::age_limit(service s) const
 {
     return s == interactive ? d_config.interactive_age_max : d_config.queue.age_max;
 }
@@ -98,7 +98,7 @@ octets client::impl::submit(const s5066::address& node, hop_state& hop, service 
     const auto v = read_packet(w.packet.data(), w.packet.size());
     const auto maybe_tcp = v ? tcp_of(*v) : std::nullopt;
     const tcp_fields tcp = maybe_tcp.value_or(tcp_fields());
-    sim_time left = w.since + age_limit(s) - d_now;
+    station_time left = w.since + age_limit(s) - d_now;
     if (w.arq) {
         q.mode.mode = s5066::transmission_mode::arq;
         q.mode.confirmation = s5066::delivery_confirmation::node;
@@ -174,7 +174,7 @@ void client::impl::settled(const s5066::address& node,
             queue.flush();
 }
 
-sim_time client::impl::ack_life() const
+station_time client::impl::ack_life() const
 {
     // The next segment is there after its time on the air; queue_octets are about 140 s. A
     // turn takes some seconds more.
@@ -218,10 +218,10 @@ void client::impl::lost_sis()
     d_sent_until = d_now;
 }
 
-std::optional<sim_time> client::impl::next_deadline() const
+std::optional<station_time> client::impl::next_deadline() const
 {
-    std::optional<sim_time> first = d_sis.next_deadline();
-    const auto at = [&first](sim_time t) {
+    std::optional<station_time> first = d_sis.next_deadline();
+    const auto at = [&first](station_time t) {
         if (!first || t < *first)
             first = t;
     };

@@ -83,7 +83,7 @@ bool packet_queue::is_known(flow& f, waiting_packet& w, const packet_view& v, de
     return false;
 }
 
-void packet_queue::put(sim_time now, waiting_packet w, dedup d)
+void packet_queue::put(station_time now, waiting_packet w, dedup d)
 {
     const auto v = read_packet(w.packet.data(), w.packet.size());
     if (!v)
@@ -166,18 +166,18 @@ std::vector<waiting_flow> packet_queue::flows() const
     return found;
 }
 
-std::optional<sim_time> packet_queue::expires() const
+std::optional<station_time> packet_queue::expires() const
 {
-    std::optional<sim_time> first;
+    std::optional<station_time> first;
     for (const auto& f : d_flows) {
-        const sim_time t = f.second.packets.front().since + d_config.age_max;
+        const station_time t = f.second.packets.front().since + d_config.age_max;
         if (!first || t < *first)
             first = t;
     }
     return first;
 }
 
-void packet_queue::expire(sim_time now)
+void packet_queue::expire(station_time now)
 {
     for (auto it = d_flows.begin(); it != d_flows.end();) {
         const auto at = it++;
@@ -196,7 +196,7 @@ void packet_queue::expire(sim_time now)
     }
 }
 
-bool packet_queue::too_much_delay(flow& f, sim_time now)
+bool packet_queue::too_much_delay(flow& f, station_time now)
 {
     // A last packet is never too much: it would leave the flow without any sign of life.
     if (f.packets.size() < 2 || now - f.packets.front().since < d_config.delay_target) {
@@ -208,7 +208,7 @@ bool packet_queue::too_much_delay(flow& f, sim_time now)
     return now >= *f.above_until;
 }
 
-void packet_queue::obey_delay(flow& f, sim_time now)
+void packet_queue::obey_delay(flow& f, station_time now)
 {
     const bool above = too_much_delay(f, now);
     if (!above) {
@@ -238,7 +238,7 @@ const waiting_packet* packet_queue::peek() const
     return line.empty() ? nullptr : &d_flows.at(line.front()).packets.front();
 }
 
-const waiting_packet* packet_queue::next(sim_time now)
+const waiting_packet* packet_queue::next(station_time now)
 {
     expire(now);
     while (!d_flows.empty()) {

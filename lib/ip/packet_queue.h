@@ -28,11 +28,11 @@ enum class queue_policy {
 struct queue_config {
     queue_policy policy = queue_policy::fair;
     size_t octets_max = 360'000;
-    sim_time age_max = sim_time(300'000'000'000);
+    station_time age_max = station_time(300'000'000'000);
     //! Fair only: standing delay that is accepted, and how long it must stand. A round trip
     //! contains two transmissions.
-    sim_time delay_target = sim_time(30'000'000'000);
-    sim_time delay_interval = sim_time(300'000'000'000);
+    station_time delay_target = station_time(30'000'000'000);
+    station_time delay_interval = station_time(300'000'000'000);
     //! Of the pure ACKs of a TCP connection only the newest waits. In SIS, too, where it
     //! lives only until the next one should be there, and comes again if it is not.
     bool thin_acks = true;
@@ -45,7 +45,7 @@ struct queue_config {
 //! A packet that waits for SIS.
 struct waiting_packet {
     octets packet;
-    sim_time since{};
+    station_time since{};
     uint8_t priority = 0;
     bool arq = true;
     uint8_t repeats = 0;
@@ -71,7 +71,7 @@ struct waiting_flow {
     uint8_t protocol = 0; //!< number in IP; 0: of several flows that share one queue
     uint16_t src_port = 0, dst_port = 0; //!< 0 where the protocol has none
     size_t packets = 0, octets = 0;
-    sim_time since{}; //!< the oldest of them waits
+    station_time since{}; //!< the oldest of them waits
 };
 
 //! What waits for one next hop in one class.
@@ -83,23 +83,23 @@ public:
     {
     }
 
-    void put(sim_time now, waiting_packet w, dedup d);
+    void put(station_time now, waiting_packet w, dedup d);
     /*! \brief The packet that goes next; empty pointer: none. Drops what is too old and what
      *         the delay demands, so call it when there is room for a packet.
      */
-    const waiting_packet* next(sim_time now);
+    const waiting_packet* next(station_time now);
     //! Takes out what next() has just pointed to.
     waiting_packet take();
     void flush();
     //! Drops what is too old.
-    void expire(sim_time now);
+    void expire(station_time now);
 
     bool empty() const { return d_octets == 0; }
     size_t octets_waiting() const { return d_octets; }
     //! Flows that have something waiting, in no particular order.
     std::vector<waiting_flow> flows() const;
     //! When something gets too old.
-    std::optional<sim_time> expires() const;
+    std::optional<station_time> expires() const;
     //! The packet at the head of the line, whatever its age.
     const waiting_packet* peek() const;
 
@@ -111,9 +111,9 @@ private:
         size_t octets = 0;
         long deficit = 0;
         // RFC 8289.
-        std::optional<sim_time> above_until; // the delay is above its target since
+        std::optional<station_time> above_until; // the delay is above its target since
         bool dropping = false;
-        sim_time drop_at{};
+        station_time drop_at{};
         unsigned drops = 0;
     };
 
@@ -121,8 +121,8 @@ private:
     bool is_known(flow& f, waiting_packet& w, const packet_view& v, dedup d);
     void drop_head(flow& f);
     void forget_if_empty(const flow_key& k);
-    bool too_much_delay(flow& f, sim_time now);
-    void obey_delay(flow& f, sim_time now);
+    bool too_much_delay(flow& f, station_time now);
+    void obey_delay(flow& f, station_time now);
 
     queue_config d_config;
     queue_stats& d_stats;

@@ -14,7 +14,7 @@ constexpr unsigned shift_max = 14;
 // Connections and delivered segments that are remembered.
 constexpr size_t flows_max = 1024, delivered_max = 8192;
 // A connection that was quiet for so long shares no window.
-constexpr sim_time quiet = std::chrono::minutes(5);
+constexpr station_time quiet = std::chrono::minutes(5);
 // Fewer would leave nothing for fast retransmission.
 constexpr uint32_t window_min = 4 * 1460;
 
@@ -81,7 +81,7 @@ tcp_direction direction_of(const packet_view& v)
     return { v.src, v.dst, uint32_t(v.src_port) << 16 | v.dst_port };
 }
 
-void tcp_flows::settled(sim_time now, const segment_key& k, bool delivered)
+void tcp_flows::settled(station_time now, const segment_key& k, bool delivered)
 {
     const auto it = d_in_sis.find(k);
     if (it != d_in_sis.end() && --it->second == 0)
@@ -96,7 +96,7 @@ void tcp_flows::settled(sim_time now, const segment_key& k, bool delivered)
         d_delivered[k] = now;
 }
 
-bool tcp_flows::under_way(sim_time now, const segment_key& k)
+bool tcp_flows::under_way(station_time now, const segment_key& k)
 {
     if (d_in_sis.count(k) != 0)
         return true;
@@ -118,7 +118,7 @@ bool tcp_flows::under_way(sim_time now, const segment_key& k)
     return false;
 }
 
-tcp_flows::flow* tcp_flows::flow_of(sim_time now, const flow_key& k, bool make)
+tcp_flows::flow* tcp_flows::flow_of(station_time now, const flow_key& k, bool make)
 {
     const auto it = d_flows.find(k);
     if (it != d_flows.end() || !make)
@@ -133,7 +133,7 @@ tcp_flows::flow* tcp_flows::flow_of(sim_time now, const flow_key& k, bool make)
     return &f;
 }
 
-void tcp_flows::from_host(sim_time now, const packet_view& v)
+void tcp_flows::from_host(station_time now, const packet_view& v)
 {
     const auto t = tcp_of(v);
     if (!t)
@@ -154,7 +154,7 @@ void tcp_flows::from_host(sim_time now, const packet_view& v)
     }
 }
 
-size_t tcp_flows::share(sim_time now) const
+size_t tcp_flows::share(station_time now) const
 {
     const auto active =
         std::count_if(d_flows.begin(), d_flows.end(), [now](const auto& f) {
@@ -163,7 +163,7 @@ size_t tcp_flows::share(sim_time now) const
     return d_window / static_cast<size_t>(std::max<long>(active, 1));
 }
 
-bool tcp_flows::from_hf(sim_time now, octets& packet)
+bool tcp_flows::from_hf(station_time now, octets& packet)
 {
     const auto v = read_packet(packet.data(), packet.size());
     const auto t = v ? tcp_of(*v) : std::nullopt;

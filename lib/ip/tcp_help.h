@@ -54,7 +54,7 @@ class tcp_flows
 public:
     //! \param window_octets that all connections to one node together may have under way
     //! \param repeat_wait so long a segment that was delivered is not sent again
-    tcp_flows(size_t window_octets, sim_time repeat_wait)
+    tcp_flows(size_t window_octets, station_time repeat_wait)
         : d_window(window_octets), d_repeat_wait(repeat_wait)
     {
     }
@@ -62,17 +62,17 @@ public:
     //! A segment goes to SIS.
     void sent(const segment_key& k) { ++d_in_sis[k]; }
     //! SIS is through with it; \p delivered: the far node has it.
-    void settled(sim_time now, const segment_key& k, bool delivered);
+    void settled(station_time now, const segment_key& k, bool delivered);
     //! \p k is in SIS, or was delivered and the far side has not been heard since.
-    bool under_way(sim_time now, const segment_key& k);
+    bool under_way(station_time now, const segment_key& k);
 
     //! A packet of this host that goes to HF.
-    void from_host(sim_time now, const packet_view& v);
+    void from_host(station_time now, const packet_view& v);
     /*! \brief A packet from HF: notes it and lowers its window if it offers too much.
      *  \details What was offered before is never taken back (RFC 9293 3.8.6).
      *  \return whether the window was lowered
      */
-    bool from_hf(sim_time now, octets& packet);
+    bool from_hf(station_time now, octets& packet);
 
 private:
     using flow_key = std::tuple<address, address, uint16_t, uint16_t>; // ours first
@@ -80,17 +80,17 @@ private:
         std::optional<unsigned> near_shift, far_shift; // of SYNs; empty: no option
         bool near_syn = false, far_syn = false;
         std::optional<uint32_t> edge; // first number beyond what was offered
-        sim_time heard_at{ -1 };      // from HF
-        sim_time used_at{};
+        station_time heard_at{ -1 };  // from HF
+        station_time used_at{};
         bool sends = false; // this side has sent data
     };
-    flow* flow_of(sim_time now, const flow_key& k, bool make);
-    size_t share(sim_time now) const;
+    flow* flow_of(station_time now, const flow_key& k, bool make);
+    size_t share(station_time now) const;
 
     size_t d_window;
-    sim_time d_repeat_wait;
+    station_time d_repeat_wait;
     std::map<segment_key, int> d_in_sis;
-    std::map<segment_key, sim_time> d_delivered;
+    std::map<segment_key, station_time> d_delivered;
     std::map<flow_key, flow> d_flows;
 };
 

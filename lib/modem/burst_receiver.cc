@@ -2,15 +2,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/burst_receiver.h"
 
+#include "modem/base/no_denormals.h"
 #include "modem/decode/message_parser.h"
 #include "modem/find/preamble_clock.h"
 #include "modem/find/preamble_watch.h"
 #include "modem/front/carrier_canceller.h"
 #include "modem/front/impulse_blanker.h"
 #include "modem/front/sample_buffer.h"
-#include "modem/no_denormals.h"
 #include "modem/track/burst_tracker.h"
-#include "waveform/families/registry.h"
+#include "waveform/family.h"
 
 #include <algorithm>
 #include <cmath>
@@ -385,7 +385,7 @@ void burst_receiver::impl::end_with_marker(uint64_t marker)
 // \p air_end: input sample at which the last symbol ends, half a symbol after its centre.
 void burst_receiver::impl::end(rx_end_reason reason, double air_end)
 {
-    const sim_time t = from_seconds(air_end / d_grid.sample_rate());
+    const station_time t = from_seconds(air_end / d_grid.sample_rate());
     d_tracker.reset();
     d_ending = ending{ rx_end{ reason, t }, static_cast<int64_t>(std::lround(air_end)) };
 }

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/base/grid.h"
 #include "modem/detect/block_details.h"
-#include "modem/grid.h"
 #include "modem/track/channel_report.h"
 #include "modem/track/diversity_link.h"
 #include "modem/track/known_channel.h"

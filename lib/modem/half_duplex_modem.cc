@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/half_duplex_modem.h"
 
-#include "waveform/families/registry.h"
+#include "waveform/family.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,11 +37,12 @@ half_duplex_modem::half_duplex_modem(modem_user& user, half_duplex_options optio
                                     ": allowed are 0 to 60");
 }
 
-sim_time half_duplex_modem::time_of(int64_t sample) const
+station_time half_duplex_modem::time_of(int64_t sample) const
 {
     // Whole seconds apart: the product would overflow after 11 days.
     const auto rate = std::llround(grid().sample_rate());
-    return sim_time(sample / rate * ns_per_second + sample % rate * ns_per_second / rate);
+    return station_time(sample / rate * ns_per_second +
+                        sample % rate * ns_per_second / rate);
 }
 
 half_duplex_modem::tx_span half_duplex_modem::run(const std::complex<float>* rx,

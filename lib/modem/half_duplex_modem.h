@@ -64,7 +64,7 @@ public:
                 const float* erased = nullptr);
 
     //! Station time: received samples.
-    sim_time now() const { return time_of(static_cast<int64_t>(d_samples)); }
+    station_time now() const { return time_of(static_cast<int64_t>(d_samples)); }
     bool transmitting() const { return d_modulator.active(); }
     /*! \brief End the transmission with the next tick, without its end of message.
      *  \details For a radio that cannot send the rest: the receiver is on again at once.
@@ -80,7 +80,7 @@ public:
     void keep_details(bool wanted) { d_receiver.keep_details(wanted); }
 
 private:
-    sim_time time_of(int64_t sample) const;
+    station_time time_of(int64_t sample) const;
     void receive(const std::complex<float>* rx, const float* erased);
     void sense(const std::complex<float>* rx);
     void key_up(const mode& m);

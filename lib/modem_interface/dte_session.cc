@@ -46,7 +46,7 @@ bool dte_session::mismatch() const
             d_modem_blocking != d.input_bits);
 }
 
-void dte_session::on_tick(sim_time now)
+void dte_session::on_tick(station_time now)
 {
     d_now = std::max(d_now, now);
     on_station_tick();
@@ -55,7 +55,7 @@ void dte_session::on_tick(sim_time now)
     if (d_tx == tx::idle)
         return;
     pull_more();
-    const sim_time end = d_anchor + d_timing.duration(d_octets);
+    const station_time end = d_anchor + d_timing.duration(d_octets);
     if (d_tx == tx::nowhere && d_ended && d_now >= end)
         end_tx();
     else if (d_tx == tx::started && d_ended && d_now >= end + end_limit)
@@ -64,7 +64,7 @@ void dte_session::on_tick(sim_time now)
         finish("the modem does not become ready to transmit");
 }
 
-void dte_session::key_up(sim_time now, const mode& m)
+void dte_session::key_up(station_time now, const mode& m)
 {
     d_now = std::max(d_now, now);
     if (d_tx != tx::idle)
@@ -120,8 +120,8 @@ void dte_session::pull_more()
     const size_t n = (d_block + 1) * bits / 8 - d_block * bits / 8;
     if (d_tx != tx::nowhere && !tx_room(n))
         return;
-    const sim_time begin = d_tx == tx::waiting ? d_now : d_anchor;
-    const sim_time air = std::max(d_now, begin + d_timing.block_begin(d_block));
+    const station_time begin = d_tx == tx::waiting ? d_now : d_anchor;
+    const station_time air = std::max(d_now, begin + d_timing.block_begin(d_block));
     ++d_block;
     d_asked = n;
     emit(pull_request{ air, n });
@@ -160,7 +160,7 @@ void dte_session::end_tx()
     emit(tx_ended{});
 }
 
-void dte_session::close(sim_time)
+void dte_session::close(station_time)
 {
     reset_wire();
     d_modem_rate = d_modem_blocking = 0;

@@ -21,7 +21,7 @@ struct dte_settings {
 //! \name What the user of the modem is told; see modem_user
 //! @{
 struct pull_request {
-    sim_time air_time{}; //!< estimate: the interface does not tell
+    station_time air_time{}; //!< estimate: the interface does not tell
     size_t max_octets = 0;
 };
 struct tx_ended {
@@ -49,16 +49,16 @@ public:
 
     //! \name From the data link: station time
     //! @{
-    void on_tick(sim_time now);
+    void on_tick(station_time now);
     //! Transmit. \p m should be the mode that the modem is set to.
-    void key_up(sim_time now, const mode& m);
+    void key_up(station_time now, const mode& m);
     //! The answer to a pull_request.
     void on_octets(const tx_octets& o);
     //! @}
     //! What the data link has to be told.
     std::optional<port_event> poll_event();
 
-    void close(sim_time now) override;
+    void close(station_time now) override;
 
     bool transmitting() const { return d_tx != tx::idle; }
     //! Transmissions that no modem has sent, or not to the end.
@@ -94,7 +94,7 @@ protected:
     void last();
     //! @}
 
-    sim_time station_now() const { return d_now; }
+    station_time station_now() const { return d_now; }
     bool prefilled() const { return d_prefilled; }
     bool waiting() const { return d_tx == tx::waiting; }
     bool started() const { return d_tx == tx::started; }
@@ -114,24 +114,24 @@ private:
 
     const dte_settings d_settings;
     std::deque<port_event> d_events;
-    sim_time d_now{}; // station time
+    station_time d_now{}; // station time
     uint32_t d_modem_rate = 0, d_modem_blocking = 0;
 
     tx d_tx = tx::idle;
     kernel::mode_timing d_timing;
-    sim_time d_keyed_at{};
-    sim_time d_anchor{};  // first symbol of the preamble on the air
-    size_t d_block = 0;   // blocks asked for
-    size_t d_octets = 0;  // of this transmission so far
-    size_t d_asked = 0;   // octets in the pull that is not answered; 0: none
-    size_t d_stale = 0;   // pulls of earlier transmissions that are not answered
-    bool d_ended = false; // the data link has given its last octets
+    station_time d_keyed_at{};
+    station_time d_anchor{}; // first symbol of the preamble on the air
+    size_t d_block = 0;      // blocks asked for
+    size_t d_octets = 0;     // of this transmission so far
+    size_t d_asked = 0;      // octets in the pull that is not answered; 0: none
+    size_t d_stale = 0;      // pulls of earlier transmissions that are not answered
+    bool d_ended = false;    // the data link has given its last octets
     bool d_prefilled = false;
     uint64_t d_lost = 0;
 
     bool d_receiving = false;
     bool d_rx_last = false, d_rx_off = false; // both end a reception, in any order
-    sim_time d_rx_ended_at{};                 // the first of them
+    station_time d_rx_ended_at{};             // the first of them
 };
 
 } // namespace gr::hf::modem_interface

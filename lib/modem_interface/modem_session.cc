@@ -29,7 +29,7 @@ bool modem_session::port_ready() const
     return !d_on_air && !(d_settings.receiver_master && d_receiving);
 }
 
-std::optional<mode> modem_session::want_tx(sim_time)
+std::optional<mode> modem_session::want_tx(station_time)
 {
     if (!d_key_up || !port_ready())
         return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<mode> modem_session::want_tx(sim_time)
     return d_settings.tx_mode;
 }
 
-tx_octets modem_session::pull(sim_time, sim_time, size_t max_octets)
+tx_octets modem_session::pull(station_time, station_time, size_t max_octets)
 {
     const bool wanted = d_state == tx_state::started || d_state == tx_state::draining;
     if (!wanted || d_key_up || !connected()) // what is on the air was given up
@@ -57,7 +57,7 @@ tx_octets modem_session::pull(sim_time, sim_time, size_t max_octets)
     return o;
 }
 
-void modem_session::on_tx_end(sim_time)
+void modem_session::on_tx_end(station_time)
 {
     d_on_air = false;
     // With a transmission of an earlier connection the present one has nothing to do.
@@ -70,7 +70,7 @@ void modem_session::on_tx_end(sim_time)
     tx_changed();
 }
 
-void modem_session::on_rx_start(sim_time, const rx_start& e)
+void modem_session::on_rx_start(station_time, const rx_start& e)
 {
     if (d_carrier)
         abort_rx();
@@ -81,7 +81,7 @@ void modem_session::on_rx_start(sim_time, const rx_start& e)
         rx_carrier();
 }
 
-void modem_session::on_rx_octets(sim_time, const rx_octets& e)
+void modem_session::on_rx_octets(station_time, const rx_octets& e)
 {
     if (!d_carrier || e.octets.empty())
         return;
@@ -90,7 +90,7 @@ void modem_session::on_rx_octets(sim_time, const rx_octets& e)
         rx_data(e.octets);
 }
 
-void modem_session::on_rx_end(sim_time, const rx_end&)
+void modem_session::on_rx_end(station_time, const rx_end&)
 {
     d_receiving = false;
     abort_rx();

@@ -36,13 +36,13 @@ public:
 
     //! \name modem_user: station time
     //! @{
-    void on_tick(sim_time) override {}
-    std::optional<mode> want_tx(sim_time now) override;
-    tx_octets pull(sim_time now, sim_time air_time, size_t max_octets) override;
-    void on_tx_end(sim_time now) override;
-    void on_rx_start(sim_time now, const rx_start& e) override;
-    void on_rx_octets(sim_time now, const rx_octets& e) override;
-    void on_rx_end(sim_time now, const rx_end& e) override;
+    void on_tick(station_time) override {}
+    std::optional<mode> want_tx(station_time now) override;
+    tx_octets pull(station_time now, station_time air_time, size_t max_octets) override;
+    void on_tx_end(station_time now) override;
+    void on_rx_start(station_time now, const rx_start& e) override;
+    void on_rx_octets(station_time now, const rx_octets& e) override;
+    void on_rx_end(station_time now, const rx_end& e) override;
     //! @}
 
     //! Octets of the queue that wait to be transmitted.

@@ -21,14 +21,14 @@ tcp_dte::tcp_dte(const dte_settings& settings)
 {
 }
 
-void tcp_dte::open(sim_time now)
+void tcp_dte::open(station_time now)
 {
     close(now);
     d_status = {};
     d_link.open(now);
 }
 
-void tcp_dte::close(sim_time now)
+void tcp_dte::close(station_time now)
 {
     d_now = now;
     d_link.close();
@@ -37,7 +37,7 @@ void tcp_dte::close(sim_time now)
     dte_session::close(now);
 }
 
-void tcp_dte::receive(sim_time now, const uint8_t* p, size_t n)
+void tcp_dte::receive(station_time now, const uint8_t* p, size_t n)
 {
     d_now = now;
     d_link.receive(p, n);
@@ -178,9 +178,12 @@ void tcp_dte::abort_reception()
 
 void tcp_dte::send(const tcp_payload& p) { d_link.send(d_now, p); }
 
-std::optional<sim_time> tcp_dte::next_deadline() const { return d_link.next_deadline(); }
+std::optional<station_time> tcp_dte::next_deadline() const
+{
+    return d_link.next_deadline();
+}
 
-void tcp_dte::on_deadline(sim_time now)
+void tcp_dte::on_deadline(station_time now)
 {
     d_now = now;
     d_link.on_deadline(now);

@@ -13,11 +13,11 @@ class tcp_dte : public dte_session
 public:
     explicit tcp_dte(const dte_settings& settings);
 
-    void open(sim_time now) override;
-    void close(sim_time now) override;
-    void receive(sim_time now, const uint8_t* p, size_t n) override;
-    std::optional<sim_time> next_deadline() const override;
-    void on_deadline(sim_time now) override;
+    void open(station_time now) override;
+    void close(station_time now) override;
+    void receive(station_time now, const uint8_t* p, size_t n) override;
+    std::optional<station_time> next_deadline() const override;
+    void on_deadline(station_time now) override;
 
     //! Make the modem give up what it receives (step 6 of A.5.1.2.6).
     void abort_reception();
@@ -38,13 +38,13 @@ private:
     void send(const tcp_payload& p);
 
     tcp_link d_link;
-    sim_time d_now{}; // of the host
+    station_time d_now{}; // of the host
     initial_setup d_setup;
     tx_status d_status;
     bool d_arm_wanted = false; // the modem has not been armed since tx_begin()
     bool d_armed = false;
-    std::optional<sim_time> d_start_at; // START was sent; station time
-    size_t d_since_status = 0;          // octets sent since the last status
+    std::optional<station_time> d_start_at; // START was sent; station time
+    size_t d_since_status = 0;              // octets sent since the last status
     uint64_t d_next_id = 1;
 };
 

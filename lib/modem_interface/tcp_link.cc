@@ -26,7 +26,7 @@ tcp_link::tcp_link(role r,
 {
 }
 
-void tcp_link::open(sim_time now)
+void tcp_link::open(station_time now)
 {
     d_phase = phase::connecting;
     d_phase_at = d_heard_at = now;
@@ -35,13 +35,13 @@ void tcp_link::open(sim_time now)
     send_packet(now, packet_type::connect, { tcp_version });
 }
 
-void tcp_link::send_packet(sim_time now, packet_type t, octets payload)
+void tcp_link::send_packet(station_time now, packet_type t, octets payload)
 {
     d_sent_at = now;
     d_send(encode(tcp_packet{ static_cast<uint8_t>(t), std::move(payload) }));
 }
 
-void tcp_link::send(sim_time now, const tcp_payload& p)
+void tcp_link::send(station_time now, const tcp_payload& p)
 {
     d_sent_at = now;
     d_send(encode(p));
@@ -54,7 +54,7 @@ void tcp_link::protocol_error(const std::string& why)
     d_finish(why);
 }
 
-tcp_link::event tcp_link::next(sim_time now, tcp_payload& payload)
+tcp_link::event tcp_link::next(station_time now, tcp_payload& payload)
 {
     while (d_phase != phase::closed) {
         const auto p = d_deframer.next();
@@ -89,7 +89,7 @@ tcp_link::event tcp_link::next(sim_time now, tcp_payload& payload)
 }
 
 // False if the connection has ended.
-bool tcp_link::greeting(sim_time now, const tcp_packet& p)
+bool tcp_link::greeting(station_time now, const tcp_packet& p)
 {
     const bool connect = static_cast<packet_type>(p.type) == packet_type::connect;
     bool& seen = connect ? d_connect : d_ack;
@@ -114,7 +114,8 @@ bool tcp_link::greeting(sim_time now, const tcp_packet& p)
     return true;
 }
 
-tcp_link::event tcp_link::data(sim_time now, const tcp_packet& p, tcp_payload& payload)
+tcp_link::event
+tcp_link::data(station_time now, const tcp_packet& p, tcp_payload& payload)
 {
     d_heard_at = now;
     if (p.payload.empty())
@@ -146,7 +147,7 @@ tcp_link::event tcp_link::data(sim_time now, const tcp_packet& p, tcp_payload& p
     return event::up;
 }
 
-std::optional<sim_time> tcp_link::next_deadline() const
+std::optional<station_time> tcp_link::next_deadline() const
 {
     switch (d_phase) {
     case phase::connecting:
@@ -161,7 +162,7 @@ std::optional<sim_time> tcp_link::next_deadline() const
     return std::nullopt;
 }
 
-void tcp_link::on_deadline(sim_time now)
+void tcp_link::on_deadline(station_time now)
 {
     const auto due = next_deadline();
     if (!due || now < *due)

@@ -27,7 +27,7 @@ public:
              std::function<void(octets)> send,
              std::function<void(const std::string&)> finish);
 
-    void open(sim_time now);
+    void open(station_time now);
     void close() { d_phase = phase::closed; }
     void receive(const uint8_t* p, size_t n) { d_deframer.push(p, n); }
 
@@ -37,26 +37,26 @@ public:
         up,      //!< the initial exchange is complete
         payload, //!< something for the owner, in \c payload
     };
-    event next(sim_time now, tcp_payload& payload);
+    event next(station_time now, tcp_payload& payload);
 
-    void send(sim_time now, const tcp_payload& p);
+    void send(station_time now, const tcp_payload& p);
     //! A.5.1.2.3: say that it is an error, and end.
     void protocol_error(const std::string& why);
 
     //! Modem: time between the connection probe and its answer.
-    sim_time round_trip() const { return d_round_trip; }
+    station_time round_trip() const { return d_round_trip; }
     //! What is not read on purpose must not count as silence.
-    void heard(sim_time now) { d_heard_at = now; }
+    void heard(station_time now) { d_heard_at = now; }
 
-    std::optional<sim_time> next_deadline() const;
-    void on_deadline(sim_time now);
+    std::optional<station_time> next_deadline() const;
+    void on_deadline(station_time now);
 
 private:
     enum class phase { closed, connecting, probing, up };
 
-    void send_packet(sim_time now, packet_type t, octets payload);
-    bool greeting(sim_time now, const tcp_packet& p);
-    event data(sim_time now, const tcp_packet& p, tcp_payload& payload);
+    void send_packet(station_time now, packet_type t, octets payload);
+    bool greeting(station_time now, const tcp_packet& p);
+    event data(station_time now, const tcp_packet& p, tcp_payload& payload);
 
     const role d_role;
     const std::function<void(octets)> d_send;
@@ -64,7 +64,7 @@ private:
     phase d_phase = phase::closed;
     tcp_deframer d_deframer;
     bool d_connect = false, d_ack = false; // received
-    sim_time d_phase_at{}, d_sent_at{}, d_heard_at{}, d_round_trip{};
+    station_time d_phase_at{}, d_sent_at{}, d_heard_at{}, d_round_trip{};
 };
 
 } // namespace gr::hf::modem_interface

@@ -27,7 +27,7 @@ tcp_modem::tcp_modem(const modem_settings& settings)
 {
 }
 
-void tcp_modem::open(sim_time now)
+void tcp_modem::open(station_time now)
 {
     d_now = now;
     reset_wire();
@@ -36,7 +36,7 @@ void tcp_modem::open(sim_time now)
     d_link.open(now);
 }
 
-void tcp_modem::close(sim_time now)
+void tcp_modem::close(station_time now)
 {
     d_now = now;
     d_link.close();
@@ -45,7 +45,7 @@ void tcp_modem::close(sim_time now)
     d_held.reset();
 }
 
-void tcp_modem::receive(sim_time now, const uint8_t* p, size_t n)
+void tcp_modem::receive(station_time now, const uint8_t* p, size_t n)
 {
     d_now = now;
     d_link.receive(p, n);
@@ -266,7 +266,7 @@ bool tcp_modem::lacks_start() const
     return state() == tx_state::queueing && last_known() && port_ready();
 }
 
-std::optional<sim_time> tcp_modem::next_deadline() const
+std::optional<station_time> tcp_modem::next_deadline() const
 {
     auto due = d_link.next_deadline();
     if (due && connected() && moving())
@@ -276,7 +276,7 @@ std::optional<sim_time> tcp_modem::next_deadline() const
     return due;
 }
 
-void tcp_modem::on_deadline(sim_time now)
+void tcp_modem::on_deadline(station_time now)
 {
     d_now = now;
     const auto due = next_deadline();

@@ -25,12 +25,12 @@ class tcp_modem : public modem_session
 public:
     explicit tcp_modem(const modem_settings& settings);
 
-    void open(sim_time now) override;
-    void close(sim_time now) override;
-    void receive(sim_time now, const uint8_t* p, size_t n) override;
+    void open(station_time now) override;
+    void close(station_time now) override;
+    void receive(station_time now, const uint8_t* p, size_t n) override;
     bool reading() const override { return !d_held; }
-    std::optional<sim_time> next_deadline() const override;
-    void on_deadline(sim_time now) override;
+    std::optional<station_time> next_deadline() const override;
+    void on_deadline(station_time now) override;
 
 private:
     void tx_changed() override;
@@ -52,13 +52,13 @@ private:
     bool lacks_start() const; //!< complete, and START may come
 
     tcp_link d_link;
-    sim_time d_now{};                    // of the host
+    station_time d_now{};                // of the host
     std::optional<data_transfer> d_held; // waits for room in the queue
     bool d_first = false;                // a FIRST packet of this transmission has come
     bool d_rx_first = true;              // the next packet of a reception is its first
     packet_id d_last_id{};
     uint64_t d_next_id = 1;
-    sim_time d_status_at{};
+    station_time d_status_at{};
     transmitter_state d_told = transmitter_state::flushed;
 };
 

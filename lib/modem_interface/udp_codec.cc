@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem_interface/udp_codec.h"
 
-#include "s5066/dts/crc.h"
-#include "s5066/octets.h"
+#include "s5066/pdu/crc.h"
+#include "s5066/words/octets.h"
 
 #include <algorithm>
 #include <stdexcept>

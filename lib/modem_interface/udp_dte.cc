@@ -17,8 +17,8 @@ constexpr auto ask_interval = 1s; // for the first status
 constexpr auto answer_limit = 10s;
 // Latency and jitter of the network that a missing packet is waited for, A.5.2.6.3.
 constexpr auto gap_limit = 500ms;
-constexpr sim_time command_wait = 500ms; // doubled each time, A.5.2.6.7
-constexpr sim_time max_command_wait = 8s;
+constexpr station_time command_wait = 500ms; // doubled each time, A.5.2.6.7
+constexpr station_time max_command_wait = 8s;
 
 } // namespace
 
@@ -27,7 +27,7 @@ udp_dte::udp_dte(const dte_settings& settings)
 {
 }
 
-void udp_dte::open(sim_time now)
+void udp_dte::open(station_time now)
 {
     close(now);
     d_open = true;
@@ -39,7 +39,7 @@ void udp_dte::open(sim_time now)
     send(status_request{});
 }
 
-void udp_dte::close(sim_time now)
+void udp_dte::close(station_time now)
 {
     d_now = now;
     d_open = false;
@@ -51,7 +51,7 @@ void udp_dte::close(sim_time now)
     dte_session::close(now);
 }
 
-void udp_dte::receive(sim_time now, const uint8_t* p, size_t n)
+void udp_dte::receive(station_time now, const uint8_t* p, size_t n)
 {
     d_now = now;
     const auto packet = parse_datagram(p, n);
@@ -187,7 +187,7 @@ void udp_dte::send(udp_payload p)
     wire::send(encode(udp_packet{ d_session, std::move(p) }));
 }
 
-std::optional<sim_time> udp_dte::next_deadline() const
+std::optional<station_time> udp_dte::next_deadline() const
 {
     if (!d_open)
         return std::nullopt;
@@ -201,7 +201,7 @@ std::optional<sim_time> udp_dte::next_deadline() const
     return due;
 }
 
-void udp_dte::on_deadline(sim_time now)
+void udp_dte::on_deadline(station_time now)
 {
     d_now = now;
     if (!d_open)

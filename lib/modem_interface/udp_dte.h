@@ -17,11 +17,11 @@ class udp_dte : public dte_session
 public:
     explicit udp_dte(const dte_settings& settings);
 
-    void open(sim_time now) override;
-    void close(sim_time now) override;
-    void receive(sim_time now, const uint8_t* p, size_t n) override;
-    std::optional<sim_time> next_deadline() const override;
-    void on_deadline(sim_time now) override;
+    void open(station_time now) override;
+    void close(station_time now) override;
+    void receive(station_time now, const uint8_t* p, size_t n) override;
+    std::optional<station_time> next_deadline() const override;
+    void on_deadline(station_time now) override;
 
     //! Make the modem give up what it receives; repeated until it is acknowledged.
     void abort_reception();
@@ -41,20 +41,20 @@ private:
     void take_decoded();
     void send(udp_payload p);
 
-    sim_time d_now{}; // of the host
+    station_time d_now{}; // of the host
     bool d_open = false;
     uint32_t d_random;
     uint32_t d_session = 0;
     status_reply d_status;
-    sim_time d_opened_at{}, d_asked_at{}, d_ping_at{}, d_reply_at{};
+    station_time d_opened_at{}, d_asked_at{}, d_ping_at{}, d_reply_at{};
     std::optional<set_encoder> d_encoder;
     uint16_t d_transfer = 0;
     std::optional<set_decoder> d_decoder;
     std::optional<uint16_t> d_rx_transfer;
-    std::optional<sim_time> d_gap_at; // since when a set is missing
+    std::optional<station_time> d_gap_at; // since when a set is missing
     struct command {
         command_request request;
-        sim_time again{}, wait{};
+        station_time again{}, wait{};
     };
     std::optional<command> d_command;
     uint16_t d_command_sequence = 0;

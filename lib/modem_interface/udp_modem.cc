@@ -22,17 +22,20 @@ constexpr size_t max_unsent = 4u << 20;
 
 } // namespace
 
-uint32_t timestamp_of(sim_time now) { return static_cast<uint32_t>(now / 1us % hour_us); }
+uint32_t timestamp_of(station_time now)
+{
+    return static_cast<uint32_t>(now / 1us % hour_us);
+}
 
 udp_modem::udp_modem(const modem_settings& settings) : modem_session(settings) {}
 
-void udp_modem::open(sim_time now)
+void udp_modem::open(station_time now)
 {
     close(now);
     d_open = true;
 }
 
-void udp_modem::close(sim_time now)
+void udp_modem::close(station_time now)
 {
     d_now = now;
     d_open = false;
@@ -59,7 +62,7 @@ void udp_modem::new_session(uint32_t session)
     send_status();
 }
 
-void udp_modem::receive(sim_time now, const uint8_t* p, size_t n)
+void udp_modem::receive(station_time now, const uint8_t* p, size_t n)
 {
     d_now = now;
     if (!d_open)
@@ -254,7 +257,7 @@ void udp_modem::send(udp_payload p)
         wire::send(encode(udp_packet{ *d_session, std::move(p) }));
 }
 
-std::optional<sim_time> udp_modem::next_deadline() const
+std::optional<station_time> udp_modem::next_deadline() const
 {
     if (!connected())
         return std::nullopt;
@@ -264,7 +267,7 @@ std::optional<sim_time> udp_modem::next_deadline() const
     return due;
 }
 
-void udp_modem::on_deadline(sim_time now)
+void udp_modem::on_deadline(station_time now)
 {
     d_now = now;
     if (!connected())

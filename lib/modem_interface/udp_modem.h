@@ -18,11 +18,11 @@ class udp_modem : public modem_session
 public:
     explicit udp_modem(const modem_settings& settings);
 
-    void open(sim_time now) override;
-    void close(sim_time now) override;
-    void receive(sim_time now, const uint8_t* p, size_t n) override;
-    std::optional<sim_time> next_deadline() const override;
-    void on_deadline(sim_time now) override;
+    void open(station_time now) override;
+    void close(station_time now) override;
+    void receive(station_time now, const uint8_t* p, size_t n) override;
+    std::optional<station_time> next_deadline() const override;
+    void on_deadline(station_time now) override;
 
     //! Datagrams that were not understood.
     uint64_t invalid() const { return d_invalid; }
@@ -42,11 +42,11 @@ private:
     void send_sets();
     void note_jitter(uint32_t timestamp);
 
-    sim_time d_now{}; // of the host
+    station_time d_now{}; // of the host
     bool d_open = false;
     std::optional<uint32_t> d_session;
     bool d_silent = false; // 30 s without a ping reply: nothing is accepted
-    sim_time d_status_at{}, d_ping_at{}, d_reply_at{};
+    station_time d_status_at{}, d_ping_at{}, d_reply_at{};
     uint16_t d_status_sequence = 0;
     uint8_t d_errors = 0;
     std::optional<uint16_t> d_transfer; // of the current or last transmission
@@ -60,6 +60,6 @@ private:
 };
 
 //! Microseconds within the hour: the timestamp of encoded data.
-uint32_t timestamp_of(sim_time now);
+uint32_t timestamp_of(station_time now);
 
 } // namespace gr::hf::modem_interface

@@ -23,16 +23,16 @@ public:
     virtual ~wire() = default;
 
     //! A connection exists (UDP form: control was granted). Also after an earlier one.
-    virtual void open(sim_time now) = 0;
+    virtual void open(station_time now) = 0;
     //! It exists no more.
-    virtual void close(sim_time now) = 0;
+    virtual void close(station_time now) = 0;
     //! Octets of the stream, or one datagram. Takes anything.
-    virtual void receive(sim_time now, const uint8_t* p, size_t n) = 0;
+    virtual void receive(station_time now, const uint8_t* p, size_t n) = 0;
     //! False: give it no more of the stream until it says true.
     virtual bool reading() const { return true; }
     //! When on_deadline() is due.
-    virtual std::optional<sim_time> next_deadline() const = 0;
-    virtual void on_deadline(sim_time now) = 0;
+    virtual std::optional<station_time> next_deadline() const = 0;
+    virtual void on_deadline(station_time now) = 0;
 
     //! Octets for the stream, or one datagram.
     std::optional<octets> poll_wire()

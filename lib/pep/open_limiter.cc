@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t tidy_first = 64;
 // With no room left each search for some would be in vain.
-constexpr sim_time tidy_pause = std::chrono::seconds(1);
+constexpr station_time tidy_pause = std::chrono::seconds(1);
 
 void require(bool ok, const char* name, double value, const char* allowed)
 {
@@ -39,7 +39,7 @@ open_limiter::open_limiter(const open_limits& l)
     l.validate();
 }
 
-void open_limiter::fill(bucket& b, double per_second, sim_time now) const
+void open_limiter::fill(bucket& b, double per_second, station_time now) const
 {
     // A clock that steps back fills nothing.
     if (now > b.at)
@@ -48,7 +48,7 @@ void open_limiter::fill(bucket& b, double per_second, sim_time now) const
     b.at = now;
 }
 
-void open_limiter::forget_full(sim_time now)
+void open_limiter::forget_full(station_time now)
 {
     for (auto it = d_peers.begin(); it != d_peers.end();) {
         fill(it->second, d_limits.per_second_peer, now);
@@ -59,7 +59,7 @@ void open_limiter::forget_full(sim_time now)
     d_tidy_at = std::max(tidy_first, 2 * d_peers.size());
 }
 
-bool open_limiter::take(sim_time now, const s5066::address& peer)
+bool open_limiter::take(station_time now, const s5066::address& peer)
 {
     fill(d_all, d_limits.per_second, now);
     if (d_all.tokens < 1)

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/address.h"
+#include "s5066/words/address.h"
 #include <hf/time.h>
 
 #include <cstddef>
@@ -32,7 +32,7 @@ public:
     explicit open_limiter(const open_limits& l);
 
     //! Whether a connection with \p peer may begin now; if so it is counted.
-    bool take(sim_time now, const s5066::address& peer);
+    bool take(station_time now, const s5066::address& peer);
     size_t peers() const { return d_peers.size(); } //!< remembered
 
     static constexpr size_t peers_max = 4096;
@@ -40,16 +40,16 @@ public:
 private:
     struct bucket {
         double tokens;
-        sim_time at;
+        station_time at;
     };
-    void fill(bucket& b, double per_second, sim_time now) const;
-    void forget_full(sim_time now);
+    void fill(bucket& b, double per_second, station_time now) const;
+    void forget_full(station_time now);
 
     open_limits d_limits;
     bucket d_all;
     std::map<s5066::address, bucket> d_peers;
-    size_t d_tidy_at;    // so many peers
-    sim_time d_tidied{}; // last
+    size_t d_tidy_at;        // so many peers
+    station_time d_tidied{}; // last
 };
 
 } // namespace gr::hf::hfpep

@@ -92,11 +92,12 @@ std::vector<rule> default_rules()
     return rules;
 }
 
-const route* find_route(const std::vector<route>& routes, const destination& to)
+const stream_route* find_route(const std::vector<stream_route>& routes,
+                               const destination& to)
 {
-    const route* best = nullptr;
+    const stream_route* best = nullptr;
     long best_length = -1;
-    for (const route& r : routes) {
+    for (const stream_route& r : routes) {
         long length = -1;
         if (const auto* a = std::get_if<ip::address>(&to.host)) {
             if (r.name_suffix.empty() && r.prefix.contains(*a))
@@ -132,7 +133,7 @@ std::optional<size_t> find_rule(const std::vector<rule>& rules,
     return std::nullopt;
 }
 
-void engine_config::validate() const
+void proxy_config::validate() const
 {
     slep.validate();
     opens.validate();
@@ -152,15 +153,15 @@ void engine_config::validate() const
             "connect_limit",
             to_seconds(connect_limit),
             "1 to 255 s");
-    require(hold_max >= sim_time(0) && hold_max <= 10 * second,
+    require(hold_max >= station_time(0) && hold_max <= 10 * second,
             "hold_max",
             to_seconds(hold_max),
             "0 to 10 s");
-    require(hold_gap >= sim_time(0) && hold_gap <= 10 * second,
+    require(hold_gap >= station_time(0) && hold_gap <= 10 * second,
             "hold_gap",
             to_seconds(hold_gap),
             "0 to 10 s");
-    for (const route& r : routes) {
+    for (const stream_route& r : routes) {
         if (r.node.is_group())
             throw std::invalid_argument("route to " + r.node.to_string() +
                                         ": expected a node, not a group");
@@ -176,11 +177,11 @@ void engine_config::validate() const
                 "service_class of a rule",
                 unsigned(r.service_class),
                 "0 to 7");
-        require(r.hold >= sim_time(0) && r.hold <= 10 * second,
+        require(r.hold >= station_time(0) && r.hold <= 10 * second,
                 "hold of a rule",
                 to_seconds(r.hold),
                 "0 to 10 s");
-        require(r.idle_max >= sim_time(0) && r.outage_max > sim_time(0),
+        require(r.idle_max >= station_time(0) && r.outage_max > station_time(0),
                 "outage_max of a rule",
                 to_seconds(r.outage_max),
                 "more than 0 s, and idle_max 0 s or more");

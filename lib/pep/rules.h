@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "pep/engine.h"
+#include "pep/proxy.h"
 
 #include <string>
 
@@ -34,7 +34,8 @@ std::vector<rule> rules_from(const std::vector<std::string>& words, bool with_de
 long name_matches(const std::string& suffix, const std::string& name);
 
 //! Which far proxy serves \p to; empty: none.
-const route* find_route(const std::vector<route>& routes, const destination& to);
+const stream_route* find_route(const std::vector<stream_route>& routes,
+                               const destination& to);
 
 /*! \brief Index of the first rule that matches.
  *  \param source empty: the connection comes from HF, rules with a source do not match

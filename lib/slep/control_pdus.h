@@ -34,7 +34,7 @@ private:
         peer_state* p;
         octets wire;
         uint8_t priority;
-        sim_time expires;
+        station_time expires;
     };
 
     endpoint_context& d_ctx;

@@ -57,7 +57,7 @@ void datagram_receiver::on_pdu(peer_state&, const datagram_answer&, uint8_t)
     ++d_ctx.stats.bad_pdus;
 }
 
-std::optional<sim_time> datagram_receiver::next_deadline(const peer_state& p) const
+std::optional<station_time> datagram_receiver::next_deadline(const peer_state& p) const
 {
     const auto t = p.datagrams.oldest();
     return t ? std::optional(*t + d_ctx.config.reliable_ttl) : std::nullopt;

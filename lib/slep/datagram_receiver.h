@@ -22,7 +22,7 @@ public:
     void taken(size_t octets) { d_unread -= octets; }
 
     //! When the oldest incomplete datagram of the peer is too old.
-    std::optional<sim_time> next_deadline(const peer_state& p) const;
+    std::optional<station_time> next_deadline(const peer_state& p) const;
     void on_deadline(peer_state& p);
 
 private:

@@ -31,7 +31,7 @@ bool datagram_sender::queue(outgoing_datagram d)
 }
 
 outgoing_datagram
-datagram_sender::one_part(const peer& to, const octets& data, uint8_t priority)
+datagram_sender::one_part(const user_address& to, const octets& data, uint8_t priority)
 {
     outgoing_datagram d;
     d.handle = d_ctx.new_id();
@@ -43,7 +43,7 @@ datagram_sender::one_part(const peer& to, const octets& data, uint8_t priority)
     return d;
 }
 
-bool datagram_sender::send_unreliable(const peer& to,
+bool datagram_sender::send_unreliable(const user_address& to,
                                       const octets& data,
                                       uint8_t priority,
                                       bool arq)
@@ -54,10 +54,10 @@ bool datagram_sender::send_unreliable(const peer& to,
     return d.parts.front().size() <= d_sis.client().mtu() && queue(std::move(d));
 }
 
-std::optional<stream_id> datagram_sender::send_confirmed(const peer& to,
+std::optional<stream_id> datagram_sender::send_confirmed(const user_address& to,
                                                          const octets& data,
                                                          uint8_t priority,
-                                                         sim_time ttl)
+                                                         station_time ttl)
 {
     if (to.node.is_group() || d_peers.get(to) == nullptr)
         return std::nullopt;
@@ -70,8 +70,9 @@ std::optional<stream_id> datagram_sender::send_confirmed(const peer& to,
     return handle;
 }
 
-std::optional<stream_id>
-datagram_sender::send_reliable(const peer& to, const octets& plain, uint8_t priority)
+std::optional<stream_id> datagram_sender::send_reliable(const user_address& to,
+                                                        const octets& plain,
+                                                        uint8_t priority)
 {
     peer_state* p = to.node.is_group() ? nullptr : d_peers.get(to);
     if (p == nullptr || plain.size() > d_ctx.config.datagram_octets)
@@ -180,7 +181,7 @@ bool datagram_sender::holds_for(const peer_state& p) const
     });
 }
 
-std::optional<sim_time> datagram_sender::next_deadline() const
+std::optional<station_time> datagram_sender::next_deadline() const
 {
     earliest first;
     for (const auto& d : d_datagrams)

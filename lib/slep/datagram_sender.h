@@ -21,11 +21,16 @@ public:
     {
     }
     // As the calls of the endpoint.
-    bool send_unreliable(const peer& to, const octets& data, uint8_t priority, bool arq);
+    bool send_unreliable(const user_address& to,
+                         const octets& data,
+                         uint8_t priority,
+                         bool arq);
+    std::optional<stream_id> send_confirmed(const user_address& to,
+                                            const octets& data,
+                                            uint8_t priority,
+                                            station_time ttl);
     std::optional<stream_id>
-    send_confirmed(const peer& to, const octets& data, uint8_t priority, sim_time ttl);
-    std::optional<stream_id>
-    send_reliable(const peer& to, const octets& data, uint8_t priority);
+    send_reliable(const user_address& to, const octets& data, uint8_t priority);
 
     //! Next S_primitive of a class, 0 to 7; empty: nothing can be sent now.
     std::optional<octets> poll(uint8_t service_class);
@@ -33,14 +38,15 @@ public:
     void settled(uint64_t id, size_t part, bool rejected, bool never);
     //! Something waits for the peer or is in SIS.
     bool holds_for(const peer_state& p) const;
-    std::optional<sim_time> next_deadline() const;
+    std::optional<station_time> next_deadline() const;
     //! Gives up those whose time is over.
     void on_deadline();
 
 private:
     using table = std::map<uint64_t, outgoing_datagram>;
 
-    outgoing_datagram one_part(const peer& to, const octets& data, uint8_t priority);
+    outgoing_datagram
+    one_part(const user_address& to, const octets& data, uint8_t priority);
     bool queue(outgoing_datagram d);
     octets give_once(table::iterator it);
     void over(table::iterator it, uint8_t code);

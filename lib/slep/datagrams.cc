@@ -12,7 +12,7 @@ constexpr size_t remembered = 64;
 constexpr size_t part_allowance = 64;
 } // namespace
 
-datagram_assembler::result datagram_assembler::put(sim_time now, reliable_datagram d)
+datagram_assembler::result datagram_assembler::put(station_time now, reliable_datagram d)
 {
     result r;
     if (std::find(d_seen.begin(), d_seen.end(), d.number) != d_seen.end()) {
@@ -56,7 +56,7 @@ datagram_assembler::result datagram_assembler::put(sim_time now, reliable_datagr
     return r;
 }
 
-size_t datagram_assembler::drop_older(sim_time before)
+size_t datagram_assembler::drop_older(station_time before)
 {
     size_t n = 0;
     for (auto it = d_partial.begin(); it != d_partial.end();) {
@@ -80,9 +80,9 @@ datagram_assembler::oldest_partial()
         });
 }
 
-std::optional<sim_time> datagram_assembler::oldest() const
+std::optional<station_time> datagram_assembler::oldest() const
 {
-    std::optional<sim_time> t;
+    std::optional<station_time> t;
     for (const auto& p : d_partial)
         if (!t || p.second.since < *t)
             t = p.second.since;

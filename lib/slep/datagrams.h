@@ -25,17 +25,17 @@ public:
         std::optional<octets> whole;
         size_t lost = 0; //!< incomplete datagrams that had to make room
     };
-    result put(sim_time now, reliable_datagram d);
+    result put(station_time now, reliable_datagram d);
     //! Drop what is incomplete since before \p before; returns how many.
-    size_t drop_older(sim_time before);
+    size_t drop_older(station_time before);
     //! When the oldest incomplete datagram began.
-    std::optional<sim_time> oldest() const;
+    std::optional<station_time> oldest() const;
     //! The peer started anew: its numbers mean nothing any more.
     void clear();
 
 private:
     struct partial {
-        sim_time since{};
+        station_time since{};
         std::map<uint8_t, octets> segments;
         std::optional<uint8_t> last;
         size_t size = 0;
@@ -52,7 +52,7 @@ private:
 //! A datagram that waits to be sent, and what became of its parts.
 struct outgoing_datagram {
     stream_id handle = 0;
-    peer to;
+    user_address to;
     uint8_t priority = 0;
     enum class service {
         unreliable, // given to SIS once
@@ -60,7 +60,7 @@ struct outgoing_datagram {
         reliable    // until the far node has it, with a number: repeats are known
     } how = service::unreliable;
     bool arq = true;
-    sim_time expires{};
+    station_time expires{};
     std::vector<octets> parts; // U_PDUs
     std::set<size_t> to_send;  // indexes of parts that SIS does not have
     size_t unconfirmed = 0;    // parts that SIS has

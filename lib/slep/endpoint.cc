@@ -37,7 +37,7 @@ void endpoint_config::validate() const
             "16 to 1023");
     require(
         streams_max >= 1 && streams_max <= 4096, "streams_max", streams_max, "1 to 4096");
-    const std::pair<const char*, sim_time> times[] = {
+    const std::pair<const char*, station_time> times[] = {
         { "partial_hold", partial_hold },     { "accept_hold", accept_hold },
         { "turn_ride", turn_ride },           { "outage_max", outage_max },
         { "open_wait", open_wait },           { "gap_max", gap_max },
@@ -45,13 +45,13 @@ void endpoint_config::validate() const
         { "unreliable_ttl", unreliable_ttl },
     };
     for (const auto& t : times)
-        require(t.second >= sim_time(0) && t.second <= std::chrono::hours(24 * 30),
+        require(t.second >= station_time(0) && t.second <= std::chrono::hours(24 * 30),
                 t.first,
                 to_seconds(t.second),
                 "0 s to 30 days");
 }
 
-std::string peer::to_string() const
+std::string user_address::to_string() const
 {
     std::string s = node.to_string() + "/" + std::to_string(sap);
     return extended != 0 ? s + "." + std::to_string(extended) : s;
@@ -62,13 +62,13 @@ endpoint::~endpoint() = default;
 endpoint::endpoint(endpoint&&) noexcept = default;
 endpoint& endpoint::operator=(endpoint&&) noexcept = default;
 
-void endpoint::sis_in(sim_time now, const uint8_t* p, size_t n)
+void endpoint::sis_in(station_time now, const uint8_t* p, size_t n)
 {
     d_impl->d_ctx.now = now;
     d_impl->sis_in(p, n);
 }
 
-void endpoint::sis_reset(sim_time now)
+void endpoint::sis_reset(station_time now)
 {
     d_impl->d_ctx.now = now;
     d_impl->sis_reset();
@@ -77,12 +77,12 @@ void endpoint::sis_reset(sim_time now)
 std::optional<octets> endpoint::poll_sis() { return d_impl->poll_sis(); }
 std::optional<event> endpoint::poll_event() { return d_impl->poll_event(); }
 
-std::optional<sim_time> endpoint::next_deadline() const
+std::optional<station_time> endpoint::next_deadline() const
 {
     return d_impl->next_deadline();
 }
 
-void endpoint::on_deadline(sim_time now)
+void endpoint::on_deadline(station_time now)
 {
     d_impl->d_ctx.now = now;
     d_impl->on_deadline();
@@ -90,8 +90,8 @@ void endpoint::on_deadline(sim_time now)
 
 void endpoint::listen(uint8_t extended) { d_impl->d_ctx.listening.set(extended); }
 
-std::optional<stream_id> endpoint::open(sim_time now,
-                                        const peer& to,
+std::optional<stream_id> endpoint::open(station_time now,
+                                        const user_address& to,
                                         const octets& open_data,
                                         const octets& data,
                                         bool fin,
@@ -101,7 +101,7 @@ std::optional<stream_id> endpoint::open(sim_time now,
     return d_impl->d_calls.open(to, open_data, data, fin, options);
 }
 
-void endpoint::accept(sim_time now,
+void endpoint::accept(station_time now,
                       stream_id id,
                       const octets& open_data,
                       const stream_options& options)
@@ -110,7 +110,10 @@ void endpoint::accept(sim_time now,
     d_impl->d_calls.accept(id, open_data, options);
 }
 
-void endpoint::refuse(sim_time now, stream_id id, uint8_t code, const std::string& text)
+void endpoint::refuse(station_time now,
+                      stream_id id,
+                      uint8_t code,
+                      const std::string& text)
 {
     d_impl->d_ctx.now = now;
     d_impl->d_calls.refuse(id, code, text);
@@ -118,32 +121,33 @@ void endpoint::refuse(sim_time now, stream_id id, uint8_t code, const std::strin
 
 size_t endpoint::writable(stream_id id) const { return d_impl->d_calls.writable(id); }
 
-size_t endpoint::write(sim_time now, stream_id id, const uint8_t* p, size_t n, bool push)
+size_t
+endpoint::write(station_time now, stream_id id, const uint8_t* p, size_t n, bool push)
 {
     d_impl->d_ctx.now = now;
     return d_impl->d_calls.write(id, p, n, push);
 }
 
-void endpoint::finish(sim_time now, stream_id id)
+void endpoint::finish(station_time now, stream_id id)
 {
     d_impl->d_ctx.now = now;
     d_impl->d_calls.finish(id);
 }
 
-void endpoint::abort(sim_time now, stream_id id, uint8_t code)
+void endpoint::abort(station_time now, stream_id id, uint8_t code)
 {
     d_impl->d_ctx.now = now;
     d_impl->d_calls.abort(id, code);
 }
 
-void endpoint::consumed(sim_time now, stream_id id, size_t n)
+void endpoint::consumed(station_time now, stream_id id, size_t n)
 {
     d_impl->d_ctx.now = now;
     d_impl->d_calls.consumed(id, n);
 }
 
-bool endpoint::send_unreliable(sim_time now,
-                               const peer& to,
+bool endpoint::send_unreliable(station_time now,
+                               const user_address& to,
                                const octets& data,
                                uint8_t priority,
                                bool arq)
@@ -152,18 +156,18 @@ bool endpoint::send_unreliable(sim_time now,
     return d_impl->d_datagrams.send_unreliable(to, data, priority, arq);
 }
 
-std::optional<stream_id> endpoint::send_confirmed(sim_time now,
-                                                  const peer& to,
+std::optional<stream_id> endpoint::send_confirmed(station_time now,
+                                                  const user_address& to,
                                                   const octets& data,
                                                   uint8_t priority,
-                                                  sim_time ttl)
+                                                  station_time ttl)
 {
     d_impl->d_ctx.now = now;
     return d_impl->d_datagrams.send_confirmed(to, data, priority, ttl);
 }
 
-std::optional<stream_id> endpoint::send_reliable(sim_time now,
-                                                 const peer& to,
+std::optional<stream_id> endpoint::send_reliable(station_time now,
+                                                 const user_address& to,
                                                  const octets& data,
                                                  uint8_t priority)
 {
@@ -193,10 +197,10 @@ int endpoint::failures(const s5066::address& node) const
     return n != nullptr ? n->rejects_in_a_row : 0;
 }
 
-sim_time endpoint::retry_at(const s5066::address& node) const
+station_time endpoint::retry_at(const s5066::address& node) const
 {
     const node_state* n = d_impl->d_peers.node(node);
-    return n != nullptr ? n->retry_at : sim_time(0);
+    return n != nullptr ? n->retry_at : station_time(0);
 }
 
 size_t endpoint::streams() const { return d_impl->d_streams.all().size(); }

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/address.h"
+#include "s5066/words/address.h"
 #include "slep/codec.h"
 #include "slep/dictionaries.h"
 #include <hf/time.h>
@@ -17,17 +17,17 @@
 namespace gr::hf::slep {
 
 //! Where a SLEP user sits: node, SAP there, extended address (0: none).
-struct peer {
+struct user_address {
     s5066::address node;
     uint8_t sap = 13;
     uint8_t extended = 0;
 
-    bool operator==(const peer& o) const
+    bool operator==(const user_address& o) const
     {
         return node == o.node && sap == o.sap && extended == o.extended;
     }
-    bool operator!=(const peer& o) const { return !(*this == o); }
-    bool operator<(const peer& o) const
+    bool operator!=(const user_address& o) const { return !(*this == o); }
+    bool operator<(const user_address& o) const
     {
         if (node != o.node)
             return node < o.node;
@@ -63,20 +63,22 @@ struct endpoint_config {
     size_t held_high = 1'048'576;     //!< octets that wait for a missing PDU and stop it
     size_t streams_max = 256;         //!< of all peers together, 1 to 4096
     size_t datagram_octets = 262'144; //!< all datagrams that wait, each direction
-    sim_time partial_hold = sim_time(20'000'000);   //!< for a PDU that is not full
-    sim_time accept_hold = sim_time(2'000'000'000); //!< SR waits for first data
-    sim_time turn_ride =
-        sim_time(80'000'000); //!< so long after a PDU the link has not turned
+    station_time partial_hold = station_time(20'000'000); //!< for a PDU that is not full
+    station_time accept_hold = station_time(2'000'000'000); //!< SR waits for first data
+    station_time turn_ride =
+        station_time(80'000'000); //!< so long after a PDU the link has not turned
     /*! \brief Streams live through a link that is down for so long.
      *  \details One that only waits for its peer asks after half of it, or 15 min, of silence
      *  whether it is still there.
      */
-    sim_time outage_max = sim_time(1'800'000'000'000);
-    sim_time open_wait = sim_time(555'000'000'000);      //!< for SR, SO being confirmed
-    sim_time gap_max = sim_time(600'000'000'000);        //!< for a missing PDU
-    sim_time number_rest = sim_time(600'000'000'000);    //!< of a stream number
-    sim_time reliable_ttl = sim_time(600'000'000'000);   //!< of reliable datagrams
-    sim_time unreliable_ttl = sim_time(120'000'000'000); //!< of unreliable datagrams
+    station_time outage_max = station_time(1'800'000'000'000);
+    station_time open_wait =
+        station_time(555'000'000'000);                    //!< for SR, SO being confirmed
+    station_time gap_max = station_time(600'000'000'000); //!< for a missing PDU
+    station_time number_rest = station_time(600'000'000'000);  //!< of a stream number
+    station_time reliable_ttl = station_time(600'000'000'000); //!< of reliable datagrams
+    station_time unreliable_ttl =
+        station_time(120'000'000'000); //!< of unreliable datagrams
 
     //! \throws std::invalid_argument that names the value and what is allowed.
     void validate() const;
@@ -95,7 +97,7 @@ struct stream_options {
     uint8_t dictionary = 0;
     bool one_way = false; //!< opener only: the responder sends no data
     //! 0: as configured. How long the link may be down before the stream is given up.
-    sim_time outage_max = sim_time(0);
+    station_time outage_max = station_time(0);
 };
 
 //! What the endpoint tells its user; drain poll_event() after every call.
@@ -115,7 +117,7 @@ struct event {
     };
     type what = type::data;
     stream_id stream = 0;
-    peer from; //!< the other side
+    user_address from; //!< the other side
     octets data;
     uint8_t code = 0; //!< reason: 0-127 of the user, 128-255 \ref reason
     std::string text; //!< with refused, may be empty
@@ -148,7 +150,7 @@ struct endpoint_stats {
 //! One stream, for displays.
 struct stream_info {
     stream_id id = 0;
-    peer other;
+    user_address other;
     bool opener = false;    //!< this side opened it
     const char* state = ""; //!< "opening", "open", "half local", "half remote"
     uint64_t octets_sent = 0;
@@ -181,14 +183,14 @@ public:
     endpoint& operator=(endpoint&&) noexcept;
 
     //! One whole S_primitive from the node.
-    void sis_in(sim_time now, const uint8_t* p, size_t n);
+    void sis_in(station_time now, const uint8_t* p, size_t n);
     //! The connection to the node is new: what it held is lost. Binds and sends again.
-    void sis_reset(sim_time now);
+    void sis_reset(station_time now);
     //! Next S_primitive for the node; empty: nothing to send now.
     std::optional<octets> poll_sis();
     std::optional<event> poll_event();
-    std::optional<sim_time> next_deadline() const;
-    void on_deadline(sim_time now);
+    std::optional<station_time> next_deadline() const;
+    void on_deadline(station_time now);
 
     //! Accept streams and datagrams at an extended address (0: those without one).
     void listen(uint8_t extended);
@@ -201,19 +203,20 @@ public:
      *  \return empty: no stream number is free, streams_max is reached, or an argument is
      *          out of range. \p data beyond send_buffer is not taken either.
      */
-    std::optional<stream_id> open(sim_time now,
-                                  const peer& to,
+    std::optional<stream_id> open(station_time now,
+                                  const user_address& to,
                                   const octets& open_data,
                                   const octets& data = {},
                                   bool fin = false,
                                   const stream_options& options = {});
     //! Answer event::open. \p options: priority, class, compress and outage of this side.
-    void accept(sim_time now,
+    void accept(station_time now,
                 stream_id s,
                 const octets& open_data,
                 const stream_options& options = {});
     //! Answer event::open with a reason of the user (0 to 127).
-    void refuse(sim_time now, stream_id s, uint8_t code, const std::string& text = {});
+    void
+    refuse(station_time now, stream_id s, uint8_t code, const std::string& text = {});
 
     /*! \brief Octets that write() takes now; 0 for an unknown stream or after finish().
      *  \details It grows when PDUs are built from the buffer.
@@ -224,19 +227,20 @@ public:
      *  up to endpoint_config::partial_hold
      *  \return octets taken, at most writable()
      */
-    size_t write(sim_time now, stream_id s, const uint8_t* p, size_t n, bool push = true);
+    size_t
+    write(station_time now, stream_id s, const uint8_t* p, size_t n, bool push = true);
     //! No more data from this side; what was written is sent first.
-    void finish(sim_time now, stream_id s);
+    void finish(station_time now, stream_id s);
     //! Give the stream up at once. The peer is told \p code, the user gets no event.
-    void abort(sim_time now, stream_id s, uint8_t code = reason_local_abort);
+    void abort(station_time now, stream_id s, uint8_t code = reason_local_abort);
     //! The user has dealt with \p n octets of event::data; this lets the peer send on.
-    void consumed(sim_time now, stream_id s, size_t n);
+    void consumed(station_time now, stream_id s, size_t n);
 
     /*! \brief Send an unreliable datagram in one U_PDU; to a group it goes non-ARQ.
      *  \return false: too long for one U_PDU, or the queue is full
      */
-    bool send_unreliable(sim_time now,
-                         const peer& to,
+    bool send_unreliable(station_time now,
+                         const user_address& to,
                          const octets& data,
                          uint8_t priority = 0,
                          bool arq = true);
@@ -247,16 +251,18 @@ public:
      *  \return its handle for that event; empty: too long for one U_PDU, a group, or the
      *          queue is full
      */
-    std::optional<stream_id> send_confirmed(sim_time now,
-                                            const peer& to,
+    std::optional<stream_id> send_confirmed(station_time now,
+                                            const user_address& to,
                                             const octets& data,
                                             uint8_t priority,
-                                            sim_time ttl);
+                                            station_time ttl);
     /*! \brief Send a reliable datagram, in up to 128 segments; event::datagram_done follows.
      *  \return its handle for that event; empty: too long, a group, or the queue is full
      */
-    std::optional<stream_id>
-    send_reliable(sim_time now, const peer& to, const octets& data, uint8_t priority = 0);
+    std::optional<stream_id> send_reliable(station_time now,
+                                           const user_address& to,
+                                           const octets& data,
+                                           uint8_t priority = 0);
 
     //! The SAP is bound.
     bool bound() const;
@@ -269,7 +275,7 @@ public:
     //! How often its link has failed since then.
     int failures(const s5066::address& node) const;
     //! Nothing is sent to the node before, since its link has just failed.
-    sim_time retry_at(const s5066::address& node) const;
+    station_time retry_at(const s5066::address& node) const;
     //! Streams now.
     size_t streams() const;
     //! One line per stream, ordered by id.

@@ -13,15 +13,15 @@ namespace gr::hf::slep {
 class earliest
 {
 public:
-    void add(const std::optional<sim_time>& t)
+    void add(const std::optional<station_time>& t)
     {
         if (t && (!d_first || *t < *d_first))
             d_first = t;
     }
-    std::optional<sim_time> get() const { return d_first; }
+    std::optional<station_time> get() const { return d_first; }
 
 private:
-    std::optional<sim_time> d_first;
+    std::optional<station_time> d_first;
 };
 
 /*! \brief What the parts of one endpoint have in common: settings, the time of the present call,
@@ -32,7 +32,7 @@ struct endpoint_context {
     explicit endpoint_context(const endpoint_config& c) : config((c.validate(), c)) {}
 
     endpoint_config config;
-    sim_time now{};
+    station_time now{};
     endpoint_stats stats;
     std::bitset<256> listening; //!< extended addresses that take streams and datagrams
     std::deque<event> events;
@@ -40,8 +40,11 @@ struct endpoint_context {
 
     uint64_t new_id() { return ++last_id; }
     //! Adds an event for the user.
-    void
-    tell(event::type t, stream_id s, const peer& from, octets data = {}, uint8_t code = 0)
+    void tell(event::type t,
+              stream_id s,
+              const user_address& from,
+              octets data = {},
+              uint8_t code = 0)
     {
         event e;
         e.what = t;

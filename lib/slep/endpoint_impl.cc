@@ -166,7 +166,7 @@ std::optional<event> endpoint::impl::poll_event()
     return e;
 }
 
-std::optional<sim_time> endpoint::impl::next_deadline() const
+std::optional<station_time> endpoint::impl::next_deadline() const
 {
     earliest first;
     first.add(d_sis.client().next_deadline());

@@ -38,7 +38,7 @@ public:
     void sis_reset();
     std::optional<octets> poll_sis();
     std::optional<event> poll_event();
-    std::optional<sim_time> next_deadline() const;
+    std::optional<station_time> next_deadline() const;
     void on_deadline();
 
     endpoint_context d_ctx;

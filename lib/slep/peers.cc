@@ -11,11 +11,11 @@ namespace {
 // Times between attempts to send again what was rejected.
 constexpr int backoff_s[] = { 5, 10, 20, 40, 60 };
 // Confirms further apart belong to two transmissions.
-constexpr sim_time burst_gap = std::chrono::milliseconds(200);
+constexpr station_time burst_gap = std::chrono::milliseconds(200);
 
 } // namespace
 
-void node_state::link_failed(sim_time now)
+void node_state::link_failed(station_time now)
 {
     // One failure of the link rejects many U_PDUs at once; they count as one.
     if (now < retry_at)
@@ -25,7 +25,7 @@ void node_state::link_failed(sim_time now)
     ++rejects_in_a_row;
 }
 
-void node_state::link_alive(sim_time now)
+void node_state::link_alive(station_time now)
 {
     alive_at = now;
     silent = false;
@@ -33,7 +33,7 @@ void node_state::link_alive(sim_time now)
     retry_at = now;
 }
 
-void node_state::reported(sim_time now, const s5066::link_report& r)
+void node_state::reported(station_time now, const s5066::link_report& r)
 {
     if (r.unanswered == 0) {
         link_alive(now);
@@ -45,11 +45,11 @@ void node_state::reported(sim_time now, const s5066::link_report& r)
         alive_at = std::max(alive_at, now - *r.silent_for);
 }
 
-void node_state::learn_depth(sim_time now, size_t octets)
+void node_state::learn_depth(station_time now, size_t octets)
 {
     // The confirms of a transmission come together. Of what the link has taken in one, SIS gets
     // as much again: more would only wait there, where nothing new can pass it.
-    if (burst_at >= sim_time(0) && now - burst_at < burst_gap) {
+    if (burst_at >= station_time(0) && now - burst_at < burst_gap) {
         burst += octets;
     } else {
         burst = octets;
@@ -68,7 +68,7 @@ uint8_t node_state::bulk_priority() const
                                                           : bulk_of.rend() - highest - 1);
 }
 
-peer_state* peer_table::get(const peer& who)
+peer_state* peer_table::get(const user_address& who)
 {
     const auto it = d_peers.find(who);
     if (it != d_peers.end())
@@ -103,7 +103,7 @@ void peer_table::retry_all()
         n.second.retry_at = d_ctx.now;
 }
 
-std::optional<sim_time> peer_table::next_deadline() const
+std::optional<station_time> peer_table::next_deadline() const
 {
     earliest first;
     for (const auto& n : d_nodes)

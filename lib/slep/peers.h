@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/sis/link_report.h"
+#include "s5066/between/link_report.h"
 #include "slep/datagrams.h"
 #include "slep/endpoint_context.h"
 
@@ -43,42 +43,42 @@ struct node_state {
     size_t dead = 0;                  //!< of outstanding: its stream is gone
     //! Octets that the link took in its last transmission: from confirms that come together.
     size_t burst = 0;
-    sim_time burst_at{ -1 };
-    bool held_back = false;   //!< since the last of them octets waited for room in SIS
-    bool limited = false;     //!< held_back before these
-    size_t depth = SIZE_MAX;  //!< octets that SIS may hold, at most queue_octets
-    sim_time retry_at{};      //!< nothing is sent before it
-    int rejects_in_a_row = 0; //!< place in the list of back-off times
-    sim_time alive_at{ -1 };  //!< last confirm, or last time it was heard
-    sim_time heard_at{ -1 };
+    station_time burst_at{ -1 };
+    bool held_back = false;      //!< since the last of them octets waited for room in SIS
+    bool limited = false;        //!< held_back before these
+    size_t depth = SIZE_MAX;     //!< octets that SIS may hold, at most queue_octets
+    station_time retry_at{};     //!< nothing is sent before it
+    int rejects_in_a_row = 0;    //!< place in the list of back-off times
+    station_time alive_at{ -1 }; //!< last confirm, or last time it was heard
+    station_time heard_at{ -1 };
     bool silent =
         false; //!< it has left transmissions without an answer, says the data link
-    bool heard() const { return alive_at >= sim_time(0); }
-    bool may_send(sim_time now) const { return retry_at <= now; }
+    bool heard() const { return alive_at >= station_time(0); }
+    bool may_send(station_time now) const { return retry_at <= now; }
     //! Highest priority of the bulk that SIS holds.
     uint8_t bulk_priority() const;
     //! The link to it failed: what was rejected waits.
-    void link_failed(sim_time now);
+    void link_failed(station_time now);
     //! The link to it works, or is worth another attempt at once.
-    void link_alive(sim_time now);
+    void link_alive(station_time now);
     //! What the data link reports of it.
-    void reported(sim_time now, const s5066::link_report& r);
+    void reported(station_time now, const s5066::link_report& r);
     //! A U_PDU of so many octets, with its allowance, was confirmed: learns depth.
-    void learn_depth(sim_time now, size_t octets);
+    void learn_depth(station_time now, size_t octets);
 };
 
 //! Early data of a stream whose SO has not come yet.
 struct orphan {
-    sim_time since{};
+    station_time since{};
     std::vector<stream_data> pdus;
     size_t size = 0;
 };
 
 //! How the streams of one number rest after their end.
 struct resting {
-    sim_time until{};   //!< 0: the number is free
-    uint8_t answer = 0; //!< reason to repeat if the peer still sends; 0: silence
-    sim_time answered{ -1 };
+    station_time until{}; //!< 0: the number is free
+    uint8_t answer = 0;   //!< reason to repeat if the peer still sends; 0: silence
+    station_time answered{ -1 };
     uint16_t open = 0; //!< incarnation::name; 0: not known
 };
 
@@ -90,7 +90,7 @@ enum side : size_t { opened_here = 0, opened_there = 1 };
 struct peer_state {
     //! \param datagram_octets of its datagrams that are incomplete
     explicit peer_state(size_t datagram_octets) : datagrams(datagram_octets) {}
-    peer who;
+    user_address who;
     node_state* node = nullptr;
     //! Restart notice: needed before the first PDU, unless the peer has just sent one.
     enum class notice { due, in_sis, done } notice = notice::due;
@@ -104,7 +104,7 @@ struct peer_state {
     size_t stream_count = 0;
     std::map<uint8_t, orphan> orphans; //!< by number
     datagram_assembler datagrams;
-    sim_time used_at{};
+    station_time used_at{};
     resting& rest_of(uint8_t sid)
     {
         return rest[sid & sid_responder ? opened_here : opened_there][sid & 0x7f];
@@ -135,17 +135,17 @@ public:
     {
     }
     //! Makes it if it is not known; nullptr: all others are in use.
-    peer_state* get(const peer& who);
+    peer_state* get(const user_address& who);
     //! nullptr: nothing is known of the node.
     node_state* node(const s5066::address& a);
     const node_state* node(const s5066::address& a) const;
     //! All of them, by address.
-    std::map<peer, peer_state>& all() { return d_peers; }
-    const std::map<peer, peer_state>& all() const { return d_peers; }
+    std::map<user_address, peer_state>& all() { return d_peers; }
+    const std::map<user_address, peer_state>& all() const { return d_peers; }
     //! Every node may be sent to at once.
     void retry_all();
     //! When the first node may be sent to again.
-    std::optional<sim_time> next_deadline() const;
+    std::optional<station_time> next_deadline() const;
 
 private:
     bool forget_one();
@@ -153,7 +153,7 @@ private:
     endpoint_context& d_ctx;
     in_use_f d_in_use;
     std::map<s5066::address, node_state> d_nodes;
-    std::map<peer, peer_state> d_peers;
+    std::map<user_address, peer_state> d_peers;
 };
 
 } // namespace gr::hf::slep

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "slep/sis_client.h"
 
-#include "s5066/sis/link_report.h"
+#include "s5066/between/link_report.h"
 
 #include <stdexcept>
 #include <string>
@@ -31,7 +31,7 @@ sis_client::sis_client(const config& c) : d_config(c)
                                     ": expected 0 to 14");
     if (c.service.mode == transmission_mode::default_)
         throw std::invalid_argument("a bind needs a transmission mode");
-    if (c.rebind_wait <= sim_time(0))
+    if (c.rebind_wait <= station_time(0))
         throw std::invalid_argument("rebind_wait must be longer than 0 s");
     ask();
 }
@@ -44,20 +44,20 @@ void sis_client::ask()
         encode(s_bind_request{ d_config.sap, d_config.rank, d_config.service }));
 }
 
-void sis_client::wait(sim_time now)
+void sis_client::wait(station_time now)
 {
     d_state = state::waiting;
     d_ask_at = now + d_config.rebind_wait;
     d_out.clear();
 }
 
-void sis_client::reset(sim_time)
+void sis_client::reset(station_time)
 {
     d_out.clear();
     ask();
 }
 
-sis_client::result sis_client::primitive_in(sim_time now, const uint8_t* p, size_t n)
+sis_client::result sis_client::primitive_in(station_time now, const uint8_t* p, size_t n)
 {
     result r;
     auto decoded = decode_primitive(p, n);
@@ -114,14 +114,14 @@ std::optional<std::vector<uint8_t>> sis_client::poll()
     return out;
 }
 
-std::optional<sim_time> sis_client::next_deadline() const
+std::optional<station_time> sis_client::next_deadline() const
 {
     if (d_state != state::waiting)
         return std::nullopt;
     return d_ask_at;
 }
 
-void sis_client::on_deadline(sim_time now)
+void sis_client::on_deadline(station_time now)
 {
     if (d_state == state::waiting && now >= d_ask_at)
         ask();

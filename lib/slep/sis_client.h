@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/sis/sis.h"
+#include "s5066/pdu/s_primitive.h"
 #include <hf/time.h>
 
 #include <cstdint>
@@ -25,7 +25,8 @@ public:
         uint8_t sap = 0;       //!< 0 to 15
         uint8_t rank = 0;      //!< 0 to 14; 15 is for management
         delivery_mode service; //!< of the bind; its mode must not be default_
-        sim_time rebind_wait = sim_time(5'000'000'000); //!< after a refused or lost bind
+        station_time rebind_wait =
+            station_time(5'000'000'000); //!< after a refused or lost bind
 
         //! ARQ, confirmed by the far node, as they arrive: what SLEP and the IP client bind.
         static config confirmed(uint8_t sap, uint8_t rank);
@@ -44,9 +45,9 @@ public:
     };
 
     //! One whole primitive from the node. Bad ones are counted in invalid().
-    result primitive_in(sim_time now, const uint8_t* p, size_t n);
+    result primitive_in(station_time now, const uint8_t* p, size_t n);
     //! The connection to the node was lost and is new: bind again now.
-    void reset(sim_time now);
+    void reset(station_time now);
     //! Binding and keep-alive primitives that wait; the owner sends them before data.
     std::optional<std::vector<uint8_t>> poll();
 
@@ -59,20 +60,20 @@ public:
     uint64_t invalid() const { return d_invalid; }
     uint8_t sap() const { return d_config.sap; }
 
-    std::optional<sim_time> next_deadline() const;
-    void on_deadline(sim_time now);
+    std::optional<station_time> next_deadline() const;
+    void on_deadline(station_time now);
 
 private:
     enum class state { asking, bound, waiting };
     void ask();
-    void wait(sim_time now);
+    void wait(station_time now);
 
     config d_config;
     state d_state = state::asking;
     bool d_flow_off = false;
     size_t d_mtu = sis_mtu;
     uint64_t d_invalid = 0;
-    sim_time d_ask_at{};
+    station_time d_ask_at{};
     std::deque<std::vector<uint8_t>> d_out;
 };
 

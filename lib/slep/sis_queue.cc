@@ -21,7 +21,7 @@ constexpr size_t sis_least = 32768;
 // Part of a longest transmission that SIS is given at least.
 constexpr size_t least_depth_part = 8;
 // SIS should have answered long before.
-constexpr sim_time confirm_wait = std::chrono::hours(1);
+constexpr station_time confirm_wait = std::chrono::hours(1);
 
 } // namespace
 
@@ -189,7 +189,7 @@ bool sis_queue::holds_for(const peer_state& p) const
         all.begin(), all.end(), [&p](const entry& e) { return e.tag.p == &p; });
 }
 
-std::optional<sim_time> sis_queue::next_deadline() const
+std::optional<station_time> sis_queue::next_deadline() const
 {
     const auto t = d_held.oldest();
     return t ? std::optional(*t + confirm_wait) : std::nullopt;

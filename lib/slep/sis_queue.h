@@ -71,7 +71,7 @@ public:
     //! SIS holds U_PDUs for the peer.
     bool holds_for(const peer_state& p) const;
     //! When give_up_overdue() has something.
-    std::optional<sim_time> next_deadline() const;
+    std::optional<station_time> next_deadline() const;
 
 private:
     size_t depth_of(const node_state& n) const;

@@ -16,7 +16,7 @@ constexpr size_t trim_octets = 65536;
 } // namespace
 
 stream_sender::stream_sender(size_t buffer,
-                             sim_time hold,
+                             station_time hold,
                              bool compress,
                              uint8_t dictionary)
     : d_limit_octets(buffer), d_hold(hold), d_compress(compress), d_dictionary(dictionary)
@@ -28,7 +28,7 @@ size_t stream_sender::room() const
     return d_finish || waiting() >= d_limit_octets ? 0 : d_limit_octets - waiting();
 }
 
-size_t stream_sender::write(sim_time now, const uint8_t* p, size_t n, bool push)
+size_t stream_sender::write(station_time now, const uint8_t* p, size_t n, bool push)
 {
     n = std::min(n, room());
     if (n == 0)

@@ -30,11 +30,11 @@ class stream_sender
 public:
     //! \param buffer octets that may wait; \param hold for a PDU that is not full
     //! \param dictionary of the compressor, \ref preset
-    stream_sender(size_t buffer, sim_time hold, bool compress, uint8_t dictionary);
+    stream_sender(size_t buffer, station_time hold, bool compress, uint8_t dictionary);
 
     //! Octets that write() takes.
     size_t room() const;
-    size_t write(sim_time now, const uint8_t* p, size_t n, bool push);
+    size_t write(station_time now, const uint8_t* p, size_t n, bool push);
     void finish();
     bool finished() const { return d_finish; }
     //! Octets that wait for a PDU.
@@ -76,14 +76,14 @@ public:
     bool done() const { return d_fin_built && d_kept.empty(); }
     size_t unconfirmed() const { return d_kept_octets; }
 
-    std::optional<sim_time> hold_until() const { return d_hold_until; }
+    std::optional<station_time> hold_until() const { return d_hold_until; }
     void hold_over();
 
 private:
     void flush_compressed(deflater::flush f);
 
     size_t d_limit_octets;
-    sim_time d_hold;
+    station_time d_hold;
     bool d_compress;
     uint8_t d_dictionary;
     std::unique_ptr<deflater> d_deflater; // made when there is something to compress
@@ -92,7 +92,7 @@ private:
     bool d_push = false;
     bool d_finish = false;
     bool d_fin_built = false;
-    std::optional<sim_time> d_hold_until;
+    std::optional<station_time> d_hold_until;
     uint64_t d_next = 0;
     uint64_t d_limit = UINT64_MAX; // first number that the peer's window forbids
     std::map<uint64_t, octets> d_kept;

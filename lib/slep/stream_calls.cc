@@ -12,7 +12,7 @@ namespace {
 
 void fill_in(stream_options& o, const endpoint_config& c)
 {
-    if (o.outage_max <= sim_time(0))
+    if (o.outage_max <= station_time(0))
         o.outage_max = c.outage_max;
 }
 
@@ -35,7 +35,7 @@ std::optional<uint8_t> stream_calls::free_number(const peer_state& p) const
     return std::nullopt;
 }
 
-std::optional<stream_id> stream_calls::open(const peer& to,
+std::optional<stream_id> stream_calls::open(const user_address& to,
                                             const octets& open_data,
                                             const octets& data,
                                             bool fin,

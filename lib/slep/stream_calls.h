@@ -20,7 +20,7 @@ public:
           d_ends(ends), d_delivery(delivery)
     {
     }
-    std::optional<stream_id> open(const peer& to,
+    std::optional<stream_id> open(const user_address& to,
                                   const octets& open_data,
                                   const octets& data,
                                   bool fin,

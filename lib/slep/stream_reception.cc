@@ -8,11 +8,11 @@ namespace {
 
 // A peer that started anew is asked after this whether it knows a stream just opened; its
 // answer may have to wait for the end of a longest transmission.
-constexpr sim_time probe_wait = std::chrono::seconds(130);
+constexpr station_time probe_wait = std::chrono::seconds(130);
 // One SX for the same unknown stream per minute.
-constexpr sim_time answer_gap = std::chrono::minutes(1);
+constexpr station_time answer_gap = std::chrono::minutes(1);
 // Early data waits so long for its SO.
-constexpr sim_time orphan_wait = std::chrono::minutes(2);
+constexpr station_time orphan_wait = std::chrono::minutes(2);
 // Orphans of one peer: numbers, and octets of each.
 constexpr size_t orphans_max = 32;
 constexpr size_t orphan_allowance = 64;
@@ -43,7 +43,7 @@ void stream_reception::unknown_stream(peer_state& p,
         p.notice_wanted = true;
         return;
     }
-    if (rest.answered >= sim_time(0) && d_ctx.now - rest.answered < answer_gap)
+    if (rest.answered >= station_time(0) && d_ctx.now - rest.answered < answer_gap)
         return;
     rest.answered = d_ctx.now;
     d_control.add(p,
@@ -338,7 +338,7 @@ void stream_reception::on_pdu(peer_state& p, const stream_abort& d, uint8_t)
     }
 }
 
-std::optional<sim_time> stream_reception::next_deadline(const peer_state& p)
+std::optional<station_time> stream_reception::next_deadline(const peer_state& p)
 {
     earliest first;
     for (const auto& o : p.orphans)

@@ -31,7 +31,7 @@ public:
     void on_pdu(peer_state& p, const stream_abort& d, uint8_t priority);
 
     //! When the oldest early data of the peer has waited long enough for its SO.
-    static std::optional<sim_time> next_deadline(const peer_state& p);
+    static std::optional<station_time> next_deadline(const peer_state& p);
     void on_deadline(peer_state& p);
 
 private:

@@ -44,10 +44,10 @@ uint8_t stream::priority(bool asks) const
     return static_cast<uint8_t>(std::min(base + more, 15));
 }
 
-void stream::data_settled(sim_time now,
+void stream::data_settled(station_time now,
                           uint64_t pdu_number,
                           bool rejected,
-                          sim_time answer_until)
+                          station_time answer_until)
 {
     if (rejected) {
         tx.rejected(pdu_number);
@@ -60,7 +60,7 @@ void stream::data_settled(sim_time now,
         answer_by = answer_until;
 }
 
-void stream::window_settled(sim_time now, bool rejected)
+void stream::window_settled(station_time now, bool rejected)
 {
     control_in_sis = false;
     if (!rejected) {

@@ -37,13 +37,14 @@ struct stream {
     size_t burst = 0;           //!< octets of PDUs built since nothing was under way
     size_t fresh_octets;        //!< of a burst that go ahead of bulk
     bool want_writable = false;
-    std::optional<sim_time> accept_at; //!< SR leaves at the latest
-    std::optional<sim_time> answer_by; //!< SR has to come
-    std::optional<sim_time> probe_at;  //!< ask whether the peer knows the stream
-    std::optional<sim_time> gap_since;
-    std::optional<sim_time> stalled_since; //!< first reject of a PDU, no confirm after it
+    std::optional<station_time> accept_at; //!< SR leaves at the latest
+    std::optional<station_time> answer_by; //!< SR has to come
+    std::optional<station_time> probe_at;  //!< ask whether the peer knows the stream
+    std::optional<station_time> gap_since;
+    std::optional<station_time>
+        stalled_since; //!< first reject of a PDU, no confirm after it
     //! Last sign that the peer is there: a PDU of it, a confirm; before, the begin of the stream.
-    sim_time life_at{};
+    station_time life_at{};
     bool life_asked = false; //!< since then
     uint64_t gap_at = 0;
     //! Own receive window: what the peer was told, or is being told by an SC in SIS.
@@ -51,7 +52,7 @@ struct stream {
     bool control_due = false;
     bool control_ask = false;
     bool control_in_sis = false;
-    std::optional<sim_time> ask_window_at; //!< the peer's window stays shut
+    std::optional<station_time> ask_window_at; //!< the peer's window stays shut
     uint64_t octets_sent = 0, octets_received = 0;
     uint64_t octets_asked = 0; //!< of octets_sent: in PDUs
     uint8_t sid() const
@@ -77,7 +78,7 @@ struct stream {
         return state == stream_state::open && tx.next_number() > 0 &&
                tx.unconfirmed() == 0 && !control_in_sis && !life_asked;
     }
-    void alive(sim_time now)
+    void alive(station_time now)
     {
         life_at = now;
         life_asked = false;
@@ -89,20 +90,22 @@ struct stream {
         end_confirmed = end_confirmed || ended;
     }
     //! SIS is done with data PDU \p number; until \p answer_until an SR has to come.
-    void
-    data_settled(sim_time now, uint64_t number, bool rejected, sim_time answer_until);
+    void data_settled(station_time now,
+                      uint64_t number,
+                      bool rejected,
+                      station_time answer_until);
     //! SIS is done with an SC.
-    void window_settled(sim_time now, bool rejected);
+    void window_settled(station_time now, bool rejected);
     //! For displays.
     stream_info info() const;
 
 private:
-    void stalled(sim_time now)
+    void stalled(station_time now)
     {
         if (!stalled_since)
             stalled_since = now;
     }
-    void went_through(sim_time now)
+    void went_through(station_time now)
     {
         stalled_since.reset();
         alive(now);

@@ -9,20 +9,20 @@ namespace gr::hf::slep {
 namespace {
 
 // A peer whose window stays shut is asked again after this.
-constexpr sim_time window_again = std::chrono::minutes(5);
+constexpr station_time window_again = std::chrono::minutes(5);
 // A stream that only waits asks its peer after half of what it lives through, or this.
-constexpr sim_time life_again = std::chrono::minutes(15);
+constexpr station_time life_again = std::chrono::minutes(15);
 
-sim_time ask_life_after(const stream& s)
+station_time ask_life_after(const stream& s)
 {
-    const sim_time after = std::min(s.options.outage_max / 2, life_again);
+    const station_time after = std::min(s.options.outage_max / 2, life_again);
     // Its question answers that of the other side, which waits for it.
     return s.opener ? after : after + after / 4;
 }
 
 // Empty: nothing says that the peer is away. What is rejected does, and a data link that gets no
 // answer: long transmissions and others on the channel are no silence of the peer.
-std::optional<sim_time> outage_end(const stream& s)
+std::optional<station_time> outage_end(const stream& s)
 {
     const node_state& n = *s.p->node;
     if (!s.stalled_since && !n.silent)
@@ -32,7 +32,7 @@ std::optional<sim_time> outage_end(const stream& s)
 
 } // namespace
 
-std::optional<sim_time> stream_timers::next_deadline() const
+std::optional<station_time> stream_timers::next_deadline() const
 {
     earliest first;
     for (const auto& entry : d_streams.all()) {
@@ -74,7 +74,7 @@ void stream_timers::ask_life(const node_state& n)
 
 void stream_timers::check(stream& s)
 {
-    const auto due = [this](std::optional<sim_time>& t) {
+    const auto due = [this](std::optional<station_time>& t) {
         if (!t || *t > d_ctx.now)
             return false;
         t.reset();

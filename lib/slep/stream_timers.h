@@ -18,7 +18,7 @@ public:
         : d_ctx(c), d_streams(streams), d_scheduler(scheduler), d_ends(ends)
     {
     }
-    std::optional<sim_time> next_deadline() const;
+    std::optional<station_time> next_deadline() const;
     //! Does what is due; streams whose time is over are gone then.
     void on_deadline();
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/address.h"
+#include "s5066/words/address.h"
 #include <hf/time.h>
 
 #include <algorithm>
@@ -27,14 +27,14 @@ public:
         uint8_t sap = 0;
         std::vector<uint8_t> head;
         size_t size = 0;
-        sim_time since{};
+        station_time since{};
         Tag tag{};
         //! What it takes of a queue: a small U_PDU costs its headers on the air as well.
         size_t cost() const { return size + 26; }
     };
 
     //! Returns what it costs.
-    size_t add(sim_time now,
+    size_t add(station_time now,
                const address& dst,
                uint8_t sap,
                const std::vector<uint8_t>& u_pdu,
@@ -81,7 +81,7 @@ public:
         return e;
     }
     //! When the oldest was submitted.
-    std::optional<sim_time> oldest() const
+    std::optional<station_time> oldest() const
     {
         if (d_entries.empty())
             return std::nullopt;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "waveform/description.h"
 
-#include "waveform/families/registry.h"
+#include "waveform/family.h"
 
 #include <algorithm>
 #include <map>

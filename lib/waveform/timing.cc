@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "waveform/timing.h"
 
-#include "waveform/families/registry.h"
+#include "waveform/family.h"
 
 namespace gr::hf::kernel {
 
@@ -28,18 +28,18 @@ size_t mode_timing::octets_in(size_t blocks) const
     return bits < tail_bits ? 0 : (bits - tail_bits) / 8;
 }
 
-sim_time mode_timing::block_begin(size_t k) const
+station_time mode_timing::block_begin(size_t k) const
 {
     return from_seconds(static_cast<double>(begin_symbol(*this, k)) / symbol_rate_bd);
 }
 
-sim_time mode_timing::block_end(size_t k) const
+station_time mode_timing::block_end(size_t k) const
 {
     return from_seconds(static_cast<double>(begin_symbol(*this, k) + block_symbols) /
                         symbol_rate_bd);
 }
 
-sim_time mode_timing::duration(size_t octets) const
+station_time mode_timing::duration(size_t octets) const
 {
     const size_t end = begin_symbol(*this, blocks_for(octets) - 1) + block_symbols;
     return from_seconds(static_cast<double>(end + eot_symbols) / symbol_rate_bd);

@@ -32,11 +32,11 @@ struct mode_timing {
     size_t octets_in(size_t blocks) const;
     //! Begin of block \p k (0 is the first), after a reinserted preamble if one precedes
     //! it.
-    sim_time block_begin(size_t k) const;
+    station_time block_begin(size_t k) const;
     //! End of block \p k: of the transmission, if it is the last.
-    sim_time block_end(size_t k) const;
+    station_time block_end(size_t k) const;
     //! Whole transmission of \p octets user octets, preamble included.
-    sim_time duration(size_t octets) const;
+    station_time duration(size_t octets) const;
 };
 
 /*! \brief Times of mode \p m, by its description alone.

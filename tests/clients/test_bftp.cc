@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // BFTP and its receipts against the golden octets, and against anything.
 #include "s5066/clients/bftp.h"
-#include "s5066/sis/sis.h"
+#include "s5066/pdu/s_primitive.h"
 #include "s5066/vectors.h"
 
 #include <gtest/gtest.h>

@@ -28,7 +28,8 @@ octets pattern(size_t n, unsigned seed)
 
 const address from = address("1.2.0.1");
 
-std::optional<rcop_message> in(rcop_assembler& a, const octets& u_pdu, sim_time now = {})
+std::optional<rcop_message>
+in(rcop_assembler& a, const octets& u_pdu, station_time now = {})
 {
     return a.u_pdu_in(now, from, sap_rcop, u_pdu.data(), u_pdu.size());
 }

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "dns/engine.h"
+#include "dns/forwarder.h"
 #include "dns/messages.h"
 #include "slep/fake_sis.h"
 
@@ -16,21 +16,21 @@ const s5066::address near_node("1.1.0.0"), far_node("1.2.0.0");
 
 //! Two halves on a subnetwork, and a resolver at the far one.
 struct pair {
-    explicit pair(const std::function<void(engine_config&, bool near)>& change = {})
+    explicit pair(const std::function<void(forwarder_config&, bool near)>& change = {})
         : near(config(true, change)), far(config(false, change))
     {
-        net.attach(near_node, near, [this](sim_time) { collect(); });
-        net.attach(far_node, far, [this](sim_time now) { resolve(now); });
+        net.attach(near_node, near, [this](station_time) { collect(); });
+        net.attach(far_node, far, [this](station_time now) { resolve(now); });
         net.on_request = [this](const s5066::s_unidata_request& u) {
             ++(u.dst == far_node ? questions : answers);
             sizes.push_back(u.u_pdu.size());
         };
         net.settle();
     }
-    static engine_config config(bool near_side,
-                                const std::function<void(engine_config&, bool)>& change)
+    static forwarder_config
+    config(bool near_side, const std::function<void(forwarder_config&, bool)>& change)
     {
-        engine_config c;
+        forwarder_config c;
         if (near_side)
             c.routes = { { ".", far_node } };
         c.serve = !near_side;
@@ -51,7 +51,7 @@ struct pair {
             replies[a->id] = a->message;
         }
     }
-    void resolve(sim_time now)
+    void resolve(station_time now)
     {
         while (auto a = far.poll_action()) {
             ASSERT_EQ(a->what, action::kind::ask);
@@ -77,7 +77,7 @@ struct pair {
     }
 
     fake_subnet net;
-    engine near, far;
+    forwarder near, far;
     std::map<uint64_t, octets> replies;
     std::function<octets(const octets&)> resolver = [](const octets& q) {
         const bool six = q.at(q.size() - 11 - 3) == type_aaaa;
@@ -87,7 +87,7 @@ struct pair {
     std::vector<size_t> sizes;
 };
 
-TEST(engine, a_name_is_asked_for_once_and_both_families_answered)
+TEST(forwarder, a_name_is_asked_for_once_and_both_families_answered)
 {
     pair p;
     // A stub resolver: A and AAAA at once, and both again after 1 and 2 s.
@@ -118,9 +118,9 @@ TEST(engine, a_name_is_asked_for_once_and_both_families_answered)
     EXPECT_EQ(p.questions, 1u);
 }
 
-TEST(engine, what_needs_no_hf_is_answered_here)
+TEST(forwarder, what_needs_no_hf_is_answered_here)
 {
-    pair p([](engine_config& c, bool) {
+    pair p([](forwarder_config& c, bool) {
         c.local = { { "station.hf", ip::address("10.66.0.1") } };
         c.ipv6 = false;
     });
@@ -146,7 +146,7 @@ TEST(engine, what_needs_no_hf_is_answered_here)
     EXPECT_EQ(p.near.stats().local, 8u);
 }
 
-TEST(engine, no_such_name_and_no_data_are_kept)
+TEST(forwarder, no_such_name_and_no_data_are_kept)
 {
     pair p;
     p.resolver = [](const octets& q) { return respond(q, {}, 60, 3); };
@@ -159,7 +159,7 @@ TEST(engine, no_such_name_and_no_data_are_kept)
     EXPECT_EQ(p.questions, 1u);
 }
 
-TEST(engine, other_types_cross_as_they_are)
+TEST(forwarder, other_types_cross_as_they_are)
 {
     pair p;
     // Some text record of 60 octets, and an authority section that nobody needs.
@@ -198,7 +198,7 @@ TEST(engine, other_types_cross_as_they_are)
     EXPECT_EQ(p.questions, 1u);
 }
 
-TEST(engine, stale_answers_at_once_while_the_link_is_down)
+TEST(forwarder, stale_answers_at_once_while_the_link_is_down)
 {
     pair p;
     p.query(1, ask("a.org"));
@@ -226,7 +226,7 @@ TEST(engine, stale_answers_at_once_while_the_link_is_down)
     EXPECT_EQ(p.reply(5)->addresses.size(), 1u);
 }
 
-TEST(engine, a_short_break_of_the_link_costs_time_only)
+TEST(forwarder, a_short_break_of_the_link_costs_time_only)
 {
     pair p;
     p.net.k.up = false;
@@ -238,7 +238,7 @@ TEST(engine, a_short_break_of_the_link_costs_time_only)
     EXPECT_EQ(p.reply(1)->addresses.size(), 1u);
 }
 
-TEST(engine, a_silent_or_failing_resolver_is_told_as_failure)
+TEST(forwarder, a_silent_or_failing_resolver_is_told_as_failure)
 {
     pair p;
     p.resolver = [](const octets&) { return octets(); };
@@ -255,7 +255,7 @@ TEST(engine, a_silent_or_failing_resolver_is_told_as_failure)
     EXPECT_EQ(p.questions, 2u);
 }
 
-TEST(engine, a_wrong_answer_of_the_resolver_is_not_believed)
+TEST(forwarder, a_wrong_answer_of_the_resolver_is_not_believed)
 {
     pair p;
     p.resolver = [](const octets&) {
@@ -266,9 +266,9 @@ TEST(engine, a_wrong_answer_of_the_resolver_is_not_believed)
     EXPECT_EQ(p.reply(1)->code, rcode::server_failure);
 }
 
-TEST(engine, peers_are_served_only_if_allowed)
+TEST(forwarder, peers_are_served_only_if_allowed)
 {
-    pair closed([](engine_config& c, bool near) {
+    pair closed([](forwarder_config& c, bool near) {
         if (!near)
             c.peers = { s5066::address("1.9.0.0") };
     });
@@ -276,15 +276,15 @@ TEST(engine, peers_are_served_only_if_allowed)
     ASSERT_TRUE(closed.wait_for(1, 60));
     EXPECT_EQ(closed.reply(1)->code, rcode::refused);
     EXPECT_EQ(closed.upstream, 0u);
-    pair off([](engine_config& c, bool) { c.serve = false; });
+    pair off([](forwarder_config& c, bool) { c.serve = false; });
     off.query(1, ask("a.org"));
     ASSERT_TRUE(off.wait_for(1, 60));
     EXPECT_EQ(off.reply(1)->code, rcode::refused);
 }
 
-TEST(engine, every_queue_is_bounded)
+TEST(forwarder, every_queue_is_bounded)
 {
-    pair p([](engine_config& c, bool) {
+    pair p([](forwarder_config& c, bool) {
         c.pending_max = 10;
         c.waiters_max = 5;
     });
@@ -299,9 +299,9 @@ TEST(engine, every_queue_is_bounded)
     EXPECT_EQ(p.replies.size(), 120u);
 }
 
-TEST(engine, the_answer_with_signatures_goes_raw)
+TEST(forwarder, the_answer_with_signatures_goes_raw)
 {
-    pair p([](engine_config& c, bool) { c.dnssec = true; });
+    pair p([](forwarder_config& c, bool) { c.dnssec = true; });
     p.query(1, ask("a.org", type_a, 5, true, true));
     ASSERT_TRUE(p.wait_for(1, 60));
     EXPECT_EQ(p.reply(1)->addresses.size(), 1u);
@@ -312,18 +312,18 @@ TEST(engine, the_answer_with_signatures_goes_raw)
     EXPECT_EQ(p.questions, 2u);
 }
 
-TEST(engine, the_longest_suffix_wins_in_any_order)
+TEST(forwarder, the_longest_suffix_wins_in_any_order)
 {
     const s5066::address all("1.3.0.0"), org("1.4.0.0"), example("1.5.0.0");
-    std::vector<route> routes = { { ".", all },
-                                  { "org", org },
-                                  { "example.org", example } };
-    const auto before = [](const route& a, const route& b) {
+    std::vector<name_route> routes = { { ".", all },
+                                       { "org", org },
+                                       { "example.org", example } };
+    const auto before = [](const name_route& a, const name_route& b) {
         return a.suffix < b.suffix;
     };
     std::sort(routes.begin(), routes.end(), before);
     do {
-        pair p([&routes](engine_config& c, bool near) {
+        pair p([&routes](forwarder_config& c, bool near) {
             if (near)
                 c.routes = routes;
         });
@@ -339,7 +339,7 @@ TEST(engine, the_longest_suffix_wins_in_any_order)
     } while (std::next_permutation(routes.begin(), routes.end(), before));
 }
 
-TEST(engine, a_failure_does_not_push_out_what_is_known)
+TEST(forwarder, a_failure_does_not_push_out_what_is_known)
 {
     pair p;
     p.query(1, ask("a.org"));
@@ -356,7 +356,7 @@ TEST(engine, a_failure_does_not_push_out_what_is_known)
     EXPECT_GE(p.near.stats().answered, 2u) << "the failure came";
 }
 
-TEST(engine, an_answer_of_another_type_is_not_taken)
+TEST(forwarder, an_answer_of_another_type_is_not_taken)
 {
     pair p;
     p.resolver = [](const octets&) { return octets(); };
@@ -381,13 +381,13 @@ TEST(engine, an_answer_of_another_type_is_not_taken)
     EXPECT_EQ(p.reply(1)->code, rcode::ok);
 }
 
-TEST(engine, equal_transactions_of_two_peers_are_two)
+TEST(forwarder, equal_transactions_of_two_peers_are_two)
 {
     pair p;
     const s5066::address third("1.3.0.0");
-    engine other(pair::config(true, {}));
+    forwarder other(pair::config(true, {}));
     std::vector<octets> got;
-    p.net.attach(third, other, [&](sim_time) {
+    p.net.attach(third, other, [&](station_time) {
         while (auto a = other.poll_action())
             got.push_back(a->message);
     });
@@ -405,7 +405,7 @@ TEST(engine, equal_transactions_of_two_peers_are_two)
     EXPECT_EQ(p.far.stats().served, 2u);
 }
 
-TEST(engine, an_answer_above_16_kib_is_a_failure)
+TEST(forwarder, an_answer_above_16_kib_is_a_failure)
 {
     pair p;
     const auto text = [](size_t size) {
@@ -436,7 +436,7 @@ TEST(engine, an_answer_above_16_kib_is_a_failure)
     EXPECT_EQ(p.far.stats().bad_messages, 1u);
 }
 
-TEST(engine, garbage_from_everywhere)
+TEST(forwarder, garbage_from_everywhere)
 {
     pair p;
     std::mt19937 rng(3);
@@ -463,24 +463,24 @@ TEST(engine, garbage_from_everywhere)
     EXPECT_TRUE(p.wait_for(99999, 60)) << "it still works";
 }
 
-TEST(engine, wrong_settings_are_named)
+TEST(forwarder, wrong_settings_are_named)
 {
-    const auto named = [](const std::function<void(engine_config&)>& f,
+    const auto named = [](const std::function<void(forwarder_config&)>& f,
                           const char* word) {
-        engine_config c;
+        forwarder_config c;
         f(c);
         try {
-            engine e(c);
+            forwarder e(c);
             ADD_FAILURE() << word;
         } catch (const std::invalid_argument& e) {
             EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
         }
     };
-    named([](engine_config& c) { c.routes = { { "a..b", far_node } }; }, "a..b");
-    named([](engine_config& c) { c.priority = 16; }, "16");
-    named([](engine_config& c) { c.addresses_max = 0; }, "addresses_max");
-    named([](engine_config& c) { c.limits.ttl_min_s = 100000; }, "100000");
-    named([](engine_config& c) { c.blocked = { "" }; }, "blocked");
+    named([](forwarder_config& c) { c.routes = { { "a..b", far_node } }; }, "a..b");
+    named([](forwarder_config& c) { c.priority = 16; }, "16");
+    named([](forwarder_config& c) { c.addresses_max = 0; }, "addresses_max");
+    named([](forwarder_config& c) { c.limits.ttl_min_s = 100000; }, "100000");
+    named([](forwarder_config& c) { c.blocked = { "" }; }, "blocked");
 }
 
 } // namespace

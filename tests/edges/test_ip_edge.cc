@@ -55,7 +55,7 @@ struct host {
                                  "hf0",
                                  "10.66.0.1/24",
                                  1500,
-                                 { [] { return sim_time{}; },
+                                 { [] { return station_time{}; },
                                    [this] { edge.drain(); },
                                    [this](const std::string& s) { said.push_back(s); } }),
           socket(io)
@@ -179,12 +179,12 @@ TEST(io_thread, time_that_was_not_caught_up_with_is_told_once)
     io_thread t("");
     std::promise<void> go_on;
     t.post([&, wait = go_on.get_future().share()] { wait.wait(); });
-    std::vector<sim_time> told;
+    std::vector<station_time> told;
     for (int k = 1; k <= 1000; ++k)
-        t.post_time(sim_time(k), [&](sim_time now) { told.push_back(now); });
+        t.post_time(station_time(k), [&](station_time now) { told.push_back(now); });
     go_on.set_value();
     t.run_and_wait([] {});
-    EXPECT_EQ(told, std::vector<sim_time>{ sim_time(1000) });
+    EXPECT_EQ(told, std::vector<station_time>{ station_time(1000) });
     EXPECT_THROW(t.run_and_wait([] { throw std::runtime_error("x"); }),
                  std::runtime_error);
 }

@@ -194,10 +194,10 @@ TEST_F(sis_edges, data_of_a_client_that_was_told_to_stop_waits)
     edge->to_client(last_id, s5066::encode(s5066::s_data_flow_off{}));
     for (int k = 0; k < 40; ++k)
         p->data(2000);
-    sim_time now{};
+    station_time now{};
     const auto ticks = [&] {
         for (int k = 0; k < 20; ++k) {
-            edge->tick(now += sim_time(10'000'000));
+            edge->tick(now += station_time(10'000'000));
             settle();
         }
     };
@@ -213,8 +213,8 @@ TEST_F(sis_edges, no_client_floods_the_data_link_between_two_ticks)
 {
     serve(5, {});
     const auto p = bound(1, 0);
-    sim_time now{};
-    edge->tick(now += sim_time(10'000'000));
+    station_time now{};
+    edge->tick(now += station_time(10'000'000));
     for (int k = 0; k < 100; ++k)
         p->data(10);
     settle();
@@ -222,7 +222,7 @@ TEST_F(sis_edges, no_client_floods_the_data_link_between_two_ticks)
     edge->tick(now); // the same again: nothing
     settle();
     EXPECT_EQ(of_type(unidata), 32u);
-    edge->tick(now += sim_time(10'000'000));
+    edge->tick(now += station_time(10'000'000));
     settle();
     EXPECT_EQ(of_type(unidata), 64u);
 }

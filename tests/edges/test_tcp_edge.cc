@@ -27,7 +27,7 @@ uint16_t free_port(boost::asio::io_context& io)
 
 //! A proxy with its sockets.
 struct side {
-    side(boost::asio::io_context& io, fake_subnet& net, const hfpep::engine_config& c)
+    side(boost::asio::io_context& io, fake_subnet& net, const hfpep::proxy_config& c)
         : pep(c), edge(
                       io,
                       pep,
@@ -35,13 +35,13 @@ struct side {
                       [] {})
     {
     }
-    hfpep::engine pep;
+    hfpep::proxy pep;
     tcp_edge edge;
 };
 
-hfpep::engine_config config(const char* far, const std::string& allow)
+hfpep::proxy_config config(const char* far, const std::string& allow)
 {
-    hfpep::engine_config c;
+    hfpep::proxy_config c;
     c.routes = { { ip::prefix("0.0.0.0/0"), "", s5066::address(far), 13 },
                  { ip::prefix(), ".", s5066::address(far), 13 } };
     c.slep.queue_octets = 20'000;
@@ -87,9 +87,9 @@ struct both_ends : testing::Test {
         a->edge.listen(tcp_listener::parse("127.0.0.1:" + std::to_string(entry) + "=" +
                                            host + ":" + std::to_string(server_port)));
         net.attach(
-            s5066::address("1.0.0.1"), a->pep, [this](sim_time) { a->edge.drain(); });
+            s5066::address("1.0.0.1"), a->pep, [this](station_time) { a->edge.drain(); });
         net.attach(
-            s5066::address("1.0.0.2"), b->pep, [this](sim_time) { b->edge.drain(); });
+            s5066::address("1.0.0.2"), b->pep, [this](station_time) { b->edge.drain(); });
         net.settle();
     }
     //! Sockets in the time of the host, the subnetwork in its own.

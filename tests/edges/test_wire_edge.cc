@@ -15,14 +15,14 @@ using boost::asio::ip::udp;
 
 //! A session that notes what it is given.
 struct noting : modem_interface::wire {
-    void open(sim_time) override {}
-    void close(sim_time) override {}
-    void receive(sim_time, const uint8_t* p, size_t n) override
+    void open(station_time) override {}
+    void close(station_time) override {}
+    void receive(station_time, const uint8_t* p, size_t n) override
     {
         got.emplace_back(p, p + n);
     }
-    std::optional<sim_time> next_deadline() const override { return std::nullopt; }
-    void on_deadline(sim_time) override {}
+    std::optional<station_time> next_deadline() const override { return std::nullopt; }
+    void on_deadline(station_time) override {}
     std::vector<std::string> got;
 };
 
@@ -40,7 +40,7 @@ TEST(wire_edge, takes_datagrams_of_its_peer_alone)
     noting session;
     std::mutex mutex;
     const auto edge =
-        std::make_shared<wire_edge>(io, session, mutex, [] { return sim_time{}; });
+        std::make_shared<wire_edge>(io, session, mutex, [] { return station_time{}; });
     edge->open(std::move(control), std::move(datagrams), peer.local_endpoint());
     const auto send = [&to](udp::socket& from, const char* text) {
         from.send_to(boost::asio::buffer(text, 1), to);

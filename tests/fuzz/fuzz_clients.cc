@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t n)
     c.max_octets = 4096;
     c.forget_after = std::chrono::seconds(100);
     s5066::rcop_assembler assembler(c, s5066::bftp_message_octets);
-    sim_time now{ 1 };
+    station_time now{ 1 };
     input in(p, n);
     while (!in.empty()) {
         const uint8_t what = in.u8();

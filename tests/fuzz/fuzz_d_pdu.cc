@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // D_PDUs: the deframer with the octets as they are, and with CRCs that are right.
 #include "fuzz/input.h"
-#include "s5066/dts/crc.h"
-#include "s5066/dts/deframer.h"
+#include "s5066/pdu/crc.h"
+#include "s5066/pdu/deframer.h"
 
 using namespace gr::hf;
 using namespace gr::hf::fuzz;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // DNS-PEP: messages of DNS and our own, and the engine between clients, resolver and peers.
 #include "dns/codec.h"
-#include "dns/engine.h"
+#include "dns/forwarder.h"
 #include "dns/message.h"
 #include "fuzz/input.h"
 
@@ -29,10 +29,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t n)
     dns::normal_name(std::string(p, p + n));
 
     input in(p, n);
-    dns::engine_config c;
+    dns::forwarder_config c;
     c.routes = { { ".", s5066::address::node(0x01000001u) } };
     c.serve = true;
-    dns::engine e(c);
+    dns::forwarder e(c);
     played_node node(e, 15);
     std::vector<uint64_t> asked;
     uint64_t client = 0;

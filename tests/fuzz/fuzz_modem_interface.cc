@@ -3,7 +3,7 @@
 // Packets and datagrams of MIL-STD-188-110C Appendix A, interleaver sets, the control line.
 #include "fuzz/input.h"
 #include "modem_interface/interleaver_set.h"
-#include "s5066/dts/crc.h"
+#include "s5066/pdu/crc.h"
 
 using namespace gr::hf;
 using namespace gr::hf::fuzz;

@@ -84,7 +84,7 @@ fuzz::octets some_packet(input& in, bool udp)
 struct bench {
     std::unique_ptr<modem_session> modem;
     std::unique_ptr<dte_session> dte;
-    sim_time now{ 1 };
+    station_time now{ 1 };
     bool on_air = false;
 
     explicit bench(bool udp)

@@ -3,9 +3,9 @@
 // A whole data link: octets from the air with and without right CRCs, primitives of several
 // clients, transmissions, time.
 #include "fuzz/input.h"
-#include "s5066/cas/c_pdu.h"
-#include "s5066/dts/d_pdu.h"
-#include "s5066/node.h"
+#include "s5066/node/node.h"
+#include "s5066/pdu/c_pdu.h"
+#include "s5066/pdu/d_pdu.h"
 #include "waveform/timing.h"
 
 using namespace gr::hf;
@@ -37,7 +37,7 @@ struct station {
         drain();
     }
     node n;
-    sim_time now{ 1 };
+    station_time now{ 1 };
 
     void drain()
     {
@@ -69,7 +69,7 @@ struct station {
         if (!m)
             return;
         const auto t = kernel::timing_of(*m);
-        const sim_time begin = now;
+        const station_time begin = now;
         for (size_t k = 0;; ++k) {
             FUZZ_CHECK(k < 100000);
             const auto o = n.pull(now, begin + t.block_begin(k), t.bits_per_block / 8);
@@ -81,9 +81,9 @@ struct station {
         }
         n.on_tx_end(now);
     }
-    void move(sim_time by)
+    void move(station_time by)
     {
-        const sim_time end = now + by;
+        const station_time end = now + by;
         for (int k = 0; k < 50 && now < end; ++k) {
             const auto due = n.next_deadline();
             if (!due || *due > end)

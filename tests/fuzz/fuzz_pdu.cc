@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // S_PDUs and C_PDUs: read, written, read again.
 #include "fuzz/input.h"
-#include "s5066/cas/c_pdu.h"
-#include "s5066/sis/s_pdu.h"
+#include "s5066/pdu/c_pdu.h"
+#include "s5066/pdu/s_pdu.h"
 
 using namespace gr::hf;
 

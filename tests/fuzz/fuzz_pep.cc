@@ -3,8 +3,8 @@
 // HF-PEP: requests and answers, SOCKS5 and CONNECT, and the engine between sockets and peers
 // that do anything.
 #include "fuzz/input.h"
-#include "pep/engine.h"
 #include "pep/handshake.h"
+#include "pep/proxy.h"
 
 #include <map>
 
@@ -13,9 +13,9 @@ using namespace gr::hf::fuzz;
 
 namespace {
 
-hfpep::engine_config config()
+hfpep::proxy_config config()
 {
-    hfpep::engine_config c;
+    hfpep::proxy_config c;
     c.slep.sap = 13;
     c.routes = { { ip::prefix("10.0.0.0/8"), "", s5066::address::node(0x01000001u) },
                  { ip::prefix("0.0.0.0/0"), ".", s5066::address::node(0x01000002u) } };
@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t n)
     shake_hands(hfpep::handshake::protocol::http_connect, p, n);
 
     input in(p, n);
-    hfpep::engine e(config());
+    hfpep::proxy e(config());
     played_node node(e, 13);
     std::map<hfpep::connection_id, size_t> credit; // open connections
     hfpep::connection_id next = 1;

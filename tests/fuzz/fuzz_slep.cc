@@ -29,7 +29,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t n)
     std::set<slep::stream_id> streams;
     for (int steps = 0; !in.empty() && steps < 200; ++steps) {
         const uint8_t what = in.u8();
-        const slep::peer to{ s5066::address::node(0x01000000u + (what >> 4) % 4), 13, 0 };
+        const slep::user_address to{ s5066::address::node(0x01000000u + (what >> 4) % 4),
+                                     13,
+                                     0 };
         switch (what % 12) {
         case 0:
             if (const auto s = e.open(node.now, to, in.record(), in.record(), what & 64))

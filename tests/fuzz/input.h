@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/sis/sis.h"
+#include "s5066/pdu/s_primitive.h"
 
 #include <hf/time.h>
 
@@ -68,10 +68,10 @@ private:
 };
 
 //! Times from 0 to about 18 h, short ones more often.
-inline sim_time some_time(input& in)
+inline station_time some_time(input& in)
 {
     const uint8_t k = in.u8();
-    return sim_time(int64_t(1 + (k & 15)) << (16 + 2 * (k >> 4)));
+    return station_time(int64_t(1 + (k & 15)) << (16 + 2 * (k >> 4)));
 }
 
 /*! \brief Plays the node to an engine that is a client of one: confirms or rejects what it
@@ -87,7 +87,7 @@ public:
         tell(s5066::s_bind_accepted{ sap, 2048 });
     }
 
-    sim_time now{ 1 };
+    station_time now{ 1 };
 
     void tell(const s5066::s_primitive& p)
     {
@@ -140,9 +140,9 @@ public:
         }
         drain();
     }
-    void move(sim_time by)
+    void move(station_time by)
     {
-        const sim_time end = now + by;
+        const station_time end = now + by;
         for (int k = 0; k < 1000; ++k) {
             const auto due = d_engine.next_deadline();
             if (!due || *due > end)

@@ -65,7 +65,7 @@ struct lone {
             all.push_back(*v);
         return all;
     }
-    sim_time now{};
+    station_time now{};
     ip::client ip;
 };
 

@@ -51,7 +51,7 @@ struct one {
     }
     queue_stats stats;
     packet_queue q;
-    sim_time now{};
+    station_time now{};
 };
 
 TEST(queue, flows_take_turns_and_a_new_one_comes_first)

@@ -54,7 +54,7 @@ octets segment(bool near,
 
 struct watched {
     ip::tcp_flows flows{ 30'000, 60s };
-    sim_time now{};
+    station_time now{};
     void out(const octets& v)
     {
         flows.from_host(now, *ip::read_packet(v.data(), v.size()));

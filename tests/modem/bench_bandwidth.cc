@@ -5,7 +5,7 @@
  * The receiver listens for all that is sent in the bandwidth, as a station does. CHANNEL is a
  * channel_spec; `snr` in it is that of the waveform's own bandwidth. */
 #include "modem/loopback.h"
-#include "waveform/families/registry.h"
+#include "waveform/family.h"
 #include "waveform/timing.h"
 
 #include <algorithm>

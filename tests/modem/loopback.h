@@ -6,7 +6,7 @@
 #include "modem/burst_modulator.h"
 #include "modem/burst_receiver.h"
 #include "waveform/description.h"
-#include "waveform/families/registry.h"
+#include "waveform/family.h"
 #include "waveform/timing.h"
 
 #include <complex>

@@ -14,28 +14,28 @@ namespace {
 
 //! Writes down what the modem tells, and keys it when asked to.
 struct listener : modem_user {
-    void on_tick(sim_time) override {}
-    std::optional<mode> want_tx(sim_time) override
+    void on_tick(station_time) override {}
+    std::optional<mode> want_tx(station_time) override
     {
         if (!key)
             return std::nullopt;
         key = false;
         return mode::parse("4539-2400S");
     }
-    tx_octets pull(sim_time, sim_time, size_t) override { return { {}, true }; }
-    void on_tx_end(sim_time) override { told += "tx_end "; }
-    void on_rx_start(sim_time, const rx_start& e) override
+    tx_octets pull(station_time, station_time, size_t) override { return { {}, true }; }
+    void on_tx_end(station_time) override { told += "tx_end "; }
+    void on_rx_start(station_time, const rx_start& e) override
     {
         told += "start ";
         joined = e.joined;
     }
-    void on_rx_octets(sim_time, const rx_octets&) override {}
-    void on_rx_end(sim_time now, const rx_end& e) override
+    void on_rx_octets(station_time, const rx_octets&) override {}
+    void on_rx_end(station_time now, const rx_end& e) override
     {
         told += "end ";
         delay_s = to_seconds(now - e.air_end);
     }
-    void on_carrier(sim_time now, bool present) override
+    void on_carrier(station_time now, bool present) override
     {
         told += present ? "carrier " : "free ";
         at = to_seconds(now);
@@ -67,7 +67,7 @@ loopback::samples transmission(const char* m)
 TEST(HalfDuplexModem, hears_again_at_once_when_its_transmission_is_broken_off)
 {
     struct talker : listener {
-        tx_octets pull(sim_time, sim_time, size_t most) override
+        tx_octets pull(station_time, station_time, size_t most) override
         {
             return { std::vector<uint8_t>(most), false };
         }

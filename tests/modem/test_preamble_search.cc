@@ -3,8 +3,8 @@
 #include "modem/find/preamble_search.h"
 #include "modem/loopback.h"
 #include "waveform/families/high_rate/reception.h"
-#include "waveform/families/registry.h"
 #include "waveform/families/serial_tone/reception.h"
+#include "waveform/family.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/base/no_denormals.h"
 #include "modem/loopback.h"
-#include "modem/no_denormals.h"
 #include "waveform/description.h"
 #include "waveform/families/serial_tone/serial_tone.h"
 #include "waveform/timing.h"

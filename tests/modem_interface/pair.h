@@ -23,9 +23,9 @@ struct pair {
     std::unique_ptr<modem_session> modem;
     std::unique_ptr<dte_session> dte;
     mode m;
-    sim_time now{ 5s };
-    sim_time delay = 5ms; // of the network, each way
-    double loss = 0;      // of datagrams
+    station_time now{ 5s };
+    station_time delay = 5ms; // of the network, each way
+    double loss = 0;          // of datagrams
     std::mt19937 random{ 3 };
 
     octets to_send;                 // what the data link has for the next transmission
@@ -69,15 +69,15 @@ struct pair {
         to_send = std::move(o);
         dte->key_up(now, m);
     }
-    void run(sim_time time)
+    void run(station_time time)
     {
-        const sim_time end = now + time;
+        const station_time end = now + time;
         while (now < end)
             step();
     }
-    bool run_until(const std::function<bool()>& done, sim_time limit = 300s)
+    bool run_until(const std::function<bool()>& done, station_time limit = 300s)
     {
-        const sim_time end = now + limit;
+        const station_time end = now + limit;
         while (now < end && !done())
             step();
         return done();
@@ -114,7 +114,7 @@ struct pair {
 
 private:
     struct flight {
-        sim_time at;
+        station_time at;
         octets data;
     };
 
@@ -201,7 +201,7 @@ private:
     bool d_open = false;
     std::deque<flight> d_to_modem, d_to_dte;
     kernel::mode_timing d_timing;
-    sim_time d_begin{};
+    station_time d_begin{};
     size_t d_blocks = 0;
     bool d_on_air = false, d_last = false;
 };

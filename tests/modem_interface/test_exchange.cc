@@ -135,7 +135,7 @@ TEST_P(exchange, transmits_to_nobody_without_a_connection)
 {
     pair p(GetParam(), "4539-600S");
     p.send(some_octets(600));
-    const sim_time begin = p.now;
+    const station_time begin = p.now;
     ASSERT_TRUE(p.run_until([&] { return !p.all<tx_ended>().empty(); }));
     EXPECT_TRUE(p.transmissions.empty());
     EXPECT_EQ(p.dte->lost_transmissions(), 1u);

@@ -14,7 +14,7 @@ struct by_hand {
         s.tx_mode = mode::parse("4539-600S");
         return s;
     }() };
-    sim_time now{ 1s };
+    station_time now{ 1s };
     tcp_deframer answers;
 
     by_hand() { modem.open(now); }
@@ -99,7 +99,7 @@ TEST(tcp_protocol, limits_of_the_initial_exchange)
             h.say(packet_type::connect, { 12 });
         if (step > 1)
             h.say(packet_type::connect_ack, { 12 });
-        const sim_time limit = step == 2 ? 6s : 3s;
+        const station_time limit = step == 2 ? 6s : 3s;
         EXPECT_EQ(h.modem.next_deadline(), h.now + limit);
         h.modem.on_deadline(h.now + limit);
         EXPECT_FALSE(h.modem.finished().empty()) << step;
@@ -298,7 +298,7 @@ TEST(udp_protocol, without_ping_replies_nothing_is_accepted)
     modem_settings s;
     s.tx_mode = mode::parse("4539-600S");
     udp_modem modem(s);
-    sim_time now{ 1s };
+    station_time now{ 1s };
     modem.open(now);
     const auto say = [&](udp_payload what) {
         const auto o = encode(udp_packet{ 5, std::move(what) });

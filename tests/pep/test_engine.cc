@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "pep/rules.h"
-#include "sim/tcp_host.h"
+#include "sim/stations/tcp_host.h"
 #include "slep/slep_user.h"
 
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@ using hfpep::status;
 using s5066::address;
 using namespace std::chrono_literals;
 
-hfpep::engine_config to_node(const char* node)
+hfpep::proxy_config to_node(const char* node)
 {
-    hfpep::engine_config c;
+    hfpep::proxy_config c;
     c.routes = { { ip::prefix("0.0.0.0/0"), "", address(node), 13 },
                  { ip::prefix(), ".", address(node), 13 } };
     c.allow = { hfpep::reach::parse("*:*") };
@@ -25,8 +25,8 @@ hfpep::engine_config to_node(const char* node)
 }
 
 struct two_proxies {
-    explicit two_proxies(hfpep::engine_config ca = to_node("1.0.0.2"),
-                         hfpep::engine_config cb = to_node("1.0.0.1"))
+    explicit two_proxies(hfpep::proxy_config ca = to_node("1.0.0.2"),
+                         hfpep::proxy_config cb = to_node("1.0.0.1"))
         : a(ca), b(cb)
     {
         net.attach(address("1.0.0.1"), a, a.hook());
@@ -73,7 +73,7 @@ TEST(hfpep_engine, hold_time_collects_the_first_data)
     plain.compress = hfpep::compression::off;
     ca.rules = { plain };
     two_proxies n(ca);
-    std::vector<sim_time> sent;
+    std::vector<station_time> sent;
     std::vector<size_t> sizes;
     n.net.on_request = [&](const auto& u) {
         sent.push_back(n.net.now());
@@ -90,7 +90,7 @@ TEST(hfpep_engine, hold_time_collects_the_first_data)
     n.net.run_for(30);
     sent.clear();
     sizes.clear();
-    const sim_time t0 = n.net.now();
+    const station_time t0 = n.net.now();
     c = n.a.accept(t0, "10.1.2.3", 80);
     n.net.run_for(0.2);
     ASSERT_EQ(sent.size(), 1u);
@@ -99,7 +99,7 @@ TEST(hfpep_engine, hold_time_collects_the_first_data)
     // Data that trickles: 100 ms at most.
     n.net.run_for(30);
     sent.clear();
-    const sim_time t1 = n.net.now();
+    const station_time t1 = n.net.now();
     c = n.a.accept(t1, "10.1.2.3", 80);
     for (int k = 0; k < 40; ++k) {
         const auto more = pattern(10);
@@ -241,7 +241,7 @@ TEST(hfpep_engine, late_accept_reads_nothing_before_the_answer)
 
 TEST(hfpep_engine, rules_and_routes_decide)
 {
-    hfpep::engine_config c;
+    hfpep::proxy_config c;
     c.routes = { { ip::prefix("10.0.0.0/8"), "", address("1.0.0.2"), 13 },
                  { ip::prefix("10.5.0.0/16"), "", address("1.0.0.3"), 13 },
                  { ip::prefix(), "example.org", address("1.0.0.2"), 13 } };
@@ -256,7 +256,7 @@ TEST(hfpep_engine, rules_and_routes_decide)
     rest.to = ip::prefix("10.9.0.0/16");
     rest.action = rule_action::ip_client;
     c.rules = { no_telnet, one_at_a_time, fast_only, rest };
-    hfpep::engine e(c);
+    hfpep::proxy e(c);
     const hfpep::endpoint_address me{ ip::address("192.168.0.1"), 1000 };
     const auto judge = [&](const char* host, uint16_t port) {
         const auto a = ip::address::parse(host);
@@ -339,8 +339,8 @@ TEST(hfpep_engine, a_program_with_all_connections_gives_way_to_others)
 {
     auto ca = to_node("1.0.0.2");
     ca.max_connections = 8;
-    hfpep::engine pep(ca);
-    sim_time now{};
+    hfpep::proxy pep(ca);
+    station_time now{};
     hfpep::connection_id next = 1;
     const auto open = [&](const char* source) {
         now += 1s;
@@ -467,13 +467,13 @@ TEST(hfpep_engine, restart_of_the_peer_resets_its_connections)
     sim::tcp_host* current = &b;
     struct either {
         sim::tcp_host** e;
-        void sis_in(sim_time t, const uint8_t* p, size_t n) { (*e)->sis_in(t, p, n); }
+        void sis_in(station_time t, const uint8_t* p, size_t n) { (*e)->sis_in(t, p, n); }
         std::optional<octets> poll_sis() { return (*e)->poll_sis(); }
-        std::optional<sim_time> next_deadline() { return (*e)->next_deadline(); }
-        void on_deadline(sim_time t) { (*e)->on_deadline(t); }
+        std::optional<station_time> next_deadline() { return (*e)->next_deadline(); }
+        void on_deadline(station_time t) { (*e)->on_deadline(t); }
     } any{ &current };
     net.attach(address("1.0.0.1"), a, a.hook());
-    net.attach(address("1.0.0.2"), any, [&](sim_time t) { current->work(t); });
+    net.attach(address("1.0.0.2"), any, [&](station_time t) { current->work(t); });
     const auto c = a.accept(net.now(), "10.1.2.3", 22);
     a.sockets[c].to_send = pattern(100);
     net.run_for(10);
@@ -561,7 +561,7 @@ TEST(hfpep_engine, random_calls_and_primitives_do_no_harm)
     two_proxies n;
     for (int k = 0; k < 20'000; ++k) {
         auto& e = (rng() % 2 ? n.a : n.b).pep;
-        const sim_time now = n.net.now();
+        const station_time now = n.net.now();
         const auto ids = e.connections();
         const hfpep::connection_id id =
             ids.empty() || rng() % 8 == 0 ? rng() % 50 : ids[rng() % ids.size()].id;
@@ -624,7 +624,7 @@ TEST(hfpep_config, names_what_is_wrong)
         auto c = to_node("1.0.0.2");
         change(c);
         try {
-            hfpep::engine e(c);
+            hfpep::proxy e(c);
         } catch (const std::invalid_argument&) {
             return true;
         }

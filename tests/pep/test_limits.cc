@@ -1,9 +1,9 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Connections that come too fast, or too many of them: from applications and from peers.
-#include "pep/engine.h"
 #include "pep/heap.h"
-#include "s5066/sis/sis.h"
+#include "pep/proxy.h"
+#include "s5066/pdu/s_primitive.h"
 
 #include <gtest/gtest.h>
 
@@ -16,11 +16,11 @@ using s5066::address;
 using namespace std::chrono_literals;
 
 constexpr size_t storm = 10'000; // opens in one second
-constexpr sim_time storm_gap = sim_time(1s) / storm;
+constexpr station_time storm_gap = station_time(1s) / storm;
 
 //! An engine whose node takes everything and confirms nothing.
 struct flooded {
-    explicit flooded(const hfpep::engine_config& c) : pep(c)
+    explicit flooded(const hfpep::proxy_config& c) : pep(c)
     {
         tell(s5066::s_bind_accepted{ 13, 2048 });
     }
@@ -65,14 +65,14 @@ struct flooded {
         most = std::max(most, pep.connections().size());
     }
 
-    hfpep::engine pep;
-    sim_time now{ 1s };
+    hfpep::proxy pep;
+    station_time now{ 1s };
     size_t primitives = 0, most = 0;
 };
 
-hfpep::engine_config config()
+hfpep::proxy_config config()
 {
-    hfpep::engine_config c;
+    hfpep::proxy_config c;
     c.routes = { { ip::prefix("10.1.0.0/16"), "", address("1.0.0.2"), 13 },
                  { ip::prefix("10.2.0.0/16"), "", address("1.0.0.3"), 13 } };
     c.allow = { hfpep::reach::parse("*:*") };
@@ -90,7 +90,7 @@ TEST(hfpep_limits, rate_of_one_peer_and_of_all)
     l.burst = 40;
     hfpep::open_limiter x(l);
     const address a("1.0.0.2"), b("1.0.0.3");
-    const auto taken = [&](sim_time now, const address& peer, int tries) {
+    const auto taken = [&](station_time now, const address& peer, int tries) {
         int n = 0;
         while (tries-- > 0)
             n += x.take(now, peer);
@@ -113,7 +113,7 @@ TEST(hfpep_limits, a_limiter_remembers_only_peers_that_opened_lately)
     hfpep::open_limiter x(l);
     size_t taken = 0;
     for (uint32_t k = 0; k < 50'000; ++k)
-        taken += x.take(sim_time(1s) + k * 1ms, address::node(0x01000000u + k));
+        taken += x.take(station_time(1s) + k * 1ms, address::node(0x01000000u + k));
     EXPECT_EQ(x.peers(), hfpep::open_limiter::peers_max);
     EXPECT_EQ(taken, hfpep::open_limiter::peers_max);
     // A hundred seconds later they are forgotten one and all.

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Proxies on data links with emulated modems: when connections to a station that has died end.
-#include "sim/pep_station.h"
+#include "sim/stations/pep_station.h"
 
 #include <gtest/gtest.h>
 
@@ -20,10 +20,10 @@ octets noise(size_t n)
     return v;
 }
 
-sim::proxy_link::changes with_outage(sim_time outage)
+sim::proxy_link::changes with_outage(station_time outage)
 {
     sim::proxy_link::changes c;
-    c.pep = [outage](hfpep::engine_config& e) {
+    c.pep = [outage](hfpep::proxy_config& e) {
         for (auto& r : e.rules)
             r.outage_max = outage;
     };
@@ -31,7 +31,8 @@ sim::proxy_link::changes with_outage(sim_time outage)
 }
 
 //! The far station dies while it sends a download of this size; seconds until the reset.
-double reset_after_s(const char* mode, sim_time outage, size_t download, double dies_s)
+double
+reset_after_s(const char* mode, station_time outage, size_t download, double dies_s)
 {
     sim::proxy_pair n(mode, {}, 1, with_outage(outage));
     n.pb.edge().on_server = [download](auto& s) {
@@ -43,7 +44,7 @@ double reset_after_s(const char* mode, sim_time outage, size_t download, double 
     n.pa.drain();
     n.proxy_link::run_for(dies_s);
     EXPECT_FALSE(n.pa.edge().sockets[c].reset) << mode;
-    const sim_time died = n.s.now();
+    const station_time died = n.s.now();
     n.b.power_off();
     EXPECT_TRUE(n.run_for(3600, [&] { return n.pa.edge().sockets[c].reset; })) << mode;
     return to_seconds(n.s.now() - died);
@@ -52,7 +53,7 @@ double reset_after_s(const char* mode, sim_time outage, size_t download, double 
 TEST(hfpep_outage, counts_from_the_last_sign_of_life)
 {
     for (const char* mode : { "4539-9600S", "4539-1200S" })
-        for (const sim_time outage : { 20s, 60s, 300s })
+        for (const station_time outage : { 20s, 60s, 300s })
             for (const double dies_s : { 25.0, 47.0 }) {
                 const double s = reset_after_s(mode, outage, 1'000'000, dies_s);
                 EXPECT_LE(s, to_seconds(outage) + 30)
@@ -69,7 +70,7 @@ TEST(hfpep_outage, an_upload_ends_as_soon_as_its_transmission_and_the_outage_all
     n.pa.drain();
     n.proxy_link::run_for(40);
     ASSERT_FALSE(n.pa.edge().sockets[c].reset);
-    const sim_time died = n.s.now();
+    const station_time died = n.s.now();
     n.b.power_off();
     EXPECT_TRUE(n.run_for(3600, [&] { return n.pa.edge().sockets[c].reset; }));
     EXPECT_LE(to_seconds(n.s.now() - died), 127.5 + 30);
@@ -132,10 +133,10 @@ TEST(hfpep_outage, a_download_that_is_cut_stops_the_far_station_within_a_transmi
             const auto& all = n.b.node().stats().d_pdus_sent;
             return all[0] + all[2] + all[9] + all[11];
         };
-        const sim_time cut = n.s.now();
+        const station_time cut = n.s.now();
         n.pa.edge().abort(cut, c);
         n.pa.drain();
-        sim_time last = cut;
+        station_time last = cut;
         for (uint64_t before = sent(); n.s.now() < cut + 400s; before = sent()) {
             n.proxy_link::run_for(1);
             last = sent() > before ? n.s.now() : last;

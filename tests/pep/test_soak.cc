@@ -4,7 +4,7 @@
 // connections, and what is held while the link is slow.
 #include "pep/heap.h"
 #include "pep/rules.h"
-#include "sim/exchanges.h"
+#include "sim/trials/exchanges.h"
 #include "slep/slep_user.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST_P(soak_of_transfers, nothing_is_lost_or_altered_whatever_happens_to_the_lin
     const char* wanted = std::getenv("HF_SOAK_TRANSFERS");
     const size_t transfers = wanted ? std::strtoul(wanted, nullptr, 10) : 1000;
     std::mt19937_64 rng(GetParam());
-    sim::proxy_pair n("4539-9600S", {}, 5, { {}, [](hfpep::engine_config& c) {
+    sim::proxy_pair n("4539-9600S", {}, 5, { {}, [](hfpep::proxy_config& c) {
                                                 for (auto& r : c.rules)
                                                     r.outage_max =
                                                         std::chrono::seconds(600);
@@ -340,7 +340,7 @@ TEST(soak, an_interactive_stream_overtakes_bulk)
     n.pa.edge().sockets[bulk].to_send = pattern(1'000'000);
     n.run_for(60, [] { return false; });
     // In the middle of a long transmission: SSH has a lower class and a higher priority.
-    const sim_time begin = n.s.now();
+    const station_time begin = n.s.now();
     const auto key = n.pa.edge().accept(begin, "10.0.0.1", 22);
     n.pa.edge().sockets[key].to_send = pattern(40);
     ASSERT_TRUE(n.run_for(200, [&] {

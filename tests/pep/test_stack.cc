@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // HF-PEP over SLEP, data link and emulated modems: times against the limits that waveform,
 // framing and turns set.
-#include "sim/exchanges.h"
+#include "sim/trials/exchanges.h"
 #include "slep/slep_user.h"
 
 #include <gtest/gtest.h>
@@ -158,14 +158,14 @@ TEST(stack, a_station_that_does_not_exist_is_reported_within_a_minute)
 {
     for (const char* mode : { "4539-75S", "4539-300S", "4539-600S", "4539-9600S" }) {
         sim::proxy_pair::changes change;
-        change.pep = [](hfpep::engine_config& c) {
+        change.pep = [](hfpep::proxy_config& c) {
             c.routes.push_back({ ip::prefix("10.9.0.0/16"), "", address("1.9.0.0"), 13 });
         };
         sim::proxy_pair n(mode, {}, 1, change);
         sim::tcp_host& a = n.pa.edge();
         constexpr double limit_s = 60;
         const auto attempt = [&] {
-            const sim_time begin = n.s.now();
+            const station_time begin = n.s.now();
             const auto id = a.accept(begin, "10.9.0.1", 80);
             n.pa.drain();
             auto& client = a.sockets[id];

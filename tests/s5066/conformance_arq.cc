@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Section 1 of the conformance list, what a node sends: framing, segments, window, EOT.
-#include "s5066/dts/crc.h"
+#include "s5066/pdu/crc.h"
 #include "scripted_peer.h"
 #include "vectors.h"
 

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Section 1 of the conformance list, what a node receives: acknowledgement, delivery, turns.
-#include "s5066/dts/arq_receiver.h"
+#include "s5066/dts/arq/arq_receiver.h"
 #include "scripted_peer.h"
 #include "vectors.h"
 
@@ -134,7 +134,7 @@ TEST(Conformance, Row1_11_DamagedSegmentIsNotAcknowledgedButItsHeaderCounts)
     d.eow = 0x900;
     p.receive_octets(damaged(d), rx_end_reason::lost);
     EXPECT_EQ(p.n.state().unacknowledged, 0u);
-    const sim_time heard = p.now;
+    const station_time heard = p.now;
     const auto a = p.transmission(10);
     ASSERT_FALSE(a.empty());
     EXPECT_EQ(a[0].ack.rx_lwe, 0);
@@ -187,7 +187,7 @@ TEST(Conformance, Row1_19_SilentUntilTheHeardEotRanOut)
     linked p;
     auto d = scripted_peer::data(0);
     d.eot = 20;
-    const sim_time heard = p.now + std::chrono::milliseconds(600);
+    const station_time heard = p.now + std::chrono::milliseconds(600);
     p.receive({ d }, rx_end_reason::lost);
     ASSERT_TRUE(p.wait(30));
     EXPECT_GE(to_seconds(p.now - heard), 9.0);
@@ -206,7 +206,7 @@ TEST(Conformance, Row1_19_AnEndThatTheModemMissesIsThatOfTheEot)
     rx_octets o;
     o.octets = encode(d);
     p.n.on_rx_octets(p.now, o);
-    const sim_time heard = p.now;
+    const station_time heard = p.now;
     EXPECT_FALSE(p.wait(8));
     d = scripted_peer::data(1);
     d.eot = 8; // whenever a modem hands it over, that much is still to come
@@ -238,7 +238,7 @@ TEST(Conformance, Row1_22_FramesToOthersAreIgnoredExceptForTheirEot)
     d.dst = address("1.3.0.0");
     d.eot = 20;
     p.submit(1, 100);
-    const sim_time heard = p.now + std::chrono::milliseconds(600);
+    const station_time heard = p.now + std::chrono::milliseconds(600);
     p.receive({ d }, rx_end_reason::lost);
     EXPECT_TRUE(p.primitives().empty());
     EXPECT_EQ(p.n.stats().d_pdus_for_others, 1u);
@@ -258,7 +258,7 @@ TEST(turns, whoever_was_addressed_may_answer_first)
     d.dst = address("1.3.0.0");
     p.submit(1, 100);
     p.receive({ d });
-    const sim_time heard = p.now;
+    const station_time heard = p.now;
     ASSERT_TRUE(p.wait(10));
     // Two turnarounds and the preamble of the answer.
     EXPECT_GE(to_seconds(p.now - heard), 0.2 + 0.6);

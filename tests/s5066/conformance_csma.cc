@@ -23,7 +23,7 @@ d_pdu between_others(uint8_t eot = 1)
 //! Seconds from now until the node keys.
 double until_keyed(scripted_peer& p, double limit = 60)
 {
-    const sim_time begin = p.now;
+    const station_time begin = p.now;
     EXPECT_TRUE(p.wait(limit));
     return to_seconds(p.now - begin);
 }

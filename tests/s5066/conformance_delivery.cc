@@ -4,10 +4,10 @@
 #include "scripted_peer.h"
 #include "vectors.h"
 
-#include "s5066/eow.h"
-#include "s5066/node_settings.h"
+#include "s5066/config/node_settings.h"
 #include "s5066/sis/time_to_die.h"
-#include "sim/station.h"
+#include "s5066/words/eow.h"
+#include "sim/stations/station.h"
 
 #include <gtest/gtest.h>
 #include <set>
@@ -417,7 +417,7 @@ TEST(Conformance, Row8_03_SapsAndDestinationsAlternateInTime)
     }
     for (int n = 1; n < 3; ++n) {
         auto& st = *all[size_t(n)];
-        const auto k = st.attach([&got, n](sim_time, const s_primitive& p) {
+        const auto k = st.attach([&got, n](station_time, const s_primitive& p) {
             got[n] += std::holds_alternative<s_unidata_indication>(p);
         });
         s_bind_request b;
@@ -425,7 +425,7 @@ TEST(Conformance, Row8_03_SapsAndDestinationsAlternateInTime)
         st.send(k, b);
     }
     for (uint8_t sap = 1; sap <= 2; ++sap) {
-        const auto k = all[0]->attach([](sim_time, const s_primitive&) {});
+        const auto k = all[0]->attach([](station_time, const s_primitive&) {});
         s_bind_request b;
         b.sap = sap;
         all[0]->send(k, b);
@@ -455,10 +455,10 @@ TEST(Conformance, Row8_04_BothSidesSendWithType2)
     cb.seed = 2;
     sim::station a(s, air, ca), b(s, air, cb);
     size_t at_a = 0, at_b = 0;
-    const auto ka = a.attach([&](sim_time, const s_primitive& p) {
+    const auto ka = a.attach([&](station_time, const s_primitive& p) {
         at_a += std::holds_alternative<s_unidata_indication>(p);
     });
-    const auto kb = b.attach([&](sim_time, const s_primitive& p) {
+    const auto kb = b.attach([&](station_time, const s_primitive& p) {
         at_b += std::holds_alternative<s_unidata_indication>(p);
     });
     a.send(ka, s_bind_request{});

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Section 2 of the conformance list: expedited ARQ.
-#include "s5066/dts/expedited.h"
+#include "s5066/dts/exchange/expedited.h"
 #include "scripted_peer.h"
 #include "vectors.h"
 

@@ -14,7 +14,7 @@ namespace {
 
 //! Sends U_PDUs both ways and counts what arrives how often.
 struct exchange {
-    exchange(const sim::path& path,
+    exchange(const sim::air_path& path,
              const node_config& ca,
              const node_config& cb,
              uint64_t seed)
@@ -23,7 +23,7 @@ struct exchange {
         air.set_default_path(path);
         for (sim::station* st : { &a, &b }) {
             auto& seen = st == &a ? at_a : at_b;
-            const auto c = st->attach([this, &seen](sim_time, const s_primitive& p) {
+            const auto c = st->attach([this, &seen](station_time, const s_primitive& p) {
                 if (const auto* i = std::get_if<s_unidata_indication>(&p)) {
                     order += !seen.empty() && i->u_pdu.size() > 2 && !i->expedited &&
                                      last[&seen] > i->u_pdu[0] + 256u * i->u_pdu[1]
@@ -97,7 +97,7 @@ void lossy_channels(uint64_t seed)
                     // data then, and half of the transmissions lost may be ten in a row.
                     c->link_idle_s = loss < 0.5 ? 30 : 1e5;
                 }
-                sim::path path;
+                sim::air_path path;
                 path.loss = loss;
                 path.ber = ber;
                 SCOPED_TRACE("seed " + std::to_string(seed) + " drc " +

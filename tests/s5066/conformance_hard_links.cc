@@ -3,7 +3,7 @@
 // Conformance list, section 9: hard links (A.3.2.2).
 #include "hard_link_peer.h"
 
-#include "sim/station.h"
+#include "sim/stations/station.h"
 
 #include <gtest/gtest.h>
 
@@ -167,8 +167,8 @@ TEST(Conformance, Row9_08_BetweenTwoNodes)
     cb.hard_link_client_s = 100;
     sim::station a(s, air, ca), b(s, air, cb);
     std::vector<s_primitive> at_a, at_b;
-    const auto ka = a.attach([&](sim_time, const auto& x) { at_a.push_back(x); });
-    const auto kb = b.attach([&](sim_time, const auto& x) { at_b.push_back(x); });
+    const auto ka = a.attach([&](station_time, const auto& x) { at_a.push_back(x); });
+    const auto kb = b.attach([&](station_time, const auto& x) { at_b.push_back(x); });
     s_bind_request bind;
     bind.sap = 3;
     a.send(ka, bind);
@@ -296,7 +296,7 @@ TEST(Conformance, Row9_09_OfCrossedRequestsOneStands)
     cb.seed = 2;
     sim::station a(s, air, ca), b(s, air, cb);
     int made = 0, refused = 0;
-    const auto count = [&](sim_time, const s_primitive& x) {
+    const auto count = [&](station_time, const s_primitive& x) {
         made += std::holds_alternative<s_hard_link_established>(x);
         refused += std::holds_alternative<s_hard_link_rejected>(x);
     };

@@ -72,7 +72,7 @@ TEST(Conformance, Row9_01_RequestWithDataBehindItIsAnsweredAtOnce)
     p.bind(1, 3);
     p.receive({ scripted_peer::link(request), scripted_peer::data(0) });
     EXPECT_TRUE(p.answer<s_unidata_indication>());
-    const sim_time heard = p.now;
+    const station_time heard = p.now;
     const auto d = p.transmission();
     ASSERT_GE(d.size(), 2u);
     EXPECT_EQ(d[0].type, t::expedited_non_arq_data);

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Section 6 of the conformance list: data without ARQ.
-#include "s5066/dts/non_arq_receiver.h"
+#include "s5066/dts/exchange/non_arq_receiver.h"
 #include "scripted_peer.h"
 #include "vectors.h"
 

@@ -1,8 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Section 3 of the conformance list: resets, resynchronisation, synchronisation tests.
-#include "s5066/dts/arq_receiver.h"
-#include "s5066/dts/arq_sender.h"
+#include "s5066/dts/arq/arq_receiver.h"
+#include "s5066/dts/arq/arq_sender.h"
 #include "scripted_peer.h"
 #include "vectors.h"
 

@@ -1,10 +1,10 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Windows, synchronisation tests, and both halves of the ARQ against each other.
-#include "s5066/dts/arq_receiver.h"
-#include "s5066/dts/arq_sender.h"
-#include "s5066/dts/combine.h"
-#include "s5066/dts/crc.h"
+#include "s5066/dts/arq/arq_receiver.h"
+#include "s5066/dts/arq/arq_sender.h"
+#include "s5066/dts/arq/combine.h"
+#include "s5066/pdu/crc.h"
 
 #include <gtest/gtest.h>
 #include <random>

@@ -59,7 +59,7 @@ struct sender : scripted_peer {
         return list;
     }
     d_pdu_deframer sent;
-    sim_time begin{};
+    station_time begin{};
     size_t blocks = 0;
 };
 
@@ -81,7 +81,7 @@ TEST(broken_off, what_was_not_sent_goes_out_again_without_waiting_for_an_answer)
     ASSERT_TRUE(has(first, t::ack_only) || has(first, t::data_ack));
     s.n.on_tx_damaged(s.now, "unkeyed", true);
     s.n.on_tx_end(s.now);
-    const sim_time broken = s.now;
+    const station_time broken = s.now;
     s.key();
     EXPECT_LT(to_seconds(s.now - broken), 6);
     for (int k = 0; k < 8; ++k) {
@@ -100,11 +100,11 @@ TEST(broken_off, what_was_not_sent_goes_out_again_without_waiting_for_an_answer)
 TEST(broken_off, a_radio_that_stays_broken_is_tried_less_and_less_often)
 {
     sender s;
-    sim_time last{};
+    station_time last{};
     for (int k = 0; k < 8; ++k) {
         s.n.on_tx_damaged(s.now, "unkeyed", true);
         s.n.on_tx_end(s.now);
-        const sim_time broken = s.now;
+        const station_time broken = s.now;
         ASSERT_TRUE(s.wait(120));
         EXPECT_GE(s.now - broken, last);
         last = s.now - broken;

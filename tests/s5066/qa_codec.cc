@@ -1,11 +1,11 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Finding PDUs in streams of bits and octets, and what damaged input does.
-#include "s5066/cas/c_pdu.h"
-#include "s5066/dts/deframer.h"
-#include "s5066/sis/link_report.h"
-#include "s5066/sis/s_pdu.h"
-#include "s5066/sis/sis.h"
+#include "s5066/between/link_report.h"
+#include "s5066/pdu/c_pdu.h"
+#include "s5066/pdu/deframer.h"
+#include "s5066/pdu/s_pdu.h"
+#include "s5066/pdu/s_primitive.h"
 #include "vectors.h"
 
 #include <algorithm>
@@ -366,7 +366,7 @@ TEST(Codec, Withdrawal)
 
 TEST(Codec, LinkReport)
 {
-    for (const auto& silent_for : { std::optional<gr::hf::sim_time>(),
+    for (const auto& silent_for : { std::optional<gr::hf::station_time>(),
                                     std::optional(gr::hf::from_seconds(0)),
                                     std::optional(gr::hf::from_seconds(65534)) }) {
         const link_report sent{ address("1.2.3.4"), 7, silent_for };

@@ -1,11 +1,11 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // All PDUs against octets and fields that were written down independently of this code.
-#include "s5066/cas/c_pdu.h"
-#include "s5066/dts/crc.h"
-#include "s5066/dts/d_pdu.h"
-#include "s5066/sis/s_pdu.h"
-#include "s5066/sis/sis.h"
+#include "s5066/pdu/c_pdu.h"
+#include "s5066/pdu/crc.h"
+#include "s5066/pdu/d_pdu.h"
+#include "s5066/pdu/s_pdu.h"
+#include "s5066/pdu/s_primitive.h"
 #include "vectors.h"
 
 #include <gtest/gtest.h>

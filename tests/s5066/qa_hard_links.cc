@@ -15,15 +15,15 @@ namespace {
 // What the hard links of one node say to clients, to other nodes and downwards.
 struct recorder : hard_link_user {
     void to_client(client_id, const s_primitive& p) override { told.push_back(p); }
-    void to_node(sim_time, address a, const s_pdu& s) override
+    void to_node(station_time, address a, const s_pdu& s) override
     {
         sent.emplace_back(a, s.type, s.low);
     }
     std::optional<bound> client_at(uint8_t) const override { return std::nullopt; }
-    void make_link(sim_time, address) override {}
-    void break_link(sim_time, address) override { ++broken; }
-    void break_nonexclusive(sim_time) override {}
-    void rules_changed(sim_time) override {}
+    void make_link(station_time, address) override {}
+    void break_link(station_time, address) override { ++broken; }
+    void break_nonexclusive(station_time) override {}
+    void rules_changed(station_time) override {}
 
     bool has_sent(s_pdu_type type) const
     {

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Data rate change (C.6.4): what the slave takes for the DT_ACK, and how it gets out of a change
 // that its master has given up.
-#include "s5066/dts/rate_change.h"
+#include "s5066/dts/exchange/rate_change.h"
 
 #include <gtest/gtest.h>
 

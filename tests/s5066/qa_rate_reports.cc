@@ -23,7 +23,7 @@ class listening_policy : public adaptive_rate_policy
 {
 public:
     listening_policy() : adaptive_rate_policy(*rate_range::parse("auto")) {}
-    void on_frames(sim_time now,
+    void on_frames(station_time now,
                    address peer,
                    const mode& m,
                    unsigned sent,

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // No phase of a node lasts for ever, whatever the modem does, and its time never runs back.
-#include "s5066/monotonic_time.h"
+#include "s5066/words/monotonic_time.h"
 #include "scripted_peer.h"
 
 #include <gtest/gtest.h>

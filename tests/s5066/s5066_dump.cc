@@ -1,8 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Two nodes exchange data in the simulator; what passed is written as two pcap files.
-#include "s5066/pcap.h"
-#include "sim/traffic.h"
+#include "s5066/node/pcap.h"
+#include "sim/stations/traffic.h"
 
 #include <cstdio>
 #include <fstream>
@@ -72,7 +72,7 @@ int main(int argc, char** argv)
     const auto attach = [&](station& at, uint8_t sap, const delivery_mode& m, bool echo) {
         auto id = std::make_shared<client_id>();
         station* where = &at;
-        *id = at.attach_octets([&, id, where, sap, echo](sim_time now,
+        *id = at.attach_octets([&, id, where, sap, echo](station_time now,
                                                          const auto& octets) {
             write(s_file, s_pcap.primitive(now, connection(*where, *id), false, octets));
             const auto q = decode_primitive(octets);

@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/cas/c_pdu.h"
-#include "s5066/dts/deframer.h"
-#include "s5066/node.h"
-#include "s5066/sis/s_pdu.h"
-#include "s5066/sis/sis.h"
+#include "s5066/node/node.h"
+#include "s5066/pdu/c_pdu.h"
+#include "s5066/pdu/deframer.h"
+#include "s5066/pdu/s_pdu.h"
+#include "s5066/pdu/s_primitive.h"
 #include "waveform/timing.h"
 
 #include <algorithm>
@@ -101,7 +101,7 @@ public:
     //! Lets time pass, at most \p s seconds. \return whether the node keys its transmitter
     bool wait(double s)
     {
-        const sim_time end = now + from_seconds(s);
+        const station_time end = now + from_seconds(s);
         for (; now <= end; now += std::chrono::milliseconds(10)) {
             n.on_tick(now);
             if (const auto m = n.want_tx(now)) {
@@ -124,7 +124,7 @@ public:
     std::vector<d_pdu> send_out()
     {
         const auto t = kernel::timing_of(tx_mode);
-        const sim_time begin = now;
+        const station_time begin = now;
         d_pdu_deframer f;
         size_t octets = 0, block = 0;
         tx_octets o;
@@ -202,10 +202,10 @@ public:
 
     node_config d_config;
     node n;
-    sim_time now{};
+    station_time now{};
     mode tx_mode;
     std::optional<mode> peer_mode; // empty: that of the node
-    sim_time air_time{};
+    station_time air_time{};
 };
 
 //! Those of one type.

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/cas/c_pdu.h"
-#include "s5066/dts/d_pdu.h"
+#include "s5066/pdu/c_pdu.h"
+#include "s5066/pdu/d_pdu.h"
 
 #include <hf/modem_user.h>
 
@@ -17,12 +17,12 @@ namespace gr::hf::sim {
 class forger : public modem_user
 {
 public:
-    forger(s5066::address a, s5066::address b, uint64_t seed, sim_time until)
+    forger(s5066::address a, s5066::address b, uint64_t seed, station_time until)
         : d_ends{ a, b }, d_random(seed), d_until(until)
     {
     }
 
-    std::optional<mode> want_tx(sim_time now) override
+    std::optional<mode> want_tx(station_time now) override
     {
         if (d_sending || now < d_next || now >= d_until) {
             return std::nullopt;
@@ -31,7 +31,7 @@ public:
         d_blocks = 1 + d_random() % 4;
         return mode::parse("4539-2400S");
     }
-    tx_octets pull(sim_time, sim_time, size_t max_octets) override
+    tx_octets pull(station_time, station_time, size_t max_octets) override
     {
         tx_octets o;
         for (auto d = encode(some()); o.octets.size() + d.size() <= max_octets;
@@ -42,15 +42,15 @@ public:
         o.octets.resize(o.last ? o.octets.size() : max_octets);
         return o;
     }
-    void on_tx_end(sim_time now) override
+    void on_tx_end(station_time now) override
     {
         d_sending = false;
         d_next = now + std::chrono::milliseconds(200 + d_random() % 5000);
     }
-    void on_tick(sim_time) override {}
-    void on_rx_start(sim_time, const rx_start&) override {}
-    void on_rx_octets(sim_time, const rx_octets&) override {}
-    void on_rx_end(sim_time, const rx_end&) override {}
+    void on_tick(station_time) override {}
+    void on_rx_start(station_time, const rx_start&) override {}
+    void on_rx_octets(station_time, const rx_octets&) override {}
+    void on_rx_end(station_time, const rx_end&) override {}
 
 private:
     uint8_t any() { return static_cast<uint8_t>(d_random()); }
@@ -98,8 +98,8 @@ private:
 
     s5066::address d_ends[2];
     std::mt19937_64 d_random;
-    sim_time d_until;
-    sim_time d_next = std::chrono::seconds(2);
+    station_time d_until;
+    station_time d_next = std::chrono::seconds(2);
     bool d_sending = false;
     uint64_t d_blocks = 0;
 };

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // What an aborted connection still costs: SIS has no primitive that takes a U_PDU back.
-#include "sim/pep_station.h"
+#include "sim/stations/pep_station.h"
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ cost abort_after(double at_s)
     n.pa.edge().sockets[bulk].to_send = noise;
     n.pa.drain();
     n.run_for(at_s, [] { return false; });
-    const sim_time begin = n.s.now();
+    const station_time begin = n.s.now();
     n.pa.edge().abort(begin, bulk);
     const auto next = n.pa.edge().accept(begin, "10.0.0.1", 9001);
     n.pa.edge().sockets[next].to_send = sim::octets(40, 'n');
@@ -45,7 +45,7 @@ cost abort_after(double at_s)
     c.answer_s = to_seconds(n.s.now() - begin);
     const auto& all = n.pb.edge().connects;
     EXPECT_TRUE(n.run_for(600, [&] { return n.pb.edge().sockets[all[0]].reset; }));
-    sim_time last = begin;
+    station_time last = begin;
     uint64_t seen = 0;
     n.run_for(500, [&] {
         const auto& by_type = n.a.node().stats().d_pdus_sent;

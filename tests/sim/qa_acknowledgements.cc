@@ -22,8 +22,8 @@ struct outcome {
 // Bulk data in a mode with the long interleaver.
 outcome bulk(const std::string& data_mode,
              const std::string& ack_mode,
-             const path& there,
-             const path& back,
+             const air_path& there,
+             const air_path& back,
              double hours,
              uint64_t seed)
 {
@@ -51,8 +51,8 @@ struct comparison {
     outcome chosen, all_short, all_long;
 
     void add(const std::string& data_mode,
-             const path& there,
-             const path& back,
+             const air_path& there,
+             const air_path& back,
              double hours,
              uint64_t seed)
     {
@@ -86,22 +86,22 @@ struct comparison {
     }
 };
 
-path measured(const std::string& channel, double snr_db)
+air_path measured(const std::string& channel, double snr_db)
 {
-    path p;
+    air_path p;
     p.blocks = std::make_shared<block_error_curves>(measured_block_errors(channel));
     p.snr_db = snr_db;
     return p;
 }
 
-path fading(double mean_db, uint64_t seed)
+air_path fading(double mean_db, uint64_t seed)
 {
     trace_config c;
     c.mean_db = mean_db;
     c.fading_hz = 1;
     c.duration_s = 20000;
     c.seed = seed;
-    path p;
+    air_path p;
     p.fading = std::make_shared<snr_trace>(snr_trace::make(c));
     return p;
 }

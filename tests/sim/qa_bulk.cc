@@ -33,7 +33,7 @@ class bulk : public testing::TestWithParam<bulk_case>
 TEST_P(bulk, reaches_its_share_of_the_line_rate)
 {
     const auto& c = GetParam();
-    path p;
+    air_path p;
     p.ber = c.ber;
     p.loss = c.loss;
     const double rate = mode::parse(c.mode).rate_bps;
@@ -95,10 +95,10 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(bulk_result, is_the_same_for_the_same_seed)
 {
-    path p;
+    air_path p;
     p.ber = 5e-5;
     p.loss = 0.1;
-    sim_time last[3];
+    station_time last[3];
     for (int i = 0; i < 3; ++i) {
         two_stations net("4539-4800S", p, i == 2 ? 6 : 5);
         net.goodput(100000, 1000, 10000);

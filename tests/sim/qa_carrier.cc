@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // The emulated modem's carrier detector: what is on the channel but not received.
-#include "sim/emulated_modem.h"
+#include "sim/air/emulated_modem.h"
 
 #include <gtest/gtest.h>
 
@@ -14,29 +14,32 @@ namespace {
 
 //! Sends blocks for so long when told to, and writes down what it hears.
 struct user : modem_user {
-    void on_tick(sim_time) override {}
-    std::optional<mode> want_tx(sim_time) override
+    void on_tick(station_time) override {}
+    std::optional<mode> want_tx(station_time) override
     {
         if (!key)
             return std::nullopt;
         key = false;
         return mode::parse("4539-2400S");
     }
-    tx_octets pull(sim_time, sim_time, size_t n) override
+    tx_octets pull(station_time, station_time, size_t n) override
     {
         return { std::vector<uint8_t>(n), --blocks == 0 };
     }
-    void on_tx_end(sim_time) override {}
-    void on_rx_start(sim_time now, const rx_start&) override { starts.push_back(now); }
-    void on_rx_octets(sim_time, const rx_octets&) override {}
-    void on_rx_end(sim_time, const rx_end&) override {}
-    void on_carrier(sim_time now, bool present) override
+    void on_tx_end(station_time) override {}
+    void on_rx_start(station_time now, const rx_start&) override
+    {
+        starts.push_back(now);
+    }
+    void on_rx_octets(station_time, const rx_octets&) override {}
+    void on_rx_end(station_time, const rx_end&) override {}
+    void on_carrier(station_time now, bool present) override
     {
         carrier.emplace_back(to_seconds(now), present);
     }
     bool key = false;
     int blocks = 10; // of 0.6 s; with preamble and end of message 7.2 s
-    std::vector<sim_time> starts;
+    std::vector<station_time> starts;
     std::vector<std::pair<double, bool>> carrier;
 };
 
@@ -48,7 +51,7 @@ struct three_stations : testing::Test {
             modems[i]->poke();
         });
     }
-    void run(const path& p)
+    void run(const air_path& p)
     {
         air.set_default_path(p);
         s.run_until(from_seconds(30));
@@ -60,8 +63,9 @@ struct three_stations : testing::Test {
     std::vector<std::unique_ptr<emulated_modem>> modems = [this] {
         std::vector<std::unique_ptr<emulated_modem>> v;
         for (auto& u : users)
-            v.push_back(std::make_unique<emulated_modem>(
-                s, air, u, modem_config(), [] { return std::optional(sim_time(-1)); }));
+            v.push_back(std::make_unique<emulated_modem>(s, air, u, modem_config(), [] {
+                return std::optional(station_time(-1));
+            }));
         return v;
     }();
 };
@@ -71,7 +75,7 @@ struct three_stations : testing::Test {
 TEST_F(three_stations, a_missed_transmission_is_sensed)
 {
     key(0, 1);
-    path p;
+    air_path p;
     p.loss = 0.999999; // of preambles
     run(p);
     const auto& c = users[1].carrier;
@@ -114,7 +118,7 @@ TEST_F(three_stations, who_collided_and_ends_first_senses_the_other)
 TEST_F(three_stations, nothing_is_sensed_that_is_too_weak_or_not_heard)
 {
     key(0, 1);
-    path p;
+    air_path p;
     p.snr_db = -10;
     p.loss = 1;
     run(p);

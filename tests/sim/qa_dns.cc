@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Names across HF: how long, and how often one is asked for.
-#include "sim/exchanges.h"
+#include "sim/trials/exchanges.h"
 
 #include <gtest/gtest.h>
 

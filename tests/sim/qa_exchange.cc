@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Request and answer: what a turn costs.
-#include "sim/exchanges.h"
+#include "sim/trials/exchanges.h"
 #include "two_stations.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,8 @@ class echo_client
 {
 public:
     echo_client(station& at, uint8_t sap)
-        : d_station(at), d_client(at.attach([this, sap](sim_time, const s_primitive& p) {
+        : d_station(at),
+          d_client(at.attach([this, sap](station_time, const s_primitive& p) {
               if (const auto* i = std::get_if<s_unidata_indication>(&p)) {
                   s_unidata_request r;
                   r.dst = i->src;
@@ -62,14 +63,14 @@ TEST_P(exchange, takes_no_longer_than_its_blocks_and_two_turns)
     emulated_air air(s);
     station a(s, air, test_config(1, c.mode)), b(s, air, test_config(2, c.mode));
     echo_client echo(b, 9);
-    sim_time answered{};
-    const auto client = a.attach([&](sim_time now, const s_primitive& p) {
+    station_time answered{};
+    const auto client = a.attach([&](station_time now, const s_primitive& p) {
         answered = std::holds_alternative<s_unidata_indication>(p) ? now : answered;
     });
     a.send(client, s_bind_request{ 9, 0, {} });
     double took[2];
     for (double& t : took) {
-        const sim_time begin = s.now();
+        const station_time begin = s.now();
         s_unidata_request r;
         r.dst = b.address();
         r.dst_sap = 9;

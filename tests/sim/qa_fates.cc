@@ -1,8 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // What becomes of each U_PDU, above all: none that was confirmed to a client is missing.
-#include "sim/fault_trial.h"
-#include "sim/traffic.h"
+#include "sim/stations/traffic.h"
+#include "sim/trials/fault_trial.h"
 
 #include <gtest/gtest.h>
 

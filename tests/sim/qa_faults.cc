@@ -13,9 +13,9 @@ using std::chrono::seconds;
 
 namespace {
 
-path dropping(std::function<bool(uint64_t)> f)
+air_path dropping(std::function<bool(uint64_t)> f)
 {
-    path p;
+    air_path p;
     p.drop = std::move(f);
     return p;
 }
@@ -193,7 +193,7 @@ TEST(link, two_that_call_each_other_collide_once)
 
 TEST(arq, end_of_message_never_recognised)
 {
-    path p;
+    air_path p;
     p.eom_loss = 1;
     two_stations net("4539-2400S", p);
     net.goodput(50000, 2042, 600);
@@ -203,7 +203,7 @@ TEST(arq, end_of_message_never_recognised)
 
 TEST(arq, both_directions_at_once)
 {
-    path p;
+    air_path p;
     p.ber = 1e-5;
     p.loss = 0.05;
     two_stations net("4539-4800S", p, 3);
@@ -222,7 +222,7 @@ TEST(arq, both_directions_at_once)
 
 TEST(arq, as_they_arrive_delivers_past_gaps)
 {
-    path p;
+    air_path p;
     p.ber = 2e-5;
     two_stations net("4539-4800S",
                      p,
@@ -332,7 +332,7 @@ TEST(stations, one_serves_two)
 TEST(stations, broadcast_reaches_all)
 {
     scheduler s;
-    path p;
+    air_path p;
     p.ber = 2e-5;
     emulated_air air(s, 3);
     air.set_default_path(p);
@@ -355,7 +355,7 @@ TEST(stations, broadcast_reaches_all)
 
 TEST(soak, a_day_of_bad_channel)
 {
-    path p;
+    air_path p;
     p.ber = 3e-5;
     p.loss = 0.1;
     p.eom_loss = 0.05;
@@ -395,7 +395,7 @@ TEST(faults, blocks_out_of_order_and_twice_cause_no_resets)
 {
     for (const double share : { 0.02, 0.2 }) {
         for (const char* mode : { "4539-2400S", "4539-9600US" }) {
-            path p;
+            air_path p;
             p.reorder = p.duplicate = share;
             two_stations net(mode, p, 5);
             net.source_a.send(net.b.address(), 100000, 200);

@@ -1,8 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Clients that share one station: nobody is held up by what another has queued.
-#include "s5066/dts/d_pdu.h"
-#include "sim/traffic.h"
+#include "s5066/pdu/d_pdu.h"
+#include "sim/stations/traffic.h"
 
 #include <gtest/gtest.h>
 #include <memory>
@@ -70,7 +70,7 @@ TEST_P(flow_control, a_polite_client_waits_one_transmission_at_most)
         back.send(a.address(), size_t{ 1 } << 40, 2000);
     }
     double worst_s = 0;
-    sim_time when = 300s;
+    station_time when = 300s;
     for (int k = 0; k < 40; ++k, when += 317s) { // at many places of a transmission
         t.s.run_until(when);
         const auto before = sink.u_pdus();

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Forged D_PDUs with good CRCs stop no station, on emulated and on real modems.
 #include "forger.h"
-#include "sim/lock_step.h"
-#include "sim/traffic_client.h"
+#include "sim/air/lock_step.h"
+#include "sim/stations/traffic_client.h"
 #include "two_stations.h"
 
 #include <gtest/gtest.h>
@@ -21,24 +21,33 @@ constexpr auto attack = 600s;
  */
 struct in_ticks : modem_user {
     explicit in_ticks(s5066::node& of) : n(of) {}
-    void on_tick(sim_time now) override
+    void on_tick(station_time now) override
     {
         n.on_tick(now);
         key_up = n.want_tx(now);
     }
-    std::optional<mode> want_tx(sim_time) override { return std::exchange(key_up, {}); }
-    tx_octets pull(sim_time now, sim_time at, size_t room) override
+    std::optional<mode> want_tx(station_time) override
+    {
+        return std::exchange(key_up, {});
+    }
+    tx_octets pull(station_time now, station_time at, size_t room) override
     {
         return n.pull(now, at, room);
     }
-    void on_tx_end(sim_time now) override { n.on_tx_end(now); }
-    void on_rx_start(sim_time now, const rx_start& e) override { n.on_rx_start(now, e); }
-    void on_rx_octets(sim_time now, const rx_octets& e) override
+    void on_tx_end(station_time now) override { n.on_tx_end(now); }
+    void on_rx_start(station_time now, const rx_start& e) override
+    {
+        n.on_rx_start(now, e);
+    }
+    void on_rx_octets(station_time now, const rx_octets& e) override
     {
         n.on_rx_octets(now, e);
     }
-    void on_rx_end(sim_time now, const rx_end& e) override { n.on_rx_end(now, e); }
-    void on_carrier(sim_time now, bool present) override { n.on_carrier(now, present); }
+    void on_rx_end(station_time now, const rx_end& e) override { n.on_rx_end(now, e); }
+    void on_carrier(station_time now, bool present) override
+    {
+        n.on_carrier(now, present);
+    }
 
     s5066::node& n;
     std::optional<mode> key_up;

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // What a user does beside a bulk transfer: pages, keys, pings; and what the bulk pays for it.
-#include "sim/interactive.h"
+#include "sim/trials/interactive.h"
 
 #include <gtest/gtest.h>
 

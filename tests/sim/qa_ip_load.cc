@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // TCP through the IP client: the two queue policies against each other.
-#include "sim/ip_load.h"
+#include "sim/stations/ip_load.h"
 
 #include <gtest/gtest.h>
 

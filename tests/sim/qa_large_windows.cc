@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // S5066-EP5 between whole stations: agreement on large windows, what they gain, what goes wrong.
-#include "s5066/dts/d_pdu.h"
+#include "s5066/pdu/d_pdu.h"
 #include "two_stations.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ void expect_once(const bulk_sink& sink, uint64_t octets)
 
 TEST(large_windows, gain_with_bit_errors)
 {
-    path p;
+    air_path p;
     p.ber = 1e-4;
     double share[2] = {};
     for (const bool large : { false, true }) {
@@ -115,7 +115,7 @@ TEST(large_windows, not_for_what_fits_the_window_of_the_first_link)
 
 TEST(large_windows, both_directions_with_losses)
 {
-    path p;
+    air_path p;
     p.ber = 3e-5;
     p.loss = 0.1;
     for (uint64_t seed = 1; seed <= 5; ++seed) {
@@ -157,7 +157,7 @@ TEST(large_windows, rate_adaptation_cuts_the_window_again)
     f.duration_s = 7200;
     f.mean_db = 14;
     f.fading_hz = 1;
-    path p;
+    air_path p;
     p.fading = std::make_shared<const snr_trace>(snr_trace::make(f));
     for (const std::string range : { "auto", "auto:48k" }) {
         const bool wide = range != "auto";

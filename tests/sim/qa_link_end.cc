@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 namespace {
 
 //! Messages forth and back, then silence until the link has ended.
-void idle_link(const std::string& mode, const path& p, uint64_t seed, size_t back)
+void idle_link(const std::string& mode, const air_path& p, uint64_t seed, size_t back)
 {
     two_stations net(mode, p, seed);
     net.source_a.send(net.b.address(), 600, 300);

@@ -51,7 +51,7 @@ uint64_t sum(const std::array<uint64_t, 16>& by_type)
 
 TEST(log, tells_of_every_d_pdu_that_was_sent_again_damaged_or_unread)
 {
-    path p;
+    air_path p;
     // Every other header of some 20 octets is lost, and nearly every segment.
     p.ber = 3e-3;
     auto ca = test_config(1, "4539-9600S"), cb = test_config(2, "4539-9600S");

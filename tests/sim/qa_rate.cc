@@ -1,10 +1,10 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Rate adaptation: the parts of the policy, and the whole over changing channels.
-#include "s5066/eow.h"
 #include "s5066/rate/adaptive_rate.h"
 #include "s5066/rate/block_errors.h"
-#include "sim/rate_trial.h"
+#include "s5066/words/eow.h"
+#include "sim/trials/rate_trial.h"
 
 #include "two_stations.h"
 
@@ -130,7 +130,7 @@ TEST(adaptive_policy, follows_advice_within_its_range_and_falls_on_silence)
 TEST(adaptive_policy, short_messages_do_not_wait_for_a_long_block)
 {
     adaptive_rate_policy p(*rate_range::parse("auto"));
-    const sim_time now{};
+    const station_time now{};
     reception r = heard("4539-3200S", 18);
     for (size_t i = 0; i < r.block_snr_db.size(); ++i) {
         r.block_snr_db[i] += i % 2 ? 5 : -5; // it fades
@@ -399,9 +399,9 @@ TEST(fading, loses_what_the_receiver_lost)
         }
         const auto t = snr_trace::make(c);
         const auto timing = kernel::timing_of(m);
-        const sim_time block = timing.block_end(0) - timing.block_begin(0);
+        const station_time block = timing.block_end(0) - timing.block_begin(0);
         double lost = 0, n = 0;
-        for (sim_time at{}; to_seconds(at) < c.duration_s; at += block, ++n) {
+        for (station_time at{}; to_seconds(at) < c.duration_s; at += block, ++n) {
             lost += t.block(at, at + block, m).loss(octets);
         }
         EXPECT_NEAR(lost / n, share, 0.1) << r.mode << " on " << r.channel;
@@ -482,7 +482,7 @@ TEST(rate_adaptation, survives_a_collapse_and_recovers)
     // 25 dB, then two minutes of -4 dB, then 25 dB again.
     std::vector<float> db(6000, 25);
     std::fill(db.begin() + 2000, db.begin() + 3200, -4.0f);
-    path p;
+    air_path p;
     p.fading = std::make_shared<snr_trace>(db, 0.1);
     two_stations net("auto", p);
     net.source_a.send(net.b.address(), 10000000, net.a.node().aligned_u_pdu_octets());
@@ -503,7 +503,7 @@ TEST(rate_adaptation, what_was_cut_for_a_fast_mode_goes_in_a_slow_one)
     for (const float level : { -6, -4, -2, 0, 2, 4, 6 }) {
         std::vector<float> db(19000, level);
         std::fill(db.begin(), db.begin() + 1000, 20.0f);
-        path p;
+        air_path p;
         p.fading = std::make_shared<snr_trace>(db, 0.1);
         two_stations net("auto", p);
         net.source_a.send(net.b.address(), 10000000, net.a.node().aligned_u_pdu_octets());
@@ -520,7 +520,7 @@ TEST(rate_adaptation, what_was_cut_for_a_fast_mode_goes_in_a_slow_one)
 
 TEST(rate_adaptation, a_fixed_peer_is_served_too)
 {
-    path p;
+    air_path p;
     p.fading = std::make_shared<snr_trace>(std::vector<float>(10, 15), 1);
     two_stations net(test_config(1, "auto"), test_config(2, "4539-600S"), p);
     const double bps = net.goodput(200000, net.a.node().aligned_u_pdu_octets(), 3600);
@@ -544,7 +544,7 @@ TEST(fading, qam_has_less_power_than_psk_at_the_same_peak)
 {
     const std::vector<float> db(10, 10);
     const mode psk = mode::parse("4539-4800S"), qam = mode::parse("4539-9600S");
-    const sim_time s = from_seconds(1);
+    const station_time s = from_seconds(1);
     const snr_trace each(db, 1), same(db, 1, 0.628);
     EXPECT_NEAR(each.mean_db({}, s, psk), 10, 1e-6);
     EXPECT_NEAR(each.mean_db({}, s, qam), 10, 1e-6);

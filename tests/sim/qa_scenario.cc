@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Scenarios: every kind of traffic and fault, the same result for the same seed, clear errors.
-#include "sim/scenario.h"
+#include "sim/scenarios/scenario.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -43,9 +43,9 @@ scenario_fault fault(fault_kind k, const std::string& at, double at_s, double fo
     return f;
 }
 
-path with(double ber, double duplicate, double reorder)
+air_path with(double ber, double duplicate, double reorder)
 {
-    path p;
+    air_path p;
     p.ber = ber;
     p.duplicate = duplicate;
     p.reorder = reorder;
@@ -307,7 +307,7 @@ TEST(block_errors, are_interpolated_and_make_blocks_bad)
 
     auto s = with_stations(2);
     s.traffic = { bulk(100000) };
-    path p;
+    air_path p;
     p.blocks = std::make_shared<s5066::block_error_curves>(c);
     double last = 0;
     for (const double snr : { 11.0, 11.5, 14.0 }) {

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // What stations on one channel are promised: a fair part, whatever radio they have; a turn in time; that
 // nothing is given up for a station that is there.
-#include "sim/scenario.h"
+#include "sim/scenarios/scenario.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -154,7 +154,7 @@ TEST(shared_channel, hidden_stations_do_not_starve)
     for (const size_t stations : { 3u }) {
         auto s = of_stations(stations, 1, 4);
         s.record = true;
-        path none;
+        air_path none;
         none.loss = 1;
         for (size_t a = 1; a < stations; ++a) {
             for (size_t b = 1; b < stations; ++b) {

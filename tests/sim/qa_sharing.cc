@@ -1,8 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Several stations on one channel: no collapse, no starvation.
-#include "sim/scenario.h"
-#include "sim/sharing.h"
+#include "sim/scenarios/scenario.h"
+#include "sim/trials/sharing.h"
 #include "two_stations.h"
 
 #include <algorithm>
@@ -178,13 +178,13 @@ TEST(sharing_trial, refuses_what_makes_no_sense)
 namespace {
 
 //! Pauses before the transmissions of a bulk transfer that begins after so much silence, s.
-std::vector<double> pauses_after_silence(sim_time silence)
+std::vector<double> pauses_after_silence(station_time silence)
 {
     two_stations net("4539-9600S");
     std::vector<double> pauses;
-    sim_time end{};
+    station_time end{};
     net.air.on_transmission = [&](const transmission_record& t) {
-        if (t.station == net.a.modem().id() && end > sim_time::zero())
+        if (t.station == net.a.modem().id() && end > station_time::zero())
             pauses.push_back(to_seconds(t.begin - end));
         end = t.end;
     };

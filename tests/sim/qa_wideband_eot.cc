@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // EOT and the length of transmissions where interleavers are not in the ratio of 1:4:16:64: at 48 kHz
 // they are 1:6:24:96 frames, those of waveform 0 nothing of the kind.
-#include "s5066/dts/d_pdu.h"
+#include "s5066/pdu/d_pdu.h"
 #include "two_stations.h"
 
 #include <gtest/gtest.h>

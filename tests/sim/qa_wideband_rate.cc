@@ -1,10 +1,10 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Rate adaptation over the modes of a bandwidth above 3 kHz.
-#include "s5066/eow.h"
 #include "s5066/rate/adaptive_rate.h"
 #include "s5066/rate/block_errors.h"
-#include "sim/rate_trial.h"
+#include "s5066/words/eow.h"
+#include "sim/trials/rate_trial.h"
 #include "waveform/description.h"
 
 #include "two_stations.h"
@@ -198,7 +198,7 @@ TEST(wideband_rates, begin_slowly_climb_and_come_down_with_a_fade)
     // 36 dB, from 300 to 900 s 8 dB, then 36 dB again.
     std::vector<float> db(15000, 36);
     std::fill(db.begin() + 3000, db.begin() + 9000, 8.0f);
-    path p;
+    air_path p;
     p.fading = std::make_shared<snr_trace>(db, 0.1);
     two_stations net(test_config(1, "auto:48k"), test_config(2, "auto:48k"), p);
     net.source_a.send(net.b.address(), 100'000'000, 2042);
@@ -223,7 +223,7 @@ TEST(wideband_rates, begin_slowly_climb_and_come_down_with_a_fade)
 // Who does not know our EOW 8 says so once and is then judged by what is heard of it.
 TEST(wideband_rates, a_fixed_peer_is_served_too)
 {
-    path p;
+    air_path p;
     p.fading = std::make_shared<snr_trace>(std::vector<float>(10, 28), 1);
     two_stations net(test_config(1, "auto:48k"), test_config(2, "5069-48k-9600S"), p);
     const double bps = net.goodput(2'000'000, 2042, 3600);

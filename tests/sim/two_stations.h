@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "sim/traffic.h"
+#include "sim/stations/traffic.h"
 
 #include <cstdio>
 #include <string>
@@ -22,7 +22,7 @@ inline s5066::node_config test_config(int n, const std::string& mode)
 //! Two stations on one channel, each with a source and a sink on SAP 3.
 struct two_stations {
     explicit two_stations(const std::string& mode,
-                          const path& p = path(),
+                          const air_path& p = path(),
                           uint64_t seed = 1,
                           s5066::delivery_mode service = s5066::delivery_mode())
         : two_stations(test_config(1, mode), test_config(2, mode), p, seed, service)
@@ -31,7 +31,7 @@ struct two_stations {
 
     two_stations(const s5066::node_config& ca,
                  const s5066::node_config& cb,
-                 const path& p = path(),
+                 const air_path& p = path(),
                  uint64_t seed = 1,
                  s5066::delivery_mode service = s5066::delivery_mode())
         : air(s, seed), a(s, air, ca), b(s, air, cb), source_a(s, a, 3, service),
@@ -61,7 +61,7 @@ struct two_stations {
     {
         const uint64_t before = sink_b.octets();
         source_a.send(b.address(), octets, size);
-        const sim_time begin = source_a.began();
+        const station_time begin = source_a.began();
         s.run_until([&] { return sink_b.octets() >= before + octets; },
                     begin + from_seconds(limit_s));
         return 8.0 * static_cast<double>(sink_b.octets() - before) /

@@ -25,10 +25,13 @@ struct restartable {
     {
     }
     std::unique_ptr<slep_user> user;
-    void sis_in(sim_time t, const uint8_t* p, size_t n) { user->link.sis_in(t, p, n); }
+    void sis_in(station_time t, const uint8_t* p, size_t n)
+    {
+        user->link.sis_in(t, p, n);
+    }
     std::optional<octets> poll_sis() { return user->link.poll_sis(); }
-    std::optional<sim_time> next_deadline() { return user->link.next_deadline(); }
-    void on_deadline(sim_time t) { user->link.on_deadline(t); }
+    std::optional<station_time> next_deadline() { return user->link.next_deadline(); }
+    void on_deadline(station_time t) { user->link.on_deadline(t); }
 };
 
 //! Two users with a subnet between them.
@@ -38,13 +41,13 @@ struct pair_of {
                      uint32_t seed = 1)
         : net(seed), ra(ca), rb(cb)
     {
-        net.attach(address("1.0.0.1"), ra, [this](sim_time t) { ra.user->work(t); });
-        net.attach(address("1.0.0.2"), rb, [this](sim_time t) { rb.user->work(t); });
+        net.attach(address("1.0.0.1"), ra, [this](station_time t) { ra.user->work(t); });
+        net.attach(address("1.0.0.2"), rb, [this](station_time t) { rb.user->work(t); });
         net.settle();
     }
     slep_user& a() { return *ra.user; }
     slep_user& b() { return *rb.user; }
-    static slep::peer to_b(uint8_t extended = 0)
+    static slep::user_address to_b(uint8_t extended = 0)
     {
         return { address("1.0.0.2"), 13, extended };
     }
@@ -106,7 +109,7 @@ struct lone {
             all.push_back(*e);
         return all;
     }
-    sim_time now{};
+    station_time now{};
     slep::endpoint link;
 };
 

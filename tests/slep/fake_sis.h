@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/sis/sis.h"
+#include "s5066/pdu/s_primitive.h"
 #include <hf/time.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class fake_subnet
 public:
     struct knobs {
         double rate = 9600; // bit/s of each node's transmitter
-        sim_time delay = std::chrono::seconds(1);
+        station_time delay = std::chrono::seconds(1);
         double jitter_s = 0;            // of as-they-arrive U_PDUs: reorders them
         double lose_confirm = 0;        // delivered, but rejected
         bool up = true;                 // false: all is rejected
@@ -41,14 +41,14 @@ public:
 
     struct port {
         s5066::address node;
-        std::function<void(sim_time, const octets&)> in;
+        std::function<void(station_time, const octets&)> in;
         std::function<std::optional<octets>()> out;
-        std::function<std::optional<sim_time>()> deadline;
-        std::function<void(sim_time)> on_deadline;
-        std::function<void(sim_time)> after; // the user's own work after each call
+        std::function<std::optional<station_time>()> deadline;
+        std::function<void(station_time)> on_deadline;
+        std::function<void(station_time)> after; // the user's own work after each call
         std::map<uint8_t, bool> bound;
-        sim_time free_at{};     // transmitter
-        sim_time in_order_at{}; // last in-order delivery
+        station_time free_at{};     // transmitter
+        station_time in_order_at{}; // last in-order delivery
         size_t backlog = 0;
         uint8_t sap = 0;
     };
@@ -57,20 +57,20 @@ public:
     template <typename Client>
     size_t attach(const s5066::address& node,
                   Client& c,
-                  std::function<void(sim_time)> after = {})
+                  std::function<void(station_time)> after = {})
     {
         port p;
         p.node = node;
-        p.in = [&c](sim_time t, const octets& v) { c.sis_in(t, v.data(), v.size()); };
+        p.in = [&c](station_time t, const octets& v) { c.sis_in(t, v.data(), v.size()); };
         p.out = [&c] { return c.poll_sis(); };
         p.deadline = [&c] { return c.next_deadline(); };
-        p.on_deadline = [&c](sim_time t) { c.on_deadline(t); };
+        p.on_deadline = [&c](station_time t) { c.on_deadline(t); };
         p.after = std::move(after);
         d_ports.push_back(std::move(p));
         return d_ports.size() - 1;
     }
 
-    sim_time now() const { return d_now; }
+    station_time now() const { return d_now; }
 
     void tell(size_t port_index, const s5066::s_primitive& p)
     {
@@ -96,13 +96,13 @@ public:
     }
 
     //! Runs until \p end or until \p done says so; returns whether it did.
-    bool run(sim_time end, const std::function<bool()>& done = {})
+    bool run(station_time end, const std::function<bool()>& done = {})
     {
         settle();
         for (;;) {
             if (done && done())
                 return true;
-            sim_time next = end;
+            station_time next = end;
             if (!d_events.empty())
                 next = std::min(next, d_events.top().at);
             for (auto& p : d_ports)
@@ -133,7 +133,7 @@ public:
 
 private:
     struct timed {
-        sim_time at;
+        station_time at;
         uint64_t order;
         std::function<void()> f;
         bool operator<(const timed& o) const
@@ -142,7 +142,7 @@ private:
         }
     };
 
-    void at(sim_time t, std::function<void()> f)
+    void at(station_time t, std::function<void()> f)
     {
         d_events.push({ t, d_order++, std::move(f) });
     }
@@ -178,7 +178,7 @@ private:
         const double air_s = (u.u_pdu.size() + 26.0) * 8 / k.rate;
         from.free_at = std::max(from.free_at, d_now) + from_seconds(air_s);
         const bool in_order = u.mode.order == s5066::delivery_order::in_order;
-        sim_time there = from.free_at + k.delay;
+        station_time there = from.free_at + k.delay;
         if (!in_order)
             there += from_seconds(k.jitter_s * uniform());
         else
@@ -225,7 +225,7 @@ private:
     }
 
     std::mt19937 d_rng;
-    sim_time d_now{};
+    station_time d_now{};
     uint64_t d_order = 0;
     std::priority_queue<timed> d_events;
     std::vector<port> d_ports;

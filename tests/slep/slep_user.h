@@ -32,7 +32,7 @@ struct slep_user {
         size_t sent = 0;
         bool then_finish = false, finished = false;
         size_t unread = 0;
-        slep::peer from;
+        slep::user_address from;
     };
 
     slep::endpoint link;
@@ -44,9 +44,9 @@ struct slep_user {
     octets reply; // sent by the responder after accept
     size_t max_unread = 0;
 
-    std::function<void(sim_time)> hook()
+    std::function<void(station_time)> hook()
     {
-        return [this](sim_time now) { work(now); };
+        return [this](station_time now) { work(now); };
     }
 
     void send(slep::stream_id s, octets data, bool then_finish)
@@ -56,7 +56,7 @@ struct slep_user {
         x.then_finish = then_finish;
     }
 
-    void work(sim_time now)
+    void work(station_time now)
     {
         while (auto e = link.poll_event()) {
             using type = slep::event::type;

@@ -38,7 +38,7 @@ TEST(slep_life, idle_streams_live_on_and_ask_seldom)
         n.a().link.open(n.net.now(), n.to_b(), { 1 });
     n.net.run_for(60);
     size_t pdus = 0;
-    std::vector<sim_time> asked;
+    std::vector<station_time> asked;
     n.net.on_request = [&](const auto&) {
         ++pdus;
         if (asked.empty() || n.net.now() > asked.back() + 20s)
@@ -124,7 +124,7 @@ TEST(slep_life, a_gap_ends_a_stream_only_over_a_living_link)
         x.link.accept(x.now, x.events().at(0).stream, { 0 });
         x.in(from_a(sd(2, { 'c' }))); // 1 is missing
         x.events();
-        const sim_time begin = x.now;
+        const station_time begin = x.now;
         while (x.now < begin + 650s) {
             x.now += 10s;
             // Of another stream of the node, or nothing at all.

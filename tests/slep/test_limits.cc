@@ -111,7 +111,7 @@ TEST(slep_limits, what_follows_aborted_streams_passes_an_eighth_of_the_queue)
     // A node that takes everything and confirms nothing.
     const auto c = with_instance(3);
     slep::endpoint link(c);
-    sim_time now{};
+    station_time now{};
     const auto drain = [&link] {
         while (link.poll_sis())
             continue;
@@ -142,7 +142,7 @@ TEST(slep_limits, what_follows_aborted_streams_passes_an_eighth_of_the_queue)
 TEST(slep_limits, what_follows_an_aborted_stream_overtakes_its_u_pdus)
 {
     slep::endpoint link(with_instance(3));
-    const sim_time now{};
+    const station_time now{};
     std::vector<s5066::s_unidata_request> sent;
     const auto drain = [&] {
         sent.clear();

@@ -58,7 +58,7 @@ struct parts {
         return std::get<T>(decode(u_pdu(primitive.value()))->body);
     }
 
-    peer in_use;
+    user_address in_use;
     endpoint_context ctx;
     peer_table peers;
     sis_queue sis{ ctx };
@@ -74,7 +74,7 @@ struct parts {
 TEST(node_state, backs_off_once_for_each_failure_of_the_link)
 {
     node_state n;
-    sim_time now = 1s;
+    station_time now = 1s;
     for (const auto wait : { 5s, 10s, 20s, 40s, 60s, 60s }) {
         n.link_failed(now);
         n.link_failed(now + 1s); // of the same failure
@@ -106,7 +106,7 @@ TEST(peer_table, forgets_the_peer_out_of_use_for_longest)
 {
     parts x;
     for (uint32_t n = 0; n < peer_table::most; ++n) {
-        x.ctx.now = sim_time(n);
+        x.ctx.now = station_time(n);
         ASSERT_NE(x.peers.get({ address::node(100 + n), 13, 0 }), nullptr);
     }
     x.peers.get({ address::node(100), 13, 0 })->stream_count = 1;
@@ -186,7 +186,7 @@ TEST(sis_queue, gives_up_what_is_never_answered)
     parts x;
     peer_state& p = x.met(1);
     x.sis.send(p, { 1, 2, 3 }, 0, {});
-    ASSERT_EQ(x.sis.next_deadline(), std::optional<sim_time>(1h));
+    ASSERT_EQ(x.sis.next_deadline(), std::optional<station_time>(1h));
     x.ctx.now = 1h - 1ns;
     EXPECT_FALSE(x.sis.give_up_overdue());
     x.ctx.now = 1h;

@@ -71,7 +71,7 @@ TEST(slep_restarts, a_stream_that_a_restart_swallowed_is_asked_after)
 TEST(slep_restarts, an_open_takes_only_the_answer_and_the_data_that_are_for_it)
 {
     lone x;
-    const slep::peer far{ address("1.0.0.1"), 13, 0 };
+    const slep::user_address far{ address("1.0.0.1"), 13, 0 };
     const auto id = *x.link.open(x.now, far, { 1 }, { 'q' });
     octets wire;
     for (const octets& u : x.drain())

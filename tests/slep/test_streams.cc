@@ -23,7 +23,7 @@ struct two_users {
         net.attach(address("1.0.0.2"), b.link, b.hook());
         net.settle();
     }
-    slep::peer to_b(uint8_t extended = 0) const
+    slep::user_address to_b(uint8_t extended = 0) const
     {
         return { address("1.0.0.2"), 13, extended };
     }
@@ -144,7 +144,7 @@ TEST(slep_streams, full_pdus_run_far_ahead_and_small_ones_gather)
         size_t n = 0;
         for (; n < 10'000; ++n) {
             const octets v(write, 0x55);
-            tx.write(sim_time(0), v.data(), v.size(), true);
+            tx.write(station_time(0), v.data(), v.size(), true);
             if (!tx.due(full))
                 return n;
             const uint64_t number = tx.next_number();
@@ -411,7 +411,7 @@ TEST(slep_streams, classes_are_strict_and_streams_of_a_class_share)
     const size_t gy = n.b.streams[n.b.offered.at(1)].data.size();
     EXPECT_GT(gx, 50'000u);
     EXPECT_NEAR(double(gx), double(gy), 5000);
-    const sim_time t0 = n.net.now();
+    const station_time t0 = n.net.now();
     const auto z = *n.a.link.open(t0, n.to_b(), { 3 }, pattern(4000), true, urgent);
     n.net.run_for(
         200, [&] { return n.b.offered.size() == 3 && n.b.streams[n.b.offered[2]].fin; });
@@ -499,7 +499,7 @@ TEST(slep_streams, an_answer_without_data_rides_or_waits)
 {
     two_users n;
     n.b.accept_all = false;
-    sim_time sent{};
+    station_time sent{};
     n.net.on_request = [&](const auto& u) {
         if (u.u_pdu.size() > 1 && (u.u_pdu[1] & 0x80))
             sent = n.net.now();
@@ -508,7 +508,7 @@ TEST(slep_streams, an_answer_without_data_rides_or_waits)
         const auto s = *n.a.link.open(n.net.now(), n.to_b(), {});
         const size_t before = n.b.offered.size();
         n.net.run_for(20, [&] { return n.b.offered.size() > before; });
-        const sim_time arrived = n.net.now();
+        const station_time arrived = n.net.now();
         n.net.run_for(connect_s);
         n.b.link.accept(n.net.now(), n.b.offered.back(), { 0 });
         n.net.run_for(10);
@@ -633,7 +633,7 @@ TEST(slep_config, names_what_is_wrong)
     EXPECT_NE(message([](auto& c) { c.segment_octets = 1024; }).find("16 to 1023"),
               std::string::npos);
     EXPECT_FALSE(message([](auto& c) { c.buffer_low = c.buffer_high; }).empty());
-    EXPECT_FALSE(message([](auto& c) { c.outage_max = sim_time(-1); }).empty());
+    EXPECT_FALSE(message([](auto& c) { c.outage_max = station_time(-1); }).empty());
     EXPECT_TRUE(message([](auto&) {}).empty());
 }
 

@@ -50,7 +50,7 @@ enum class rx_end_reason {
  */
 struct rx_end {
     rx_end_reason reason = rx_end_reason::eom; //!< why it ended
-    sim_time air_end{};                        //!< station time of its end
+    station_time air_end{};                    //!< station time of its end
 };
 
 //! What the user answers when the modem pulls.
@@ -73,24 +73,25 @@ public:
     virtual ~modem_user() = default;
 
     //! Station time has come to \p now; timers run from here.
-    virtual void on_tick(sim_time now) = 0;
+    virtual void on_tick(station_time now) = 0;
 
     //! Not empty: key the transmitter now and send in this mode. Asked only while idle.
-    virtual std::optional<mode> want_tx(sim_time now) = 0;
+    virtual std::optional<mode> want_tx(station_time now) = 0;
 
     /*! \brief The next at most \p max_octets octets to transmit.
      *  \details \p air_time is when the first of them begins to be on the air (the begin of
      *  its interleaver block). Fewer than \p max_octets, or \c last, ends the transmission:
      *  the modem appends its end of message and the fill.
      */
-    virtual tx_octets pull(sim_time now, sim_time air_time, size_t max_octets) = 0;
+    virtual tx_octets
+    pull(station_time now, station_time air_time, size_t max_octets) = 0;
 
     //! The last symbol has left; the receiver is on again.
-    virtual void on_tx_end(sim_time now) = 0;
+    virtual void on_tx_end(station_time now) = 0;
 
-    virtual void on_rx_start(sim_time now, const rx_start& e) = 0;   //!< a preamble
-    virtual void on_rx_octets(sim_time now, const rx_octets& e) = 0; //!< a block
-    virtual void on_rx_end(sim_time now, const rx_end& e) = 0;       //!< it is over
+    virtual void on_rx_start(station_time now, const rx_start& e) = 0;   //!< a preamble
+    virtual void on_rx_octets(station_time now, const rx_octets& e) = 0; //!< a block
+    virtual void on_rx_end(station_time now, const rx_end& e) = 0;       //!< it is over
 
     /*! \brief A transmission that this modem does not receive is on the channel (\p present),
      *  or has left it: one whose begin was missed, or spoilt by another.
@@ -98,7 +99,7 @@ public:
      *  anything else. Its own transmission and on_rx_start() end what was present without a
      *  further call.
      */
-    virtual void on_carrier(sim_time now, bool present)
+    virtual void on_carrier(station_time now, bool present)
     {
         static_cast<void>(now);
         static_cast<void>(present);

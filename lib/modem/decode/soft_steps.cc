@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/decode/soft_steps.h"
 
+#include "modem/base/vector_code.h"
 #include "modem/decode/trellis.h"
-#include "modem/vector_code.h"
 
 #include <cstring>
 #include <memory>
@@ -13,7 +13,7 @@
 namespace gr::hf::kernel {
 
 #define HF_LOOPS "modem/decode/soft_steps_body.h"
-#include "modem/vector_loops.h"
+#include "modem/base/vector_loops.h"
 
 std::unique_ptr<soft_steps> make_plain_soft_steps(const code_plan& p)
 {

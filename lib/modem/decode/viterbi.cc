@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/decode/viterbi.h"
 
+#include "modem/base/vector_code.h"
 #include "modem/decode/trellis.h"
-#include "modem/vector_code.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/detect/linear_algebra.h"
 
-#include "modem/vector_code.h"
+#include "modem/base/vector_code.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/base/grid.h"
 #include "modem/find/mode_trial.h"
 #include "modem/find/preamble_search.h"
 #include "modem/find/synchroniser.h"
 #include "modem/front/sample_buffer.h"
-#include "modem/grid.h"
 #include "modem/track/burst_tracker.h"
 #include "waveform/reception.h"
 

@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/base/grid.h"
 #include "modem/find/piece_correlator.h"
 #include "modem/find/search_loops.h"
 #include "modem/front/half_symbol_stream.h"
 #include "modem/front/sample_buffer.h"
-#include "modem/grid.h"
 #include "waveform/reception.h"
 
 #include <complex>

@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/find/search_loops.h"
 
-#include "modem/vector_code.h"
+#include "modem/base/vector_code.h"
 
 namespace gr::hf::kernel::search_loops {
 
 #define HF_LOOPS "modem/find/search_loops_body.h"
-#include "modem/vector_loops.h"
+#include "modem/base/vector_loops.h"
 
 const loops& for_any_processor() { return plain::all; }
 

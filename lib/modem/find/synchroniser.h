@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/base/grid.h"
 #include "modem/front/half_symbol_stream.h"
 #include "modem/front/sample_buffer.h"
-#include "modem/grid.h"
 #include "modem/track/sparse_equations.h"
 #include "waveform/reception_plan.h"
 

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/base/grid.h"
 #include "modem/front/impulse_blanker.h"
-#include "modem/grid.h"
 
 #include <volk/volk_alloc.hh>
 

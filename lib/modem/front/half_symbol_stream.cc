@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/front/half_symbol_stream.h"
 
+#include "modem/base/vector_code.h"
 #include "modem/front/pulse.h"
-#include "modem/vector_code.h"
 
 #include <algorithm>
 #include <cmath>

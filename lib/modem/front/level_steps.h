@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "modem/grid.h"
+#include "modem/base/grid.h"
 
 #include <algorithm>
 #include <array>

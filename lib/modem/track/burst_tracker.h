@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/base/grid.h"
 #include "modem/decode/block_decoder.h"
 #include "modem/detect/block_details.h"
 #include "modem/front/sample_buffer.h"
-#include "modem/grid.h"
 #include "modem/track/channel_estimator.h"
 #include "modem/track/channel_report.h"
 #include "modem/track/diversity_link.h"

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/track/channel_equations.h"
 
+#include "modem/base/vector_code.h"
 #include "modem/detect/linear_algebra.h"
 #include "modem/front/pulse.h"
-#include "modem/vector_code.h"
 
 #include <algorithm>
 #include <array>

@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/base/grid.h"
 #include "modem/detect/channel_view.h"
 #include "modem/detect/linear_algebra.h"
 #include "modem/front/half_symbol_stream.h"
-#include "modem/grid.h"
 #include "modem/track/channel_equations.h"
 #include "modem/track/sparse_equations.h"
 #include "waveform/reception_plan.h"

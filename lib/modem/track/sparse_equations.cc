@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/track/sparse_equations.h"
 
+#include "modem/base/vector_code.h"
 #include "modem/detect/linear_algebra.h"
-#include "modem/vector_code.h"
 
 #include <algorithm>
 #include <utility>

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/track/walsh_tracker.h"
 
+#include "modem/base/vector_code.h"
 #include "modem/front/pulse.h"
-#include "modem/vector_code.h"
 
 #include <algorithm>
 #include <cmath>

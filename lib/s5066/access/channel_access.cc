@@ -10,7 +10,7 @@ namespace {
 constexpr int narrow_hz = 3000; // voice channel
 constexpr unsigned max_slots = 16;
 // A station that was not heard for so long does not count as sharing the channel.
-constexpr sim_time station_memory = std::chrono::minutes(15);
+constexpr station_time station_memory = std::chrono::minutes(15);
 constexpr size_t max_stations = 64;
 // Slots for stations that are not on the list; more of them when some have just come.
 constexpr unsigned few_new_slots = 2, many_new_slots = 8;
@@ -32,7 +32,7 @@ constexpr double first_run_gaps = 20, run_gaps = 200;
 // From the end of another's transmission to keying, in 3 kHz, unless it is set.
 constexpr double usual_turnaround_s = 0.1;
 // Two others give way to a third station sooner for so long after it was heard.
-constexpr sim_time third_memory = std::chrono::hours(2);
+constexpr station_time third_memory = std::chrono::hours(2);
 // Turns of two longest transmissions, after which known stations get a pause to begin in, s.
 constexpr double two_turns_s = 20;
 // Answer to a longest transmission, with its pauses.
@@ -42,20 +42,20 @@ constexpr double answer_s = 3;
 // What follows from what was heard and done.
 struct channel_access::rules {
     static double slowest_s(const channel_access& c);
-    static bool held_long(const channel_access& c, sim_time at);
-    static bool crowded(const channel_access& c, sim_time at);
-    static bool others_first(const channel_access& c, sim_time turn_at);
+    static bool held_long(const channel_access& c, station_time at);
+    static bool crowded(const channel_access& c, station_time at);
+    static bool others_first(const channel_access& c, station_time turn_at);
     static unsigned chances(const channel_access& c);
     static bool several(const channel_access& c);
-    static bool regular(const channel_access& c, sim_time now);
+    static bool regular(const channel_access& c, station_time now);
     static unsigned regulars_ahead(const channel_access& c);
     static unsigned first_slots(const channel_access& c);
     static bool hidden_ahead(const channel_access& c);
-    static sim_time hidden_turn(const channel_access& c);
-    static sim_time hidden_answer(const channel_access& c, address asked);
+    static station_time hidden_turn(const channel_access& c);
+    static station_time hidden_answer(const channel_access& c, address asked);
 };
 
-void channel_access::set_modes(int bandwidth_hz, sim_time longest_preamble)
+void channel_access::set_modes(int bandwidth_hz, station_time longest_preamble)
 {
     d_wideband = bandwidth_hz > narrow_hz;
     d_longest_preamble = longest_preamble;
@@ -75,13 +75,13 @@ double channel_access::hold_s() const
     return d_config.hold_s > 0 ? d_config.hold_s : d_wideband ? 0.02 : 0.1;
 }
 
-sim_time channel_access::noticed_after() const
+station_time channel_access::noticed_after() const
 {
     return d_senses ? from_seconds(d_config.carrier_detect_s)
                     : d_longest_preamble + from_seconds(d_config.rx_latency_s);
 }
 
-sim_time channel_access::guard_time() const
+station_time channel_access::guard_time() const
 {
     // Another station may answer: its turnaround (ours goes on at the same time), our delay in
     // noticing it. All count with the slowest one, so that all have the same slots.
@@ -97,7 +97,7 @@ double channel_access::rules::slowest_s(const channel_access& c)
     return most;
 }
 
-void channel_access::timed(sim_time begin, address a)
+void channel_access::timed(station_time begin, address a)
 {
     const double s = to_seconds(begin - d_busy_end);
     if (d_asked != a || d_heard_at.count(a.raw()) == 0 || s < 0 ||
@@ -118,7 +118,7 @@ double channel_access::answer_wait_s() const
                      to_seconds(d_longest_preamble);
 }
 
-void channel_access::heard(sim_time now, address a)
+void channel_access::heard(station_time now, address a)
 {
     if (a == d_config.own || a.is_group() ||
         (d_heard_at.size() >= max_stations && d_heard_at.count(a.raw()) == 0)) {
@@ -135,7 +135,7 @@ void channel_access::heard(sim_time now, address a)
     d_hidden_at.erase(a.raw());
 }
 
-void channel_access::overheard(sim_time now, address to, bool acked, bool data)
+void channel_access::overheard(station_time now, address to, bool acked, bool data)
 {
     if (to == d_config.own || to.is_group() || d_heard_at.count(to.raw()) != 0 ||
         (d_hidden_at.size() >= max_stations && d_hidden_at.count(to.raw()) == 0)) {
@@ -146,8 +146,9 @@ void channel_access::overheard(sim_time now, address to, bool acked, bool data)
     }
     d_hidden_at[to.raw()] = now;
     if (acked && !d_acked_hidden) {
-        d_hidden_served = now - d_busy_end +
-                          (d_hidden_run == to.raw() ? d_hidden_served : sim_time::zero());
+        d_hidden_served =
+            now - d_busy_end +
+            (d_hidden_run == to.raw() ? d_hidden_served : station_time::zero());
         d_hidden_run = to.raw();
         d_share.served(to, now - from_seconds(answer_s)); // before this answer
     }
@@ -155,37 +156,37 @@ void channel_access::overheard(sim_time now, address to, bool acked, bool data)
     d_data_for_hidden = d_data_for_hidden || data;
 }
 
-void channel_access::ended(sim_time end, std::optional<address> asked)
+void channel_access::ended(station_time end, std::optional<address> asked)
 {
     d_busy_end = end;
     d_asked = asked;
     const bool hidden = asked && d_hidden_at.count(asked->raw()) != 0;
-    d_hidden_until = end + (hidden ? rules::hidden_turn(*this) : sim_time::zero());
-    d_hidden_wait = hidden ? rules::hidden_answer(*this, *asked) : sim_time::zero();
+    d_hidden_until = end + (hidden ? rules::hidden_turn(*this) : station_time::zero());
+    d_hidden_wait = hidden ? rules::hidden_answer(*this, *asked) : station_time::zero();
     d_acked_hidden = d_data_for_hidden = false;
 }
 
 // How long a hidden station may transmit that was just addressed: it answers data, and goes on with its
 // own unless it knows that we have waited longer. Whoever is not on the list cannot know, and tries.
-sim_time channel_access::rules::hidden_answer(const channel_access& c, address asked)
+station_time channel_access::rules::hidden_answer(const channel_access& c, address asked)
 {
     if (c.d_share.is_ahead(c.d_config.own, asked)) {
         const bool goes_on = 2 * c.d_hidden_served < c.turn_length(); // others_first(c)
         return c.d_data_for_hidden ? c.guard_time() + from_seconds(answer_s)
                : goes_on           ? hidden_turn(c)
-                                   : sim_time::zero();
+                                   : station_time::zero();
     }
     return c.d_data_for_hidden || c.d_share.has(c.d_config.own) ? hidden_turn(c)
-                                                                : sim_time::zero();
+                                                                : station_time::zero();
 }
 
-sim_time channel_access::rules::hidden_turn(const channel_access& c)
+station_time channel_access::rules::hidden_turn(const channel_access& c)
 {
     return c.guard_time() + c.turn_length() + c.d_longest_preamble +
            from_seconds(answer_s);
 }
 
-sim_time channel_access::clear_at(sim_time at, sim_time free_at) const
+station_time channel_access::clear_at(station_time at, station_time free_at) const
 {
     return at > free_at + shared_slot() ? std::max(at, d_hidden_until) : at;
 }
@@ -198,7 +199,7 @@ bool channel_access::rules::hidden_ahead(const channel_access& c)
 }
 
 // Our part of the cycle in which each station that has data gets the channel once.
-sim_time channel_access::turn_length() const
+station_time channel_access::turn_length() const
 {
     const size_t n = std::max(d_share.recent(),
                               d_share.stations() + (d_share.has(d_config.own) ? 0 : 1));
@@ -208,7 +209,7 @@ sim_time channel_access::turn_length() const
 }
 
 // Nobody but those in the present exchange could begin for longer than a longest transmission.
-bool channel_access::rules::held_long(const channel_access& c, sim_time at)
+bool channel_access::rules::held_long(const channel_access& c, station_time at)
 {
     return at - c.d_gap_at > from_seconds(c.d_config.max_transmission_s + answer_s);
 }
@@ -216,7 +217,7 @@ bool channel_access::rules::held_long(const channel_access& c, sim_time at)
 // Another transmission of ours, so long, would keep out for too long whoever was not heard yet: at
 // first soon, then after ever longer times. The other end of the link finds the same a moment later,
 // so that both give way.
-bool channel_access::gap_due(sim_time at, sim_time length) const
+bool channel_access::gap_due(station_time at, station_time length) const
 {
     const double gap_s =
         to_seconds(guard_time()) + few_new_slots * to_seconds(shared_slot());
@@ -231,14 +232,14 @@ bool channel_access::gap_due(sim_time at, sim_time length) const
 }
 
 // There may be stations that could not begin for long.
-bool channel_access::rules::crowded(const channel_access& c, sim_time at)
+bool channel_access::rules::crowded(const channel_access& c, station_time at)
 {
     return held_long(c, at) || c.gap_due(at, from_seconds(c.d_config.max_transmission_s));
 }
 
 // Another station has waited longer for its turn. Of two alone that is the other end of the link:
 // without data in its answer it has none, or gives way, and then we do as well.
-bool channel_access::rules::others_first(const channel_access& c, sim_time turn_at)
+bool channel_access::rules::others_first(const channel_access& c, station_time turn_at)
 {
     if (c.d_share.ahead_of(c.d_config.own) == 0) {
         return false;
@@ -254,13 +255,13 @@ bool channel_access::rules::others_first(const channel_access& c, sim_time turn_
              2 * c.d_served_time < c.turn_length());
 }
 
-bool channel_access::must_yield(sim_time turn_at, double length_s) const
+bool channel_access::must_yield(station_time turn_at, double length_s) const
 {
     return gap_due(turn_at, from_seconds(length_s)) ||
            rules::others_first(*this, turn_at);
 }
 
-void channel_access::began(sim_time begin, address a)
+void channel_access::began(station_time begin, address a)
 {
     if (begin - d_busy_end < guard_time() + shared_slot() / 2) {
         return;
@@ -282,13 +283,13 @@ void channel_access::began(sim_time begin, address a)
     d_served = false;
 }
 
-bool channel_access::heard_since(sim_time t, address a) const
+bool channel_access::heard_since(station_time t, address a) const
 {
     const auto it = d_heard_at.find(a.raw());
     return it != d_heard_at.end() && it->second > t;
 }
 
-bool channel_access::others_since(sim_time t, address a) const
+bool channel_access::others_since(station_time t, address a) const
 {
     return d_unknown_at > t ||
            std::any_of(d_heard_at.begin(), d_heard_at.end(), [&](const auto& e) {
@@ -296,7 +297,7 @@ bool channel_access::others_since(sim_time t, address a) const
            });
 }
 
-void channel_access::began_unknown(sim_time noticed, bool may_be_answer)
+void channel_access::began_unknown(station_time noticed, bool may_be_answer)
 {
     d_unknown_at = noticed;
     if (!may_be_answer && noticed - d_busy_end >= guard_time()) {
@@ -306,7 +307,7 @@ void channel_access::began_unknown(sim_time noticed, bool may_be_answer)
     }
 }
 
-sim_time channel_access::shared_slot() const
+station_time channel_access::shared_slot() const
 {
     // Whoever keys first must have been noticed before the next slot begins. How long a station
     // takes to key after others is in guard_time(), so slots are the same for all.
@@ -333,7 +334,7 @@ bool channel_access::rules::several(const channel_access& c)
 }
 
 // All others know of us, by what was answered.
-bool channel_access::rules::regular(const channel_access& c, sim_time now)
+bool channel_access::rules::regular(const channel_access& c, station_time now)
 {
     return c.d_known_at && now - *c.d_known_at < station_memory && c.d_unheard < 2;
 }
@@ -368,7 +369,7 @@ unsigned channel_access::rules::first_slots(const channel_access& c)
 // Slots to wait on the free channel. The first ones are for stations that are not on the list: those that
 // the others do not know of draw one, the others have one each where several may begin. Then all
 // others follow in the order in which they have waited.
-unsigned channel_access::contention_slot(sim_time end, size_t peers)
+unsigned channel_access::contention_slot(station_time end, size_t peers)
 {
     constexpr unsigned last_slots = 4;
     if (!shared() && !rules::crowded(*this, end)) {
@@ -396,7 +397,7 @@ unsigned channel_access::contention_slot(sim_time end, size_t peers)
                                       : d_random() % new_slots);
 }
 
-sim_time channel_access::wait_of_others(sim_time end, size_t peers)
+station_time channel_access::wait_of_others(station_time end, size_t peers)
 {
     if (d_config.slot > 0) {
         return std::max(from_seconds(d_config.slot_s * (d_config.slot + 1)),
@@ -413,13 +414,13 @@ sim_time channel_access::wait_of_others(sim_time end, size_t peers)
                                   d_longest_preamble)
                    : rules::hidden_turn(*this);
     }
-    const sim_time wait =
+    const station_time wait =
         guard_time() + static_cast<int>(contention_slot(end, peers)) * shared_slot();
     return wait +
            (rules::hidden_ahead(*this) ? rules::hidden_turn(*this) : d_hidden_wait);
 }
 
-sim_time channel_access::wait_after_own(sim_time end, bool to_group, size_t peers)
+station_time channel_access::wait_after_own(station_time end, bool to_group, size_t peers)
 {
     // While there is no third station, the other one may begin before us, even if it was not
     // addressed (wait_of_heard()): nothing is left to chance.
@@ -428,7 +429,8 @@ sim_time channel_access::wait_after_own(sim_time end, bool to_group, size_t peer
     return last ? guard_time() : wait_of_others(end, peers);
 }
 
-sim_time channel_access::wait_of_heard(sim_time end, bool non_arq_alone, size_t peers)
+station_time
+channel_access::wait_of_heard(station_time end, bool non_arq_alone, size_t peers)
 {
     // After data without ARQ nobody owes an answer, and who has sent them waits until all others
     // could have begun. Others that nobody hears may do so at the same time.
@@ -437,7 +439,7 @@ sim_time channel_access::wait_of_heard(sim_time end, bool non_arq_alone, size_t 
     return free ? from_seconds(turnaround_s()) : wait_of_others(end, peers);
 }
 
-sim_time channel_access::back_off(unsigned silent, bool later)
+station_time channel_access::back_off(unsigned silent, bool later)
 {
     // The silence may be that of two that called each other: they never choose the same slot.
     // Others that collided with us draw among more slots each time.
@@ -446,15 +448,17 @@ sim_time channel_access::back_off(unsigned silent, bool later)
     return (2 * k + (later ? 1u : 0u)) * shared_slot();
 }
 
-void channel_access::begin_own(sim_time now, bool in_turn, bool with_data)
+void channel_access::begin_own(station_time now, bool in_turn, bool with_data)
 {
     began(now, d_config.own);
     if (!in_turn || !shared() || d_share.ahead_of(d_config.own) == 0)
-        d_served_time = sim_time::zero();
+        d_served_time = station_time::zero();
     d_served = with_data;
 }
 
-void channel_access::end_own_data(sim_time now, sim_time begin, bool answer_wanted)
+void channel_access::end_own_data(station_time now,
+                                  station_time begin,
+                                  bool answer_wanted)
 {
     d_share.served(d_config.own, begin);
     d_served_time += now - begin;
@@ -473,7 +477,7 @@ bool channel_access::contended() const
     return shared() && (d_unheard > 0 || !d_share.has(d_config.own));
 }
 
-void channel_access::forget(sim_time now)
+void channel_access::forget(station_time now)
 {
     for (auto it = d_heard_at.begin(); it != d_heard_at.end();) {
         if (now - it->second <= station_memory) {

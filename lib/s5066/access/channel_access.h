@@ -3,8 +3,8 @@
 #pragma once
 
 #include "s5066/access/channel_share.h"
-#include "s5066/address.h"
-#include "s5066/node_config.h"
+#include "s5066/config/node_config.h"
+#include "s5066/words/address.h"
 
 #include <hf/time.h>
 
@@ -34,7 +34,7 @@ public:
     }
 
     //! Modes in use: their bandwidth, Hz, and the longest preamble among them.
-    void set_modes(int bandwidth_hz, sim_time longest_preamble);
+    void set_modes(int bandwidth_hz, station_time longest_preamble);
 
     // Pauses
     //! From the end of another's transmission to keying, s.
@@ -44,29 +44,29 @@ public:
     //! From the end of an own transmission to the begin of the answer, at the most, s.
     double answer_wait_s() const;
     //! For the answer of somebody else to be noticed.
-    sim_time guard_time() const;
+    station_time guard_time() const;
     //! A slot in which a station may begin so that it is noticed before the next one.
-    sim_time shared_slot() const;
+    station_time shared_slot() const;
 
     // What happened
     //! The modem tells of carriers, so others are noticed before their preamble is over.
     void senses_carrier() { d_senses = true; }
     //! A D_PDU of \p a was received.
-    void heard(sim_time now, address a);
+    void heard(station_time now, address a);
     //! A transmission of \p a began, perhaps when everyone was free to begin.
-    void began(sim_time begin, address a);
+    void began(station_time begin, address a);
     /*! \brief What was noticed at this time was not received. Unless it may be an answer to us,
      *         perhaps several began together that nobody knows of yet.
      */
-    void began_unknown(sim_time noticed, bool may_be_answer);
+    void began_unknown(station_time noticed, bool may_be_answer);
     //! Data of \p a are in the transmission that began then.
-    void carried_data(address a, sim_time begin) { d_share.served(a, begin); }
+    void carried_data(address a, station_time begin) { d_share.served(a, begin); }
     /*! \brief A transmission of another station has ended.
      *  \param asked who may answer it; empty: nobody knows
      */
-    void ended(sim_time end, std::optional<address> asked = {});
+    void ended(station_time end, std::optional<address> asked = {});
     //! An own transmission to \p asked has ended.
-    void ended_own(sim_time end, address asked)
+    void ended_own(station_time end, address asked)
     {
         d_busy_end = end;
         d_asked = asked;
@@ -77,22 +77,22 @@ public:
      *  \details If \p to was never heard it is hidden: its transmissions are known by their
      *  answers alone, and must be given time that cannot be seen to be used.
      */
-    void overheard(sim_time now, address to, bool acked, bool data);
+    void overheard(station_time now, address to, bool acked, bool data);
     /*! \brief When a transmission that is no answer may begin which could at \p at.
      *  \param free_at first chance after the last transmission that was heard
      *  \details Not while a hidden station may be transmitting, but right after what was heard.
      */
-    sim_time clear_at(sim_time at, sim_time free_at) const;
+    station_time clear_at(station_time at, station_time free_at) const;
     /*! \brief A transmission of \p a, received whole, began on the air then. If it is an answer, all
      *         stations learn from it how long \p a takes to key.
      */
-    void timed(sim_time begin, address a);
+    void timed(station_time begin, address a);
     //! An own transmission begins: as an answer or not, with data or with what is owed alone.
-    void begin_own(sim_time now, bool in_turn, bool with_data);
+    void begin_own(station_time now, bool in_turn, bool with_data);
     //! An own transmission with data ends that began then; without an answer if none was wanted.
-    void end_own_data(sim_time now, sim_time begin, bool answer_wanted);
+    void end_own_data(station_time now, station_time begin, bool answer_wanted);
     //! An own transmission was answered.
-    void answered(sim_time now)
+    void answered(station_time now)
     {
         d_unheard = 0;
         d_known_at = now;
@@ -101,79 +101,80 @@ public:
     //! It was not; it had data or not.
     void unanswered(bool data);
     //! From time to time: stations that were not heard for long are forgotten.
-    void forget(sim_time now);
+    void forget(station_time now);
 
     // Whose turn it is
     //! There are more than two stations.
     bool shared() const { return d_heard_at.size() + d_hidden_at.size() > 1; }
     bool knows(address a) const { return d_heard_at.count(a.raw()) != 0; }
     //! A D_PDU of \p a was received after \p t, whoever it was for.
-    bool heard_since(sim_time t, address a) const;
+    bool heard_since(station_time t, address a) const;
     //! Somebody else than \p a was noticed after \p t: that \p a does not answer may be their doing.
-    bool others_since(sim_time t, address a) const;
+    bool others_since(station_time t, address a) const;
     //! Several may begin at the same time as we do now, in a transmission that is no answer.
     bool contended() const;
     //! Until the other end of a link has had its turn, s.
     double cycle_s() const { return shared() ? d_config.share_cycle_s : 0; }
     //! Our part of the cycle in which each station that has data gets the channel once.
-    sim_time turn_length() const;
+    station_time turn_length() const;
     //! What is left of it.
-    sim_time turn_left() const { return turn_length() - d_served_time; }
+    station_time turn_left() const { return turn_length() - d_served_time; }
     //! In the turn at this time, a transmission of so many seconds must not follow.
-    bool must_yield(sim_time turn_at, double length_s) const;
+    bool must_yield(station_time turn_at, double length_s) const;
     //! While others are not sensed, they have to get out of the way for longer.
     bool blind() const { return shared() && !d_senses; }
 
     // How long to wait before a transmission that is no answer, from the end of
     //! another's transmission, if this station has so many peers;
-    sim_time wait_of_others(sim_time end, size_t peers);
+    station_time wait_of_others(station_time end, size_t peers);
     //! an own one, which all or one could answer;
-    sim_time wait_after_own(sim_time end, bool to_group, size_t peers);
+    station_time wait_after_own(station_time end, bool to_group, size_t peers);
     //! one that was received, which had data without ARQ for one node alone or more than that;
-    sim_time wait_of_heard(sim_time end, bool non_arq_alone, size_t peers);
+    station_time wait_of_heard(station_time end, bool non_arq_alone, size_t peers);
     //! silence, for the so-many-th time. Of two that called each other one is \p later.
-    sim_time back_off(unsigned silent, bool later);
+    station_time back_off(unsigned silent, bool later);
 
 private:
     struct rules;
-    static constexpr sim_time never = -std::chrono::hours(1);
+    static constexpr station_time never = -std::chrono::hours(1);
 
-    sim_time noticed_after() const;
-    bool gap_due(sim_time at, sim_time length) const;
-    unsigned contention_slot(sim_time end, size_t peers);
+    station_time noticed_after() const;
+    bool gap_due(station_time at, station_time length) const;
+    unsigned contention_slot(station_time end, size_t peers);
 
     const node_config& d_config;
     std::mt19937_64& d_random;
     bool d_wideband = false;
-    sim_time d_longest_preamble{};
-    bool d_senses = false;                   // the modem has a carrier detector
-    std::map<uint32_t, sim_time> d_heard_at; // other stations on the channel, when last
-    std::map<uint32_t, sim_time>
+    station_time d_longest_preamble{};
+    bool d_senses = false; // the modem has a carrier detector
+    std::map<uint32_t, station_time>
+        d_heard_at; // other stations on the channel, when last
+    std::map<uint32_t, station_time>
         d_hidden_at; // that others answer and we never heard, when last
     std::map<uint32_t, double> d_keys_after; // s, of those whose answers were heard
-    std::optional<sim_time> d_shared_at;     // a third station was heard, when last
-    sim_time d_newest_heard_at{};            // the last of them for the first time
-    sim_time d_unknown_at = never;           // what was not received, when last
+    std::optional<station_time> d_shared_at; // a third station was heard, when last
+    station_time d_newest_heard_at{};        // the last of them for the first time
+    station_time d_unknown_at = never;       // what was not received, when last
     channel_share d_share;
-    bool d_served = false;     // our part of the channel since others could last begin
-    sim_time d_served_time{};  // of it, on the air
-    unsigned d_unheard = 0;    // transmissions in a row without an answer
-    bool d_unsure = false;     // the last one with data wants none
-    unsigned d_new_rounds = 0; // with more slots for stations that are not on the list
-    bool d_new_heard = false;  // one that all others have heard, too, is the reason
-    unsigned d_gaps = 0;       // since a station was heard for the first time
-    sim_time d_busy_end{};     // end of the last transmission of anyone
+    bool d_served = false;        // our part of the channel since others could last begin
+    station_time d_served_time{}; // of it, on the air
+    unsigned d_unheard = 0;       // transmissions in a row without an answer
+    bool d_unsure = false;        // the last one with data wants none
+    unsigned d_new_rounds = 0;    // with more slots for stations that are not on the list
+    bool d_new_heard = false;     // one that all others have heard, too, is the reason
+    unsigned d_gaps = 0;          // since a station was heard for the first time
+    station_time d_busy_end{};    // end of the last transmission of anyone
     std::optional<address> d_asked; // who may answer it
     // The transmission being received: it acknowledges data of a hidden station, it has data for it.
     bool d_acked_hidden = false, d_data_for_hidden = false;
-    sim_time
+    station_time
         d_hidden_wait{}; // for what a hidden station may send after the last transmission
-    sim_time d_hidden_until{};  // a hidden station may be transmitting
-    uint32_t d_hidden_run = 0;  // the hidden station whose data were acknowledged last
-    sim_time d_hidden_served{}; // its transmissions in a row
-    std::optional<sim_time> d_known_at; // our last transmission that was heard
-    uint32_t d_last_began = 0;          // who was the last to begin on the free channel
-    sim_time d_gap_at{}; // end of the last pause in which everyone could begin
+    station_time d_hidden_until{}; // a hidden station may be transmitting
+    uint32_t d_hidden_run = 0;     // the hidden station whose data were acknowledged last
+    station_time d_hidden_served{};         // its transmissions in a row
+    std::optional<station_time> d_known_at; // our last transmission that was heard
+    uint32_t d_last_began = 0; // who was the last to begin on the free channel
+    station_time d_gap_at{};   // end of the last pause in which everyone could begin
 };
 
 } // namespace gr::hf::s5066

@@ -11,7 +11,7 @@ namespace {
 constexpr size_t max_stations = 64;
 } // namespace
 
-void channel_share::served(address a, sim_time begin)
+void channel_share::served(address a, station_time begin)
 {
     if (a.is_group()) {
         return;
@@ -42,7 +42,7 @@ void channel_share::began_first(address a)
     if (!has(a)) {
         return;
     }
-    const sim_time t = d_served.at(a.raw()).last;
+    const station_time t = d_served.at(a.raw()).last;
     for (auto& [raw, s] : d_served) {
         s.left = s.left || s.last < t;
     }
@@ -65,7 +65,7 @@ unsigned channel_share::ahead_of(address a) const
     if (!has(a)) {
         return 0;
     }
-    const sim_time t = d_served.at(a.raw()).last;
+    const station_time t = d_served.at(a.raw()).last;
     return static_cast<unsigned>(
         std::count_if(d_served.begin(), d_served.end(), [t](const auto& e) {
             return !e.second.left && e.second.last < t;
@@ -77,7 +77,7 @@ bool channel_share::is_ahead(address a, address b) const
     return has(a) && has(b) && d_served.at(a.raw()).last < d_served.at(b.raw()).last;
 }
 
-void channel_share::forget_before(sim_time t, sim_time recent)
+void channel_share::forget_before(station_time t, station_time recent)
 {
     for (auto it = d_served.begin(); it != d_served.end();) {
         const auto& s = it->second;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/address.h"
+#include "s5066/words/address.h"
 
 #include <hf/time.h>
 
@@ -23,7 +23,7 @@ class channel_share
 {
 public:
     //! \p a began a transmission with data.
-    void served(address a, sim_time begin);
+    void served(address a, station_time begin);
     //! \p a has not been served after all: its transmission was not answered.
     void unserved(address a);
     /*! \brief \p a was the first to begin on the free channel: whoever has waited longer has
@@ -41,14 +41,14 @@ public:
     //! \p a has waited longer than \p b, and both are on the list.
     bool is_ahead(address a, address b) const;
     //! Takes out all that were served before \p t, and those not on the list before \p recent.
-    void forget_before(sim_time t, sim_time recent);
+    void forget_before(station_time t, station_time recent);
 
 private:
     struct times {
-        sim_time last{};   // begin of the last transmission with data
-        sim_time before{}; // of the one before it
-        bool once = true;  // there is none before
-        bool left = false; // not on the list any more
+        station_time last{};   // begin of the last transmission with data
+        station_time before{}; // of the one before it
+        bool once = true;      // there is none before
+        bool left = false;     // not on the list any more
     };
     std::map<uint32_t, times> d_served; // by raw address
 };

@@ -13,12 +13,12 @@ constexpr double called_patience_s = 300;
 // but not fewer than these; one less where they take long, so that whoever asks for it is told
 // within a minute.
 constexpr unsigned least_tries = 4;
-constexpr sim_time long_calling = std::chrono::seconds(45);
+constexpr station_time long_calling = std::chrono::seconds(45);
 // A station that is not heard for so long on a channel that others use is not there.
-constexpr sim_time longest_doubt = std::chrono::hours(1);
+constexpr station_time longest_doubt = std::chrono::hours(1);
 } // namespace
 
-bool soft_links::tried_enough(sim_time now, const peer& p) const
+bool soft_links::tried_enough(station_time now, const peer& p) const
 {
     const unsigned most = d_node.config.link_tries;
     const unsigned half = std::max(least_tries, most / 2);
@@ -29,16 +29,16 @@ bool soft_links::tried_enough(sim_time now, const peer& p) const
 
 // "Not responding" is true of a peer that says nothing on a quiet channel. On one that others use, the
 // calls or their answers may have met other transmissions; a peer that is heard otherwise is there.
-bool soft_links::gone(sim_time now, const peer& p) const
+bool soft_links::gone(station_time now, const peer& p) const
 {
-    const sim_time since = p.turn.silent_since;
+    const station_time since = p.turn.silent_since;
     const bool there = d_access.heard_since(since, p.addr);
     const bool late = !d_access.heard_since(now - longest_doubt, p.addr) &&
                       now - since >= longest_doubt;
     return late || (!there && !d_access.others_since(since, p.addr));
 }
 
-void soft_links::on_silence(sim_time now, peer& p)
+void soft_links::on_silence(station_time now, peer& p)
 {
     switch (p.link.state) {
     case link_state::calling:
@@ -61,7 +61,7 @@ void soft_links::on_silence(sim_time now, peer& p)
     }
 }
 
-void soft_links::check(sim_time now)
+void soft_links::check(station_time now)
 {
     for (auto& [raw, q] : d_node.peers) {
         peer& p = *q;

@@ -13,9 +13,9 @@ namespace {
 // One in use, one just long enough to find out which of two hard links takes precedence.
 constexpr unsigned max_exclusive_links = 2;
 // A link that was idle for so long ends for one that another station asks for.
-constexpr sim_time idle_enough = std::chrono::seconds(10);
+constexpr station_time idle_enough = std::chrono::seconds(10);
 // Before the next request to a station that has too many links.
-constexpr sim_time pause_after_refusal = std::chrono::seconds(30);
+constexpr station_time pause_after_refusal = std::chrono::seconds(30);
 } // namespace
 
 unsigned soft_links::count() const
@@ -88,7 +88,7 @@ bool soft_links::call_due(const peer& p, const gr::hf::mode& last) const
 }
 
 // The link that was idle for longest is given up.
-void soft_links::make_room(sim_time idle_since)
+void soft_links::make_room(station_time idle_since)
 {
     peer* oldest = nullptr;
     for (auto& [raw, q] : d_node.peers) {
@@ -103,7 +103,7 @@ void soft_links::make_room(sim_time idle_since)
     }
 }
 
-void soft_links::call(sim_time now, peer& p)
+void soft_links::call(station_time now, peer& p)
 {
     if (count() >= d_node.config.max_links && p.link.none() && !p.link.wants_exclusive) {
         make_room(now);
@@ -120,7 +120,7 @@ void soft_links::call(sim_time now, peer& p)
                          (p.arq.large ? ", asking for large windows" : ""));
 }
 
-void soft_links::made(sim_time now, peer& p, bool exclusive)
+void soft_links::made(station_time now, peer& p, bool exclusive)
 {
     if (p.link.exclusive) {
         d_events.push_back({ p.addr, false }); // the peer has started anew
@@ -164,7 +164,7 @@ void soft_links::closed(peer& p)
     p.end_connection();
 }
 
-void soft_links::lost(sim_time now, peer& p, unidata_reject_reason reason)
+void soft_links::lost(station_time now, peer& p, unidata_reject_reason reason)
 {
     d_node.log.trace(now, "link with " + p.addr.to_string() + " failed");
     ++d_node.stats.links_failed;
@@ -190,7 +190,7 @@ void soft_links::lost(sim_time now, peer& p, unidata_reject_reason reason)
     d_node.upper.update_flow();
 }
 
-void soft_links::make_exclusive(sim_time now, address a, peer* p)
+void soft_links::make_exclusive(station_time now, address a, peer* p)
 {
     if (!p) {
         d_events.push_back({ a, false });
@@ -209,7 +209,7 @@ void soft_links::make_exclusive(sim_time now, address a, peer* p)
     }
 }
 
-void soft_links::begin_break(sim_time now, address a, link_break_reason why)
+void soft_links::begin_break(station_time now, address a, link_break_reason why)
 {
     peer* p = d_node.find_peer(a);
     if (!p) {
@@ -231,7 +231,7 @@ void soft_links::begin_break(sim_time now, address a, link_break_reason why)
     p->turn.ready_at = std::min(p->turn.ready_at, now);
 }
 
-void soft_links::break_nonexclusive(sim_time now)
+void soft_links::break_nonexclusive(station_time now)
 {
     for (auto& [raw, p] : d_node.peers) {
         if (p->link.made() && !p->link.exclusive) {
@@ -265,7 +265,7 @@ soft_links::control soft_links::next_control(peer& p) const
     return c;
 }
 
-void soft_links::tell(sim_time now)
+void soft_links::tell(station_time now)
 {
     while (!d_events.empty()) {
         const event e = d_events.front();
@@ -302,7 +302,10 @@ std::optional<link_reject_reason> soft_links::refusal(const peer& p, bool exclus
     return std::nullopt;
 }
 
-bool soft_links::on_request(sim_time now, peer& p, unsigned bits, const non_arq_header& h)
+bool soft_links::on_request(station_time now,
+                            peer& p,
+                            unsigned bits,
+                            const non_arq_header& h)
 {
     const bool exclusive = bits & 1;
     const uint16_t id = h.c_pdu_id;
@@ -346,7 +349,7 @@ bool soft_links::on_request(sim_time now, peer& p, unsigned bits, const non_arq_
 }
 
 // T_FIRST
-sim_time soft_links::first_data_wait() const
+station_time soft_links::first_data_wait() const
 {
     const auto& c = d_node.config;
     return from_seconds(c.first_data_s > 0
@@ -354,7 +357,7 @@ sim_time soft_links::first_data_wait() const
                             : 2 * (c.peer_turnaround_s + 10) + 30 + d_access.cycle_s());
 }
 
-bool soft_links::on_accepted(sim_time now, peer& p, const non_arq_header& h)
+bool soft_links::on_accepted(station_time now, peer& p, const non_arq_header& h)
 {
     if (names_request(h.window) && h.c_pdu_id != p.link.request_id) {
         // The peer still repeats it for a link that this node knew before it started.
@@ -371,7 +374,7 @@ bool soft_links::on_accepted(sim_time now, peer& p, const non_arq_header& h)
     return true;
 }
 
-void soft_links::refused(sim_time now, peer& p, link_reject_reason why)
+void soft_links::refused(station_time now, peer& p, link_reject_reason why)
 {
     if (why != link_reject_reason::unknown || p.link.wants_exclusive) {
         lost(now, p, unidata_reject_reason::not_responding);
@@ -396,7 +399,10 @@ void soft_links::end_quietly(peer& p)
     });
 }
 
-bool soft_links::on_c_pdu(sim_time now, peer& p, const c_pdu& c, const non_arq_header& h)
+bool soft_links::on_c_pdu(station_time now,
+                          peer& p,
+                          const c_pdu& c,
+                          const non_arq_header& h)
 {
     switch (c.type) {
     case c_pdu_type::link_request:

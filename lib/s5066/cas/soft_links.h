@@ -3,8 +3,8 @@
 #pragma once
 
 #include "s5066/access/channel_access.h"
-#include "s5066/dts/d_pdu_maker.h"
-#include "s5066/node_context.h"
+#include "s5066/dts/peer/node_context.h"
+#include "s5066/dts/tx/d_pdu_maker.h"
 
 #include <deque>
 #include <optional>
@@ -42,25 +42,25 @@ public:
     bool may_call(const peer& p) const;
     //! It is due with the transmission that begins; the last one was in that mode.
     bool call_due(const peer& p, const gr::hf::mode& last) const;
-    void call(sim_time now, peer& p);
+    void call(station_time now, peer& p);
     //! An exclusive link is wanted; a peer that nothing can be known of is nullptr.
-    void make_exclusive(sim_time now, address a, peer* p);
+    void make_exclusive(station_time now, address a, peer* p);
 
     // Ending
-    void begin_break(sim_time now, address a, link_break_reason why);
-    void break_nonexclusive(sim_time now);
+    void begin_break(station_time now, address a, link_break_reason why);
+    void break_nonexclusive(station_time now);
     //! It has failed: what waits is given up.
-    void lost(sim_time now, peer& p, unidata_reject_reason reason);
+    void lost(station_time now, peer& p, unidata_reject_reason reason);
     //! It is over, whether the peer knows it or not.
     void closed(peer& p);
     //! The peer did not answer a transmission.
-    void on_silence(sim_time now, peer& p);
+    void on_silence(station_time now, peer& p);
     //! From time to time, while the channel is free: idle links end.
-    void check(sim_time now);
+    void check(station_time now);
 
     // C_PDUs
     //! A link control C_PDU came. \return true: a link is made with it
-    bool on_c_pdu(sim_time now, peer& p, const c_pdu& c, const non_arq_header& h);
+    bool on_c_pdu(station_time now, peer& p, const c_pdu& c, const non_arq_header& h);
     //! Link control of the transmission that begins.
     struct control {
         std::vector<d_pdu> d_pdus;
@@ -69,7 +69,7 @@ public:
     control next_control(peer& p) const;
 
     //! Tells the sublayer above what has happened to exclusive links.
-    void tell(sim_time now);
+    void tell(station_time now);
 
 private:
     struct event {
@@ -80,19 +80,19 @@ private:
     unsigned exclusive_links() const;
     bool offers_large(const peer& p) const;
     bool upgrade_due(const peer& p, const gr::hf::mode& last) const;
-    void make_room(sim_time idle_since);
-    bool tried_enough(sim_time now, const peer& p) const;
-    bool gone(sim_time now, const peer& p) const;
+    void make_room(station_time idle_since);
+    bool tried_enough(station_time now, const peer& p) const;
+    bool gone(station_time now, const peer& p) const;
     std::optional<link_reject_reason> refusal(const peer& p, bool exclusive) const;
-    bool on_request(sim_time now, peer& p, unsigned bits, const non_arq_header& h);
-    bool on_accepted(sim_time now, peer& p, const non_arq_header& h);
-    void made(sim_time now, peer& p, bool exclusive);
-    sim_time first_data_wait() const;
+    bool on_request(station_time now, peer& p, unsigned bits, const non_arq_header& h);
+    bool on_accepted(station_time now, peer& p, const non_arq_header& h);
+    void made(station_time now, peer& p, bool exclusive);
+    station_time first_data_wait() const;
     //! Reception window of a link control C_PDU.
     uint16_t window_of(const peer& p, c_pdu_type type) const;
     //! The reception window of the peer's request or acceptance.
     void note_large(peer& p, uint16_t window);
-    void refused(sim_time now, peer& p, link_reject_reason why);
+    void refused(station_time now, peer& p, link_reject_reason why);
     static void end_quietly(peer& p);
     d_pdu make_c_pdu(const peer& p, c_pdu_type type, uint8_t low, uint16_t id) const;
     void push_c_pdu(peer& p, c_pdu_type type, uint8_t low);

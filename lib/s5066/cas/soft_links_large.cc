@@ -3,7 +3,7 @@
 // Agreement on large windows (S5066-EP5) between two of our nodes.
 #include "s5066/cas/link_window.h"
 #include "s5066/cas/soft_links.h"
-#include "s5066/dts/segment_length.h"
+#include "s5066/dts/tx/segment_length.h"
 
 namespace gr::hf::s5066 {
 

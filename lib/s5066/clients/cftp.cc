@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/clients/cftp.h"
 
-#include "s5066/octets.h"
+#include "s5066/words/octets.h"
 
 #include <algorithm>
 

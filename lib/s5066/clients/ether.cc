@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/clients/ether.h"
 
-#include "s5066/octets.h"
-#include "s5066/sis/sis.h"
+#include "s5066/pdu/s_primitive.h"
+#include "s5066/words/octets.h"
 
 #include <algorithm>
 

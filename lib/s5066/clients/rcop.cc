@@ -3,7 +3,7 @@
 #include "s5066/clients/rcop.h"
 
 #include "s5066/clients/bftp.h"
-#include "s5066/octets.h"
+#include "s5066/words/octets.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -63,7 +63,7 @@ rcop_assembler::rcop_assembler() : rcop_assembler(config{}, bftp_message_octets)
 rcop_assembler::rcop_assembler(const config& c, length_function length)
     : d_config(c), d_length(std::move(length))
 {
-    if (c.max_messages == 0 || c.max_octets == 0 || c.forget_after <= sim_time(0))
+    if (c.max_messages == 0 || c.max_octets == 0 || c.forget_after <= station_time(0))
         throw std::invalid_argument("RCOP: max_messages " +
                                     std::to_string(c.max_messages) + ", max_octets " +
                                     std::to_string(c.max_octets) + ", forget_after " +
@@ -71,7 +71,7 @@ rcop_assembler::rcop_assembler(const config& c, length_function length)
                                     " s: allowed are values above 0");
 }
 
-std::optional<rcop_message> rcop_assembler::u_pdu_in(sim_time now,
+std::optional<rcop_message> rcop_assembler::u_pdu_in(station_time now,
                                                      const address& source,
                                                      uint8_t source_sap,
                                                      const uint8_t* p,
@@ -141,7 +141,7 @@ bool rcop_assembler::same_message(const partial& m, const rcop_segment& s)
            (old == m.segments.end() || old->second == s.data);
 }
 
-rcop_assembler::messages::iterator rcop_assembler::add(sim_time now,
+rcop_assembler::messages::iterator rcop_assembler::add(station_time now,
                                                        const key& k,
                                                        rcop_segment s,
                                                        std::optional<uint64_t> length)
@@ -176,7 +176,7 @@ void rcop_assembler::forget(messages::iterator it)
     erase(it);
 }
 
-void rcop_assembler::make_room(sim_time now, const key& keep)
+void rcop_assembler::make_room(station_time now, const key& keep)
 {
     for (;;) {
         auto oldest = d_partial.end();

@@ -4,7 +4,7 @@
 
 #include "s5066/clients/segment.h"
 
-#include "s5066/address.h"
+#include "s5066/words/address.h"
 
 #include <hf/time.h>
 
@@ -87,7 +87,7 @@ public:
     struct config {
         size_t max_messages = 64;      //!< incomplete ones, from all nodes
         size_t max_octets = 64u << 20; //!< of data in incomplete messages
-        sim_time forget_after = from_seconds(6 * 3600.0); //!< without a segment
+        station_time forget_after = from_seconds(6 * 3600.0); //!< without a segment
     };
     struct counters {
         uint64_t malformed = 0;  //!< U_PDUs without a proper header
@@ -103,7 +103,7 @@ public:
     rcop_assembler(const config& c, length_function length);
 
     //! A U_PDU has come; gives the message that it completes.
-    std::optional<rcop_message> u_pdu_in(sim_time now,
+    std::optional<rcop_message> u_pdu_in(station_time now,
                                          const address& source,
                                          uint8_t source_sap,
                                          const uint8_t* p,
@@ -123,16 +123,16 @@ private:
         size_t octets = 0;
         uint32_t next = 0;     // first segment that is missing
         uint64_t in_order = 0; // octets before it
-        sim_time touched{};
+        station_time touched{};
     };
     using messages = std::map<key, partial>;
     //! Not another message under the same key: IDs come round, and senders start again.
     static bool same_message(const partial& m, const rcop_segment& s);
     messages::iterator
-    add(sim_time now, const key& k, rcop_segment s, std::optional<uint64_t> length);
+    add(station_time now, const key& k, rcop_segment s, std::optional<uint64_t> length);
     void erase(messages::iterator it);
     void forget(messages::iterator it);
-    void make_room(sim_time now, const key& keep);
+    void make_room(station_time now, const key& keep);
 
     config d_config;
     length_function d_length;

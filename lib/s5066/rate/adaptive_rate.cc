@@ -203,7 +203,7 @@ mode adaptive_rate_policy::message_mode(const station& s,
     return s.in.soonest(list, octets, lost_answer_s);
 }
 
-mode adaptive_rate_policy::choose(sim_time, const tx_context& c)
+mode adaptive_rate_policy::choose(station_time, const tx_context& c)
 {
     station& s = of(c.peer);
     if (c.ack_only && s.in.known() && c.silent_rounds == 0) {
@@ -246,7 +246,7 @@ double adaptive_rate_policy::longest_s(const tx_context& c) const
                     trial_blocks * to_seconds(t.block_end(0) - t.block_begin(0)));
 }
 
-void adaptive_rate_policy::on_reception(sim_time, address peer, const reception& r)
+void adaptive_rate_policy::on_reception(station_time, address peer, const reception& r)
 {
     station& s = of(peer);
     note_answer(s, r);
@@ -306,7 +306,7 @@ void adaptive_rate_policy::try_faster(station& s, const reception& r) const
     }
 }
 
-void adaptive_rate_policy::on_frames(sim_time,
+void adaptive_rate_policy::on_frames(station_time,
                                      address peer,
                                      const mode& m,
                                      unsigned sent,
@@ -335,7 +335,7 @@ void adaptive_rate_policy::on_frames(sim_time,
     }
 }
 
-void adaptive_rate_policy::on_silence(sim_time, address peer)
+void adaptive_rate_policy::on_silence(station_time, address peer)
 {
     station& s = of(peer);
     if (!s.sent) {
@@ -352,7 +352,7 @@ void adaptive_rate_policy::on_silence(sim_time, address peer)
     }
 }
 
-void adaptive_rate_policy::on_advice(sim_time, address peer, const mode& m)
+void adaptive_rate_policy::on_advice(station_time, address peer, const mode& m)
 {
     station& s = of(peer);
     if (!s.advised || *s.advised != m) {

@@ -25,19 +25,19 @@ public:
     explicit adaptive_rate_policy(const rate_range& range,
                                   unsigned window = usual_window);
 
-    mode choose(sim_time now, const tx_context& c) override;
+    mode choose(station_time now, const tx_context& c) override;
     mode_reason why() const override { return d_why; }
     double longest_s(const tx_context& c) const override;
-    void on_reception(sim_time now, address peer, const reception& r) override;
-    void on_frames(sim_time now,
+    void on_reception(station_time now, address peer, const reception& r) override;
+    void on_frames(station_time now,
                    address peer,
                    const mode& m,
                    unsigned sent,
                    unsigned lost,
                    double octets) override;
-    void on_silence(sim_time now, address peer) override;
+    void on_silence(station_time now, address peer) override;
     void on_window(address peer, bool large) override;
-    void on_advice(sim_time now, address peer, const mode& m) override;
+    void on_advice(station_time now, address peer, const mode& m) override;
     std::optional<mode> advice(address peer) const override;
     std::optional<size_t> segment_octets(address peer, const mode& m) const override;
 

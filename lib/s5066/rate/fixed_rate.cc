@@ -66,7 +66,7 @@ const char* fixed_rate_policy::channel_of(const station& s) const
     return s.in.fading() || s.surprise_loss > surprising_loss ? faded : steady;
 }
 
-mode fixed_rate_policy::choose(sim_time, const tx_context& c)
+mode fixed_rate_policy::choose(station_time, const tx_context& c)
 {
     if (!c.ack_only) {
         return d_data;
@@ -84,7 +84,7 @@ mode fixed_rate_policy::choose(sim_time, const tx_context& c)
     });
 }
 
-void fixed_rate_policy::on_reception(sim_time, address peer, const reception& r)
+void fixed_rate_policy::on_reception(station_time, address peer, const reception& r)
 {
     if (!r.read || r.block_snr_db.empty() ||
         (d_stations.size() >= max_stations && d_stations.count(peer.raw()) == 0)) {

@@ -24,8 +24,8 @@ public:
         : d_data(data), d_acks(std::move(acks)), d_lost_ack_s(lost_ack_s)
     {
     }
-    mode choose(sim_time now, const tx_context& c) override;
-    void on_reception(sim_time now, address peer, const reception& r) override;
+    mode choose(station_time now, const tx_context& c) override;
+    void on_reception(station_time now, address peer, const reception& r) override;
 
     /*! \brief Time that an acknowledgement costs on average, in seconds.
      *  \param m its mode

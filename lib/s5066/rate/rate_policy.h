@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/address.h"
+#include "s5066/words/address.h"
 
 #include <hf/mode.h>
 #include <hf/modem_user.h>
@@ -60,7 +60,7 @@ class rate_policy
 public:
     virtual ~rate_policy() = default;
     //! The mode of the next transmission. Must be one of mode::all().
-    virtual mode choose(sim_time now, const tx_context& c) = 0;
+    virtual mode choose(station_time now, const tx_context& c) = 0;
     //! Why it chose the mode that it chose last.
     virtual mode_reason why() const { return mode_reason::setting; }
     //! The longest that the transmission just chosen should be, in seconds.
@@ -70,13 +70,13 @@ public:
         return 127.5;
     }
     //! A transmission of \p peer was heard.
-    virtual void on_reception(sim_time now, address peer, const reception& r)
+    virtual void on_reception(station_time now, address peer, const reception& r)
     {
         (void)now, (void)peer, (void)r;
     }
     //! \p peer answered: of \p sent data D_PDUs of so many octets, sent in mode \p m, \p lost did not
     //! arrive whole.
-    virtual void on_frames(sim_time now,
+    virtual void on_frames(station_time now,
                            address peer,
                            const mode& m,
                            unsigned sent,
@@ -86,11 +86,11 @@ public:
         (void)now, (void)peer, (void)m, (void)sent, (void)lost, (void)octets;
     }
     //! \p peer did not answer a transmission.
-    virtual void on_silence(sim_time now, address peer) { (void)now, (void)peer; }
+    virtual void on_silence(station_time now, address peer) { (void)now, (void)peer; }
     //! \p peer was asked for a link, or has asked: it has large windows, as we have, or not.
     virtual void on_window(address peer, bool large) { (void)peer, (void)large; }
     //! \p peer advises to send to it in mode \p m.
-    virtual void on_advice(sim_time now, address peer, const mode& m)
+    virtual void on_advice(station_time now, address peer, const mode& m)
     {
         (void)now, (void)peer, (void)m;
     }

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/rate/rate_range.h"
 
-#include "s5066/eow.h"
+#include "s5066/words/eow.h"
 
 #include <algorithm>
 #include <map>

@@ -29,7 +29,7 @@ bool hard_links::wins(const session& next) const
     return next.link.remote == old.link.remote && next.link.type > old.link.type;
 }
 
-void hard_links::send(sim_time now, address a, s_pdu_type type, uint8_t low)
+void hard_links::send(station_time now, address a, s_pdu_type type, uint8_t low)
 {
     s_pdu s;
     s.type = type;
@@ -37,7 +37,7 @@ void hard_links::send(sim_time now, address a, s_pdu_type type, uint8_t low)
     d_user.to_node(now, a, s);
 }
 
-void hard_links::refuse(sim_time now, address a, uint8_t reason)
+void hard_links::refuse(station_time now, address a, uint8_t reason)
 {
     send(now, a, s_pdu_type::hard_link_rejected, reason);
 }
@@ -56,7 +56,7 @@ void hard_links::tell_terminated(const session& s, hard_link_end_reason why)
     }
 }
 
-void hard_links::establish(sim_time now,
+void hard_links::establish(station_time now,
                            const hard_link_user::bound& by,
                            const hard_link& l)
 {
@@ -82,7 +82,7 @@ void hard_links::establish(sim_time now,
 }
 
 // The session that wins takes the place of the present one.
-void hard_links::take_over(sim_time now, session next)
+void hard_links::take_over(station_time now, session next)
 {
     if (d_session) {
         const session old = *d_session;
@@ -114,7 +114,7 @@ void hard_links::take_over(sim_time now, session next)
 }
 
 // Sends TERMINATE for the present session, which is none any more.
-void hard_links::give_up(sim_time now, uint8_t reason, bool tell_at_end)
+void hard_links::give_up(station_time now, uint8_t reason, bool tell_at_end)
 {
     ending e;
     e.remote = d_session->link.remote;
@@ -131,7 +131,7 @@ void hard_links::give_up(sim_time now, uint8_t reason, bool tell_at_end)
     d_endings.push_back(e);
 }
 
-void hard_links::ended(sim_time now, size_t index, hard_link_end_reason why)
+void hard_links::ended(station_time now, size_t index, hard_link_end_reason why)
 {
     const ending e = d_endings[index];
     d_endings.erase(d_endings.begin() + static_cast<std::ptrdiff_t>(index));
@@ -142,7 +142,7 @@ void hard_links::ended(sim_time now, size_t index, hard_link_end_reason why)
 }
 
 // The physical link goes, unless something else needs it.
-void hard_links::release(sim_time now, address a)
+void hard_links::release(station_time now, address a)
 {
     if (!uses(a)) {
         d_user.break_link(now, a);
@@ -150,7 +150,7 @@ void hard_links::release(sim_time now, address a)
 }
 
 // The present session is over without a handshake.
-void hard_links::drop(sim_time now)
+void hard_links::drop(station_time now)
 {
     const address a = d_session->link.remote;
     d_session.reset();
@@ -158,7 +158,7 @@ void hard_links::drop(sim_time now)
     release(now, a);
 }
 
-bool hard_links::terminate(sim_time now, client_id c, address remote)
+bool hard_links::terminate(station_time now, client_id c, address remote)
 {
     const bool ours =
         d_session && d_session->client == c && d_session->link.remote == remote;
@@ -184,7 +184,7 @@ bool hard_links::terminate(sim_time now, client_id c, address remote)
     return true;
 }
 
-void hard_links::client_gone(sim_time now, client_id c)
+void hard_links::client_gone(station_time now, client_id c)
 {
     for (auto& e : d_endings) {
         if (e.client == c) {
@@ -209,7 +209,7 @@ void hard_links::client_gone(sim_time now, client_id c)
     d_user.rules_changed(now);
 }
 
-bool hard_links::accept(sim_time now, client_id c, const hard_link& l)
+bool hard_links::accept(station_time now, client_id c, const hard_link& l)
 {
     if (!d_session || d_session->at != state::asking || d_session->client != c ||
         d_session->link.remote != l.remote) {
@@ -219,7 +219,7 @@ bool hard_links::accept(sim_time now, client_id c, const hard_link& l)
     return true;
 }
 
-bool hard_links::reject(sim_time now, client_id c, const hard_link& l, uint8_t reason)
+bool hard_links::reject(station_time now, client_id c, const hard_link& l, uint8_t reason)
 {
     if (!d_session || d_session->at != state::asking || d_session->client != c ||
         d_session->link.remote != l.remote) {
@@ -236,7 +236,7 @@ bool hard_links::reject(sim_time now, client_id c, const hard_link& l, uint8_t r
 }
 
 // Called side: accepted.
-void hard_links::set_made(sim_time now)
+void hard_links::set_made(station_time now)
 {
     d_session->at = state::made;
     send(now, d_session->link.remote, s_pdu_type::hard_link_confirm, 0);
@@ -244,7 +244,7 @@ void hard_links::set_made(sim_time now)
     d_user.rules_changed(now);
 }
 
-void hard_links::on_request(sim_time now, address from, const s_pdu& s)
+void hard_links::on_request(station_time now, address from, const s_pdu& s)
 {
     session next;
     next.link.type = s.link_type();
@@ -307,7 +307,7 @@ void hard_links::on_request(sim_time now, address from, const s_pdu& s)
     d_user.to_client(*client, s_hard_link_indication{ 1, d_session->link });
 }
 
-void hard_links::on_s_pdu(sim_time now, address from, const s_pdu& s)
+void hard_links::on_s_pdu(station_time now, address from, const s_pdu& s)
 {
     const bool waits =
         d_session && d_session->link.remote == from && d_session->at == state::requesting;
@@ -358,7 +358,7 @@ void hard_links::on_s_pdu(sim_time now, address from, const s_pdu& s)
     }
 }
 
-void hard_links::on_link_made(sim_time now, address a)
+void hard_links::on_link_made(station_time now, address a)
 {
     if (!d_session || d_session->link.remote != a || d_session->at != state::calling) {
         return;
@@ -374,7 +374,7 @@ void hard_links::on_link_made(sim_time now, address a)
     d_user.rules_changed(now);
 }
 
-void hard_links::on_link_down(sim_time now, address a)
+void hard_links::on_link_down(station_time now, address a)
 {
     for (size_t i = d_endings.size(); i-- > 0;) {
         if (d_endings[i].remote == a) {
@@ -401,7 +401,7 @@ void hard_links::on_link_down(sim_time now, address a)
     d_user.rules_changed(now);
 }
 
-void hard_links::end_all(sim_time now)
+void hard_links::end_all(station_time now)
 {
     if (d_session) {
         on_link_down(now, address(d_session->link.remote));
@@ -459,7 +459,7 @@ std::optional<hard_link> hard_links::established() const
                : std::nullopt;
 }
 
-void hard_links::on_time(sim_time now)
+void hard_links::on_time(station_time now)
 {
     for (size_t i = d_endings.size(); i-- > 0;) {
         if (i < d_endings.size() && now >= d_endings[i].deadline) {
@@ -482,10 +482,10 @@ void hard_links::on_time(sim_time now)
     }
 }
 
-std::optional<sim_time> hard_links::next_deadline() const
+std::optional<station_time> hard_links::next_deadline() const
 {
-    std::optional<sim_time> t;
-    const auto add = [&t](sim_time d) { t = t ? std::min(*t, d) : d; };
+    std::optional<station_time> t;
+    const auto add = [&t](station_time d) { t = t ? std::min(*t, d) : d; };
     for (const auto& e : d_endings) {
         add(e.deadline);
     }

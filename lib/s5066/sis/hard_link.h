@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/cas/c_pdu.h"
-#include "s5066/node_config.h"
-#include "s5066/node_stats.h"
-#include "s5066/outgoing.h"
-#include "s5066/sis/s_pdu.h"
-#include "s5066/sis/sis.h"
+#include "s5066/between/outgoing.h"
+#include "s5066/config/node_config.h"
+#include "s5066/config/node_stats.h"
+#include "s5066/pdu/c_pdu.h"
+#include "s5066/pdu/s_pdu.h"
+#include "s5066/pdu/s_primitive.h"
 
 #include <optional>
 #include <vector>
@@ -28,15 +28,15 @@ public:
     virtual ~hard_link_user() = default;
     virtual void to_client(client_id c, const s_primitive& p) = 0;
     //! By the expedited service.
-    virtual void to_node(sim_time now, address a, const s_pdu& s) = 0;
+    virtual void to_node(station_time now, address a, const s_pdu& s) = 0;
     virtual std::optional<bound> client_at(uint8_t sap) const = 0;
     //! Exclusive physical link wanted; hard_links::on_link_made() or on_link_down() tells.
-    virtual void make_link(sim_time now, address a) = 0;
-    virtual void break_link(sim_time now, address a) = 0;
+    virtual void make_link(station_time now, address a) = 0;
+    virtual void break_link(station_time now, address a) = 0;
     //! The called side needs its exclusive link for itself.
-    virtual void break_nonexclusive(sim_time now) = 0;
+    virtual void break_nonexclusive(station_time now) = 0;
     //! What hard_links::allows() says has changed.
-    virtual void rules_changed(sim_time now) = 0;
+    virtual void rules_changed(station_time now) = 0;
 };
 
 /*! \brief Hard links of one node (A.3.2.2): one at a time is in use or being set up; others
@@ -54,27 +54,27 @@ public:
 
     // Clients
     //! S_HARD_LINK_ESTABLISH by \p by; \p l names a node other than this one.
-    void establish(sim_time now, const hard_link_user::bound& by, const hard_link& l);
+    void establish(station_time now, const hard_link_user::bound& by, const hard_link& l);
     /*! \brief S_HARD_LINK_TERMINATE: of the client that asked for the hard link, or for type 2
      *         was asked (A.2.1.19, A.3.2.2.3).
      *  \return false: the client has none with \p remote; nothing happens, and it is told
      *          nothing, since S_HARD_LINK_TERMINATED is for clients of a hard link (A.2.1.22)
      */
-    bool terminate(sim_time now, client_id c, address remote);
+    bool terminate(station_time now, client_id c, address remote);
     //! S_HARD_LINK_ACCEPT. \return false: there was nothing to accept
-    bool accept(sim_time now, client_id c, const hard_link& l);
+    bool accept(station_time now, client_id c, const hard_link& l);
     //! S_HARD_LINK_REJECT. \return false: there was nothing to reject
-    bool reject(sim_time now, client_id c, const hard_link& l, uint8_t reason);
+    bool reject(station_time now, client_id c, const hard_link& l, uint8_t reason);
     //! The client is not bound any more.
-    void client_gone(sim_time now, client_id c);
+    void client_gone(station_time now, client_id c);
 
     // Below
     //! One of S_PDU types 3 to 7.
-    void on_s_pdu(sim_time now, address from, const s_pdu& s);
-    void on_link_made(sim_time now, address a);
-    void on_link_down(sim_time now, address a);
+    void on_s_pdu(station_time now, address from, const s_pdu& s);
+    void on_link_made(station_time now, address a);
+    void on_link_down(station_time now, address a);
     //! No hard link is possible any more: EMCON, broadcast session.
-    void end_all(sim_time now);
+    void end_all(station_time now);
 
     //! Whether it may go out now, or must wait for the end of the hard link (A.1.1.2).
     bool allows(const outgoing& o) const;
@@ -85,8 +85,8 @@ public:
     //! The hard link that is established.
     std::optional<hard_link> established() const;
 
-    void on_time(sim_time now);
-    std::optional<sim_time> next_deadline() const;
+    void on_time(station_time now);
+    std::optional<station_time> next_deadline() const;
 
 private:
     enum class state {
@@ -103,28 +103,28 @@ private:
         std::optional<client_id> client; // asked for it here, or was asked (type 2)
         uint8_t own_sap = 0;             // of that client
         uint8_t peer_sap = 0;            // of the client there
-        sim_time deadline{};             // of requesting and asking
+        station_time deadline{};         // of requesting and asking
     };
     // S_PDU 6 is sent, S_PDU 7 has not come.
     struct ending {
         address remote;
         hard_link link;
         std::optional<client_id> client; // waits to hear of it
-        sim_time deadline{};
+        station_time deadline{};
     };
 
     bool wins(const session& next) const;
     void tell_rejected(const session& s, hard_link_reject_reason why);
     void tell_terminated(const session& s, hard_link_end_reason why);
-    void refuse(sim_time now, address a, uint8_t reason);
-    void on_request(sim_time now, address from, const s_pdu& s);
-    void take_over(sim_time now, session next);
-    void set_made(sim_time now);
-    void send(sim_time now, address a, s_pdu_type type, uint8_t low);
-    void give_up(sim_time now, uint8_t s_pdu_reason, bool tell_at_end);
-    void drop(sim_time now);
-    void release(sim_time now, address a);
-    void ended(sim_time now, size_t index, hard_link_end_reason why);
+    void refuse(station_time now, address a, uint8_t reason);
+    void on_request(station_time now, address from, const s_pdu& s);
+    void take_over(station_time now, session next);
+    void set_made(station_time now);
+    void send(station_time now, address a, s_pdu_type type, uint8_t low);
+    void give_up(station_time now, uint8_t s_pdu_reason, bool tell_at_end);
+    void drop(station_time now);
+    void release(station_time now, address a);
+    void ended(station_time now, size_t index, hard_link_end_reason why);
 
     const node_config& d_config;
     hard_link_user& d_user;

@@ -30,7 +30,7 @@ void sis_clients::forget_one()
     }
 }
 
-void sis_clients::gone(sim_time now, client_id c)
+void sis_clients::gone(station_time now, client_id c)
 {
     const auto it = d_clients.find(c);
     unbind(now, it->second, std::nullopt);
@@ -82,7 +82,7 @@ bool sis_clients::all_places_taken() const
 }
 
 // A place for one more client of this rank, if need be that of one of lower rank.
-bool sis_clients::make_room(sim_time now, uint8_t rank)
+bool sis_clients::make_room(station_time now, uint8_t rank)
 {
     if (!all_places_taken()) {
         return true;
@@ -100,7 +100,7 @@ bool sis_clients::make_room(sim_time now, uint8_t rank)
 }
 
 // Why it cannot bind; makes room for it if it can.
-std::optional<bind_reject_reason> sis_clients::refusal(sim_time now,
+std::optional<bind_reject_reason> sis_clients::refusal(station_time now,
                                                        const sis_client& k,
                                                        const s_bind_request& r,
                                                        bool broadcast)
@@ -129,7 +129,7 @@ std::optional<bind_reject_reason> sis_clients::refusal(sim_time now,
     return std::nullopt;
 }
 
-bool sis_clients::bind(sim_time now,
+bool sis_clients::bind(station_time now,
                        sis_client& k,
                        const s_bind_request& r,
                        bool broadcast)
@@ -154,7 +154,9 @@ bool sis_clients::bind(sim_time now,
     return true;
 }
 
-void sis_clients::unbind(sim_time now, sis_client& k, std::optional<unbind_reason> why)
+void sis_clients::unbind(station_time now,
+                         sis_client& k,
+                         std::optional<unbind_reason> why)
 {
     if (k.is_bound) {
         d_saps.erase(k.who.sap);
@@ -167,7 +169,7 @@ void sis_clients::unbind(sim_time now, sis_client& k, std::optional<unbind_reaso
     }
 }
 
-void sis_clients::invalid(sim_time now, sis_client& k)
+void sis_clients::invalid(station_time now, sis_client& k)
 {
     ++d_stats.invalid_primitives;
     if (++k.invalid >= d_config.max_invalid_primitives) {
@@ -176,7 +178,7 @@ void sis_clients::invalid(sim_time now, sis_client& k)
     }
 }
 
-void sis_clients::unbind_arq(sim_time now, unbind_reason why)
+void sis_clients::unbind_arq(station_time now, unbind_reason why)
 {
     std::vector<client_id> arq;
     for (const auto& [sap, c] : d_saps) {
@@ -189,7 +191,7 @@ void sis_clients::unbind_arq(sim_time now, unbind_reason why)
     }
 }
 
-bool sis_clients::too_many_expedited(sim_time now, sis_client& k) const
+bool sis_clients::too_many_expedited(station_time now, sis_client& k) const
 {
     const double limit = d_config.client_expedited_per_minute;
     k.expedited_credit = std::min(
@@ -202,18 +204,18 @@ bool sis_clients::too_many_expedited(sim_time now, sis_client& k) const
     return false;
 }
 
-sim_time sis_clients::next_keep_alive(sim_time now) const
+station_time sis_clients::next_keep_alive(station_time now) const
 {
     return now + from_seconds(std::max(d_config.keep_alive_s, least_keep_alive_s));
 }
 
-void sis_clients::send_keep_alive(sim_time now, sis_client& k)
+void sis_clients::send_keep_alive(station_time now, sis_client& k)
 {
     k.keep_alive_sent = now;
     send(k.who.client, s_keep_alive{});
 }
 
-void sis_clients::on_keep_alive(sim_time now, sis_client& k)
+void sis_clients::on_keep_alive(station_time now, sis_client& k)
 {
     // An answer to ours must not be answered again. A client that answers every one, as the
     // standard literally says, must not be answered without end either: A.2.1.17 allows one in
@@ -227,7 +229,7 @@ void sis_clients::on_keep_alive(sim_time now, sis_client& k)
     k.keep_alive_at = next_keep_alive(now);
 }
 
-void sis_clients::on_time(sim_time now)
+void sis_clients::on_time(station_time now)
 {
     if (d_config.keep_alive_s <= 0) {
         return;
@@ -247,9 +249,9 @@ void sis_clients::on_time(sim_time now)
     }
 }
 
-std::optional<sim_time> sis_clients::next_deadline() const
+std::optional<station_time> sis_clients::next_deadline() const
 {
-    std::optional<sim_time> t;
+    std::optional<station_time> t;
     for (const auto& [c, k] : d_clients) {
         if (d_config.keep_alive_s > 0 && k.is_bound) {
             t = t ? std::min(*t, k.keep_alive_at) : k.keep_alive_at;

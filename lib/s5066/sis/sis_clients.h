@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/node_config.h"
-#include "s5066/node_stats.h"
-#include "s5066/outgoing.h"
+#include "s5066/between/outgoing.h"
+#include "s5066/config/node_config.h"
+#include "s5066/config/node_stats.h"
+#include "s5066/pdu/s_primitive.h"
 #include "s5066/sis/hard_link.h"
-#include "s5066/sis/sis.h"
 
 #include <deque>
 #include <functional>
@@ -24,12 +24,12 @@ struct sis_client {
     bool told_off = false; //!< by S_SUBNET_AVAILABILITY, because of a hard link
 
     unsigned invalid = 0; //!< primitives
-    sim_time keep_alive_at{};
+    station_time keep_alive_at{};
     bool keep_alive_asked = false;
-    std::optional<sim_time> keep_alive_sent; //!< last, asking or answering
-    std::set<const outgoing*> expedited;     //!< not yet delivered or failed
-    double expedited_credit = 0;             //!< of requests, refilled with time
-    sim_time expedited_at{};
+    std::optional<station_time> keep_alive_sent; //!< last, asking or answering
+    std::set<const outgoing*> expedited;         //!< not yet delivered or failed
+    double expedited_credit = 0;                 //!< of requests, refilled with time
+    station_time expedited_at{};
 };
 
 /*! \brief Clients of one node (A.2.1): who holds which SAP, whose place a higher rank takes,
@@ -41,7 +41,7 @@ public:
     //! \param unbound called when a client has lost its SAP, whatever the reason
     sis_clients(const node_config& config,
                 node_stats& stats,
-                std::function<void(sim_time, client_id)> unbound)
+                std::function<void(station_time, client_id)> unbound)
         : d_config(config), d_stats(stats), d_unbound(std::move(unbound))
     {
     }
@@ -51,7 +51,7 @@ public:
     //! Forgets one that holds no SAP if there are too many: it may bind again at any time.
     void forget_one();
     //! Its connection has ended; what was to go to it is dropped.
-    void gone(sim_time now, client_id c);
+    void gone(station_time now, client_id c);
     //! Null if there is none with this number.
     sis_client* find(client_id c);
     //! Null if nobody holds this SAP.
@@ -74,32 +74,34 @@ public:
      *  \param broadcast a broadcast session, in which nobody can bind for ARQ
      *  \return whether it holds the SAP
      */
-    bool bind(sim_time now, sis_client& k, const s_bind_request& r, bool broadcast);
+    bool bind(station_time now, sis_client& k, const s_bind_request& r, bool broadcast);
     //! Takes its SAP away; \p why is told to it if there is a reason.
-    void unbind(sim_time now, sis_client& k, std::optional<unbind_reason> why);
+    void unbind(station_time now, sis_client& k, std::optional<unbind_reason> why);
     //! A primitive that it must not send; too many end its binding.
-    void invalid(sim_time now, sis_client& k);
+    void invalid(station_time now, sis_client& k);
     //! Ends the binding of all that hold a SAP for ARQ.
-    void unbind_arq(sim_time now, unbind_reason why);
+    void unbind_arq(station_time now, unbind_reason why);
     //! One more expedited request is more than a client may make (A.2.1.6).
-    bool too_many_expedited(sim_time now, sis_client& k) const;
+    bool too_many_expedited(station_time now, sis_client& k) const;
 
     //! S_KEEP_ALIVE of a client.
-    void on_keep_alive(sim_time now, sis_client& k);
-    void on_time(sim_time now);
-    std::optional<sim_time> next_deadline() const;
+    void on_keep_alive(station_time now, sis_client& k);
+    void on_time(station_time now);
+    std::optional<station_time> next_deadline() const;
 
 private:
     bool all_places_taken() const;
-    bool make_room(sim_time now, uint8_t rank);
-    std::optional<bind_reject_reason>
-    refusal(sim_time now, const sis_client& k, const s_bind_request& r, bool broadcast);
-    sim_time next_keep_alive(sim_time now) const;
-    void send_keep_alive(sim_time now, sis_client& k);
+    bool make_room(station_time now, uint8_t rank);
+    std::optional<bind_reject_reason> refusal(station_time now,
+                                              const sis_client& k,
+                                              const s_bind_request& r,
+                                              bool broadcast);
+    station_time next_keep_alive(station_time now) const;
+    void send_keep_alive(station_time now, sis_client& k);
 
     const node_config& d_config;
     node_stats& d_stats;
-    std::function<void(sim_time, client_id)> d_unbound;
+    std::function<void(station_time, client_id)> d_unbound;
     std::map<client_id, sis_client> d_clients;
     std::map<uint8_t, client_id> d_saps;
     std::deque<sis_output> d_out;

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// U_PDUs between clients and S_PDUs (A.3.2).
+// U_PDUs of clients become S_PDUs, wait, and are confirmed or rejected (A.3.2).
 #include "s5066/sis/sis_delivery.h"
 
 #include "s5066/sis/time_to_die.h"
@@ -74,7 +74,7 @@ std::optional<unidata_reject_reason> sis_delivery::refusal(const s_unidata_reque
                : std::nullopt;
 }
 
-void sis_delivery::request(sim_time now,
+void sis_delivery::request(station_time now,
                            sis_client& k,
                            s_unidata_request r,
                            bool broadcast)
@@ -113,7 +113,7 @@ void sis_delivery::request(sim_time now,
 }
 
 // Its C_PDU; takes the octets of the U_PDU.
-outgoing_ptr sis_delivery::make(sim_time now,
+outgoing_ptr sis_delivery::make(station_time now,
                                 const sis_client& k,
                                 const delivery_mode& mode,
                                 s_unidata_request& r)
@@ -149,7 +149,7 @@ outgoing_ptr sis_delivery::make(sim_time now,
     return o;
 }
 
-void sis_delivery::dispatch(sim_time now, outgoing_ptr o)
+void sis_delivery::dispatch(station_time now, outgoing_ptr o)
 {
     if (d_rules.allows(*o)) {
         d_lower.submit(now, std::move(o));
@@ -159,7 +159,7 @@ void sis_delivery::dispatch(sim_time now, outgoing_ptr o)
     }
 }
 
-void sis_delivery::expire_held(sim_time now)
+void sis_delivery::expire_held(station_time now)
 {
     for (size_t i = d_held.size(); i-- > 0;) {
         const outgoing_ptr o = d_held[i];
@@ -220,7 +220,7 @@ void sis_delivery::settle(const outgoing& o)
     }
 }
 
-void sis_delivery::on_delivered(sim_time now, const outgoing& o)
+void sis_delivery::on_delivered(station_time now, const outgoing& o)
 {
     settle(o);
     for (confirm& f : d_confirms)
@@ -253,118 +253,7 @@ bool sis_delivery::on_failed(const outgoing& o, unidata_reject_reason why)
     return true;
 }
 
-void sis_delivery::on_data(sim_time now,
-                           const s_pdu_origin& from,
-                           const s_pdu& s,
-                           size_t header)
-{
-    if (s.ttd && d_config.utc_at_zero_s && is_over(*s.ttd, utc(now))) {
-        ++d_stats.u_pdus_expired;
-        return;
-    }
-    const bool ok = indicate(from, s, header);
-    if (s.confirm_required && from.mode == transmission_mode::arq) {
-        answer(now, from, s, ok);
-    }
-}
-
-bool sis_delivery::indicate(const s_pdu_origin& from, const s_pdu& s, size_t header)
-{
-    const sis_client* k = d_clients.at(s.dst_sap);
-    if (k == nullptr) {
-        ++d_stats.indications_dropped;
-        return false;
-    }
-    s_unidata_indication i;
-    i.expedited = from.expedited;
-    i.priority = from.expedited ? 0 : s.low;
-    i.dst_sap = s.dst_sap;
-    i.dst = from.dst;
-    i.mode = from.mode;
-    i.src_sap = s.src_sap;
-    i.src = from.src;
-    i.u_pdu = s.u_pdu;
-    if (!from.errored.empty() || !from.missing.empty()) {
-        if (k->service.mode != transmission_mode::non_arq_with_errors) {
-            ++d_stats.indications_dropped;
-            return false;
-        }
-        i.mode = transmission_mode::non_arq_with_errors;
-        // Parts are counted from the begin of the U_PDU; a damaged header cannot be helped.
-        const size_t skip = header + 1;
-        const auto shift = [skip](const auto& list, auto& to) {
-            for (const auto& [offset, length] : list) {
-                const size_t end = size_t(offset) + length;
-                if (end > skip) {
-                    const size_t b = offset > skip ? offset - skip : 0;
-                    to.emplace_back(static_cast<uint16_t>(b),
-                                    static_cast<uint16_t>(end - skip - b));
-                }
-            }
-        };
-        shift(from.errored, i.errored);
-        shift(from.missing, i.missing);
-    }
-    ++d_stats.u_pdus_delivered;
-    d_stats.u_pdu_octets_delivered += s.u_pdu.size();
-    d_clients.send(k->who.client, i, from.numbering);
-    return true;
-}
-
-void sis_delivery::answer(sim_time now, const s_pdu_origin& from, const s_pdu& s, bool ok)
-{
-    s_pdu a;
-    a.type = ok ? s_pdu_type::delivery_confirm : s_pdu_type::delivery_fail;
-    a.low = ok ? 0 : 1; // destination SAP not bound
-    a.src_sap = s.src_sap;
-    a.dst_sap = s.dst_sap;
-    if (ok && s.type == s_pdu_type::data_with_id) {
-        a.type = s_pdu_type::compact_confirm;
-        a.id = s.id;
-    } else {
-        a.u_pdu = fragment(s.u_pdu, 0);
-    }
-    auto o = std::make_shared<outgoing>();
-    o->dst = from.src;
-    o->submitted_at = now;
-    o->priority = s.low;
-    o->expedited = from.expedited;
-    o->expires = now + from_seconds(d_config.default_ttl_s);
-    o->c_pdu = encode(c_pdu{ c_pdu_type::data, 0, encode(a) });
-    dispatch(now, std::move(o));
-}
-
-void sis_delivery::on_delivery_report(const s_pdu_origin& from, const s_pdu& s)
-{
-    const auto meant = [&](const outgoing& o) {
-        if (s.type == s_pdu_type::compact_confirm) {
-            return o.id == s.id;
-        }
-        return o.c_pdu.size() - o.header >= s.u_pdu.size() &&
-               std::equal(s.u_pdu.begin(),
-                          s.u_pdu.end(),
-                          o.c_pdu.begin() + static_cast<std::ptrdiff_t>(o.header));
-    };
-    const auto it =
-        std::find_if(d_confirms.begin(), d_confirms.end(), [&](const confirm& f) {
-            const outgoing& o = *f.o;
-            return o.dst == from.src && o.src_sap == s.src_sap &&
-                   o.dst_sap == s.dst_sap && meant(o);
-        });
-    if (it == d_confirms.end()) {
-        return;
-    }
-    const outgoing_ptr o = it->o;
-    if (s.type == s_pdu_type::delivery_fail) {
-        on_failed(*o, unidata_reject_reason::sap_not_bound);
-        return;
-    }
-    d_confirms.erase(it);
-    o->confirmed = true;
-    confirm_to_client(*o);
-}
-
-int64_t sis_delivery::utc(sim_time t) const
+int64_t sis_delivery::utc(station_time t) const
 {
     return *d_config.utc_at_zero_s + static_cast<int64_t>(to_seconds(t));
 }
@@ -374,7 +263,7 @@ void sis_delivery::client_gone(client_id c)
     d_confirms.remove_if([c](const confirm& f) { return f.o->client == c; });
 }
 
-void sis_delivery::withdraw(sim_time now, client_id c, const withdrawal& w)
+void sis_delivery::withdraw(station_time now, client_id c, const withdrawal& w)
 {
     const auto meant = [&](const outgoing& o) {
         return o.client == c && o.dst == w.dst && o.dst_sap == w.dst_sap &&
@@ -396,7 +285,7 @@ void sis_delivery::withdraw(sim_time now, client_id c, const withdrawal& w)
     update_flow();
 }
 
-void sis_delivery::rules_changed(sim_time now)
+void sis_delivery::rules_changed(station_time now)
 {
     std::deque<outgoing_ptr> again = std::move(d_held);
     d_held.clear();
@@ -468,7 +357,7 @@ bool sis_delivery::flow_on() const
     });
 }
 
-void sis_delivery::on_time(sim_time now)
+void sis_delivery::on_time(station_time now)
 {
     expire_held(now);
     for (auto it = d_confirms.begin(); it != d_confirms.end();) {
@@ -480,10 +369,10 @@ void sis_delivery::on_time(sim_time now)
     }
 }
 
-std::optional<sim_time> sis_delivery::next_deadline() const
+std::optional<station_time> sis_delivery::next_deadline() const
 {
-    std::optional<sim_time> t;
-    const auto add = [&t](sim_time d) { t = t ? std::min(*t, d) : d; };
+    std::optional<station_time> t;
+    const auto add = [&t](station_time d) { t = t ? std::min(*t, d) : d; };
     for (const auto& o : d_held) {
         add(o->expires);
     }

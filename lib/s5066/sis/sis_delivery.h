@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/queue_state.h"
-#include "s5066/sis/link_report.h"
+#include "s5066/between/link_report.h"
+#include "s5066/between/queue_state.h"
+#include "s5066/between/sis_lower.h"
+#include "s5066/between/sis_upper.h"
 #include "s5066/sis/sis_clients.h"
-#include "s5066/sis_lower.h"
-#include "s5066/sis_upper.h"
 
 #include <deque>
 #include <list>
@@ -28,24 +28,25 @@ public:
 
     // Clients
     //! S_UNIDATA_REQUEST of \p k; \p broadcast: in a broadcast session.
-    void request(sim_time now, sis_client& k, s_unidata_request r, bool broadcast);
+    void request(station_time now, sis_client& k, s_unidata_request r, bool broadcast);
     //! A client takes back U_PDUs of which nothing was sent.
-    void withdraw(sim_time now, client_id c, const withdrawal& w);
+    void withdraw(station_time now, client_id c, const withdrawal& w);
     //! Nobody waits for its confirmations any more.
     void client_gone(client_id c);
 
     // Below
     //! A DATA S_PDU with \p header octets before its U_PDU.
-    void on_data(sim_time now, const s_pdu_origin& from, const s_pdu& s, size_t header);
+    void
+    on_data(station_time now, const s_pdu_origin& from, const s_pdu& s, size_t header);
     //! One of S_PDU types 1 and 2, or that of S5066-EP9: what became of a U_PDU.
     void on_delivery_report(const s_pdu_origin& from, const s_pdu& s);
     //! See sis_upper.
-    void on_delivered(sim_time now, const outgoing& o);
+    void on_delivered(station_time now, const outgoing& o);
     //! See sis_upper.
     bool on_failed(const outgoing& o, unidata_reject_reason why);
 
     //! What hard_links::allows() says has changed: all that was not begun is asked about anew.
-    void rules_changed(sim_time now);
+    void rules_changed(station_time now);
     //! C_PDU octets that wait for the end of a hard link.
     size_t held_octets() const { return d_held_backlog.total(); }
     //! Adds these C_PDUs.
@@ -62,33 +63,33 @@ public:
     //! No bound client is stopped.
     bool flow_on() const;
 
-    void on_time(sim_time now);
-    std::optional<sim_time> next_deadline() const;
+    void on_time(station_time now);
+    std::optional<station_time> next_deadline() const;
 
 private:
     // A client confirmation that is waited for.
     struct confirm {
         outgoing_ptr o;
-        std::optional<sim_time> deadline; // set when the far node has acknowledged it
+        std::optional<station_time> deadline; // set when the far node has acknowledged it
     };
 
     std::optional<unidata_reject_reason>
     refusal(const s_unidata_request& r, const delivery_mode& mode, bool broadcast) const;
     void reject(client_id c, const s_unidata_request& r, unidata_reject_reason reason);
     void deliver_local(const sis_client& k, const s_unidata_request& r);
-    outgoing_ptr make(sim_time now,
+    outgoing_ptr make(station_time now,
                       const sis_client& k,
                       const delivery_mode& mode,
                       s_unidata_request& r);
-    void dispatch(sim_time now, outgoing_ptr o);
-    void expire_held(sim_time now);
+    void dispatch(station_time now, outgoing_ptr o);
+    void expire_held(station_time now);
     uint32_t new_id();
     void settle(const outgoing& o);
     void confirm_to_client(const outgoing& o);
     bool indicate(const s_pdu_origin& from, const s_pdu& s, size_t header);
-    void answer(sim_time now, const s_pdu_origin& from, const s_pdu& s, bool ok);
+    void answer(station_time now, const s_pdu_origin& from, const s_pdu& s, bool ok);
     std::vector<uint8_t> fragment(const std::vector<uint8_t>& u_pdu, size_t from) const;
-    int64_t utc(sim_time t) const; // the time must be known
+    int64_t utc(station_time t) const; // the time must be known
     backlog waiting() const;
     bool too_much(const backlog& all, uint8_t sap, size_t mark, size_t more) const;
 

@@ -29,20 +29,21 @@ s_subnet_availability availability(node_status status, uint8_t reason)
 
 sis_server::sis_server(const node_config& config, node_stats& stats, sis_lower& lower)
     : d_config(config), d_stats(stats), d_lower(lower), d_hard_links(config, *this),
-      d_clients(config,
-                stats,
-                [this](sim_time now, client_id c) { d_hard_links.client_gone(now, c); }),
+      d_clients(
+          config,
+          stats,
+          [this](station_time now, client_id c) { d_hard_links.client_gone(now, c); }),
       d_delivery(config, stats, lower, d_hard_links, d_clients)
 {
 }
 
-void sis_server::sis_in(sim_time now, client_id c, const uint8_t* p, size_t n)
+void sis_server::sis_in(station_time now, client_id c, const uint8_t* p, size_t n)
 {
     take(now, d_clients.arrive(c), p, n);
     d_clients.forget_one();
 }
 
-void sis_server::take(sim_time now, sis_client& k, const uint8_t* p, size_t n)
+void sis_server::take(station_time now, sis_client& k, const uint8_t* p, size_t n)
 {
     const client_id c = k.who.client;
     auto v = decode_primitive(p, n);
@@ -91,7 +92,7 @@ void sis_server::take(sim_time now, sis_client& k, const uint8_t* p, size_t n)
         *v);
 }
 
-void sis_server::client_gone(sim_time now, client_id c)
+void sis_server::client_gone(station_time now, client_id c)
 {
     if (d_clients.find(c)) {
         d_clients.gone(now, c);
@@ -99,7 +100,7 @@ void sis_server::client_gone(sim_time now, client_id c)
     }
 }
 
-void sis_server::on_bind(sim_time now, sis_client& k, const s_bind_request& r)
+void sis_server::on_bind(station_time now, sis_client& k, const s_bind_request& r)
 {
     if (!d_clients.bind(now, k, r, d_broadcast)) {
         return;
@@ -115,7 +116,7 @@ void sis_server::on_bind(sim_time now, sis_client& k, const s_bind_request& r)
     }
 }
 
-void sis_server::on_establish(sim_time now, sis_client& k, const hard_link& l)
+void sis_server::on_establish(station_time now, sis_client& k, const hard_link& l)
 {
     if (l.type > 2 || l.remote.is_group()) {
         d_clients.invalid(now, k);
@@ -163,13 +164,13 @@ node_status sis_server::on_the_air() const
     return d_config.full_duplex ? node_status::full_duplex : node_status::half_duplex;
 }
 
-void sis_server::rules_changed(sim_time now)
+void sis_server::rules_changed(station_time now)
 {
     tell_availability();
     d_delivery.rules_changed(now);
 }
 
-void sis_server::set_broadcast(sim_time now, bool on)
+void sis_server::set_broadcast(station_time now, bool on)
 {
     d_broadcast = on;
     if (on) {
@@ -178,7 +179,7 @@ void sis_server::set_broadcast(sim_time now, bool on)
     }
 }
 
-void sis_server::set_emcon(sim_time now, bool on)
+void sis_server::set_emcon(station_time now, bool on)
 {
     d_emcon = on;
     if (on) {
@@ -191,7 +192,7 @@ void sis_server::set_emcon(sim_time now, bool on)
     }
 }
 
-void sis_server::to_node(sim_time now, address a, const s_pdu& s)
+void sis_server::to_node(station_time now, address a, const s_pdu& s)
 {
     auto o = std::make_shared<outgoing>();
     o->dst = a;
@@ -204,8 +205,10 @@ void sis_server::to_node(sim_time now, address a, const s_pdu& s)
     d_lower.submit(now, std::move(o));
 }
 
-unsigned
-sis_server::on_s_pdu(sim_time now, const s_pdu_origin& from, const uint8_t* p, size_t n)
+unsigned sis_server::on_s_pdu(station_time now,
+                              const s_pdu_origin& from,
+                              const uint8_t* p,
+                              size_t n)
 {
     if (auto s = decode_s_pdu(p, n)) {
         take_s_pdu(now, from, *s, n - s->u_pdu.size());
@@ -215,7 +218,7 @@ sis_server::on_s_pdu(sim_time now, const s_pdu_origin& from, const uint8_t* p, s
     return u_pdu_priority(p, n);
 }
 
-void sis_server::take_s_pdu(sim_time now,
+void sis_server::take_s_pdu(station_time now,
                             const s_pdu_origin& from,
                             const s_pdu& s,
                             size_t header)
@@ -237,16 +240,16 @@ void sis_server::take_s_pdu(sim_time now,
     }
 }
 
-void sis_server::on_time(sim_time now)
+void sis_server::on_time(station_time now)
 {
     d_hard_links.on_time(now);
     d_delivery.on_time(now);
     d_clients.on_time(now);
 }
 
-std::optional<sim_time> sis_server::next_deadline() const
+std::optional<station_time> sis_server::next_deadline() const
 {
-    std::optional<sim_time> t;
+    std::optional<station_time> t;
     for (const auto& d : { d_hard_links.next_deadline(),
                            d_delivery.next_deadline(),
                            d_clients.next_deadline() }) {

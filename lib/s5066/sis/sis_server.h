@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/pdu/s_pdu.h"
 #include "s5066/sis/hard_link.h"
-#include "s5066/sis/s_pdu.h"
 #include "s5066/sis/sis_clients.h"
 #include "s5066/sis/sis_delivery.h"
 
@@ -18,16 +18,18 @@ public:
     sis_server(const node_config& config, node_stats& stats, sis_lower& lower);
 
     //! One S_primitive of a client.
-    void sis_in(sim_time now, client_id c, const uint8_t* p, size_t n);
+    void sis_in(station_time now, client_id c, const uint8_t* p, size_t n);
     //! The connection of a client has ended.
-    void client_gone(sim_time now, client_id c);
+    void client_gone(station_time now, client_id c);
     //! The next S_primitive for a client.
     std::optional<sis_output> poll() { return d_clients.poll(); }
 
     // sis_upper
-    unsigned
-    on_s_pdu(sim_time now, const s_pdu_origin& from, const uint8_t* p, size_t n) override;
-    void on_delivered(sim_time now, const outgoing& o) override
+    unsigned on_s_pdu(station_time now,
+                      const s_pdu_origin& from,
+                      const uint8_t* p,
+                      size_t n) override;
+    void on_delivered(station_time now, const outgoing& o) override
     {
         d_delivery.on_delivered(now, o);
     }
@@ -35,11 +37,11 @@ public:
     {
         return d_delivery.on_failed(o, reason);
     }
-    void on_link_made(sim_time now, address a) override
+    void on_link_made(station_time now, address a) override
     {
         d_hard_links.on_link_made(now, a);
     }
-    void on_link_down(sim_time now, address a) override
+    void on_link_down(station_time now, address a) override
     {
         d_hard_links.on_link_down(now, a);
     }
@@ -51,8 +53,8 @@ public:
     {
         return d_hard_links.established();
     }
-    void set_broadcast(sim_time now, bool on);
-    void set_emcon(sim_time now, bool on);
+    void set_broadcast(station_time now, bool on);
+    void set_emcon(station_time now, bool on);
     unsigned bound_clients() const
     {
         return static_cast<unsigned>(d_clients.saps().size());
@@ -61,24 +63,27 @@ public:
     sis_delivery& delivery() { return d_delivery; }
     const sis_delivery& delivery() const { return d_delivery; }
 
-    void on_time(sim_time now);
-    std::optional<sim_time> next_deadline() const;
+    void on_time(station_time now);
+    std::optional<station_time> next_deadline() const;
 
 private:
     // hard_link_user
     void to_client(client_id c, const s_primitive& p) override { d_clients.send(c, p); }
-    void to_node(sim_time now, address a, const s_pdu& s) override;
+    void to_node(station_time now, address a, const s_pdu& s) override;
     std::optional<bound> client_at(uint8_t sap) const override;
-    void make_link(sim_time now, address a) override { d_lower.make_link(now, a); }
-    void break_link(sim_time now, address a) override { d_lower.break_link(now, a); }
-    void break_nonexclusive(sim_time now) override { d_lower.break_nonexclusive(now); }
-    void rules_changed(sim_time now) override;
+    void make_link(station_time now, address a) override { d_lower.make_link(now, a); }
+    void break_link(station_time now, address a) override { d_lower.break_link(now, a); }
+    void break_nonexclusive(station_time now) override
+    {
+        d_lower.break_nonexclusive(now);
+    }
+    void rules_changed(station_time now) override;
 
-    void take(sim_time now, sis_client& k, const uint8_t* p, size_t n);
-    void on_bind(sim_time now, sis_client& k, const s_bind_request& r);
-    void on_establish(sim_time now, sis_client& k, const hard_link& l);
+    void take(station_time now, sis_client& k, const uint8_t* p, size_t n);
+    void on_bind(station_time now, sis_client& k, const s_bind_request& r);
+    void on_establish(station_time now, sis_client& k, const hard_link& l);
     void
-    take_s_pdu(sim_time now, const s_pdu_origin& from, const s_pdu& s, size_t header);
+    take_s_pdu(station_time now, const s_pdu_origin& from, const s_pdu& s, size_t header);
     void tell_availability();
     node_status on_the_air() const;
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/sis/s_pdu.h"
+#include "s5066/pdu/s_pdu.h"
 
 namespace gr::hf::s5066 {
 

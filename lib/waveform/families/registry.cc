@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "waveform/families/registry.h"
+#include "waveform/family.h"
 
 #include "waveform/families/high_rate/high_rate.h"
 #include "waveform/families/high_rate/reception.h"

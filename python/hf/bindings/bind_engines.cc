@@ -8,8 +8,8 @@
 #include "modem/burst_receiver.h"
 #include "modem/diversity_receiver.h"
 #include "waveform/description.h"
-#include "waveform/families/registry.h"
 #include "waveform/families/wideband/preamble.h"
+#include "waveform/family.h"
 #include "waveform/timing.h"
 
 #include <hf/mode.h>

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* BINDTOOL_HEADER_FILE(sim.h) */
 /* BINDTOOL_HEADER_FILE_HASH(0) */
-#include "sim/exchanges.h"
-#include "sim/interactive.h"
-#include "sim/ip_load.h"
+#include "sim/stations/ip_load.h"
+#include "sim/trials/exchanges.h"
+#include "sim/trials/interactive.h"
 
 #include <optional>
 #include <pybind11/pybind11.h>
@@ -15,13 +15,13 @@ using namespace gr::hf;
 
 namespace {
 
-sim::path path_of(double ber, double loss)
+sim::air_path path_of(double ber, double loss)
 {
     if (!(ber >= 0 && ber <= 0.5) || !(loss >= 0 && loss <= 1))
         throw std::invalid_argument("ber " + std::to_string(ber) + ", loss " +
                                     std::to_string(loss) +
                                     ": allowed are 0 to 0.5 and 0 to 1");
-    sim::path p;
+    sim::air_path p;
     p.ber = ber;
     p.loss = loss;
     return p;

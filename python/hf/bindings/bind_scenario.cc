@@ -3,8 +3,8 @@
 /* BINDTOOL_HEADER_FILE(scenario.h) */
 /* BINDTOOL_HEADER_FILE_HASH(0) */
 #include "progress.h"
-#include "sim/fault_trial.h"
-#include "sim/scenario.h"
+#include "sim/scenarios/scenario.h"
+#include "sim/trials/fault_trial.h"
 
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>

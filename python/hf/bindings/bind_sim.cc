@@ -3,16 +3,16 @@
 /* BINDTOOL_HEADER_FILE(sim.h) */
 /* BINDTOOL_HEADER_FILE_HASH(0) */
 #include "progress.h"
-#include "s5066/dts/d_pdu.h"
-#include "s5066/node_settings.h"
+#include "s5066/config/node_settings.h"
+#include "s5066/pdu/d_pdu.h"
 #include "s5066/rate/adaptive_rate.h"
 #include "s5066/rate/block_errors.h"
-#include "sim/mixed_traffic.h"
-#include "sim/rate_trial.h"
-#include "sim/real_transfer.h"
-#include "sim/sharing.h"
-#include "sim/station.h"
-#include "sim/traffic.h"
+#include "sim/stations/station.h"
+#include "sim/stations/traffic.h"
+#include "sim/trials/mixed_traffic.h"
+#include "sim/trials/rate_trial.h"
+#include "sim/trials/real_transfer.h"
+#include "sim/trials/sharing.h"
 
 #include <fstream>
 #include <map>
@@ -46,9 +46,9 @@ void check_transfer(size_t u_pdu_octets,
                                     ": allowed are -40 to 100, without ber");
 }
 
-sim::path path_of(double ber, double loss, std::optional<double> snr_db)
+sim::air_path path_of(double ber, double loss, std::optional<double> snr_db)
 {
-    sim::path path;
+    sim::air_path path;
     path.ber = ber;
     path.loss = loss;
     if (snr_db) {

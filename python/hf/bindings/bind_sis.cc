@@ -4,8 +4,8 @@
 #include "s5066/clients/bftp.h"
 #include "s5066/clients/hfchat.h"
 #include "s5066/clients/rcop.h"
-#include "s5066/dts/d_pdu.h"
-#include "s5066/sis/sis.h"
+#include "s5066/pdu/d_pdu.h"
+#include "s5066/pdu/s_primitive.h"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

@@ -1,0 +1,499 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pep/proxy_impl.h"
+
+#include <algorithm>
+
+namespace gr::hf::hfpep {
+
+namespace {
+
+constexpr connection_id own_ids = connection_id(1) << 63;
+// Credit is given in pieces of this size at least.
+constexpr size_t grant_octets = 16384;
+// A connection idle for so long makes room for another one of its own source.
+constexpr station_time gives_way_after = std::chrono::seconds(60);
+// The edge should have answered a connect by itself.
+constexpr station_time connect_grace = std::chrono::seconds(5);
+
+//! Status for the edge from a reason of SLEP.
+status status_of(uint8_t code)
+{
+    switch (code) {
+    case slep::reason_lifetime_over:
+        return status::link_lost;
+    case slep::reason_peer_restarted:
+        return status::peer_restarted;
+    case slep::reason_too_many_streams:
+        return status::too_many_connections;
+    case slep::reason_no_listener:
+        return status::peer_not_allowed;
+    default:
+        return code > 0 && code <= uint8_t(status::reset_by_endpoint)
+                   ? static_cast<status>(code)
+                   : status::general_failure;
+    }
+}
+
+} // namespace
+
+proxy::impl::impl(const proxy_config& c)
+    : d_config(c), d_link((c.validate(), c.slep)), d_local_opens(c.opens),
+      d_far_opens(c.opens), d_next_id(own_ids)
+{
+    for (const uint8_t e : c.extended)
+        d_link.listen(e);
+}
+
+connection* proxy::impl::find(connection_id id)
+{
+    const auto it = d_connections.find(id);
+    return it != d_connections.end() ? &it->second : nullptr;
+}
+
+connection* proxy::impl::by_stream(slep::stream_id s)
+{
+    const auto it = d_by_stream.find(s);
+    return it != d_by_stream.end() ? find(it->second) : nullptr;
+}
+
+action& proxy::impl::act(action::kind what, const connection& c)
+{
+    d_actions.emplace_back();
+    d_actions.back().what = what;
+    d_actions.back().conn = c.id;
+    return d_actions.back();
+}
+
+slep::stream_options proxy::impl::options_of(const connection& c) const
+{
+    slep::stream_options o;
+    o.priority = c.how.priority;
+    o.service_class = c.how.service_class;
+    o.compress = compresses(c.how.compress, c.to.port);
+    o.dictionary = dictionary_for(c.to.port);
+    o.outage_max = c.how.outage_max;
+    return o;
+}
+
+size_t proxy::impl::hold_limit() const
+{
+    return std::min(d_config.slep.queue_octets, d_config.slep.send_buffer);
+}
+
+proxy::impl::judged proxy::impl::judge(const destination& to,
+                                       const endpoint_address& source) const
+{
+    judged j{ d_config.no_route, find_route(d_config.routes, to), {} };
+    j.why = status::network_unreachable;
+    if (j.via == nullptr)
+        return j;
+    j.why = status::forbidden;
+    j.rule_index = find_rule(d_config.rules, to, source, j.via->node, d_rate);
+    const rule r = j.rule_index ? d_config.rules[*j.rule_index] : rule{};
+    j.what = r.action;
+    if (j.what != rule_action::proxy)
+        return j;
+    const bool full =
+        r.max_connections > 0 && carried_by(*j.rule_index) >= r.max_connections;
+    j.wait = full && r.over_waits;
+    j.over = over_limit(j.via->node);
+    if (j.over != nullptr || (full && !j.wait)) {
+        j.what = rule_action::reject;
+        j.why = status::too_many_connections;
+    }
+    return j;
+}
+
+uint64_t proxy_stats::*proxy::impl::over_limit(const s5066::address& node) const
+{
+    if (d_connections.size() >= d_config.max_connections)
+        return &proxy_stats::over_connections;
+    const auto with = d_with_peer.find(node);
+    if (with != d_with_peer.end() && with->second >= d_config.opens.standing_peer)
+        return &proxy_stats::over_peer;
+    return nullptr;
+}
+
+connection& proxy::impl::add(connection_id id, const slep::user_address& far)
+{
+    connection& c = d_connections[id];
+    c.id = id;
+    c.far = far;
+    c.since = c.last_use = d_now;
+    ++d_with_peer[far.node];
+    return c;
+}
+
+rule_action proxy::impl::on_accept(connection_id id,
+                                   const destination& to,
+                                   const endpoint_address& source,
+                                   std::optional<bool> late)
+{
+    judged j = judge(to, source);
+    if (j.over == &proxy_stats::over_connections && make_room(source.host))
+        j = judge(to, source);
+    if (id >= own_ids || d_connections.count(id) != 0)
+        j.what = rule_action::reject;
+    // The last question: what is refused anyway does not count.
+    if (j.what == rule_action::proxy && !d_local_opens.take(d_now, j.via->node)) {
+        j.what = rule_action::reject;
+        j.why = status::too_many_connections;
+        j.over = &proxy_stats::over_rate;
+    }
+    d_refusal = j.what == rule_action::proxy ? status::connected : j.why;
+    if (j.what != rule_action::proxy) {
+        ++d_stats.rejected;
+        if (j.over != nullptr)
+            ++(d_stats.*j.over);
+        return j.what;
+    }
+    ++d_stats.accepted;
+    connection& c = add(id, { j.via->node, j.via->sap, 0 });
+    c.local = true;
+    c.to = to;
+    c.source = source;
+    c.rule_index = j.rule_index;
+    if (j.rule_index)
+        c.how = d_config.rules[*j.rule_index];
+    c.how.late_accept = late.value_or(c.how.late_accept);
+    if (j.wait) {
+        c.state = phase::waiting;
+        ++d_waiting;
+        return j.what;
+    }
+    begin(c);
+    return j.what;
+}
+
+bool proxy::impl::make_room(const ip::address& source)
+{
+    std::map<ip::address, size_t> held;
+    for (const auto& entry : d_connections)
+        if (entry.second.source && entry.second.local)
+            ++held[entry.second.source->host];
+    size_t most = 0;
+    for (const auto& h : held)
+        most = std::max(most, h.second);
+    // Whoever has most gives way to others; to itself with what has long been idle only.
+    connection* oldest = nullptr;
+    for (auto& entry : d_connections) {
+        connection& c = entry.second;
+        if (c.local && c.source && held[c.source->host] == most &&
+            (oldest == nullptr || c.last_use < oldest->last_use))
+            oldest = &c;
+    }
+    const bool has_more = most > held[source] + 1;
+    if (oldest == nullptr || (!has_more && d_now - oldest->last_use < gives_way_after))
+        return false;
+    log("HF-PEP: all connections in use, that of " + oldest->source->to_string() +
+        " to " + oldest->to.to_string() + ", the one idle for longest, is reset");
+    ++d_stats.displaced;
+    drop(*oldest, slep::reason_local_abort, status::too_many_connections);
+    return true;
+}
+
+void proxy::impl::begin(connection& c)
+{
+    c.state = phase::hold;
+    if (c.how.late_accept || c.eof) {
+        start(c);
+        return;
+    }
+    c.start_at = d_now + std::min(c.how.hold, d_config.hold_max);
+    c.since = d_now;
+    grant(c);
+}
+
+size_t proxy::impl::carried_by(size_t rule_index) const
+{
+    return static_cast<size_t>(
+        std::count_if(d_connections.begin(), d_connections.end(), [&](const auto& c) {
+            return c.second.local && c.second.rule_index == rule_index &&
+                   c.second.state != phase::waiting;
+        }));
+}
+
+void proxy::impl::release_waiting()
+{
+    if (d_waiting == 0)
+        return;
+    std::vector<connection_id> ids; // in the order in which they came
+    for (const auto& c : d_connections)
+        if (c.second.state == phase::waiting)
+            ids.push_back(c.first);
+    for (const connection_id id : ids) {
+        connection& c = *find(id);
+        if (carried_by(*c.rule_index) >= c.how.max_connections)
+            continue;
+        --d_waiting;
+        begin(c);
+    }
+}
+
+void proxy::impl::start(connection& c)
+{
+    c.start_at.reset();
+    connect_request q;
+    q.to = c.to;
+    if (d_config.tell_source)
+        q.source = c.source;
+    q.answer_first = c.how.late_accept;
+    const long limit_s =
+        std::chrono::duration_cast<std::chrono::seconds>(d_config.connect_limit).count();
+    if (limit_s != 30)
+        q.connect_limit_s = static_cast<uint8_t>(limit_s);
+    const octets request = encode(q);
+    if (request.empty()) {
+        drop(c, 0, status::address_type_not_supported);
+        return;
+    }
+    if (d_link.failures(c.far.node) > 0 && !d_link.heard(c.far.node) &&
+        d_link.retry_at(c.far.node) > d_now) {
+        c.contact_from = d_now; // it was called a moment ago
+        give_up(c);
+        return;
+    }
+    // A number rests after its stream, so a busy proxy moves on to the next address.
+    for (const uint8_t extended : d_config.extended) {
+        c.far.extended = extended;
+        const auto s = d_link.open(d_now, c.far, request, c.held, c.eof, options_of(c));
+        if (!s)
+            continue;
+        c.stream = *s;
+        c.state = phase::opening;
+        if (!d_link.heard(c.far.node)) {
+            c.contact_from = d_now;
+            c.failures_before = d_link.failures(c.far.node);
+            d_contacts.insert(c.id);
+        }
+        octets().swap(c.held);
+        d_by_stream[*s] = c.id;
+        grant(c);
+        return;
+    }
+    drop(c, 0, status::too_many_connections);
+}
+
+void proxy::impl::forget(connection& c)
+{
+    d_waiting -= c.state == phase::waiting;
+    d_by_stream.erase(c.stream);
+    d_contacts.erase(c.id);
+    const auto with = d_with_peer.find(c.far.node);
+    if (--with->second == 0)
+        d_with_peer.erase(with);
+    d_connections.erase(c.id);
+}
+
+void proxy::impl::drop(connection& c, uint8_t slep_code, status why)
+{
+    if (c.stream != 0 && slep_code != 0)
+        d_link.abort(d_now, c.stream, slep_code);
+    act(action::kind::reset, c).why = why;
+    ++d_stats.reset;
+    forget(c);
+}
+
+void proxy::impl::grant(connection& c)
+{
+    if (c.state == phase::connecting || c.state == phase::waiting)
+        return;
+    if (c.state != phase::hold && !c.held.empty()) {
+        const size_t n =
+            d_link.write(d_now, c.stream, c.held.data(), c.held.size(), false);
+        c.held.erase(c.held.begin(), c.held.begin() + static_cast<long>(n));
+        if (!c.held.empty())
+            return;
+        if (c.eof)
+            d_link.finish(d_now, c.stream);
+    }
+    if (c.eof || (c.how.late_accept && c.state == phase::opening))
+        return;
+    const size_t room =
+        c.state == phase::hold ? hold_limit() - c.held.size() : d_link.writable(c.stream);
+    if (room < c.granted + std::min(grant_octets, d_config.slep.send_buffer / 4))
+        return; // few, large grants
+    const size_t more = room - c.granted;
+    c.granted += more;
+    act(action::kind::read_more, c).octets_allowed = more;
+}
+
+void proxy::impl::grant_all()
+{
+    for (auto& c : d_connections)
+        grant(c.second);
+}
+
+void proxy::impl::on_tcp_data(connection& c, const uint8_t* p, size_t n)
+{
+    if (n > c.granted || c.eof) {
+        ++d_stats.credit_violations;
+        drop(c, uint8_t(status::general_failure), status::general_failure);
+        return;
+    }
+    c.granted -= n;
+    c.last_use = d_now;
+    c.octets_out += n;
+    d_stats.octets_out += n;
+    if (c.state != phase::hold) {
+        // Credit was given for room that was there. Only a compressor can have used some
+        // of it up since; what does not fit then waits here.
+        const size_t taken =
+            c.held.empty() ? d_link.write(d_now, c.stream, p, n, false) : 0;
+        c.held.insert(c.held.end(), p + taken, p + n);
+        return;
+    }
+    c.held.insert(c.held.end(), p, p + n);
+    c.start_at = std::min(c.since + d_config.hold_max, d_now + d_config.hold_gap);
+    if (c.held.size() >= hold_limit())
+        start(c);
+}
+
+void proxy::impl::on_connect_ok(connection& c,
+                                const std::optional<endpoint_address>& actual)
+{
+    if (c.state != phase::connecting)
+        return;
+    c.state = phase::open;
+    c.connect_by.reset();
+    ++d_stats.connected;
+    connect_answer a;
+    // The address is news only to one who asked for a name.
+    if (c.by_name)
+        a.actual = actual;
+    d_link.accept(d_now, c.stream, encode(a), options_of(c));
+    grant(c);
+}
+
+void proxy::impl::pump()
+{
+    while (auto e = d_link.poll_event())
+        on_event(std::move(*e));
+    check_contacts();
+    release_waiting();
+}
+
+void proxy::impl::on_event(slep::event e)
+{
+    using type = slep::event::type;
+    if (e.what == type::open) {
+        on_request(e);
+        return;
+    }
+    connection* c = by_stream(e.stream);
+    if (c == nullptr)
+        return;
+    c->last_use = d_now;
+    switch (e.what) {
+    case type::opened:
+        on_answer(*c, e);
+        break;
+    case type::refused:
+        ++d_stats.failed;
+        drop(*c, 0, status_of(e.code));
+        break;
+    case type::data: {
+        c->unread += e.data.size();
+        c->octets_in += e.data.size();
+        d_stats.octets_in += e.data.size();
+        act(action::kind::write, *c).data = std::move(e.data);
+        break;
+    }
+    case type::fin:
+        c->far_eof = true;
+        act(action::kind::shutdown_write, *c);
+        break;
+    case type::closed:
+        act(action::kind::close, *c);
+        ++d_stats.closed;
+        forget(*c);
+        break;
+    case type::aborted:
+        drop(*c, 0, status_of(e.code));
+        break;
+    case type::writable:
+        grant(*c);
+        break;
+    case type::open:
+    case type::datagram:
+    case type::datagram_done:
+        break;
+    }
+}
+
+void proxy::impl::on_request(const slep::event& e)
+{
+    ++d_stats.requested;
+    auto decoded = decode_request(e.data.data(), e.data.size());
+    auto* q = std::get_if<connect_request>(&decoded);
+    // Rules and allow speak of IPv4, whatever the peer calls it.
+    if (q != nullptr)
+        if (auto* at = std::get_if<ip::address>(&q->to.host))
+            *at = at->unmapped();
+    status why = q != nullptr ? status::connected : std::get<status>(decoded);
+    std::optional<size_t> rule_index;
+    uint64_t proxy_stats::*over = nullptr;
+    if (q == nullptr) {
+        ++d_stats.bad_requests;
+    } else {
+        rule_index = find_rule(d_config.rules, q->to, {}, e.from.node, d_rate);
+        const bool known =
+            std::any_of(d_config.routes.begin(),
+                        d_config.routes.end(),
+                        [&e](const stream_route& r) { return r.node == e.from.node; });
+        if (!known && !d_config.accept_from_anyone)
+            why = status::peer_not_allowed;
+        else if ((rule_index &&
+                  d_config.rules[*rule_index].action != rule_action::proxy) ||
+                 !(std::holds_alternative<std::string>(q->to.host)
+                       ? may_resolve(d_config.allow, q->to)
+                       : permits(d_config.allow, q->to)))
+            why = status::forbidden;
+        else if ((over = over_limit(e.from.node)) != nullptr)
+            why = status::too_many_connections;
+    }
+    if (why == status::connected && !d_far_opens.take(d_now, e.from.node)) {
+        why = status::too_many_connections;
+        over = &proxy_stats::over_rate;
+    }
+    if (why != status::connected) {
+        ++d_stats.rejected;
+        if (over != nullptr)
+            ++(d_stats.*over);
+        d_link.refuse(d_now, e.stream, uint8_t(why));
+        return;
+    }
+    connection& c = add(d_next_id++, e.from);
+    c.state = phase::connecting;
+    c.to = q->to;
+    c.source = q->source;
+    c.by_name = std::holds_alternative<std::string>(q->to.host);
+    c.stream = e.stream;
+    c.rule_index = rule_index;
+    if (rule_index)
+        c.how = d_config.rules[*rule_index];
+    d_by_stream[e.stream] = c.id;
+    const auto limit = std::chrono::seconds(q->connect_limit_s.value_or(30));
+    c.connect_by = d_now + limit + connect_grace;
+    action& a = act(action::kind::connect, c);
+    a.to = c.to;
+    a.source = c.source;
+    a.time_limit = limit;
+}
+
+void proxy::impl::on_answer(connection& c, const slep::event& e)
+{
+    const auto answer = decode_answer(e.data.data(), e.data.size());
+    if (!answer || answer->code != status::connected) {
+        ++d_stats.failed;
+        drop(c, uint8_t(status::malformed_request), status::malformed_request);
+        return;
+    }
+    ++d_stats.connected;
+    c.state = phase::open;
+    act(action::kind::connected, c).actual = answer->actual;
+    grant(c);
+}
+
+} // namespace gr::hf::hfpep

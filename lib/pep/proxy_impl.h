@@ -1,0 +1,136 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "pep/proxy.h"
+#include "pep/rules.h"
+
+#include <deque>
+#include <map>
+#include <set>
+
+/*! \file
+ *  Inside of the engine: engine.cc is the public face, engine_timers.cc what time brings,
+ *  engine_impl.cc the rest.
+ */
+namespace gr::hf::hfpep {
+
+enum class phase {
+    waiting,    // accepted, but its rule has no room yet: not read
+    hold,       // waits for first data of the local application
+    opening,    // the stream is open here, the far side has not answered
+    connecting, // asked for by the peer, local connect runs
+    open
+};
+
+struct connection {
+    connection_id id = 0;
+    bool local = false;
+    phase state = phase::hold;
+    destination to;
+    std::optional<endpoint_address> source;
+    slep::user_address far;
+    rule how;
+    std::optional<size_t> rule_index;
+    slep::stream_id stream = 0; // 0: none yet
+    bool by_name = false;
+    station_time since{};
+    station_time last_use{};
+    std::optional<station_time> start_at;   // end of the hold time
+    std::optional<station_time> connect_by; // the edge answers before
+    // The far node was never heard: since when it is called, and how often that had failed.
+    std::optional<station_time> contact_from;
+    int failures_before = 0;
+    octets held;
+    bool eof = false;     // of the local application
+    bool far_eof = false; // of the far one
+    size_t granted = 0;   // octets that the edge may still bring
+    size_t unread = 0;    // octets given to the edge, not yet written
+    uint64_t octets_out = 0, octets_in = 0;
+
+    const char* name() const
+    {
+        switch (state) {
+        case phase::waiting:
+            return "waiting";
+        case phase::hold:
+            return "hold";
+        case phase::opening:
+            return "opening";
+        case phase::connecting:
+            return "connecting";
+        case phase::open:
+            break;
+        }
+        return eof ? "half closed here" : far_eof ? "half closed there" : "open";
+    }
+};
+
+class proxy::impl
+{
+public:
+    explicit impl(const proxy_config& c);
+
+    struct judged {
+        rule_action what;
+        const stream_route* via = nullptr;
+        std::optional<size_t> rule_index;
+        bool wait = false;                     // for room in the rule
+        status why = status::connected;        // of a refusal
+        uint64_t proxy_stats::*over = nullptr; // limit that refuses
+    };
+    judged judge(const destination& to, const endpoint_address& source) const;
+    rule_action on_accept(connection_id id,
+                          const destination& to,
+                          const endpoint_address& source,
+                          std::optional<bool> late);
+    void on_tcp_data(connection& c, const uint8_t* p, size_t n);
+    void on_connect_ok(connection& c, const std::optional<endpoint_address>& actual);
+    void on_deadline();
+    std::optional<station_time> next_deadline() const;
+    connection* find(connection_id id);
+    void start(connection& c);
+    void forget(connection& c);
+    void begin(connection& c);
+    // The limit that stands against one more connection with the node; none: null.
+    uint64_t proxy_stats::*over_limit(const s5066::address& node) const;
+    // Ends a connection that can give way to one of source.
+    bool make_room(const ip::address& source);
+    connection& add(connection_id id, const slep::user_address& far);
+    size_t carried_by(size_t rule_index) const;
+    void release_waiting();
+    void drop(connection& c, uint8_t slep_code, status why);
+    void pump();
+    void grant(connection& c);
+    void grant_all();
+
+    proxy_config d_config;
+    slep::endpoint d_link;
+    station_time d_now{};
+    double d_rate = 0;
+    proxy_stats d_stats;
+    status d_refusal = status::connected; // of the last on_accept()
+    open_limiter d_local_opens, d_far_opens;
+    std::map<connection_id, connection> d_connections;
+    std::map<slep::stream_id, connection_id> d_by_stream;
+    std::map<s5066::address, size_t> d_with_peer; // connections, none of 0
+    std::deque<action> d_actions;
+    std::deque<std::string> d_log; // log_max lines at most
+
+private:
+    action& act(action::kind what, const connection& c);
+    connection* by_stream(slep::stream_id s);
+    slep::stream_options options_of(const connection& c) const;
+    size_t hold_limit() const;
+    void on_event(slep::event e);
+    void on_request(const slep::event& e);
+    void on_answer(connection& c, const slep::event& e);
+    void check_contacts();
+    void give_up(connection& c);
+    void log(std::string line);
+    connection_id d_next_id;
+    size_t d_waiting = 0;               // connections in phase::waiting
+    std::set<connection_id> d_contacts; // those with contact_from
+};
+
+} // namespace gr::hf::hfpep

@@ -1,0 +1,24 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "radio/devices/uhd_device.h"
+
+#include <stdexcept>
+
+/*! \file no_uhd.cc
+ *  \brief In place of UHD where it was not there at build time.
+ */
+namespace gr::hf {
+
+std::shared_ptr<SoapySDR::Device> open_uhd(const std::string&)
+{
+    throw std::runtime_error(
+        "this build knows no UHD: install its development files (Debian: "
+        "libuhd-dev) and build again");
+}
+
+void set_atr_pin(SoapySDR::Device&, const atr_pin&)
+{
+    throw std::invalid_argument("ptt way = 'uhd': this build knows no UHD");
+}
+
+} // namespace gr::hf

@@ -1,0 +1,49 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/pdu/s_primitive.h"
+
+#include <hf/time.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace gr::hf::s5066 {
+
+//! A DATA C_PDU on its way out and what its client wants to know about it.
+struct outgoing {
+    address dst;
+    std::vector<uint8_t> c_pdu;
+    delivery_mode mode; //!< resolved: never default_
+    uint8_t priority = 0;
+    station_time submitted_at{}; //!< to the node
+    station_time expires{};
+
+    std::optional<uint64_t> client; //!< empty: made by the node itself
+    bool expedited = false;
+    bool sets_up_hard_link = false; //!< S_PDU of types 3 to 7
+    uint8_t src_sap = 0;
+    uint8_t dst_sap = 0;
+    size_t header = 0;          //!< octets of the C_PDU before the U_PDU
+    std::optional<uint32_t> id; //!< of its S_PDU, if that has one (S5066-EP9)
+    bool confirmed =
+        false; //!< by the other client; the acknowledgement may still be missing
+
+    uint64_t turn = 0; //!< among C_PDUs of its priority (fair_turns)
+
+    // Progress of the ARQ machine
+    size_t segment = 0; //!< length of its segments; 0: not yet begun
+    size_t cut = 0;     //!< octets cut into segments so far
+    bool fully_cut = false;
+    unsigned in_flight = 0; //!< segments that are not settled by an ACK
+    bool dropped = false;   //!< expired: the rest goes out with the DROP flag
+
+    bool arq() const { return mode.mode == transmission_mode::arq; }
+};
+
+using outgoing_ptr = std::shared_ptr<outgoing>;
+
+} // namespace gr::hf::s5066

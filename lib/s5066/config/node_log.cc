@@ -1,0 +1,55 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/config/node_log.h"
+
+#include <utility>
+
+namespace gr::hf::s5066 {
+
+namespace {
+
+constexpr size_t most_kept = 10000;
+
+template <typename T>
+void push(std::deque<T>& q, T item)
+{
+    if (q.size() >= most_kept) {
+        q.pop_front();
+    }
+    q.push_back(std::move(item));
+}
+
+template <typename T>
+std::optional<T> pop(std::deque<T>& q)
+{
+    if (q.empty()) {
+        return std::nullopt;
+    }
+    std::optional<T> r(std::move(q.front()));
+    q.pop_front();
+    return r;
+}
+
+} // namespace
+
+void node_log::trace(station_time now, std::string text)
+{
+    if (d_config.trace) {
+        push(d_lines, { now, std::move(text) });
+    }
+}
+
+void node_log::tap(station_time now,
+                   bool sent,
+                   bool segment_ok,
+                   const std::vector<uint8_t>& octets)
+{
+    if (d_config.tap) {
+        push(d_records, { now, sent, segment_ok, octets });
+    }
+}
+
+std::optional<trace_line> node_log::poll_trace() { return pop(d_lines); }
+std::optional<tap_record> node_log::poll_tap() { return pop(d_records); }
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,234 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/config/node_settings.h"
+
+#include <cmath>
+#include <functional>
+#include <iomanip>
+#include <sstream>
+#include <stdexcept>
+#include <type_traits>
+
+namespace gr::hf::s5066 {
+namespace {
+
+struct setting {
+    setting_info info;
+    std::function<double(const node_config&)> get;
+    std::function<void(node_config&, double)> set;
+};
+
+std::string text_of(double v)
+{
+    std::ostringstream text;
+    text << std::setprecision(17) << v;
+    return text.str();
+}
+
+void check(const setting_info& s, double v, const std::string& what)
+{
+    if (v >= s.least && v <= s.most && (!s.whole || v == std::floor(v)))
+        return;
+    throw std::invalid_argument(what + text_of(v) + ": allowed are " +
+                                (s.whole ? "whole numbers from " : "") +
+                                text_of(s.least) + " to " + text_of(s.most) +
+                                (s.unit.empty() ? "" : " " + s.unit));
+}
+
+template <class T>
+setting field(const char* name,
+              T node_config::*member,
+              double least,
+              double most,
+              const char* unit,
+              const char* meaning)
+{
+    const auto get = [member](const node_config& c) {
+        return static_cast<double>(c.*member);
+    };
+    // The range lies within that of the type.
+    const auto set = [member](node_config& c, double v) {
+        c.*member = static_cast<T>(v);
+    };
+    const double value = get(node_config());
+    return { { name, value, least, most, std::is_integral_v<T>, unit, meaning },
+             get,
+             set };
+}
+
+// 0 stands for a time that is not known.
+setting utc_at_zero()
+{
+    const auto get = [](const node_config& c) {
+        return static_cast<double>(c.utc_at_zero_s.value_or(0));
+    };
+    const auto set = [](node_config& c, double v) {
+        c.utc_at_zero_s = v > 0 ? std::optional(static_cast<int64_t>(v)) : std::nullopt;
+    };
+    constexpr double end_of_9999 = 253402300799;
+    return { { "utc_at_zero_s",
+               0,
+               0,
+               end_of_9999,
+               true,
+               "s",
+               "UTC since 1970 at station time 0, for time to die; 0: not known" },
+             get,
+             set };
+}
+
+// Name, member, least and greatest value, unit, meaning: all that anybody is told of a setting.
+const std::vector<setting>& all_settings()
+{
+    // clang-format off
+    static const std::vector<setting> list = {
+        field("segment_octets", &node_config::segment_octets, 0, 1023, "octets",
+              "longest segment of a D_PDU; 0: by rate and frame loss"),
+        field("address_size", &node_config::address_size, 1, 7, "half octets",
+              "of an address in D_PDUs, at least what the own one needs"),
+        field("window", &node_config::window, 1, 128, "D_PDUs",
+              "unacknowledged ones of a peer"),
+        field("max_expedited", &node_config::max_expedited, 1, 1000, "C_PDUs",
+              "expedited ones waiting for a peer; one is sent at a time"),
+        field("max_transmission_s", &node_config::max_transmission_s, 1, 127.5, "s",
+              "longest transmission, from the first D_PDU on"),
+        field("broadcast_s", &node_config::broadcast_s, 1, 3600, "s",
+              "longest transmission to a group; EOT is 0 until its last 127.5 s"),
+        field("sync_errors", &node_config::sync_errors, 0, 3, "bits",
+              "wrong ones allowed in the sync word of a D_PDU"),
+        field("full_duplex", &node_config::full_duplex, 0, 1, "",
+              "1: the modem sends and receives at once, nobody waits for the other's end"),
+        field("turnaround_s", &node_config::turnaround_s, 0, 60, "s",
+              "from the end of the other's transmission to keying; 0: 0.1, wideband 0.05"),
+        field("prompt_priority", &node_config::prompt_priority, 1, 16, "",
+              "U_PDUs from this one on keep transmissions short for a while; 16: never"),
+        field("hold_s", &node_config::hold_s, 0, 60, "s",
+              "collecting data before a transmission that is no answer; 0: 0.1, wideband 0.02"),
+        field("peer_turnaround_s", &node_config::peer_turnaround_s, 0, 120, "s",
+              "longest time that others may take to key"),
+        field("rx_latency_s", &node_config::rx_latency_s, 0, 120, "s",
+              "longest delay of the own receiver, for time-outs"),
+        field("ack_timeout_s", &node_config::ack_timeout_s, 0, 600, "s",
+              "from the own end to the begin of the answer; 0: computed"),
+        field("max_silent_rounds", &node_config::max_silent_rounds, 1, 100, "transmissions",
+              "unanswered ones until the peer counts as lost"),
+        field("carrier_detect_s", &node_config::carrier_detect_s, 0, 60, "s",
+              "until a modem with a carrier detector notices another's transmission"),
+        field("reset_tries", &node_config::reset_tries, 1, 100, "transmissions",
+              "unanswered ones with a reset command until the peer counts as lost"),
+        field("contention_slot_s", &node_config::contention_slot_s, 0, 60, "s",
+              "unit of random waiting on a shared channel"),
+        field("slot", &node_config::slot, 0, 100, "",
+              "own slot in a fixed order, another one at each node; 0: by who has waited"),
+        field("slot_s", &node_config::slot_s, 0.1, 60, "s",
+              "length of a slot, longer than all others need to notice who keys"),
+        field("ack_copies", &node_config::ack_copies, 1, 4, "",
+              "of an ACK in one transmission"),
+        field("extensions", &node_config::extensions, 0, 1, "",
+              "1: tell ours by EOW 15 (S5066-EP7) and use those that a peer tells"),
+        field("large_windows", &node_config::large_windows, 0, 1, "",
+              "1: numbers of 16 bits (EP5, our reconstruction) with peers that have them"),
+        field("drc", &node_config::drc, 0, 1, "",
+              "1: data rate change by MANAGEMENT D_PDUs, for modems that are not autobaud"),
+        field("management_tries", &node_config::management_tries, 1, 100, "",
+              "of a message until the peer counts as lost"),
+        field("link_idle_s", &node_config::link_idle_s, 0, 1e6, "s",
+              "without data until the caller breaks the link"),
+        field("link_tries", &node_config::link_tries, 1, 100, "",
+              "link requests until giving up (N_REQ)"),
+        field("break_tries", &node_config::break_tries, 1, 100, "",
+              "break requests until the link counts as broken (N_BRK)"),
+        field("first_data_s", &node_config::first_data_s, 0, 1e6, "s",
+              "a called link without data ends (T_FIRST); 0: computed"),
+        field("max_links", &node_config::max_links, 1, 200, "",
+              "nonexclusive links at once"),
+        field("link_alternate_s", &node_config::link_alternate_s, 0, 1e6, "s",
+              "longest run of turns with one peer while data for others wait here"),
+        field("share_cycle_s", &node_config::share_cycle_s, 1, 1e6, "s",
+              "within which each station on a shared channel has its turn"),
+        field("lone_run_s", &node_config::lone_run_s, 0, 1e6, "s",
+              "longest time without a pause for stations that were not heard yet"),
+        field("broadcast_only", &node_config::broadcast_only, 0, 1, "",
+              "1: only data without ARQ; links and ARQ clients are refused"),
+        field("hard_link_response_s", &node_config::hard_link_response_s, 1, 1e6, "s",
+              "for the other node's answer (T_HL_RESPONSE)"),
+        field("hard_link_client_s", &node_config::hard_link_client_s, 1, 1e6, "s",
+              "for the called client's answer (T_HL_CLIENT)"),
+        field("hard_link_end_s", &node_config::hard_link_end_s, 1, 1e6, "s",
+              "for TERMINATE to be confirmed (T_HL_TERM)"),
+        field("remote_rank", &node_config::remote_rank, 0, 15, "",
+              "rank taken for clients of other nodes"),
+        field("mtu", &node_config::mtu, 1, 4096, "octets",
+              "longest U_PDU taken; beyond 2048 only with broadcast_only"),
+        field("queue_octets", &node_config::queue_octets, 0, 1073741824, "octets",
+              "high water mark of flow control; 0: 1.25 of the longest transmission"),
+        field("default_ttl_s", &node_config::default_ttl_s, 2, 1296000, "s",
+              "time to live of U_PDUs that come with TTL 0"),
+        field("client_confirm_s", &node_config::client_confirm_s, 1, 1296000, "s",
+              "longest wait for the confirmation of a client"),
+        field("keep_alive_s", &node_config::keep_alive_s, 0, 1e6, "s",
+              "between S_KEEP_ALIVE, at least 120; 0: none"),
+        field("keep_alive_answer_s", &node_config::keep_alive_answer_s, 0.1, 1e6, "s",
+              "for the answer to S_KEEP_ALIVE"),
+        field("max_invalid_primitives", &node_config::max_invalid_primitives, 1, 1e6, "",
+              "from a client until it is unbound"),
+        field("max_clients", &node_config::max_clients, 1, 4096, "",
+              "at once, bound or not"),
+        field("max_bound", &node_config::max_bound, 1, 16, "",
+              "bound SAPs; beyond, a higher rank displaces a lower one"),
+        field("client_expedited", &node_config::client_expedited, 1, 1e6, "",
+              "unconfirmed expedited requests of a client until it is unbound"),
+        field("client_expedited_per_minute", &node_config::client_expedited_per_minute, 1, 1e6, "",
+              "expedited requests of a client until it is unbound"),
+        field("response_fragment", &node_config::response_fragment, 0, 4096, "octets",
+              "of the U_PDU in confirmations and rejections"),
+        field("send_ttd", &node_config::send_ttd, 0, 1, "",
+              "1: U_PDUs say when they are over, and are dropped then; needs the time"),
+        field("system_utc", &node_config::system_utc, 0, 1, "",
+              "1: this computer's clock is right within a second, for time to die"),
+        utc_at_zero(),
+        field("seed", &node_config::seed, 0, 9007199254740992, "",
+              "of random waits and initial numbers; by default from the address"),
+    };
+    // clang-format on
+    return list;
+}
+
+} // namespace
+
+void apply(const node_settings& settings, node_config& config)
+{
+    for (const auto& [name, value] : settings) {
+        const setting* found = nullptr;
+        std::string names;
+        for (const auto& s : all_settings()) {
+            names += std::string(names.empty() ? "" : ", ") + s.info.name;
+            if (name == s.info.name)
+                found = &s;
+        }
+        if (found == nullptr)
+            throw std::invalid_argument("data link setting '" + name +
+                                        "' is unknown; allowed are " + names);
+        check(found->info, value, "data link setting " + name + " = ");
+        found->set(config, value);
+    }
+    config.validate();
+}
+
+void check_ranges(const node_config& config)
+{
+    // A seed may be any number of 64 bits; a setting, which is a double, cannot.
+    for (const auto& s : all_settings())
+        if (s.info.name != "seed")
+            check(s.info, s.get(config), s.info.name + " ");
+}
+
+std::vector<setting_info> describe_settings()
+{
+    std::vector<setting_info> list;
+    for (const auto& s : all_settings())
+        list.push_back(s.info);
+    return list;
+}
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,68 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <hf/time.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::s5066 {
+
+//! Chosen by the caller: one per connection of a client, never used again after it has gone.
+using client_id = uint64_t;
+
+//! A S_primitive for a client.
+struct sis_output {
+    client_id client = 0;
+    std::vector<uint8_t> octets;
+    /*! \brief Of an S_UNIDATA_INDICATION by ARQ: the numbering of D_PDUs that it came in, counted
+     *         for each peer over links made, resets and resynchronisations (C.6.3). Within one
+     *         nothing is delivered twice. 0 for all others.
+     */
+    uint64_t numbering = 0;
+};
+
+//! Counters since the start.
+struct node_stats {
+    std::array<uint64_t, 16> d_pdus_sent{};     //!< by type
+    std::array<uint64_t, 16> d_pdus_received{}; //!< by type, addressed to this node
+    uint64_t d_pdus_repeated = 0; //!< data D_PDUs sent again because no ACK came
+    uint64_t d_pdus_fill = 0;     //!< copies in room that would have been empty
+    uint64_t d_pdus_acked = 0;
+    uint64_t d_pdus_duplicate = 0; //!< data D_PDUs received again
+    uint64_t d_pdus_for_others = 0;
+    uint64_t segment_crc_errors = 0;
+    //! Of peers that were heard, by the length of what could not be read: not even a header.
+    uint64_t d_pdus_unread = 0;
+    uint64_t segments_repaired = 0; //!< put together from damaged copies
+    uint64_t false_syncs = 0;       //!< sync words without a good header behind them
+    uint64_t transmissions = 0;
+    uint64_t receptions = 0;
+    uint64_t octets_sent = 0; //!< D_PDUs, on the air
+    uint64_t octets_received = 0;
+    uint64_t u_pdus_submitted = 0;
+    uint64_t u_pdus_delivered = 0;
+    uint64_t u_pdu_octets_submitted = 0;
+    uint64_t u_pdu_octets_delivered = 0;
+    uint64_t u_pdus_rejected = 0;
+    uint64_t u_pdus_expired = 0;
+    //! Sent by ARQ without confirmation, so that their clients could not be told (A.2.1.8).
+    uint64_t u_pdus_lost = 0;
+    uint64_t u_pdus_overflowed = 0;   //!< submitted against flow control and dropped
+    uint64_t indications_dropped = 0; //!< nobody bound to the SAP, or not polled
+    uint64_t warnings_sent = 0;
+    uint64_t warnings_received = 0;
+    uint64_t out_of_sync = 0;   //!< failures of the five synchronisation tests
+    uint64_t resets = 0;        //!< resets and resynchronisations begun here
+    uint64_t silent_rounds = 0; //!< transmissions that got no answer
+    uint64_t tx_damaged = 0;    //!< transmissions that the radio did not send whole
+    uint64_t links_made = 0;
+    uint64_t links_failed = 0;
+    uint64_t links_large = 0; //!< of those made, with large windows
+    uint64_t invalid_primitives = 0;
+    station_time tx_time{}; //!< total time on the air
+};
+
+} // namespace gr::hf::s5066

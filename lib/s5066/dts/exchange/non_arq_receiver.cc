@@ -1,0 +1,161 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/dts/exchange/non_arq_receiver.h"
+
+#include <algorithm>
+
+namespace gr::hf::s5066 {
+
+namespace {
+// Identifications count modulo 4096: a is earlier than b.
+bool earlier(uint16_t a, uint16_t b) { return a != b && ((b - a) & 0xfff) < 2048; }
+} // namespace
+
+void non_arq_receiver::take(station_time now,
+                            const d_pdu& d,
+                            std::vector<non_arq_c_pdu>& out)
+{
+    const auto& h = d.non_arq;
+    const size_t end = size_t(h.offset) + d.segment.size();
+    if (h.c_pdu_size == 0 || d.segment.empty() || end > h.c_pdu_size) {
+        return;
+    }
+    const key k{
+        d.src.raw(), d.dst.raw(), d.type == d_pdu_type::expedited_non_arq_data, h.c_pdu_id
+    };
+    if (d_entries.find(k) == d_entries.end()) {
+        while (d_entries.size() >= max_entries ||
+               (!d_entries.empty() && d_octets + h.c_pdu_size > max_octets)) {
+            evict();
+        }
+    }
+    entry& e = d_entries[k];
+    if (e.size != 0 && e.size != h.c_pdu_size) {
+        return;
+    }
+    e.size = h.c_pdu_size;
+    e.in_order = h.in_order;
+    // The window may be short or zero at the very end: keep the number for a while anyway, so
+    // that a late copy is not delivered as something new.
+    e.deadline = std::max(e.deadline, now + from_seconds(eot_unit_s * h.window + 2.0));
+    if (e.delivered) {
+        return;
+    }
+    segment& s = e.segments[h.offset];
+    if (!s.ok) {
+        d_octets -= s.octets.size();
+        e.octets -= s.octets.size();
+        s.octets = d.segment;
+        s.ok = d.segment_ok;
+        d_octets += s.octets.size();
+        e.octets += s.octets.size();
+    }
+    deliver_ready(out);
+}
+
+void non_arq_receiver::evict()
+{
+    const auto it = std::min_element(
+        d_entries.begin(), d_entries.end(), [](const auto& a, const auto& b) {
+            return a.second.deadline < b.second.deadline;
+        });
+    d_octets -= it->second.octets;
+    d_entries.erase(it);
+}
+
+bool non_arq_receiver::complete(const entry& e)
+{
+    size_t at = 0;
+    for (const auto& [offset, s] : e.segments) {
+        if (offset > at) {
+            return false;
+        }
+        if (s.ok) {
+            at = std::max(at, offset + s.octets.size());
+        }
+    }
+    return at >= e.size;
+}
+
+bool non_arq_receiver::must_wait(const key& k, const entry& e) const
+{
+    if (!e.in_order) {
+        return false;
+    }
+    return std::any_of(d_entries.begin(), d_entries.end(), [&](const auto& other) {
+        const auto& [ok, oe] = other;
+        return !oe.delivered && oe.in_order && std::get<0>(ok) == std::get<0>(k) &&
+               std::get<1>(ok) == std::get<1>(k) && std::get<2>(ok) == std::get<2>(k) &&
+               earlier(std::get<3>(ok), std::get<3>(k));
+    });
+}
+
+void non_arq_receiver::deliver_ready(std::vector<non_arq_c_pdu>& out)
+{
+    bool again = true;
+    while (again) {
+        again = false;
+        for (auto& [k, e] : d_entries) {
+            if (!e.delivered && complete(e) && !must_wait(k, e)) {
+                deliver(k, e, out);
+                again = true;
+            }
+        }
+    }
+}
+
+non_arq_c_pdu non_arq_receiver::assemble(const key& k, const entry& e)
+{
+    non_arq_c_pdu c;
+    c.src = address::node(std::get<0>(k));
+    const uint32_t dst = std::get<1>(k);
+    c.dst = dst & 0x10000000u ? address::group(dst) : address::node(dst);
+    c.expedited = std::get<2>(k);
+    c.octets.assign(e.size, 0);
+    const auto gap = [](size_t from, size_t to) {
+        return std::make_pair(static_cast<uint16_t>(from),
+                              static_cast<uint16_t>(to - from));
+    };
+    size_t at = 0;
+    for (const auto& [offset, s] : e.segments) {
+        if (offset > at) {
+            c.missing.push_back(gap(at, offset));
+        }
+        std::copy(s.octets.begin(), s.octets.end(), c.octets.begin() + offset);
+        const size_t end = offset + s.octets.size();
+        if (!s.ok) {
+            c.errored.push_back(gap(offset, end));
+        }
+        at = std::max(at, end);
+    }
+    if (at < e.size) {
+        c.missing.push_back(gap(at, e.size));
+    }
+    return c;
+}
+
+void non_arq_receiver::deliver(const key& k, entry& e, std::vector<non_arq_c_pdu>& out)
+{
+    out.push_back(assemble(k, e));
+    e.delivered = true;
+    d_octets -= e.octets;
+    e.octets = 0;
+    e.segments.clear();
+}
+
+void non_arq_receiver::expire(station_time now, std::vector<non_arq_c_pdu>& ended)
+{
+    for (auto it = d_entries.begin(); it != d_entries.end();) {
+        if (it->second.deadline > now) {
+            ++it;
+            continue;
+        }
+        if (!it->second.delivered) {
+            deliver(it->first, it->second, ended);
+        }
+        it = d_entries.erase(it);
+    }
+    deliver_ready(ended);
+}
+
+} // namespace gr::hf::s5066

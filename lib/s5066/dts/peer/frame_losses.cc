@@ -1,0 +1,22 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/dts/peer/frame_losses.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gr::hf::s5066 {
+
+void frame_losses::measure(const arq_sender::tally& t)
+{
+    if (t.lost == t.sent) {
+        return; // all gone: a fade or a missed preamble, which says nothing about length
+    }
+    // Losses in a row are a fade: they do not depend on length either, so only runs count.
+    const double share = std::min(t.runs / double(t.sent - t.lost), 0.95);
+    const double keep = t.sent >= 16 ? 0.5 : 1 - t.sent / 32.0;
+    d_events = keep * d_events - t.sent * std::log(1 - share);
+    d_bits = keep * d_bits + 8.0 * static_cast<double>(t.octets);
+}
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,99 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/between/sis_upper.h"
+#include "s5066/config/node_config.h"
+#include "s5066/config/node_log.h"
+#include "s5066/config/node_stats.h"
+#include "s5066/dts/peer/peer.h"
+#include "s5066/rate/rate_policy.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <random>
+
+namespace gr::hf::s5066 {
+
+//! How the modes of transmissions are chosen.
+struct mode_choice {
+    std::unique_ptr<rate_policy> policy;
+    gr::hf::mode data_mode; //!< the fastest one, if the policy is adaptive
+    bool adaptive = false;
+};
+
+//! C_PDU IDs of D_PDUs of types 7 and 8, counted modulo 4096 from a random number on (C.3.2.10).
+class c_pdu_ids
+{
+public:
+    explicit c_pdu_ids(std::mt19937_64& random)
+        : d_non_arq(static_cast<uint16_t>(random() & mask)),
+          d_expedited(static_cast<uint16_t>(random() & mask))
+    {
+    }
+    uint16_t non_arq()
+    {
+        const uint16_t id = d_non_arq;
+        d_non_arq = static_cast<uint16_t>((id + 1) & mask);
+        return id;
+    }
+    uint16_t expedited()
+    {
+        return d_expedited = static_cast<uint16_t>((d_expedited + 1) & mask);
+    }
+
+private:
+    static constexpr unsigned mask = 0xfff;
+
+    uint16_t d_non_arq;
+    uint16_t d_expedited;
+};
+
+/*! \brief What the sublayers of one node have in common: settings, counters, log, peers. It decides
+ *         nothing; each sublayer keeps its own state, and changes of a peer its own part alone.
+ */
+struct node_context {
+    //! \throws std::invalid_argument if the configuration is not valid
+    node_context(const node_config& c, sis_upper& above)
+        : config((c.validate(), c)), upper(above), random(c.seed), ids(random)
+    {
+    }
+
+    node_config config;
+    node_stats stats;
+    node_log log{ config };
+    sis_upper& upper;
+    mode_choice modes;
+    std::map<uint32_t, std::unique_ptr<peer>> peers; //!< by raw address
+    std::mt19937_64 random;
+    c_pdu_ids ids;
+
+    //! nullptr if nothing is known of it.
+    peer* find_peer(address a) const
+    {
+        const auto it = peers.find(a.raw());
+        return it == peers.end() ? nullptr : it->second.get();
+    }
+    //! Tells the clients whether \p p answers.
+    void report(station_time now, const peer& p)
+    {
+        link_report r;
+        r.node = p.addr;
+        r.unanswered = p.turn.silent;
+        if (p.turn.heard_at) {
+            r.silent_for = now - *p.turn.heard_at;
+        }
+        upper.on_report(r);
+    }
+    //! U_PDUs whose time is over are given up.
+    void expired(const std::vector<outgoing_ptr>& list)
+    {
+        for (const auto& o : list) {
+            ++stats.u_pdus_expired;
+            upper.on_failed(*o, unidata_reject_reason::ttl_expired);
+        }
+    }
+};
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,90 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/dts/peer/peer.h"
+
+#include <algorithm>
+
+namespace gr::hf::s5066 {
+
+void arq_state::use_numbers(bool of_16_bits)
+{
+    if (large == of_16_bits) {
+        return;
+    }
+    large = of_16_bits;
+    // One number less than half of all leaves one for a question (transmission_builder).
+    tx.set_window(large ? fsn_space(true).half() - 1 : small_window, large);
+    tx.set_window_octets(SIZE_MAX);
+    rx = arq_receiver(large);
+}
+
+void turn_state::on_prompt(station_time now)
+{
+    // Who asks again so soon after the last answer has a program that asks many times: a log-in, a
+    // query after the other. Of the two short transmissions one may come too early for its answer.
+    constexpr unsigned quick_turns = 2;
+    if (!prompted && prompt_at && now - *prompt_at < same_conversation) {
+        quick = quick_turns;
+    }
+    prompted = true;
+    prompt_at = now;
+}
+
+void turn_state::begin_own(station_time now, bool is_quick, station_time least)
+{
+    // As long as an exchange beside bulk takes.
+    same_conversation = least + least / 4;
+    constexpr double credit_every_s = 120;
+    quick_credit = std::min(
+        quick_credit + to_seconds(now - quick_credit_at) / credit_every_s, most_quick);
+    quick_credit_at = now;
+    quick_credit -= is_quick ? 1 : 0;
+    quick -= quick > 0 ? 1 : 0;
+    prompted = ask_waits = false;
+}
+
+dts_state peer::state() const
+{
+    if (managing()) {
+        return dts_state::management;
+    }
+    if (!expedited.tx.idle() || expedited.rx.inside()) {
+        return dts_state::expedited;
+    }
+    return arq.tx.idle() && !arq.rx.incomplete() ? dts_state::idle : dts_state::data;
+}
+
+backlog peer::unsent() const
+{
+    backlog all = arq.tx.unsent();
+    all += expedited.tx.unsent();
+    return all += non_arq.unsent();
+}
+
+void peer::new_connection()
+{
+    restart_arq();
+    arq.data_last = expedited.data_last = false;
+    end_connection();
+}
+
+void peer::end_connection()
+{
+    arq.tx.rewind(0);
+    expedited.tx.restart();
+    expedited.ack_due = false;
+    turn.acks_alone = 0;
+    management.reset();
+    management.advised.reset();
+}
+
+void peer::restart_arq()
+{
+    arq.rx.reset();
+    arq.tx.rewind(0);
+    expedited.rx.reset();
+    expedited.tx.restart();
+    expedited.ack_due = false;
+}
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,66 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/pdu/c_pdu.h"
+
+#include <hf/time.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace gr::hf::s5066 {
+
+//! Physical link with a peer, CAS-1 (Annex B).
+enum class link_state {
+    none,    //!< not linked
+    calling, //!< link request goes out with every transmission until it is answered
+    made,
+    breaking //!< break request goes out until it is confirmed
+};
+
+/*! \brief The physical link with one peer, as Annex B has it. The Channel Access Sublayer changes it
+ *         (soft_links); data transfer reads what it allows.
+ */
+struct physical_link {
+    link_state state = link_state::none;
+    bool caller = false;          //!< this side made the link
+    bool exclusive = false;       //!< the link made is exclusive
+    bool wants_exclusive = false; //!< such a link is asked for, and not yet made
+    link_break_reason break_reason = link_break_reason::no_more_data;
+    uint16_t request_id = 0; //!< C_PDU ID of our link request, same in repeats
+    std::optional<uint16_t> heard_request_id; //!< of the request that made the link
+    bool takes_large = false; //!< its last link control says that it has large windows
+    std::optional<uint16_t>
+        ended_request_id;         //!< of the one that made the last link, now ended
+    bool accept_due = false;      //!< until the peer shows that it has seen it
+    bool accept_now = false;      //!< it is a reason to transmit
+    unsigned tries = 0;           //!< of the link or break request
+    station_time called_at{};     //!< first link request
+    station_time last_data{};     //!< last data in either direction
+    station_time first_data_by{}; //!< T_FIRST; 0: not running
+
+    bool none() const { return state == link_state::none; }
+    bool calling() const { return state == link_state::calling; }
+    bool made() const { return state == link_state::made; }
+    bool breaking() const { return state == link_state::breaking; }
+    /*! \brief D_PDUs of a connection may go out: linked, or together with the link request,
+     *         but not with that of an exclusive link, which is for the hard link's data only.
+     */
+    bool connected() const { return made() || (calling() && !wants_exclusive); }
+    //! T_FIRST is over without data.
+    bool first_data_late(station_time now) const
+    {
+        return first_data_by > station_time::zero() && now >= first_data_by;
+    }
+
+    //! A link request with C_PDU \p id goes out from now on.
+    void call(station_time now, uint16_t id);
+    //! The request was accepted, or one of the peer's is.
+    void make(station_time now, bool with_exclusive);
+    //! A break request with C_PDU \p id goes out from now on.
+    void begin_break(link_break_reason why, uint16_t id);
+    void close();
+};
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,47 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/dts/rx/block_order.h"
+
+#include <utility>
+
+namespace gr::hf::s5066 {
+
+void block_order::reset()
+{
+    d_waiting.clear();
+    d_next = 0;
+}
+
+void block_order::push(const rx_octets& e)
+{
+    if (e.octets.empty()) {
+        return; // has none
+    }
+    // A modem that tells no numbers keeps the order.
+    const uint64_t number = e.number.value_or(d_next + d_waiting.size());
+    if (number >= d_next) {
+        d_waiting.emplace(number, e);
+    }
+}
+
+std::optional<rx_octets> block_order::take(bool over)
+{
+    const auto first = d_waiting.begin();
+    if (first == d_waiting.end()) {
+        return std::nullopt;
+    }
+    const bool next = first->first == d_next;
+    if (!next && !over && d_waiting.size() <= most_waiting) {
+        return std::nullopt;
+    }
+    if (!next && first->first - d_next <= most_missing) {
+        ++d_next;
+        return rx_octets();
+    }
+    d_next = first->first + 1;
+    auto e = std::move(first->second);
+    d_waiting.erase(first);
+    return e;
+}
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,55 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/dts/exchange/non_arq_receiver.h"
+#include "s5066/dts/peer/node_context.h"
+#include "s5066/dts/tx/resets.h"
+#include "s5066/dts/tx/transmission.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::s5066 {
+
+/*! \brief Takes D_PDUs with data and acknowledgements, and hands whole C_PDUs upwards: ARQ and
+ *         expedited ARQ of connections (C.6.2), and data without ARQ (C.3.2.10).
+ */
+class data_receiver
+{
+public:
+    //! \param tx the present transmission, whose acknowledgement may become outdated
+    data_receiver(node_context& node, transmission& tx, resets& r)
+        : d_node(node), d_tx(tx), d_resets(r)
+    {
+    }
+
+    //! Types 0 and 2. \return false: \p p has started anew and does not know the connection
+    bool on_data(station_time now, peer& p, const d_pdu& d);
+    //! Types 1 and 2.
+    void on_ack(station_time now, peer& p, const d_pdu& d);
+    //! Type 4.
+    void on_expedited_data(station_time now, peer& p, const d_pdu& d);
+    //! Type 5.
+    void on_expedited_ack(station_time now, peer& p, const d_pdu& d);
+    //! Types 7 and 8.
+    void on_non_arq(station_time now, const d_pdu& d);
+    //! From time to time: what is not complete in time is handed on as asked for.
+    void expire(station_time now);
+    //! Nothing without ARQ is waited for.
+    bool empty() const { return d_non_arq.empty(); }
+
+private:
+    void deliver_arq(station_time now,
+                     peer& p,
+                     const std::vector<std::vector<uint8_t>>& c_pdus,
+                     bool expedited);
+    void deliver(station_time now, const non_arq_c_pdu& c);
+
+    node_context& d_node;
+    transmission& d_tx;
+    resets& d_resets;
+    non_arq_receiver d_non_arq;
+};
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,259 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/dts/rx/incoming_transmission.h"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+namespace gr::hf::s5066 {
+
+namespace {
+// Blocks whose SNR is kept for the rate policy: more than a longest transmission has.
+constexpr size_t max_block_snrs = 2048;
+// Others may not count the block that a transmission ends with; with the long interleaver that is more
+// than they wait for an answer.
+constexpr double longest_doubt_s = 1;
+// Octets of a block that its modem still looks for the end-of-message marker in, at most.
+constexpr size_t kept_back_octets = 5;
+// A modem gives the octets of each block, in fades as well: one that gives none for so long, beside
+// its blocks, has lost the reception and not said so.
+constexpr double longest_pause_s = 30;
+// What lasts longer than any transmission and has no D_PDU is interference.
+constexpr double longest_unread_s = 180;
+
+// It acknowledges data with ARQ.
+bool carries_ack(const d_pdu& d)
+{
+    const auto type = d.large ? small_type(d.type) : d.type;
+    return type == d_pdu_type::ack_only || type == d_pdu_type::data_ack ||
+           type == d_pdu_type::expedited_ack_only;
+}
+} // namespace
+
+incoming_transmission::incoming_transmission(node_context& node, channel_access& access)
+    : d_node(node), d_access(access)
+{
+    d_deframer.set_sync_errors(node.config.sync_errors);
+    // Of those that others exchange it counts how long they are and that they carry data.
+    d_deframer.set_large([&node](address src, address dst) {
+        const peer* p = node.find_peer(src);
+        return node.config.uses_large_windows() &&
+               (dst != node.config.own || (p && p->link.takes_large));
+    });
+}
+
+void incoming_transmission::begin(station_time now, const rx_start& e)
+{
+    d_event_at = d_d_pdu_at = now;
+    d_order.reset();
+    d_deframer.reset();
+    d_begin.reset();
+    d_end.reset();
+    d_read_at.reset();
+    d_non_arq = d_other = false;
+    d_from.reset();
+    d_only_to.reset();
+    d_told_begin = d_told_data = false;
+    d_mode = e.m;
+    d_snr_db = e.snr_db;
+    d_block_snr_db.clear();
+    d_block_doppler_hz.clear();
+    d_octets = 0;
+    try {
+        d_timing = kernel::timing_of(e.m);
+    } catch (const std::invalid_argument&) {
+        // A foreign modem; only EOT depends on it.
+        d_timing = kernel::timing_of(d_node.modes.data_mode);
+    }
+}
+
+void incoming_transmission::push(station_time now, const rx_octets& e)
+{
+    d_event_at = now;
+    if (!d_begin) {
+        d_begin = now - d_timing.block_end(e.number.value_or(0));
+        d_began_in_blocks =
+            8 * (e.octets.size() + kept_back_octets) >= d_timing.bits_per_block;
+    }
+    d_order.push(e);
+}
+
+// The next block in order; without octets if it is missing, which leaves its place empty.
+void incoming_transmission::add(const rx_octets& e)
+{
+    if (e.octets.empty()) {
+        d_deframer.push(std::vector<uint8_t>(d_timing.bits_per_block / 8));
+        return;
+    }
+    d_snr_db = e.snr_db;
+    if (d_block_snr_db.size() < max_block_snrs) {
+        d_block_snr_db.push_back(e.snr_db);
+        if (e.doppler_hz) {
+            d_block_doppler_hz.push_back(*e.doppler_hz);
+        }
+    }
+    d_octets += e.octets.size();
+    d_deframer.push(e.octets);
+}
+
+std::optional<received_d_pdu> incoming_transmission::next(station_time now, bool over)
+{
+    auto r = d_deframer.next();
+    while (!r) {
+        const auto block = d_order.take(over);
+        if (!block) {
+            break;
+        }
+        add(*block);
+        r = d_deframer.next();
+    }
+    if (!r && over) {
+        r = d_deframer.next_at_end();
+    }
+    if (r) {
+        const d_pdu& d = r->pdu;
+        d_d_pdu_at = now;
+        d_node.log.tap(now, false, d.segment_ok, r->octets);
+        d_node.stats.octets_received += r->octets.size();
+        note_eot(now, *r);
+        d_access.heard(now, d.src);
+        d_only_to = !d_from || d_only_to == d.dst ? std::optional(d.dst) : std::nullopt;
+        d_from = d.src;
+        note_turn(d);
+        d_access.overheard(now, d.dst, carries_ack(d), carries_data(d));
+        const bool non_arq = d.type == d_pdu_type::non_arq_data && !d.dst.is_group();
+        (non_arq ? d_non_arq : d_other) = true;
+    }
+    return r;
+}
+
+void incoming_transmission::note_eot(station_time now, const received_d_pdu& r)
+{
+    if (!d_begin || r.pdu.eot == 0) {
+        return;
+    }
+    // It was sent before it could be read, whatever modem that was.
+    const station_time at_most = now + from_seconds(eot_unit_s * r.pdu.eot);
+    d_over_by = d_read_at == now ? std::min(d_over_by, at_most) : at_most;
+    d_read_at = now;
+    const auto& t = d_timing;
+    const size_t block = r.bit_offset / t.bits_per_block;
+    const double inside = static_cast<double>(r.bit_offset % t.bits_per_block) /
+                          static_cast<double>(t.bits_per_block);
+    const double block_s = static_cast<double>(t.block_symbols) / t.symbol_rate_bd;
+    d_end = std::min(d_over_by,
+                     *d_begin + t.block_begin(block) +
+                         from_seconds(inside * block_s + eot_unit_s * r.pdu.eot));
+}
+
+// Who has had the channel, as all others hear it too.
+void incoming_transmission::note_turn(const d_pdu& d)
+{
+    if (!d_begin || d.src == d_node.config.own) {
+        return;
+    }
+    if (!d_told_begin) {
+        d_access.began(*d_begin, d.src);
+    }
+    if (carries_data(d) && !d_told_data) {
+        d_access.carried_data(d.src, *d_begin);
+        d_told_data = true;
+    }
+    d_told_begin = true;
+}
+
+void incoming_transmission::note_unread(bool may_be_answer)
+{
+    if (!d_told_begin && d_begin) {
+        d_access.began_unknown(*d_begin, may_be_answer);
+    }
+}
+
+station_time incoming_transmission::finish(station_time now, const rx_end& e)
+{
+    d_node.stats.false_syncs += d_deframer.false_syncs() - d_seen_false_syncs;
+    d_seen_false_syncs = d_deframer.false_syncs();
+    const station_time end = std::min(e.air_end, now);
+    if (e.reason == rx_end_reason::eom && d_begin && d_from) {
+        // Octets come after their block by the receiver's delay, as the end does.
+        d_access.timed(*d_begin - (now - end), *d_from);
+    }
+    return e.reason != rx_end_reason::eom && d_end ? std::max(end, *d_end) : end;
+}
+
+incoming_transmission::overdue incoming_transmission::end_overdue() const
+{
+    const double block_s =
+        static_cast<double>(d_timing.block_symbols) / d_timing.symbol_rate_bd;
+    std::vector<overdue> ends{
+        { d_event_at + from_seconds(longest_pause_s + 2 * block_s),
+          "the modem says nothing more of what it receives" },
+        { d_d_pdu_at + from_seconds(longest_unread_s), "interference, not heeded" },
+    };
+    if (d_read_at) {
+        ends.push_back({ (d_began_in_blocks ? *d_end : d_over_by) +
+                             from_seconds(d_node.config.rx_latency_s +
+                                          std::min(block_s, longest_doubt_s)),
+                         "end of transmission by its EOT" });
+    }
+    return *std::min_element(
+        ends.begin(), ends.end(), [](auto& a, auto& b) { return a.at < b.at; });
+}
+
+std::optional<double> incoming_transmission::mean_doppler_hz() const
+{
+    const auto& all = d_block_doppler_hz;
+    if (all.empty()) {
+        return std::nullopt;
+    }
+    return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+}
+
+reception incoming_transmission::heard_of(const peer& p) const
+{
+    reception r;
+    r.m = d_mode;
+    r.block_snr_db = d_block_snr_db;
+    r.doppler_hz = mean_doppler_hz();
+    r.good_share = static_cast<double>(p.heard.good_octets) /
+                   static_cast<double>(std::max<size_t>(d_octets, 1));
+    r.good_d_pdus = p.heard.good_d_pdus;
+    r.again = p.heard.again();
+    r.lost_d_pdus = p.heard.lost_d_pdus;
+    if (const unsigned d_pdus = r.good_d_pdus + r.lost_d_pdus; d_pdus > 0) {
+        r.d_pdu_octets = static_cast<double>(p.heard.d_pdu_octets) / d_pdus;
+        // What cannot be read, the end of the last block excepted, was D_PDUs of that length.
+        const double room = d_timing.bits_per_block / 8.0;
+        const double unread =
+            static_cast<double>(d_octets) - static_cast<double>(p.heard.octets) - room;
+        r.lost_d_pdus += static_cast<unsigned>(std::max(unread, 0.0) / r.d_pdu_octets);
+    }
+    return r;
+}
+
+std::optional<std::pair<address, reception>> incoming_transmission::unread() const
+{
+    const peer* only = nullptr;
+    for (const auto& [raw, p] : d_node.peers) {
+        if (p->heard.any || (p->link.made() && only)) {
+            return std::nullopt;
+        }
+        only = p->link.made() ? p.get() : only;
+    }
+    if (!only || d_access.shared() || d_block_snr_db.empty()) {
+        return std::nullopt;
+    }
+    // In D_PDUs of usual length: it was that of a longer one, or several.
+    const double each = std::min<double>(max_segment, double(d_octets));
+    reception r;
+    r.m = d_mode;
+    r.block_snr_db = d_block_snr_db;
+    r.lost_d_pdus = static_cast<unsigned>(double(d_octets) / each);
+    r.d_pdu_octets = each;
+    r.good_share = 0;
+    r.read = false;
+    return std::pair{ only->addr, r };
+}
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,54 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/dts/peer/node_context.h"
+#include "s5066/dts/tx/d_pdu_maker.h"
+
+#include <cstdint>
+
+namespace gr::hf::s5066 {
+
+//! What a node tells of itself by EOW 15 (S5066-EP7): bits of extension_*.
+uint8_t extensions_of_ours();
+
+/*! \brief MANAGEMENT D_PDUs, engineering orderwire messages and data rate change (C.5, C.6.4) with
+ *         all peers.
+ */
+class orderwire
+{
+public:
+    orderwire(node_context& node, const d_pdu_maker& maker) : d_node(node), d_maker(maker)
+    {
+    }
+
+    //! The message that any D_PDU carries.
+    void on_eow(station_time now, peer& p, const d_pdu& d);
+    //! A MANAGEMENT D_PDU, received in that mode.
+    void on_management(station_time now,
+                       peer& p,
+                       const d_pdu& d,
+                       const gr::hf::mode& received_in);
+    //! Asks the peer to receive in mode \p wanted, or in the one that it advises, if that pays.
+    void ask_for_rate(station_time now, peer& p, const gr::hf::mode& wanted);
+    //! The MANAGEMENT D_PDU that is due.
+    d_pdu make(station_time now, peer& p);
+    /*! \brief The peer has not gone on with the exchange: what it has to hear goes out again.
+     *  \return false: often enough, give_up() is due
+     */
+    bool repeat(peer& p) const;
+    //! The other side of a rate change does not go on.
+    bool late(station_time now, const peer& p) const;
+    //! The exchange has failed, and the link with it.
+    void give_up(station_time now, peer& p) const;
+
+private:
+    uint8_t capabilities() const;
+    void on_message(station_time now, peer& p, const management_message& message);
+    void send_empty_data(peer& p);
+
+    node_context& d_node;
+    const d_pdu_maker& d_maker;
+};
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,64 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/cas/soft_links.h"
+#include "s5066/dts/rx/data_receiver.h"
+#include "s5066/dts/rx/incoming_transmission.h"
+#include "s5066/dts/tx/orderwire.h"
+#include "s5066/dts/tx/resets.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gr::hf::s5066 {
+
+/*! \brief Gives each D_PDU to the sublayer whose duty it is, as far as the state of the link and of
+ *         the connection allows (C.6.1), and warns of those that they do not allow (C.3.2.12).
+ */
+class d_pdu_dispatcher
+{
+public:
+    //! \param rx the present reception
+    d_pdu_dispatcher(node_context& node,
+                     const incoming_transmission& rx,
+                     const d_pdu_maker& maker,
+                     soft_links& links,
+                     data_receiver& data,
+                     resets& r,
+                     orderwire& o)
+        : d_node(node), d_rx(rx), d_maker(maker), d_links(links), d_data(data),
+          d_resets(r), d_orderwire(o)
+    {
+    }
+
+    //! A reception begins.
+    void begin_reception();
+    //! A D_PDU of \p p for this node, or a group that it is in.
+    void on_d_pdu(station_time now, peer& p, const d_pdu& d);
+    //! It has ended: what needs a link and did not get one is warned of.
+    void end_reception(station_time now);
+
+private:
+    void on_connected(station_time now, peer& p, const d_pdu& d);
+    void on_non_arq(station_time now, peer& p, const d_pdu& d);
+    void on_warning(station_time now, peer& p, const d_pdu& d);
+    void hold_early(const d_pdu& d);
+    void take_early(station_time now, peer& p);
+    void warn(station_time now, peer& p, const d_pdu& d, uint8_t reason);
+
+    node_context& d_node;
+    const incoming_transmission& d_rx;
+    const d_pdu_maker& d_maker;
+    soft_links& d_links;
+    data_receiver& d_data;
+    resets& d_resets;
+    orderwire& d_orderwire;
+    // D_PDUs of the reception that need a link, from nodes that have none: the link request or the
+    // answer to it may come behind them, the first copy lost.
+    std::vector<d_pdu> d_early;
+    size_t d_early_octets = 0;
+};
+
+} // namespace gr::hf::s5066

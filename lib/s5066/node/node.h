@@ -1,0 +1,154 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/between/queue_state.h"
+#include "s5066/config/node_config.h"
+#include "s5066/config/node_log.h"
+#include "s5066/config/node_stats.h"
+#include "s5066/pdu/s_primitive.h"
+#include "s5066/rate/rate_policy.h"
+
+#include <hf/modem_user.h>
+#include <hf/time.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gr::hf::s5066 {
+
+//! What a node does at the moment.
+enum class node_phase { idle, holding, transmitting, receiving, waiting_answer };
+const char* to_string(node_phase p);
+
+//! For displays.
+struct node_state {
+    node_phase phase = node_phase::idle;
+    std::optional<address> peer;                  //!< of the current or last exchange
+    std::string tx_mode;                          //!< of the current or last transmission
+    mode_reason tx_reason = mode_reason::setting; //!< why it is in that mode
+    std::string rx_mode;                          //!< of the current or last reception
+    double rx_snr_db = 0;                         //!< of the last block
+    size_t queued_octets = 0;                     //!< U_PDU octets not yet sent once
+    queue_states queues;         //!< what has not been sent whole, by priority
+    unsigned unacknowledged = 0; //!< data D_PDUs in flight, all peers
+    bool flow_on = true;
+    unsigned links = 0;                        //!< that are up, being made or broken
+    unsigned clients = 0;                      //!< bound SAPs
+    std::optional<s5066::hard_link> hard_link; //!< as the client here sees it
+    bool broadcast = false;                    //!< in a broadcast session
+    bool emcon = false;
+};
+
+/*! \brief STANAG 5066 node: Subnetwork Interface, Channel Access (type 1) and Data Transfer
+ *         Sublayer of one station (Annexes A, B and C).
+ *
+ * Without threads, sockets and clocks. Below it is a modem, which drives it through
+ * modem_user; above it are clients, each known by a client_id, that exchange whole
+ * S_primitives. After every call drain poll_sis().
+ *
+ *     node n(config);
+ *     n.sis_in(now, 1, request.data(), request.size());
+ *     while (auto p = n.poll_sis()) write_to(p->client, p->octets);
+ *
+ * Queues are bounded: data by flow control (S_DATA_FLOW_OFF and ON), everything else by fixed
+ * limits with counters. Results depend only on the calls and the seed.
+ */
+class node : public modem_user
+{
+public:
+    //! \throws std::invalid_argument if the configuration is not valid
+    explicit node(const node_config& config);
+    ~node() override;
+    node(const node&) = delete;
+    node& operator=(const node&) = delete;
+
+    // Clients
+    /*! \brief One whole S_primitive from client \p c (see sis_deframer).
+     *  \details Anything may come: what is not understood is counted, and too much of it
+     *  unbinds the client.
+     */
+    void sis_in(station_time now, client_id c, const uint8_t* p, size_t n);
+    void sis_in(station_time now, client_id c, const std::vector<uint8_t>& p)
+    {
+        sis_in(now, c, p.data(), p.size());
+    }
+    //! The client's connection is closed: its SAP becomes free.
+    void client_gone(station_time now, client_id c);
+    //! The next S_primitive for a client.
+    std::optional<sis_output> poll_sis();
+
+    // Modem
+    void on_tick(station_time now) override;
+    std::optional<mode> want_tx(station_time now) override;
+    tx_octets pull(station_time now, station_time air_time, size_t max_octets) override;
+    void on_tx_end(station_time now) override;
+    void on_rx_start(station_time now, const rx_start& e) override;
+    void on_rx_octets(station_time now, const rx_octets& e) override;
+    void on_rx_end(station_time now, const rx_end& e) override;
+    void on_carrier(station_time now, bool present) override;
+    /*! \brief The radio says that the present or last transmission did not leave it whole.
+     *  \details That no answer comes, or that D_PDUs are missing, then tells nothing of the
+     *  channel, and the rate policy does not hear of it.
+     *  \param reason for the log
+     *  \param ended the modem ends the transmission now, and nothing more of it is sent. Otherwise
+     *  the node ends it where another transmission costs less than the rest.
+     */
+    void on_tx_damaged(station_time now, const std::string& reason, bool ended);
+
+    /*! \brief When on_tick() and want_tx() should be called next, if nothing else happens.
+     *  \details May lie in the past: then call at once. Empty: nothing to do. For simulators
+     *  that jump in time; modems that tick every 10 ms need not ask.
+     */
+    std::optional<station_time> next_deadline() const;
+    /*! \brief Station time of the last call. It never runs back: if the times that calls bring step
+     *         back, it goes on from where it was (monotonic_time).
+     */
+    station_time now() const;
+
+    // Control
+    const node_config& config() const;
+    /*! \brief Another data mode, from the next transmission on; the mode for acknowledgements
+     *         follows if ack_mode is "auto" or "same". Replaces a rate policy.
+     *  \throws std::invalid_argument for a mode that is not known, or that the other settings do
+     *  not allow (node_config::validate()); the mode then stays
+     */
+    void set_mode(const std::string& m);
+    //! Chooses modes from now on.
+    void set_rate_policy(std::unique_ptr<rate_policy> p);
+    /*! \brief Enters or leaves a broadcast session (A.1.1.3): only non-ARQ data, no links. A
+     *         node with node_config::broadcast_only is always in one.
+     */
+    void set_broadcast(station_time now, bool on);
+    /*! \brief Emission control: while on, nothing is transmitted; what is received is
+     *         delivered, and not acknowledged. Clients are told by S_SUBNET_AVAILABILITY.
+     */
+    void set_emcon(station_time now, bool on);
+    /*! \brief What the time is: \p utc seconds since 1970 at station time \p now. For a node with
+     *         node_config::system_utc; again whenever the two clocks may have drifted apart.
+     */
+    void set_utc(station_time now, double utc);
+    void set_trace(bool on);
+    void set_tap(bool on);
+
+    /*! \brief U_PDU size whose C_PDUs fill whole segments of the present data mode
+     *         exactly, so that no frame header is wasted; at most the MTU.
+     */
+    size_t aligned_u_pdu_octets() const;
+
+    // Observation
+    const node_stats& stats() const;
+    node_state state() const;
+    std::optional<trace_line> poll_trace();
+    std::optional<tap_record> poll_tap();
+
+private:
+    class impl;
+    std::unique_ptr<impl> d_impl;
+};
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,355 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/node/turns.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+namespace gr::hf::s5066 {
+
+namespace {
+// What lasts longer than any transmission is interference, and does not silence us.
+constexpr station_time longest_carrier = std::chrono::seconds(180);
+// The first repeat comes at once, for what was merely lost. Then the peer may be inside a
+// transmission whose begin we have missed, so the pauses grow: before the peer counts as lost,
+// the tries together span more than the longest one. Where others transmit as well and are not
+// sensed, they have to get out of the way for longer.
+station_time retry_pause(unsigned silent, bool breaking, bool blind)
+{
+    if (breaking) {
+        return silent < 3 ? station_time::zero()
+                          : from_seconds(10); // nothing depends on it
+    }
+    constexpr std::array<double, 7> short_s = { 0, 0, 5, 10, 20, 40, 60 };
+    constexpr std::array<double, 7> long_s = { 0, 0, 0, 30, 100, 200, 200 };
+    const auto& pauses_s = blind ? long_s : short_s;
+    return from_seconds(pauses_s[std::min<size_t>(silent, pauses_s.size() - 1)]);
+}
+
+bool control_waiting(const peer& p)
+{
+    return !p.control.empty() || p.link.accept_now || p.management.exchange.due() ||
+           (p.reset.active() && !p.managing()) || p.link.breaking();
+}
+
+} // namespace
+
+bool turns::has_data(const peer& p) const
+{
+    const bool data =
+        !p.arq.tx.idle() && (p.arq.tx.unacknowledged() > 0 || p.arq.tx.can_send_new());
+    const bool expedited = !p.expedited.tx.idle();
+    return (!p.non_arq.empty() && !p.managing() && !d_links.excluded(p)) ||
+           p.link.calling() || (p.link.wants_exclusive && d_links.may_call(p)) ||
+           (data && (p.data_allowed() || d_links.may_call(p))) ||
+           (expedited && (p.expedited_allowed() || d_links.may_call(p)));
+}
+
+// Of the data that wait for a peer: 0 none, else one more than their priority.
+unsigned turns::urgency(const peer& p)
+{
+    constexpr unsigned most = 17;
+    if (!p.expedited.tx.idle()) {
+        return most;
+    }
+    unsigned u = p.arq.tx.idle() ? 0 : 1u + p.arq.tx.urgency();
+    if (!p.non_arq.empty()) {
+        u = std::max(u, p.non_arq.expedited() ? most : 1u + p.non_arq.priority());
+    }
+    return u;
+}
+
+// Data of higher priority wait for another peer, and could go out.
+bool turns::outranked(const peer& p, station_time now) const
+{
+    return std::any_of(d_node.peers.begin(), d_node.peers.end(), [&](const auto& e) {
+        const peer& q = *e.second;
+        return &q != &p && q.turn.ready_at <= now && urgency(q) > urgency(p) &&
+               has_data(q);
+    });
+}
+
+bool turns::sendable(const peer& p) const
+{
+    return control_waiting(p) || p.ack_owed() || has_data(p);
+}
+
+bool turns::ack_only(const peer& p) const
+{
+    const bool arq = !p.arq.tx.idle() && (p.data_allowed() || d_links.may_call(p)) &&
+                     (p.arq.tx.unacknowledged() > 0 || p.arq.tx.can_send_new());
+    const bool expedited =
+        !p.expedited.tx.idle() && (p.expedited_allowed() || d_links.may_call(p));
+    return !arq && !expedited && p.non_arq.empty();
+}
+
+std::optional<turns::start> turns::next() const
+{
+    if (d_transmitting || d_emcon) {
+        return std::nullopt;
+    }
+    if (d_node.config.full_duplex) {
+        return next_duplex();
+    }
+    if (d_receiving || d_waiting) {
+        return std::nullopt;
+    }
+    station_time from = d_free_at;
+    if (d_turn) {
+        const bool owes = d_turn->ack_owed() || control_waiting(*d_turn);
+        const bool others = long_run() || d_links.exclusive_wanted() || must_yield() ||
+                            outranked(*d_turn, d_turn_at);
+        if (sendable(*d_turn) && (owes || !others)) {
+            return start{ d_turn_at, d_turn };
+        }
+        // A turn with another peer goes on from here, unless others on the channel come first.
+        from = must_yield() ? d_free_at : d_turn_at;
+    }
+    if (d_carrier_since) {
+        return std::nullopt; // until it has gone
+    }
+    return best_from(from);
+}
+
+// The earliest; of several that could start together the one after the last served.
+std::optional<turns::start> turns::best_from(station_time from) const
+{
+    std::optional<start> best;
+    const auto consider = [&](peer& p) {
+        if (!sendable(p)) {
+            return;
+        }
+        const station_time at =
+            d_access.clear_at(std::max(from, p.turn.ready_at), d_free_at);
+        if (!best || at < best->at ||
+            (at == best->at && urgency(p) > urgency(*best->to))) {
+            best = start{ at, &p };
+        }
+    };
+    const auto after = d_node.peers.upper_bound(d_last_peer);
+    for (auto it = after; it != d_node.peers.end(); ++it) {
+        consider(*it->second);
+    }
+    for (auto it = d_node.peers.begin(); it != after; ++it) {
+        consider(*it->second);
+    }
+    return best;
+}
+
+std::optional<turns::start> turns::next_duplex() const
+{
+    // Nothing to wait for but the answer to the last transmission; what is owed goes out before.
+    std::optional<start> best;
+    for (const auto& [raw, q] : d_node.peers) {
+        peer& p = *q;
+        // An ACK waits for the end of what it answers, so that it covers all of it.
+        const bool ack = !d_receiving && p.ack_owed();
+        if (!ack && !control_waiting(p) && (d_waiting || !has_data(p))) {
+            continue;
+        }
+        if (!best || p.turn.ready_at < best->at) {
+            best = start{ p.turn.ready_at, &p };
+        }
+    }
+    return best;
+}
+
+bool turns::must_yield() const
+{
+    if (d_node.config.full_duplex) {
+        return false;
+    }
+    // A short answer keeps nobody out.
+    double length_s = d_node.config.max_transmission_s;
+    if (d_turn && d_turn->arq.tx.unacknowledged() == 0) {
+        const auto bits = 8 * static_cast<double>(d_turn->unsent().total());
+        length_s = std::min(length_s, bits / d_node.modes.data_mode.rate_bps);
+    }
+    return d_access.must_yield(d_turn_at, length_s);
+}
+
+bool turns::long_run() const
+{
+    return d_turn_at - d_run_since > from_seconds(d_node.config.link_alternate_s);
+}
+
+turns::kind turns::begin_own(station_time now, const peer& p)
+{
+    const bool yields = must_yield();
+    const bool in_turn = d_turn == &p && now <= d_turn_at + d_access.guard_time() &&
+                         !(yields && now >= d_free_at);
+    if (!in_turn || d_last_peer != p.addr.raw()) {
+        d_run_since = now;
+    }
+    kind k;
+    k.no_data = in_turn && (yields || outranked(p, now));
+    d_access.begin_own(now, in_turn, !k.no_data);
+    k.contended = !in_turn && !p.addr.is_group() && d_access.contended();
+    d_transmitting = true;
+    d_turn = nullptr;
+    if (!d_node.config.full_duplex) {
+        d_waiting = nullptr;
+    }
+    d_last_peer = p.addr.raw();
+    return k;
+}
+
+void turns::end_own(station_time now, const transmission& tx)
+{
+    peer& p = *tx.to();
+    d_transmitting = false;
+    d_carrier_since.reset();
+    d_access.ended_own(now, p.addr);
+    if (tx.has_data()) {
+        d_access.end_own_data(now, tx.begin(), tx.answer_wanted());
+    }
+    d_free_at =
+        now + d_access.wait_after_own(now, p.addr.is_group(), d_node.peers.size());
+    d_turn = nullptr;
+    if (tx.cut()) {
+        // One that went well for a while shows that the radio works.
+        const bool worked = now - tx.begin() > from_seconds(d_access.answer_wait_s());
+        d_cut_in_a_row = worked ? 1 : d_cut_in_a_row + 1;
+        p.turn.ready_at = now + after_cut(now, tx);
+        return;
+    }
+    d_cut_in_a_row = 0;
+    const bool answered = d_node.config.full_duplex && p.arq_idle() && p.link.made() &&
+                          !p.managing() && !p.reset.active();
+    if (tx.answer_wanted() && !answered) {
+        d_waiting = &p;
+        d_answer_by = now + from_seconds(d_access.answer_wait_s());
+    }
+}
+
+// Nobody is expected to answer what our radio did not send. A peer that heard some of it answers
+// when that would have ended, which matters if that is soon.
+station_time turns::after_cut(station_time now, const transmission& tx) const
+{
+    constexpr unsigned most_doublings =
+        4; // a radio that stays broken is tried less often
+    const unsigned doublings = std::min(d_cut_in_a_row - 1, most_doublings);
+    const station_time wait = from_seconds(d_access.answer_wait_s());
+    const station_time rest = tx.planned() ? tx.end() - now : station_time::zero();
+    return wait * (1u << doublings) +
+           (rest > station_time::zero() && rest < wait ? rest : station_time::zero());
+}
+
+void turns::on_silence(station_time now, peer& p, const transmission& tx)
+{
+    d_waiting = nullptr;
+    if (++p.turn.silent == 1) {
+        p.turn.silent_since = tx.begin();
+    }
+    d_access.unanswered(tx.has_data());
+    p.turn.probe = d_node.config.probe_after_silence;
+    // Where others are sensed, the peer's transmission is, too: their turns are pause enough.
+    constexpr unsigned most_pauses = 3;
+    const bool sensed = d_access.shared() && !d_access.blind();
+    p.turn.ready_at =
+        now + retry_pause(sensed ? std::min(p.turn.silent, most_pauses) : p.turn.silent,
+                          p.link.breaking(),
+                          d_access.blind());
+    if (!d_node.config.full_duplex) {
+        p.turn.ready_at +=
+            d_access.back_off(p.turn.silent, d_node.config.own.raw() > p.addr.raw());
+    }
+}
+
+void turns::begin_reception()
+{
+    d_receiving = true;
+    d_carrier_since.reset();
+    d_turn = nullptr;
+}
+
+void turns::end_reception(station_time end,
+                          bool non_arq_alone,
+                          std::optional<address> asked)
+{
+    d_receiving = false;
+    // Who is addressed may answer first; all others, and new calls, wait for that.
+    d_turn_at = end + from_seconds(d_access.turnaround_s());
+    d_access.ended(end, asked);
+    d_free_at = end + d_access.wait_of_heard(end, non_arq_alone, d_node.peers.size());
+}
+
+peer* turns::after_reception(station_time now, bool preempted)
+{
+    if (!d_waiting) {
+        return nullptr;
+    }
+    const auto& heard = d_waiting->heard;
+    if (preempted || (d_node.config.full_duplex && heard.any && !heard.ack)) {
+        d_answer_by = std::max(d_answer_by, now + d_access.guard_time());
+        return nullptr;
+    }
+    peer* missing = heard.any ? nullptr : d_waiting;
+    d_waiting = missing;
+    return missing;
+}
+
+void turns::on_carrier(station_time now, bool present)
+{
+    d_access.senses_carrier();
+    if (d_transmitting || d_receiving || present == d_carrier_since.has_value()) {
+        return;
+    }
+    if (present) {
+        d_carrier_since = now; // most often a preamble that is not over yet
+        return;
+    }
+    d_node.log.trace(now,
+                     "channel free after " +
+                         std::to_string(std::lround(to_seconds(now - *d_carrier_since))) +
+                         " s of what was not received");
+    // Whoever was addressed may answer first. The answer that we wait for, if it was that, is
+    // lost.
+    d_access.began_unknown(*d_carrier_since, d_waiting != nullptr);
+    d_carrier_since.reset();
+    d_access.ended(now);
+    d_free_at =
+        std::max(d_free_at, now + d_access.wait_of_others(now, d_node.peers.size()));
+}
+
+peer* turns::on_tick(station_time now)
+{
+    if (d_carrier_since && now - *d_carrier_since >= longest_carrier) {
+        d_carrier_since.reset();
+        d_node.log.trace(now, "interference, not heeded");
+    }
+    if (d_transmitting || d_receiving) {
+        return nullptr;
+    }
+    const bool late = d_waiting && now >= d_answer_by && !d_carrier_since;
+    return late ? d_waiting : nullptr;
+}
+
+void turns::drop_idle_turn(station_time now)
+{
+    if (!d_transmitting && !d_receiving && d_turn && now >= d_free_at &&
+        !sendable(*d_turn)) {
+        d_turn = nullptr;
+    }
+}
+
+std::optional<station_time> turns::next_deadline() const
+{
+    if (d_transmitting || (d_receiving && !d_node.config.full_duplex)) {
+        return std::nullopt;
+    }
+    std::optional<station_time> t;
+    if (d_carrier_since) {
+        t = *d_carrier_since + longest_carrier;
+    } else if (d_waiting && !d_receiving) {
+        t = d_answer_by;
+    }
+    if (const auto s = next()) {
+        t = t ? std::min(*t, s->at) : s->at;
+    }
+    return t;
+}
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,136 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// S_primitives in a stream of octets, and what their size field must say.
+#include "s5066/pdu/s_primitive.h"
+
+#include <algorithm>
+#include <string>
+
+namespace gr::hf::s5066 {
+
+namespace {
+
+constexpr uint8_t preamble_0 = 0x90;
+constexpr uint8_t preamble_1 = 0xeb;
+
+//! What the size field of a primitive must say.
+struct size_layout {
+    size_t fixed = 0;     //!< octets without the U_PDU; 0: any size
+    size_t length_at = 0; //!< octet of the U_PDU's length, from the preamble on; 0: none
+    size_t mode_at = 0;   //!< octet of the transmission mode of an indication; 0: none
+};
+
+size_layout layout_of(uint8_t type)
+{
+    switch (type) {
+    case 20:
+    case 24:
+        return { 12, 15 };
+    case 21:
+    case 25:
+        return { 13, 16, 11 };
+    case 22:
+    case 23:
+    case 26:
+    case 27:
+        return { 8, 11 };
+    default:
+        break;
+    }
+    static constexpr uint8_t sizes[] = { 0, 4, 1, 4, 2, 2, 6, 5, 7,
+                                         7, 7, 7, 6, 7, 3, 1, 1, 1 };
+    return { type < sizeof(sizes) ? sizes[type] : size_t(0) };
+}
+
+} // namespace
+
+std::string sis_size_fault::to_string() const
+{
+    return "size field " + std::to_string(size) + " of " + primitive_name(type) +
+           (swapped ? ": its octets are exchanged, the high one comes first and it is "
+                    : ": must be ") +
+           std::to_string(right);
+}
+
+std::optional<sis_size_fault> find_size_fault(const uint8_t* p, size_t n)
+{
+    if (n <= sis_header_octets) {
+        return std::nullopt;
+    }
+    const auto u16 = [p](size_t at) { return size_t(p[at]) << 8 | p[at + 1]; };
+    const auto swapped = [](size_t v) { return (v & 0xff) << 8 | v >> 8; };
+    sis_size_fault f;
+    f.size = u16(3);
+    f.type = p[sis_header_octets];
+    const auto layout = layout_of(f.type);
+    if (!layout.fixed) {
+        return std::nullopt;
+    }
+    f.right = layout.fixed;
+    if (layout.length_at) {
+        if (f.size >= f.right && n < layout.length_at + 2) {
+            return std::nullopt;
+        }
+        if (n >= layout.length_at + 2) {
+            const size_t length = u16(layout.length_at);
+            f.right += length;
+            // Whoever exchanges the octets of one field may do so with all.
+            f.swapped = swapped(f.size) == layout.fixed + length ||
+                        swapped(f.size) == layout.fixed + swapped(length);
+        }
+        // Lists of damaged blocks only in indications with errors; in others the two empty ones
+        // of servers of Edition 1.
+        if (layout.mode_at && f.size >= f.right &&
+            (p[layout.mode_at] >> 4 ==
+                 static_cast<int>(transmission_mode::non_arq_with_errors) ||
+             f.size == f.right + 4)) {
+            return std::nullopt;
+        }
+    } else {
+        f.swapped = swapped(f.size) == f.right;
+    }
+    return f.size == f.right ? std::nullopt : std::optional(f);
+}
+
+void sis_deframer::push(const uint8_t* p, size_t n)
+{
+    d_buf.erase(d_buf.begin(), d_buf.begin() + static_cast<std::ptrdiff_t>(d_pos));
+    d_pos = 0;
+    d_buf.insert(d_buf.end(), p, p + n);
+}
+
+std::optional<std::vector<uint8_t>> sis_deframer::next()
+{
+    static constexpr uint8_t head[] = { preamble_0, preamble_1, 0 };
+    while (d_pos < d_buf.size()) {
+        const size_t n = d_buf.size() - d_pos;
+        const uint8_t* p = d_buf.data() + d_pos;
+        if (!std::equal(p, p + std::min<size_t>(n, 3), head) ||
+            (n >= sis_header_octets && p[3] == 0 && p[4] == 0)) {
+            d_invalid += d_hunting ? 0 : 1;
+            d_hunting = true;
+            ++d_pos;
+            continue;
+        }
+        if (n < sis_header_octets) {
+            return std::nullopt;
+        }
+        if (const auto fault = find_size_fault(p, n)) {
+            d_size_fault = fault;
+            d_invalid += d_hunting ? 0 : 1;
+            d_hunting = true;
+            ++d_pos;
+            continue;
+        }
+        const size_t total = sis_header_octets + (size_t(p[3]) << 8 | p[4]);
+        if (n < total) {
+            return std::nullopt;
+        }
+        d_hunting = false;
+        d_pos += total;
+        return std::vector<uint8_t>(p, p + total);
+    }
+    return std::nullopt;
+}
+
+} // namespace gr::hf::s5066

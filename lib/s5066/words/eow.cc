@@ -1,0 +1,268 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/words/eow.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <set>
+
+namespace gr::hf::s5066 {
+
+namespace {
+
+// By their codes in EOW 1.
+constexpr int rates[] = { 75,   150,  300,  600,  1200, 2400,
+                          3200, 3600, 4800, 6400, 8000, 9600 };
+constexpr unsigned il_none = 0, il_short = 1, il_long = 2;
+constexpr unsigned waveform_110a = 0, waveform_110b = 1, waveform_4539 = 3;
+constexpr size_t high_rate_octets = 6;
+
+// Waveforms of EOW 7 whose rates and interleavers a mode has, the narrowest first; none: neither EOW
+// has a code for it.
+std::vector<unsigned> waveform_codes(const mode& m)
+{
+    switch (m.family) {
+    case waveform_family::serial_tone:
+        return { waveform_110a, waveform_110b, waveform_4539 };
+    case waveform_family::high_rate:
+        return { waveform_4539, waveform_110b };
+    default:
+        return {};
+    }
+}
+
+bool has_code(const mode& m, unsigned waveform)
+{
+    const auto codes = waveform_codes(m);
+    return std::find(codes.begin(), codes.end(), waveform) != codes.end();
+}
+
+std::optional<unsigned> interleaver_code(interleaver il)
+{
+    switch (il) {
+    case interleaver::none:
+    case interleaver::zero:
+        return il_none;
+    case interleaver::short_:
+        return il_short;
+    case interleaver::long_:
+        return il_long;
+    default:
+        return std::nullopt;
+    }
+}
+
+// The lengths by which the standards name the interleavers, in 1/100 s.
+unsigned interleaver_cs(const mode& m)
+{
+    switch (m.il) {
+    case interleaver::ultra_short:
+        return 12;
+    case interleaver::very_short:
+        return 36;
+    case interleaver::short_:
+        return m.family == waveform_family::serial_tone ? 60 : 108;
+    case interleaver::medium:
+        return 216;
+    case interleaver::long_:
+        return m.family == waveform_family::serial_tone ? 480 : 432;
+    case interleaver::very_long:
+        return 864;
+    default:
+        return 0;
+    }
+}
+
+} // namespace
+
+std::optional<management_message> encode_rate_request(const mode& m, rate_other other)
+{
+    const auto codes = waveform_codes(m);
+    if (codes.empty()) {
+        return std::nullopt;
+    }
+    management_message r;
+    const auto il = interleaver_code(m.il);
+    for (unsigned i = 0; i < std::size(rates); ++i) {
+        if (il && rates[i] == m.rate_bps) {
+            r.eow = make_eow(eow_type::rate_request,
+                             i << 4 | *il << 2 | static_cast<unsigned>(other));
+            return r;
+        }
+    }
+    const unsigned channels = 1;
+    r.eow = make_eow(eow_type::high_rate_request, codes.front() << 3 | channels);
+    const auto rate = static_cast<uint32_t>(m.rate_bps);
+    const unsigned cs = interleaver_cs(m);
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        r.extended.push_back(static_cast<uint8_t>(rate >> shift));
+    }
+    r.extended.push_back(static_cast<uint8_t>(cs >> 8));
+    r.extended.push_back(static_cast<uint8_t>(cs));
+    return r;
+}
+
+std::optional<rate_parameters> decode_rate_request(const management_message& m)
+{
+    rate_parameters p;
+    const unsigned contents = m.eow & 0xff;
+    if (eow_kind(m.eow) == static_cast<unsigned>(eow_type::rate_request)) {
+        if (contents >> 4 >= std::size(rates) || (contents >> 2 & 3) > il_long) {
+            return std::nullopt;
+        }
+        p.rate_bps = rates[contents >> 4];
+        p.interleaver_code = contents >> 2 & 3;
+        p.other = static_cast<rate_other>(contents & 3);
+        return p;
+    }
+    if (eow_kind(m.eow) != static_cast<unsigned>(eow_type::high_rate_request) ||
+        m.extended.size() != high_rate_octets) {
+        return std::nullopt;
+    }
+    const auto& e = m.extended;
+    const uint32_t rate = uint32_t(e[0]) << 24 | uint32_t(e[1]) << 16 | e[2] << 8 | e[3];
+    if (rate > 1000000) {
+        return std::nullopt;
+    }
+    p.high_rate = true;
+    p.waveform = contents >> 3;
+    p.channels = contents & 7 ? contents & 7 : 8;
+    p.rate_bps = static_cast<int>(rate);
+    p.interleaver_cs = static_cast<unsigned>(e[4] << 8 | e[5]);
+    return p;
+}
+
+std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why)
+{
+    if (p.high_rate && p.waveform != waveform_110a && p.waveform != waveform_4539 &&
+        p.waveform != waveform_110b) {
+        why = rate_reason_rate; // not this waveform
+        return std::nullopt;
+    }
+    if (p.high_rate && p.channels != 1) {
+        why = rate_reason_interleaver; // not so many channels
+        return std::nullopt;
+    }
+    bool rate = false, il = false;
+    for (const mode& m : mode::all()) {
+        if (waveform_codes(m).empty()) {
+            continue;
+        }
+        const bool same_il = p.high_rate ? interleaver_cs(m) == p.interleaver_cs
+                                         : interleaver_code(m.il) == p.interleaver_code;
+        const bool same_rate =
+            m.rate_bps == p.rate_bps && (!p.high_rate || has_code(m, p.waveform));
+        if (same_rate && same_il) {
+            return m;
+        }
+        rate |= same_rate;
+        il |= same_il;
+    }
+    if (p.high_rate) {
+        why = rate ? rate_reason_neither : rate_reason_rate;
+    } else {
+        why = rate ? rate_reason_interleaver
+                   : (il ? rate_reason_rate : rate_reason_neither);
+    }
+    return std::nullopt;
+}
+
+namespace {
+
+// Our EOW 8: rates of a bandwidth from the lowest one on, interleavers by their codes.
+constexpr std::array<interleaver, 4> wideband_interleavers = { interleaver::ultra_short,
+                                                               interleaver::short_,
+                                                               interleaver::medium,
+                                                               interleaver::long_ };
+constexpr int usual_constraint_length = 7;
+constexpr size_t most_rates = 16; // four bits
+
+const std::vector<int>& wideband_rates(int bandwidth_hz)
+{
+    static const auto all = [] { // every D_PDU asks
+        std::map<int, std::set<int>> found;
+        for (const mode& m : mode::all()) {
+            if (m.family == waveform_family::wideband) {
+                found[m.bandwidth_hz].insert(m.rate_bps);
+            }
+        }
+        std::map<int, std::vector<int>> lists;
+        for (const auto& [bandwidth, rates_there] : found) {
+            lists[bandwidth].assign(rates_there.begin(), rates_there.end());
+        }
+        return lists;
+    }();
+    static const std::vector<int> none;
+    const auto it = all.find(bandwidth_hz);
+    return it == all.end() ? none : it->second;
+}
+
+std::optional<uint16_t> encode_wideband_advice(const mode& m)
+{
+    const auto& list = wideband_rates(m.bandwidth_hz);
+    const auto rate = std::find(list.begin(), list.end(), m.rate_bps);
+    const auto il =
+        std::find(wideband_interleavers.begin(), wideband_interleavers.end(), m.il);
+    if (rate == list.end() || rate - list.begin() >= std::ptrdiff_t(most_rates) ||
+        il == wideband_interleavers.end() ||
+        m.constraint_length != usual_constraint_length) {
+        return std::nullopt;
+    }
+    return make_eow(eow_type::wideband_advice,
+                    static_cast<unsigned>(rate - list.begin()) << 4 |
+                        static_cast<unsigned>(il - wideband_interleavers.begin()) << 2 |
+                        static_cast<unsigned>(rate_other::advisory));
+}
+
+std::optional<mode> decode_wideband_advice(uint16_t eow, int bandwidth_hz)
+{
+    const auto& list = wideband_rates(bandwidth_hz);
+    const size_t rate = eow >> 4 & 0xf;
+    if (rate >= list.size() || (eow & 3) < static_cast<unsigned>(rate_other::advisory)) {
+        return std::nullopt;
+    }
+    mode m;
+    m.family = waveform_family::wideband;
+    m.bandwidth_hz = bandwidth_hz;
+    m.rate_bps = list[rate];
+    m.il = wideband_interleavers[eow >> 2 & 3];
+    m.constraint_length = usual_constraint_length;
+    const auto& all = mode::all(); // waveform 0 has no ultra short interleaver
+    return std::find(all.begin(), all.end(), m) != all.end() ? std::optional(m)
+                                                             : std::nullopt;
+}
+
+} // namespace
+
+std::optional<uint16_t> encode_rate_advice(const mode& m)
+{
+    if (m.family == waveform_family::wideband) {
+        return encode_wideband_advice(m);
+    }
+    const auto il = interleaver_code(m.il);
+    const auto rate = std::find(std::begin(rates), std::end(rates), m.rate_bps);
+    if (waveform_codes(m).empty() || !il || *il == il_none || rate == std::end(rates)) {
+        return std::nullopt;
+    }
+    return make_eow(eow_type::rate_request,
+                    static_cast<unsigned>(rate - std::begin(rates)) << 4 | *il << 2 |
+                        static_cast<unsigned>(rate_other::advisory));
+}
+
+std::optional<mode> decode_rate_advice(uint16_t eow, int bandwidth_hz)
+{
+    if (eow_kind(eow) == static_cast<unsigned>(eow_type::wideband_advice)) {
+        return decode_wideband_advice(eow, bandwidth_hz);
+    }
+    const auto p = decode_rate_request({ eow, {} });
+    if (!p || p->high_rate || p->other < rate_other::advisory ||
+        p->interleaver_code == il_none) {
+        return std::nullopt;
+    }
+    uint8_t why = rate_reason_none;
+    return find_mode(*p, why);
+}
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,58 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/config/node_settings.h"
+#include "sim/air/emulated_air.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gr::hf::sim {
+
+/*! \brief A user at work beside a bulk transfer, between two stations with HF-PEP, IP clients and
+ *         emulated modems, in virtual time.
+ *
+ * The user is at the first station. Everything begins at its own time; a time of 0 leaves it out.
+ * Contents are random octets: nothing compresses.
+ */
+struct interactive_load {
+    std::string mode = "4539-9600S";
+    size_t bulk_octets = 400'000;
+    bool upload = false; //!< the bulk goes from the user; otherwise to the user
+    //! Ports of the bulk (and the next one of a second bulk) and of pages: they decide about rules.
+    uint16_t bulk_port = 8000, page_port = 80;
+    //! A second bulk of the same size and direction begins after so many seconds.
+    double second_after_s = 0;
+    //! Page: a connection each, request of 200 octets, answer of page_octets, close. The first
+    //! begins after this, the next page_every_s after the answer to the last.
+    double page_after_s = 0;
+    double page_every_s = 60;
+    size_t page_octets = 5000;
+    //! Remote shell at port 22: greetings of both sides, then every so often a key of 36 octets
+    //! that the server answers with as many.
+    double key_every_s = 0;
+    double ping_every_s = 0; //!< ICMP echo of 84 octets through the IP clients
+    double limit_s = 36'000;
+    air_path on_path;
+    uint64_t seed = 1;
+    s5066::node_settings settings; //!< of both data links
+};
+
+//! Times in seconds.
+struct interactive_result {
+    bool complete = false;      //!< every bulk arrived unaltered within the limit
+    std::vector<double> bulk_s; //!< from each one's begin to its last octet
+    std::vector<double> page_s; //!< from the connection to the last octet of the answer
+    double banner_s = -1; //!< from the connection to the greeting of the shell's server
+    std::vector<double> key_s; //!< from a key to its answer
+    std::vector<double> ping_s;
+    uint64_t transmissions = 0; //!< of both stations
+};
+
+//! \throws std::invalid_argument as the configurations
+interactive_result measure(const interactive_load& l);
+
+} // namespace gr::hf::sim

@@ -1,0 +1,49 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "s5066/config/node_settings.h"
+#include "sim/air/lock_step_pair.h"
+
+#include <hf/traffic_state.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gr::hf::sim {
+
+//! Octets from one station to another over real waveforms.
+struct real_transfer {
+    std::string mode = "4539-9600S"; //!< as node_config::mode
+    std::string ack_mode = "auto";   //!< as node_config::ack_mode
+    uint64_t octets = 100000;
+    size_t u_pdu_octets = 2042; //!< of each U_PDU, 8 to 2048
+    bool arq = true;
+    waveform_link link;
+    uint64_t seed = 1;              //!< of the channel and the stations
+    s5066::node_settings data_link; //!< further settings by name
+    double limit_s = 86400;         //!< of station time
+    bool log = false;               //!< keep the lines of both nodes
+    //! Called now and then with the share of the octets that is done, 0 to 1.
+    std::function<void(double)> progress;
+};
+
+//! What came of it.
+struct real_transfer_result {
+    bool complete = false; //!< everything confirmed, or delivered without ARQ
+    double end_s = 0;      //!< station time
+    traffic_state sender, receiver;
+    s5066::node_stats node;                          //!< of the sender
+    std::vector<std::pair<double, std::string>> log; //!< station time, line
+};
+
+/*! \brief Runs it in one thread, as fast as the receiver works. Same seed, same result; a
+ *         flowgraph of the same stations has the same events at the same times.
+ *  \throws std::invalid_argument that names the first bad value and what is allowed
+ */
+real_transfer_result run(const real_transfer& t);
+
+} // namespace gr::hf::sim

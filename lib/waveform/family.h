@@ -1,0 +1,68 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "waveform/description.h"
+#include "waveform/reception.h"
+
+#include <hf/mode.h>
+
+#include <string>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+/*! \brief A family of waveforms: all that the rest of the program must know to use it.
+ *
+ * A family is a folder of lib/waveform/families and one entry in registry.cc there; mode names,
+ * descriptions and times follow from it.
+ */
+struct family {
+    waveform_family id;
+    //! The standard that its mode names begin with: "4539".
+    const char* standard;
+    //! True if a mode name says the bandwidth: "5069-48k-240000S".
+    bool bandwidth_in_name;
+    //! Its mode names in words, for the message that refuses one.
+    const char* forms;
+    //! Every mode of it that can be modulated.
+    const std::vector<mode>& (*modes)();
+    //! What is on the air in one of its modes. \throws std::invalid_argument for others.
+    description (*describe)(const mode& m);
+    //! The preamble by the operator's choice; null: there is no choice.
+    //! \throws std::invalid_argument for options that are not allowed.
+    preamble_plan (*preamble)(const mode& m, const preamble_options& o);
+    /*! \brief How it is received in a bandwidth, Hz: null where it is not, or nowhere.
+     *  \details What it points to lives as long as the program.
+     */
+    const family_reception* (*reception)(int bandwidth_hz);
+    /*! \brief How its transmissions are joined in a bandwidth, Hz, after their preamble; null: by
+     *         what its ordinary reception has.
+     *  \details As above.
+     */
+    const family_reception* (*late_entry)(int bandwidth_hz);
+};
+
+//! Every family there is.
+const std::vector<family>& families();
+
+/*! \brief What a receiver listens for in a bandwidth, Hz; empty if there is nothing.
+ *  \param join also for what shows a transmission whose preamble was missed, where that costs time
+ *  of its own
+ */
+std::vector<const family_reception*> receptions(int bandwidth_hz, bool join = true);
+
+/*! \brief The same in kHz, as users say it.
+ *  \throws std::invalid_argument that names the bandwidths there are
+ */
+std::vector<const family_reception*> listened_for(int bandwidth_khz, bool join = true);
+
+//! The family of mode \p m.
+const family& family_of(const mode& m);
+
+/*! \brief The preamble of mode \p m as the operator chose it; the description has the usual one.
+ *  \throws std::invalid_argument for options that the family does not allow.
+ */
+preamble_plan preamble_of(const mode& m, const preamble_options& o);
+
+} // namespace gr::hf::kernel
