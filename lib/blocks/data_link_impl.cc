@@ -340,7 +340,18 @@ private:
         }
         d_node.set_tap(d_d_pdus.wanted());
         while (const auto line = d_node.poll_trace())
-            message_port_pub(d_log, pdu::line(line->time, line->text));
+            message_port_pub(d_log, log_message(*line));
+    }
+
+    static pmt::pmt_t log_message(const s5066::log_record& r)
+    {
+        pdu::builder b("log");
+        if (r.d_pdu) {
+            b.set(keys::d_pdu(), std::string(to_string(r.d_pdu->fate)))
+                .set(keys::d_pdus(), uint64_t{ r.d_pdu->count })
+                .set(keys::acknowledges(), r.d_pdu->acknowledges);
+        }
+        return pdu::line(r.time, r.text, b);
     }
 
     void bad_message(const char* port)

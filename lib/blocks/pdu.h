@@ -80,11 +80,10 @@ private:
 /*! \brief One line of a log: a PDU of type log with the time, and the text as octets (UTF-8).
  *  \details Not a symbol: GNU Radio keeps every symbol that it has ever seen.
  */
-inline pmt::pmt_t line(station_time now, const std::string& text)
+inline pmt::pmt_t
+line(station_time now, const std::string& text, builder b = builder("log"))
 {
-    return builder("log")
-        .set(keys::now(), now)
-        .make(std::vector<uint8_t>(text.begin(), text.end()));
+    return b.set(keys::now(), now).make(std::vector<uint8_t>(text.begin(), text.end()));
 }
 
 //! Read access to a message that claims to be a PDU.

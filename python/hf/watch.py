@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What happens at a station, collected for displays, logs and pictures."""
 from dataclasses import dataclass
-import re
 import threading
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Optional
 
 from gnuradio import gr
 import pmt
@@ -55,16 +54,34 @@ class ModemWatch(gr.basic_block):
             return list(self._events)
 
 
-def log_line(message: Any) -> Optional[Tuple[float, str]]:
-    """Station time in seconds and text of a message from a port log; None for any other."""
+@dataclass
+class LogRecord:
+    """One message of a log port."""
+
+    time: float  #: station time, s
+    text: str
+    #: What became of D_PDUs, if the line is about some: sent, sent again, sent as fill, received,
+    #: damaged, unread.
+    d_pdu: str = ""
+    d_pdus: int = 0  #: how many; for unread ones an estimate
+    acknowledges: bool = False  #: the D_PDU acknowledges data
+
+
+def log_record(message: Any) -> Optional[LogRecord]:
+    """A message of a log port; None for any other message."""
     if not pmt.is_pair(message) or not pmt.is_dict(pmt.car(message)) or \
             not pmt.is_u8vector(pmt.cdr(message)):
         return None
-    now = pmt.dict_ref(pmt.car(message), pmt.intern("now"), pmt.PMT_NIL)
+    now, d_pdu, d_pdus, acknowledges = (
+        pmt.dict_ref(pmt.car(message), pmt.intern(key), pmt.PMT_NIL)
+        for key in ("now", "d_pdu", "d_pdus", "acknowledges"))
     if not pmt.is_uint64(now):
         return None
     text = bytes(pmt.u8vector_elements(pmt.cdr(message))).decode("utf-8", "replace")
-    return pmt.to_uint64(now) * 1e-9, text
+    return LogRecord(pmt.to_uint64(now) * 1e-9, text,
+                     pmt.symbol_to_string(d_pdu) if pmt.is_symbol(d_pdu) else "",
+                     pmt.to_uint64(d_pdus) if pmt.is_uint64(d_pdus) else 0,
+                     pmt.is_true(acknowledges))
 
 
 def timed(station_time: float, text: str) -> str:
@@ -73,29 +90,38 @@ def timed(station_time: float, text: str) -> str:
 
 
 class LogWatch(gr.basic_block):
-    """Listens on the log port of a data link and keeps the last lines."""
+    """Listens on log ports and keeps the last lines."""
 
     def __init__(self, prefix: str = "", max_lines: int = 10000) -> None:
         gr.basic_block.__init__(self, name="hf_log_watch", in_sig=None, out_sig=None)
         self._prefix = prefix
         self._max_lines = max_lines
         self._lines: List[str] = []
+        self._acknowledged: List[float] = []
         self._lock = threading.Lock()
         self.message_port_register_in(pmt.intern("log"))
         self.set_msg_handler(pmt.intern("log"), self._on_log)
 
     def _on_log(self, message: Any) -> None:
-        line = log_line(message)
-        if line is None:
+        record = log_record(message)
+        if record is None:
             return
         with self._lock:
-            self._lines.append(timed(line[0], self._prefix + line[1]))
+            self._lines.append(timed(record.time, self._prefix + record.text))
             del self._lines[:-self._max_lines]
+            if record.acknowledges and record.d_pdu.startswith("sent"):
+                self._acknowledged.append(record.time)
+                del self._acknowledged[:-self._max_lines]
 
     def lines(self) -> List[str]:
         """The lines so far: station time in seconds and text."""
         with self._lock:
             return list(self._lines)
+
+    def acknowledged(self) -> List[float]:
+        """Station times, s, at which a D_PDU that acknowledges data was made."""
+        with self._lock:
+            return list(self._acknowledged)
 
     def take(self) -> List[str]:
         """The lines since the last call."""
@@ -129,19 +155,11 @@ def transmissions(events: List[Event], until: float) -> List[Transmission]:
     return result
 
 
-#: Of the log of a data link: a D_PDU with acknowledgements that is sent; what is received has no
-#: mode behind it.
-_ACKNOWLEDGEMENT = re.compile(r" *([0-9.]+) .*>\S+ [A-Z-]*ACK[A-Z-]* .*@\S+$")
+def mark_acknowledgements(sent: List[Transmission], times: List[float]) -> None:
+    """Set acknowledges of a station's transmissions, in order, from LogWatch.acknowledged().
 
-
-def mark_acknowledgements(sent: List[Transmission], lines: List[str]) -> None:
-    """Set acknowledges of a station's transmissions, in order, from the lines of its LogWatch.
-
-    A D_PDU is made while its transmission is on the air or, the first ones, just before it."""
-    for line in lines:
-        found = _ACKNOWLEDGEMENT.match(line)
-        if found:
-            at = float(found.group(1))
-            coming = [t for t in sent if t.end > at]
-            if coming:
-                coming[0].acknowledges = True
+    A D_PDU is made while its transmission is on the air. The first ones are made just before it."""
+    for at in times:
+        coming = [t for t in sent if t.end > at]
+        if coming:
+            coming[0].acknowledges = True

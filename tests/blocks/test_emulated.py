@@ -68,10 +68,14 @@ def test_lines_of_the_log_are_no_symbols():
     assert wait_for(lambda: clients[0].state().octets_confirmed == 5000 and len(kept.got) > 5, 60)
     top.stop()
     top.wait()
-    lines = [watch.log_line(m) for m in kept.got]
-    assert all(line is not None and 0 <= line[0] <= air.now() for line in lines)
-    assert any(line[1].startswith("1.2.0.1>1.2.0.2 DATA-ONLY fsn ") for line in lines)
-    assert watch.log_line(pmt.intern("0.0 a symbol")) is None
+    records = [watch.log_record(m) for m in kept.got]
+    assert all(r is not None and 0 <= r.time <= air.now() for r in records)
+    data = [r for r in records if r.text.startswith("1.2.0.1>1.2.0.2 DATA-ONLY fsn ")]
+    assert data and all((r.d_pdu, r.d_pdus, r.acknowledges) == ("sent", 1, False) for r in data)
+    acks = [r for r in records if r.acknowledges]
+    assert acks and all(r.text.startswith("1.2.0.2>1.2.0.1 ACK-ONLY") and r.d_pdu == "received"
+                        for r in acks)
+    assert watch.log_record(pmt.intern("0.0 a symbol")) is None
 
 
 def test_it_takes_the_time_that_the_event_simulator_says():

@@ -61,9 +61,11 @@ def an_hour(status, log, counts, hour):
         status._on_block(symbols)
         status._on_status(message("rx_end", at + 18, reason="eom"))
         text = f"1.2.0.1>1.2.0.2 DATA-ONLY fsn {k} 1023 octets eot 35.0 @4539-600S".encode()
-        line = pmt.cons(pmt.dict_add(pmt.make_dict(), pmt.intern("now"),
-                                     pmt.from_uint64(int(at * 1e9))),
-                        pmt.init_u8vector(len(text), list(text)))
+        meta = pmt.make_dict()
+        for key, value in (("now", pmt.from_uint64(int(at * 1e9))), ("d_pdus", pmt.from_uint64(1)),
+                           ("d_pdu", pmt.intern("sent"))):
+            meta = pmt.dict_add(meta, pmt.intern(key), value)
+        line = pmt.cons(meta, pmt.init_u8vector(len(text), list(text)))
         log._on_log(line)
         counts._on_log(line)
 

@@ -217,20 +217,14 @@ def test_a_port_that_is_taken_is_named(tmp_path):
 
 
 def test_d_pdus_by_time_come_from_the_log():
-    """The lines are of hf run; tests/sim/qa_log.cc keeps them as they are."""
     counts = d_pdus.DPduCounts()
-    for at, text in (
-            (0.7, "1.2.0.1>1.2.0.2 DATA-ONLY fsn 0 START 1023 octets eot 35.0 @4539-600S"),
-            (0.8, "1.2.0.1>1.2.0.2 DATA-ONLY fsn 1 1023 octets eot 33.5 again @4539-600S"),
-            (0.9, "1.2.0.1>1.2.0.2 LARGE-DATA-ACK fsn 1 rx_lwe 3 9 octets eot 3.5 fill @75L"),
-            (4.9, "1.2.0.2>1.2.0.1 ACK-ONLY rx_lwe 5 + 16 bits eot 0.5"),
-            (5.0, "1.2.0.2>1.2.0.1 DATA-ONLY fsn 7 40 octets BAD CRC eot 0.5"),
-            (6.0, "about 3 D_PDUs of 1.2.0.2 could not be read"),
-            (6.1, "receiving 4539-600S"), (6.2, "link with 1.2.0.2 is up")):
-        counts.note(at, text)
+    for at, fate, count in ((0.7, "sent", 1), (0.8, "sent again", 1), (0.9, "sent as fill", 1),
+                            (4.9, "received", 1), (5.0, "damaged", 1), (6.0, "unread", 3),
+                            (6.1, "", 0)):
+        counts.note(watch.LogRecord(at, "a line", fate, count))
     assert counts.take() == [[0, 1, 1, 1, 1, 0], [5, 0, 0, 0, 0, 4]]
     for k in range(10 * d_pdus.MOST_BINS):
-        counts.note(100 + 5 * k, "about 1 D_PDUs of 1.2.0.2 could not be read")
+        counts.note(watch.LogRecord(100 + 5 * k, "a line", "unread", 1))
     assert len(counts.take()) == d_pdus.MOST_BINS
 
 

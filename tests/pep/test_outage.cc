@@ -105,7 +105,7 @@ TEST(hfpep_outage, that_is_shorter_than_its_limit_ends_nothing)
     n.pa.edge().sockets[c].to_send = octets(18, 1);
     n.pa.drain();
     n.proxy_link::run_for(45);
-    sim::path gone;
+    sim::air_path gone;
     gone.loss = 1;
     n.air.set_default_path(gone);
     n.proxy_link::run_for(70);

@@ -140,7 +140,7 @@ TEST_P(soak_of_transfers, nothing_is_lost_or_altered_whatever_happens_to_the_lin
         auto& s = edge.sockets[all.back().id];
         s.to_send = t.content;
         s.then_eof = true;
-        sim::path p;
+        sim::air_path p;
         const auto weather = rng() % 10;
         p.ber = weather < 4 ? 0 : weather < 7 ? 1e-5 : 5e-5;
         p.loss = weather == 8 ? 0.3 : weather == 9 ? 1.0 : 0;

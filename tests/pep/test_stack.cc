@@ -101,7 +101,7 @@ TEST(stack, what_is_known_of_the_losses_helps_later_transfers)
 
 TEST(stack, many_connections_both_ways_over_a_bad_channel)
 {
-    sim::path p;
+    sim::air_path p;
     p.ber = 1e-5;
     p.loss = 0.1;
     sim::proxy_pair n("4539-9600S", p, 3);
@@ -139,7 +139,7 @@ TEST(stack, connections_survive_a_dead_channel_and_a_node_restart)
     n.pb.edge().on_server = [](auto& s) { s.eof_after_eof = true; };
     n.pa.drain();
     n.run_for(30, [] { return false; });
-    sim::path dead;
+    sim::air_path dead;
     dead.loss = 1;
     n.air.set_default_path(dead);
     n.run_for(500, [] { return false; });
@@ -194,7 +194,7 @@ TEST(stack, a_station_that_does_not_exist_is_reported_within_a_minute)
         auto& client = a.sockets[id];
         n.pa.drain();
         ASSERT_TRUE(n.run_for(120, [&] { return client.connected; })) << mode;
-        sim::path dead;
+        sim::air_path dead;
         dead.loss = 1;
         n.air.set_default_path(dead);
         const auto later = a.accept(n.s.now(), "10.0.0.1", 22);

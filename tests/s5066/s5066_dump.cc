@@ -48,7 +48,7 @@ int main(int argc, char** argv)
 
     scheduler s;
     emulated_air air(s, 5);
-    path p;
+    air_path p;
     p.ber = 5e-5;
     air.set_default_path(p);
     station a(s, air, config(1)), b(s, air, config(2));

@@ -20,20 +20,37 @@ struct told {
 void listen(station& st, told& t)
 {
     st.node().set_trace(true);
-    st.on_trace = [&t](const trace_line& l) {
-        static const std::regex sent("\\S+>\\S+ .* eot [0-9.]+ (again |fill )?@\\S+");
-        static const std::regex heard("\\S+>\\S+ .*?( BAD CRC)? eot [0-9.]+");
-        static const std::regex unread("about ([0-9]+) D_PDUs of \\S+ could not be read");
+    st.on_trace = [&t](const log_record& l) {
+        if (!l.d_pdu) {
+            return;
+        }
+        // The line for a person says the same.
+        static const std::regex line("\\S+>\\S+ .*?( BAD CRC)? eot [0-9.]+"
+                                     "( (again |fill )?@\\S+)?");
         std::smatch m;
-        if (std::regex_match(l.text, m, sent)) {
-            ++t.sent;
-            t.again += m[1] == "again " ? 1 : 0;
-            t.fill += m[1] == "fill " ? 1 : 0;
-        } else if (std::regex_match(l.text, m, heard)) {
+        const bool one = std::regex_match(l.text, m, line);
+        switch (l.d_pdu->fate) {
+        case d_pdu_fate::sent:
+        case d_pdu_fate::sent_again:
+        case d_pdu_fate::sent_as_fill:
+            t.sent += l.d_pdu->count;
+            t.again += l.d_pdu->fate == d_pdu_fate::sent_again ? 1 : 0;
+            t.fill += l.d_pdu->fate == d_pdu_fate::sent_as_fill ? 1 : 0;
+            EXPECT_TRUE(one && m[2].matched) << l.text;
+            EXPECT_EQ(m[3] == "again ", l.d_pdu->fate == d_pdu_fate::sent_again);
+            EXPECT_EQ(m[3] == "fill ", l.d_pdu->fate == d_pdu_fate::sent_as_fill);
+            break;
+        case d_pdu_fate::damaged:
+            ++t.damaged;
+            [[fallthrough]];
+        case d_pdu_fate::received:
             ++t.received;
-            t.damaged += m[1].length() > 0 ? 1 : 0;
-        } else if (std::regex_match(l.text, m, unread)) {
-            t.unread += std::stoul(m[1]);
+            EXPECT_TRUE(one && !m[2].matched) << l.text;
+            EXPECT_EQ(m[1].matched, l.d_pdu->fate == d_pdu_fate::damaged) << l.text;
+            break;
+        case d_pdu_fate::unread:
+            t.unread += l.d_pdu->count;
+            break;
         }
     };
 }

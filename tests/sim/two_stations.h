@@ -22,7 +22,7 @@ inline s5066::node_config test_config(int n, const std::string& mode)
 //! Two stations on one channel, each with a source and a sink on SAP 3.
 struct two_stations {
     explicit two_stations(const std::string& mode,
-                          const air_path& p = path(),
+                          const air_path& p = air_path(),
                           uint64_t seed = 1,
                           s5066::delivery_mode service = s5066::delivery_mode())
         : two_stations(test_config(1, mode), test_config(2, mode), p, seed, service)
@@ -31,7 +31,7 @@ struct two_stations {
 
     two_stations(const s5066::node_config& ca,
                  const s5066::node_config& cb,
-                 const air_path& p = path(),
+                 const air_path& p = air_path(),
                  uint64_t seed = 1,
                  s5066::delivery_mode service = s5066::delivery_mode())
         : air(s, seed), a(s, air, ca), b(s, air, cb), source_a(s, a, 3, service),
@@ -47,7 +47,7 @@ struct two_stations {
     {
         for (station* st : { &a, &b }) {
             st->node().set_trace(true);
-            st->on_trace = [st](const s5066::trace_line& l) {
+            st->on_trace = [st](const s5066::log_record& l) {
                 std::printf("%10.3f %s  %s\n",
                             to_seconds(l.time),
                             st->address().to_string().c_str(),

@@ -56,6 +56,12 @@ HF_API const pmt::pmt_t& client();
 HF_API const pmt::pmt_t& start_sample();
 //! uint64: index after the last sample of the transmission.
 HF_API const pmt::pmt_t& end_sample();
+//! symbol: what became of D_PDUs: sent, sent again, sent as fill, received, damaged, unread.
+HF_API const pmt::pmt_t& d_pdu();
+//! uint64: number of D_PDUs that d_pdu is about; for unread ones an estimate.
+HF_API const pmt::pmt_t& d_pdus();
+//! bool: the D_PDU of d_pdu acknowledges data.
+HF_API const pmt::pmt_t& acknowledges();
 //! bool: the transmitter's key is to be down.
 HF_API const pmt::pmt_t& down();
 //! double: samples that a playback device has been given and that are not heard yet, s.

@@ -32,10 +32,17 @@ std::optional<T> pop(std::deque<T>& q)
 
 } // namespace
 
-void node_log::trace(station_time now, std::string text)
+const char* to_string(d_pdu_fate f)
+{
+    static constexpr const char* names[] = { "sent",     "sent again", "sent as fill",
+                                             "received", "damaged",    "unread" };
+    return names[static_cast<size_t>(f)];
+}
+
+void node_log::trace(station_time now, std::string text, std::optional<d_pdu_note> d_pdu)
 {
     if (d_config.trace) {
-        push(d_lines, { now, std::move(text) });
+        push(d_lines, { now, std::move(text), d_pdu });
     }
 }
 
@@ -49,7 +56,7 @@ void node_log::tap(station_time now,
     }
 }
 
-std::optional<trace_line> node_log::poll_trace() { return pop(d_lines); }
+std::optional<log_record> node_log::poll_trace() { return pop(d_lines); }
 std::optional<tap_record> node_log::poll_tap() { return pop(d_records); }
 
 } // namespace gr::hf::s5066

@@ -15,10 +15,24 @@
 
 namespace gr::hf::s5066 {
 
-//! One line of the log.
-struct trace_line {
+//! What became of D_PDUs.
+enum class d_pdu_fate { sent, sent_again, sent_as_fill, received, damaged, unread };
+
+//! "sent", "sent again", "sent as fill", "received", "damaged", "unread".
+const char* to_string(d_pdu_fate f);
+
+//! The D_PDUs that a line of the log is about, for whoever counts them.
+struct d_pdu_note {
+    d_pdu_fate fate = d_pdu_fate::sent;
+    unsigned count = 1;        //!< estimated for d_pdu_fate::unread
+    bool acknowledges = false; //!< an ACK-ONLY or DATA-ACK D_PDU, large or not
+};
+
+//! One event in a node: a line for a person, fields for programs.
+struct log_record {
     station_time time{};
     std::string text;
+    std::optional<d_pdu_note> d_pdu;
 };
 
 //! One D_PDU as it went over the modem port.
@@ -36,17 +50,17 @@ public:
     //! \param config must outlive this
     explicit node_log(const node_config& config) : d_config(config) {}
 
-    //! One line, if node_config::trace is set.
-    void trace(station_time now, std::string text);
+    //! One record, if node_config::trace is set.
+    void trace(station_time now, std::string text, std::optional<d_pdu_note> d_pdu = {});
     //! One D_PDU, if node_config::tap is set.
     void
     tap(station_time now, bool sent, bool segment_ok, const std::vector<uint8_t>& octets);
-    std::optional<trace_line> poll_trace();
+    std::optional<log_record> poll_trace();
     std::optional<tap_record> poll_tap();
 
 private:
     const node_config& d_config;
-    std::deque<trace_line> d_lines;
+    std::deque<log_record> d_lines;
     std::deque<tap_record> d_records;
 };
 

@@ -56,8 +56,12 @@ void node::impl::on_received(station_time now, const received_d_pdu& r)
     ++d_node.stats.d_pdus_received[static_cast<size_t>(d.type)];
     d_node.stats.segment_crc_errors += d.segment_ok ? 0 : 1;
     if (c.trace) {
-        d_node.log.trace(now,
-                         d.src.to_string() + ">" + d.dst.to_string() + " " + describe(d));
+        d_node.log.trace(
+            now,
+            d.src.to_string() + ">" + d.dst.to_string() + " " + describe(d),
+            d_pdu_note{ d.segment_ok ? d_pdu_fate::received : d_pdu_fate::damaged,
+                        1,
+                        has_ack(d.type) });
     }
     peer* p = get_peer(d.src);
     if (!p) {
@@ -120,7 +124,8 @@ void node::impl::note_unread(station_time now, const address& from, unsigned d_p
     if (d_pdus > 0) {
         d_node.log.trace(now,
                          "about " + std::to_string(d_pdus) + " D_PDUs of " +
-                             from.to_string() + " could not be read");
+                             from.to_string() + " could not be read",
+                         d_pdu_note{ d_pdu_fate::unread, d_pdus, false });
     }
 }
 

@@ -330,34 +330,6 @@ size_t segment_size(const uint8_t* p, size_t m)
 
 } // namespace
 
-d_pdu_type small_type(d_pdu_type type)
-{
-    return static_cast<t>(static_cast<unsigned>(type) -
-                          static_cast<unsigned>(t::large_data_only));
-}
-
-d_pdu_type large_type(d_pdu_type type)
-{
-    return static_cast<t>(static_cast<unsigned>(type) +
-                          static_cast<unsigned>(t::large_data_only));
-}
-
-bool has_segment(d_pdu_type type)
-{
-    switch (type) {
-    case t::large_data_only:
-    case t::large_data_ack:
-    case t::data_only:
-    case t::data_ack:
-    case t::expedited_data_only:
-    case t::non_arq_data:
-    case t::expedited_non_arq_data:
-        return true;
-    default:
-        return false;
-    }
-}
-
 size_t d_pdu::header_octets() const
 {
     return 2 + 4 + address_size + part_octets(*this) + 2;

@@ -47,6 +47,8 @@ constexpr double eot_unit_s = 0.5;
 const char* to_string(d_pdu_type t);
 //! True for the types that carry a segment (I frames).
 bool has_segment(d_pdu_type t);
+//! True for the types that acknowledge data, with or without a segment.
+bool has_ack(d_pdu_type t);
 //! Types 9 to 12.
 constexpr bool is_large(d_pdu_type t)
 {

@@ -11,27 +11,6 @@ namespace gr::hf::s5066 {
 
 using t = d_pdu_type;
 
-const char* to_string(d_pdu_type type)
-{
-    static constexpr const char* names[16] = { "DATA-ONLY",
-                                               "ACK-ONLY",
-                                               "DATA-ACK",
-                                               "RESET",
-                                               "EXPEDITED-DATA-ONLY",
-                                               "EXPEDITED-ACK-ONLY",
-                                               "MANAGEMENT",
-                                               "NON-ARQ-DATA",
-                                               "EXPEDITED-NON-ARQ-DATA",
-                                               "LARGE-DATA-ONLY",
-                                               "LARGE-ACK-ONLY",
-                                               "LARGE-DATA-ACK",
-                                               "LARGE-RESET",
-                                               "EXTENSION",
-                                               "TYPE-14",
-                                               "WARNING" };
-    return names[static_cast<unsigned>(type) & 0xf];
-}
-
 std::string describe(const d_pdu& d)
 {
     std::string s = to_string(d.type);

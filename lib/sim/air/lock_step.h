@@ -83,7 +83,7 @@ public:
     const s5066::node& node() const { return d_node; }
     station_time now() const { return d_modem.now(); }
     //! Lines of the node's log, as they come, if its configuration has trace.
-    std::function<void(const s5066::trace_line&)> on_trace;
+    std::function<void(const s5066::log_record&)> on_trace;
 
 private:
     void on_tick(station_time now) override;

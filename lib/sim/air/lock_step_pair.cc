@@ -55,7 +55,7 @@ lock_step_pair::lock_step_pair(const std::array<s5066::node_config, 2>& nodes,
              { &d_stations[0], &d_stations[1] })
 {
     for (size_t k = 0; k < 2; ++k)
-        d_stations[k].on_trace = [this, k](const s5066::trace_line& l) {
+        d_stations[k].on_trace = [this, k](const s5066::log_record& l) {
             log.emplace_back(to_seconds(l.time), (k == 0 ? "A " : "B ") + l.text);
         };
 }

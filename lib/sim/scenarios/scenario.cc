@@ -208,7 +208,7 @@ void experiment::make_stations()
         }
         auto r = std::make_unique<running>();
         r->at = std::make_unique<station>(d_scheduler, d_air, n, m);
-        r->at->on_trace = [this, name = c.name](const s5066::trace_line& l) {
+        r->at->on_trace = [this, name = c.name](const s5066::log_record& l) {
             char time[32];
             std::snprintf(time, sizeof time, "%10.2f ", to_seconds(d_scheduler.now()));
             d_result.log.push_back(time + name + " " + l.text);

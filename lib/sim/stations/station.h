@@ -62,7 +62,7 @@ public:
     s5066::address address() const { return d_config.own; }
 
     //! Log lines and D_PDUs of the node, if it keeps them; called as they come.
-    std::function<void(const s5066::trace_line&)> on_trace;
+    std::function<void(const s5066::log_record&)> on_trace;
     std::function<void(const s5066::tap_record&)> on_tap;
 
 private:

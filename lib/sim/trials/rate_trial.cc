@@ -12,7 +12,7 @@ namespace gr::hf::sim {
 
 namespace {
 
-std::string line(const char* who, const s5066::trace_line& l)
+std::string line(const char* who, const s5066::log_record& l)
 {
     char time[32];
     std::snprintf(time, sizeof time, "%10.2f ", to_seconds(l.time));
@@ -91,12 +91,12 @@ rate_trial_result run(const rate_trial& t)
     station b(s, air, c);
 
     const auto trace = set_paths(air, a, b, t, modes.back());
-    a.on_trace = [&](const s5066::trace_line& l) {
+    a.on_trace = [&](const s5066::log_record& l) {
         if (t.log) {
             t.log(line("A", l));
         }
     };
-    b.on_trace = [&](const s5066::trace_line& l) {
+    b.on_trace = [&](const s5066::log_record& l) {
         if (t.log) {
             t.log(line("B", l));
         }

@@ -105,10 +105,10 @@ py::dict simulate(const std::string& mode_text,
     config.seed += 1;
     sim::station b(scheduler, air, config);
     if (log) {
-        a.on_trace = [&](const s5066::trace_line& l) {
+        a.on_trace = [&](const s5066::log_record& l) {
             log(to_seconds(l.time), "A " + l.text);
         };
-        b.on_trace = [&](const s5066::trace_line& l) {
+        b.on_trace = [&](const s5066::log_record& l) {
             log(to_seconds(l.time), "B " + l.text);
         };
     }

@@ -2,7 +2,6 @@
 """D_PDUs by time: how many were sent, sent again and sent as fill, arrived and were lost, from the
 log of a data link."""
 from collections import deque
-import re
 import threading
 from typing import Any, Deque, List
 
@@ -16,12 +15,6 @@ BIN_S = 5.0
 #: Counts that are kept: those of the last twenty minutes in which there were D_PDUs.
 MOST_BINS = 240
 
-#: Lines of the log: a D_PDU that is sent has its mode at the end, one that was received has not.
-_D_PDU = re.compile(r"\S+>\S+ [A-Z0-9-]+ .*?(?P<damaged> BAD CRC)? eot [0-9.]+"
-                    r"(?: (?P<kind>again |fill )?(?P<sent>@)\S+)?$")
-_UNREAD = re.compile(r"about (\d+) D_PDUs of \S+ could not be read$")
-
-
 class DPduCounts(gr.basic_block):
     """Listens on the log port of a data link and counts its D_PDUs in bins of BIN_S."""
 
@@ -29,7 +22,8 @@ class DPduCounts(gr.basic_block):
     #: copies in room that would have been empty; received whole; lost (damaged, or not readable at
     #: all; the latter by their length).
     BEGIN, NEW, AGAIN, FILL, WHOLE, LOST = range(6)
-    _SENT = {"": NEW, "again ": AGAIN, "fill ": FILL}
+    _PLACES = {"sent": NEW, "sent again": AGAIN, "sent as fill": FILL, "received": WHOLE,
+               "damaged": LOST, "unread": LOST}
 
     def __init__(self) -> None:
         gr.basic_block.__init__(self, name="hf_d_pdu_counts", in_sig=None, out_sig=None)
@@ -39,26 +33,20 @@ class DPduCounts(gr.basic_block):
         self.set_msg_handler(pmt.intern("log"), self._on_log)
 
     def _on_log(self, message: Any) -> None:
-        line = watch.log_line(message)
-        if line is not None:
-            self.note(*line)
+        record = watch.log_record(message)
+        if record is not None:
+            self.note(record)
 
-    def note(self, at: float, text: str) -> None:
-        """Count what one line of the log says; at: its station time, s."""
-        found, count = _D_PDU.match(text), 1
-        if found:
-            place = self._SENT[found["kind"] or ""] if found["sent"] else \
-                self.LOST if found["damaged"] else self.WHOLE
-        else:
-            unread = _UNREAD.match(text)
-            if not unread:
-                return
-            place, count = self.LOST, int(unread[1])
-        begin = at // BIN_S * BIN_S
+    def note(self, record: watch.LogRecord) -> None:
+        """Count the D_PDUs of one record of the log."""
+        place = self._PLACES.get(record.d_pdu)
+        if place is None:
+            return
+        begin = record.time // BIN_S * BIN_S
         with self._lock:
             if not self._bins or self._bins[-1][self.BEGIN] < begin:
                 self._bins.append([begin, 0, 0, 0, 0, 0])
-            self._bins[-1][place] += count
+            self._bins[-1][place] += record.d_pdus
 
     def take(self) -> List[List[float]]:
         """The bins in which there were D_PDUs, the oldest first."""

@@ -165,7 +165,7 @@ class Demo:
         found = {}
         for name, modem in self.pair.watches.items():
             found[name] = watch.transmissions(modem.events(), self.now())
-            watch.mark_acknowledgements(found[name], self.logs[name].lines())
+            watch.mark_acknowledgements(found[name], self.logs[name].acknowledged())
         return found
 
     def heard(self) -> Dict[str, np.ndarray]:

@@ -11,9 +11,16 @@ namespace gr::hf::s5066 {
 
 namespace {
 constexpr unsigned max_control_copies = 4;
+
+const char* in_words(d_pdu_fate f)
+{
+    return f == d_pdu_fate::sent_again     ? "again "
+           : f == d_pdu_fate::sent_as_fill ? "fill "
+                                           : "";
+}
 } // namespace
 
-bool transmission_builder::emit(station_time now, d_pdu d, const char* again)
+bool transmission_builder::emit(station_time now, d_pdu d, d_pdu_fate fate)
 {
     if (d.octets() > d_tx.room()) {
         return false;
@@ -37,7 +44,9 @@ bool transmission_builder::emit(station_time now, d_pdu d, const char* again)
     if (d_node.config.trace) {
         d_node.log.trace(now,
                          d_node.config.own.to_string() + ">" + d.dst.to_string() + " " +
-                             describe(d) + " " + again + "@" + d_tx.mode().to_string());
+                             describe(d) + " " + in_words(fate) + "@" +
+                             d_tx.mode().to_string(),
+                         d_pdu_note{ fate, 1, has_ack(d.type) });
     }
     d_node.log.tap(now, true, true, octets);
     return true;
@@ -48,7 +57,11 @@ bool transmission_builder::emit_segment(station_time now, d_pdu d, bool repeat, 
     d_node.stats.d_pdus_fill += fill ? 1 : 0;
     d_node.stats.d_pdus_repeated += repeat && !fill ? 1 : 0;
     d_tx.to()->link.last_data = now;
-    return emit(now, std::move(d), fill ? "fill " : repeat ? "again " : "");
+    return emit(now,
+                std::move(d),
+                fill     ? d_pdu_fate::sent_as_fill
+                : repeat ? d_pdu_fate::sent_again
+                         : d_pdu_fate::sent);
 }
 
 bool transmission_builder::emit_data(station_time now,
@@ -140,7 +153,7 @@ bool transmission_builder::build_fill()
     const size_t n = d_plan.control.size();
     const size_t limit = n * (max_control_copies - 1);
     if (d_plan.next_fill < limit &&
-        emit(now, d_plan.control[d_plan.next_fill++ % n], "fill ")) {
+        emit(now, d_plan.control[d_plan.next_fill++ % n], d_pdu_fate::sent_as_fill)) {
         ++d_node.stats.d_pdus_fill;
         return true;
     }
@@ -164,7 +177,7 @@ bool transmission_builder::build_fill()
         ++d_plan.next_fill;
         d_pdu d = d_maker.make_arq(p, d_pdu_type::ack_only);
         d.ack = p.arq.rx.ack();
-        if (emit(now, d, "fill ")) {
+        if (emit(now, d, d_pdu_fate::sent_as_fill)) {
             ++d_node.stats.d_pdus_fill;
             return true;
         }

@@ -35,7 +35,7 @@ private:
     bool build_first(station_time now);
     bool build_fill();
     //! \param again what the log says of a D_PDU that was sent before, with a space at its end
-    bool emit(station_time now, d_pdu d, const char* again = "");
+    bool emit(station_time now, d_pdu d, d_pdu_fate fate = d_pdu_fate::sent);
     bool emit_opening(station_time now);
     bool emit_expedited(station_time now, bool fill);
     bool emit_segment(station_time now, d_pdu d, bool repeat, bool fill);
