@@ -70,9 +70,10 @@ def paragraphs(help_text: str) -> str:
 
 
 def options(command: click.Command, ctx: click.Context) -> List[List[str]]:
-    """Options with what is allowed and the default, as --help says them."""
+    """Options with what is allowed and the default, as --help says them, except --help itself:
+    versions of click word it in different ways."""
     rows = []
-    for p in command.get_params(ctx):
+    for p in command.params:
         record = p.get_help_record(ctx) if isinstance(p, click.Option) else None
         if record is not None:
             rows.append([f"`{cell(record[0])}`".replace("\\", ""), cell(record[1])])

@@ -3,10 +3,12 @@
 opinion of what went over their SIS servers."""
 import csv
 import os
+import pathlib
 import re
 import shutil
 import signal
 import subprocess
+import tempfile
 
 from gnuradio.hf import sis
 import pytest
@@ -190,16 +192,30 @@ def test_tshark_finds_nothing_wrong(servers, folder):
             assert types <= found
 
 
-def test_lua_dissector_reads_what_wireshark_leaves(servers, folder):
+@pytest.fixture(name="readable")
+def fixture_readable():
+    """A folder that every user can read."""
+    with tempfile.TemporaryDirectory() as path:
+        os.chmod(path, 0o755)
+        yield pathlib.Path(path)
+
+
+def test_lua_dissector_reads_what_wireshark_leaves(servers, folder, readable):
     """Last: on all that went before."""
     if shutil.which("tshark") is None:
         pytest.skip("no tshark")
     script = os.path.join(os.environ["HF_SOURCE_DIR"], "examples/wireshark/hf_s5066.lua")
-    command = ["tshark", "-X", f"lua_script:{script}", "-r", str(folder / "1.2.0.1-d_pdu.pcap")]
+    for source, name in ((script, "s.lua"), (folder / "1.2.0.1-d_pdu.pcap", "d.pcap")):
+        shutil.copyfile(source, readable / name)
+    command = ["tshark", "-X", f"lua_script:{readable}/s.lua", "-r", str(readable / "d.pcap")]
+    # For root, tshark 4.4 loads no script.
+    user = {"user": "nobody", "group": "nogroup", "extra_groups": [],
+            "env": {**os.environ, "HOME": str(readable)}} \
+        if os.geteuid() == 0 else {}
 
     def tshark(*arguments):
         done = subprocess.run([*command, *arguments], check=True, text=True,
-                              capture_output=True)
+                              capture_output=True, cwd=readable, **user)
         assert "lua" not in done.stderr.lower()
         return done.stdout
 
