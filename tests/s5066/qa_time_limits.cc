@@ -1,10 +1,15 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // No phase of a node lasts for ever, whatever the modem does, and its time never runs back.
+#include "s5066/config/node_settings.h"
 #include "s5066/words/monotonic_time.h"
+#include "s5066/words/timers.h"
 #include "scripted_peer.h"
 
 #include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
 
 using namespace gr::hf;
 using namespace gr::hf::s5066;
@@ -29,6 +34,48 @@ struct with_data : scripted_peer {
 };
 
 } // namespace
+
+TEST(time_limits, every_timer_says_what_bounds_it)
+{
+    std::set<std::string> settings, names;
+    for (const auto& s : describe_settings()) {
+        settings.insert(s.name);
+    }
+    size_t number = 0;
+    for (const auto& info : all_timers()) {
+        EXPECT_EQ(static_cast<size_t>(info.which), number++);
+        names.insert(info.name);
+        const std::string limit = info.limit;
+        EXPECT_FALSE(limit.empty() || std::string(info.meaning).empty()) << info.name;
+        const std::regex setting("[a-z]+(_[a-z]+)*_s\\b");
+        for (std::sregex_iterator it(limit.begin(), limit.end(), setting), end; it != end;
+             ++it) {
+            EXPECT_EQ(settings.count(it->str()), 1u) << info.name << ": " << it->str();
+        }
+    }
+    EXPECT_EQ(number, static_cast<size_t>(timer::keep_alive) + 1);
+    EXPECT_EQ(names.size(), number);
+}
+
+TEST(time_limits, each_phase_of_an_exchange_has_its_timer)
+{
+    with_data p;
+    const auto which = [&p] { return p.n.next_due().value_or(due{}).which; };
+    EXPECT_EQ(which(), timer::turn);
+    ASSERT_TRUE(p.wait(5));
+    EXPECT_EQ(p.n.state().phase, node_phase::transmitting);
+    p.n.on_tick(p.now); // housekeeping is done
+    EXPECT_EQ(which(), timer::housekeeping);
+    p.send_out();
+    std::set<timer> seen;
+    const auto limit = p.now + 60s;
+    for (; p.now < limit && !p.n.want_tx(p.now); p.now += 100ms) {
+        p.n.on_tick(p.now);
+        seen.insert(which());
+    }
+    EXPECT_EQ(seen.count(timer::answer), 1u);
+    EXPECT_LT(p.now, limit);
+}
 
 TEST(time_limits, a_key_up_that_the_modem_drops_is_given_up)
 {

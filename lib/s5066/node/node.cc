@@ -328,26 +328,23 @@ bool node::impl::housekeeping_needed() const
     });
 }
 
-std::optional<station_time> node::impl::next_deadline() const
+std::optional<due> node::impl::next_due() const
 {
-    std::optional<station_time> t = d_sis.next_deadline();
-    if (t) {
-        *t = std::max(*t, d_housekeeping_at);
+    earliest first;
+    if (const auto d = d_sis.next_due()) {
+        first.add(d->which, std::max(d->at, d_housekeeping_at));
     }
-    const auto add = [&t](station_time d) { t = t ? std::min(*t, d) : d; };
-    if (const auto turn = d_turns.next_deadline()) {
-        add(*turn);
-    }
+    first.add(d_turns.next_due());
     if (const auto end = rx_end_overdue()) {
-        add(end->at);
+        first.add(timer::reception_end, end->at);
     }
     if (d_turns.transmitting()) {
-        add(d_tx.overdue_at());
+        first.add(timer::transmission_end, d_tx.overdue_at());
     }
     if (housekeeping_needed()) {
-        add(d_housekeeping_at);
+        first.add(timer::housekeeping, d_housekeeping_at);
     }
-    return t;
+    return first.get();
 }
 
 node_state node::impl::state() const
@@ -427,8 +424,16 @@ void node::on_tx_damaged(station_time now, const std::string& reason, bool ended
 }
 std::optional<station_time> node::next_deadline() const
 {
-    const auto t = d_impl->next_deadline();
-    return t ? std::optional(d_impl->d_time.clock_at(*t)) : t;
+    const auto d = next_due();
+    return d ? std::optional(d->at) : std::nullopt;
+}
+std::optional<due> node::next_due() const
+{
+    auto d = d_impl->next_due();
+    if (d) {
+        d->at = d_impl->d_time.clock_at(d->at);
+    }
+    return d;
 }
 station_time node::now() const { return d_impl->d_time.now(); }
 
@@ -455,7 +460,7 @@ void node::set_emcon(station_time now, bool on)
 size_t node::aligned_u_pdu_octets() const { return d_impl->aligned_u_pdu_octets(); }
 const node_stats& node::stats() const { return d_impl->d_node.stats; }
 node_state node::state() const { return d_impl->state(); }
-std::optional<trace_line> node::poll_trace() { return d_impl->d_node.log.poll_trace(); }
+std::optional<log_record> node::poll_trace() { return d_impl->d_node.log.poll_trace(); }
 std::optional<tap_record> node::poll_tap() { return d_impl->d_node.log.poll_tap(); }
 
 } // namespace gr::hf::s5066

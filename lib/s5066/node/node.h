@@ -8,6 +8,7 @@
 #include "s5066/config/node_stats.h"
 #include "s5066/pdu/s_primitive.h"
 #include "s5066/rate/rate_policy.h"
+#include "s5066/words/timers.h"
 
 #include <hf/modem_user.h>
 #include <hf/time.h>
@@ -105,6 +106,8 @@ public:
      *  that jump in time; modems that tick every 10 ms need not ask.
      */
     std::optional<station_time> next_deadline() const;
+    //! The same, with the timer that it belongs to.
+    std::optional<due> next_due() const;
     /*! \brief Station time of the last call. It never runs back: if the times that calls bring step
      *         back, it goes on from where it was (monotonic_time).
      */
@@ -143,7 +146,7 @@ public:
     // Observation
     const node_stats& stats() const;
     node_state state() const;
-    std::optional<trace_line> poll_trace();
+    std::optional<log_record> poll_trace();
     std::optional<tap_record> poll_tap();
 
 private:

@@ -60,7 +60,7 @@ public:
     void on_rx_end(station_time now, const rx_end& e);
     void on_carrier(station_time now, bool present);
     void on_tx_damaged(station_time now, const std::string& reason, bool ended);
-    std::optional<station_time> next_deadline() const;
+    std::optional<due> next_due() const;
 
     void set_mode(const std::string& m);
     void set_rate_policy(std::unique_ptr<rate_policy> p)

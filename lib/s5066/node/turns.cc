@@ -335,21 +335,21 @@ void turns::drop_idle_turn(station_time now)
     }
 }
 
-std::optional<station_time> turns::next_deadline() const
+std::optional<due> turns::next_due() const
 {
     if (d_transmitting || (d_receiving && !d_node.config.full_duplex)) {
         return std::nullopt;
     }
-    std::optional<station_time> t;
+    earliest first;
     if (d_carrier_since) {
-        t = *d_carrier_since + longest_carrier;
+        first.add(timer::carrier, *d_carrier_since + longest_carrier);
     } else if (d_waiting && !d_receiving) {
-        t = d_answer_by;
+        first.add(timer::answer, d_answer_by);
     }
     if (const auto s = next()) {
-        t = t ? std::min(*t, s->at) : s->at;
+        first.add(timer::turn, s->at);
     }
-    return t;
+    return first.get();
 }
 
 } // namespace gr::hf::s5066

@@ -6,6 +6,7 @@
 #include "s5066/cas/soft_links.h"
 #include "s5066/dts/peer/node_context.h"
 #include "s5066/dts/tx/transmission.h"
+#include "s5066/words/timers.h"
 
 #include <optional>
 
@@ -46,8 +47,8 @@ public:
     std::optional<start> next() const;
     //! A transmission to \p p would have no data.
     bool ack_only(const peer& p) const;
-    //! When something is due, if nothing happens.
-    std::optional<station_time> next_deadline() const;
+    //! The next deadline, if nothing happens.
+    std::optional<due> next_due() const;
 
     // Own transmissions
     //! What the transmission that begins is.

@@ -482,18 +482,17 @@ void hard_links::on_time(station_time now)
     }
 }
 
-std::optional<station_time> hard_links::next_deadline() const
+std::optional<due> hard_links::next_due() const
 {
-    std::optional<station_time> t;
-    const auto add = [&t](station_time d) { t = t ? std::min(*t, d) : d; };
+    earliest first;
     for (const auto& e : d_endings) {
-        add(e.deadline);
+        first.add(timer::hard_link_end, e.deadline);
     }
     if (d_session &&
         (d_session->at == state::requesting || d_session->at == state::asking)) {
-        add(d_session->deadline);
+        first.add(timer::hard_link_answer, d_session->deadline);
     }
-    return t;
+    return first.get();
 }
 
 } // namespace gr::hf::s5066

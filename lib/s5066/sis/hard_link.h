@@ -8,6 +8,7 @@
 #include "s5066/pdu/c_pdu.h"
 #include "s5066/pdu/s_pdu.h"
 #include "s5066/pdu/s_primitive.h"
+#include "s5066/words/timers.h"
 
 #include <optional>
 #include <vector>
@@ -86,7 +87,7 @@ public:
     std::optional<hard_link> established() const;
 
     void on_time(station_time now);
-    std::optional<station_time> next_deadline() const;
+    std::optional<due> next_due() const;
 
 private:
     enum class state {

@@ -249,15 +249,15 @@ void sis_clients::on_time(station_time now)
     }
 }
 
-std::optional<station_time> sis_clients::next_deadline() const
+std::optional<due> sis_clients::next_due() const
 {
-    std::optional<station_time> t;
+    earliest first;
     for (const auto& [c, k] : d_clients) {
         if (d_config.keep_alive_s > 0 && k.is_bound) {
-            t = t ? std::min(*t, k.keep_alive_at) : k.keep_alive_at;
+            first.add(timer::keep_alive, k.keep_alive_at);
         }
     }
-    return t;
+    return first.get();
 }
 
 } // namespace gr::hf::s5066

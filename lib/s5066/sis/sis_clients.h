@@ -7,6 +7,7 @@
 #include "s5066/config/node_stats.h"
 #include "s5066/pdu/s_primitive.h"
 #include "s5066/sis/hard_link.h"
+#include "s5066/words/timers.h"
 
 #include <deque>
 #include <functional>
@@ -87,7 +88,7 @@ public:
     //! S_KEEP_ALIVE of a client.
     void on_keep_alive(station_time now, sis_client& k);
     void on_time(station_time now);
-    std::optional<station_time> next_deadline() const;
+    std::optional<due> next_due() const;
 
 private:
     bool all_places_taken() const;

@@ -369,19 +369,18 @@ void sis_delivery::on_time(station_time now)
     }
 }
 
-std::optional<station_time> sis_delivery::next_deadline() const
+std::optional<due> sis_delivery::next_due() const
 {
-    std::optional<station_time> t;
-    const auto add = [&t](station_time d) { t = t ? std::min(*t, d) : d; };
+    earliest first;
     for (const auto& o : d_held) {
-        add(o->expires);
+        first.add(timer::held_u_pdu, o->expires);
     }
     for (const auto& f : d_confirms) {
         if (f.deadline) {
-            add(*f.deadline);
+            first.add(timer::client_confirm, *f.deadline);
         }
     }
-    return t;
+    return first.get();
 }
 
 } // namespace gr::hf::s5066

@@ -7,6 +7,7 @@
 #include "s5066/between/sis_lower.h"
 #include "s5066/between/sis_upper.h"
 #include "s5066/sis/sis_clients.h"
+#include "s5066/words/timers.h"
 
 #include <deque>
 #include <list>
@@ -64,7 +65,7 @@ public:
     bool flow_on() const;
 
     void on_time(station_time now);
-    std::optional<station_time> next_deadline() const;
+    std::optional<due> next_due() const;
 
 private:
     // A client confirmation that is waited for.

@@ -247,15 +247,13 @@ void sis_server::on_time(station_time now)
     d_clients.on_time(now);
 }
 
-std::optional<station_time> sis_server::next_deadline() const
+std::optional<due> sis_server::next_due() const
 {
-    std::optional<station_time> t;
-    for (const auto& d : { d_hard_links.next_deadline(),
-                           d_delivery.next_deadline(),
-                           d_clients.next_deadline() }) {
-        t = t && d ? std::min(*t, *d) : d ? d : t;
-    }
-    return t;
+    earliest first;
+    first.add(d_hard_links.next_due());
+    first.add(d_delivery.next_due());
+    first.add(d_clients.next_due());
+    return first.get();
 }
 
 } // namespace gr::hf::s5066

@@ -6,6 +6,7 @@
 #include "s5066/sis/hard_link.h"
 #include "s5066/sis/sis_clients.h"
 #include "s5066/sis/sis_delivery.h"
+#include "s5066/words/timers.h"
 
 namespace gr::hf::s5066 {
 
@@ -64,7 +65,7 @@ public:
     const sis_delivery& delivery() const { return d_delivery; }
 
     void on_time(station_time now);
-    std::optional<station_time> next_deadline() const;
+    std::optional<due> next_due() const;
 
 private:
     // hard_link_user
