@@ -12,6 +12,22 @@
 
 namespace gr::hf::kernel {
 
+//! What a data link asks of a family: STANAG 5066 Annex C and our advice in EOW 8.
+struct link_facts {
+    //! Shortest interleaver for acknowledgements.
+    interleaver shortest;
+    //! Waveform codes of EOW 7 for its modes, the narrowest first; empty: EOW 1 and 7 have none.
+    std::vector<unsigned> eow7_codes;
+    //! Short and long interleavers as EOW 7 names them, 1/100 s.
+    unsigned short_cs, long_cs;
+    /*! \brief It has modes in many bandwidths: advice goes by EOW 8, large windows pay off, and the
+     *         rate change procedure, which starts at 300 bit/s of 4539, does not exist.
+     */
+    bool many_bandwidths;
+    //! SNR in the mode's bandwidth at which half of the shortest preambles are found on AWGN, dB.
+    double preamble_db;
+};
+
 /*! \brief A family of waveforms: all that the rest of the program must know to use it.
  *
  * A family is a folder of lib/waveform/families and one entry in registry.cc there; mode names,
@@ -19,6 +35,7 @@ namespace gr::hf::kernel {
  */
 struct family {
     waveform_family id;
+    link_facts link;
     //! The standard that its mode names begin with: "4539".
     const char* standard;
     //! True if a mode name says the bandwidth: "5069-48k-240000S".

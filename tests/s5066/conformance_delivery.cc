@@ -5,8 +5,8 @@
 #include "vectors.h"
 
 #include "s5066/config/node_settings.h"
+#include "s5066/pdu/eow.h"
 #include "s5066/sis/time_to_die.h"
-#include "s5066/words/eow.h"
 #include "sim/stations/station.h"
 
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Section 4 of the conformance list: MANAGEMENT D_PDUs, data rate change, EOWs.
 #include "s5066/dts/exchange/rate_change.h"
+#include "s5066/pdu/eow.h"
 #include "s5066/rate/adaptive_rate.h"
-#include "s5066/words/eow.h"
 #include "scripted_peer.h"
 #include "vectors.h"
 

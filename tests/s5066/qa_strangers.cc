@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Large windows are on by default: what a node of Edition 3 hears of them, which is nothing.
-#include "s5066/words/eow.h"
+#include "s5066/pdu/eow.h"
 #include "scripted_peer.h"
 
 #include <gtest/gtest.h>

@@ -2,8 +2,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Agreement on large windows (S5066-EP5) between two of our nodes.
 #include "s5066/cas/link_window.h"
+
 #include "s5066/cas/soft_links.h"
 #include "s5066/dts/tx/segment_length.h"
+#include "waveform/family.h"
 
 namespace gr::hf::s5066 {
 
@@ -37,7 +39,7 @@ bool soft_links::offers_large(const peer& p) const
     // Rate adaptation in 3 kHz falls to modes that no window bounds. There large windows gained
     // nothing, and 1 to 4 % were lost at 6 dB (what_was_cut_for_a_fast_mode_goes_in_a_slow_one).
     const bool slow = d_node.modes.adaptive &&
-                      d_node.modes.data_mode.family != waveform_family::wideband;
+                      !kernel::family_of(d_node.modes.data_mode).link.many_bandwidths;
     return d_node.config.uses_large_windows() && p.link.takes_large && !slow;
 }
 

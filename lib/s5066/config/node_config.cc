@@ -5,6 +5,7 @@
 #include "s5066/config/node_settings.h"
 #include "s5066/pdu/s_primitive.h"
 #include "s5066/rate/adaptive_rate.h"
+#include "waveform/family.h"
 #include "waveform/timing.h"
 
 #include <stdexcept>
@@ -41,7 +42,7 @@ void node_config::validate() const
     const auto range = rate_range::parse(mode);
     const auto data = range ? range->ceiling : gr::hf::mode::parse(mode);
     kernel::timing_of(data);
-    if (drc && data.family == waveform_family::wideband) {
+    if (drc && kernel::family_of(data).link.many_bandwidths) {
         throw std::invalid_argument(
             "drc 1 with mode " + mode +
             ": allowed is 0, wideband modems are autobaud, and the rate "

@@ -4,6 +4,7 @@
 
 #include "s5066/node/node_impl.h"
 #include "s5066/rate/fixed_rate.h"
+#include "waveform/family.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,9 +40,7 @@ gr::hf::mode default_ack_mode(const gr::hf::mode& data)
         const auto& modes = gr::hf::mode::all();
         return std::find(modes.begin(), modes.end(), m) != modes.end();
     };
-    const auto first = data.family == waveform_family::serial_tone
-                           ? interleaver::short_
-                           : interleaver::ultra_short;
+    const auto first = kernel::family_of(data).link.shortest;
     for (const auto il :
          { first, interleaver::very_short, interleaver::short_, interleaver::none }) {
         m.il = il;
@@ -84,7 +83,7 @@ void node::impl::set_mode(const std::string& m)
         }
         d_access.set_modes(d_node.modes.data_mode.bandwidth_hz, longest_preamble);
         // In 3 kHz no transmission is bounded by either window.
-        const bool wide = d_node.modes.data_mode.family == waveform_family::wideband;
+        const bool wide = kernel::family_of(range->ceiling).link.many_bandwidths;
         d_node.modes.policy = std::make_unique<adaptive_rate_policy>(
             *range,
             wide && d_node.config.uses_large_windows() ? large_window : usual_window);

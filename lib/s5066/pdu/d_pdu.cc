@@ -3,7 +3,7 @@
 #include "s5066/pdu/d_pdu.h"
 
 #include "s5066/pdu/crc.h"
-#include "s5066/words/eow.h"
+#include "s5066/pdu/eow.h"
 #include "s5066/words/octets.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // D_PDUs in words, for logs.
 #include "s5066/pdu/d_pdu.h"
 
-#include "s5066/words/eow.h"
+#include "s5066/pdu/eow.h"
 
 #include <string>
 

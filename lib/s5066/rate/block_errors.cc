@@ -3,6 +3,7 @@
 #include "s5066/rate/block_errors.h"
 
 #include "waveform/description.h"
+#include "waveform/family.h"
 
 #include <algorithm>
 #include <array>
@@ -187,8 +188,8 @@ block_error_curves::served block_error_curves::find(const mode& m) const
     for (const auto& entry : d_curves) {
         const auto [family, bandwidth_hz, rate_bps, length, il] = entry.first;
         const int distance = std::abs(il - length_rank(m.il));
-        const bool other = family == static_cast<int>(waveform_family::wideband) &&
-                           m.family != waveform_family::wideband;
+        const bool other = kernel::family_of(entry.second.m).link.many_bandwidths &&
+                           !kernel::family_of(m).link.many_bandwidths;
         if (bandwidth_hz == narrow_hz && !other && rate_bps <= m.rate_bps &&
             (!best || rate_bps > best_rate_bps ||
              (rate_bps == best_rate_bps && distance < best_distance))) {

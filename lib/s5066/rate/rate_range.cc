@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/rate/rate_range.h"
 
-#include "s5066/words/eow.h"
+#include "s5066/pdu/eow.h"
+#include "waveform/family.h"
 
 #include <algorithm>
 #include <map>
@@ -16,7 +17,7 @@ namespace {
 // with the interleavers that they have, too, and the usual code.
 bool usable(const mode& m, int bandwidth_hz)
 {
-    const bool wideband = m.family == waveform_family::wideband;
+    const bool wideband = kernel::family_of(m).link.many_bandwidths;
     return wideband == (bandwidth_hz != 0) &&
            (!wideband || m.bandwidth_hz == bandwidth_hz) &&
            (m.il == interleaver::short_ || m.il == interleaver::long_) &&
@@ -30,7 +31,7 @@ const std::vector<mode>& advisable(int bandwidth_hz)
         std::map<int, std::vector<mode>> lists;
         lists[0];
         for (const mode& m : mode::all()) {
-            const int hz = m.family == waveform_family::wideband ? m.bandwidth_hz : 0;
+            const int hz = kernel::family_of(m).link.many_bandwidths ? m.bandwidth_hz : 0;
             if (usable(m, hz)) {
                 lists[hz].push_back(m);
             }
@@ -165,7 +166,7 @@ std::string rate_range::in_bandwidth(const std::string& text, int bandwidth_khz)
 
 std::vector<mode> rate_range::modes() const
 {
-    const bool wideband = floor.family == waveform_family::wideband;
+    const bool wideband = kernel::family_of(floor).link.many_bandwidths;
     std::vector<mode> list;
     for (const mode& m : advisable(wideband ? floor.bandwidth_hz : 0)) {
         if (m.rate_bps >= floor.rate_bps && m.rate_bps <= ceiling.rate_bps &&

@@ -4,6 +4,7 @@
 
 #include "s5066/rate/mode_promise.h"
 #include "sim/air/fade_model.h"
+#include "waveform/family.h"
 
 #include <algorithm>
 #include <array>
@@ -19,23 +20,7 @@ namespace {
 constexpr double pi = 3.14159265358979323846;
 constexpr const char* steady = "awgn";
 
-// SNR in the mode's bandwidth at which half of the shortest preambles are found on AWGN, by 60 transmissions of one
-// block at each dB (hf_python's simulate_transmission as `hf ber` calls it, seeds 5001 to 5060):
-// 600S 23 at -11 dB and 37 at -10, 3200S 15 at -3 dB and 33 at -2. With it 3200S is found on Poor at 0,
-// 2, 4, 6 dB in 65, 82, 91, 96 % of the trials; measured: 67, 83, 92, 93. Wideband: 30 of 30 at
-// -6 dB in 12 kHz, the lowest tried.
-double preamble_db(const mode& m)
-{
-    constexpr double serial_tone_db = -10.5, high_rate_db = -2.1, wideband_db = -6;
-    switch (m.family) {
-    case waveform_family::serial_tone:
-        return serial_tone_db;
-    case waveform_family::high_rate:
-        return high_rate_db;
-    default:
-        return wideband_db;
-    }
-}
+double preamble_db(const mode& m) { return kernel::family_of(m).link.preamble_db; }
 
 void within(const char* name, double v, double lo, double hi)
 {

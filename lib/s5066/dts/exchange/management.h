@@ -3,7 +3,7 @@
 #pragma once
 
 #include "s5066/pdu/d_pdu.h"
-#include "s5066/words/eow.h"
+#include "s5066/pdu/eow.h"
 
 #include <deque>
 #include <optional>

@@ -13,14 +13,7 @@ namespace {
 constexpr unsigned most_outdated = 20;
 } // namespace
 
-mode rate_change::initial()
-{
-    mode m;
-    m.family = waveform_family::serial_tone;
-    m.rate_bps = 300;
-    m.il = interleaver::short_;
-    return m;
-}
+mode rate_change::initial() { return mode::parse("4539-300S"); }
 
 void rate_change::reset() { *this = rate_change(); }
 

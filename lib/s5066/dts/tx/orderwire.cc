@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/dts/tx/orderwire.h"
 
+#include "waveform/family.h"
+
 namespace gr::hf::s5066 {
 
 namespace {
@@ -47,7 +49,7 @@ void orderwire::on_eow(station_time now, peer& p, const d_pdu& d)
     const unsigned kind = eow_kind(d.eow);
     const bool in_management = d.type == d_pdu_type::management;
     const mode& data = d_node.modes.data_mode;
-    const bool wideband = data.family == waveform_family::wideband;
+    const bool wideband = kernel::family_of(data).link.many_bandwidths;
     if (!understood(kind, in_management, wideband) && !in_management) {
         p.management.eow = make_eow(eow_type::unrecognised, kind);
     }

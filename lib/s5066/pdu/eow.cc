@@ -1,6 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "s5066/words/eow.h"
+#include "s5066/pdu/eow.h"
+
+#include "waveform/family.h"
 
 #include <algorithm>
 #include <array>
@@ -16,26 +18,13 @@ namespace {
 constexpr int rates[] = { 75,   150,  300,  600,  1200, 2400,
                           3200, 3600, 4800, 6400, 8000, 9600 };
 constexpr unsigned il_none = 0, il_short = 1, il_long = 2;
-constexpr unsigned waveform_110a = 0, waveform_110b = 1, waveform_4539 = 3;
 constexpr size_t high_rate_octets = 6;
 
-// Waveforms of EOW 7 whose rates and interleavers a mode has, the narrowest first; none: neither EOW
-// has a code for it.
-std::vector<unsigned> waveform_codes(const mode& m)
-{
-    switch (m.family) {
-    case waveform_family::serial_tone:
-        return { waveform_110a, waveform_110b, waveform_4539 };
-    case waveform_family::high_rate:
-        return { waveform_4539, waveform_110b };
-    default:
-        return {};
-    }
-}
+const kernel::link_facts& facts(const mode& m) { return kernel::family_of(m).link; }
 
 bool has_code(const mode& m, unsigned waveform)
 {
-    const auto codes = waveform_codes(m);
+    const auto& codes = facts(m).eow7_codes;
     return std::find(codes.begin(), codes.end(), waveform) != codes.end();
 }
 
@@ -63,11 +52,11 @@ unsigned interleaver_cs(const mode& m)
     case interleaver::very_short:
         return 36;
     case interleaver::short_:
-        return m.family == waveform_family::serial_tone ? 60 : 108;
+        return facts(m).short_cs;
     case interleaver::medium:
         return 216;
     case interleaver::long_:
-        return m.family == waveform_family::serial_tone ? 480 : 432;
+        return facts(m).long_cs;
     case interleaver::very_long:
         return 864;
     default:
@@ -79,7 +68,7 @@ unsigned interleaver_cs(const mode& m)
 
 std::optional<management_message> encode_rate_request(const mode& m, rate_other other)
 {
-    const auto codes = waveform_codes(m);
+    const auto& codes = facts(m).eow7_codes;
     if (codes.empty()) {
         return std::nullopt;
     }
@@ -147,7 +136,7 @@ std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why)
     }
     bool rate = false, il = false;
     for (const mode& m : mode::all()) {
-        if (waveform_codes(m).empty()) {
+        if (facts(m).eow7_codes.empty()) {
             continue;
         }
         const bool same_il = p.high_rate ? interleaver_cs(m) == p.interleaver_cs
@@ -184,7 +173,7 @@ const std::vector<int>& wideband_rates(int bandwidth_hz)
     static const auto all = [] { // every D_PDU asks
         std::map<int, std::set<int>> found;
         for (const mode& m : mode::all()) {
-            if (m.family == waveform_family::wideband) {
+            if (facts(m).many_bandwidths) {
                 found[m.bandwidth_hz].insert(m.rate_bps);
             }
         }
@@ -223,27 +212,26 @@ std::optional<mode> decode_wideband_advice(uint16_t eow, int bandwidth_hz)
     if (rate >= list.size() || (eow & 3) < static_cast<unsigned>(rate_other::advisory)) {
         return std::nullopt;
     }
-    mode m;
-    m.family = waveform_family::wideband;
-    m.bandwidth_hz = bandwidth_hz;
-    m.rate_bps = list[rate];
-    m.il = wideband_interleavers[eow >> 2 & 3];
-    m.constraint_length = usual_constraint_length;
-    const auto& all = mode::all(); // waveform 0 has no ultra short interleaver
-    return std::find(all.begin(), all.end(), m) != all.end() ? std::optional(m)
-                                                             : std::nullopt;
+    // Waveform 0 has no ultra short interleaver.
+    const auto& all = mode::all();
+    const auto it = std::find_if(all.begin(), all.end(), [&](const mode& m) {
+        return facts(m).many_bandwidths && m.bandwidth_hz == bandwidth_hz &&
+               m.rate_bps == list[rate] && m.il == wideband_interleavers[eow >> 2 & 3] &&
+               m.constraint_length == usual_constraint_length;
+    });
+    return it != all.end() ? std::optional(*it) : std::nullopt;
 }
 
 } // namespace
 
 std::optional<uint16_t> encode_rate_advice(const mode& m)
 {
-    if (m.family == waveform_family::wideband) {
+    if (facts(m).many_bandwidths) {
         return encode_wideband_advice(m);
     }
     const auto il = interleaver_code(m.il);
     const auto rate = std::find(std::begin(rates), std::end(rates), m.rate_bps);
-    if (waveform_codes(m).empty() || !il || *il == il_none || rate == std::end(rates)) {
+    if (facts(m).eow7_codes.empty() || !il || *il == il_none || rate == std::end(rates)) {
         return std::nullopt;
     }
     return make_eow(eow_type::rate_request,
