@@ -1,9 +1,9 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Rate adaptation: the parts of the policy, and the whole over changing channels.
+#include "s5066/pdu/eow.h"
 #include "s5066/rate/adaptive_rate.h"
 #include "s5066/rate/block_errors.h"
-#include "s5066/words/eow.h"
 #include "sim/trials/rate_trial.h"
 
 #include "two_stations.h"

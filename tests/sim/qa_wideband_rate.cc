@@ -1,9 +1,9 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Rate adaptation over the modes of a bandwidth above 3 kHz.
+#include "s5066/pdu/eow.h"
 #include "s5066/rate/adaptive_rate.h"
 #include "s5066/rate/block_errors.h"
-#include "s5066/words/eow.h"
 #include "sim/trials/rate_trial.h"
 #include "waveform/description.h"
 

@@ -4,6 +4,7 @@ import configparser
 import glob
 import importlib.util
 import os
+import re
 import subprocess
 
 import pytest
@@ -109,8 +110,8 @@ def test_cpp_program_finds_the_package(environment, prefix, tmp_path):
     ran = subprocess.run([f"{tmp_path}/loopback", "one text"], env=environment,
                          capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.startswith("4539-600S, SNR ")
-    assert ran.stdout.endswith(" dB: one text\n")
+    # In a new home GNU Radio 3.10.12 prints a line of its own before.
+    assert re.fullmatch(r"4539-600S, SNR .* dB: one text", ran.stdout.splitlines()[-1])
 
 
 def test_cpp_program_finds_it_by_pkg_config(environment, prefix, tmp_path):
@@ -136,7 +137,7 @@ def test_package_of_another_minor_version_is_refused(prefix, tmp_path):
         "cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES CXX)\n"
         "find_package(gnuradio-hf 0.9 REQUIRED)\n", encoding="utf-8")
     configured = subprocess.run(["cmake", "-S", str(tmp_path), "-B", str(tmp_path / "b"),
-                                 f"-DCMAKE_PREFIX_PATH={prefix}"],
+                                 "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}"],
                                 capture_output=True, text=True)
     assert configured.returncode != 0
     assert "0.2.0" in configured.stderr
