@@ -12,6 +12,9 @@
 
 namespace gr::hf::kernel {
 
+//! Waveforms by their codes in EOW 7.
+constexpr unsigned waveform_110a = 0, waveform_110b = 1, waveform_4539 = 3;
+
 //! What a data link asks of a family: STANAG 5066 Annex C and our advice in EOW 8.
 struct link_facts {
     //! Shortest interleaver for acknowledgements.

@@ -81,7 +81,7 @@ def log_record(message: Any) -> Optional[LogRecord]:
     return LogRecord(pmt.to_uint64(now) * 1e-9, text,
                      pmt.symbol_to_string(d_pdu) if pmt.is_symbol(d_pdu) else "",
                      pmt.to_uint64(d_pdus) if pmt.is_uint64(d_pdus) else 0,
-                     pmt.is_true(acknowledges))
+                     pmt.eqv(acknowledges, pmt.PMT_T))
 
 
 def timed(station_time: float, text: str) -> str:

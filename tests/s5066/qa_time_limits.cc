@@ -61,10 +61,10 @@ TEST(time_limits, each_phase_of_an_exchange_has_its_timer)
 {
     with_data p;
     const auto which = [&p] { return p.n.next_due().value_or(due{}).which; };
+    p.n.on_tick(p.now); // housekeeping is done
     EXPECT_EQ(which(), timer::turn);
     ASSERT_TRUE(p.wait(5));
     EXPECT_EQ(p.n.state().phase, node_phase::transmitting);
-    p.n.on_tick(p.now); // housekeeping is done
     EXPECT_EQ(which(), timer::housekeeping);
     p.send_out();
     std::set<timer> seen;

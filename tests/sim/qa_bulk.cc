@@ -113,7 +113,7 @@ TEST(non_arq_bulk, loses_nothing_on_a_clear_channel)
 {
     delivery_mode m;
     m.mode = transmission_mode::non_arq;
-    two_stations net("4539-9600S", path(), 1, m);
+    two_stations net("4539-9600S", air_path(), 1, m);
     const double share = net.goodput(2000000, 2042, 3000) / 9600;
     std::printf("non-ARQ at 9600 bit/s: %.1f %% of the line rate\n", 100 * share);
     EXPECT_EQ(net.sink_b.octets(), 2000000u)

@@ -91,7 +91,7 @@ TEST_F(three_stations, a_missed_transmission_is_sensed)
 TEST_F(three_stations, reception_takes_over)
 {
     key(0, 1);
-    run(path());
+    run(air_path());
     const auto& c = users[1].carrier;
     ASSERT_EQ(c.size(),
               2u); // sensed in the preamble; nothing to tell after the reception
@@ -105,7 +105,7 @@ TEST_F(three_stations, who_collided_and_ends_first_senses_the_other)
     users[0].blocks = 3;
     key(0, 1);
     key(1, 1.1);
-    run(path());
+    run(air_path());
     const auto& c = users[0].carrier;
     ASSERT_EQ(c.size(), 3u);
     EXPECT_NEAR(c[1].first, 1 + 3.0 + 0.3, 0.05);

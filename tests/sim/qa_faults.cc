@@ -65,7 +65,7 @@ TEST(link, answer_to_the_request_lost)
 
 TEST(link, fails_when_nobody_answers)
 {
-    two_stations net("4539-2400S", path(), 1, arq(delivery_confirmation::node));
+    two_stations net("4539-2400S", air_path(), 1, arq(delivery_confirmation::node));
     net.air.set_path(
         net.a.modem(), net.b.modem(), dropping([](uint64_t) { return true; }));
     net.goodput(3000, 1000, 400);
@@ -74,7 +74,7 @@ TEST(link, fails_when_nobody_answers)
     // Half as many calls as for a node that was heard.
     EXPECT_EQ(net.a.node().stats().transmissions, net.a.node().config().link_tries / 2);
     EXPECT_EQ(net.a.node().state().links, 0u);
-    net.air.set_path(net.a.modem(), net.b.modem(), path());
+    net.air.set_path(net.a.modem(), net.b.modem(), air_path());
     net.goodput(3000, 1000, 120);
     net.s.run_until(net.s.now() + seconds(120)); // told of it, and its end
     ASSERT_EQ(net.a.node().stats().links_made, 1u);
@@ -129,7 +129,7 @@ TEST(link, broken_while_the_acknowledgement_of_data_is_lost)
     for (const auto order :
          { delivery_order::in_order, delivery_order::as_they_arrive }) {
         two_stations net(
-            "4539-2400S", path(), 1, arq(delivery_confirmation::node, order));
+            "4539-2400S", air_path(), 1, arq(delivery_confirmation::node, order));
         net.goodput(2000, 1000, 60);
         net.air.set_path(net.a.modem(), net.b.modem(), dropping([&net](uint64_t) {
                              const double t = to_seconds(net.s.now());
@@ -152,7 +152,7 @@ TEST(link, broken_while_the_acknowledgement_of_data_is_lost)
 TEST(link, forgotten_by_one_side_after_the_break_was_not_heard)
 {
     // The other side still has the link, and data whose acknowledgement it never heard.
-    two_stations net("4539-2400S", path(), 1, arq(delivery_confirmation::node));
+    two_stations net("4539-2400S", air_path(), 1, arq(delivery_confirmation::node));
     net.goodput(2000, 1000, 60);
     net.air.set_path(net.a.modem(), net.b.modem(), dropping([&net](uint64_t) {
                          const double t = to_seconds(net.s.now());
@@ -238,7 +238,7 @@ TEST(arq, as_they_arrive_delivers_past_gaps)
 
 TEST(arq, client_confirmations)
 {
-    two_stations net("4539-4800S", path(), 5, arq(delivery_confirmation::client));
+    two_stations net("4539-4800S", air_path(), 5, arq(delivery_confirmation::client));
     net.goodput(50000, 1000, 2000);
     net.s.run_until(net.s.now() + seconds(300));
     EXPECT_EQ(net.source_a.confirmed(), 50u);
@@ -248,7 +248,7 @@ TEST(arq, client_confirmations)
 // The wait for the far client starts when the far node has the U_PDU, however long that took.
 TEST(arq, client_confirmations_over_a_slow_link)
 {
-    two_stations net("4539-75S", path(), 5, arq(delivery_confirmation::client));
+    two_stations net("4539-75S", air_path(), 5, arq(delivery_confirmation::client));
     net.goodput(10000, 2000, 5000); // longer than client_confirm_s
     net.s.run_until(net.s.now() + seconds(1000));
     EXPECT_EQ(net.source_a.confirmed(), 5u);
@@ -257,7 +257,7 @@ TEST(arq, client_confirmations_over_a_slow_link)
 
 TEST(arq, time_to_live)
 {
-    two_stations net("4539-300S", path(), 5, arq(delivery_confirmation::node));
+    two_stations net("4539-300S", air_path(), 5, arq(delivery_confirmation::node));
     net.source_a.ttl = 30; // a minute
     net.goodput(20000, 1000, 900);
     net.s.run_until(net.s.now() + seconds(300));
@@ -271,7 +271,7 @@ TEST(arq, time_to_live)
 
 TEST(restart, of_the_receiver)
 {
-    two_stations net("4539-4800S", path(), 5, arq(delivery_confirmation::node));
+    two_stations net("4539-4800S", air_path(), 5, arq(delivery_confirmation::node));
     net.source_a.send(net.b.address(), 200000, 1000);
     net.s.run_until(seconds(150));
     const auto before = net.sink_b.octets();

@@ -71,7 +71,7 @@ TEST(large_windows, one_transmission_of_thousands_of_d_pdus)
 {
     two_stations net(with_large(1, true, "5069-48k-240000S"),
                      with_large(2, true, "5069-48k-240000S"),
-                     path(),
+                     air_path(),
                      1,
                      confirmed());
     const double share = net.goodput(20'000'000, 2042, 3000) / 240000;
@@ -136,7 +136,8 @@ TEST(large_windows, both_directions_with_losses)
 
 TEST(large_windows, a_station_that_restarts_without_knowing_the_link)
 {
-    two_stations net(with_large(1, true), with_large(2, true), path(), 1, confirmed());
+    two_stations net(
+        with_large(1, true), with_large(2, true), air_path(), 1, confirmed());
     net.source_a.send(net.b.address(), 3'000'000, 2042);
     net.s.run_until(std::chrono::seconds(600));
     EXPECT_EQ(net.a.node().stats().links_large, 1u);

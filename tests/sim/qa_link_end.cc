@@ -36,7 +36,7 @@ TEST(link_end, of_an_idle_link_needs_no_warning)
     for (const char* mode : { "4539-300S", "4539-2400S", "4539-9600S", "auto" }) {
         for (uint64_t seed = 1; seed <= 3; ++seed) {
             for (const size_t back : { 0u, 40u, 900u }) {
-                idle_link(mode, path(), seed, back);
+                idle_link(mode, air_path(), seed, back);
             }
         }
     }

@@ -249,7 +249,7 @@ TEST(scenario, says_what_is_wrong)
     s.traffic[0].u_pdu = 3000;
     EXPECT_NE(refusal(s).find("u_pdu 3000: must be 4 to 2048"), std::string::npos);
     s.traffic = { bulk(1000) };
-    s.paths = { { "A", "X", path() } };
+    s.paths = { { "A", "X", air_path() } };
     EXPECT_NE(refusal(s).find("path 1: to 'X'"), std::string::npos);
     s.paths = { { "", "", with(0.7, 0, 0) } };
     EXPECT_NE(refusal(s).find("ber 0.7: must be 0 to 0.5"), std::string::npos);

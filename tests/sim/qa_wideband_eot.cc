@@ -55,7 +55,7 @@ std::vector<on_air> transmissions(const mode& m, size_t octets)
     };
     delivery_mode service;
     service.confirmation = delivery_confirmation::node;
-    two_stations net(config(1), config(2), path(), 1, service);
+    two_stations net(config(1), config(2), air_path(), 1, service);
     std::vector<on_air> all;
     std::vector<uint8_t> eots;
     net.a.on_tap = [&](const tap_record& t) {

@@ -125,8 +125,8 @@ std::optional<rate_parameters> decode_rate_request(const management_message& m)
 
 std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why)
 {
-    if (p.high_rate && p.waveform != waveform_110a && p.waveform != waveform_4539 &&
-        p.waveform != waveform_110b) {
+    if (p.high_rate && p.waveform != kernel::waveform_110a &&
+        p.waveform != kernel::waveform_4539 && p.waveform != kernel::waveform_110b) {
         why = rate_reason_rate; // not this waveform
         return std::nullopt;
     }

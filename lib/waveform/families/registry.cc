@@ -15,11 +15,6 @@
 
 namespace gr::hf::kernel {
 
-namespace {
-// Waveform codes of EOW 7.
-constexpr unsigned waveform_110a = 0, waveform_110b = 1, waveform_4539 = 3;
-} // namespace
-
 const std::vector<family>& families()
 {
     // preamble_db: 60 transmissions of one block at each dB (`hf ber`, seeds 5001 to 5060). 600S: 23 at
