@@ -13,10 +13,10 @@ namespace {
 using value = std::complex<float>;
 using verdict = preamble_reader::verdict;
 
-// Rows before a stretch at which its filter begins.
+// Rows of room for the filter before a stretch.
 constexpr int64_t room_before = 8;
 
-// One that is open by the inverse of the time between its pieces may be so far off.
+// A median, as one stretch may be off by the inverse of the time between its pieces.
 double median(std::vector<double> v)
 {
     const auto middle = v.begin() + static_cast<long>(v.size() / 2);
@@ -48,7 +48,7 @@ int64_t acquisition::sample() const { return d_candidate.sample + d_first * step
 
 int64_t acquisition::needs() const { return sample() - d_synchroniser.reach_before(); }
 
-// Every word with all that it may be, through the channel that was found.
+// Match every word with all its alternatives, through the channel found.
 preamble_evidence acquisition::match(const sample_buffer& in, const synchronised& s) const
 {
     const preamble_stretch& sought = d_reader->stretch();
@@ -90,8 +90,9 @@ preamble_evidence acquisition::match(const sample_buffer& in, const synchronised
         }
         explained += best / length;
     }
-    /* Where a strong signal begins within the fixed symbols, what is in them of it resembles them
-     * a little, and the noise that is left tells nothing of what the words are in. */
+    /* If a strong signal starts within the fixed symbols, its part there resembles them a
+     * little. The residual of the fixed symbols then says nothing about the noise under
+     * the words. */
     const double gain = std::max(s.gain, 1e-20f);
     if (rows > 0)
         e.noise_of_words = static_cast<float>(
@@ -100,8 +101,9 @@ preamble_evidence acquisition::match(const sample_buffer& in, const synchronised
     return e;
 }
 
-/* At the first one it is decided whether the offset is the search's or another one at which the
- * pattern resembles itself: the search's steps cost more than the two differ by. */
+/* The first stretch decides between the search's offset and the others at which the
+ * pattern resembles itself. The search cannot: its steps cost more than these offsets
+ * differ by. */
 std::optional<synchronised> acquisition::synchronise(const sample_buffer& in,
                                                      int64_t start) const
 {
@@ -121,7 +123,7 @@ std::optional<synchronised> acquisition::synchronise(const sample_buffer& in,
     return best;
 }
 
-// Empty: more samples are needed.
+// Empty if more samples are needed.
 std::optional<verdict> acquisition::read_stretch(const sample_buffer& in)
 {
     const preamble_stretch& sought = d_reader->stretch();
@@ -166,7 +168,7 @@ void acquisition::take(const preamble_meaning& m, const synchronised& s)
         snr_in_bandwidth(s.gain / s.noise * mean_power(*m.waveform), *m.waveform);
 }
 
-// Which of the modes that it may be.
+// Decide which of the possible modes is on the air.
 acquisition::state acquisition::try_modes(const sample_buffer& in)
 {
     if (!d_modes)

@@ -17,28 +17,28 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Confirms a candidate and reads what the preamble says.
+/*! \brief Confirms a candidate and reads the preamble.
  *
- * Stretch by stretch the channel is found on the fixed symbols, the words are matched through
- * it, and the family's preamble_reader says what they mean.
+ * For each stretch: find the channel on the fixed symbols, match the words through the
+ * channel, and let the family's preamble_reader interpret the matches.
  */
 class acquisition
 {
 public:
     enum class state { pending, locked, rejected };
 
-    //! \param family the candidate's; outlives this
+    //! \param family the candidate's family; outlives this
     acquisition(const symbol_grid& grid,
                 const family_reception& family,
                 const preamble_candidate& c,
                 const reading_options& options);
 
-    //! Go on; pending means that more samples are needed.
+    //! Continue; pending means that more samples are needed.
     state advance(const sample_buffer& in);
 
-    //! What was found; after locked.
+    //! The result; valid after locked.
     const acquired& result() const { return d_result; }
-    //! Input sample of what it was found by: the candidate's, or of the stretch that stood alone.
+    //! Input sample of the candidate, or of the last stretch that is read alone.
     int64_t sample() const;
     //! Oldest input sample still needed.
     int64_t needs() const;
@@ -57,12 +57,12 @@ private:
     std::unique_ptr<preamble_reader> d_reader;
     synchroniser d_synchroniser;
     acquired d_result;
-    int64_t d_stretch = 0;      // number of the next one
-    int64_t d_first = 0;        // of those that are still of use
-    std::optional<double> d_hz; // of the carrier, by the first one
-    std::vector<double> d_seen; // the same by each that stood alone
+    int64_t d_stretch = 0;      // number of the next stretch
+    int64_t d_first = 0;        // first stretch that is still of use
+    std::optional<double> d_hz; // carrier offset by the first stretch
+    std::vector<double> d_seen; // carrier offset by each stretch that is read alone
     const std::vector<possible_mode>* d_may_be = nullptr;
-    std::unique_ptr<mode_trial> d_modes; // where the mode shows in the data alone
+    std::unique_ptr<mode_trial> d_modes; // set if only the data show the mode
 };
 
 } // namespace gr::hf::kernel

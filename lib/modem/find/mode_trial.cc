@@ -15,22 +15,24 @@ namespace gr::hf::kernel {
 
 namespace {
 
-// Without a signal for so long it has ended.
+// The transmission has ended after this long without a signal.
 constexpr double lost_after_s = 4;
-// Symbols that tell alphabets apart: by 256 the one that was sent led by 8 (64QAM, Poor at 24 dB) to 170.
+// Symbols that tell alphabets apart. After 256 symbols, the log likelihood of the right
+// alphabet led by 8 (64QAM, Poor at 24 dB) to 170.
 constexpr size_t least_symbols = 200;
-/* How much less of the soft bits contradicts the code than by chance; and the same times the root of how many
- * would by chance, as few may agree by chance too. At 150 and 300 bit/s, where they are fewest, at the SNR
- * that data need on AWGN, six transmissions of each interleaver, the mode that was sent had 0.83 and
- * more; the second number was 4.6 at most for others, in thousands of looks. 256QAM on Poor had nothing, as
- * equalised once. */
+/* Limits for the right mode. right_mode: share of the contradictions expected by chance
+ * that are missing. beyond_chance: missing contradictions over the root of the expected
+ * ones. Measured at 150 and 300 bit/s, which have the fewest bits, at the SNR needed on
+ * AWGN, with six transmissions per interleaver: the sent mode had a share of at least
+ * 0.83. Other modes had at most 4.6 of the second figure, in thousands of looks. 256QAM
+ * on Poor reached neither, as it is equalised once. */
 constexpr double right_mode = 0.5, beyond_chance = 7.5;
-// Wrong ones are followed until so much was seen: a fade tells nothing.
+// Contradictions expected by chance until a wrong mode is dropped: a fade proves nothing.
 constexpr double most_contradictions = 500, wrong_mode = 0.25;
 
 } // namespace
 
-//! Keeps what the equaliser makes of the data symbols.
+//! Keeps the equaliser's estimates of the data symbols.
 class mode_trial::estimates : public detector
 {
 public:
@@ -79,7 +81,7 @@ mode_trial::mode_trial(const acquired& a, const std::vector<possible_mode>& mode
 
 mode_trial::~mode_trial() = default;
 
-// Of the estimates that came since.
+// Add the estimates that arrived since the last call.
 void mode_trial::weigh_alphabets()
 {
     for (auto& a : d_alphabets) {
@@ -110,7 +112,7 @@ const mode_trial::alphabet* mode_trial::likeliest() const
         ->get();
 }
 
-// False: it has not arrived yet.
+// False if the block has not arrived yet.
 bool mode_trial::decode_next(hypothesis& h)
 {
     const size_t symbols = h.what->frames_per_block * d_frame, first = h.blocks * symbols;
@@ -128,7 +130,7 @@ bool mode_trial::decode_next(hypothesis& h)
         magnitude += std::abs(l);
     block_decoder decoder(d);
     const decoded_block sent = decoder.decode(soft);
-    // By chance: the same magnitudes with signs at random, the same whenever it is run.
+    // By chance: the same magnitudes with random signs, from a fixed seed.
     std::mt19937 random(static_cast<unsigned>(++h.blocks));
     for (float& l : soft)
         l = (random() & 1) != 0 ? l : -l;

@@ -13,29 +13,29 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Finds out which of several modes with the same frames is on the air, where no preamble
+/*! \brief Finds which of several modes with the same frames is on the air, if no preamble
  *         said it.
  *
- * The data are equalised once. Which alphabet they are of shows in how likely the estimates are;
- * which code and interleaver, in whether a block's soft bits agree with the code better than the
- * same ones with signs at random do. Shorter blocks come first, so it is known as soon as a block
- * or two of the mode have arrived.
+ * The data are equalised once. The likelihood of the estimates shows the alphabet. The
+ * code and interleaver show in the soft bits of a block: with the right ones they agree
+ * with the code better than the same soft bits with random signs. Shorter blocks come
+ * first, so a block or two of the mode are enough.
  */
 class mode_trial
 {
 public:
     enum class state { pending, found, none };
 
-    /*! \param a where the data begin, by a description with the frames of all modes
-     *  \param modes what it may be; outlives this
+    /*! \param a where the data start, with a description of all modes' frames
+     *  \param modes the possible modes; outlives this
      */
     mode_trial(const acquired& a, const std::vector<possible_mode>& modes);
     ~mode_trial();
 
-    //! Go on; pending means that more samples are needed.
+    //! Continue; pending means that more samples are needed.
     state advance(const sample_buffer& in);
 
-    //! What was found.
+    //! The mode found.
     const description* waveform() const { return d_waveform; }
     const reception_plan* plan() const { return d_plan; }
 
@@ -43,16 +43,17 @@ private:
     class estimates;
     //! Modes with the same points.
     struct alphabet {
-        const description* d;  // one of its modes, with the shortest blocks
-        double likelihood = 0; // of all estimates so far, logarithm
+        const description* d; // description of one of its modes, with the shortest blocks
+        double likelihood = 0; // log likelihood of all estimates up to now
     };
     struct hypothesis {
         const possible_mode* what;
         const alphabet* points;
-        size_t blocks = 0; //!< that were decoded
-        //! Of their soft bits: what agrees with the code, and by chance; sums of magnitudes.
+        size_t blocks = 0; //!< blocks decoded
+        //! Sums of magnitudes of the soft bits: all, those that agree with the code, and
+        //! those that would agree by chance.
         double all = 0, agree = 0, chance = 0;
-        double contradictions = 0; //!< so many bits would contradict by chance
+        double contradictions = 0; //!< bits that would contradict by chance
         bool refuted = false;
     };
 
@@ -63,10 +64,10 @@ private:
 
     std::vector<std::unique_ptr<alphabet>> d_alphabets;
     std::vector<hypothesis> d_hypotheses; // shorter blocks first
-    estimates* d_estimates;               // the tracker's
+    estimates* d_estimates;               // owned by the tracker
     std::unique_ptr<burst_tracker> d_tracker;
-    size_t d_frame; // data symbols
-    size_t d_most;  // of them until it is given up
+    size_t d_frame; // data symbols of a frame
+    size_t d_most;  // data symbols after which the trial gives up
     size_t d_weighed = 0;
     const description* d_waveform = nullptr;
     const reception_plan* d_plan = nullptr;

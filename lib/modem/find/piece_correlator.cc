@@ -50,7 +50,7 @@ std::vector<piece_correlator::values> piece_correlator::spectra_of(const values&
     return spectra;
 }
 
-// Every second row.
+// Transform of every second row.
 piece_correlator::values piece_correlator::transformed(const value* rows)
 {
     const size_t length = d_transform.size();

@@ -12,9 +12,10 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Correlates rows with the pieces of patterns in frequency: for pieces so long that this
- *         costs less than their symbols, which grow with the symbol rate.
- *  \details Transforms of the rows serve all pieces, those of one batch of positions the next.
+/*! \brief Correlates rows with the pieces of patterns, in the frequency domain.
+ *  \details For long pieces this costs less than symbol by symbol; pieces grow with the
+ *  symbol rate. All pieces share the transforms of the rows, and one batch reuses
+ *  those of the last.
  */
 class piece_correlator
 {
@@ -22,26 +23,26 @@ public:
     using value = std::complex<float>;
     using values = std::vector<value>;
 
-    //! From this piece on it is quicker.
+    //! Shortest piece for which this is faster, symbols.
     static constexpr size_t least_piece = 32;
 
-    /*! \param piece symbols
+    /*! \param piece length of a piece, symbols
      *  \param batch positions of each parity worked on at once, a multiple of \p piece
-     *  \param pieces of the longest pattern
+     *  \param pieces pieces of the longest pattern
      */
     piece_correlator(size_t piece, size_t batch, size_t pieces);
 
-    //! Symbols behind the first of a batch whose rows it reads: of both parities.
+    //! Symbols read after the first one of a batch, for each parity.
     size_t reach() const { return (d_pieces - 1) * d_piece + d_transform.size(); }
 
     //! Conjugated spectra of a pattern's pieces, for correlate().
     std::vector<values> spectra_of(const values& symbols);
 
-    //! Rows from \p position on, 2 reach() of them.
+    //! Load 2 reach() rows from \p position on.
     void load(const value* rows, int64_t position);
 
-    /*! \brief Piece \p k of a pattern at the batch's positions of one parity: \p re and \p im get
-     *         batch values.
+    /*! \brief Correlate piece \p k of a pattern at the batch's positions of one parity.
+     *         Writes batch values to each of \p re and \p im.
      */
     void correlate(const values& spectrum, size_t k, size_t parity, float* re, float* im);
 
@@ -50,8 +51,9 @@ private:
 
     size_t d_piece, d_batch, d_pieces;
     fourier d_transform;
-    std::deque<values> d_rows[2]; // spectra, by parity: from each piece's begin on
-    int64_t d_next = -1;          // position at which they go on
+    std::deque<values> d_rows[2]; // spectra of the rows from the start of each piece on,
+                                  // by parity
+    int64_t d_next = -1;          // position that continues the loaded rows
 };
 
 } // namespace gr::hf::kernel

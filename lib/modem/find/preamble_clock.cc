@@ -14,15 +14,15 @@ namespace gr::hf::kernel {
 
 namespace {
 
-constexpr int64_t rows_before = 32; // of the first symbol; the filter reaches 16 back
-// What is looked at of a long preamble: the channel is known there.
+constexpr int64_t rows_before = 32; // before the first symbol; the filter reaches 16 back
+// Longest part of the preamble that is used: the channel is known there.
 constexpr double longest_s = 0.3;
-// The middle of the symbols that the channel is known from.
+// Middle of the symbols that the channel was estimated on.
 constexpr double middle_s = 0.06;
-// A difference that is no larger is as well followed while data come.
+// Smaller differences are left to the clock tracking during data.
 constexpr double least_difference = 2e-6, least_deviations = 2;
 
-// The preamble's symbols, the last one being number -1.
+// Symbols of the preamble; the last one has number -1.
 std::vector<std::complex<float>> preamble_of(const acquired& a)
 {
     if (!a.preamble.empty())
@@ -33,14 +33,14 @@ std::vector<std::complex<float>> preamble_of(const acquired& a)
     return points;
 }
 
-//! What a stretch of the preamble shows.
+//! Result of one stretch of the preamble.
 struct stretch {
     clock_meter meter;
     float noise;
     bool any = false;
 };
 
-// Symbols begin to end - 1, as far as they were heard, with the clock of \p a.
+// Measure symbols begin to end - 1, as far as they were received, with the clock of \p a.
 stretch look_at(const acquired& a, const sample_buffer& in, int64_t begin, int64_t end)
 {
     const symbol_grid grid(a.waveform->symbol_rate_bd);
@@ -90,7 +90,8 @@ void learn_clock(acquired& a, const sample_buffer& in)
         std::max(least_difference, least_deviations * first.deviation()))
         return;
     follow(first.difference());
-    // Better, as paths no longer drift; and what the drift made of the signal was taken for noise.
+    // Measure again: paths no longer drift, and the drift's error no longer counts as
+    // noise.
     const stretch second = look_at(a, in, begin, end);
     follow(second.meter.difference());
     if (second.any && second.noise < a.noise) {

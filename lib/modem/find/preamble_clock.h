@@ -7,11 +7,13 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Measure by the preamble how much slower the sender's sample clock runs than ours.
- *  \details In 48 kHz clocks that differ by 100 ppm move all paths by two half symbols within a preamble of
- *  0.24 s. Frames whose known symbols are 0.12 s apart would need a second to see it.
- *  \param[in,out] a its clock and, so that the first paths stay where they were seen, its origin
- *  \param in what was heard, from before the preamble on; it need not hold all of it
+/*! \brief Measure, on the preamble, how much slower the sender's sample clock runs than
+ *         ours.
+ *  \details In 48 kHz, clocks that differ by 100 ppm move all paths by two half symbols
+ *  within a preamble of 0.24 s. Frames with known symbols 0.12 s apart would need
+ *  a second to see that.
+ *  \param[in,out] a gets its clock, and an origin that keeps the first paths in place
+ *  \param in samples received, from before the preamble on; some may be missing
  */
 void learn_clock(acquired& a, const sample_buffer& in);
 

@@ -14,11 +14,12 @@ namespace gr::hf::kernel {
 namespace {
 
 using search_loops::width;
-// Of long pieces, for the positions of one parity: their transforms are then a third longer.
+// Pieces per batch of one parity, if pieces are long. Transforms are then a third longer.
 constexpr size_t pieces_at_once = 3;
 
-/* Of the threshold: an offset between two of the first look costs 0.9 dB at most, as half a turn
- * over a stretch does, and noise in one stretch may cost another share. */
+/* Limit of the first look, relative to the threshold. An offset between two of the first
+ * look costs at most 0.9 dB, half a turn over a stretch. Noise in one stretch may cost
+ * more. */
 constexpr float of_threshold = 0.7f;
 
 } // namespace
@@ -92,11 +93,11 @@ void preamble_search::add(size_t family,
     d_patterns.push_back(std::move(p));
 }
 
-/* Pieces of a stretch, at most \p most: they follow each other, so where there are gaps each group between
- * two consists of whole stretches. */
+/* Pieces per stretch, at most \p most. A stretch has consecutive pieces only, so between
+ * gaps there is a whole number of stretches. */
 size_t preamble_search::stretch_of(const std::vector<size_t>& pieces, size_t most)
 {
-    size_t common = 0, group = 1; // what the lengths of all groups are multiples of
+    size_t common = 0, group = 1; // common divisor of the lengths of all groups
     for (size_t k = 1; k < pieces.size(); ++k, ++group)
         if (pieces[k] != pieces[k - 1] + 1) {
             common = std::gcd(common, group);
@@ -139,7 +140,7 @@ void preamble_search::restart(int64_t from)
         p.pending = false;
 }
 
-// d_top and d_offset of \p p at all positions of the batch.
+// Compute d_top and d_offset of \p p at all positions of the batch.
 void preamble_search::correlate(const pattern& p, float least)
 {
     d_piece_re.resize(p.pieces.size() * width);
@@ -156,7 +157,7 @@ void preamble_search::correlate(const pattern& p, float least)
     d_offset = d_block_offset;
 }
 
-// The same with the rows that d_correlator has.
+// The same with the rows of d_correlator.
 void preamble_search::correlate_long(const pattern& p, float least)
 {
     const size_t pieces = p.pieces.size(), batch = d_batch / 2;
@@ -180,8 +181,8 @@ void preamble_search::correlate_long(const pattern& p, float least)
     }
 }
 
-/* Of so many positions, whose pieces are \p stride apart: to d_block_top and d_block_offset. Power
- * that is worth a second look: \p least. */
+/* Fill d_block_top and d_block_offset for a block of \ref width positions. Pieces are \p
+ * stride values apart. Power below \p least needs no second look. */
 void preamble_search::best_offsets(const pattern& p,
                                    const float* re,
                                    const float* im,
@@ -189,7 +190,8 @@ void preamble_search::best_offsets(const pattern& p,
                                    float least)
 {
     const search_loops::piece_rows rows{ re, im, stride, p.pieces.size() };
-    // The first look: whether the amplitudes of stretches reach the root of that power somewhere.
+    // First look: do the amplitudes of the stretches reach the root of that power at any
+    // offset?
     if (p.stretch > 0 &&
         !d_loops->any_exceeds(
             rows,
@@ -205,8 +207,9 @@ void preamble_search::best_offsets(const pattern& p,
                           d_block_offset.data());
 }
 
-/* Of the window that begins at position \p q of the batch; where little of it is known, of those
- * symbols if they have more: else some of them in the last of a signal would do. */
+/* Mean power of the window that starts at position \p q of the batch. With gaps in the
+ * pattern, the mean power of the known symbols if that is greater. Else the tail of a
+ * signal on some of them would be enough. */
 double preamble_search::mean_power(const pattern& p, size_t q) const
 {
     const size_t n = p.symbols.size();
@@ -285,7 +288,7 @@ std::optional<preamble_candidate> preamble_search::advance(const sample_buffer& 
     return std::nullopt;
 }
 
-// The best of those readings that were seen where this one was.
+// The best of the readings seen in the same place as this one.
 preamble_candidate preamble_search::best_of_contest(pattern& due)
 {
     pattern* best = &due;

@@ -17,29 +17,29 @@
 
 namespace gr::hf::kernel {
 
-//! A place at which a preamble seems to be.
+//! A place in the input where a preamble may be.
 struct preamble_candidate {
-    size_t family = 0;  //!< of those that are listened for
-    size_t pattern = 0; //!< of that family's
+    size_t family = 0;  //!< number in the families listened for
+    size_t pattern = 0; //!< number in that family's patterns
     int64_t sample =
         0; //!< input sample of the pattern's first symbol, on the strongest path
     double frequency_hz = 0;
     float score = 0; //!< see search_pattern
 };
 
-//! Families that a receiver listens for at once; each outlives it.
+//! Families that a receiver listens for at once. Each outlives the receiver.
 using listened_families = std::vector<const family_reception*>;
 
-/*! \brief Looks for the patterns of all families at once.
+/*! \brief Searches for the patterns of all families at once.
  *
- * Short pieces are correlated and the piece outputs transformed over the offsets searched, which
- * gives the full coherent gain of all known symbols of a pattern.
+ * Correlates short pieces, then transforms the piece outputs over the carrier offsets.
+ * This gives the full coherent gain of all known symbols of a pattern.
  */
 class preamble_search
 {
 public:
     /*! \param grid of the input
-     *  \param families what to look for
+     *  \param families what to search for
      *  \param max_offset_hz largest carrier offset
      */
     preamble_search(const symbol_grid& grid,
@@ -49,38 +49,39 @@ public:
     //! Search from input sample \p from on.
     void restart(int64_t from);
 
-    //! Go on, as far as input sample \p limit at most, where no better place is waited for; stops at a
-    //! candidate, after which restart() says where to go on.
+    //! Continue, at most to input sample \p limit unless a better peak may follow. Stops
+    //! at a candidate; then call restart() to continue.
     std::optional<preamble_candidate> advance(const sample_buffer& in,
                                               int64_t limit = INT64_MAX);
 
     //! Oldest input sample still needed.
     int64_t needs() const { return d_stream.needs(); }
 
-    //! Input sample up to which was searched.
+    //! Input sample up to which the search has run.
     int64_t position() const { return symbol_grid::samples_per_row * d_position; }
 
 private:
     struct pattern {
         size_t family, number;
         std::vector<std::complex<float>> symbols;         // 0 where unknown
-        std::vector<std::pair<size_t, size_t>> stretches; // those known: first, end
+        std::vector<std::pair<size_t, size_t>> stretches; // known symbols: first, end
         size_t known;
         size_t piece; // symbols
         float threshold;
-        int64_t hold; // positions after which a peak counts
+        int64_t hold; // positions after which a peak is final
         double step_hz;
         int contest;
         int64_t place;              // positions
-        std::vector<size_t> pieces; // numbers of those in which something is known
+        std::vector<size_t> pieces; // numbers of the pieces with known symbols
         std::vector<float> cosine,
             sine; // [offset][of pieces], offsets 0, step, 2 step, ...
         size_t offsets = 0;
-        std::vector<piece_correlator::values> spectra; // of all pieces, if they are long
-        // the first look: pieces together, offsets and their turns; 0 pieces: there is none
+        std::vector<piece_correlator::values> spectra; // spectra of all pieces, if they
+                                                       // are long
+        // first look: pieces per stretch (0: no first look), offsets and their turns
         size_t stretch = 0, coarse_offsets = 0;
         std::vector<float> coarse_cosine, coarse_sine; // [offset][piece of a stretch]
-        // the peak so far
+        // best peak until now
         bool pending = false;
         preamble_candidate best;
         int64_t best_position = 0;
@@ -107,11 +108,11 @@ private:
     size_t d_longest = 0;
     half_symbol_stream d_stream;
     int64_t d_position = 0; // half-symbol index
-    size_t d_batch = 0;     // positions worked on at once
+    size_t d_batch = 0;     // positions processed at once
     std::optional<piece_correlator> d_correlator;
     // work space
     std::vector<float> d_re, d_im, d_piece_re, d_piece_im;
-    std::vector<double> d_energy;          // of the half symbols before one
+    std::vector<double> d_energy;          // energy of all half symbols before each one
     std::vector<float> d_top, d_block_top; // power at the best offset
     std::vector<int> d_offset, d_block_offset;
 };

@@ -11,9 +11,9 @@ namespace gr::hf::kernel {
 
 namespace {
 
-constexpr size_t max_trials = 6; // at once; the oldest goes
+constexpr size_t max_trials = 6; // at once; the oldest is dropped first
 
-// Filters and the delays before a path reach back from a candidate, samples.
+// Samples needed before a candidate, for filters and early delays.
 constexpr int64_t needed_before = 1024 * symbol_grid::samples_per_symbol;
 
 } // namespace
@@ -40,11 +40,11 @@ preamble_watch::preamble_watch(const symbol_grid& grid,
                              static_cast<int64_t>(p.hold + p.symbols.size()));
 }
 
-// A later repetition, or another reading, of a preamble that is looked at already.
+// True for a later repetition, or another reading, of a preamble under examination.
 bool preamble_watch::known(const family_reception& f, const preamble_candidate& c) const
 {
     const search_pattern& sought = f.patterns[c.pattern];
-    // What comes again and again is looked at frame by frame from its first sight on.
+    // A repeating signal is examined frame by frame from the first candidate on.
     if (f.look_every_s > 0)
         return std::any_of(d_trials.begin(), d_trials.end(), [&](const trial& t) {
             return t.family == &f && t.candidate.pattern == c.pattern;
@@ -70,7 +70,7 @@ bool preamble_watch::known(const family_reception& f, const preamble_candidate& 
            });
 }
 
-// The next candidate, as far as there are samples.
+// The next candidate in the samples received.
 std::optional<preamble_candidate> preamble_watch::look(searched_for& s,
                                                        const sample_buffer& in)
 {
@@ -86,13 +86,13 @@ std::optional<preamble_candidate> preamble_watch::look(searched_for& s,
     }
 }
 
-// False: there is no candidate.
+// False if there is no candidate.
 bool preamble_watch::confirm(searched_for& s, const sample_buffer& in)
 {
     const auto c = look(s, in);
     if (!c)
         return false;
-    // In a look the other patterns have peaks of their own, perhaps before this one.
+    // In a look the other patterns have their own peaks, perhaps before this one.
     if (s.every == 0)
         s.search.restart(std::max(c->sample + peak_width, in.begin()));
     const family_reception& f = *s.families[c->family];
@@ -155,7 +155,7 @@ void preamble_watch::forget_before(int64_t from)
 
 int64_t preamble_watch::needs() const
 {
-    // A candidate is told so long after its first symbol.
+    // A candidate may be reported this long after its first symbol.
     int64_t oldest = INT64_MAX;
     for (const searched_for& s : d_searches)
         oldest = std::min(oldest, s.search.needs() - needed_before - d_longest_hold);

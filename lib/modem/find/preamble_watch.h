@@ -13,16 +13,15 @@
 
 namespace gr::hf::kernel {
 
-//! A preamble that was confirmed.
+//! A confirmed preamble.
 struct found_preamble {
     acquired what;
-    int64_t sample = 0; //!< input sample at which the search saw it
+    int64_t sample = 0; //!< input sample at which the search found it
 };
 
-/*! \brief Search and acquisition: gives the confirmed preambles in the input, one after the
- *         other, whatever else is going on.
- *  \details The search goes on while candidates are looked at, since one that is none may
- *  take seconds to refuse.
+/*! \brief Search and acquisition: returns the confirmed preambles in order.
+ *  \details The search continues while candidates are examined, as it may take seconds to
+ *  reject one.
  */
 class preamble_watch
 {
@@ -33,37 +32,35 @@ public:
                    double max_offset_hz,
                    const reading_options& reading);
 
-    /*! \brief Go on; stops at a confirmed preamble, after which restart() says where to go
-     *         on.
+    /*! \brief Continue. Stops at a confirmed preamble; then call restart() to continue.
      */
     std::optional<found_preamble> advance(const sample_buffer& in);
 
-    //! Go on at input sample \p from.
+    //! Continue at input sample \p from.
     void restart(int64_t from);
 
-    //! Give up candidates that lie before \p from, also those still to come, and do not look
-    //! for others there.
+    //! Drop candidates before \p from, also future ones, and do not search there.
     void forget_before(int64_t from);
 
     //! Oldest input sample still needed.
     int64_t needs() const;
 
-    //! Input sample up to which was searched.
+    //! Input sample up to which the search has run.
     int64_t searched() const { return d_searches.front().search.position(); }
 
-    //! Times the search fired.
+    //! Number of candidates the search has reported.
     uint64_t candidates() const { return d_candidates; }
 
-    //! Of a correlation peak, samples: 8 symbols.
+    //! Width of a correlation peak, samples: 8 symbols.
     static constexpr int64_t peak_width = 8 * symbol_grid::samples_per_symbol;
 
 private:
-    //! Families that are looked for alike, see family_reception::look_every_s.
+    //! Families searched for at the same times, see family_reception::look_every_s.
     struct searched_for {
         listened_families families;
         preamble_search search;
         int64_t every, length; // samples, 0: always
-        int64_t look = 0;      // where the look under way, or the next one, begins
+        int64_t look = 0;      // start of the current or the next look
     };
     struct trial {
         const family_reception* family;

@@ -7,26 +7,27 @@
 
 namespace gr::hf::kernel::search_loops {
 
-/* The loops in which a search that hears nothing spends its time. They take positions side by side
- * and keep all sums of some of them in the processor's registers. */
+/* The inner loops of the search, in which a receiver without a signal spends its time.
+ * They process positions side by side and keep the sums of several positions in
+ * registers. */
 
-//! Positions side by side.
+//! Positions processed side by side.
 constexpr size_t width = 64;
 
 //! Results of the pieces of a pattern at \ref width positions.
 struct piece_rows {
-    const float* re; //!< of piece k at position q: re[k * stride + q]
+    const float* re; //!< piece k at position q is re[k * stride + q]
     const float* im;
     size_t stride; //!< at least \ref width
     size_t pieces;
 };
 
-//! Turns that undo carrier offsets 0, step, 2 step and so on.
+//! Phase turns that undo the carrier offsets 0, step, 2 step and so on.
 struct offset_turns {
     const float* cosine; //!< [offset][piece]
     const float* sine;
     size_t offsets;
-    size_t pieces; //!< for which there are turns
+    size_t pieces; //!< pieces for which there are turns
 };
 
 //! The loops, made for one kind of processor.
@@ -40,22 +41,23 @@ struct loops {
                             size_t count,
                             float* out_re,
                             float* out_im);
-    /*! \brief Power at the best offset of each position, and its number, negative for offsets
-     *         below 0. \p turns are for as many pieces as there are.
+    /*! \brief For each position the power at the best offset, and the number of that
+     *         offset, negative for offsets below 0. \p turns must have as many pieces as
+     *         \p rows.
      */
     void (*best_offsets)(const piece_rows& rows,
                          const offset_turns& turns,
                          float* power,
                          int* offset);
-    /*! \brief Whether at one position and offset the amplitudes of stretches of turns.pieces
-     *         pieces each, added up without their phases, exceed \p limit.
+    /*! \brief True if at any position and offset the amplitudes of stretches, added
+     *         without phases, exceed \p limit. A stretch has turns.pieces pieces.
      */
     bool (*any_exceeds)(const piece_rows& rows, const offset_turns& turns, float limit);
 };
 
-//! The quickest that the processor has.
+//! The fastest loops for this processor.
 const loops& for_this_processor();
-//! Those that every processor has.
+//! Loops that run on every processor.
 const loops& for_any_processor();
 
 } // namespace gr::hf::kernel::search_loops

@@ -1,7 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The loops of search_loops, written in the compiler's own vectors: sums in arrays would be stored
- * and loaded at each step. Compiled for each kind of processor, with HF_LANES: vector_loops.h. */
+/* The search_loops, written in the compiler's own vectors: sums in arrays would be stored
+ * and loaded at each step. Compiled for each kind of processor, with HF_LANES, see
+ * vector_loops.h. */
 
 constexpr size_t side = HF_LANES;
 using lanes = float __attribute__((vector_size(side * sizeof(float))));
@@ -10,7 +11,8 @@ using lane_numbers = int __attribute__((vector_size(side * sizeof(int))));
 #define HF_LOAD(to, from) __builtin_memcpy(&(to), (from), sizeof(lanes))
 #define HF_STORE(to, from) __builtin_memcpy((to), &(from), sizeof(lanes))
 
-// A power and an amplitude at +offset and -offset need C -+ j S of C = sum x cos, S = sum x sin.
+// At +offset and -offset, power and amplitude need C -+ j S, with C = sum x cos and S =
+// sum x sin.
 struct sums {
     lanes cr, ci, sr, si;
 };
@@ -116,7 +118,8 @@ inline bool any_exceeds(const piece_rows& rows, const offset_turns& turns, float
                 const lanes a = x.cr + x.si, b = x.ci - x.sr;
                 const lanes d = x.cr - x.si, e = x.ci + x.sr;
                 const lanes plus = a * a + b * b, minus = d * d + e * e;
-                // The compiler makes one vector's root of these, not of lanes of a vector.
+                // The compiler vectorises the root over these arrays, not over lanes of a
+                // vector.
                 float root[2 * side];
                 HF_STORE(root, plus);
                 HF_STORE(root + side, minus);

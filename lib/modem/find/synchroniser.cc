@@ -19,35 +19,37 @@ namespace {
 using value = std::complex<float>;
 
 constexpr int row_samples = symbol_grid::samples_per_row;
-// Rows to either side of those that are looked at, so that no filter begins within them.
+// Extra rows on either side, so that no filter starts within the rows in use.
 constexpr int64_t room = 80, room_before_fit = 64, room_behind_fit = 8;
-// Symbols that a matched filter at the end of a stretch may lie behind it besides its delays.
+// Symbols that the matched filter reaches beyond a stretch, besides the delays.
 constexpr int64_t filter_symbols =
     2 * half_symbol_stream::half_span / symbol_grid::samples_per_symbol + 3;
 
-// Power of a tap before anything is known of it, of the mean one where a correlation is known.
+// Assumed power of an empty tap, relative to the mean tap, if a correlation is known.
 constexpr float empty_tap = 1e-3f;
-// Of the power, before anything is known of the noise.
+// Assumed noise at first, as a share of the power.
 constexpr float first_noise = 0.25f;
-// What is left of the noise at least: of the power, and rows that tell it.
+// Lower limits: noise as a share of the power, and rows that tell the noise.
 constexpr float least_noise = 1e-5f, least_rows = 8;
 
-/* Of many delays: rounds of looking for paths in what those known leave; power against noise that
- * makes a path, by chance once in a thousand looks at 960 delays; and of the strongest one left,
- * for its side peaks are not paths. Taps to either side that a path between two of them takes at
- * once, and most of all. */
+/* Sparse search for paths. pursuits: rounds of looking for paths in the residual.
+ * path_found: power against noise that makes a path; noise reaches it once in a thousand
+ * looks at 960 delays. of_strongest_left: share of the strongest residual, below which
+ * side peaks are likely. beside_path: neighbour taps taken together on either side of a
+ * path. most_sparse: most taps. */
 constexpr int pursuits = 10;
 constexpr float path_found = 14, of_strongest_left = 0.25f;
 constexpr size_t beside_path = 2, most_sparse = 48;
-// What the window of delays has at least, of the power of paths that it could have: what is left out
-// for an early path costs half a decibel at most.
+// Least share in the window of the power that the paths could have. What is left out for
+// an early path costs at most half a decibel.
 constexpr double least_in_window = 0.9;
-/* Power of unknown symbols in a row that counts as free of them, of all: 5 dB below the noise at the highest
- * SNR that a waveform is made for, 30 dB. Such rows for each tap, at least. */
+/* clean_row: share of the power that unknown symbols may have in a clean row. It is 5 dB
+ * below the noise at 30 dB, the highest SNR of any waveform. clean_for_tap: least clean
+ * rows per tap. */
 constexpr float clean_row = 3e-4f, clean_for_tap = 4;
-// Power of a path against the strongest one's that is taken in there: 20 dB.
+// Paths this much below the strongest count in the search for clean rows: 20 dB.
 constexpr float of_strongest_certain = 0.01f;
-// Share of the known signal's energy, at a delay, that is rounding.
+// Energy share of the known signal at a delay that is only rounding.
 constexpr float unseen = 1e-3f;
 
 // sum conj(s_i) y[2 i] over symbols begin .. end - 1
@@ -68,14 +70,14 @@ double mean_power(const half_symbol_stream& y, int64_t rows)
     return mean / static_cast<double>(rows);
 }
 
-// Place of the top of a parabola through three values, the second being the largest.
+// Place of the top of a parabola through three values with the largest in the middle.
 double top_of(double left, double centre, double right)
 {
     const double curve = left - 2 * centre + right;
     return curve < 0 ? 0.5 * (left - right) / curve : 0;
 }
 
-// How far the top of a correlation lies behind its largest value, -0.5 to 0.5.
+// Distance of the correlation's top from its largest value, -0.5 to 0.5.
 double beside_grid(const std::vector<float>& power, size_t peak)
 {
     if (peak == 0 || peak + 1 >= power.size())
@@ -96,7 +98,7 @@ belief_function beliefs_of(const std::vector<value>& fixed)
     };
 }
 
-// Sum over pairs of taps of what \p of_delay says of half symbols between them, at most \p reach.
+// Sum over pairs of taps, at most \p reach half symbols apart, weighted by \p of_delay.
 template <class Function>
 float over_pairs(const std::vector<value>& g, size_t reach, Function of_delay)
 {
@@ -118,7 +120,7 @@ float composite_gain(const std::vector<value>& g)
     return over_pairs(g, half_symbol_reach, half_symbol_pulse);
 }
 
-// Of random symbols, on average over the two rows of one.
+// Mean power of random symbols, over the two rows of a symbol.
 float row_power(const std::vector<value>& g)
 {
     const auto of_delay = [](int delay) {
@@ -155,7 +157,7 @@ int64_t synchroniser::reach_before() const
            half_symbol_stream::half_span;
 }
 
-// The correlation with the symbols at delays -d_search .. d_search half symbols.
+// Correlation with the symbols at delays -d_search .. d_search half symbols.
 synchroniser::values synchroniser::at_all_delays(const half_symbol_stream& y,
                                                  const values& fixed) const
 {
@@ -165,7 +167,7 @@ synchroniser::values synchroniser::at_all_delays(const half_symbol_stream& y,
             out.push_back(correlate(y.at(k), fixed, 0, fixed.size()));
         return out;
     }
-    // Rows of one parity are a delay of whole symbols apart.
+    // Rows of one parity are whole symbols of delay apart.
     const auto delays = static_cast<size_t>(d_search) + 1;
     fourier transform(fourier::length_for(fixed.size() + delays));
     const size_t length = transform.size();
@@ -190,10 +192,10 @@ synchroniser::values synchroniser::at_all_delays(const half_symbol_stream& y,
     return out;
 }
 
-/* Offset that gives the piece outputs of the strong delays the most power. */
+/* Offset at which the piece outputs of the strong delays have the most power. */
 double synchroniser::fine_offset(const half_symbol_stream& y, const values& fixed) const
 {
-    // Pieces in which something is known, and their times, s.
+    // Pieces with known symbols, and their times, s.
     std::vector<size_t> known;
     std::vector<double> times;
     for (size_t i = 0; (i + 1) * d_piece <= fixed.size(); ++i)
@@ -212,7 +214,7 @@ double synchroniser::fine_offset(const half_symbol_stream& y, const values& fixe
     }
     const double step = d_plan->fine_step_hz;
     const auto steps = static_cast<int>(d_plan->fine_range_hz / step);
-    // Every output at the lowest offset, and what a step turns it by.
+    // Outputs at the lowest offset, and the turn of each per step.
     std::vector<std::vector<std::complex<double>>> outputs;
     std::vector<std::complex<double>> turn;
     for (const double t : times)
@@ -243,9 +245,9 @@ double synchroniser::fine_offset(const half_symbol_stream& y, const values& fixe
     return best + top_of(f[at - 1], f[at], f[at + 1]) * step;
 }
 
-/* The first delay with more than \p least power, up to the strongest; but not one so far before the
- * others that the window behind it has less than least_in_window of what it could have: a weak path of no
- * use, or a side peak. */
+/* The first delay with more than \p least power, at most the strongest. Skips a delay so
+ * early that the window after it has less than least_in_window of the possible power: it
+ * is a useless weak path, or a side peak. */
 size_t synchroniser::first_path(const std::vector<float>& power, float least) const
 {
     const auto peak =
@@ -303,7 +305,7 @@ std::optional<synchronised> synchroniser::run(const sample_buffer& in,
     s.correlation = power[peak];
     const double mean = mean_power(fine, rows);
 
-    // Put the strongest path on the grid of half symbols, so that few taps describe it.
+    // Put the strongest path on the half-symbol grid, so that few taps describe it.
     const double shift = beside_grid(power, peak); // half symbols
     if (taps() > dense_delays) {
         power = without_side_peaks(fine, fixed, known, static_cast<float>(mean));
@@ -321,7 +323,7 @@ std::optional<synchronised> synchroniser::run(const sample_buffer& in,
 
     const auto power_in = static_cast<float>(mean);
     s.profile.assign(taps(), power_in / 4);
-    if (periodic) // begin with what the correlation over all of them shows
+    if (periodic) // start with the correlation over all symbols
         for (int64_t k = 0; k < d_taps; ++k) {
             const auto at = static_cast<size_t>(tap0 + k + d_search);
             const float p = at < power.size() ? power[at] / power[peak] : 0;
@@ -333,7 +335,7 @@ std::optional<synchronised> synchroniser::run(const sample_buffer& in,
     return s;
 }
 
-// Taps, profile, noise and gain, from a first profile. No taps: samples are missing.
+// Taps, profile, noise and gain, from a first profile. No taps if samples are missing.
 void synchroniser::estimate(synchronised& s,
                             const sample_buffer& in,
                             const values& fixed,
@@ -350,7 +352,7 @@ void synchroniser::estimate(synchronised& s,
         estimate_sparse(s, y, fixed, known, power_in);
     else
         estimate_all(s, y, fixed, known, power_in);
-    // Taps that noise alone may have given.
+    // Drop taps that may be noise alone.
     float strongest = 0;
     for (const value& g : s.taps)
         strongest = std::max(strongest, std::norm(g));
@@ -389,7 +391,7 @@ void synchroniser::estimate_all(synchronised& s,
     }
 }
 
-// Equations of the delays \p rows has from its first row on, by symbols that are known.
+// Equations of \p delays delays from the first of \p rows on, by the known symbols.
 sparse_equations synchroniser::equations_of(const value* rows,
                                             size_t delays,
                                             const values& fixed,
@@ -410,7 +412,7 @@ sparse_equations synchroniser::equations_of(const value* rows,
     return e;
 }
 
-// Variance of a row by what \p e has left, of which \p freedom numbers are fitted.
+// Variance of a row by the residual of \p e, after a fit of \p freedom numbers.
 float synchroniser::noise_left(const sparse_equations& e,
                                float freedom,
                                float power) const
@@ -421,8 +423,8 @@ float synchroniser::noise_left(const sparse_equations& e,
                     least_noise * power);
 }
 
-/* Paths one after the other, in what those found leave: so the side peaks of a strong one are not
- * taken for weak ones. */
+/* Find paths one by one in the residual of those found. So side peaks of a strong path do
+ * not count as weak paths. */
 void synchroniser::pursue(sparse_equations& e, float power_in) const
 {
     const size_t delays = e.taps();
@@ -455,7 +457,8 @@ void synchroniser::pursue(sparse_equations& e, float power_in) const
     }
 }
 
-// Power of the correlation at all delays of the search, if there were no others.
+// Power of the correlation at all delays of the search, without the side peaks of other
+// delays.
 std::vector<float> synchroniser::without_side_peaks(const half_symbol_stream& y,
                                                     const values& fixed,
                                                     float known,
@@ -470,8 +473,9 @@ std::vector<float> synchroniser::without_side_peaks(const half_symbol_stream& y,
     return power;
 }
 
-/* The same equations of those rows alone that no unknown symbol reaches on the paths found: the power of
- * these is no noise. Nothing: there are too few. */
+/* The same equations, of clean rows only: no unknown symbol reaches them on the paths
+ * found, so the power of unknown symbols does not count as noise. Nothing if there are
+ * too few. */
 std::optional<sparse_equations> synchroniser::of_clean_rows(const sparse_equations& found,
                                                             const value* rows,
                                                             const values& fixed,
@@ -480,7 +484,7 @@ std::optional<sparse_equations> synchroniser::of_clean_rows(const sparse_equatio
 {
     const auto count = static_cast<int64_t>(2 * fixed.size());
     const local_beliefs b(0, count, taps(), beliefs_of(fixed));
-    // Of taps that noise alone may have given, one would do to leave no row.
+    // Without this limit, a single tap of noise could exclude all rows.
     std::vector<float> certain = s.profile;
     const float strongest = *std::max_element(certain.begin(), certain.end());
     for (float& p : certain)

@@ -16,26 +16,28 @@
 
 namespace gr::hf::kernel {
 
-//! The channel as a stretch of known symbols shows it.
+//! The channel, as measured on a stretch of known symbols.
 struct synchronised {
     double origin =
         0;         //!< input sample of half-symbol row 0 of the stretch, at delay tap 0
     double hz = 0; //!< carrier offset
-    float correlation = 0;      //!< with the known symbols at the strongest delay, power
+    float correlation = 0;      //!< power of the correlation with the known symbols, at
+                                //!< the strongest delay
     std::vector<float> profile; //!< power of each delay tap
-    std::vector<std::complex<float>> taps; //!< those that are certain, else 0
+    std::vector<std::complex<float>> taps; //!< certain taps; the others are 0
     float noise = 1;                       //!< variance of a half-symbol row
     float gain = 0;                        //!< Es / N0 is gain / noise
-    //! Of the signal in a row of random symbols, on average over the two of a symbol.
+    //! Mean power of the signal in a row of random symbols, over the two rows of a
+    //! symbol.
     float row_power = 0;
 };
 
-/*! \brief Carrier offset, delays, channel and noise from known symbols whose place is roughly
- *         known.
+/*! \brief Measures carrier offset, delays, channel and noise on known symbols at a roughly
+ *         known place.
  *
- * Fine frequency from the piece phases, delays from the correlation profile, channel and noise
- * by least squares in rounds, each of which takes the profile that the one before gives for its
- * prior. Where delays are many (dense_delays) only those are solved for that carry energy.
+ * The phases of the pieces give the fine frequency, the correlation profile gives the
+ * delays. Least squares gives channel and noise in rounds; the profile of each round is
+ * the prior of the next. Above dense_delays, it solves only for delays that carry energy.
  */
 class synchroniser
 {
@@ -43,20 +45,20 @@ public:
     //! \p plan outlives this.
     synchroniser(const symbol_grid& grid, const synchroniser_plan& plan);
 
-    //! Delay taps of the window.
+    //! Number of delay taps in the window.
     size_t taps() const { return static_cast<size_t>(d_taps); }
-    //! Delay at which the first path is put, half symbols.
+    //! Delay of the first path in the window, half symbols.
     size_t lead() const { return static_cast<size_t>(d_lead); }
 
-    /*! \brief Input samples behind the first of a stretch that must be there: for run(), and to
-     *         match \p symbols symbols through the channel it finds.
+    /*! \brief Input samples needed after the first one of a stretch, for run() and for
+     *         matching \p symbols symbols through the channel found.
      */
     int64_t reach(size_t fixed, size_t symbols) const;
-    //! Input samples before it that are looked at.
+    //! Input samples needed before the first one of a stretch.
     int64_t reach_before() const;
 
-    /*! \brief \param start input sample of the first symbol, on any path
-     *  \param hz carrier offset within the plan's fine range
+    /*! \param start input sample of the first symbol, on any path
+     *  \param hz carrier offset, within the plan's fine range
      *  \param fixed the symbols, 0 where unknown
      *  \param periodic see search_pattern
      *  \returns nothing if this is certainly no such stretch
