@@ -52,14 +52,15 @@ pulse_powers power_of_pulse()
     return p;
 }
 
-/* foreign_power() where most delays are empty: delay by delay, all symbols at once. Rows of one
- * parity are a symbol apart. */
+/* foreign_power() for mostly empty delays: delay by delay, all symbols at once. Rows of
+ * one parity are a symbol apart. */
 std::vector<float> foreign_power_of_few(const local_beliefs& b,
                                         int64_t first,
                                         int64_t last,
                                         const std::vector<float>& profile)
 {
-    constexpr float nothing = 1e-5f; // of all, less than the error of the model
+    constexpr float nothing = 1e-5f; // share of all power, less than the error of the
+                                     // model
     std::vector<float> f(static_cast<size_t>(last - first), 0), variance;
     bool any = false;
     for (const symbol_belief& s : b.list) {
@@ -81,7 +82,7 @@ std::vector<float> foreign_power_of_few(const local_beliefs& b,
     for (size_t j = 0; j < q.size(); ++j) {
         if (q[j] <= least)
             continue;
-        // Symbol k of the list on row 2 k + at.
+        // Symbol k of the list is on row 2 k + at.
         const int64_t at =
             2 * b.first + static_cast<int64_t>(j) - half_symbol_reach - first;
         const int64_t parity = at & 1, to = (at - parity) / 2;
@@ -192,7 +193,8 @@ void tap_equations::build(const std::vector<value>& u,
     rhs.assign(s, 0);
     for (size_t a = 0; a < s; ++a) {
         float *r = &re[a * n], *m = &im[a * n];
-        const auto tap = static_cast<size_t>(which[a] + moved); // below 0: very large
+        // negative values become very large
+        const auto tap = static_cast<size_t>(which[a] + moved);
         if (tap > offset)
             continue;
         value sum = 0;

@@ -12,15 +12,15 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief What least squares of the taps takes the noise variance of a row for, over what it
- *         is.
- *  \details Rows at half-symbol distance are not independent: the matched filter leaves
- *  1.35 / 2 of the band. Taking them as independent counts the information about 1.75 times.
+/*! \brief Noise variance of a row in the least squares of the taps, relative to the true
+ *         one.
+ *  \details Rows half a symbol apart are not independent: the matched filter leaves 1.35
+ *  / 2 of the band. As independent rows they would count about 1.75 times.
  */
 constexpr float noise_colour = 1.75f;
 
-/*! \brief gram[a * s + b] (b <= a) = sum_i conj(x_a(i)) x_b(i) of \p s rows of \p n split
- *         complex numbers.
+/*! \brief gram[a * s + b] (b <= a) = sum_i conj(x_a(i)) x_b(i), for \p s rows of \p n
+ *         split complex numbers.
  */
 void gram_of(size_t s,
              size_t n,
@@ -28,9 +28,9 @@ void gram_of(size_t s,
              const float* im,
              std::complex<float>* gram);
 
-//! Beliefs about all symbols that reach into some rows.
+//! Beliefs about all symbols that reach into a range of rows.
 struct local_beliefs {
-    //! Of rows \p first_row .. \p last_row - 1, through so many delay taps.
+    //! For rows \p first_row .. \p last_row - 1 and \p taps delay taps.
     local_beliefs(int64_t first_row,
                   int64_t last_row,
                   size_t taps,
@@ -49,14 +49,16 @@ std::vector<float> foreign_power(const local_beliefs& b,
                                  int64_t last,
                                  const std::vector<float>& profile);
 
-//! Weighted normal equations of some taps: gram g = rhs, lower half, row by row.
+//! Weighted normal equations of some taps: gram g = rhs, lower half, row by row. Method:
+//! estimate paths through the known pulse (Clark and Hariharan 1989), docs/receiver.md,
+//! "What each idea is worth".
 struct tap_equations {
     std::vector<std::complex<float>> gram, rhs;
     float energy = 0; //!< of the weighted rows
 
-    /*! \param u from row first - offset on
-     *  \param moved see channel_estimator::move(); a tap that was outside the window before is
-     *  taken as having seen nothing
+    /*! \param u known signal from row first - offset on
+     *  \param moved see channel_estimator::move(); a tap that was outside the window
+     *        then has seen nothing
      *  \param y, foreign one value per row
      *  \param which the taps
      */
@@ -68,15 +70,16 @@ struct tap_equations {
                float noise,
                const std::vector<uint16_t>& which);
 
-    //! Weighted error power with the taps \p g, the rows turned by \p turn.
+    //! Weighted error power with the taps \p g and the rows turned by \p turn.
     float squared_error(const std::complex<float>* g, std::complex<float> turn) const;
 };
 
-/*! \brief Least squares of the taps on rows \p first_row .. \p last_row - 1 of \p y, all
- *         symbols around given by \p beliefs.
- *  \details Rows are weighted down by what unknown symbols put on them. \p profile is the
- *  prior power of each tap.
- *  \param noise variance per row \param[out] residual weighted error power per row
+/*! \brief Least squares of the taps on rows \p first_row .. \p last_row - 1 of \p y. \p
+ *         beliefs gives all symbols around.
+ *  \details Rows with unknown symbols weigh less. \p profile is the prior power of each
+ *  tap.
+ *  \param noise variance per row
+ *  \param[out] residual weighted error power per row
  */
 channel_taps estimate_static(const std::complex<float>* y,
                              int64_t y_begin,

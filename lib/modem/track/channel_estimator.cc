@@ -14,7 +14,7 @@ namespace {
 
 using value = std::complex<float>;
 
-// Values of the series' functions at \p x from its centre, see channel_estimator.
+// Functions of the series at \p x from its centre, see channel_estimator.
 void series_at(double x, std::vector<double>& phi)
 {
     phi[0] = std::exp(-x * x / 2);
@@ -31,7 +31,8 @@ std::vector<float> amplitudes(const std::vector<float>& profile,
     return all;
 }
 
-// The derivative across the taps, and their power, from the first two terms of \p s taps.
+// Derivative across the taps, and power of the taps, from the first two terms of \p s
+// taps.
 std::pair<double, double> turning_of(const std::vector<value>& theta, size_t s)
 {
     double cross = 0, power = 1e-30;
@@ -42,8 +43,8 @@ std::pair<double, double> turning_of(const std::vector<value>& theta, size_t s)
     return { cross, power };
 }
 
-/* Adds to \p solver the equations of all terms: sum[m * terms + l], of terms m and l <= m, has a
- * row and a column for each tap, the lower half, and they are scaled. */
+/* Adds the scaled equations of all terms to \p solver, lower half. sum[m * terms + l],
+ * for terms m and l <= m, has a row and a column for each tap. */
 void add_terms(const std::vector<std::vector<value>>& sum,
                size_t terms,
                const std::vector<float>& scale,
@@ -114,7 +115,7 @@ void channel_estimator::set_pace(const fading_pace& p)
     d_theta.assign(p.terms * d_selected.size(), 0);
 }
 
-// Erased samples are one more unknown on the rows around them, and so is interference.
+// Erased samples and interference count as unknown power on the rows around them.
 void channel_estimator::add_missing(const half_symbol_stream& y, observation& o) const
 {
     if (y.interference_within(o.first_row, o.last_row))
@@ -133,7 +134,7 @@ void channel_estimator::refresh(const half_symbol_stream& y, int64_t row)
         if (o.last_row <= row || o.first_row < y.begin())
             continue;
         o.y.assign(y.at(o.first_row), y.at(o.last_row - 1) + 1);
-        add_missing(y, o); // of what is near the change; more of what was erased before
+        add_missing(y, o); // only near the change; other erased samples count as before
         normal_equations(o);
     }
 }
@@ -229,8 +230,8 @@ void channel_estimator::normal_equations(observation& o) const
     o.version = d_version;
 }
 
-/* What a path that is not known yet puts on the rows looks like noise; taken as such it would
- * keep that path from being found. Noise itself does not rise so quickly. */
+/* An unknown path looks like noise. Counted as noise, it would keep the path from being
+ * found. Real noise does not rise that quickly. */
 float channel_estimator::fitting_noise() const
 {
     const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
@@ -252,10 +253,10 @@ void channel_estimator::solve(const half_symbol_stream& y,
                               double hz,
                               double drift)
 {
-    select(); // not later: the selection must stay that of d_theta until the next call
+    select(); // first, as d_theta must keep this selection until the next call
     const size_t s = d_selected.size(), terms = d_o.fading.terms;
     const double root_c = M_PI * d_o.fading.spread_hz / d_o.symbol_rate_bd; // per symbol
-    // On the air: a symbol arrives on the selected taps.
+    // Centre on the air: a symbol arrives on the selected taps.
     d_centre = centre + static_cast<double>(d_selected.front() + d_selected.back()) / 4;
     d_hz = hz;
     d_drift = drift;
@@ -276,7 +277,7 @@ void channel_estimator::solve(const half_symbol_stream& y,
         if (o.version != d_version)
             normal_equations(o);
         const double x = root_c * t;
-        // What the cut series does not follow is noise.
+        // What the cut series cannot follow counts as noise.
         const float sure = noise / (noise + power * beyond_series(o.time()));
         series_at(x, phi);
         const value turn = reference(y, 2 * o.time());
@@ -313,8 +314,9 @@ void channel_estimator::solve(const half_symbol_stream& y,
     update_statistics(y);
 }
 
-/* Share of a tap's power at some time that the series does not hold: with independent terms of
- * variance exp(-x^2) x^2m / m! the tail of a Poisson distribution. */
+/* Share of a tap's power that the series does not hold at a time. The terms are
+ * independent with variance exp(-x^2) x^2m / m!, so it is the tail of a Poisson
+ * distribution. */
 float channel_estimator::beyond_series(double time) const
 {
     const double x = M_PI * d_o.fading.spread_hz / d_o.symbol_rate_bd * (time - d_centre);
@@ -357,8 +359,8 @@ void channel_estimator::taps_at(double time, channel_taps& g) const
     }
 }
 
-/* The taps by this stretch alone, and the noise as it was at first: with a wrong carrier the
- * common estimate means nothing. */
+/* Taps by this stretch alone, with the initial noise: with a wrong carrier the joint
+ * estimate is meaningless. */
 void channel_estimator::look_at_stretch(const stretch& w, const half_symbol_stream& y)
 {
     const float noise = std::min(d_noise, d_first_noise);

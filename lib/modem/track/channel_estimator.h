@@ -19,17 +19,18 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Follows a fading channel through the known symbols of a transmission.
+/*! \brief Follows a fading channel by the known symbols of a transmission.
  *
- * Each tap is taken as a Gaussian process with correlation exp(-(pi d t)^2 / 2), d being
- * the two-sigma Doppler spread, and the prior power of the delay power profile. Around any
- * time that process is the series
+ * Each tap is modelled as a Gaussian process with correlation exp(-(pi d t)^2 / 2). d is
+ * the two-sigma Doppler spread, and the delay power profile gives the tap's prior power.
+ * Around any time that process is the series
  *
- *     g(t) = sum_m theta_m exp(-c t^2/2) (sqrt(c) t)^m / sqrt(m!),   c = (pi d)^2,
+ *  g(t) = sum_m theta_m exp(-c t^2/2) (sqrt(c) t)^m / sqrt(m!),   c = (pi d)^2,
  *
- * with independent theta_m of the tap's power; cut after a few terms, all observations in a
- * window are solved for theta jointly (MMSE). That is Wiener interpolation in time and
- * delay at once, whatever the known symbols are.
+ * with independent theta_m of the tap's power. The series is cut after a few terms, and
+ * all observations in a window are solved for theta jointly (MMSE). Method: Wiener
+ * interpolation in time and delay at once, for any known symbols; docs/receiver.md,
+ * "What each idea is worth".
  */
 class channel_estimator : public channel_view
 {
@@ -38,17 +39,17 @@ public:
         size_t taps = 32;          //!< window of delays, half symbols
         double symbol_rate_bd = 0; //!< symbols/s
         fading_pace fading;
-        //! Look for paths that were not there before. Where known symbols are dense, the profile
-        //! finds them by itself, and what data leaves would be taken for paths.
+        //! Look for new paths. With dense known symbols the profile finds them, and data
+        //! residuals would count as paths.
         bool finds_paths = false;
         estimator_plan plan;
     };
 
     channel_estimator(const options& o, std::vector<float> profile, float noise);
 
-    /*! \brief Add what was received of symbols \p begin .. \p end - 1.
-     *  \param exact_rows the rows of these symbols only (neighbours are known too);
-     *  otherwise the echoes after the last symbol as well
+    /*! \brief Add the received rows of symbols \p begin .. \p end - 1.
+     *  \param exact_rows true: only the rows of these symbols, as the neighbours are
+     *        known too. false: also the echoes after the last symbol
      */
     void observe(const half_symbol_stream& y,
                  int64_t begin,
@@ -56,12 +57,12 @@ public:
                  const belief_function& beliefs,
                  bool exact_rows);
 
-    /*! \brief Find delays and noise anew from known symbols \p begin .. \p end - 1, in pieces
-     *         short against any fading.
-     *  \details Taken over if they leave much less than what was given in the beginning, from an
-     *  estimate that took the channel as constant: then it is not. A path that was away on average
-     *  may have been missed, and lie before the window.
-     *  \returns by how many rows \p y has to be moved, in front of any observation
+    /*! \brief Estimate delays and noise again from known symbols \p begin .. \p end - 1,
+     *         in pieces short against any fading.
+     *  \details The result counts only if it leaves a much smaller residual than the
+     *  first values, which assumed a constant channel. It may add a path that faded on
+     *  average, or that lies before the window.
+     *  \returns rows by which to move \p y, before any observation
      */
     int learn(const half_symbol_stream& y,
               int64_t begin,
@@ -69,52 +70,53 @@ public:
               int64_t piece,
               const belief_function& beliefs);
 
-    //! Follow another pace from the next solve() on.
+    //! Use another pace from the next solve() on.
     void set_pace(const fading_pace& p);
 
-    //! Outputs of \p y from \p row on are others than they were: take them over.
+    //! Rows of \p y from \p row on have changed: read them again.
     void refresh(const half_symbol_stream& y, int64_t row);
 
-    /*! \brief Look for interference that comes and goes on the observations of symbols
-     *         \p begin .. \p end - 1, with the channel of the last solve(): where for about a
-     *         millisecond much more is left than noise and unknown symbols explain.
-     *  \details What is found is told to \p y, and these observations count less. Another
-     *  solve() takes that into account.
-     *  \returns whether any was found that was not known
+    /*! \brief Look for intermittent interference on the observations of symbols \p begin
+     *         .. \p end - 1, with the channel of the last solve().
+     *  \details Interference: for about a millisecond the residual far exceeds noise and
+     *  unknown symbols. It is reported to \p y, and these observations count less in the
+     *  next solve().
+     *  \returns true if any new interference was found
      */
     bool find_interference(half_symbol_stream& y, int64_t begin, int64_t end);
 
-    //! Forget observations that begin at symbol \p n or later: they are to come again.
+    //! Drop observations that start at symbol \p n or later: they will be added again.
     void forget_from(int64_t n);
-    //! Forget observations that end before symbol \p n.
+    //! Drop observations that end before symbol \p n.
     void forget_before(int64_t n);
-    //! Take over what another estimator found out about delays and noise.
+    //! Use delays and noise found by another estimator.
     void set_statistics(const std::vector<float>& profile, float noise);
 
-    /*! \brief Follow half_symbol_stream::move(): what was delay tap k + \p rows becomes k.
+    /*! \brief Follow half_symbol_stream::move(): delay tap k + \p rows becomes tap k.
      *  \details Needs a solve() before at().
      */
     void move(int rows);
 
     /*! \brief Estimate around symbol \p centre; evaluate with at().
-     *  \param hz, drift the carrier expected at the centre, Hz, and its change, Hz/s: the
-     *  estimate refers to it, whatever the oscillator of \p y did meanwhile.
+     *  \param hz, drift expected carrier at the centre, Hz, and its change, Hz/s. The
+     *        estimate refers to this carrier, not to the oscillator of \p y.
      */
     void solve(const half_symbol_stream& y, double centre, double hz, double drift);
 
     //! Factor that refers row \p row of \p y to that carrier.
     std::complex<float> reference(const half_symbol_stream& y, double row) const override;
 
-    //! The taps as symbol \p n meets them, each when that echo of it arrives; \p n near the
-    //! centre of the last solve().
+    //! Taps seen by symbol \p n, each at the time that echo arrives; \p n near the centre
+    //! of the last solve().
     void at(double n, channel_taps& g) const override;
 
-    //! Hz by which the carrier seen by the last solve() is off the one expected.
+    //! Measured minus expected carrier in the last solve(), Hz.
     double frequency() const { return d_frequency; }
 
-    /*! \brief The same from how the phase turns within the newest stretch of known symbols.
-     *  \details Less exact, but stretches apart cannot tell carriers that differ by a whole
-     *  turn between them, and this can.
+    /*! \brief Carrier error by the turn of the phase within the newest stretch of known
+     *         symbols.
+     *  \details Less exact than frequency(). But it can tell carriers apart that differ
+     *  by a whole turn between stretches.
      */
     struct slope {
         double hz = 0;
@@ -122,12 +124,12 @@ public:
     };
     slope turning_within() const { return d_slope; }
 
-    /*! \brief The taps by the newest stretch of known symbols alone, which knows nothing of how
-     *         quick the channel is, all delays; empty if there is none.
+    /*! \brief All taps by the newest stretch of known symbols alone, without a fading
+     *         model. Empty if there is no stretch.
      *  \details They refer to the carrier of the last solve().
      */
     const channel_taps& momentary() const { return d_momentary; }
-    //! When that was, and the centre of the last solve(): on the air, symbols.
+    //! Time of momentary(), and centre of the last solve(): on the air, symbols.
     double momentary_at() const { return d_momentary_at; }
     double centre() const { return d_centre; }
 
@@ -137,14 +139,14 @@ public:
     //! Noise variance per half-symbol sample.
     float noise() const override { return d_noise; }
     const std::vector<float>& profile() const { return d_profile; }
-    //! Indices of the taps that are solved for, ascending.
+    //! Indices of the taps in use, ascending.
     const std::vector<uint16_t>& selected() const override { return d_selected; }
 
     //! Share of the newest observation's power that the last estimate explains, 0..1.
     float explained() const { return d_explained; }
 
-    /*! \brief The same of the observations that begin at symbol \p begin, less what any rows would
-     *         be explained by as many numbers; 0 without any.
+    /*! \brief The same for observations that start at symbol \p begin, corrected for the
+     *         power that any fit of as many numbers explains; 0 without observations.
      */
     float explained_of(const half_symbol_stream& y, int64_t begin) const;
 
@@ -154,20 +156,21 @@ private:
     struct observation {
         int64_t begin, end; // symbols
         int64_t first_row, last_row;
-        int moved = 0; // rows since: tap k is what tap k + moved was then
+        int moved = 0; // rows moved since: tap k was tap k + moved then
         std::vector<std::complex<float>> signal; // known signal from first_row - taps
         std::vector<float> foreign;              // power of unknown symbols per row
         std::vector<std::complex<float>> y;
         // normal equations on the selected taps
         tap_equations equations;
-        unsigned version = 0; // of the selection
+        unsigned version = 0; // version of the selection
 
-        //! On the air, symbols: when its rows came, which is when the taps were so.
+        //! Time on the air at which the rows arrived, symbols. The taps apply to this
+        //! time.
         double time() const
         {
             return (static_cast<double>(first_row + last_row) - 1) / 4;
         }
-        /*! \brief What the taps \p g leave of row \p r, turned by \p turn.
+        /*! \brief Residual of row \p r, turned by \p turn, with the taps \p g.
          *  \param which the taps, of a window of \p taps
          */
         std::complex<float> left_of(size_t r,
@@ -199,7 +202,7 @@ private:
     void look_at_stretch(const stretch& w, const half_symbol_stream& y);
     void taps_at(double time, channel_taps& g) const;
     float beyond_series(double time) const;
-    //! Half-symbol rows of a time.
+    //! Half-symbol rows in a time.
     int64_t rows(double seconds) const
     {
         return symbol_grid(d_o.symbol_rate_bd).half_symbols(seconds);
@@ -208,12 +211,12 @@ private:
     options d_o;
     channel_taps d_momentary;
     double d_momentary_at = 0;
-    double d_freedom = 0; // numbers that the last solve() fitted
-    float d_fitted = 0;   // the same for each row
+    double d_freedom = 0; // numbers fitted by the last solve()
+    float d_fitted = 0;   // the same per row
     std::vector<float> d_profile;
     float d_noise;
     float d_first_noise;
-    float d_lowest_noise; // of late
+    float d_lowest_noise; // lowest noise of late
     double d_lowest_at = 0;
     std::vector<uint16_t> d_selected;
     unsigned d_version = 0;

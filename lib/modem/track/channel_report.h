@@ -15,15 +15,15 @@
 
 namespace gr::hf::kernel {
 
-//! What a receiver found out about the channel during an interleaver block.
+//! Measurements of the channel during one interleaver block.
 struct channel_report {
     double snr_db = 0;          //!< in the waveform's bandwidth
     double freq_offset_hz = 0;  //!< of the carrier, at the end of the block
-    double doppler_hz = 0;      //!< two-sigma spread; steady channels read some tenths
+    double doppler_hz = 0;      //!< two-sigma spread; a steady channel reads some tenths
     double delay_spread_ms = 0; //!< two standard deviations of the delay, by power
     double coded_ber = 0; //!< share of coded bits that the decoder corrected, 0 to 0.5
-    /*! \brief Share of the power at each delay, steps of half a symbol from the beginning of the
-     *  receiver's window; sums to 1.
+    /*! \brief Share of the power at each delay, in steps of half a symbol from the start
+     *         of the receiver's window. Sums to 1.
      */
     std::vector<float> profile;
 };
@@ -51,16 +51,17 @@ inline void describe_delays(const std::vector<float>& power,
         p = static_cast<float>(p / total);
 }
 
-/*! \brief Doppler spread from how the correlation of the taps falls with time.
- *  \details For the Gaussian spectrum it is exp(-(pi d t)^2 / 2). Correlations at two
- *  distances above 0 are compared, since noise adds to the power itself.
+/*! \brief Measures the Doppler spread by the fall of the taps' correlation over time.
+ *  \details Gaussian spectrum (ITU-R F.1487): correlation exp(-(pi d t)^2 / 2). Compares
+ *  two distances above 0, as noise adds to the power itself. See docs/receiver.md, "What
+ *  each idea is worth".
  */
 class doppler_meter
 {
 public:
-    /*! \param seconds between two add()s
-     *  \param clean the taps hold little noise: then their power itself may be compared where
-     *  fading leaves no correlation over two of these
+    /*! \param seconds time between two add()s
+     *  \param clean true: the taps hold little noise. Then their power can be compared
+     *        if fading leaves no correlation over two add()s
      */
     explicit doppler_meter(double seconds, bool clean = false)
         : d_seconds(seconds), d_clean(clean)
@@ -91,7 +92,7 @@ public:
             move_taps(t, rows);
     }
 
-    //! The same over what was added since the last call, which is then forgotten.
+    //! Spread since the last call; then start again.
     double take_spread_hz()
     {
         const double hz = spread_hz();
@@ -99,7 +100,7 @@ public:
         return hz;
     }
 
-    //! Let what was added count \p share of what it did.
+    //! Scale the weight of everything added up to now by \p share.
     void forget(double share)
     {
         for (auto& c : d_correlation)
@@ -110,22 +111,22 @@ public:
         d_added *= share;
     }
 
-    //! How many add()s count.
+    //! Weighted number of add()s.
     double added() const { return d_added; }
 
-    //! Two-sigma spread over what was added, Hz; 0 for too little.
+    //! Two-sigma spread of all taps added, Hz; 0 if there are too few.
     double spread_hz() const
     {
         constexpr double least = 0.1; // correlation with the next; below it all is noise
-        /* Of the correlation with the next but one against that with the next: what is left then
-         * drowns in chance, and the noise in the power itself does less harm. */
+        /* Limit of the correlation over two steps relative to one. Below it chance
+         * dominates, and comparing with the power, noise included, does less harm. */
         constexpr double lost = 0.45;
         double hz = 0;
         if (d_count[0] > 0) {
             const double first = std::abs(d_correlation[0]) / d_count[0] + 1e-30;
             if (first < least * d_power / d_added)
                 return 0;
-            // The widest distance over which it has not fallen into the noise.
+            // Use the widest distance whose correlation still exceeds the noise.
             for (size_t l = 1; l < lags.size() && d_count[l] > 1; ++l) {
                 const double r = std::abs(d_correlation[l]) / d_count[l] / first;
                 if (l > 1 && r < 0.5)

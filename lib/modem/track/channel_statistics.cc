@@ -13,21 +13,21 @@ namespace {
 
 using value = std::complex<float>;
 
-// Taps that are solved for where delays are many: some paths, ten taps each.
+// Most taps in use with sparse delays: some paths, ten taps each.
 constexpr size_t most_sparse = 48;
-// Share of the known signal's energy, at a delay, that is rounding.
+// Energy share of the known signal at a delay that is only rounding.
 constexpr float unseen = 1e-3f;
-// Share of the rows that counts as fitted at most.
+// Largest share of the rows that counts as fitted.
 constexpr float most_fitted = 0.9f;
 
-// Power of a delay without a path.
+// Assumed power of a delay without a path.
 float empty_tap(const std::vector<float>& profile, const estimator_plan& plan)
 {
     const float power = std::accumulate(profile.begin(), profile.end(), 0.0f);
     return plan.empty_tap * power / static_cast<float>(profile.size());
 }
 
-//! One round over pieces of a transmission with a common profile of delays.
+//! One round over pieces of a transmission, with a common delay profile.
 struct profile_round {
     std::vector<float> power; // of each tap, sum over the pieces
     float left = 0, freedom = 0;
@@ -94,10 +94,10 @@ struct delay_equations {
         return true;
     }
     float own(size_t a) const { return gram[a * taps + a].real(); }
-    //! The delay at which most is left, and how much, against the noise.
+    //! The delay with the largest residual, and that residual relative to the noise.
     std::pair<size_t, float> most_left(float sigma, const std::vector<float>& prior) const
     {
-        // sigma g / prior is what the solution leaves of the right-hand side.
+        // sigma g / prior is the residual of the right-hand side.
         size_t best = 0;
         float most = 0;
         for (size_t a = 0; a < taps; ++a) {
@@ -144,7 +144,7 @@ int channel_estimator::learn(const half_symbol_stream& y,
                              const belief_function& beliefs)
 {
     if (d_o.taps > dense_delays)
-        return 0; // equations for all delays would cost their cube
+        return 0; // the cost of equations for all delays is cubic
     const estimator_plan& plan = d_o.plan;
     const auto early = static_cast<size_t>(rows(plan.learn_early_s));
     const auto margin = static_cast<size_t>(rows(plan.learn_empty_s));
@@ -197,7 +197,7 @@ int channel_estimator::learn(const half_symbol_stream& y,
     return static_cast<int>(from) - static_cast<int>(early);
 }
 
-// The stretch just before the centre has neighbours on both sides: a fair sample.
+// The stretch just before the centre: neighbours on both sides make it a fair sample.
 channel_estimator::stretch channel_estimator::before_centre() const
 {
     size_t end = 1;
@@ -208,7 +208,7 @@ channel_estimator::stretch channel_estimator::before_centre() const
     if (end == 0)
         return { 0, 0 };
     const int64_t begin = d_observations[end - 1].begin;
-    // One that goes on behind the centre counts as a whole.
+    // A stretch that extends past the centre counts as a whole.
     while (end < d_observations.size() && d_observations[end].begin == begin)
         ++end;
     size_t first = end;
@@ -222,7 +222,7 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     const stretch w = before_centre();
     int64_t last_begin = INT64_MIN;
     size_t used = 0;    // stretches
-    float all_rows = 0; // without those of which unknown symbols leave nothing
+    float all_rows = 0; // rows not hidden by unknown symbols
     const auto clean = [this](float foreign) { return d_noise / (d_noise + foreign); };
     for (const observation& k : d_observations)
         if (std::abs(k.time() - d_centre) <= d_o.fading.window_s * d_o.symbol_rate_bd) {
@@ -234,8 +234,8 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     if (w.first == w.second || used == 0)
         return;
     float error = 0, energy = 0;
-    /* The power of unknown symbols is known on average alone and fades: the noise is what is
-     * left of the rows that hold little of them. */
+    /* Unknown symbols have a known mean power only, and fade. So measure the noise on
+     * rows with little of them. */
     float left = 0, rows = 1e-20f;
     channel_taps g;
     for (size_t i = w.first; i < w.second; ++i) {
@@ -256,7 +256,7 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     look_at_stretch(w, y);
     d_explained = energy > 0 ? std::max(0.0f, 1 - error / energy) : 0.0f;
 
-    // part of the noise was fitted
+    // the fit absorbed part of the noise
     d_fitted = static_cast<float>(d_freedom) / std::max(1.0f, all_rows);
     const float now = left / rows / std::max(d_o.plan.least_freedom, 1 - d_fitted);
     const float alpha = 1.0f / static_cast<float>(std::max<size_t>(4, used));
@@ -291,7 +291,7 @@ float channel_estimator::explained_of(const half_symbol_stream& y, int64_t begin
         error += o.equations.squared_error(g.data(), reference(y, 2 * o.time()));
         energy += o.equations.energy;
     }
-    // Rows at half-symbol distance are not independent, see noise_colour.
+    // Rows half a symbol apart are not independent, see noise_colour.
     const float fitted = std::min(noise_colour * d_fitted, most_fitted);
     return energy > 0 ? std::max(0.0f, 1 - error / energy / (1 - fitted)) : 0.0f;
 }
@@ -311,8 +311,8 @@ std::vector<float> channel_estimator::prior_of_taps() const
     return prior;
 }
 
-/* Paths fade in and out and drift. One that was away during the preamble is not in the profile:
- * what the known taps leave shows it. */
+/* Paths fade and drift. A path that was in a fade during the preamble is not in the
+ * profile, but shows in the residual of the known taps. */
 void channel_estimator::look_at_all_delays(const half_symbol_stream& y,
                                            double around,
                                            double since)
@@ -362,7 +362,7 @@ void channel_estimator::look_at_all_delays(const half_symbol_stream& y,
     }
 }
 
-// Observations around that time, no more of them than it takes to tell delays apart.
+// Observations around that time, only as many as it takes to tell delays apart.
 sparse_equations channel_estimator::sparse_around(const half_symbol_stream& y,
                                                   double around) const
 {
@@ -382,8 +382,8 @@ sparse_equations channel_estimator::sparse_around(const half_symbol_stream& y,
     return e;
 }
 
-/* The same where delays are many: solved for are those that the profile has, and what these leave
- * is looked at everywhere. */
+/* The same with sparse delays: solve for the delays of the profile, then look for paths
+ * in the residual of all delays. */
 void channel_estimator::look_at_sparse_delays(const half_symbol_stream& y,
                                               double around,
                                               double since)
@@ -413,7 +413,7 @@ void channel_estimator::look_at_sparse_delays(const half_symbol_stream& y,
             !find_path(equations, sigma, prior))
             break;
     }
-    // A tap that is not solved for is hardly more than nothing.
+    // Taps not solved for are nearly empty.
     std::vector<float> power(taps, 0);
     for (size_t k = 0; k < equations.active().size(); ++k)
         power[equations.active()[k]] = std::norm(equations.solution()[k]);
@@ -426,14 +426,14 @@ void channel_estimator::look_at_sparse_delays(const half_symbol_stream& y,
     }
 }
 
-// Whether what is left shows a path: then it and its neighbours are solved for too.
+// True if the residual shows a path. The path and its neighbours are then solved for too.
 bool channel_estimator::find_path(sparse_equations& e,
                                   float sigma,
                                   std::vector<float>& prior)
 {
     const auto& left = e.left();
     const auto& own = e.own();
-    // Delays at which no known symbols were seen tell nothing.
+    // Skip delays at which no known symbols were seen.
     const float least_own = unseen * *std::max_element(own.begin(), own.end());
     size_t best = 0;
     float most = 0;

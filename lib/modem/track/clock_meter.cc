@@ -14,17 +14,18 @@ namespace gr::hf::kernel {
 
 namespace {
 
-// Before anything was seen: most clocks are within 20 ppm, and 100 must be found.
+// Initial deviation: most clocks are within 20 ppm, but 100 ppm must be found.
 constexpr double usual_difference = 50e-6;
-// Of a comparison, rows: of estimates that are exactly alike, and where noise leaves half.
+// Deviation of a shift, rows: for identical estimates, and where noise leaves half the
+// likeness.
 constexpr double exact_rows = 0.02, half_alike_rows = 0.5;
-// Paths wander by themselves, rows in a second.
+// Random drift of paths, rows in a second.
 constexpr double wander_rows = 0.05;
-// Less alike tells nothing.
+// Estimates less alike than this prove nothing.
 constexpr double least_alike = 0.3;
-// Shifts looked at: so many to either side, in steps of a part of a row.
+// Shifts tried: 6 steps to either side, of half a row each.
 constexpr int steps = 6, parts = 2;
-// Taps weaker than this, of the strongest one's power, do not count.
+// Weaker taps do not count, relative to the strongest power.
 constexpr float least_tap = 1e-3f;
 
 struct some_taps {
@@ -46,7 +47,7 @@ some_taps strong_taps(const channel_taps& all)
     return s;
 }
 
-// The pulse at n / parts rows from its centre, to 26 rows: beyond it is nothing.
+// The pulse at n / parts rows from its centre. It ends at 26 rows.
 float fine_pulse(long n)
 {
     constexpr long reach = 26 * parts;
@@ -60,7 +61,7 @@ float fine_pulse(long n)
     return i > reach ? 0 : table[static_cast<size_t>(i)];
 }
 
-// Power of what a and b have in common when b is \p step parts of a row later than a.
+// Common power of a and b, with b shifted by \p step parts of a row to later delays.
 double in_common(const some_taps& a, const some_taps& b, int step)
 {
     std::complex<double> sum = 0;
@@ -114,7 +115,7 @@ void clock_meter::add(const channel_taps& taps, double time_s, double followed)
     }
     const shift s = shift_of(last, d_last);
     d_seen += s.rows + followed * d_rate * passed;
-    // A step of unknown size hides the position, not the drift.
+    // A shift of unknown size makes the position uncertain, not the drift.
     const double unlike = (1 - s.alike) / std::max(s.alike, 1e-3);
     const double lost = s.alike < least_alike ? 100 : 0;
     d_position += d_drift * passed;

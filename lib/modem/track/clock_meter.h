@@ -9,13 +9,14 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Measures how much slower the sender's sample clock runs than ours, by how all paths
- *         drift to later delays.
+/*! \brief Measures how much slower the sender's sample clock runs than ours, by the
+ *         common drift of all paths to later delays.
  *
- * Each estimate of the channel is compared with the one before it: the shift at which both resemble
- * each other most. Phases do not count, so fading does not disturb it as long as it leaves some of the
- * resemblance. A Kalman filter of position and drift takes the shifts; their errors cancel out in the
- * position, since each estimate is compared with both neighbours.
+ * Compares each channel estimate with the last one: the shift at which the two are most
+ * alike. Phases do not count, so fading does no harm while some likeness is left.
+ * Method: Kalman filter of position and drift over the shifts; docs/receiver.md, "What
+ * each idea is worth". Errors of the shifts cancel in the position, as each estimate is
+ * compared with both neighbours.
  */
 class clock_meter
 {
@@ -23,11 +24,11 @@ public:
     //! \param half_symbol_rate rows/s
     explicit clock_meter(double half_symbol_rate);
 
-    /*! \brief The channel by known symbols of a short time.
-     *  \param taps of all delays; phases may be any
-     *  \param time_s when, later than the one before
-     *  \param followed clock difference that the rows follow already, see
-     *  half_symbol_stream::set_clock()
+    /*! \brief Add a channel estimate from known symbols within a short time.
+     *  \param taps all delays; phases may be any
+     *  \param time_s time of the estimate, later than the last one
+     *  \param followed clock difference that the rows already follow, see
+     *        half_symbol_stream::set_clock()
      */
     void add(const channel_taps& taps, double time_s, double followed);
 
@@ -39,7 +40,7 @@ public:
     //! Standard deviation of difference().
     double deviation() const;
 
-    //! Shift from \p a to \p b, half symbols, and how alike both are then, 0 to 1.
+    //! Shift from \p a to \p b, half symbols, and their likeness after the shift, 0 to 1.
     struct shift {
         double rows = 0;
         double alike = 0;
@@ -50,7 +51,7 @@ private:
     double d_rate;
     channel_taps d_last;
     double d_time = 0;
-    double d_seen = 0;                  // position by adding up shifts, rows
+    double d_seen = 0;                  // position, as the sum of shifts, rows
     double d_position = 0, d_drift = 0; // estimates; rows, rows/s
     double d_pp = 0, d_pv = 0, d_vv;    // their covariance
 };

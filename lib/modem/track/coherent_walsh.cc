@@ -10,15 +10,17 @@ namespace gr::hf::kernel {
 namespace {
 
 constexpr float chips = 32;
-constexpr float largest_ratio = 20;     // of a belief
-constexpr float largest_soft_bit = 200; // exp() of it is a finite double
-constexpr double reach_of_width = 2.5;  // sets that are averaged: the rest weighs 4 %
-constexpr float least_rest = 0.02f; // of a delay's power that no prediction takes away
-/* Of the strongest delay's power, 17 dB: less adds nothing, and while the signal is strong all
- * delays have some of it by chance, of which there are two thousand in 48 kHz. */
+constexpr float largest_ratio = 20;     // limit of a belief
+constexpr float largest_soft_bit = 200; // its exp() is still a finite double
+constexpr double reach_of_width = 2.5;  // end of the averaging, in widths: the rest
+                                        // weighs 4 %
+constexpr float least_rest = 0.02f;     // least share of a delay's power outside any
+                                        // prediction
+/* Delays below this share of the strongest power add nothing: 17 dB. All delays have some
+ * power by chance while the signal is strong, and 48 kHz has two thousand delays. */
 constexpr float least_power = 0.02f;
 
-// Sets to each side that are averaged, of a block of so many.
+// Sets averaged on each side, in a block of \p sets.
 size_t reach_of(double width, size_t sets)
 {
     return std::min(sets - 1, static_cast<size_t>(reach_of_width * width + 1));
@@ -58,7 +60,7 @@ void coherent_walsh::clear()
     d_power.clear();
 }
 
-// The gain of each delay in each set as the beliefs say, and its mean turn.
+// Gain of each delay in each set, by the beliefs, and the mean turn.
 void coherent_walsh::form_gains(const std::vector<float>& posterior)
 {
     const constellation& c = d_d.alphabet;
@@ -99,8 +101,8 @@ void coherent_walsh::form_gains(const std::vector<float>& posterior)
                 std::polar(1.0f, static_cast<float>(-d_turn * static_cast<double>(t)));
 }
 
-/* The gains of each delay as a spectrum, so that each width of averaging costs a product and a
- * transform, however wide it is. */
+/* Spectra of the gains, so that any width of averaging costs one product and one
+ * transform. */
 void coherent_walsh::form_spectra()
 {
     const size_t sets = d_sets.size();
@@ -116,13 +118,13 @@ void coherent_walsh::form_spectra()
     }
 }
 
-/* Weighted mean of the sets around each. Returns the error power that is left when the
- * predictions are scaled best, over the power itself. */
+/* Weighted mean of the sets around each set. Returns the error power after the best
+ * scaling of the predictions, relative to the power of the gains. */
 double coherent_walsh::predict(double width, std::vector<std::vector<value>>& prediction)
 {
     const size_t sets = d_sets.size(), length = d_fourier.size();
     const size_t reach = reach_of(width, sets);
-    // Weights to both sides, the set itself left out, and their sums from the middle on.
+    // Weights on both sides without the set itself, and their sums from the middle on.
     std::vector<float> sum_of_weights(reach + 1);
     std::fill(d_fourier.data(), d_fourier.data() + length, 0);
     for (size_t l = 1; l <= reach; ++l) {
@@ -134,7 +136,7 @@ double coherent_walsh::predict(double width, std::vector<std::vector<value>>& pr
     }
     d_fourier.forward();
     d_response.resize(length);
-    for (size_t f = 0; f < length; ++f) // real, since the weights are symmetric
+    for (size_t f = 0; f < length; ++f) // real, as the weights are symmetric
         d_response[f] = d_fourier.data()[f].real() / static_cast<float>(length);
     prediction.resize(d_gains.size());
     double explained = 0, total = 1e-30;
@@ -180,8 +182,8 @@ void coherent_walsh::refine(const std::vector<float>& posterior,
         }
     }
     if (d_width == 0)
-        return; // nothing can be predicted: what there is is best
-    // What the prediction leaves of each delay, noise taken off.
+        return; // no prediction possible: the soft bits stay
+    // Residual of each delay after the prediction, less the noise.
     std::vector<float> rest(d_delays.size());
     for (size_t a = 0; a < d_delays.size(); ++a) {
         float error = 0, noise = 0;

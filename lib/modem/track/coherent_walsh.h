@@ -12,14 +12,15 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Soft bits of 75 bit/s with the phases of the paths, once it is roughly known which
- *         words were sent.
+/*! \brief Soft bits of 75 bit/s with the phases of the paths, once the words are roughly
+ *         known.
  *
- * With beliefs about the words of a block, each delay is a sequence of complex gains, one per
- * set of 32 chips. Each is predicted from those around it, the set itself left out, with the
- * width of averaging that predicts best: wide on a steady channel, where phases are worth
- * nearly 2 dB, none at all where fading is fast. The metric of a word then takes the gain as
- * Gaussian around the prediction; without any prediction it is the non-coherent one.
+ * With beliefs about the words of a block, each delay has one complex gain per set of 32
+ * chips. Each gain is predicted from its neighbours, itself left out, with the averaging
+ * width that predicts best. That is wide on a steady channel, where phases are worth
+ * nearly 2 dB, and zero in fast fading. The metric of a word treats the gain as Gaussian
+ * around the prediction. Without a prediction it is the non-coherent metric (STANAG
+ * 4415; docs/receiver.md, "What each idea is worth").
  */
 class coherent_walsh
 {
@@ -28,31 +29,32 @@ public:
     //! Correlation of a set with each word, at each delay.
     using correlations = std::array<std::vector<std::complex<float>>, words>;
 
-    /*! The description must outlive it.
-     *  \param widest of the averaging, a standard deviation, sets
+    /*! \param d must outlive this
+     *  \param widest largest width of averaging, a standard deviation, sets
      */
     explicit coherent_walsh(const description& d, double widest = 32)
         : d_d(d), d_widest(widest)
     {
     }
 
-    /*! \brief The next set of the block.
-     *  \param power  mean power of each delay, 0: not used
-     *  \param noise  variance of a half-symbol row
+    /*! \brief Add the next set of the block.
+     *  \param power mean power of each delay; 0: not used
+     *  \param noise variance of a half-symbol row
      */
     void add(const correlations& c, const std::vector<float>& power, float noise);
 
-    /*! \brief Soft bits of all sets anew.
-     *  \param posterior ratios of the bits from the decoder, positive for 0
-     *  \param overlap   sum of a path's power over the delays it appears on
+    /*! \brief Compute the soft bits of all sets again.
+     *  \param posterior log-likelihood ratios of the bits from the decoder, positive for
+     *        0
+     *  \param overlap sum of a path's power over the delays it appears on
      */
     void
     refine(const std::vector<float>& posterior, float overlap, std::vector<float>& soft);
 
-    //! The block is done.
+    //! End of the block: start again.
     void clear();
 
-    //! Sets averaged by the last refine(), to each side; 0: none.
+    //! Sets averaged on either side by the last refine(); 0: none.
     double width() const { return d_width; }
 
 private:
@@ -69,14 +71,15 @@ private:
     std::vector<size_t> d_delays;            // in use
     std::vector<std::vector<value>> d_gains; // [delay in use][set]
     fourier d_fourier;
-    std::vector<std::vector<value>> d_spectra; // of the gains
-    std::vector<float> d_response;             // of the averaging
+    std::vector<std::vector<value>> d_spectra; // spectra of the gains
+    std::vector<float> d_response;             // spectrum of the averaging weights
     std::vector<std::vector<value>> d_prediction, d_best;
-    double d_turn = 0; // of the phase from set to set, rad
+    double d_turn = 0; // phase turn from set to set, rad
     double d_width = 0;
 };
 
-//! Metric of each word of a set to max-log ratios of its bits, appended to \p soft.
+//! Converts the metric of each word of a set to max-log ratios of its bits, appended to
+//! \p soft.
 void word_soft_bits(const constellation& alphabet,
                     const std::array<float, coherent_walsh::words>& metric,
                     std::vector<float>& soft);

@@ -8,15 +8,15 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief How far the window of delays should move so that the paths stay inside it.
+/*! \brief How far to move the window of delays so that the paths stay inside.
  *
- * The sender's sample clock is not ours: over two minutes 100 parts per million move all
- * paths by 12 ms. The window moves when a path has come close to one end of it and none is
- * close to the other.
+ * The sender's sample clock differs from ours: in two minutes 100 parts per million move
+ * all paths by 12 ms. The window moves if a path is close to one end and none is close
+ * to the other.
  *
- * \param power  of each delay tap
- * \param margin taps at either end that should stay empty
- * \return taps; above 0 to later delays
+ *  \param power power of each delay tap
+ *  \param margin taps at either end that should stay empty
+ *  \return taps; above 0 to later delays
  */
 inline int window_error(const std::vector<float>& power, size_t margin)
 {
@@ -37,7 +37,7 @@ inline int window_error(const std::vector<float>& power, size_t margin)
     return 0;
 }
 
-//! What was element k + \p by becomes element k; what comes in from outside is 0.
+//! Element k + \p by becomes element k. New elements are 0.
 template <class T>
 void move_taps(std::vector<T>& taps, int by)
 {

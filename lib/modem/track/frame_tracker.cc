@@ -10,14 +10,14 @@ namespace gr::hf::kernel {
 
 namespace {
 
-constexpr int64_t rows_before = 32; // of the first symbol; the filter reaches 16 back
+constexpr int64_t rows_before = 32; // before the first symbol; the filter reaches 16 back
 
 const fading_pace& refined(const fading_class& c)
 {
     return c.refined.terms > 0 ? c.refined : c.pace;
 }
 
-// With the data as known symbols there is more to see in less time.
+// Data as known symbols show more in less time.
 channel_estimator::options refiner_options(const acquired& a)
 {
     channel_estimator::options o = estimator_options(a);
@@ -25,7 +25,7 @@ channel_estimator::options refiner_options(const acquired& a)
     return o;
 }
 
-// Of the preamble, symbols: what is observed at once.
+// Symbols of the preamble that are observed at once.
 int64_t preamble_piece(const acquired& a)
 {
     const description& d = *a.waveform;
@@ -71,7 +71,7 @@ frame_tracker::frame_tracker(const acquired& a,
       d_preamble_doppler(static_cast<double>(preamble_piece(a)) / d_d.symbol_rate_bd),
       d_doppler_hz(a.frequency_hz)
 {
-    // The beginning of the signal is no step.
+    // The start of the signal is no level step.
     const auto settled = static_cast<double>(d_grid.symbols(d_plan.frames.settled_s));
     d_level_begin = d_level_at = static_cast<int64_t>(
         d_stream.input_time(2 * (static_cast<double>(a.first_symbol) + settled)));
@@ -115,13 +115,13 @@ symbol_belief frame_tracker::belief(int64_t n) const
                             : symbol_belief{ 0, 1 };
 }
 
-// False: not enough samples yet.
+// False if there are not enough samples yet.
 bool frame_tracker::observe(const sample_buffer& in,
                             int64_t begin,
                             int64_t end,
                             bool exact)
 {
-    // Echoes of the last symbol; as much again of the pulse is not needed for rows.
+    // Rows up to the echoes of the last symbol; the rest of the pulse is not needed.
     const int64_t last_row = 2 * end + static_cast<int64_t>(d_a.profile.size());
     d_stream.run(in, last_row);
     follow_level(in);
@@ -132,7 +132,7 @@ bool frame_tracker::observe(const sample_buffer& in,
     if (exact && d_detector->iterates())
         d_refiner.observe(
             d_stream, begin, end, [this](int64_t n) { return belief(n); }, true);
-    // After a lone probe may come data, a known symbol or nothing at all.
+    // A lone probe may be followed by data, a known symbol or nothing.
     d_estimator.observe(
         d_stream,
         begin,
@@ -144,12 +144,12 @@ bool frame_tracker::observe(const sample_buffer& in,
     return true;
 }
 
-/* Steps of the level, taken back: 64-QAM cannot be told from its level, and the channel is
- * interpolated over a time much longer than a step. */
+/* Undo level steps: they confuse 64-QAM amplitudes, and the channel is interpolated over
+ * a time much longer than a step. */
 void frame_tracker::follow_level(const sample_buffer& in)
 {
     if (d_true || !d_plan.follows_level)
-        return; // known symbols are dense enough to follow by themselves
+        return; // dense known symbols follow steps by themselves
     const auto& erased = in.erased();
     auto e = std::lower_bound(erased.begin(), erased.end(), d_level_at);
     for (; d_level_at < d_stream.needs(); ++d_level_at) {
@@ -167,7 +167,7 @@ void frame_tracker::follow_level(const sample_buffer& in)
     }
 }
 
-// Estimate around \p centre and keep the oscillator on the carrier.
+// Estimate around \p centre and tune the oscillator to the carrier.
 void frame_tracker::follow(double centre)
 {
     const double dt = std::clamp(
@@ -175,7 +175,7 @@ void frame_tracker::follow(double centre)
     d_centre = centre;
     const double expected = d_loop.predict(dt);
     d_estimator.solve(d_stream, centre, expected, d_loop.rate());
-    // In a fade the phase turns quickly without meaning anything.
+    // In a fade the phase turns quickly at random.
     const double power = d_estimator.power();
     const bool present = d_estimator.explained() > d_plan.presence;
     if (d_mean_power <= 0)
@@ -189,7 +189,7 @@ void frame_tracker::follow(double centre)
         follow_clock();
     const auto turning = d_estimator.turning_within();
     d_loop.check(expected + turning.hz, turning.information);
-    // What is mixed next lies after the centre.
+    // Tune for the samples mixed next, which lie after the centre.
     const double ahead =
         (static_cast<double>(d_stream.end()) / 2 - centre) / d_d.symbol_rate_bd;
     const double next = d_loop.hz() + d_loop.rate() * ahead;
@@ -197,8 +197,8 @@ void frame_tracker::follow(double centre)
         d_stream.set_frequency(next);
 }
 
-/* Where symbols are short, clocks that differ by no more than radios' do move paths from tap to tap within
- * the estimator's window: then the rows follow the sender's clock. */
+/* With short symbols, ordinary clock differences move paths from tap to tap within the
+ * estimator's window. Then the rows follow the sender's clock. */
 void frame_tracker::follow_clock()
 {
     if (d_true || !d_plan.follows_clock || d_estimator.momentary().empty())
@@ -215,8 +215,8 @@ void frame_tracker::follow_clock()
         d_stream.set_clock(d_clock.difference());
 }
 
-/* The next stretch of known symbols in order: pieces of the preamble, then probe by probe,
- * each reinserted preamble by itself since it may not come. */
+/* Observe the next stretch of known symbols: pieces of the preamble, then each probe. A
+ * reinserted preamble is a stretch of its own, since it may not come. */
 bool frame_tracker::observe_next(const sample_buffer& in)
 {
     if (d_preamble_at < 0) {
@@ -297,7 +297,7 @@ std::optional<received_block> frame_tracker::advance(const sample_buffer& in)
     }
 }
 
-// Empty: the other antenna is waited for.
+// Empty while it waits for the other antenna.
 std::optional<received_block> frame_tracker::end_block()
 {
     std::optional<decoded_block> decoded;
@@ -343,7 +343,7 @@ void frame_tracker::process(const frame& f)
     const int64_t end =
         begin + static_cast<int64_t>(d_d.unknown) + static_cast<int64_t>(d_d.known);
     d_presence.add(d_estimator.explained(), end);
-    // What the presence rests on at first is the preamble.
+    // At first, presence rests on the preamble.
     const int64_t probe = begin + static_cast<int64_t>(d_d.unknown);
     d_heard = d_heard || d_estimator.explained_of(d_stream, probe) > d_plan.presence;
 
@@ -378,7 +378,7 @@ void frame_tracker::keep_paths_in_window()
     d_clock.move(rows);
 }
 
-// Refers taps of the last solve to the carrier as the loop has followed it.
+// Turn that refers taps of the last solve to the carrier followed by the loop.
 std::complex<float> frame_tracker::carrier_turn(double centre)
 {
     const double hz = d_loop.hz(), seconds = (centre - d_doppler_at) / d_d.symbol_rate_bd;
@@ -408,7 +408,7 @@ std::complex<float> frame_tracker::carrier_turn(double centre)
     return turn;
 }
 
-// \p hz: what the fading is by a meter.
+// \p hz is the spread by one of the meters.
 void frame_tracker::choose_pace(double hz)
 {
     size_t pace = 0;
@@ -460,9 +460,8 @@ void frame_tracker::prepare(const frame& f,
         o);
 }
 
-/* The data of the whole block serve as known symbols, each as far as it is believed. Frames
- * of the block before, with what was believed in the end, are still among the refiner's
- * observations. */
+/* All data of the block serve as known symbols, each weighted by its belief. The refiner
+ * still has the frames of the previous block, with their final beliefs. */
 void frame_tracker::observe_again(const std::vector<symbol_belief>& beliefs,
                                   std::vector<frame_observation>& frames)
 {
@@ -479,7 +478,7 @@ void frame_tracker::observe_again(const std::vector<symbol_belief>& beliefs,
                                                          d_readings.chosen())),
                                   0 });
     }
-    // With the data known there is more to tell the noise from.
+    // With the data known, the noise can be measured better.
     d_refiner.set_statistics(d_estimator.profile(),
                              d_again ? d_refiner.noise() : d_estimator.noise());
     d_again = true;
@@ -520,7 +519,7 @@ double frame_tracker::centre_of(const frame& f) const
     return static_cast<double>(f.begin) + static_cast<double>(d_d.unknown) / 2 - 0.5;
 }
 
-// The block is done with; its end helps to estimate the channel of the next one.
+// Drop the block, but keep its end: that helps to estimate the channel of the next block.
 void frame_tracker::forget_block()
 {
     if (d_block.empty())

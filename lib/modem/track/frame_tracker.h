@@ -19,7 +19,8 @@
 
 namespace gr::hf::kernel {
 
-//! How a tracker decodes together with that of another antenna; without a link it does not.
+//! Decoding together with the tracker of another antenna. Without a link it decodes
+//! alone.
 struct partner {
     std::shared_ptr<diversity_link> link = nullptr;
     size_t side = 0;
@@ -28,15 +29,17 @@ struct partner {
 
 /*! \brief Follows waveforms of data and probe symbols in frames: all but 75 bit/s.
  *
- * Every stretch of known symbols becomes an observation of the channel. A frame is worked
- * on when a few more observations have come, or at once if its block ends with it: the
- * transmission may end there, so no later one may ever come.
+ * Every stretch of known symbols becomes an observation of the channel. A frame is
+ * processed after a few more observations, or at once if it ends a block: the
+ * transmission may end there, and no later observation would arrive. Data then serve as
+ * known symbols, weighted by belief (Otnes 2002; docs/receiver.md, "What each idea is
+ * worth").
  */
 class frame_tracker : public burst_tracker, private frame_source
 {
 public:
-    /*! \param known the true channel if it is to be used, else empty
-     *  \param other the other antenna, if there is one
+    /*! \param known the true channel, for bounds; else empty
+     *  \param other the other antenna, if any
      */
     frame_tracker(const acquired& a,
                   double lost_after_s,
@@ -87,14 +90,14 @@ private:
     std::optional<true_channel> d_true;
     frequency_loop d_loop;
     clock_meter d_clock;
-    double d_clock_at = -1e9; // symbol of the estimate that it took last
+    double d_clock_at = -1e9; // symbol of the last estimate given to d_clock
     level_steps d_steps;
-    int64_t d_level_begin, d_level_at; // first sample of d_steps, next one
+    int64_t d_level_begin, d_level_at; // first sample of d_steps, next sample
     presence d_presence;
-    bool d_heard = false; // a probe
+    bool d_heard = false; // true after the first probe
     std::unique_ptr<detector> d_detector;
     partner d_other;
-    bool d_block_complete = false; // and not decoded yet
+    bool d_block_complete = false; // complete and not decoded yet
     uint64_t d_block_number = 0;
     probe_readings d_readings;
     frame_cursor d_to_observe, d_to_process;
@@ -104,25 +107,24 @@ private:
     uint64_t d_observed = 0, d_processed = 0; // frames
     frame_observation d_frame;
     double d_centre = 0;
-    double d_mean_power = 0; // of the channel
+    double d_mean_power = 0; // mean power of the channel
     double d_gain_sum = 0;
     size_t d_gain_count = 0;
     double d_symbol_power, d_mean_signal;    // of data; of data and probes
-    doppler_meter d_doppler, d_fast_doppler; // of estimates; of each stretch by itself
-    doppler_meter d_preamble_doppler; // of stretches nearer to each other than probes are
-    size_t d_pace = 0, d_since_look = 0; // which of the plan's; stretches
+    doppler_meter d_doppler, d_fast_doppler; // of estimates; of each stretch alone
+    doppler_meter d_preamble_doppler;        // of stretches closer together than probes
+    size_t d_pace = 0, d_since_look = 0;     // index in the plan; stretches
     double d_doppler_at = 0, d_doppler_hz, d_carrier_turns = 0;
     frame_model d_model;
-    std::shared_ptr<block_details>
-        d_details; // of the block under way, if they are wanted
+    std::shared_ptr<block_details> d_details; // of the current block, if wanted
 
-    // For detectors that iterate: the frames of the block and what is believed about them.
+    // For iterating detectors: frames of the block, and beliefs about their symbols.
     struct kept_frame {
         frame f;
         double hz, drift; // of the carrier, Hz/s
     };
     std::vector<kept_frame> d_block;
-    bool d_again = false;                 // its data were observed before
+    bool d_again = false;                 // its data have been observed before
     std::vector<symbol_belief> d_beliefs; // of every symbol from d_beliefs_begin on
     int64_t d_beliefs_begin = 0;
 };

@@ -7,8 +7,8 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief A channel that is known because it is simulated: for the bound on what any estimate
- *         of it can reach. Never available on the air.
+/*! \brief The true channel of a simulation, for the bound that no channel estimate can
+ *         beat. Never available on the air.
  */
 class known_channel
 {
@@ -18,9 +18,9 @@ public:
         std::complex<double> gain;
     };
     virtual ~known_channel() = default;
-    //! The paths at input sample \p sample; always the same number, in the same order.
+    //! The paths at input sample \p sample. Number and order are always the same.
     virtual void paths(double sample, std::vector<path>& p) const = 0;
-    //! Phase of the carrier there, turns.
+    //! Phase of the carrier at that sample, turns.
     virtual double carrier_turns(double sample) const = 0;
     //! Sample on which the first symbol after the preamble is centred, before any delay.
     virtual double first_symbol() const = 0;

@@ -10,16 +10,16 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Decides from a running score whether a signal is still there.
- *  \details Lost when nothing has been heard for so many scores; a shorter fade does not
- *  count, whenever it comes.
+/*! \brief Decides by a running score whether a signal is still present.
+ *  \details Lost after \p patience scores in a row without a signal. Shorter fades never
+ *  count.
  */
 class presence
 {
 public:
     /*! \param patience scores without a signal until it is lost
-     *  \param recent   scores, a single one of which may be chance
-     *  \param threshold least mean of the recent ones with a signal
+     *  \param recent scores averaged, as a single score may be chance
+     *  \param threshold least mean of the recent scores with a signal
      */
     presence(size_t patience, size_t recent, float threshold)
         : d_patience(patience), d_recent(recent), d_threshold(threshold)
@@ -43,7 +43,7 @@ public:
 
     int64_t last_good() const { return d_last_good; }
 
-    //! Whether it was there when last looked at.
+    //! True if the signal was present at the last score.
     bool now() const { return d_empty == 0; }
 
 private:

@@ -9,7 +9,7 @@ namespace gr::hf::kernel {
 
 namespace {
 
-// Half-symbol taps on which the energy of one path appears, see walsh_plan::overlap.
+// Half-symbol taps on which the energy of a path appears, see walsh_plan::overlap.
 constexpr float overlap = 1.77f;
 
 } // namespace
@@ -34,7 +34,7 @@ void probe_readings::hear(const half_symbol_stream& y,
 {
     const auto count = static_cast<float>(d_d.known);
     const float noise = std::max(channel.noise(), 1e-20f);
-    std::map<uint16_t, float> likelihood; // of each pattern, logarithm
+    std::map<uint16_t, float> likelihood; // log-likelihood of each pattern
     for (size_t r = 0; r < d_score.size(); ++r) {
         const uint16_t pattern = d_d.pattern_of(frame, r);
         const auto known = likelihood.find(pattern);

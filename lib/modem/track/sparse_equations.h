@@ -13,10 +13,10 @@ namespace gr::hf::kernel {
 
 /*! \brief Least squares of a few delay taps out of very many.
  *
- * Only those that carry energy are solved for; what they leave is correlated with the known signal
- * at every delay, in frequency, which shows the next. The cost is n log n in the number of delays,
- * where equations for all of them cost its cube: at 48 kHz 12.5 ms are 960 half symbols, and
- * their paths as few as at 3 kHz.
+ * Solves only for taps with energy. The residual, correlated with the known signal at
+ * every delay in the frequency domain, shows the next tap. The cost is n log n in the
+ * number of delays; equations for all of them cost n cubed. At 48 kHz, 12.5 ms are 960
+ * half symbols, with as few paths as at 3 kHz. See docs/receiver.md, "Wide bandwidths".
  */
 class sparse_equations
 {
@@ -27,12 +27,13 @@ public:
     //! \param taps delays, half symbols
     explicit sparse_equations(size_t taps) : d_taps(taps), d_own(taps), d_left(taps) {}
 
-    /*! \brief Rows at which the channel is the same.
-     *  \param signal known signal without a channel, from \p taps before the first row on
-     *  \param moved tap k is what tap k + \p moved was in \p signal
+    /*! \brief Add rows on which the channel is constant.
+     *  \param signal known signal without a channel, from \p taps before the first row
+     *        on
+     *  \param moved tap k is tap k + \p moved of \p signal
      *  \param y one value for each row
-     *  \param turn of y
-     *  \param weight of each row, of its squared error
+     *  \param turn phase turn of y
+     *  \param weight weight of each row's squared error
      */
     void add(const values& signal,
              int moved,
@@ -46,25 +47,25 @@ public:
     float weight() const { return d_weight; }
     //! Energy of the known signal at each delay.
     const std::vector<float>& own() const { return d_own; }
-    //! Weighted energy of the rows, and what the last solve() left of it.
+    //! Weighted energy of the rows, and the residual energy after the last solve().
     float energy() const { return d_energy; }
     float energy_left() const { return d_energy_left; }
 
-    //! Solve for delay \p tap too; after the last add().
+    //! Solve for delay \p tap too; call after the last add().
     void activate(size_t tap);
     bool is_active(size_t tap) const;
     const std::vector<uint16_t>& active() const { return d_active; }
 
     /*! \brief Solve for the active taps.
-     *  \param load what is added to each one's energy: sigma^2 / prior power
-     *  \returns false if that is not possible; then nothing has changed
+     *  \param load added to the energy of each tap: sigma^2 / prior power
+     *  \returns false if there is no solution; then nothing changes
      */
     bool solve(const std::vector<float>& load);
-    //! Of active().
+    //! Solution, in the order of active().
     const values& solution() const { return d_solution; }
 
-    //! The known signal at every delay times what the solution leaves; before the first solve()
-    //! times the rows themselves.
+    //! Known signal at every delay times the residual; before the first solve() times the
+    //! rows themselves.
     const values& left();
 
 private:
@@ -76,7 +77,7 @@ private:
         fourier transform; // of the correlations
         values spectrum;   // of the signal
     };
-    // 0 where the window did not reach
+    // 0 if the tap was outside the window
     static const value* seen(const piece& p, size_t tap, size_t taps);
 
     size_t d_taps, d_rows = 0;

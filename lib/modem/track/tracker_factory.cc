@@ -43,8 +43,8 @@ std::unique_ptr<burst_tracker> make_tracker(const acquired& a,
         return std::make_unique<walsh_tracker>(
             a, lost_after_s, rounds(p.walsh.rounds, p.walsh.most_rounds));
     std::unique_ptr<detector> det;
-    // Without a code there is nobody to iterate with, and feedback of decisions is best; but it
-    // needs the factors of a matrix.
+    // Without a code there is nothing to iterate with. Decision feedback is best then,
+    // but it needs the factors of a matrix.
     if (effort > 0 && d.code.coded) {
         auto iterating =
             std::make_unique<iterative_detector>(d, rounds(p.rounds, p.most_rounds));

@@ -9,14 +9,15 @@ namespace gr::hf::kernel {
 
 namespace {
 
-// A delay between two taps appears on so many to either side.
+// Taps to either side on which a delay between two taps appears.
 constexpr int reach = 6;
 
-// Power of the error, of the signal's: -50 dB.
+// Power of the interpolation error, relative to the signal: -50 dB.
 constexpr double interpolation_error = 1e-5;
 constexpr double kaiser_shape = 5.5;
 
-// Interpolation on the grid of half symbols, for a band of 1.35 / 2 of it: error below -55 dB.
+// Interpolation on the half-symbol grid, for a band of 1.35 / 2 of its rate. The error is
+// below -55 dB.
 double interpolation(double t)
 {
     if (std::abs(t) >= reach)
@@ -39,7 +40,7 @@ double true_channel::sent_at(double n) const
     return d_channel->first_symbol() + symbol_grid::samples_per_symbol * n;
 }
 
-// Tap, not a whole number, on which a path appears.
+// Tap on which a path appears, with fraction.
 double true_channel::place(double n, double delay) const
 {
     return (sent_at(n) + delay - (d_row_0 + symbol_grid::samples_per_symbol * n)) /
@@ -87,7 +88,7 @@ std::complex<float> true_channel::reference(const half_symbol_stream& y, double 
 
 float true_channel::noise() const
 {
-    // The matched filter has an energy of 1/4; what interpolation leaves counts as noise.
+    // The matched filter has an energy of 1/4. The interpolation error counts as noise.
     return static_cast<float>(d_channel->noise_power() / symbol_grid::samples_per_symbol +
                               interpolation_error);
 }

@@ -11,14 +11,14 @@
 
 namespace gr::hf::kernel {
 
-//! The taps of a known channel in place of estimated ones.
+//! Taps of a known channel instead of estimated ones.
 class true_channel : public channel_view
 {
 public:
-    //! \param taps of the receiver's window of delays
+    //! \param taps number of taps in the receiver's window of delays
     true_channel(std::shared_ptr<const known_channel> channel, size_t taps);
 
-    //! Look at the channel around symbol \p centre, received in \p y.
+    //! Read the channel around symbol \p centre, received in \p y.
     void look(const half_symbol_stream& y, double centre);
 
     const std::vector<uint16_t>& selected() const override { return d_selected; }

@@ -16,18 +16,20 @@ namespace {
 
 using value = std::complex<float>;
 
-// A path between two taps appears on some five of them; so many hold three paths.
+// A path between two taps appears on about five of them, so 14 taps hold three paths.
 constexpr size_t most_taps = 14;
-/* Power of the change within the stretch against that of the tap: (pi d T)^2 / 12 for a spread
- * of d = 10 Hz in T = 20 ms is 0.03. */
+/* Power of the change within the stretch, relative to the tap: (pi d T)^2 / 12 is 0.03
+ * for a spread d = 10 Hz and T = 20 ms. */
 constexpr float change = 0.03f;
-constexpr float least_prior = 1e-3f;     // power of a tap, of the strongest: -30 dB
-constexpr float least_equations = 0.25f; // share of them that the taps leave at least
+constexpr float least_prior = 1e-3f;     // prior power of a tap, relative to the
+                                         // strongest: -30 dB
+constexpr float least_equations = 0.25f; // least share of the equations that the fit
+                                         // leaves
 constexpr float least_noise = 1e-5f;     // of the rows' power: the model is not exact
-constexpr float memory = 0.3f;           // of the profile: share of the newest stretch
-constexpr float band = 0.675f; // of independent rows: the matched filter's share
-/* Neighbouring taps share their columns as rows share the noise, those at the ends of a path
- * less: right on AWGN and two paths, as `hf ber --snr-report` finds. */
+constexpr float memory = 0.3f;           // share of the newest stretch in the profile
+constexpr float band = 0.675f; // share of independent rows, by the matched filter
+/* Neighbouring taps share columns, as rows share noise; taps at the ends of a path share
+ * less. Right on AWGN and two paths by `hf ber --snr-report`. */
 constexpr float shared = 0.85f;
 
 std::vector<uint16_t> strongest(const std::vector<float>& strength, size_t taps)
@@ -43,7 +45,7 @@ std::vector<uint16_t> strongest(const std::vector<float>& strength, size_t taps)
     return which;
 }
 
-//! Normal equations of some taps, and of their changes within the stretch behind them.
+//! Normal equations of some taps, followed by those of their changes within the stretch.
 struct stretch_equations {
     /*! \param u the known signal from row - \p taps on
      *  \param rows \p n of them
@@ -78,7 +80,7 @@ struct stretch_equations {
     }
 
     /*! \brief Solve for the gains \p g with the prior power of the taps.
-     *  \param variance of the noise of a row
+     *  \param variance noise variance of a row
      *  \param[out] freedom numbers that were fitted
      */
     bool solve(const std::vector<float>& prior,
@@ -106,7 +108,7 @@ struct stretch_equations {
         return true;
     }
 
-    //! Energy that the gains \p g leave.
+    //! Residual energy with the gains \p g.
     float left_by(const std::vector<value>& g) const
     {
         float left = energy;
@@ -126,9 +128,7 @@ struct stretch_equations {
     float energy = 0;
 };
 
-/*! \brief Variance of the noise of a row from the energy that is left, as some of it was
- *         fitted.
- */
+/*! \brief Noise variance of a row by the residual energy, corrected for the fit. */
 float noise_of(const stretch_equations& e, float left, float freedom)
 {
     const auto rows = static_cast<float>(e.count);
@@ -139,7 +139,7 @@ float noise_of(const stretch_equations& e, float left, float freedom)
     return std::max(variance, least_noise * e.energy / rows + 1e-20f);
 }
 
-// Power of what the taps put on the samples together.
+// Total power of the samples that the taps give together.
 float gain_of(const std::vector<uint16_t>& which, const std::vector<value>& g)
 {
     float gain = 0;

@@ -12,22 +12,23 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief What a stretch of decided chips tells about noise and delays.
+/*! \brief Measures noise and delays on a stretch of decided chips.
  *
- * Correlating with the chips alone sees, beside the noise, the other chips of each path, 15 dB
- * below it at every delay. So the strongest delays are solved for together, each with a gain
- * that may change linearly within the stretch, and what they leave of it is noise.
+ * A plain correlation with the chips also sees each path's other chips, 15 dB below the
+ * path at every delay. So it solves for the strongest delays jointly, each with a gain
+ * that may change linearly within the stretch. The residual is noise.
  */
 class walsh_meter
 {
 public:
-    //! \param taps of the window of delays \param early the tap of delay 0
+    //! \param taps of the window of delays
+    //! \param early tap of delay 0
     walsh_meter(size_t taps, size_t early);
 
-    /*! \brief Measure on symbols \p begin .. \p end - 1 of \p y, all chips around given by
-     *         \p chips.
-     *  \param strength of each tap, from which the strongest are taken
-     *  \param noise a first guess of the variance of a half-symbol row
+    /*! \brief Measure on symbols \p begin .. \p end - 1 of \p y. \p chips gives all chips
+     *         around.
+     *  \param strength strength of each tap; the strongest taps are used
+     *  \param noise first guess of the variance of a half-symbol row
      */
     void add(const half_symbol_stream& y,
              int64_t begin,
@@ -36,7 +37,7 @@ public:
              const std::vector<float>& strength,
              float noise);
 
-    //! Es / N0 over what was added since the last call; 0: nothing was.
+    //! Es / N0 since the last call; 0 if there was no stretch.
     double es_over_n0();
 
     //! Power of each tap.

@@ -15,7 +15,8 @@ namespace gr::hf::kernel {
 
 namespace {
 
-// Rows before the first set at which the stream begins: those looked at, and the filter's span.
+// Rows before the first set at which the stream starts: the early delays and the filter's
+// span.
 int64_t rows_before(size_t early) { return static_cast<int64_t>(early) + 16; }
 
 // (re, im)[k] = sum over chips c of reference[c] (y_re, y_im)[2 c + k]
@@ -122,7 +123,7 @@ std::optional<received_block> walsh_tracker::advance(const sample_buffer& in)
     }
 }
 
-// Correlations with the four words at all delays; returns the energies with their weights.
+// Correlate with the four words at all delays; return the weighted energies.
 walsh_tracker::word_values
 walsh_tracker::despread(int64_t begin, bool exceptional, const std::vector<float>& weight)
 {
@@ -191,7 +192,7 @@ void walsh_tracker::set(int64_t begin, bool last)
     learn(metric);
 }
 
-// How far the best word stands above the others, in deviations that noise would cause.
+// Distance of the best word above the others, in standard deviations of noise.
 void walsh_tracker::watch(int64_t end)
 {
     std::vector<float> share(d_taps, 0);
@@ -254,7 +255,7 @@ void walsh_tracker::learn(const word_values& metric)
     track_frequency(best);
 }
 
-// The decoder knows better than each set by itself.
+// The decoder knows the words better than each set alone.
 void walsh_tracker::take_words(const std::vector<float>& posterior)
 {
     const unsigned bits = d_d.alphabet.bits;
@@ -266,11 +267,12 @@ void walsh_tracker::take_words(const std::vector<float>& posterior)
     }
 }
 
-// A chip of the block just received, as it was decided; 0 outside of it.
+// A decided chip of the block just received; 0 outside of the block.
 std::complex<float> walsh_tracker::chip(int64_t symbol) const
 {
     const int64_t first = static_cast<int64_t>((d_set - d_words.size()) * chips);
-    const auto at = static_cast<size_t>(symbol - first); // very large before it
+    const auto at = static_cast<size_t>(symbol - first); // negative values become very
+                                                         // large
     if (at / chips >= d_words.size())
         return 0;
     const bool exceptional = at / chips + 1 == d_words.size() && d_exceptional;
@@ -300,7 +302,7 @@ void walsh_tracker::measure(channel_report& r)
     describe_delays(d_meter.profile(), d_grid, r);
 }
 
-// From how the phase of each path turns from one set to another.
+// Correct the frequency by the phase turn of each path between sets.
 void walsh_tracker::track_frequency(size_t best)
 {
     if (d_set % d_plan.sets_per_turn != 0)

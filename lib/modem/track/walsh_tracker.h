@@ -15,15 +15,16 @@ namespace gr::hf::kernel {
 
 /*! \brief Follows waveforms of Walsh words: 32 chips per dibit, no probes.
  *
- * Each set is correlated with its four words at every delay of the window; the energies
- * are added with the weights that are right for independent Rayleigh paths (a RAKE without
- * phases). So it needs no channel phase and survives fading of tens of Hz (STANAG 4415).
- * Where the channel is steady enough, rounds with the phases follow once a block is decoded.
+ * Correlates each set with its four words at every delay of the window. Adds the
+ * energies with the weights for independent Rayleigh paths (a RAKE without phases). So
+ * it needs no channel phase and survives fading of tens of Hz (STANAG 4415;
+ * docs/receiver.md, "What each idea is worth"). If the channel is steady enough, rounds
+ * with phases follow after a block is decoded.
  */
 class walsh_tracker : public burst_tracker
 {
 public:
-    /*! \param rounds with phases at the end of each block
+    /*! \param rounds rounds with phases at the end of each block
      *  \throws std::invalid_argument for words of another kind
      */
     walsh_tracker(const acquired& a, double lost_after_s, size_t rounds);
@@ -72,17 +73,18 @@ private:
     coherent_walsh d_coherent;
     doppler_meter d_doppler;
     size_t d_rounds;
-    std::vector<std::complex<float>> d_last; // best of the last set
+    std::vector<std::complex<float>> d_last; // correlations of the best word of the last
+                                             // set
     std::complex<float> d_turn;
     float d_turn_power = 0;
     size_t d_turns = 0;
     float d_exceptional_score = 0; // log-likelihood of the exceptional words, over blocks
-    bool d_exceptional = true;     // what the last set of the last block was
+    bool d_exceptional = true;     // kind of the last set of the last block
     uint64_t d_set = 0;
     std::vector<float> d_soft, d_posterior;
-    std::vector<uint8_t> d_words; // best of each set of the block
+    std::vector<uint8_t> d_words; // best word of each set of the block
     walsh_meter d_meter;
-    bool d_details = false; // are wanted
+    bool d_details = false; // wanted
 };
 
 } // namespace gr::hf::kernel
