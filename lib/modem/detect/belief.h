@@ -8,13 +8,13 @@
 
 namespace gr::hf::kernel {
 
-//! What is known about a symbol beforehand; the mean of an unknown one is 0.
+//! Prior knowledge of a symbol; the mean of an unknown symbol is 0.
 struct symbol_belief {
     std::complex<float> mean;
     float variance = 1;
 };
 
-//! Known or guessed symbols, by their number: 0 is the first after the preamble.
+//! Known or guessed symbols by number: 0 is the first after the preamble.
 using belief_function = std::function<symbol_belief(int64_t symbol)>;
 
 } // namespace gr::hf::kernel

@@ -12,23 +12,25 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief What stages of the receiver made of an interleaver block, for displays and dumps; kept
- *         only where it is asked for.
+/*! \brief Intermediate results of an interleaver block, for displays and dumps. Kept only
+ *         on request.
  */
 struct block_details {
     /*! \brief Equalised data symbols of the last round, in order of arrival, PSK without its
      *         scrambling; the largest magnitude of a point is 1. Empty at 75 bit/s.
      */
     std::vector<std::complex<float>> symbols;
-    //! Log-likelihood ratios that the decoder was given, positive for 0, in order of arrival.
+    //! Log-likelihood ratios given to the decoder, positive for 0, in order of arrival.
     std::vector<float> llrs;
-    /*! \brief Channel taps in the middle of each frame, frame by frame, as many as the profile
-     *         of the report has, turned to one carrier. Empty at 75 bit/s.
+    /*! \brief Channel taps in the middle of each frame, frame by frame, turned to one
+     *         carrier. Each frame has as many taps as the report's profile. Empty at 75
+     *         bit/s.
      */
     std::vector<std::complex<float>> taps;
 };
 
-//! A data symbol as it was before scrambling; that of QAM moves no point away from the others.
+//! A data symbol before scrambling. QAM symbols stay, as their scrambling only permutes
+//! points.
 inline std::complex<float>
 unscrambled(const constellation& alphabet, uint8_t scramble, const symbol_estimate& e)
 {

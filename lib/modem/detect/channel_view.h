@@ -15,23 +15,23 @@ namespace gr::hf::kernel {
  *
  * With symbol n at half-symbol index 2 n, the matched filter gives
  *
- *     y(i) = sum_n s_n sum_k g_k p(i - 2 n - k) + noise,   k = 0 .. taps - 1
+ *  y(i) = sum_n s_n sum_k g_k p(i - 2 n - k) + noise,   k = 0 .. taps - 1
  *
- * where p is the raised cosine on the half-symbol grid (half_symbol_pulse) and g_k the gain
- * of the propagation path at a delay of k half symbols. Estimating g rather than the
- * composite response needs fewer numbers and lets the equaliser know the noise's
- * correlation, which is sigma^2 p.
+ * p is the raised cosine on the half-symbol grid (half_symbol_pulse). g_k is the gain of
+ * the propagation path at a delay of k half symbols. Estimating g instead of the
+ * composite response needs fewer numbers. It also tells the equaliser the noise's
+ * correlation, sigma^2 p.
  */
 using channel_taps = std::vector<std::complex<float>>;
 
-/*! \brief Delays up to which all of them are solved for together, half symbols: beyond, only those
- *         that carry energy, see sparse_equations and path_matrix.
- *  \details A window of 12.5 ms has 60 in 3 kHz, 120 in 6 kHz and 960 in 48 kHz; equations for all
- *  cost the cube of that.
+/*! \brief Largest number of delays solved for together, half symbols. With more delays,
+ *         only those with energy are solved for, see sparse_equations and path_matrix.
+ *  \details A window of 12.5 ms has 60 delays in 3 kHz, 120 in 6 kHz and 960 in 48 kHz.
+ *  The cost of equations for all delays is cubic.
  */
 constexpr size_t dense_delays = 128;
 
-//! What is known, by whatever means, about the channel around a frame.
+//! The channel around a frame: estimated, or known in a simulation.
 class channel_view
 {
 public:

@@ -11,42 +11,44 @@
 
 namespace gr::hf::kernel {
 
-//! Where frames come from, if they are wanted again.
+//! Source of a block's frames, for iterating detectors.
 class frame_source
 {
 public:
     virtual ~frame_source() = default;
-    /*! \brief Estimate the channel again over the block, now that there are beliefs about
-     *         its data symbols (all of them, in order), and make its frames anew.
+    /*! \brief Estimate the channel of the block again with \p beliefs about all its data
+     *         symbols, in order, and make its frames again.
      */
     virtual void observe_again(const std::vector<symbol_belief>& beliefs,
                                std::vector<frame_observation>& frames) = 0;
 };
 
-/*! \brief Turns the frames of an interleaver block into bits. Replaceable: one that iterates
- *         between equaliser and decoder keeps the frames until the block is complete.
+/*! \brief Turns the frames of an interleaver block into bits. Replaceable. An iterating
+ *         detector keeps the frames until the block is complete.
  */
 class detector
 {
 public:
     virtual ~detector() = default;
-    //! The next frame of the block, in order; used up.
+    //! The next frame of the block, in order; it is consumed.
     virtual void frame(frame_observation& f) = 0;
-    /*! \brief The block is complete: its bits. The next frame begins the next block.
+    /*! \brief The block is complete; returns its bits. The next frame starts the next
+     *         block.
      *  \details \p source can observe the frames of this block again.
      */
     virtual decoded_block end_block(frame_source& source) = 0;
-    //! Whether it asks \p source for frames.
+    //! True if it asks \p source for frames.
     virtual bool iterates() const { return false; }
 
-    //! Write symbols and ratios of the blocks that come to \p d, which outlives this; or to none.
+    //! Write symbols and ratios of the next blocks to \p d, which outlives this; null:
+    //! nowhere.
     void write_details_to(block_details* d) { d_details = d; }
 
 protected:
     block_details* d_details = nullptr;
 };
 
-//! Equalise, soft bits, decode: each once, frame by frame as they arrive.
+//! Equalises, computes soft bits and decodes once, frame by frame as they arrive.
 class single_pass_detector : public detector
 {
 public:

@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t max_labels = 256;
 
-/* Of the diagonal. The pivots of a real channel's matrix are about the geometric mean of
- * its spectrum over the arithmetic one; smaller ones are rounding. */
+/* Least pivot, relative to the diagonal. A real channel's pivots are near the geometric
+ * mean of its spectrum over the arithmetic mean; smaller ones are rounding. */
 constexpr float least_pivot = 0.03f;
 
 float mean_diagonal(const frame_observation& f)
@@ -24,20 +24,20 @@ float mean_diagonal(const frame_observation& f)
     return static_cast<float>(trace / static_cast<double>(f.z.size()));
 }
 
-/* The cut matrix of a channel with a deep notch may be indefinite; at a high SNR its factors
- * then grow without limit. Whether the estimates show that. */
+/* True if the factors diverged. The cut matrix of a channel with a deep notch may be
+ * indefinite; at a high SNR its factors then grow without limit. */
 bool diverged(const std::vector<symbol_estimate>& estimates)
 {
     constexpr float largest = 100;
     return std::any_of(estimates.begin(), estimates.end(), [](const symbol_estimate& e) {
-        return !(std::norm(e.value) < largest * (1 + e.error)); // also if not a number
+        return !(std::norm(e.value) < largest * (1 + e.error)); // also true for NaN
     });
 }
 
-// Then it is done again with a larger error of the model, at most up to this.
+// Then try again with a larger model error, at most this.
 constexpr float more_error = 8, largest_error = 0.2f;
 
-// A + (noise / power) I, in place. Returns what was added.
+// A + (noise / power) I, in place. Returns the load added.
 float add_load(frame_observation& f, float error)
 {
     const float load = f.noise / f.symbol_power + error * mean_diagonal(f) + 1e-30f;
@@ -76,7 +76,7 @@ void decision_feedback_equaliser::attempt(frame_observation& f,
     f.a.factor(least_pivot);
     f.a.forward(f.z.data());
 
-    // v = D^-1 L^-1 z = L^H a + e: symbol i sees the later ones through column i of L
+    // v = D^-1 L^-1 z = L^H a + e: later symbols reach symbol i through column i of L
     const constellation& c = *f.alphabet;
     const size_t labels = size_t{ 1 } << c.bits;
     std::vector<std::complex<float>> fed_back(n);

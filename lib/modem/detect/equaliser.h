@@ -17,21 +17,21 @@ namespace gr::hf::kernel {
 
 /*! \brief The unknown symbols of one frame after the channel's matched filter.
  *
- *     z = A a + w,   cov(w) = noise * A
+ *  z = A a + w,   cov(w) = noise * A
  *
- * a being the transmitted symbols. Echoes of the known symbols on both sides have been
- * taken out of z. A is Hermitian, banded, and follows the channel within the frame.
+ * a are the transmitted symbols. Echoes of the known symbols on both sides are already
+ * subtracted from z. A is Hermitian, banded, and follows the channel within the frame.
  */
 struct frame_observation {
     const constellation* alphabet = nullptr;
     std::vector<uint8_t> scrambling; //!< value of each symbol
     std::vector<std::complex<float>> z;
-    bool sparse = false; //!< which of both stands for A
-    banded_factors a;    //!< not yet factored
+    bool sparse = false; //!< A is given by paths, else by a
+    banded_factors a;    //!< A as a banded matrix, not yet factored
     path_matrix paths;
     float noise = 1;
     float symbol_power = 1; //!< mean power of a
-    //! What interference adds to the error of each symbol's estimate; empty if there is none.
+    //! Error variance of each symbol's estimate by interference; empty if there is none.
     std::vector<float> interference;
 
     //! Diagonal element \p i of A.
@@ -43,15 +43,16 @@ class equaliser
 {
 public:
     virtual ~equaliser() = default;
-    //! \p out gets one estimate per symbol. The observation is used up.
+    //! \p out gets one estimate per symbol. The observation is consumed.
     virtual void equalise(frame_observation& f, std::vector<symbol_estimate>& out) = 0;
 };
 
-/*! \brief Block MMSE decision feedback: A + (noise / power) I = L D L^H, then decisions from
- *         the last symbol to the first; what is fed back is the symbol's mean given its
- *         own estimate, not a hard decision.
- *  \details The exact solution for a frame between known symbols, with the channel changing
- *  from symbol to symbol; there is no filter length to choose and nothing to adapt.
+/*! \brief Block MMSE decision feedback: A + (noise / power) I = L D L^H, then decisions
+ *         from the last symbol to the first. It feeds back a symbol's mean given its own
+ *         estimate, not a hard decision.
+ *  \details This is the exact solution for a frame between known symbols, with a channel
+ *  that changes from symbol to symbol. There is no filter length to choose and nothing
+ *  to adapt.
  */
 class decision_feedback_equaliser : public equaliser
 {
@@ -61,24 +62,27 @@ public:
 private:
     void attempt(frame_observation& f, float error, std::vector<symbol_estimate>& out);
 
-    banded_factors d_matrix; // for another attempt
+    banded_factors d_matrix; // copy for another attempt
     std::vector<std::complex<float>> d_filtered;
 };
 
-//! Error of the model itself, of the signal's power: cut pulses, a channel constant in sub-blocks.
+//! Error of the model itself, relative to the signal's power: cut pulses, a constant
+//! channel in sub-blocks.
 constexpr float model_error = 3e-4f;
 constexpr float least_error =
-    1e-6f; //!< of an estimate: keeps soft bits finite on a clean channel
-constexpr float least_gain = 1e-4f; //!< of an estimate: -40 dB, nothing but noise
-/*! A belief may not be more certain than this times what the frame itself would tell: extrinsic
- *  information is the difference of two numbers that become equal. */
+    1e-6f; //!< least error of an estimate: keeps soft bits finite on a clean channel
+constexpr float least_gain = 1e-4f; //!< least gain of an estimate: -40 dB, pure noise
+/*! Least variance of a belief, relative to what the frame itself tells. Extrinsic
+ * information is the difference of two numbers that become equal.
+ */
 constexpr float least_variance = 0.02f;
 
-/*! \brief What linear_equaliser does, where A is a path_matrix.
+/*! \brief The linear_equaliser for an A that is a path_matrix.
  *
- * The equations are solved by conjugate gradients, whose steps apply A and divide by the channel's
- * spectrum. How certain an estimate is comes from the spectrum too, for each piece of some
- * milliseconds: the inverse's diagonal if beliefs were alike throughout.
+ * Method: conjugate gradients, with the channel's spectrum as preconditioner;
+ * docs/receiver.md, "Wide bandwidths". The certainty of an estimate also comes from the
+ * spectrum, for pieces of some milliseconds: it is the diagonal of the inverse for equal
+ * beliefs throughout.
  */
 class path_equaliser
 {
@@ -99,22 +103,23 @@ private:
 
     fourier d_pieces, d_whole;
     std::vector<float> d_spectrum, d_inverse;
-    std::vector<float> d_information; // of each symbol, about it, by the others' beliefs
-    std::vector<float> d_root;        // of the variance of each belief
-    std::vector<float> d_balance;     // of the preconditioner
+    std::vector<float> d_information; // about each symbol, from the rest of the frame
+    std::vector<float> d_root;        // root of each belief's variance
+    std::vector<float> d_balance;     // diagonal correction of the preconditioner
     double d_mean_gain = 1;
     values d_means, d_right, d_x, d_p, d_q, d_z, d_product;
 };
 
-/*! \brief Block linear MMSE with soft interference cancellation: with V the variances of
- *         beliefs about the symbols, mean + (A + noise V^-1)^-1 (z - A mean).
- *  \details Each estimate is what the frame says about a symbol, without the belief about
- *  that symbol itself.
+/*! \brief Block linear MMSE with soft interference cancellation: mean + (A + noise
+ *         V^-1)^-1 (z - A mean), with V the variances of the beliefs. Method: Tuchler,
+ *         Singer, Koetter 2002; docs/receiver.md, "What each idea is worth".
+ *  \details Each estimate is the frame's evidence about a symbol, without the belief
+ *  about that symbol itself.
  */
 class linear_equaliser : public equaliser
 {
 public:
-    //! Nothing is known beforehand.
+    //! Equalise without any beliefs.
     void equalise(frame_observation& f, std::vector<symbol_estimate>& out) override;
 
     //! \p beliefs holds one entry per symbol of \p f.
@@ -129,7 +134,7 @@ private:
                  std::vector<symbol_estimate>& out);
 
     path_equaliser d_sparse;
-    banded_factors d_matrix; // for another attempt
+    banded_factors d_matrix; // copy for another attempt
     std::vector<std::complex<float>> d_filtered;
     std::vector<symbol_belief> d_nothing;
     std::vector<float> d_load;

@@ -12,13 +12,13 @@ namespace gr::hf::kernel {
 
 namespace {
 
-// Rows over which the oscillator's phase against the carrier stands still: it is slow.
+// Rows per update of the oscillator's phase relative to the carrier: it turns slowly.
 constexpr int64_t turn_rows = 8;
 
 } // namespace
 
-/* What symbols put on the samples that were erased. The channel's gains at symbol n of the frame
- * are \p gains(n). */
+/* Contributions of symbols to the erased samples. \p gains(n) are the channel's gains at
+ * symbol n of the frame. */
 template <class Gains>
 std::vector<frame_model::erased_symbols>
 frame_model::erased_symbols_of(const half_symbol_stream& stream,
@@ -35,7 +35,7 @@ frame_model::erased_symbols_of(const half_symbol_stream& stream,
     std::vector<erased_symbols> all;
     std::vector<float> pulse;
     for (const erasure& e : stream.erased()) {
-        // in symbols from the begin of the frame
+        // in symbols from the start of the frame
         const double t =
             stream.row_at(static_cast<double>(e.sample)) / 2 - static_cast<double>(begin);
         const auto first = std::max(
@@ -56,7 +56,7 @@ frame_model::erased_symbols_of(const half_symbol_stream& stream,
                            ? static_cast<float>(root_raised_cosine(at))
                            : 0.0f;
         }
-        // What symbol first + n puts on this sample; the pulse has energy 4 there.
+        // Contribution of symbol first + n to this sample; the pulse has energy 4 there.
         std::vector<std::complex<float>> h(static_cast<size_t>(last - first + 1));
         for (size_t n = 0; n < h.size(); ++n) {
             const auto& g = gains(first + static_cast<int64_t>(n));
@@ -85,7 +85,7 @@ void frame_model::make(const channel_view& channel,
 }
 
 /* The channel's matched filter and A(n, m) = sum_{k,l} conj(g_k(n)) g_l(m) p(2(n-m)+k-l),
- * the channel constant within sub-blocks. Known neighbours are subtracted. */
+ * with the channel constant within sub-blocks. Known neighbours are subtracted. */
 void frame_model::make_banded(const channel_view& channel,
                               const half_symbol_stream& stream,
                               int64_t begin,
@@ -128,7 +128,7 @@ void frame_model::make_banded(const channel_view& channel,
                 h[b][static_cast<size_t>(taps[a] + j - first)] +=
                     g[b][a] * half_symbol_pulse(j);
     }
-    // r(u, v, d) = sum_k conj(g^u_k) h^v(2 d + k), made when first needed
+    // r(u, v, d) = sum_k conj(g^u_k) h^v(2 d + k), computed on first use
     const size_t spread_blocks = (band + sub_block - 1) / sub_block + 1;
     d_correlation.assign(blocks * spread_blocks * (band + 1), {});
     d_correlation_made.assign(blocks * spread_blocks, 0);
@@ -178,7 +178,8 @@ void frame_model::make_banded(const channel_view& channel,
     const int64_t first_row = 2 * begin,
                   last_row = 2 * (begin + static_cast<int64_t>(count));
     if (stream.interference_within(first_row, last_row + taps.back())) {
-        // Through the channel's matched filter, as a share of the symbol's own energy there.
+        // Power through the channel's matched filter, relative to the symbol's own
+        // energy.
         f.interference.assign(count, 0);
         for (size_t i = 0; i < count; ++i) {
             const auto n = static_cast<int64_t>(i);
@@ -195,7 +196,7 @@ void frame_model::make_banded(const channel_view& channel,
         take_out_erased(channel, stream, begin, g, blocks_before, belief, f);
 }
 
-// The same as a path_matrix.
+// The same with A as a path_matrix.
 void frame_model::make_sparse(const channel_view& channel,
                               const half_symbol_stream& stream,
                               int64_t begin,
@@ -225,7 +226,7 @@ void frame_model::make_sparse(const channel_view& channel,
         }
     }
 
-    // Rows that a symbol of the frame reaches; beyond them nothing counts.
+    // Rows reached by a symbol of the frame; others do not count.
     d_rows.assign(static_cast<size_t>(a.last_row() - a.first_row()), 0);
     const int64_t from = 2 * begin + taps.front();
     const int64_t to = 2 * (begin + static_cast<int64_t>(count)) + taps.back() - 1;
@@ -260,8 +261,8 @@ void frame_model::make_sparse(const channel_view& channel,
     }
 }
 
-/* Samples that were erased tell nothing: A is H^H H over the samples, so what the erased rows
- * of H put into it comes out again. z holds nothing of them already. */
+/* Erased samples carry no information. A is H^H H over the samples, so the contribution
+ * of erased rows of H is subtracted. z holds nothing of them already. */
 void frame_model::take_out_erased(const channel_view& channel,
                                   const half_symbol_stream& stream,
                                   int64_t begin,

@@ -14,18 +14,18 @@
 
 namespace gr::hf::kernel {
 
-//! From an estimated channel and what was received to the equations of one frame.
+//! Makes the equations of one frame from an estimated channel and the received rows.
 class frame_model
 {
 public:
-    //! \p symbols over which the channel is taken as constant, at least 1.
+    //! Symbols over which the channel counts as constant, at least 1.
     void set_sub_block(size_t symbols) { d_sub_block = symbols; }
-    //! Describe A by its paths; else as a banded matrix.
+    //! true: describe A by its paths; false: as a banded matrix.
     void set_sparse(bool sparse) { d_sparse = sparse; }
 
     /*! \brief Fill z and A of \p f for \p count unknown symbols from symbol \p begin on.
      *  \param channel known around this frame
-     *  \param belief about the symbols on both sides, which are subtracted
+     *  \param belief beliefs about the symbols on both sides, which are subtracted
      */
     void make(const channel_view& channel,
               const half_symbol_stream& stream,
@@ -47,9 +47,9 @@ private:
                      size_t count,
                      const belief_function& belief,
                      frame_observation& f);
-    struct erased_symbols { // what symbols from first on put on an erased sample
+    struct erased_symbols { // contribution of symbols from first on to an erased sample
         int64_t first;
-        float share; // of it that is erased
+        float share; // erased share of the sample
         std::vector<std::complex<float>> h;
     };
     template <class Gains>

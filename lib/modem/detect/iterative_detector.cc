@@ -11,15 +11,15 @@ namespace gr::hf::kernel {
 
 namespace {
 
-// Of the a-posteriori ratio and of what went into the decoder.
+// Weights of the a-posteriori ratio and of the decoder's input in the feedback.
 constexpr float weight_posterior = 0.8f, weight_input = 0.2f;
-// Max-log ratios are too sure of themselves.
+// Limit, as max-log ratios are too confident.
 constexpr float largest_ratio = 25;
 
-/* A block that will never decode shows it at once: many decisions change from round to round,
- * but the decoder corrects as much of its input as before. Shares of the coded bits. */
+/* Hopeless block: many decisions change from round to round, but the decoder corrects as
+ * much of its input as before. Shares of the coded bits. */
 constexpr double restless = 0.02, no_better = 0.985;
-// One that has settled changes hardly any and corrects no more.
+// Settled block: hardly any decision changes, and no more corrections.
 constexpr double still = 0.001, as_good = 0.997;
 
 } // namespace
@@ -42,7 +42,7 @@ void iterative_detector::frame(frame_observation& f)
     note(first);
 }
 
-// The estimates, which are those of the block's symbols from the first on.
+// Store the estimates as those of the block's symbols from \p first on.
 void iterative_detector::note(size_t first)
 {
     if (!d_details)
@@ -72,7 +72,7 @@ void iterative_detector::form_beliefs()
     }
 }
 
-// Another round: symbols and soft bits with what is believed of them.
+// Another round: new symbols and soft bits with the beliefs.
 void iterative_detector::equalise_again(frame_source& source,
                                         const std::vector<symbol_belief>& beliefs)
 {
@@ -97,12 +97,13 @@ void iterative_detector::add_up(const std::vector<part>& parts)
                 d_sum[i] += p.detector->d_soft[i];
 }
 
-// The a-posteriori ratios of the sum, and what they decide otherwise than before, or than it.
+// A-posteriori ratios of the sum. Counts decisions that changed, and decisions that
+// differ from the input.
 iterative_detector::progress iterative_detector::decide()
 {
     d_decoder.soft_output(d_sum, d_posterior);
     progress p;
-    d_decisions.resize(d_posterior.size(), 2); // 2: not decided before
+    d_decisions.resize(d_posterior.size(), 2); // 2: no decision yet
     for (size_t i = 0; i < d_decisions.size(); ++i) {
         const uint8_t decision = d_posterior[i] < 0;
         p.changed += decision != d_decisions[i];

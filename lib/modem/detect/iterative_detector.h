@@ -11,34 +11,36 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Turbo equalisation: soft bits from the decoder serve as beliefs about the symbols
+/*! \brief Turbo equalisation: soft bits from the decoder become beliefs about the symbols
  *         for another round of channel estimation and linear MMSE equalisation with soft
- *         interference cancellation, until the decisions stand still.
+ *         interference cancellation. Stops when the decisions no longer change. Method:
+ *         Otnes and Tuchler 2002, 2003; docs/receiver.md, "What each idea is worth".
  *
- * The first round, without beliefs, is done frame by frame as they arrive. It is linear:
- * decision feedback gives fewer errors, but confident ones, which mislead the decoder.
- * What is fed back is mostly the a-posteriori ratio, not the extrinsic one alone: fewer
- * rounds, and better by some dB for large constellations.
+ * The first round has no beliefs and runs as the frames arrive. It is linear: decision
+ * feedback gives fewer errors, but confident ones, which mislead the decoder. The
+ * feedback is mostly the a-posteriori ratio instead of the extrinsic ratio alone. That
+ * needs fewer rounds, and is some dB better for large constellations.
  */
 class iterative_detector : public detector
 {
 public:
-    //! \param rounds at most so many after the first. The description must outlive this.
+    //! \param d outlives this
+    //! \param rounds most rounds after the first
     iterative_detector(const description& d, size_t rounds);
 
     void frame(frame_observation& f) override;
     decoded_block end_block(frame_source& source) override;
     bool iterates() const override { return true; }
 
-    //! A detector that has a whole block, and who can observe it again.
+    //! A detector with a complete block, and the source that can observe the block again.
     struct part {
         iterative_detector* detector;
         frame_source* source;
     };
-    /*! \brief The same block, heard by several: the sum of their soft bits is decoded in each
-     *         round, and goes back to all of them.
-     *  \details Each keeps a decoder of its own, so that it can go on alone.
-     *  \returns what each of them has decoded
+    /*! \brief Decode one block received by several detectors. Each round decodes the sum
+     *         of their soft bits, and the result goes back to all of them.
+     *  \details Each detector has its own decoder, so that it can continue alone.
+     *  \returns the result of each detector
      */
     static std::vector<decoded_block> end_blocks(const std::vector<part>& parts);
 
@@ -58,8 +60,8 @@ private:
     soft_symbols d_symbols;
     linear_equaliser d_equaliser;
     block_decoder d_decoder;
-    std::vector<uint8_t> d_scrambling;     // of the block's symbols
-    std::vector<float> d_soft;             // its own, of the last round
+    std::vector<uint8_t> d_scrambling; // of the block's symbols
+    std::vector<float> d_soft;         // soft bits of this detector, of the last round
     std::vector<float> d_sum, d_posterior; // of all parts
     std::vector<uint8_t> d_decisions;
     std::vector<symbol_belief> d_beliefs;

@@ -41,8 +41,8 @@ HF_VECTOR_CODE bool cholesky(size_t n, float* re, float* im)
     return true;
 }
 
-/* L D L^H of a banded matrix whose columns, diagonal first, are band + 1 apart; right-looking
- * as well. */
+/* L D L^H of a banded matrix; its columns, diagonal first, are band + 1 apart. Also
+ * right-looking. */
 HF_VECTOR_CODE void
 factor_banded(size_t n, size_t band, float* re, float* im, float floor)
 {

@@ -8,7 +8,7 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Solve A x = b for a Hermitian positive definite matrix of some ten to hundred
+/*! \brief Solves A x = b for a Hermitian positive definite matrix of some ten to hundred
  *         rows, by Cholesky factors. Keeps its work space between calls.
  */
 class hermitian_solver
@@ -16,7 +16,7 @@ class hermitian_solver
 public:
     using value = std::complex<float>;
 
-    //! Begin a system of \p n unknowns, all zero.
+    //! Start a system of \p n unknowns, all elements zero.
     void resize(size_t n);
     size_t size() const { return d_n; }
 
@@ -39,10 +39,10 @@ private:
     std::vector<value> d_x;
 };
 
-/*! \brief Factors A = L D L^H of a banded Hermitian positive definite matrix, L unit lower
- *         triangular.
+/*! \brief Factors A = L D L^H of a banded Hermitian positive definite matrix; L is unit
+ *         lower triangular.
  *
- * Storage: element (n, n - d), d = 0 .. band, column by column; there are none left of
+ * Storage: element (n, n - d), d = 0 .. band, column by column. Nothing is left of
  * column 0.
  */
 class banded_factors
@@ -54,22 +54,22 @@ public:
     size_t size() const { return d_n; }
     size_t band() const { return d_band; }
 
-    //! Row \p n, \p d places left of the diagonal; d at most n.
+    //! Element in row \p n, \p d places left of the diagonal; d is at most n.
     value& at(size_t n, size_t d) { return d_a[(n - d) * (d_band + 1) + d]; }
     const value& at(size_t n, size_t d) const { return d_a[(n - d) * (d_band + 1) + d]; }
 
     /*! \brief Replace the matrix by its factors: at(n, 0) becomes D_n, the others L.
-     *  \details A pivot below \p floor times its diagonal element is raised to that: then
-     *  the matrix was not positive, and small pivots would let the factors grow without
-     *  bound.
+     *  \details A pivot below \p floor times its diagonal element is raised to that
+     *  value. Such a matrix was not positive, and small pivots would let the factors
+     *  grow without bound.
      */
     void factor(float floor);
 
     //! x := L^-1 x.
     void forward(value* x) const;
 
-    /*! \brief Diagonal of A^-1 from the factors, and A^-1 x given D^-1 L^-1 x in \p x.
-     *  \details \p diagonal may be null.
+    /*! \brief backward(): A^-1 x, given D^-1 L^-1 x in \p x. inverse_diagonal(): diagonal
+     *         of A^-1 from the factors.
      */
     void backward(value* x) const;
     void inverse_diagonal(std::vector<float>& diagonal) const;

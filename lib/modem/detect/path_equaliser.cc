@@ -11,14 +11,14 @@ namespace {
 
 using value = std::complex<float>;
 
-// Error of the solution, of the estimates' own error.
+// Error of the solution, relative to the estimates' own error.
 constexpr double accuracy = 0.02;
 constexpr size_t most_steps = 40;
-// Frequencies of a piece's spectrum for each symbol of the longest delay: what a null is seen by.
+// Frequencies of a piece's spectrum per symbol of the longest delay, so that nulls show.
 constexpr size_t resolution = 4, least_frequencies = 256;
-// Symbols over which one number stands for the channel, at least.
+// Least symbols that share one measure of the channel.
 constexpr size_t least_piece = 64;
-// What nothing tells of a symbol.
+// Information about a symbol without any evidence.
 constexpr float least_information = 1e-12f;
 
 double product(const std::vector<value>& a, const std::vector<value>& b)
@@ -27,7 +27,7 @@ double product(const std::vector<value>& a, const std::vector<value>& b)
     const auto* y = reinterpret_cast<const float*>(b.data());
     double sum = 0;
     for (size_t i = 0; i < 2 * a.size();) {
-        float part = 0; // of so few that single precision does
+        float part = 0; // so few that single precision is enough
         for (const size_t to = std::min(i + 512, 2 * a.size()); i < to; ++i)
             part += x[i] * y[i];
         sum += static_cast<double>(part);
@@ -53,9 +53,10 @@ float path_equaliser::mean_energy(const frame_observation& f) const
     return static_cast<float>(sum / static_cast<double>(f.z.size()));
 }
 
-/* What the rows tell of a symbol, 1 / variance, piece by piece: with all beliefs of variance v the
- * posterior one is the mean over frequency of 1 / (S / noise + 1 / v), to which the own belief
- * contributed 1 / v. The spectrum in the middle is the preconditioner's. */
+/* Information of the rows about a symbol, 1 / variance, piece by piece. With all beliefs
+ * of variance v, the posterior variance is the mean over frequency of 1 / (S / noise + 1
+ * / v). The symbol's own belief contributed 1 / v. The spectrum in the middle is the
+ * preconditioner's. */
 void path_equaliser::measure_information(const frame_observation& f, float noise)
 {
     const path_matrix& a = f.paths;
@@ -99,8 +100,9 @@ void path_equaliser::measure_information(const frame_observation& f, float noise
         take_out_erased(a);
 }
 
-/* What erased samples leave of a symbol tells of it, and its neighbours are in there too, themselves
- * erased in part: the part of them that the equaliser cannot take out again is noise. */
+/* A partly erased symbol shows only in the samples left. They also hold its neighbours,
+ * which are partly erased too. The part of them that the equaliser cannot remove is
+ * noise. */
 void path_equaliser::take_out_erased(const path_matrix& a)
 {
     for (size_t i = 0; i < d_information.size(); ++i) {
@@ -114,8 +116,8 @@ void path_equaliser::take_out_erased(const path_matrix& a)
     }
 }
 
-/* Of V^1/2 A V^1/2 / noise + 1: what it were with the channel of the middle of the frame and all
- * beliefs alike, with its diagonal put right. */
+/* Preconditioner of V^1/2 A V^1/2 / noise + 1: this matrix for the channel in the middle
+ * of the frame and equal beliefs, with a corrected diagonal. */
 void path_equaliser::precondition(const values& r, values& x)
 {
     const size_t n = r.size();
@@ -131,7 +133,7 @@ void path_equaliser::precondition(const values& r, values& x)
         x[i] = t[i] * d_balance[i];
 }
 
-// d_x of d_right; returns the steps it took.
+// Solve for d_x, given d_right. Returns the number of steps.
 size_t path_equaliser::solve(path_matrix& a, float noise)
 {
     const size_t n = d_right.size();
@@ -212,7 +214,7 @@ void path_equaliser::equalise(frame_observation& f,
         out[i].error = std::max(1 / d_information[i], least_error);
         if (!f.interference.empty())
             out[i].error += f.interference[i];
-        if (!(std::norm(out[i].value) < 1e6f)) // not a number, or as good as none
+        if (!(std::norm(out[i].value) < 1e6f)) // NaN, or as useless
             out[i] = { 0, f.symbol_power };
     }
 }

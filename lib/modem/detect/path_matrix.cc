@@ -16,10 +16,11 @@ namespace {
 
 using value = std::complex<float>;
 
-/* Of whole symbols the pulse is nothing but at 0, so that rows see those of the other parity alone.
- * Symbols to either side: further than half_symbol_reach, since conjugate gradients end where a
- * matrix is not positive. Two equal paths null the spectrum, and what the cut takes from it there
- * may then be no more than the noise: at 50 dB 12 symbols were too few and 20 are enough. */
+/* At whole symbols the pulse is zero except at 0, so rows only see rows of the other
+ * parity. odd_reach: symbols to either side. It exceeds half_symbol_reach, as conjugate
+ * gradients fail if a matrix is not positive. Two equal paths null the spectrum, and the
+ * cut may take as much as the noise there. At 50 dB, 12 symbols were too few and 20 are
+ * enough. */
 constexpr int odd_reach = 20;
 constexpr size_t margin = odd_reach + 1; // of the planes
 
@@ -128,7 +129,7 @@ int64_t path_matrix::last_row() const
     return d_taps.back() + 2 + 2 * static_cast<int64_t>(d_count + d_around);
 }
 
-// Through the paths, onto d_sent: symbols begin .. end - 1, \p x from begin on.
+// Symbols begin .. end - 1 through the paths, into d_sent. \p x starts at begin.
 void path_matrix::spread(const value* x, int64_t begin, int64_t end)
 {
     const auto rows = static_cast<size_t>(last_row() - first_row());
@@ -163,7 +164,7 @@ void path_matrix::spread(const value* x, int64_t begin, int64_t end)
     }
 }
 
-// Through the pulse: d_seen of d_sent.
+// Through the pulse: d_seen from d_sent.
 void path_matrix::filter()
 {
     // Row 2 i + 1 sees row 2 (i - c) through p(2 c + 1), and row 2 i sees row 2 (i - 1 - c) + 1.
@@ -178,7 +179,7 @@ void path_matrix::filter()
     }
 }
 
-// Through the channel's matched filter: symbols of the frame.
+// Through the channel's matched filter, to symbols of the frame.
 void path_matrix::gather(const planes& from, value* out) const
 {
     const int base = d_taps.front() & ~1;

@@ -14,7 +14,7 @@ namespace gr::hf::kernel {
 namespace {
 
 constexpr size_t max_labels = 256;
-constexpr float largest_ratio = 200; // of a soft bit: exp() of it is a finite double
+constexpr float largest_ratio = 200; // limit of a soft bit: its exp() is a finite double
 
 bool is_inverted(const constellation& alphabet, uint8_t scrambling, unsigned bit)
 {
@@ -45,8 +45,8 @@ inline float least_of_8(const float* v)
     return lesser(lesser(w[0], w[2]), lesser(w[1], w[3]));
 }
 
-/* Least of the distances with the first bit 0 and 1, which are the halves; then one is folded onto
- * the other for the next bit. */
+/* Least distances with first bit 0 and with first bit 1, the two halves. Then fold one
+ * half onto the other for the next bit. */
 HF_VECTOR_CODE void fold(float* d, size_t half, float* least_zero, float* least_one)
 {
     for (; half >= 8; half /= 2) {
@@ -148,7 +148,7 @@ void soft_symbols::soft_bits(uint8_t scrambling,
 symbol_belief soft_symbols::belief_of(uint8_t scrambling, const float* llr) const
 {
     const unsigned bits = d_alphabet.bits;
-    // Of what bits begin .. end - 1 are together; the first is the most significant.
+    // Joint probabilities of bits begin .. end - 1; the first is the most significant.
     const auto shares = [&](unsigned begin, unsigned end, float* p) {
         p[0] = 1;
         for (unsigned b = begin; b < end; ++b) {

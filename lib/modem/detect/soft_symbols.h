@@ -12,36 +12,37 @@
 
 namespace gr::hf::kernel {
 
-//! What an equaliser finds out about a symbol: estimate = symbol + error, E|error|^2.
+//! An equaliser's result for a symbol: estimate = symbol + error, E|error|^2.
 struct symbol_estimate {
     std::complex<float> value; //!< unbiased
     float error = 1;           //!< variance of the error
 };
 
-//! From estimates of symbols to soft bits, and from soft bits to beliefs about symbols.
+//! Converts estimates of symbols to soft bits, and soft bits to beliefs about symbols.
 class soft_symbols
 {
 public:
     //! \p alphabet outlives this.
     explicit soft_symbols(const constellation& alphabet);
 
-    /*! \brief Soft bits of a label from an estimate, max-log: positive for 0; first bit of the
-     *         label first. \p llr gets alphabet.bits values.
+    /*! \brief Soft bits of a label from an estimate, max-log: positive for 0, first bit
+     *         of the label first. \p llr gets alphabet.bits values.
      */
     void soft_bits(uint8_t scrambling, const symbol_estimate& e, float* llr) const;
 
-    //! Mean and variance of a symbol whose label has bits with such ratios, alphabet.bits values.
+    //! Mean and variance of a symbol, from the alphabet.bits ratios of its label's bits.
     symbol_belief belief_of(uint8_t scrambling, const float* llr) const;
 
 private:
     const constellation& d_alphabet;
     size_t d_labels;
-    /* QAM: the label is the number but for the scrambling, which inverts bits of it. So bits of
-     * the number are worked on, and those that are inverted change their sign in the end. */
+    /* QAM: the label is the number with some bits inverted by scrambling. So work on bits
+     * of the number, and change the sign of inverted bits at the end. */
     bool d_inverts;
     std::vector<float> d_re, d_im; // points by number
-    // By the later half of the number's bits, then by the first one: points and their power.
-    size_t d_first, d_later; // how many values each half has
+    // Points and their power, by the later half of the number's bits, then by the first
+    // half.
+    size_t d_first, d_later; // number of values of each half
     std::vector<float> d_sums[3];
 };
 
