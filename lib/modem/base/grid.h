@@ -10,21 +10,21 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief The raster on which one modem works: the symbols of its bandwidth, four samples to
- *         each, and ticks of 10 ms.
+/*! \brief The time raster of one modem: symbols of its bandwidth, four samples per
+ *         symbol, and ticks of 10 ms.
  *
- * A modem listens in one bandwidth at a time, and all waveforms of a bandwidth have one symbol
- * rate: 800 symbols/s for each kHz (110C table D-I), 2400 in 3 kHz. Lengths are kept in seconds
- * where the channel sets them (delays, fading), in symbols where the waveform does, and become
- * samples here and nowhere else.
+ * A modem listens in one bandwidth at a time. All waveforms of a bandwidth have one
+ * symbol rate: 800 symbols/s per kHz (110C table D-I), 2400 in 3 kHz. Lengths set by the
+ * channel (delays, fading) are kept in seconds, lengths set by the waveform in symbols.
+ * Only this class converts them to samples.
  */
 class symbol_grid
 {
 public:
-    //! 110C E.5.1 asks a channel simulator for so many, and the matched filter wants an even
-    //! number: the receiver goes on with every second one.
+    //! 110C E.5.1 asks a channel simulator for 4. The matched filter wants an even
+    //! number, as the receiver continues with every second sample.
     static constexpr int samples_per_symbol = 4;
-    //! From one half symbol to the next.
+    //! Samples per half symbol.
     static constexpr int samples_per_row = samples_per_symbol / 2;
     static constexpr double tick_s = 0.01;
 
@@ -45,7 +45,7 @@ public:
     double sample_rate() const { return samples_per_symbol * d_symbol_rate_bd; }
     double half_symbol_rate() const { return 2 * d_symbol_rate_bd; }
 
-    //! The whole number nearest to what \p seconds hold.
+    //! Nearest whole number of samples, symbols or half symbols in \p seconds.
     int64_t samples(double seconds) const
     {
         return std::llround(seconds * sample_rate());
@@ -58,7 +58,7 @@ public:
     {
         return std::llround(seconds * half_symbol_rate());
     }
-    //! Samples of a tick.
+    //! Samples per tick.
     size_t tick_samples() const { return static_cast<size_t>(samples(tick_s)); }
 
     bool operator==(const symbol_grid& o) const

@@ -8,10 +8,11 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief While it lives, its thread takes floats too small for their exponent (below 1.2e-38) for
- *         zero.
- *  \details What is known for sure has probabilities and variances of that size, each of which
- *  costs an x86 processor as much as a hundred others. Elsewhere it does nothing.
+/*! \brief During its life, floats too small for their exponent (below 1.2e-38) count as
+ *         zero in its thread.
+ *  \details Certain knowledge gives probabilities and variances of that size. Each costs
+ *  an x86 processor as much as a hundred other operations. On other processors it does
+ *  nothing.
  */
 class no_denormals
 {

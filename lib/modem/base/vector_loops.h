@@ -1,13 +1,13 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Compiles the file HF_LOOPS for each kind of processor: in the namespace plain for any, in avx2 for
- * those with AVX2 and FMA. Included in the namespace that both are to be in, with
- *     HF_LOOPS   path of the file, which says what it holds for itself
- * which gets
- *     HF_LANES   floats side by side, 4 or 8
- * Then HF_FOR_THIS_PROCESSOR(NAME) is what the file calls NAME, in the quickest way that the
- * processor has. The target has to be set around the whole file: the compiler splits vectors that a
- * target does not have before it puts one function into another. */
+/* Compiles the file HF_LOOPS for each kind of processor: in namespace plain for any, in
+ * avx2 for AVX2 and FMA. Include it in the parent namespace of both, with
+ *  HF_LOOPS   path of the file, which describes itself
+ * that file gets
+ *  HF_LANES   floats side by side, 4 or 8
+ * HF_FOR_THIS_PROCESSOR(NAME) is then the file's NAME in the fastest variant for this
+ * processor. The target applies to the whole file: the compiler splits vectors that a
+ * target lacks before it inlines functions. */
 #ifndef HF_HAS_AVX2_CODE
 #define HF_FOR_THIS_PROCESSOR(name) plain::name
 #else

@@ -18,7 +18,7 @@ code_plan mother_code(code_plan p)
     return p;
 }
 
-// For each coded bit as the encoder makes it: its place in T1 T2 T1 T2 ...
+// Place in T1 T2 T1 T2 ... of each coded bit, in the order of the encoder.
 std::vector<uint32_t> places_in_pairs(const description& d)
 {
     std::vector<uint32_t> place;
@@ -40,9 +40,9 @@ std::vector<uint32_t> places_in_pairs(const description& d)
     return place;
 }
 
-/* How well the word that is found agrees with its soft bits if these are noise: by the rate of the
- * code, repeated bits counted once. Measured on Gaussian noise, as the test
- * block_decoder.noise_has_no_quality does again, with the masks of 110C table D-XLII. */
+/* Agreement of noise with the best code word, by the rate of the code; repeated bits
+ * count once. Measured on Gaussian noise with the masks of 110C table D-XLII, by the test
+ * block_decoder.noise_has_no_quality. */
 struct agreement {
     double rate, k7, k9;
 };
@@ -132,7 +132,7 @@ decoded_block block_decoder::decode(const std::vector<float>& soft)
         return out;
     }
     to_pairs(soft);
-    if (d_end_known) { // of the last iteration: as good as the state of this one
+    if (d_end_known) { // from the last iteration: as good as the state of this block
         d_begin = d_end;
         d_end_known = false;
     }
@@ -147,7 +147,7 @@ decoded_block block_decoder::decode(const std::vector<float>& soft)
     return out;
 }
 
-// Encode again and see how much of the soft bits agrees.
+// Encode again and compare with the soft bits.
 void block_decoder::compare(decoded_block& b)
 {
     std::vector<uint8_t> coded;

@@ -15,16 +15,18 @@ namespace gr::hf::kernel {
 
 //! Bits of a decoded block.
 struct decoded_block {
-    std::vector<uint8_t> bits; //!< unpacked; running codes deliver some of them later
+    std::vector<uint8_t> bits; //!< one per element; running codes return some of them
+                               //!< later
     double quality = 0;        //!< 0 = guesses, 1 = no soft bit contradicts the result
-    //! Of the soft bits, by magnitude: those that agree with it less those that do not.
+    //! Share of the soft bits' magnitude that agrees with the result, less the share that
+    //! does not.
     double agreement = 0;
-    size_t compared = 0;  //!< soft bits that this is of: repeated ones are one
-    double coded_ber = 0; //!< share of the coded bits that were decided otherwise
+    size_t compared = 0;  //!< soft bits compared; repeated ones count once
+    double coded_ber = 0; //!< share of coded bits that the decoder changed
 };
 
-/*! \brief Soft bits of interleaver blocks to user bits: de-interleave, combine repetitions,
- *         fill in what was punctured, Viterbi. The description must outlive it.
+/*! \brief Converts soft bits of interleaver blocks to user bits: de-interleave, combine
+ *         repetitions, fill in punctured bits, Viterbi. The description must outlive it.
  */
 class block_decoder
 {
@@ -34,9 +36,9 @@ public:
     //! \p soft holds description::coded_bits values, positive for 0, in order of arrival.
     decoded_block decode(const std::vector<float>& soft);
 
-    /*! \brief The a-posteriori ratio of each received bit, for iterating; any number of
-     *         times before decode() of the same block.
-     *  \details Uncoded modes give back what came in.
+    /*! \brief The a-posteriori ratio of each received bit, for iterating. Call any number
+     *         of times before decode() of the same block.
+     *  \details Uncoded modes return the input.
      */
     void soft_output(const std::vector<float>& soft, std::vector<float>& posterior);
 
@@ -45,7 +47,8 @@ private:
     void compare(decoded_block& b);
 
     const description& d_d;
-    std::vector<uint32_t> d_pair_index; // of each received bit, in the stream of pairs
+    std::vector<uint32_t> d_pair_index; // index of each received bit in the stream of
+                                        // pairs
     std::vector<float> d_pairs;
     viterbi_decoder d_viterbi;
     code_plan d_mother; // the code without repetition and puncturing
@@ -53,9 +56,9 @@ private:
     std::vector<float> d_waiting; // pairs whose bits are not decided yet
     soft_decoder d_soft;
     std::vector<float> d_posterior;       // of pairs
-    soft_decoder::metrics d_begin, d_end; // of a running code, for this block
+    soft_decoder::metrics d_begin, d_end; // states of a running code, for this block
     bool d_end_known = false;
-    double d_by_chance = 0; // agreement of noise with the word that is found in it
+    double d_by_chance = 0; // agreement of noise with the best code word
 };
 
 } // namespace gr::hf::kernel

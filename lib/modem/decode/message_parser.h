@@ -10,28 +10,27 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Decoded bits to octets, up to the end-of-message marker, which may stand at any
- *         bit (110C 5.3.2.3.1).
+/*! \brief Converts decoded bits to octets, up to the end-of-message marker, which may
+ *         start at any bit (110C 5.3.2.3.1).
  *
- * The last 32 bits are kept back until it is clear that they do not begin the marker.
- * First bit of an octet is its least significant.
+ * Holds the last 32 bits until they are clearly not part of the marker. The first bit of
+ * an octet is its least significant.
  *
- * A marker with bit errors counts too, since nothing but zeros stands behind it (flush and
- * fill):
- * - up to 3 errors and at least 64 bits to the end of the block, hardly any of them 1: at
- *   once. On random bits once in 10^19; on data that end a block in zeros by themselves once
- *   in 10^5 such blocks.
- * - up to 6 errors, 3 with less than 32 bits behind it: what follows is kept back, and given
- *   when another block shows that the message goes on. If none does, that was the end. So a
- *   message that goes on is never cut.
+ * A marker with bit errors counts too, as only zeros (flush and fill) follow it:
+ * - up to 3 errors, and at least 64 bits to the end of the block with hardly any 1: at
+ *   once. Random bits do that once in 10^19, data that end a block in zeros once in 10^5
+ *   such blocks.
+ * - up to 6 errors, or 3 with less than 32 bits after it: later bits are held. They are
+ *   returned if another block shows that the message goes on. Else this was the end. So
+ *   a message that goes on is never cut.
  */
 class message_parser
 {
 public:
-    /*! \brief Take the bits of a block, append complete octets to \p octets.
-     *  \param sound false: these may be bits of noise, they prove nothing
-     *  \returns the number of bits, counted from the start of the message, up to and with
-     *  the marker, if it was found; later bits are then ignored.
+    /*! \brief Take the bits of a block; append complete octets to \p octets.
+     *  \param sound false: the bits may be noise and prove nothing
+     *  \returns the number of bits from the start of the message to the end of the
+     *        marker, if one was found. Later bits are then ignored.
      */
     std::optional<uint64_t> push(const std::vector<uint8_t>& bits,
                                  std::vector<uint8_t>& octets,
@@ -56,11 +55,11 @@ public:
         return std::nullopt;
     }
 
-    //! Whether octets are kept back behind a damaged marker.
+    //! True if octets are held after a damaged marker.
     bool suspicious() const { return d_suspect.has_value(); }
 
-    /*! \brief No more bits will come. Appends the octets that were kept back and tells
-     *         nothing, or tells where the damaged marker stands that ended the message.
+    /*! \brief End of the bits. Returns the position of the damaged marker that ended the
+     *         message. Without one, appends the held octets and returns nothing.
      */
     std::optional<uint64_t> finish(std::vector<uint8_t>& octets)
     {
@@ -75,7 +74,7 @@ public:
         return marker;
     }
 
-    //! No marker will come: append the octets that were kept back.
+    //! No marker will come: append the held octets.
     void flush(std::vector<uint8_t>& octets)
     {
         release(octets);
@@ -90,13 +89,14 @@ private:
     static constexpr size_t most_held = 1 << 20;
 
     struct suspicion {
-        uint64_t at = 0; // as push() counts
+        uint64_t at = 0; // position, as counted by push()
         unsigned errors = 0;
         uint64_t behind = 0,
-                 ones = 0; // bits after it that prove something; those that are 1
+                 ones = 0; // bits of proof after it; the number of 1s
     };
 
-    // Whether a damaged marker ends with this bit, or what followed one goes on to be zeros.
+    // Look for a damaged marker that ends with this bit, and check that only zeros follow
+    // one.
     void suspect(uint8_t bit, std::vector<uint8_t>& octets)
     {
         if (d_suspect) {
@@ -115,7 +115,7 @@ private:
         d_suspect = suspicion{ d_count, errors, 0, 0 };
     }
 
-    // A bit leaves the window: to the octets, or to those kept back behind a suspicion.
+    // A bit leaves the window: to the octets, or to the bits held after a suspicion.
     void leave(uint8_t bit, std::vector<uint8_t>& octets)
     {
         if (d_suspect)

@@ -21,8 +21,8 @@ soft_decoder::metrics soft_decoder::at_zero() const
     return m;
 }
 
-/* Steps from .. to - 1: forward metrics are kept for this window only; the backward ones
- * begin with equal metrics some way beyond it, round the ring or up to the end. */
+/* Steps from .. to - 1. Forward metrics are kept for this window only. Backward metrics
+ * start equal some way beyond it, round the ring or up to the end. */
 void soft_decoder::backward_window(const float* pairs,
                                    size_t n,
                                    size_t from,

@@ -12,36 +12,38 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Soft-in soft-out decoder of a rate 1/2 code of constraint length 7 or 9: max-log BCJR.
+/*! \brief Soft-in soft-out decoder of a rate 1/2 code of constraint length 7 or 9.
+ *         Method: max-log BCJR; docs/receiver.md, "The receiver: the way of a sample".
  *
- * Soft bits as in viterbi_decoder: log-likelihood ratios, positive for 0, two (T1, T2) per
- * decoded bit, zero for a punctured one. What comes out is the a-posteriori ratio of every
- * coded bit, the one that came in included. Max-log: the output scales with the input.
+ * Soft bits as in viterbi_decoder: log-likelihood ratios, positive for 0, two (T1, T2)
+ * per decoded bit, zero for a punctured one. The output is the a-posteriori ratio of
+ * every coded bit, with the input included. Max-log: the output scales with the input.
  */
 class soft_decoder
 {
 public:
-    /*! \brief Of the code of \p p, its repetition and puncturing aside.
+    /*! \brief For the code of \p p without its repetition and puncturing.
      *  \throws std::invalid_argument for a code of another constraint length
      */
     explicit soft_decoder(const code_plan& p);
 
-    /*! \brief Steps that a tail-biting block is run round beyond its ends, forwards and backwards:
-     *         43 times the memory, which a code punctured to 8/9 needs.
+    /*! \brief Steps beyond the ends of a tail-biting block, forwards and backwards: 43
+     *         times the memory. A code punctured to 8/9 needs that.
      */
     size_t wrap() const { return d_wrap; }
     //! Metric of each state, 0 for the best; index as in trellis.
     using metrics = std::vector<float>;
 
-    //! The metrics at the begin of a running code: the register is zero.
+    //! Metrics at the start of a running code: the register is zero.
     metrics at_zero() const;
 
-    /*! \brief One tail-biting block of \p n pairs, at least K - 1; \p posterior gets 2 n values.
+    /*! \brief Decode one tail-biting block of \p n pairs, at least K - 1; \p posterior
+     *         gets 2 n values.
      */
     void decode_tail_biting(const float* pairs, size_t n, std::vector<float>& posterior);
 
-    /*! \brief A piece of \p n pairs of a running code that begins with the metrics \p begin
-     *         and goes on unknown.
+    /*! \brief Decode \p n pairs of a running code. It starts with the metrics \p begin;
+     *         its end is open.
      *  \returns the metrics at its end
      */
     metrics decode_running(const float* pairs,

@@ -1,8 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The loops of soft_steps, written in the compiler's own vectors: it does not always see that a
- * loop over an array is one, and never that a maximum over an array is. Compiled for each kind of
- * processor, with HF_LANES: vector_loops.h. */
+/* The loops of soft_steps, written in the compiler's own vectors. The compiler does not
+ * always vectorise a loop over an array, and never a maximum over one. Compiled for each
+ * kind of processor, with HF_LANES, see vector_loops.h. */
 
 #define HF_BODY inline __attribute__((always_inline))
 #define HF_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -12,7 +12,8 @@ constexpr size_t width = HF_LANES;
 
 HF_BODY lanes larger(lanes a, lanes b) { return a > b ? a : b; }
 
-// Distributions compile with _FORTIFY_SOURCE, whose own memcpy GCC inlines into no other target.
+// Not memcpy: distributions use _FORTIFY_SOURCE, and GCC inlines its memcpy into no other
+// target.
 HF_BODY lanes load(const float* from)
 {
     lanes v;
@@ -21,7 +22,8 @@ HF_BODY lanes load(const float* from)
 }
 HF_BODY void store(float* to, lanes v) { __builtin_memcpy(to, &v, sizeof v); }
 
-// Of two vectors: lanes with even numbers, with odd ones; first halves lane by lane, second halves.
+// From two vectors: even lanes, odd lanes, first halves interleaved, second halves
+// interleaved.
 HF_BODY lanes even_of(lanes a, lanes b)
 {
 #if HF_LANES == 8
@@ -55,7 +57,7 @@ HF_BODY lanes second_halves(lanes a, lanes b)
 #endif
 }
 
-// Lane 0: the largest of a, lane 1: of b, 2: of c, 3: of d.
+// Lane 0: the largest of a, lane 1: of b, lane 2: of c, lane 3: of d.
 HF_BODY lanes largest_of(lanes a, lanes b, lanes c, lanes d)
 {
 #if HF_LANES == 8
@@ -73,8 +75,8 @@ HF_BODY lanes largest_of(lanes a, lanes b, lanes c, lanes d)
 #endif
 }
 
-/* Metrics of all states, of those with even and of those with odd numbers apart, as butterflies
- * take them, or in order, as they leave them. */
+/* Metrics of all states. Even and odd states apart, as butterflies read them, or in
+ * order, as butterflies write them. */
 template <unsigned K>
 struct state_lanes {
     static constexpr size_t count = trellis<K>::half / width;
@@ -94,7 +96,7 @@ struct state_lanes {
             store(metric + width * (count + i), second[i]);
         }
     }
-    // From in order to even and odd.
+    // Convert from in order to even and odd.
     HF_BODY state_lanes parted() const
     {
         state_lanes p;
@@ -106,7 +108,7 @@ struct state_lanes {
         }
         return p;
     }
-    // From even and odd to in order.
+    // Convert from even and odd to in order.
     HF_BODY state_lanes joined() const
     {
         state_lanes p;
@@ -118,7 +120,7 @@ struct state_lanes {
         }
         return p;
     }
-    // The largest one becomes 0.
+    // Shift the metrics so that the largest is 0.
     HF_BODY void normalise()
     {
         lanes top = first[0];
@@ -132,7 +134,8 @@ struct state_lanes {
     }
 };
 
-// Metrics over n steps forward; \p keep (may be null) gets those before each step, parted.
+// Metrics over n steps forward. \p keep (may be null) gets the metrics before each step,
+// parted.
 template <unsigned K>
 HF_BODY void forward_body(const float* pairs,
                           size_t n,
@@ -179,7 +182,8 @@ backward_body(const float* pairs, size_t n, const trellis<K>& sg, float* metric)
     at.store_in_order(metric);
 }
 
-// As backward_body(), with the a-posteriori ratios from the parted forward metrics in \p alpha.
+// Like backward_body(), with the a-posteriori ratios from the parted forward metrics in
+// \p alpha.
 template <unsigned K>
 HF_BODY void combine_body(const float* pairs,
                           size_t n,
@@ -193,7 +197,7 @@ HF_BODY void combine_body(const float* pairs,
     for (size_t k = n; k-- > 0;) {
         const float a = pairs[2 * k] / 2, b = pairs[2 * k + 1] / 2;
         from.load_in_order(alpha + k * trellis<K>::states);
-        lanes t1_zero{}, t1_one{}, t2_zero{}, t2_one{}; // the best of each
+        lanes t1_zero{}, t1_one{}, t2_zero{}, t2_one{}; // best of each
         for (size_t i = 0; i < at.count; ++i) {
             const lanes t1 = load(sg.t1 + width * i), t2 = load(sg.t2 + width * i);
             const lanes m = a * t1 + b * t2;

@@ -11,11 +11,11 @@ namespace gr::hf::kernel {
 
 /*! \brief The trellis of a rate 1/2 code of constraint length K, in butterflies.
  *
- * Register of K bits, newest at bit K-1; a state is its upper K-1, so the step to bit b goes from
- * state s to (s >> 1) | (b << (K-2)). States 2j and 2j+1 lead to j (b = 0) and to j + half
- * (b = 1). Both polynomials have their first and last coefficient set, so the four branches of a
- * butterfly differ in sign only: what 2j -> j sends is the complement of 2j+1 -> j and of
- * 2j -> j+half, and 2j+1 -> j+half sends the same.
+ * The register has K bits, the newest at bit K-1. A state is its upper K-1 bits, so bit
+ * b leads from state s to (s >> 1) | (b << (K-2)). States 2j and 2j+1 lead to j (b = 0)
+ * and to j + half (b = 1). Both polynomials have their first and last coefficient set,
+ * so the four branches of a butterfly differ in sign only. 2j -> j sends the complement
+ * of 2j+1 -> j and of 2j -> j+half, and the same as 2j+1 -> j+half.
  */
 template <unsigned K>
 struct trellis {

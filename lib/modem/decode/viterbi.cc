@@ -49,7 +49,7 @@ inline __attribute__((always_inline)) void add_compare_select(const float* pairs
             *decisions++ = word;
         }
         std::memcpy(metric, next, sizeof next);
-        if ((k & 15) == 15) { // keep the metrics near zero, floats exact enough
+        if ((k & 15) == 15) { // keep metrics near zero, so that floats are exact enough
             float top = metric[0];
             for (size_t s = 1; s < 2 * half; ++s)
                 top = std::max(top, metric[s]);
@@ -59,7 +59,7 @@ inline __attribute__((always_inline)) void add_compare_select(const float* pairs
     }
 }
 
-// A function template cannot be compiled for several processors, hence one function for each.
+// target_clones does not work on templates, hence one function for each code.
 HF_VECTOR_CODE void
 run(const float* pairs, size_t n, const trellis<7>& t, float* metric, uint64_t* decisions)
 {

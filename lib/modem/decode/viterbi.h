@@ -19,15 +19,15 @@ namespace gr::hf::kernel {
 class viterbi_decoder
 {
 public:
-    /*! \brief Of the code of \p p, its repetition and puncturing aside.
+    /*! \brief For the code of \p p without its repetition and puncturing.
      *  \throws std::invalid_argument for a code of another constraint length
      */
     explicit viterbi_decoder(const code_plan& p);
     ~viterbi_decoder();
 
-    //! Bits that a running decoder keeps back: 6.5 constraint lengths.
+    //! Bits that a running decoder holds back: 6.5 constraint lengths.
     size_t decision_delay() const { return d_delay; }
-    //! Steps that a tail-biting block is run round beyond its ends: 32 times the memory of K - 1.
+    //! Steps beyond the ends of a tail-biting block: 32 times the memory of K - 1.
     size_t wrap() const { return d_wrap; }
 
     //! Running decoder: the encoder's register was zero before the first pair.

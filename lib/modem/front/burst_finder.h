@@ -11,30 +11,31 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Tells which samples of a stream a short burst of noise has hit: atmospherics,
+/*! \brief Finds the samples of a stream hit by a short burst of noise: atmospherics,
  *         switching.
  *
- * A burst is where the power exceeds limit times the running mean, for 5 ms at most, and the
- * level is back within 5 ms after it: the beginning of a signal some 10 dB above the noise looks
- * like bursts. What lasts longer is a signal or a step of its level, which the mean follows at
- * once. Neither the waveforms (at most 8 dB above their mean) nor noise reach the limit: of
- * Gaussian noise 1 sample in 20000.
+ * A burst is power above limit times the running mean, for at most 5 ms. The level must
+ * be back within 5 ms after it, as the start of a signal some 10 dB above the noise
+ * looks like bursts. Anything longer is a signal or a level step, and the mean follows
+ * at once. The waveforms (at most 8 dB above their mean) do not reach the limit.
+ * Gaussian noise does in 1 sample of 20000.
  *
- * A filter in the radio stretches a burst, and what it leaves on either side soon hides below
- * the signal, where it still spoils dense constellations. So more is taken on both sides the
- * stronger the burst is: down to 20 dB below the mean if the envelope falls by 15 dB/ms, which
- * the steep filters of SSB receivers do (6-pole Butterworth of 3 kHz: 21 dB/ms).
+ * A filter in the radio stretches a burst. Its tails soon hide below the signal, where
+ * they still spoil dense constellations. So a stronger burst is erased with more on both
+ * sides: down to 20 dB below the mean if the envelope falls by 15 dB/ms. The steep
+ * filters of SSB receivers do that (6-pole Butterworth of 3 kHz: 21 dB/ms).
  */
 class burst_finder
 {
 public:
-    static constexpr float limit = 10; //!< of power, against the running mean
+    static constexpr float limit = 10; //!< power, relative to the running mean
     static constexpr double longest_ms = 5;
     static constexpr double memory_ms = 50; //!< of the mean
 
     struct options {
         double sample_rate = 9600; //!< samples/s
-        //! The power is averaged over so long; for real samples half a period at least.
+        //! Time over which the power is averaged; for real samples at least half a
+        //! period.
         double average_ms = 0;
     };
 
@@ -53,12 +54,12 @@ public:
         d_row_fading = weight / d_memory;
     }
 
-    //! Samples after which push() tells of one.
+    //! Samples between a sample and its verdict from push().
     size_t delay() const { return d_delay; }
 
-    /*! \brief Take the power of the next sample; tells whether the sample delay() before it
-     *         was hit.
-     *  \param known false: the sample is erased already, its power says nothing
+    /*! \brief Take the power of the next sample. Returns true if the sample delay()
+     *         before it was hit.
+     *  \param known false: the sample is already erased, and its power means nothing
      */
     bool push(float power, bool known = true)
     {
@@ -71,7 +72,7 @@ public:
         return told >= 0 && d_erased[at(told)];
     }
 
-    //! Take the powers of \p n samples; hit[i] becomes what push() tells of the i-th.
+    //! Take the powers of \p n samples; hit[i] becomes the result of push() for the i-th.
     void push(const float* power, size_t n, uint8_t* hit)
     {
         for (size_t i = 0; i < n; ++i) {
@@ -91,7 +92,7 @@ public:
 
 private:
     static constexpr double most_skirt_ms = 4.5;
-    static constexpr int64_t renewal = 4096; // samples, of the sum of the average
+    static constexpr int64_t renewal = 4096; // samples between exact sums of the average
     static constexpr size_t row = 32; // samples; 1 % of the mean's memory at 48 kHz
 
     // A power of two, for the mask.
@@ -113,12 +114,12 @@ private:
     {
         if (d_average == 1)
             return d_powers[place];
-        if (d_count % renewal == 0) { // rounding must not add up
+        if (d_count % renewal == 0) { // stop rounding errors from adding up
             d_sum_of_average = d_powers[place];
             for (size_t k = 1; k < d_average; ++k)
                 d_sum_of_average += of(d_count - static_cast<int64_t>(k));
         } else {
-            // One addition only waits for the sample before.
+            // Only one addition depends on the last sample.
             d_sum_of_average += static_cast<double>(d_powers[place]) -
                                 of(d_count - static_cast<int64_t>(d_average));
         }
@@ -130,8 +131,9 @@ private:
     }
     float of(int64_t i) const { return i < 0 ? 0 : d_powers[at(i)]; }
 
-    /* As many samples as neither begin a burst nor come while one waits to be told: almost all. The mean
-     * waits for the sample before, which costs most of a step; so it goes on by rows. */
+    /* Takes samples that neither start a burst nor fall while one is pending: almost all.
+     * Goes on by rows, as the mean depends on the last sample, which costs most of a
+     * step. */
     size_t push_quiet(const float* power, size_t n, uint8_t* hit)
     {
         if (!settled() || d_in || d_waiting || d_average == 1 ||
@@ -145,7 +147,7 @@ private:
         return i;
     }
 
-    // Takes a row of samples unless one of them may begin a burst.
+    // Takes a row of samples unless one of them may start a burst.
     bool push_quiet_row(const float* power, uint8_t* hit)
     {
         const auto back = static_cast<int64_t>(d_average);
@@ -154,18 +156,18 @@ private:
         for (size_t k = 0; k < row; ++k) {
             const int64_t now = d_count + static_cast<int64_t>(k);
             d_powers[at(now)] = power[k];
-            // The rings begin empty: before the first sample there is nothing either.
+            // The rings start empty: before the first sample all is zero.
             sum += static_cast<double>(power[k]) - d_powers[at(now - back)];
             average[k] = share_of(sum);
         }
-        // In as many sums as do not wait for each other.
+        // Use several sums that do not depend on each other.
         std::array<float, 4> largest{}, mean{};
         for (size_t k = 0; k < row; k += 4)
             for (size_t j = 0; j < 4; ++j) {
                 largest[j] = std::max(largest[j], average[k + j]);
                 mean[j] += d_row_weights[k + j] * average[k + j];
             }
-        // The mean falls no deeper within the row than if all of it were silent.
+        // Within the row the mean falls at most as if all of it were silent.
         const float faded = d_row_fading * d_mean;
         if (*std::max_element(largest.begin(), largest.end()) > limit * faded)
             return false;
@@ -192,12 +194,11 @@ private:
             d_peak = std::max(d_peak, power);
         }
         if (!d_in) {
-            // At first the mean of what there was.
+            // At first, the mean of all samples.
             d_mean += (settled() ? d_memory : first_memory()) * (power - d_mean);
         } else {
             d_sum += power;
-            // Bursts count as far as they are not exceptional: after a step up the mean must
-            // rise.
+            // Bursts count only up to the limit. The mean must rise after a step up.
             if (d_mean > 0)
                 d_mean += d_memory * (std::min(power, limit * d_mean) - d_mean);
             if (d_last - d_first >= static_cast<int64_t>(d_longest + d_average)) {
@@ -223,7 +224,7 @@ private:
     }
     bool settled() const { return d_count >= static_cast<int64_t>(d_settling); }
 
-    // The burst is over; whether it was one shows when the level is back.
+    // The burst is over. It counts if the level returns.
     void close()
     {
         d_in = false;
@@ -236,7 +237,7 @@ private:
             d_burst_peak = 0;
             d_burst_before = d_before;
         }
-        // One right after another shares its fate.
+        // A burst right after another is treated as one with it.
         d_burst_last = d_last;
         d_burst_peak = std::max(d_burst_peak, d_peak);
         d_wait_to = d_last + static_cast<int64_t>(d_return);
@@ -270,8 +271,8 @@ private:
 
     void follow(float power) { d_mean = std::max(d_mean, power); }
 
-    /* Whether a millisecond is as weak as before, after the first that follows the burst and
-     * before sample \p end. */
+    /* True if a millisecond is as weak as before the burst. Looks from one millisecond
+     * after the burst to sample \p end. */
     bool returned(int64_t end) const
     {
         constexpr float as_before = 2.5f;
@@ -284,9 +285,9 @@ private:
 
     double d_rate;
     size_t d_average, d_longest, d_hold, d_return, d_settling;
-    double d_share; // of a sample in the average
+    double d_share; // weight of a sample in the average
     float d_memory;
-    // The mean after a row: its share before it, and of each sample's average.
+    // The mean after a row: weights of the old mean, and of each sample's average.
     float d_row_fading;
     std::array<float, row> d_row_weights;
     size_t d_delay;
@@ -294,7 +295,7 @@ private:
     std::vector<float> d_powers;
     size_t d_mask;
     int64_t d_count = 0;     // samples taken
-    int64_t d_erase_to = -1; // last sample of the skirt behind a burst
+    int64_t d_erase_to = -1; // last sample of the tail after a burst
     float d_mean = 0;
     double d_sum_of_average = 0;
     bool d_in = false; // in a burst

@@ -14,30 +14,31 @@ namespace gr::hf::kernel {
 
 namespace {
 
-constexpr double bin_hz = 2.34375; // at most, of the spectra: 4096 samples in 3 kHz
-constexpr double memory_s = 0.25;  // of a line's amplitude and of the power
+constexpr double bin_hz = 2.34375; // largest width of a bin: 4096 samples in 3 kHz
+constexpr double memory_s = 0.25;  // of a line's amplitude, and of the power
 constexpr double look_every_s = 0.05;
 constexpr double frequency_gain = 0.1;
-constexpr size_t weak_looks = 20;   // after which a line is left alone; 1 s
-constexpr float hysteresis = 0.3f;  // of the power at which one is taken
+constexpr size_t weak_looks = 20;   // 1 s, after which a line is dropped
+constexpr float hysteresis = 0.3f;  // relative to the power at which a line is adopted
 constexpr size_t averaged = 8;      // spectra, half overlapping: 1.7 s
-constexpr size_t least_spectra = 3; // before the average tells anything
-// The channel's half width, and what filters let through, of the symbol rate: 1700 Hz in 3 kHz.
+constexpr size_t least_spectra = 3; // before the average counts
+// Highest carrier, relative to the symbol rate: half the channel's width and the filters'
+// skirts, 1700 Hz in 3 kHz.
 constexpr double highest = 1700 / 2400.0;
 constexpr size_t background = 40; // bins to either side
-constexpr size_t lobe = 3;        // bins next to a line that are its own
-// Against the mean of the bins around, over so many spectra as there are at first and later.
+constexpr size_t lobe = 3;        // bins next to a line that belong to it
+// Relative to the mean of the bins around, with few spectra averaged and later.
 constexpr float stands_out_early = 12, stands_out = 8;
 
 fftwf_plan transform_plan(size_t n)
 {
     static std::mutex mutex;
-    // Kept for good: threads may still transform while the program ends.
+    // Never freed: threads may still transform while the program exits.
     static auto& plans = *new std::map<size_t, fftwf_plan>;
     const std::lock_guard<std::mutex> lock(mutex);
     fftwf_plan& plan = plans[n];
     if (!plan) {
-        // Others in the process plan transforms too, each under a lock of its own.
+        // Other code in the process plans transforms too, under its own locks.
         fftwf_make_planner_thread_safe();
         std::vector<std::complex<float>> in(n), out(n);
         plan = fftwf_plan_dft_1d(static_cast<int>(n),
@@ -49,7 +50,7 @@ fftwf_plan transform_plan(size_t n)
     return plan;
 }
 
-// The power of two whose bins are just narrow enough.
+// The least power of two with narrow enough bins.
 size_t spectrum_length(double sample_rate)
 {
     size_t n = 1;
@@ -128,7 +129,7 @@ void carrier_canceller::set(line& l, double turns)
     l.step = std::polar(1.0, 2 * M_PI * turns);
 }
 
-// Keep each line on its frequency, and see whether it is still there.
+// Keep each line on its frequency, and check that it still exists.
 void carrier_canceller::look()
 {
     for (line& l : d_lines) {
@@ -157,7 +158,7 @@ void carrier_canceller::analyse()
                       reinterpret_cast<fftwf_complex*>(d_spectrum.data()));
     d_spectra = std::min(d_spectra + 1, averaged);
     const float share = 1 / static_cast<float>(d_spectra);
-    // What has come within the last period may be a preamble that cannot have repeated itself.
+    // Input of the last period may be a preamble that had no time to repeat itself.
     const auto half = static_cast<float>(length / 2);
     for (repetition& r : d_repetitions) {
         const float repeating = std::max(std::abs(r.correlation), r.added) / half;
@@ -174,7 +175,8 @@ void carrier_canceller::analyse()
         return;
     const float clear = d_spectra < averaged ? stands_out_early : stands_out;
     const auto at = [this, length](int k) -> float {
-        return d_average[static_cast<size_t>(k) & (length - 1)]; // a power of two
+        // length is a power of two
+        return d_average[static_cast<size_t>(k) & (length - 1)];
     };
     constexpr double highest_turns = highest / symbol_grid::samples_per_symbol;
     const auto edge = static_cast<int>(highest_turns * static_cast<double>(length));
@@ -202,7 +204,7 @@ void carrier_canceller::analyse()
     }
 }
 
-// Whether a line of this power may be one of a signal that repeats itself.
+// True if a line of this power may belong to a signal that repeats itself.
 bool carrier_canceller::is_of_a_signal(float power) const
 {
     return std::any_of(
@@ -211,7 +213,7 @@ bool carrier_canceller::is_of_a_signal(float power) const
         });
 }
 
-// A line at this bin, as it is in what came last.
+// Adopt a line at this bin, as measured in the latest samples.
 void carrier_canceller::adopt(double bin)
 {
     line l;
@@ -224,7 +226,7 @@ void carrier_canceller::adopt(double bin)
         sum += std::complex<double>(d_recent[(d_count - i) & (length - 1)]) * phase;
     }
     l.amplitude = l.before = value(sum / (static_cast<double>(length) / 2.0));
-    // The average remembers lines that have gone.
+    // Adopt it only if it still exists: the average remembers lines that have gone.
     if (std::norm(l.amplitude) > hysteresis * weakest * d_power)
         d_lines.push_back(l);
 }

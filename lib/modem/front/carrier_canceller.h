@@ -11,38 +11,40 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Takes steady carriers of other stations out of a stream.
+/*! \brief Removes steady carriers of other stations from a stream.
  *
- * A line that stands out of the averaged spectrum is followed in amplitude, phase and
- * frequency and subtracted: a notch some 0.5 Hz wide, which costs a signal under a thousandth
- * of its power. Nothing is delayed; without a line samples pass unchanged.
+ * Follows a line that stands out of the averaged spectrum in amplitude, phase and
+ * frequency, and subtracts it. That is a notch some 0.5 Hz wide, which costs a signal
+ * less than a thousandth of its power. There is no delay. Without a line samples pass
+ * unchanged.
  *
- * Signals have lines too. Those of probes lie under weakest. A preamble, and constant data
- * under a scrambler that repeats, are lines altogether: such a signal is known by repeating
- * itself after one of some periods, and while one is heard a line must hold of_what_repeats.
+ * Signals have lines too. Those of probes lie below weakest. A preamble consists of
+ * lines, and so do constant data under a repeating scrambler. Such a signal repeats
+ * itself after a known period; then a line must exceed of_what_repeats.
  */
 class carrier_canceller
 {
 public:
     static constexpr size_t most = 4; //!< lines at once
-    //! Power of a line against everything else from which on it is taken for a carrier, -20 dB.
+    //! Least power of a carrier, relative to everything else: -20 dB.
     static constexpr float weakest = 0.01f;
-    /*! Power of a line against all that repeats after a period. The strongest line of a preamble
-     *  holds 0.04 of it; where the paths add up on that line, twice as much. */
+    /*! Least power of a carrier, relative to all that repeats after a period. The
+     * strongest line of a preamble has 0.04 of it, or twice as much where paths add up.
+     */
     static constexpr float of_what_repeats = 0.12f;
 
     /*! \param grid of the samples
-     *  \param periods_s after which the signals to be spared repeat themselves, s
+     *  \param periods_s periods after which protected signals repeat themselves, s
      */
     carrier_canceller(const symbol_grid& grid, const std::vector<double>& periods_s);
 
-    //! The next sample without the carriers. \p erased: nothing is known of it.
+    //! The next sample without the carriers. \p erased: the sample is unknown.
     std::complex<float> push(std::complex<float> x, bool erased);
 
     //! Forget everything.
     void restart();
 
-    //! Frequencies of the carriers that are being taken out, Hz.
+    //! Frequencies of the carriers being removed, Hz.
     std::vector<double> frequencies() const;
 
 private:
@@ -51,8 +53,8 @@ private:
     struct line {
         double turns = 0; // per sample
         std::complex<double> phase{ 1, 0 }, step{ 1, 0 };
-        value amplitude, before; // now; when the frequency was adjusted last
-        size_t weak = 0;         // looks at which it was too weak
+        value amplitude, before; // now; at the last frequency adjustment
+        size_t weak = 0;         // looks in which it was too weak
     };
 
     void look();
@@ -64,25 +66,26 @@ private:
     // A signal that repeats itself.
     struct repetition {
         explicit repetition(size_t period) : sent(period) {}
-        std::vector<value> sent; // a ring of what went out
+        std::vector<value> sent; // ring of output samples
         size_t at = 0;
-        // Since the last analyse(): correlation with what went out a period before, power added.
+        // Since the last analyse(): correlation with the output a period before, and
+        // power added.
         value correlation = 0;
         float added = 0;
-        float power = 0; // that repeats, averaged like the spectrum
+        float power = 0; // repeating power, averaged like the spectrum
     };
 
     double d_sample_rate;
     size_t d_length; // of a spectrum; bins of 1.2 to 2.3 Hz
     size_t d_look_every;
-    float d_agility;             // share of a difference taken over with each sample
-    std::vector<value> d_recent; // a ring of what came in
+    float d_agility; // share of a difference that is followed with each sample
+    std::vector<value> d_recent; // ring of input samples
     std::vector<float> d_window;
     std::vector<float> d_average; // of the spectrum
     std::vector<value> d_work, d_spectrum;
     size_t d_count = 0;
     size_t d_spectra = 0;
-    float d_power = 0; // of what goes out, running mean
+    float d_power = 0; // of the output, running mean
     std::vector<repetition> d_repetitions;
     std::vector<line> d_lines;
 };

@@ -13,14 +13,14 @@ namespace gr::hf::kernel {
 
 namespace {
 
-/* Half of the width of an edge, of the symbol rate: with the least roll-off, 0.2, it has 0.1 of
- * it to each side. Of the sample rate in 3 kHz: 350 Hz of 9600. */
+/* Half the width of an edge, relative to the sample rate. The least roll-off, 0.2, has
+ * 0.1 of the symbol rate on each side. In 3 kHz this is 350 Hz of 9600. */
 constexpr float edge = 350.0f / 2400 / symbol_grid::samples_per_symbol;
 constexpr double piece_s = 0.02;
-// A strong tone at one edge must not be heard at the other.
+// A strong tone at one edge must not reach the other.
 constexpr float stop_band_db = 70;
-/* Mean coherence from which on a signal is there, and below which it has gone. Noise alone has
- * 0.034 rms over a second; it exceeds the first value less than once in a day. */
+/* Mean coherence at which a signal is reported, and below which it is gone. Noise alone
+ * has 0.034 rms over a second, and exceeds the first value less than once a day. */
 constexpr float there = 0.15f;
 constexpr float gone = 0.09f;
 

@@ -13,17 +13,17 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Tells whether a transmission of the grid's symbol rate is on the channel, wherever in
- *         it one begins to listen: the carrier detect of listen before transmit.
+/*! \brief Detects a transmission of the grid's symbol rate at any point within it: the
+ *         carrier detect for listen before transmit.
  *
- * Such a signal has the same symbols at both edges of its band, a symbol rate apart, whatever
- * mode, data and frequency offset; noise, voice and tones have not. The edges are correlated in
- * pieces of 20 ms, each against its own power, so that what is left of a burst of noise, which
- * has everything at both edges, counts as one piece; the pieces add up with their phases over a
- * second, in which those of noise cancel.
+ * Such a signal has the same symbols at both edges of its band, a symbol rate apart, in
+ * any mode, with any data and frequency offset. Noise, voice and tones do not. The edges
+ * are correlated in pieces of 20 ms, each normalised by its own power. So the rest of a
+ * noise burst, which has everything at both edges, counts as one piece. The pieces add
+ * up with their phases over a second, in which noise cancels.
  *
- * Two equal paths an odd multiple of half a symbol (0.21 ms in 3 kHz) apart that do not fade against each other cancel
- * as well, and hide a signal.
+ * Two equal paths an odd multiple of half a symbol apart (0.21 ms in 3 kHz) hide a
+ * signal if they do not fade against each other, as they cancel too.
  */
 class carrier_detector
 {
@@ -33,31 +33,33 @@ public:
 
     //! Take \p n samples.
     void push(const std::complex<float>* x, size_t n);
-    //! A transmission is on the channel now.
+    //! True if a transmission is on the channel now.
     bool present() const { return d_present; }
-    //! Forget what was heard: our own transmitter, or a transmission that has ended.
+    //! Start again, after our own transmission or one that has ended.
     void reset();
 
     //! Mean coherence of the edges over the last second, 0 to 1.
     float coherence() const;
 
 private:
-    // The edges are half a symbol rate off: an eighth of the sample rate brings both to 0 Hz.
+    // The edges are half a symbol rate from the centre. Decimation to an eighth of the
+    // sample rate brings both to 0 Hz.
     static constexpr size_t decimation = 2 * symbol_grid::samples_per_symbol;
-    static constexpr size_t taps = 96;   // of the filter around each edge, 24 symbols
-    static constexpr size_t pieces = 50; // that count, 1 s
+    static constexpr size_t taps = 96;   // of the filter for each edge, 24 symbols
+    static constexpr size_t pieces = 50; // pieces in use, 1 s
 
     void edge_values();
     void end_piece();
 
     impulse_blanker d_blanker;
-    // VOLK picks a kernel by alignment and kernels may round differently: always aligned.
+    // VOLK picks a kernel by alignment, and kernels may round differently. So always
+    // align.
     volk::vector<float> d_filter;
     std::array<std::complex<float>, decimation> d_turn; // half a symbol rate
     volk::vector<std::complex<float>> d_upper, d_lower; // shifted, not yet filtered
     size_t d_phase = 0;
     size_t d_piece; // values of an edge
-    // The piece under way.
+    // The current piece.
     size_t d_count = 0;
     std::complex<float> d_product;
     float d_upper_power = 0, d_lower_power = 0;

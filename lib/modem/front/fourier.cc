@@ -24,12 +24,12 @@ void fourier::release::operator()(float* p) const { fftwf_free(p); }
 fourier::fourier(size_t n) : d_n(n), d_data(fftwf_alloc_real(2 * n))
 {
     static std::mutex mutex;
-    // Kept for good: threads may still transform while the program ends.
+    // Never freed: threads may still transform while the program exits.
     static auto& all = *new std::map<size_t, plans>;
     const std::lock_guard<std::mutex> lock(mutex);
     auto found = all.find(n);
     if (found == all.end()) {
-        // Others in the process plan transforms too, each under a lock of its own.
+        // Other code in the process plans transforms too, under its own locks.
         fftwf_make_planner_thread_safe();
         const auto plan = [&](int sign) {
             return fftwf_plan_dft_1d(static_cast<int>(n),

@@ -8,8 +8,8 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Discrete Fourier transforms of one length, in place, in a work space of their own:
- *         where the processor's vector units need it.
+/*! \brief Discrete Fourier transforms of one length, in place, in a work space
+ *         aligned for the processor's vector units.
  *  \details Not for two threads at once.
  */
 class fourier
@@ -20,7 +20,7 @@ public:
     //! \p n points, at least 1.
     explicit fourier(size_t n = 1);
 
-    //! The least length, of small factors, that holds \p n points.
+    //! The least length with small factors that holds \p n points.
     static size_t length_for(size_t n);
 
     size_t size() const { return d_n; }
@@ -29,7 +29,8 @@ public:
 
     //! X(k) = sum_n x(n) exp(-j 2 pi n k / size()).
     void forward() const;
-    //! x(n) = sum_k X(k) exp(j 2 pi n k / size()): forward() and this multiply by size().
+    //! x(n) = sum_k X(k) exp(j 2 pi n k / size()). forward() and backward() together
+    //! multiply by size().
     void backward() const;
 
 private:

@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t max_segments = 4096; // of the oscillator's history
 
-/* level_steps tells a step up to 40 ms after it and 3.3 ms off; the filter reaches 3.3 ms back.
- * The rest is room. */
+/* level_steps reports a step up to 40 ms late and 3.3 ms off, and the filter reaches
+ * 3.3 ms back. The rest is margin. */
 constexpr double rescalable_s = 1 / 15.0;
 
 HF_VECTOR_CODE std::complex<float> dot(const float* x, const float* t, size_t n)
@@ -43,13 +43,13 @@ half_symbol_stream::half_symbol_stream(const symbol_grid& grid,
     d_segments.push_back({ static_cast<double>(d_next_input), 0, frequency_hz });
 }
 
-/* Tap m stands for input sample m - half_span from the whole one before the centre; four samples make a
- * symbol. The pulse has unit energy per symbol, so a symbol of power 1 sampled four times has
- * matched-filter output 4 h(0)...; the factor 1/4 makes it 1. */
+/* Tap m weighs input sample m - half_span from the whole sample before the centre. Four
+ * samples make a symbol. The pulse has unit energy per symbol, so for a symbol of power 1
+ * sampled four times the matched filter gives 4 h(0)...; the factor 1/4 makes that 1. */
 half_symbol_stream::filter half_symbol_stream::filter_at(double fraction)
 {
     filter f{};
-    // Nearly a sample more than the span: for fractions of one.
+    // Nearly a sample more than the span, for fractional samples.
     constexpr double reach =
         static_cast<double>(half_span) / symbol_grid::samples_per_symbol + 0.2;
     for (size_t m = 0; m < filter_taps; ++m) {
@@ -61,7 +61,8 @@ half_symbol_stream::filter half_symbol_stream::filter_at(double fraction)
     return f;
 }
 
-// Where samples and outputs drift against each other: to a fraction of a sample, -52 dB.
+// Filter for outputs that drift against the samples, by fraction of a sample. Error
+// -52 dB.
 const float* half_symbol_stream::taps_of(int64_t i) const
 {
     const timing& t = timing_at(static_cast<double>(i));
@@ -135,7 +136,8 @@ void half_symbol_stream::set_frequency(double hz)
     const auto from = static_cast<double>(d_next_input);
     double turns = s.turns + s.hz * (from - s.from) / d_input_rate;
     turns -=
-        std::floor(turns); // each segment keeps its own whole turns: only used as phase
+        std::floor(turns); // only used as phase, so each segment may have its own whole
+                           // turns
     d_segments.push_back({ from, turns, hz });
     if (d_segments.size() > max_segments)
         d_segments.erase(d_segments.begin(), d_segments.begin() + max_segments / 2);
@@ -154,7 +156,7 @@ void half_symbol_stream::drop_before(int64_t i)
 
 float half_symbol_stream::missing(int64_t i) const
 {
-    // Neighbours four times closer than symbols share most of what they carry.
+    // Neighbouring samples, four per symbol, share most of their content.
     constexpr float coherence = 3;
     const int64_t first = first_input(i);
     const auto taps = static_cast<int64_t>(filter_taps);
@@ -200,7 +202,7 @@ bool half_symbol_stream::interference_within(int64_t first, int64_t last) const
     return found != d_interference.end() && found->first < last;
 }
 
-// One past the last output that there are samples for, which end at \p end.
+// One past the last output for which there are samples up to \p end.
 int64_t half_symbol_stream::possible_outputs(int64_t end) const
 {
     const auto taps = static_cast<int64_t>(filter_taps);
@@ -224,7 +226,7 @@ void half_symbol_stream::run(const sample_buffer& in, int64_t limit)
                         d_rescalable);
 }
 
-// Samples up to \p end, in pieces: the phase is exact at each, rotated within.
+// Mix samples up to \p end in pieces: exact phase at each piece, rotation within.
 void half_symbol_stream::mix(const sample_buffer& in, int64_t end)
 {
     while (d_next_input < end) {
@@ -296,7 +298,7 @@ int64_t half_symbol_stream::rescale(int64_t i, float factor)
             d_erased.insert(place, { k, 1 });
         d_mixed.erase(k);
     }
-    // The first output whose filter reaches the change, and whose samples are still there.
+    // First output whose filter reaches the change, if its samples still exist.
     const int64_t oldest = std::max(i - uncertain - taps, d_mixed.begin());
     auto output =
         static_cast<int64_t>(std::floor(row_at(static_cast<double>(oldest + half_span))));

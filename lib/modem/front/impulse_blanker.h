@@ -11,13 +11,13 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Takes bursts of noise out of complex baseband: the samples that a burst_finder
- *         tells of become zero and are marked as erased.
+/*! \brief Removes bursts of noise from complex baseband: samples found by burst_finder
+ *         become zero and are marked as erased.
  */
 class impulse_blanker
 {
 public:
-    //! A sample on its way out. \p erased: the share of it that is missing, 0 to 1.
+    //! An output sample. \p erased: missing share of it, 0 to 1.
     struct passed {
         std::complex<float> value;
         float erased = 0;
@@ -34,11 +34,11 @@ public:
     {
     }
 
-    //! Samples between a sample and what is given when it is taken.
+    //! Delay from input to output, samples.
     size_t delay() const { return d_finder.delay(); }
 
-    /*! \brief Take the next sample; gives the one delay() before it, if any.
-     *  \param erased share that is missing already
+    /*! \brief Take the next sample; returns the sample delay() before it, if any.
+     *  \param erased share that is already missing
      */
     std::optional<passed> push(std::complex<float> x, float erased = 0)
     {
@@ -53,7 +53,7 @@ public:
         return hit ? passed{ 0, 1 } : oldest;
     }
 
-    //! Forget the samples not given yet.
+    //! Drop the samples not returned yet.
     void restart()
     {
         d_count = 0;
@@ -64,7 +64,7 @@ private:
     burst_finder d_finder;
     std::vector<passed> d_kept;
     size_t d_place = 0; // of the next sample
-    size_t d_count = 0; // samples that wait
+    size_t d_count = 0; // samples waiting
 };
 
 } // namespace gr::hf::kernel

@@ -14,24 +14,26 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Finds sudden steps of the level in a stream: a receiver's attenuator, a sender's
- *         power stage, another antenna.
+/*! \brief Finds sudden level steps in a stream: a receiver's attenuator, a sender's power
+ *         stage, another antenna.
  *
- * The mean powers of 20 ms before and after every instant are compared. Where they differ
- * most, and by enough, a step at the most likely instant must explain the samples clearly
- * better than a steady rise or fall, which is fading.
+ * Compares the mean powers of 20 ms before and after every instant. Where they differ
+ * most, and by enough, a step must explain the samples clearly better than a steady rise
+ * or fall, which is fading.
  */
 class level_steps
 {
 public:
-    //! A step: from sample index on, counted from the first one, the power is ratio times.
+    //! A step: from this sample on, counted from the first, the power is multiplied by
+    //! ratio.
     struct step {
         int64_t sample;
         float ratio;
     };
     static constexpr double window_s = 0.02;
-    static constexpr float least = 3.5f;   //!< of the ratio; 5.4 dB
-    static constexpr float largest = 1000; //!< more is the begin or the end of a signal
+    static constexpr float least = 3.5f;   //!< least ratio; 5.4 dB
+    static constexpr float largest = 1000; //!< largest ratio; more is the start or end of
+                                           //!< a signal
 
     explicit level_steps(const symbol_grid& grid)
         : d_window(grid.samples(window_s)), d_bin(d_window / bins_per_window),
@@ -41,17 +43,18 @@ public:
 
     //! Samples compared on either side of an instant.
     int64_t window() const { return d_window; }
-    //! Samples after which a step is told at the latest.
+    //! Longest delay of a report, samples.
     int64_t latest() const { return 2 * d_window; }
 
-    //! Take the power of the next sample; tells a step at most latest() samples after it.
+    //! Take the power of the next sample. Returns a step at most latest() samples after
+    //! it.
     std::optional<step> push(float power)
     {
-        // What came after a step that was told is taken at the level before it.
+        // Samples after a reported step are still measured against the old level.
         return add(power / d_level);
     }
 
-    //! The next sample is erased: it counts as what came before it.
+    //! The next sample is erased: it counts like those before it.
     std::optional<step> push_unknown()
     {
         const auto w = std::min(d_count, d_window);
@@ -78,10 +81,10 @@ private:
 
     static constexpr int symbol = symbol_grid::samples_per_symbol;
     static constexpr int64_t stride = symbol;      // samples between two looks
-    static constexpr int64_t search = 8 * symbol;  // to either side, for the instant
+    static constexpr int64_t search = 8 * symbol;  // on either side, for the instant
     static constexpr int64_t bins_per_window = 12; // for the comparison with fading
-    static constexpr double independent = symbol;  // samples that tell as much as one
-    static constexpr double clearly = 2;           // log-likelihood
+    static constexpr double independent = symbol; // samples that count as one observation
+    static constexpr double clearly = 2;          // log-likelihood
 
     double& at(int64_t i) { return d_sum[static_cast<size_t>((i + d_kept) % d_kept)]; }
     double power(int64_t from, int64_t to)
@@ -89,7 +92,7 @@ private:
         return std::max(at(to - 1) - at(from - 1), 0.0) / static_cast<double>(to - from) +
                1e-30;
     }
-    // log of the power after sample i over that before it
+    // log of the power after sample i over the power before it
     double change(int64_t i, int64_t length)
     {
         return std::log(power(i, i + length) / power(i - length, i));
@@ -124,7 +127,7 @@ private:
         return step{ best, static_cast<float>(ratio) };
     }
 
-    // Log-likelihood of a power that changes exponentially.
+    // Log-likelihood of an exponential change of power.
     double of_ramp(int64_t from, int64_t to)
     {
         constexpr int64_t bins = 2 * bins_per_window;
@@ -138,7 +141,7 @@ private:
             square += t * t;
         }
         const double slope = cross / square;
-        double flat = 0; // mean power with the slope taken out
+        double flat = 0; // mean power without the slope
         for (int64_t b = 0; b < bins; ++b)
             flat += mean[static_cast<size_t>(b)] *
                     std::exp(-slope * (static_cast<double>(b) - (bins - 1) / 2.0)) / bins;
@@ -146,7 +149,7 @@ private:
     }
 
     int64_t d_window, d_bin, d_kept; // samples
-    std::vector<double> d_sum;       // of all powers up to a sample, a ring
+    std::vector<double> d_sum;       // ring: sum of all powers up to a sample
     int64_t d_count = 0;
     float d_level = 1;
     double d_best = 0;

@@ -6,7 +6,7 @@
 
 namespace gr::hf::kernel {
 
-constexpr double pulse_rolloff = 0.35; //!< recommended by 110C Appendix C, both ends
+constexpr double pulse_rolloff = 0.35; //!< 110C Appendix C recommends it for both ends
 
 //! Root raised cosine of unit energy per symbol at \p t symbols from its centre.
 inline double root_raised_cosine(double t)
@@ -37,8 +37,9 @@ inline double raised_cosine(double t)
 }
 
 /*! \brief Raised cosine on the half-symbol grid, the pulse in every channel model here.
- *  \details half_symbol_pulse(j) is p(j T/2); beyond half_symbol_reach it is below -60 dB
- *  and taken as zero. Cut much earlier, matrices made of it are no longer positive.
+ *  \details half_symbol_pulse(j) is p(j T/2). Beyond half_symbol_reach it is below
+ *  -60 dB and counts as zero. With a much earlier cut, matrices made of it are no longer
+ *  positive.
  */
 constexpr int half_symbol_reach = 13;
 inline float half_symbol_pulse(int j)

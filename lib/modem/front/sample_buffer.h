@@ -11,16 +11,16 @@
 
 namespace gr::hf::kernel {
 
-//! A sample of which nothing is known, or only a part.
+//! A sample that is unknown in part or as a whole.
 struct erasure {
     int64_t sample;
-    float share; //!< of the sample that is missing, above 0, to 1
+    float share; //!< missing share of the sample, above 0, to 1
 };
 
 inline bool operator<(const erasure& e, int64_t sample) { return e.sample < sample; }
 
-/*! \brief Samples by their absolute index; old ones are dropped when told. Some may be erased,
- *         in part or as a whole: then that share of them has been replaced by 0.
+/*! \brief Samples by absolute index; the user drops old ones. A sample may be erased in
+ *         part or as a whole: then 0 has replaced that share of it.
  */
 class sample_buffer
 {
@@ -33,7 +33,7 @@ public:
         d_data.insert(d_data.end(), x, x + n);
     }
 
-    //! One sample of which \p share is missing, 0 to 1.
+    //! Append one sample with a missing share of \p share, 0 to 1.
     void append(std::complex<float> x, float share)
     {
         if (share > 0)
@@ -44,13 +44,13 @@ public:
     //! The erased samples, ascending.
     const std::deque<erasure>& erased() const { return d_erased; }
 
-    //! Sample \p i, which must lie in begin() .. end() - 1; the following ones come after.
+    //! Pointer to sample \p i, in begin() .. end() - 1, and the samples after it.
     const std::complex<float>* at(int64_t i) const
     {
         return d_data.data() + d_head + (i - d_begin);
     }
 
-    //! Forget what lies before \p i.
+    //! Drop samples before \p i.
     void drop_before(int64_t i)
     {
         i = std::min(i, end());
@@ -66,7 +66,7 @@ public:
         }
     }
 
-    //! What was sample i becomes sample i + \p by.
+    //! Sample i becomes sample i + \p by.
     void renumber(int64_t by)
     {
         d_begin += by;
@@ -88,14 +88,14 @@ public:
             d_data[d_head + static_cast<size_t>(k - d_begin)] *= factor;
     }
 
-    //! Forget sample \p i and those after it.
+    //! Drop sample \p i and those after it.
     void drop_from(int64_t i)
     {
         if (i < end())
             d_data.resize(d_head + static_cast<size_t>(std::max(i, d_begin) - d_begin));
     }
 
-    //! Empty, going on at index \p i.
+    //! Empty the buffer; the next sample has index \p i.
     void restart(int64_t i)
     {
         d_data.clear();
@@ -107,7 +107,7 @@ public:
 private:
     std::vector<std::complex<float>> d_data;
     std::deque<erasure> d_erased;
-    size_t d_head = 0; // where sample d_begin is
+    size_t d_head = 0; // place of sample d_begin
     int64_t d_begin = 0;
 };
 
