@@ -67,7 +67,7 @@ void burst_modulator::design(size_t sps)
             energy += static_cast<double>(d_taps[r][j]) * d_taps[r][j];
         }
     }
-    // Cutting the pulse off costs a little of its energy; give it back.
+    // Restore the energy lost by cutting the pulse.
     const auto scale = static_cast<float>(std::sqrt(static_cast<double>(sps) / energy));
     for (auto& branch : d_taps)
         for (float& tap : branch)
@@ -129,8 +129,8 @@ size_t burst_modulator::produce(std::complex<float>* out, size_t n)
             feed();
             continue;
         }
-        // VOLK picks a kernel by alignment and kernels may round differently: into a local
-        // variable, so that the caller's buffer does not matter.
+        // VOLK picks a kernel by alignment, and kernels may round differently. A local
+        // variable makes the caller's buffer irrelevant.
         alignas(64) std::complex<float> sample;
         volk_32fc_32f_dot_prod_32fc(
             &sample, &d_symbols[d_window], d_taps[d_phase].data(), length);

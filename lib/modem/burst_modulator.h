@@ -19,7 +19,7 @@
 
 namespace gr::hf::kernel {
 
-//! The grid on which mode \p m is sent. \throws std::invalid_argument for an unknown mode.
+//! The grid of mode \p m. \throws std::invalid_argument for an unknown mode.
 inline symbol_grid grid_of(const mode& m)
 {
     return symbol_grid(describe(m).symbol_rate_bd);
@@ -27,53 +27,50 @@ inline symbol_grid grid_of(const mode& m)
 
 /*! \brief A transmission as complex baseband samples, centred at 0 Hz.
  *
- * Each symbol is sent as a root raised cosine pulse of roll-off 0.35, span() symbols to
- * either side (110C 5.3.2.3 leaves the serial tone's pulse open; Appendix C recommends
- * this one). Pulse scale: the pulse's energy is one sample per symbol times
- * samples_per_symbol(), so that the mean power of the samples equals the mean power of
- * the symbols, mean_power().
+ * Each symbol is a root raised cosine pulse of roll-off 0.35, span() symbols to either
+ * side. 110C 5.3.2.3 leaves the serial tone's pulse open; Appendix C recommends this
+ * one. The pulse's energy is one sample per symbol times samples_per_symbol(). So the
+ * mean power of the samples equals the mean power of the symbols, mean_power().
  *
- * Time: the centre of symbol i, i = 0 being the first AGC or preamble symbol, is at
+ * Time: symbol 0 is the first AGC or preamble symbol. The centre of symbol i is at
  * sample
  *
- *     (i + span()) * samples_per_symbol()
+ *  (i + span()) * samples_per_symbol()
  *
- * counted from the first sample of the transmission. The transmission of n symbols has
- * (n + 2 * span() - 1) * samples_per_symbol() + 1 samples: pulse lead, symbols, pulse
- * tail.
+ * counted from the first sample of the transmission. A transmission of n symbols has (n
+ * + 2 * span() - 1) * samples_per_symbol() + 1 samples: pulse lead, symbols, pulse tail.
  *
- * The octets of a block are pulled just before the first sample that depends on them,
- * which is span() symbols (and at a reinserted preamble 72 more) before the block is on
- * the air.
+ * The octets of a block are pulled just before the first sample that depends on them.
+ * That is span() symbols before the block is on the air, or 72 more with a reinserted
+ * preamble.
  */
 class burst_modulator
 {
 public:
-    /*! \brief Asked before each block.
-     *  \details \p air_sample is the centre of the block's first symbol, counted in
-     * samples from the first sample of the transmission; \p max_octets is as in
-     * transmitter. Fewer octets, or \c last, end the message. Octets beyond \p max_octets
-     * are cut off.
+    /*! \brief Source of the octets, called before each block.
+     *  \details \p air_sample is the centre of the block's first symbol, counted from
+     *  the first sample of the transmission. \p max_octets is as in transmitter. Fewer
+     *  octets, or \c last, end the message. Octets beyond \p max_octets are cut off.
      */
     using pull = std::function<tx_octets(uint64_t air_sample, size_t max_octets)>;
 
-    /*! \brief \param sample_rate in samples/s: an integer multiple, at least 2, of the
-     * symbol rate of the modes that will be sent; symbol_grid::sample_rate() for 4 samples
-     * per symbol. \param span half length of the pulse in symbols, 2 to 32. \throws
-     * std::invalid_argument
+    /*! \param sample_rate in samples/s: an integer multiple, at least 2, of the symbol
+     *        rate of the modes to send; symbol_grid::sample_rate() for 4 samples per
+     *        symbol
+     *  \param span half length of the pulse in symbols, 2 to 32
+     *  \throws std::invalid_argument
      */
     explicit burst_modulator(double sample_rate, size_t span = 10);
 
-    /*! \brief Begin a transmission; one under way is dropped.
-     *  \throws std::invalid_argument for an unknown mode, options it does not allow, or a
-     *  symbol rate that does not divide the sample rate.
+    /*! \brief Start a transmission; a current one is dropped.
+     *  \throws std::invalid_argument for an unknown mode, options it does not allow, or
+     *        a symbol rate that does not divide the sample rate
      */
     void start(const mode& m, pull source, tx_options options = {});
     //! The same from a description, which must outlive the transmission.
     void start(const description& d, pull source, tx_options options = {});
 
-    //! Write the next at most \p n samples; fewer only if the transmission ends with
-    //! them.
+    //! Write at most \p n samples; fewer only at the end of the transmission.
     size_t produce(std::complex<float>* out, size_t n);
 
     //! True between start() and the last sample, pulse tail included.
@@ -99,14 +96,14 @@ private:
     bool d_active = false;
     pull d_pull;
     std::unique_ptr<transmitter> d_tx;
-    // One branch per sample phase; aligned, because VOLK 2.5 loads taps as aligned memory
-    // in its unaligned kernels too.
+    // One branch per sample phase. Aligned, as VOLK 2.5 loads taps as aligned memory also
+    // in its unaligned kernels.
     std::vector<volk::vector<float>> d_taps;
-    // The window and the symbols waiting behind it.
+    // The window and the symbols waiting after it.
     volk::vector<std::complex<float>> d_symbols;
-    size_t d_window = 0;   // begin of the window in d_symbols
+    size_t d_window = 0;   // start of the window in d_symbols
     size_t d_phase = 0;    // sample within the symbol
-    uint64_t d_length = 0; // samples in all, once that is known
+    uint64_t d_length = 0; // total samples, once known
     uint64_t d_produced = 0;
 };
 

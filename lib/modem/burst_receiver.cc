@@ -22,44 +22,43 @@ namespace gr::hf::kernel {
 
 namespace {
 
-/* Work is done whenever the sample count reaches a multiple of this, so that the events, with
- * the count at which they are raised, do not depend on the chunks. */
+/* Work is done each time the sample count reaches a multiple of this. So events, and the
+ * count at which they are raised, do not depend on the chunks. */
 constexpr double quantum_s = 0.005;
 
-// A sample beyond this is damage, not level; its square must stay a finite float.
+// Larger samples are corrupt; the square must stay a finite float.
 constexpr float largest_sample = 1e12f;
 
-// More than this share of a sample missing: what is left of it is of no use to the canceller.
+// Above this missing share a sample is of no use to the canceller.
 constexpr float mostly = 0.5f;
 
-constexpr size_t max_events = 4096; // if nobody polls, the oldest go
+constexpr size_t max_events = 4096; // without polling, the oldest are dropped
 
-/* A preamble seen during a transmission takes over if that transmission was not there any more
- * when it came: the last symbol at which it was certainly there may lie so far behind. */
+/* A preamble during a transmission takes over if that transmission had already ended. Its
+ * last symbol with a certain signal may be this long before the preamble. */
 constexpr double present_within_s = 0.25;
 
-/* How far behind the block with a damaged end-of-message marker the signal must be seen to
- * tell that the message goes on; trackers need a moment to see that it does not. */
+/* Time after the block with a damaged end-of-message marker at which a signal proves that
+ * the message goes on. Trackers need a moment to notice an end. */
 constexpr double signal_went_on_s = 0.6;
 
-// Silence for so long after such a block, twice what trackers need to see it, is no fade: that was the
-// marker.
+// Silence this long after such a block is the end, no fade. Twice the time that trackers
+// need to notice.
 constexpr double silent_after_marker_s = 1.5;
 
-/* How far the search falls behind, before what it need not look at is left out: beginning
- * anew at another place has a cost. */
+/* Lag of the search at which it skips ahead: restarting elsewhere has a cost. */
 constexpr double idle_search_s = 0.5;
 
-// A signal that ends so long before the next one was lost, not preempted.
+// A signal that ends this long before the next one was lost, not preempted.
 constexpr double gap_s = 0.25;
 
-// A following preamble may begin at once; the search's own filter reaches back, samples.
+// The next preamble may start at once, and the search's own filter reaches back, samples.
 constexpr int64_t search_reach = 4 * symbol_grid::samples_per_symbol;
 
-// What a preamble that was found is read from begins so far before its first symbol at most.
+// Most samples before the first symbol of a found preamble that are needed to read it.
 constexpr int64_t needed_before = 1024 * symbol_grid::samples_per_symbol;
 
-// A symbol ends half of one after its centre.
+// A symbol ends half a symbol after its centre.
 constexpr double half_symbol = symbol_grid::samples_per_symbol / 2.0;
 
 symbol_grid grid_of(const listened_families& families)
@@ -108,7 +107,7 @@ public:
     const symbol_grid d_grid;
 
 private:
-    struct ending { // an end event held back until it is past on the air
+    struct ending { // an end event, held until it is past on the air
         rx_end what;
         int64_t sample;
     };
@@ -130,7 +129,7 @@ private:
     void forget();
 
     rx_options d_options;
-    bool d_details = false; // are wanted
+    bool d_details = false; // wanted
     uint64_t d_quantum;     // samples
     sample_buffer d_in;
     impulse_blanker d_blanker;
@@ -143,10 +142,10 @@ private:
     int64_t d_judged_after = 0;              // samples
     message_parser d_parser;
     uint64_t d_block = 0;
-    bool d_given = false;        // a block of the transmission
-    int64_t d_suspected_end = 0; // of the block in which the parser began to suspect
+    bool d_given = false;        // a block was delivered in this transmission
+    int64_t d_suspected_end = 0; // end of the block in which the parser's suspicion began
     double d_snr = 0;
-    std::vector<rx_event> d_held; // blocks since the signal was there
+    std::vector<rx_event> d_held; // blocks since the signal was last present
     std::deque<rx_event> d_events;
 };
 
@@ -177,7 +176,7 @@ void burst_receiver::impl::work()
     forget();
 }
 
-// One step of whatever is going on; false: more samples are needed.
+// Do one step of any pending work; false if more samples are needed.
 bool burst_receiver::impl::step()
 {
     if (d_ending && d_ending->sample <= d_in.end()) {
@@ -190,9 +189,9 @@ bool burst_receiver::impl::step()
     return step_watch();
 }
 
-/* Whether the transmission that is followed was there when it was last looked at, so that
- * step_watch() would refuse every preamble that could be found by now: the search waits until there
- * is doubt, and then has the samples since. */
+/* True if the current transmission was present at the last look, so that step_watch()
+ * would refuse every preamble. The search then waits until there is doubt; the samples
+ * since are kept. */
 bool burst_receiver::impl::certainly_present()
 {
     if (!d_tracker->present())
@@ -205,8 +204,8 @@ bool burst_receiver::impl::certainly_present()
     return true;
 }
 
-/* Preambles are looked for whenever one could be there: the next transmission may not wait for
- * the end. */
+/* Search whenever a preamble is possible: the next transmission may not wait for the
+ * end. */
 bool burst_receiver::impl::step_watch()
 {
     if (!d_found && d_tracker && certainly_present())
@@ -259,7 +258,7 @@ void burst_receiver::impl::begin(acquired a)
     d_given = false;
     d_snr = a.snr_db;
     ++d_counters.starts;
-    // The rest of this preamble is not another one.
+    // Do not find the rest of this preamble as another one.
     d_watch.restart(static_cast<int64_t>(d_tracker->sample_of(0)));
     const auto first =
         static_cast<int64_t>(std::lround(d_tracker->sample_of(a.first_symbol)));
@@ -282,8 +281,8 @@ bool burst_receiver::impl::step_track()
     return true;
 }
 
-/* Whether the signal ended together with the block of what seemed to be a damaged end-of-message
- * marker. Blocks that end in a fade seem to have one too. */
+/* True if the signal ended with the block of an apparent damaged end-of-message marker.
+ * Blocks that end in a fade seem to have one too. */
 bool burst_receiver::impl::silent_after_marker() const
 {
     if (!d_parser.suspicious())
@@ -295,17 +294,17 @@ bool burst_receiver::impl::silent_after_marker() const
            d_tracker->sample_of(d_suspected_end + d_grid.symbols(silent_after_marker_s));
 }
 
-// The end of a transmission without its marker.
+// End of a transmission without its marker.
 void burst_receiver::impl::give_up(rx_end_reason reason, double air_end)
 {
     rx_octets rest;
     if (const auto marker = d_parser.finish(rest.octets); marker && d_held.empty()) {
-        // A damaged marker, and nothing after it: the end of its block.
+        // A damaged marker with nothing after it: it was the end of its block.
         end_with_marker(*marker);
         return;
     }
     if (!d_held.empty()) {
-        // The parser was so far behind; all else that it gave since the signal went is noise.
+        // The parser held this much; everything after the signal ended is noise.
         rest.octets = std::get<rx_octets>(d_held.front().what).octets;
         rest.octets.resize(d_given ? std::min<size_t>(rest.octets.size(), eom_bits / 8)
                                    : 0);
@@ -336,7 +335,7 @@ void burst_receiver::impl::block(const received_block& b)
         d_suspected_end = block_end;
     const auto first = static_cast<int64_t>(d.block_begin(d_block));
     const double begin = d_tracker->sample_of(first);
-    // Since before this block, or there never was any: something else looked like a preamble.
+    // No signal since before this block, or never: it only looked like a preamble.
     const bool away = d_tracker->last_good_symbol() <= first || !d_tracker->heard();
     ++d_block;
     ++d_counters.blocks;
@@ -344,7 +343,7 @@ void burst_receiver::impl::block(const received_block& b)
         !marker && d_options.max_blocks > 0 && d_block >= d_options.max_blocks;
     if (limit)
         d_parser.flush(e.octets);
-    // Nobody knows yet whether what was made of a block without a signal has a place.
+    // A block without a signal may be noise, so hold it.
     const bool hold = away && !marker && !limit && !d_options.give_noise;
     if (!hold)
         raise_held();
@@ -368,7 +367,7 @@ void burst_receiver::impl::block(const received_block& b)
     }
 }
 
-// \p marker: bits of the message up to and with it.
+// \p marker is the number of message bits up to the end of the marker.
 void burst_receiver::impl::end_with_marker(uint64_t marker)
 {
     // The transmission ends with the block that holds the last flush bit.
@@ -382,7 +381,8 @@ void burst_receiver::impl::end_with_marker(uint64_t marker)
     forget_preambles_before(static_cast<int64_t>(air_end));
 }
 
-// \p air_end: input sample at which the last symbol ends, half a symbol after its centre.
+// \p air_end is the input sample at which the last symbol ends, half a symbol after its
+// centre.
 void burst_receiver::impl::end(rx_end_reason reason, double air_end)
 {
     const station_time t = from_seconds(air_end / d_grid.sample_rate());
@@ -390,7 +390,7 @@ void burst_receiver::impl::end(rx_end_reason reason, double air_end)
     d_ending = ending{ rx_end{ reason, t }, static_cast<int64_t>(std::lround(air_end)) };
 }
 
-// What was taken for a preamble in a transmission that has ended well was none.
+// Preambles found within a transmission that has ended well were false.
 void burst_receiver::impl::forget_preambles_before(int64_t sample)
 {
     sample -= search_reach;

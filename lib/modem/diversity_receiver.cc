@@ -11,7 +11,8 @@ namespace gr::hf::kernel {
 
 namespace {
 
-// The two are given samples in turns, so that neither waits longer than this for the other.
+// The receivers get samples in turns of this length, so that neither waits longer for the
+// other.
 constexpr double turn_s = 0.005;
 
 } // namespace
@@ -56,7 +57,7 @@ void diversity_receiver::take(size_t side, rx_event&& e)
     if (const auto* start = std::get_if<rx_start>(&e.what)) {
         const bool first = d_members == 0;
         if (!first && !(start->m == d_mode))
-            return; // another transmission: one at a time is told
+            return; // another transmission: only one at a time is reported
         d_member[side] = true;
         ++d_members;
         if (!first)
@@ -70,7 +71,7 @@ void diversity_receiver::take(size_t side, rx_event&& e)
             d_rest[side] = std::move(e); // no block: the end comes next
             return;
         }
-        // The two see a block begin up to so far apart.
+        // The two receivers may see the start of a block this far apart.
         if (e.sample < d_next)
             return;
         d_next = e.sample + grid().samples(diversity_link::pairs_within_s);
@@ -80,7 +81,7 @@ void diversity_receiver::take(size_t side, rx_event&& e)
         --d_members;
         auto rest = std::exchange(d_rest[side], std::nullopt);
         if (reason != rx_end_reason::eom && d_members > 0)
-            return; // the other goes on, and gives the rest too
+            return; // the other continues, and delivers the rest too
         if (rest)
             d_events.push_back(std::move(*rest));
         d_member = {};

@@ -16,30 +16,30 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Two antennas, or receivers, and one modem: each stream has a burst_receiver of its own,
- *         and what both hear is decoded together.
+/*! \brief One modem with two antennas or receivers: each stream has its own
+ *         burst_receiver, and transmissions received by both are decoded together.
  *
- * Each estimates its own channel and noise, so the soft bits of both are on one scale, that of
- * log-likelihood ratios, and their sum is what is known of a bit. Where the receiver iterates
- * between equaliser and decoder, the sum is decoded in every round, and what comes out goes back
- * to both: the sum of two that went astray by themselves would be worth less. Modes without
- * a code, those of 75 bit/s, and effort 0 decode by themselves; then the one that began first is
- * listened to.
+ * Each receiver estimates its own channel and noise. So the soft bits of both are
+ * log-likelihood ratios on one scale, and can be added. If the receiver iterates between
+ * equaliser and decoder, every round decodes the sum and feeds the result back to both.
+ * That is worth more than the sum of two receivers that went wrong separately. Uncoded
+ * modes, 75 bit/s and effort 0 decode separately; then the receiver that started first
+ * is used. See docs/receiver.md, "What each idea is worth".
  *
- * The events are those of one receiver. If one of the two hears nothing, or loses the signal,
- * the other goes on alone.
+ * The events are those of one receiver. If one receiver has no signal or loses it, the
+ * other continues alone.
  */
 class diversity_receiver
 {
 public:
     static constexpr size_t sides = diversity_link::sides;
 
-    //! As burst_receiver, whose exceptions it throws.
+    //! Options and exceptions as in burst_receiver.
     explicit diversity_receiver(const rx_options& options = rx_options{});
     diversity_receiver(const rx_options& options,
                        const std::vector<const family_reception*>& families);
 
-    /*! \brief Take \p n samples of each antenna, of the same time.
+    /*! \brief Take \p n samples of each antenna, received at the same time.
      *  \param a_erased, b_erased see burst_receiver::push()
      */
     void push(const std::complex<float>* a,
@@ -48,18 +48,18 @@ public:
               const float* a_erased = nullptr,
               const float* b_erased = nullptr);
 
-    //! The next event, in order; empty when there is none. Drain after each push().
+    //! The next event, in order; empty if there is none. Drain after each push().
     std::optional<rx_event> poll();
 
-    //! See burst_receiver::keep_details(); ratios are those that were decoded, of both.
+    //! See burst_receiver::keep_details(); the ratios are the decoded sum of both.
     void keep_details(bool wanted);
 
-    //! Blocks that were decoded from both antennas, and of those that can be, all.
+    //! Blocks decoded from both antennas, and all blocks for which that is possible.
     uint64_t joint_blocks() const { return d_link->joint(); }
     uint64_t blocks() const { return d_link->blocks(); }
 
     const symbol_grid& grid() const { return d_receivers[0]->grid(); }
-    //! Of one of the two.
+    //! Counters of one receiver.
     const rx_counters& counters(size_t side) const
     {
         return d_receivers[side]->counters();
@@ -72,13 +72,13 @@ private:
     std::array<std::unique_ptr<burst_receiver>, sides> d_receivers;
     std::deque<rx_event> d_events;
 
-    // The reception under way, as it is told.
-    std::array<bool, sides> d_member{}; // hears it
-    // What one that has lost it kept back in case a marker would follow.
+    // The current reception, as reported.
+    std::array<bool, sides> d_member{}; // receives it
+    // Octets held by a receiver that lost the signal, in case of a marker.
     std::array<std::optional<rx_event>, sides> d_rest;
     size_t d_members = 0;
     mode d_mode;
-    int64_t d_next = 0; // octets of blocks that begin earlier were told before
+    int64_t d_next = 0; // octets of earlier blocks were already reported
 };
 
 } // namespace gr::hf::kernel

@@ -39,7 +39,7 @@ half_duplex_modem::half_duplex_modem(modem_user& user, half_duplex_options optio
 
 station_time half_duplex_modem::time_of(int64_t sample) const
 {
-    // Whole seconds apart: the product would overflow after 11 days.
+    // Seconds and rest separately: the product would overflow after 11 days.
     const auto rate = std::llround(grid().sample_rate());
     return station_time(sample / rate * ns_per_second +
                         sample % rate * ns_per_second / rate);
@@ -84,7 +84,8 @@ half_duplex_modem::tx_span half_duplex_modem::run(const std::complex<float>* rx,
     return span;
 }
 
-// What is sent or received here is no news, nor what was before.
+// Our own transmission or a reception is not reported as a carrier, nor is anything
+// before.
 void half_duplex_modem::sense(const std::complex<float>* rx)
 {
     if (!rx || d_receiving) {

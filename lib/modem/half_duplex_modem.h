@@ -19,26 +19,26 @@ namespace gr::hf::kernel {
 //! Settings of a half-duplex modem.
 struct half_duplex_options {
     bool zero_interleaver = false; //!< see rx_options
-    int agc_blocks = 0;            //!< ahead of preambles that may have them, 0 to 7
+    int agc_blocks = 0;            //!< before preambles that allow them, 0 to 7
     int effort = 1;                //!< of the receiver, see rx_options
-    /*! \brief Station time at which the user gets its first tick, and may transmit, 0 to 60 s:
-     *         sound cards and radios lose what comes while their buffers fill. It hears from
-     *         the first sample on.
+    /*! \brief Station time of the user's first tick, and earliest transmission, 0 to
+     *         60 s. Sound cards and radios lose samples while their buffers fill. The
+     *         modem receives from the first sample on.
      */
     double start_delay_s = 0;
-    //! Bandwidth in which the modem sends and listens, kHz: see listened_for().
+    //! Bandwidth for sending and receiving, kHz, see listened_for().
     int bandwidth_khz = 3;
 };
 
-/*! \brief Modulator and receiver of one station behind one antenna.
+/*! \brief Modulator and receiver of one station with one antenna.
  *
- * One output sample for each input sample of the grid, in ticks of 10 ms. The receiver is off
- * while transmitting. Station time is the number of received samples.
+ * One output sample for each input sample of the grid, in ticks of 10 ms. The receiver
+ * is off while transmitting. Station time is the number of received samples.
  */
 class half_duplex_modem
 {
 public:
-    //! Where in a tick a transmission began and ended, as sample index within the tick.
+    //! Start and end of a transmission within a tick, as sample indices.
     struct tx_span {
         std::optional<size_t> first;
         std::optional<size_t> last;
@@ -49,15 +49,15 @@ public:
      */
     half_duplex_modem(modem_user& user, half_duplex_options options);
 
-    //! Of both streams.
+    //! Grid of both streams.
     const symbol_grid& grid() const { return d_receiver.grid(); }
-    //! Samples of a tick: 96 in 3 kHz.
+    //! Samples per tick: 96 in 3 kHz.
     size_t tick_samples() const { return d_tick; }
 
     /*! \brief Take tick_samples() samples from \p rx, write as many to \p tx.
-     *  \param erased null, or for each sample of \p rx the share, 0 to 1, that is missing
-     *  \throws std::invalid_argument if the user wants to transmit in a mode of another symbol
-     *  rate
+     *  \param erased null, or for each sample of \p rx the missing share, 0 to 1
+     *  \throws std::invalid_argument if the user wants to transmit in a mode of another
+     *        symbol rate
      */
     tx_span run(const std::complex<float>* rx,
                 std::complex<float>* tx,
@@ -66,15 +66,15 @@ public:
     //! Station time: received samples.
     station_time now() const { return time_of(static_cast<int64_t>(d_samples)); }
     bool transmitting() const { return d_modulator.active(); }
-    /*! \brief End the transmission with the next tick, without its end of message.
+    /*! \brief End the transmission with the next tick, without an end of message.
      *  \details For a radio that cannot send the rest: the receiver is on again at once.
      */
     void break_off() { d_break_off = transmitting(); }
-    /*! \brief What the channel was during the block that on_rx_octets was last called for;
-     *         without a profile: not known of that block.
+    /*! \brief The channel during the block of the last on_rx_octets(). Without a profile
+     *         it is unknown.
      */
     const channel_report& channel() const { return d_channel; }
-    //! The receiver's details of the same block, if keep_details() asked for them; else null.
+    //! The receiver's details of that block, if keep_details() asked for them; else null.
     const std::shared_ptr<const block_details>& details() const { return d_block; }
     //! See burst_receiver::keep_details().
     void keep_details(bool wanted) { d_receiver.keep_details(wanted); }
@@ -96,7 +96,7 @@ private:
     std::shared_ptr<const block_details> d_block;
     carrier_detector d_carrier;
     std::optional<bool> d_carrier_told;
-    uint64_t d_samples = 0;   // received so far
+    uint64_t d_samples = 0;   // received
     uint64_t d_tx_origin = 0; // station sample of the first sample of the transmission
 };
 
