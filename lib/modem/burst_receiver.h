@@ -95,7 +95,7 @@ struct rx_counters {
  * calls. Events lag the samples by the decoding delay. rx_end is never raised before its
  * air_end has been pushed.
  *
- *  \code
+ * \code
  *      burst_receiver rx(rx_options{});
  *      rx.push(samples, n);
  *      while (auto e = rx.poll()) { ... std::get_if<rx_octets>(&e->what) ... }

@@ -9,10 +9,10 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Bits of an interleaver block to numbers on the air.
+/*! \brief Encodes the bits of an interleaver block to the numbers on the air.
  *
- * Holds the state of the convolutional encoder, which in the serial-tone family runs on
- * through the blocks of a transmission. The description must outlive the object.
+ * Holds the state of the convolutional encoder. In the serial-tone family that state
+ * runs on through the blocks of a transmission. The description must outlive the object.
  */
 class block_encoder
 {
@@ -29,7 +29,7 @@ public:
 
     //! Coded bits of the last block, before the interleaver.
     const std::vector<uint8_t>& coded() const { return d_coded; }
-    //! The same in fetch order.
+    //! The same bits in fetch order.
     const std::vector<uint8_t>& fetched() const { return d_fetched; }
     //! Start of a transmission: encoder register to zero.
     void reset() { d_encoder.reset(); }

@@ -16,7 +16,7 @@ namespace gr::hf::kernel {
 
 const description& describe(const mode& m)
 {
-    // A table of constants that is filled in as it is used: all of it would be 40 MB.
+    // Filled in on use: the whole table would take 40 MB.
     static std::mutex mutex;
     static std::map<std::tuple<waveform_family, int, int, interleaver, int>,
                     std::unique_ptr<const description>>

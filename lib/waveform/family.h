@@ -31,57 +31,60 @@ struct link_facts {
     double preamble_db;
 };
 
-/*! \brief A family of waveforms: all that the rest of the program must know to use it.
+/*! \brief A family of waveforms, as the rest of the program uses it.
  *
- * A family is a folder of lib/waveform/families and one entry in registry.cc there; mode names,
- * descriptions and times follow from it.
+ * A family is a folder of lib/waveform/families and one entry in registry.cc there. Mode
+ * names, descriptions and times follow from that entry.
  */
 struct family {
     waveform_family id;
     link_facts link;
-    //! The standard that its mode names begin with: "4539".
+    //! The standard at the start of its mode names: "4539".
     const char* standard;
-    //! True if a mode name says the bandwidth: "5069-48k-240000S".
+    //! True if its mode names contain the bandwidth: "5069-48k-240000S".
     bool bandwidth_in_name;
-    //! Its mode names in words, for the message that refuses one.
+    //! Form of its mode names in words, for the error message.
     const char* forms;
-    //! Every mode of it that can be modulated.
+    //! Every mode that can be modulated.
     const std::vector<mode>& (*modes)();
-    //! What is on the air in one of its modes. \throws std::invalid_argument for others.
+    //! The description of a mode. \throws std::invalid_argument for modes of other
+    //! families.
     description (*describe)(const mode& m);
-    //! The preamble by the operator's choice; null: there is no choice.
+    //! The preamble for the operator's options; null: there are none.
     //! \throws std::invalid_argument for options that are not allowed.
     preamble_plan (*preamble)(const mode& m, const preamble_options& o);
-    /*! \brief How it is received in a bandwidth, Hz: null where it is not, or nowhere.
-     *  \details What it points to lives as long as the program.
+    /*! \brief The reception in a bandwidth, Hz. Null result: not in this bandwidth. Null
+     *         pointer: in none.
+     *  \details The result lives as long as the program.
      */
     const family_reception* (*reception)(int bandwidth_hz);
-    /*! \brief How its transmissions are joined in a bandwidth, Hz, after their preamble; null: by
-     *         what its ordinary reception has.
-     *  \details As above.
+    /*! \brief How to join transmissions after their preamble in a bandwidth, Hz. Null:
+     *         the ordinary reception does that.
+     *  \details The result lives as long as the program.
      */
     const family_reception* (*late_entry)(int bandwidth_hz);
 };
 
-//! Every family there is.
+//! All families.
 const std::vector<family>& families();
 
-/*! \brief What a receiver listens for in a bandwidth, Hz; empty if there is nothing.
- *  \param join also for what shows a transmission whose preamble was missed, where that costs time
- *  of its own
+/*! \brief The receptions to listen for in a bandwidth, Hz; empty if there are none.
+ *  \param join true: also those for joining a transmission whose preamble was missed, if
+ *        that costs extra time
  */
 std::vector<const family_reception*> receptions(int bandwidth_hz, bool join = true);
 
-/*! \brief The same in kHz, as users say it.
- *  \throws std::invalid_argument that names the bandwidths there are
+/*! \brief The same in kHz, as users give it.
+ *  \throws std::invalid_argument that lists the bandwidths
  */
 std::vector<const family_reception*> listened_for(int bandwidth_khz, bool join = true);
 
 //! The family of mode \p m.
 const family& family_of(const mode& m);
 
-/*! \brief The preamble of mode \p m as the operator chose it; the description has the usual one.
- *  \throws std::invalid_argument for options that the family does not allow.
+/*! \brief The preamble of mode \p m with the operator's options; the description has the
+ *         usual one.
+ *  \throws std::invalid_argument for options that the family does not allow
  */
 preamble_plan preamble_of(const mode& m, const preamble_options& o);
 

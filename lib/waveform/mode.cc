@@ -32,7 +32,7 @@ std::vector<mode> make_all()
     return all;
 }
 
-// A user's text in a message: bounded and printable.
+// A user's text for a message: shortened and printable.
 std::string quoted(const std::string& text)
 {
     std::string s = "\"";
@@ -55,13 +55,13 @@ bool begins_with(const std::string& text, const std::string& lead)
     return text.compare(0, lead.size(), lead) == 0;
 }
 
-//! The name of a mode, and how much of it says the bandwidth and the rate.
+//! The name of a mode, its part up to the bandwidth, and its part up to the rate.
 struct spelling {
     mode m;
     std::string prefix, head, name;
 };
 
-// Made once: parsing is done for each message that names a mode.
+// Made once, as each message that names a mode is parsed.
 const std::vector<spelling>& spellings()
 {
     static const auto all = [] {
@@ -74,8 +74,8 @@ const std::vector<spelling>& spellings()
     return all;
 }
 
-/* What goes with the beginning of a refused name, if that is known: the interleavers of its
- * rate, since most mistakes are there, or the rates of its bandwidth. */
+/* Hints for the start of a refused name: the interleavers of its rate, where most
+ * mistakes are, or the rates of its bandwidth. */
 std::string what_goes_with(const std::string& text)
 {
     std::set<int> rates;

@@ -13,149 +13,154 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Known symbols by which a receiver finds a preamble, wherever it begins to listen. */
+/*! \brief Known symbols by which a receiver finds a preamble. It may start listening anywhere.
+ */
 struct search_pattern {
-    std::vector<std::complex<float>> symbols; //!< in a row; 0 where unknown
-    /*! \brief Score from which on it may be a preamble: power of the correlation over the number
-     *         of known symbols and the mean power in the window.
-     *  \details On noise of any level exponentially distributed with mean 1; at most the number
-     *  of known symbols. What follows must confirm it.
+    std::vector<std::complex<float>> symbols; //!< contiguous; 0 where unknown
+    /*! \brief Score of a candidate: power of the correlation, over the number of known
+     *         symbols and the mean power in the window.
+     *  \details On noise of any level the score is exponentially distributed with mean
+     *  1. Its maximum is the number of known symbols. The symbols after the pattern must
+     *  confirm a candidate.
      */
     float threshold = 0;
-    //! Symbols behind a peak within which a higher one may follow: of its own side peaks.
+    //! Symbols after a peak within which a higher one may follow, if this was only a side
+    //! peak.
     size_t hold = 0;
-    //! Between the carrier offsets that are tried, Hz.
+    //! Step between the carrier offsets tried, Hz.
     double step_hz = 0;
-    //! Symbols after which the same preamble repeats it; 0: it comes once.
+    //! Symbols after which the same preamble repeats the pattern; 0: no repetition.
     size_t repeats_after = 0;
-    /*! \brief It resembles itself at other delays, as cyclic probes do: paths are then told from
-     *         side peaks with more care, and both halves of it must be there.
+    /*! \brief The pattern resembles itself at other delays, as cyclic probes do. Then
+     *         paths are separated from side peaks with more care, and both halves of the
+     *         pattern must be present.
      */
     bool periodic = false;
-    /*! \brief It resembles itself at an offset so many Hz lower or higher, and another delay; 0: at none
-     *         that matters.
+    /*! \brief Offset in Hz, lower or higher, at which the pattern resembles itself at
+     *         another delay. 0: no offset that matters.
      */
     double resembles_hz = 0;
-    /*! \brief Patterns of a family with the same number here, not 0, stand for readings of one
-     *         preamble that resemble each other: of those at one place the best is looked at.
+    /*! \brief Patterns of a family with the same number here, except 0, are readings of
+     *         one preamble that resemble each other. Of candidates at one place only the
+     *         best is examined.
      */
     int contest = 0;
-    //! Where that place is, symbols behind the first one: the same for all of a contest.
+    //! That place, in symbols after the first; the same for all patterns of a contest.
     size_t place = 0;
-    /*! \brief Time over which it is looked for at first, s: stretches so long, their amplitudes
-     *         added without phases, tell most places where there is nothing. 0: as a whole at once.
+    /*! \brief Length of the stretches of the first look, s. Their amplitudes, added
+     *         without phases, exclude most empty places. 0: no first look.
      */
     double first_look_s = 0;
 };
 
-/*! \brief A stretch of the preamble that is read as a whole: from a search pattern on.
- *  \details The fixed symbols at its begin tell the channel; through it each word is matched
- *  with all that it may be.
+/*! \brief A stretch of the preamble that is read as a whole, from a search pattern on.
+ *  \details The fixed symbols at its start give the channel. Each word is matched
+ *  through this channel, with all its alternatives.
  */
 struct preamble_stretch {
-    //! Symbols at one place, and what they may be.
+    //! Symbols at one place, and their possible values.
     struct word {
-        size_t begin = 0; //!< first symbol, counted from the begin of the stretch
+        size_t begin = 0; //!< first symbol, counted from the start of the stretch
         std::vector<std::vector<std::complex<float>>> alternatives; //!< all of one length
     };
     size_t symbols = 0; //!< length
-    size_t step = 0; //!< where it repeats, from one to the next; 0: the next one follows
+    size_t step = 0;    //!< symbols from one repetition to the next; 0: symbols
     std::vector<std::complex<float>> fixed; //!< from its first symbol on; 0 where unknown
     std::vector<word> words;
-    //! What came before the stretch read last is of no use any more, preamble_meaning::symbols_seen
-    //! being counted from within it.
+    //! Earlier stretches are useless: preamble_meaning::symbols_seen counts from within
+    //! the last one.
     bool alone = false;
 };
 
-//! What was received of a preamble_stretch.
+//! Measurements on a preamble_stretch.
 struct preamble_evidence {
-    /*! \brief [word][alternative]: sum of the conjugated symbols times the received ones, after
-     *         the channel's matched filter. The right one gives gain * length, with a phase that
-     *         is the channel's change since the fixed symbols.
+    /*! \brief [word][alternative]: sum of the conjugated symbols times the received ones,
+     *         after the channel's matched filter. The right alternative gives gain *
+     *         length. Its phase is the channel's change since the fixed symbols.
      */
     std::vector<std::vector<std::complex<float>>> match;
     float noise = 1; //!< variance of a half-symbol row; of a match: length * noise * gain
-    //! The same as the fixed symbols leave it, and as the words do: noise is the greater.
+    //! Noise by the residual of the fixed symbols, and by that of the words; noise is the
+    //! greater.
     float noise_of_fixed = 1, noise_of_words = 1;
     float gain = 0;  //!< energy of a symbol through the channel: Es / N0 is gain / noise
-    float score = 0; //!< the search's, see search_pattern
+    float score = 0; //!< score of the search, see search_pattern
 };
 
-//! A mode that a transmission may be in, where nothing that was read says it.
+//! A possible mode of a transmission, if its preamble did not tell the mode.
 struct possible_mode {
     mode m;
     const reception_plan* plan = nullptr; //!< outlives the receiver
-    unsigned bits = 0;                    //!< of its alphabet
+    unsigned bits = 0;                    //!< bits of its alphabet
     size_t frames_per_block = 0;
 };
 
-//! What a preamble turned out to announce.
+//! The meaning of a preamble.
 struct preamble_meaning {
     const description* waveform = nullptr; //!< what is on the air; outlives the receiver
     const reception_plan* plan = nullptr;  //!< how to follow it; outlives the receiver
-    size_t symbols_to_data = 0;            //!< from the begin of the stretch last read
+    size_t symbols_to_data = 0;            //!< from the start of the stretch last read
     size_t symbols_seen = 0; //!< of the preamble, from the first stretch read on
-    /*! \brief The known points that end where the data begin; empty: those of the
-     *         description, as sent without options.
+    /*! \brief Known points up to the start of the data. Empty: those of the description,
+     *         as sent without options.
      */
     std::vector<std::complex<float>> preamble = {};
-    /*! \brief Null, or modes with the frames of \c waveform, of which one is on the air: which, shows
-     *         in what can be decoded. Blocks of all begin where the data begin.
+    /*! \brief Null, or the modes with the frames of \c waveform. The decoded data show
+     *         which one is on the air. Blocks of all modes start where the data start.
      */
     const std::vector<possible_mode>* may_be = nullptr; //!< outlives the receiver
-    bool joined = false; //!< it was no preamble, and data came before
+    bool joined = false; //!< joined without a preamble, during the data
 };
 
 /*! \brief Reads one preamble of a family, stretch by stretch.
- *  \details The receiver finds the channel on the fixed symbols and hands in what it matched;
- *  what that means is the family's.
+ *  \details The receiver finds the channel on the fixed symbols and matches the words.
+ *  The family interprets the matches.
  */
 class preamble_reader
 {
 public:
     enum class verdict {
-        more,      //!< cannot tell yet: the next stretch, please
-        maybe,     //!< meaning() if the next stretch turns out to be none
-        as_before, //!< it was none: what maybe said is right
+        more,      //!< undecided: wants the next stretch
+        maybe,     //!< meaning() is right if the next stretch is not a stretch
+        as_before, //!< no stretch: the last maybe is right
         found,     //!< meaning() is right
-        rejected   //!< this is no preamble of the family
+        rejected   //!< no preamble of the family
     };
     virtual ~preamble_reader() = default;
 
-    //! What to receive, the same every time.
+    //! The stretch to receive, the same every time.
     virtual const preamble_stretch& stretch() const = 0;
     //! The next stretch was received.
     virtual verdict read(const preamble_evidence& e) = 0;
-    //! The same, but of its fixed symbols nothing was there.
+    //! The next stretch was received, but its fixed symbols are missing.
     virtual verdict read_nothing() { return verdict::rejected; }
-    //! What is announced; after maybe or found.
+    //! The meaning; after maybe or found.
     virtual preamble_meaning meaning() const = 0;
 };
 
-//! What both ends have to agree on beforehand since no preamble says it.
+//! Agreements between both ends that no preamble signals.
 struct reading_options {
-    bool zero_interleaver =
-        false; //!< a mode that stands for two means the zero interleaver
+    bool zero_interleaver = false; //!< an ambiguous mode means the zero interleaver
 };
 
-/*! \brief All that a receiver needs of a family to find and read its transmissions.
+/*! \brief All that a receiver needs to find and read transmissions of a family.
  *
- * A receiver listens for some of these at once, all of one symbol rate.
+ * A receiver listens for several of these at once, all of one symbol rate.
  */
 struct family_reception {
     double symbol_rate_bd = 2400;
     std::vector<search_pattern> patterns;
     synchroniser_plan synchroniser;
-    /*! \brief 0: patterns are looked for everywhere. Else they come again and again, and are looked
-     *         for only where they begin in the first look_s of every look_every_s.
+    /*! \brief 0: search for patterns everywhere. Else they repeat, and are only searched
+     *         for where they start in the first look_s of every look_every_s.
      */
     double look_every_s = 0, look_s = 0;
-    /*! \brief A reader of the preamble at which patterns[\p pattern] was found. */
+    /*! \brief Makes a reader of the preamble at which patterns[\p pattern] was found. */
     std::function<std::unique_ptr<preamble_reader>(size_t pattern,
                                                    const reading_options& options)>
         reader;
-    /*! \brief Times after which its preamble or scrambler repeats itself, s: to whoever looks for
-     *         carriers such a signal consists of lines.
+    /*! \brief Periods of its preamble or scrambler, s. To the carrier search such a
+     *         signal looks like lines.
      */
     std::vector<double> periods_s;
 };

@@ -12,7 +12,7 @@ namespace gr::hf::kernel {
 
 namespace {
 
-// The preamble of the description, if the operator wants no other.
+// The preamble of the description, unless the operator wants another.
 preamble_plan plan_of(const description& d, const preamble_options& o)
 {
     if (!(o == preamble_options{}))
@@ -46,7 +46,7 @@ transmitter::transmitter(const description& d, tx_options options)
 
 size_t transmitter::octets_wanted() const
 {
-    // Fewer than 8 bits can be left over from the block before.
+    // Fewer than 8 bits can remain from the previous block.
     return d_phase == phase::want ? (d_d.input_bits - d_bits.size() + 7) / 8 : 0;
 }
 
@@ -95,7 +95,7 @@ void transmitter::next_block()
     d_phase = phase::block;
 }
 
-// The last probe, sent on: it is periodic, and so is what follows it.
+// Continues the last probe, which is periodic.
 void transmitter::begin_tail()
 {
     d_phase = d_options.eot ? phase::tail : phase::done;
@@ -149,7 +149,8 @@ size_t transmitter::produce(tx_symbol* out, size_t n)
             if (d_next_tail == d_tail.size())
                 d_phase = phase::done;
         } else {
-            // A reinserted preamble lies between the end of the block before and this one.
+            // A reinserted preamble lies between the end of the previous block and this
+            // one.
             out[made++] = body_symbol(d_produced++ - d_head);
             if (d_produced == d_head + d_d.block_end(d_block)) {
                 ++d_block;

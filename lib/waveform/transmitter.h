@@ -21,54 +21,55 @@ struct tx_symbol {
     symbol_kind kind = symbol_kind::data;
 };
 
-/*! \brief Octets to symbols, pulled block by block.
+/*! \brief Converts octets to symbols, block by block on demand.
  *
- *     transmitter tx(mode::parse("4539-600S"));
- *     while (!tx.done()) {
- *         if (size_t n = tx.octets_wanted())
- *             tx.give(p, ..., last);       // at most n octets
- *         size_t got = tx.produce(symbols, room);
- *     }
+ *      transmitter tx(mode::parse("4539-600S"));
+ *      while (!tx.done()) {
+ *          if (size_t n = tx.octets_wanted())
+ *              tx.give(p, ..., last);    // at most n octets
+ *          size_t got = tx.produce(symbols, room);
+ *      }
  *
- * The octets of a block are wanted when every symbol before it, a reinserted preamble not
- * counted, has been produced: as late as possible. The wish is exact: just so many octets
- * as fill the block's bits (a block of 75 bit/s with the short interleaver has 45 bits;
- * it asks for 6, 6, 5, 6, 6, 5, ... octets, and bits left over go into the next block).
+ * It asks for the octets of a block as late as possible: when every symbol before the
+ * block has been produced, except for a reinserted preamble. It asks for exactly the
+ * octets that fill the block's bits. A block of 75 bit/s with the short interleaver has
+ * 45 bits, so it asks for 6, 6, 5, 6, 6, 5, ... octets. Surplus bits go into the next
+ * block.
  *
- * After the last octet come the end-of-message marker, the flush bits of the family and
- * zeros up to the end of the block that holds the last of them (in the uncoded and the
- * zero-interleaver modes too, which the standard permits); then, if it is asked for, the
- * end-of-transmission continuation of the last probe. The first bit of an octet is
- * its least significant.
+ * After the last octet follow the end-of-message marker, the flush bits of the family,
+ * and zeros up to the end of the block. That is also done in the uncoded and the
+ * zero-interleaver modes, as the standard permits. Then follows, on request, the
+ * end-of-transmission continuation of the last probe. The first bit of an octet is its
+ * least significant.
  */
 class transmitter
 {
 public:
     //! \throws std::invalid_argument for an unknown mode or options that it does not
-    //! allow.
+    //! allow
     explicit transmitter(const mode& m, tx_options options = {});
     /*! \brief The same from a description, which must outlive it.
-     *  \throws std::invalid_argument for options that it does not allow.
+     *  \throws std::invalid_argument for options that it does not allow
      */
     explicit transmitter(const description& d, tx_options options = {});
 
-    //! Octets that must be given before produce() can go on; 0: none now.
+    //! Octets to give before produce() can continue; 0: none now.
     size_t octets_wanted() const;
-    /*! \brief The symbol at which the wanted (or, if none are wanted, the current) block
-     *         begins, counted from the first symbol of the transmission, AGC included.
+    /*! \brief First symbol of the wanted block, or of the current block if none is
+     *         wanted. Counted from the first symbol of the transmission, AGC included.
      */
     uint64_t block_symbol() const;
-    /*! \brief Answer octets_wanted().
-     *  \details More than octets_wanted() octets are cut off. Fewer, or \p last, end the
-     *  message. Ignored if nothing is wanted.
+    /*! \brief Give the octets that octets_wanted() asks for.
+     *  \details Surplus octets are cut off. Fewer octets, or \p last, end the message.
+     *  Ignored if nothing is wanted.
      */
     void give(const uint8_t* octets, size_t n, bool last);
 
-    //! Write at most \p n symbols; stops early where octets are wanted or at the end.
+    //! Write at most \p n symbols; stops early if octets are wanted, and at the end.
     size_t produce(tx_symbol* out, size_t n);
-    //! Everything has been produced.
+    //! True once everything has been produced.
     bool done() const { return d_phase == phase::done; }
-    //! Symbols produced so far.
+    //! Number of symbols produced.
     uint64_t produced() const { return d_produced; }
 
     const description& waveform() const { return d_d; }

@@ -114,7 +114,7 @@ std::vector<point> qam256()
 
 double constellation::mean_power() const
 {
-    // The scrambler spreads every label evenly over all points of a ring or a QAM set.
+    // Scrambling spreads every label evenly over all points of a ring or a QAM set.
     double sum = 0;
     for (const auto& p : points)
         sum += std::norm(std::complex<double>(p));

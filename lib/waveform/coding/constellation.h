@@ -9,7 +9,7 @@
 
 namespace gr::hf::kernel {
 
-//! How a scrambling value changes a data symbol's number.
+//! How a scrambling value changes the number of a data symbol.
 enum class scrambling {
     add_mod_8,   //!< PSK: number = (number + value) mod 8
     exclusive_or //!< QAM: number = number xor value
@@ -17,14 +17,14 @@ enum class scrambling {
 
 /*! \brief The alphabet of the data symbols of one mode.
  *
- * Three steps lead from bits to the air: \c bits bits, first fetched bit most
- * significant, form a *label*; the label selects a *symbol number* (label_to_number,
- * Gray-like coding); the scrambler turns that into the number which is sent, an index
- * into \c points.
+ * Bits get on the air in three steps:
+ * - \c bits bits, the first fetched bit most significant, form a *label*.
+ * - The label selects a *symbol number* (label_to_number, Gray-like coding).
+ * - The scrambler turns the symbol number into the number sent, an index into \c points.
  *
- * PSK always sends one of eight phases: QPSK and BPSK use 8 points and fill them by
- * scrambling. In the 75 bit/s mode the number selects a Walsh word instead of a point
- * (see description::words) and each chip of the word is scrambled.
+ * PSK always sends one of eight phases: QPSK and BPSK have 8 points and use all of them
+ * by scrambling. In the 75 bit/s mode the number selects a Walsh word instead of a point
+ * (see description::words), and each chip of the word is scrambled.
  */
 struct constellation {
     unsigned bits = 0; //!< bits per channel symbol, 1 to 6, or 8
@@ -44,31 +44,32 @@ struct constellation {
     {
         return points[scramble(label, s)];
     }
-    //! Mean power of the points that random bits visit.
+    //! Mean power of the points for random bits.
     double mean_power() const;
 };
 
 //! exp(j*pi*k/4) for k = 0..7: the alphabet of all known symbols.
 const std::vector<std::complex<float>>& psk8_points();
 
-/*! \brief Serial tone: 8PSK points, labels through the modified Gray decoder (110C
- *         5.3.2.3.3), numbers spread evenly round the circle.
- *  \param bits 1, 2 or 3 per symbol.
+/*! \brief Serial tone: 8PSK points. Labels pass the modified Gray decoder (110C
+ *         5.3.2.3.3), and numbers are evenly spaced on the circle.
+ *  \param bits 1, 2 or 3 per symbol
  */
 constellation serial_tone_psk(unsigned bits);
 
-//! Serial tone, 75 bit/s: labels of 2 bits to the Walsh words 0 to 3
-//! (110C 5.3.2.3.7.2.2).
+//! Serial tone, 75 bit/s: labels of 2 bits select the Walsh words 0 to 3 (110C
+//! 5.3.2.3.7.2.2).
 constellation serial_tone_walsh();
 
-/*! \brief High rate and wideband: BPSK, QPSK or 8PSK on 8PSK points, labels by the transcoding
- *         tables (110C C.5.1.2, D.5.1.2).
- *  \param bits 1, 2 or 3 per symbol.
+/*! \brief High rate and wideband: BPSK, QPSK or 8PSK on 8PSK points. Labels pass the
+ *         transcoding tables (110C C.5.1.2, D.5.1.2).
+ *  \param bits 1, 2 or 3 per symbol
  */
 constellation transcoded_psk(unsigned bits);
-/*! \brief High rate and wideband: QAM, the label is the number (110C C.5.1.3, D.5.1.2).
- *  \param bits 4, 5, 6 or 8 (wideband only) per symbol.
- *  \throws std::invalid_argument for other values.
+/*! \brief High rate and wideband: QAM, in which the label is the number (110C C.5.1.3,
+ *         D.5.1.2).
+ *  \param bits 4, 5, 6 or 8 (wideband only) per symbol
+ *  \throws std::invalid_argument for other values
  */
 constellation qam(unsigned bits);
 

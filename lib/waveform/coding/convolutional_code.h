@@ -8,19 +8,19 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Rate 1/2 convolutional code of constraint length K, and what is made of its
- * pairs.
+/*! \brief Rate 1/2 convolutional code of constraint length K, with repetition and
+ *         puncturing.
  *
- * Masks have the newest bit at position K-1 and the oldest at 0:
- * state = (state >> 1) | (bit << (K-1)). Each input bit gives the pair T1, T2, T1 first.
+ * Masks have the newest bit at position K-1 and the oldest at 0: state = (state >> 1) |
+ * (bit << (K-1)). Each input bit gives the pair T1, T2, T1 first.
  */
 struct code_plan {
-    bool coded = false;             //!< false: bits go to the symbols as they are
+    bool coded = false;             //!< false: bits go to the symbols uncoded
     unsigned constraint_length = 7; //!< K
     uint32_t t1 = 0133;             //!< mask of T1: x^6+x^4+x^3+x+1 (110C 5.3.2.3.2)
     uint32_t t2 = 0171;             //!< mask of T2: x^6+x^5+x^4+x^3+1
-    bool tail_biting = false; //!< true: each block by itself; false: runs through blocks
-    unsigned repetition = 1;  //!< each pair is sent so often: T1 T2 T1 T2 ...
+    bool tail_biting = false; //!< true: each block separately; false: runs through blocks
+    unsigned repetition = 1;  //!< times each pair is sent: T1 T2 T1 T2 ...
     std::vector<uint8_t>
         puncture; //!< cyclic keep-mask over T1 T2 T1 T2 ...; empty: keep all
 
@@ -39,10 +39,10 @@ class convolutional_encoder
 public:
     explicit convolutional_encoder(code_plan plan);
 
-    /*! \brief Encode \p n input bits and append all of the result to \p out.
-     *  \details A tail-biting plan takes the whole block at once: pair k has input bit
-     *  (k+K-1) mod n as newest and k as oldest bit; n must be at least K-1. Other plans
-     * carry the register over to the next call.
+    /*! \brief Encode \p n input bits and append the whole result to \p out.
+     *  \details A tail-biting plan takes the whole block at once. Pair k then has input
+     *  bit (k+K-1) mod n as newest and k as oldest bit; n must be at least K-1. Other
+     *  plans carry the register over to the next call.
      */
     void encode(const uint8_t* bits, size_t n, std::vector<uint8_t>& out);
 

@@ -34,7 +34,7 @@ permutation matrix_interleaver(size_t rows, size_t cols, size_t row_step, size_t
                                     std::to_string(row_step) +
                                     ": dimensions must be positive and the step must "
                                     "share no factor with the rows");
-    // Load: which bit is at row r, column c.
+    // Load the bit for row r, column c.
     std::vector<uint32_t> matrix(rows * cols);
     uint32_t bit = 0;
     for (size_t c = 0; c < cols; ++c) {

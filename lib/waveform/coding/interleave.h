@@ -9,12 +9,13 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief An interleaver as a permutation: entry n is the index of the coded bit that is
- *         fetched as the nth.
+/*! \brief An interleaver as a permutation: entry n is the index of the coded bit fetched
+ *         as the nth.
  *
  * Transmitter: fetched[n] = coded[p[n]]. Receiver: coded[p[n]] = received[n].
  *
- * A wideband block has up to 2.2 million bits: what a formula gives is computed, not kept.
+ * A wideband block has up to 2.2 million bits. So entries are computed if there is a
+ * formula.
  */
 class permutation
 {
@@ -36,22 +37,23 @@ public:
     }
 
 private:
-    std::vector<uint32_t> d_table; // empty: the formula holds
+    std::vector<uint32_t> d_table; // empty: use the formula
     uint64_t d_size = 0, d_step = 1;
 };
 
 /*! \brief Serial tone: matrix of \p rows x \p cols (110C 5.3.2.3.3).
  *
- * Loading column by column, the row advancing by \p row_step modulo \p rows; fetching
- * along diagonals: next row, column reduced by \p col_step. \throws std::invalid_argument
- * if a dimension is 0 or row_step shares a factor with rows.
+ * Loads column by column; the row advances by \p row_step modulo \p rows. Fetches along
+ * diagonals: next row, column reduced by \p col_step.
+ *  \throws std::invalid_argument if a dimension is 0 or row_step shares a factor with
+ *        rows
  */
 permutation
 matrix_interleaver(size_t rows, size_t cols, size_t row_step, size_t col_step);
 
-/*! \brief High rate and wideband: coded bit n goes to location n*increment mod size,
- * fetched in order of location (110C C.5.3.3). \throws std::invalid_argument if \p size
- * is 0 or shares a factor with \p increment.
+/*! \brief High rate and wideband: coded bit n goes to location n*increment mod size.
+ *         Fetched in order of location (110C C.5.3.3).
+ *  \throws std::invalid_argument if \p size is 0 or shares a factor with \p increment
  */
 permutation stride_interleaver(size_t size, size_t increment);
 
