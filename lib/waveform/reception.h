@@ -13,7 +13,7 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Known symbols by which a receiver finds a preamble. It may start listening anywhere.
+/*! Known symbols by which a receiver finds a preamble. It may start listening anywhere.
  */
 struct search_pattern {
     std::vector<std::complex<float>> symbols; //!< contiguous; 0 where unknown

@@ -11,7 +11,7 @@ namespace gr::hf::kernel::high_rate {
 
 namespace {
 
-// What differs between the data rates (110C tables C-I, C-XI, C-XII).
+// Differences between the data rates (110C tables C-I, C-XI, C-XII).
 struct rate_plan {
     int rate_bps;
     uint8_t code;
@@ -103,7 +103,7 @@ const std::vector<uint8_t>& sync()
 
 const std::vector<uint8_t>& mini_probe()
 {
-    // 16 symbols of a Frank-Heimiller code and the first 15 of them again.
+    // A Frank-Heimiller code of 16 symbols, and its first 15 again.
     static const std::vector<uint8_t> symbols{ 0, 0, 0, 0, 0, 2, 4, 6, 0, 4, 0,
                                                4, 0, 6, 4, 2, 0, 0, 0, 0, 0, 2,
                                                4, 6, 0, 4, 0, 4, 0, 6, 4 };

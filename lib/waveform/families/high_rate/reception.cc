@@ -15,9 +15,10 @@ namespace {
 
 using value = std::complex<float>;
 
-/* On noise scores of 24 and 26 come once in some days: exp(-24) of 4800 places a second times 23
- * offsets, exp(-26) times 13. A side peak may come first. Steps of the offset: 1.1 dB is lost half
- * a step off over 184 symbols, and over the 103 that the 64 repeated ones span. */
+/* Thresholds 24 and 26 are exceeded by noise once in some days: exp(-24) of 4800 places a
+ * second times 23 offsets, exp(-26) times 13. A side peak may come first. Steps of the
+ * offset: half a step costs 1.1 dB over 184 symbols, and over the 103 symbols that the 64
+ * repeated ones span. */
 constexpr float sync_threshold = 24, reinserted_threshold = 26;
 constexpr size_t search_hold = 24;
 constexpr double sync_step_hz = 7.2, reinserted_step_hz = 12.8;
@@ -25,13 +26,14 @@ constexpr double sync_step_hz = 7.2, reinserted_step_hz = 12.8;
 // The patterns, in this order.
 constexpr size_t whole = 0, repeated = 1;
 
-// The known symbols around the mode words tell that this is a preamble, and its phase.
+// Known symbols around the mode words. They prove a preamble and give its phase.
 constexpr size_t around = 32;
-/* How much of the noise's power they explain, and the three words. Noise gives 2 and 3 (sums of so many
- * exponentials) and comes so far once in 2e7 and in 2e12 candidates; of 64 and 39 symbols a signal
- * whose Es / N0 is -5 and -0.5 dB does on average; the weakest mode needs 6 dB and more. */
+/* Least power of these symbols, and of the three words, relative to noise. Noise gives 2
+ * and 3 (sums of 2 and 3 exponentials), and exceeds the limits once in 2e7 and in 2e12
+ * candidates. A signal of -5 dB Es / N0 reaches the first limit on average with
+ * 64 symbols, one of -0.5 dB the second with 39. The weakest mode needs at least 6 dB. */
 constexpr float least_present = 20, least_words_present = 35;
-// Log-likelihood of the best mode over the next: wrong once in 160000.
+// Lead of the best mode's log-likelihood: wrong once in 160000.
 constexpr float clear_lead = 12;
 
 std::vector<value> points_of(const std::vector<uint8_t>& numbers)
@@ -42,7 +44,7 @@ std::vector<value> points_of(const std::vector<uint8_t>& numbers)
     return p;
 }
 
-// Words: known symbols before, known symbols behind, D0, D1, D2.
+// Words: known symbols before, known symbols after, D0, D1, D2.
 preamble_stretch stretch_of(size_t pattern)
 {
     const size_t begin = pattern == repeated ? probe_plus_begin : 0;
@@ -70,22 +72,22 @@ reception_plan plan()
     p.presence = 0.35f;
     // Three frames: probes are 0.12 s apart.
     p.judged_after_s = 0.7;
-    // Probes 0.12 s apart follow 1 Hz: eight of them, receiver-notes section 4.
+    // Probes 0.12 s apart follow 1 Hz with eight of them, receiver-notes section 4.
     fading_class f;
     f.pace.terms = 6;
     f.pace.spread_hz = 1;
     f.pace.window_s = 0.42;
-    // All of them: the filter of an SSB receiver rings on each path.
+    // All taps, as the filter of an SSB receiver rings on each path.
     f.pace.max_selected = 60;
     f.pace.rows = 32;
-    // Further away a series of so few terms no longer follows the fading it is made for, and a
-    // block in a fade has nothing to make up for that.
+    // A series of so few terms fits its fading only this far. A block in a fade cannot
+    // make up for the error.
     f.refined = f.pace;
     f.refined.terms = 4;
     f.refined.window_s = 0.2;
     p.paces = { f };
     p.finds_paths = true;
-    // 64-QAM cannot be told from its level.
+    // Level steps confuse 64-QAM amplitudes.
     p.follows_level = true;
     p.look_ahead = 2;
     return p;
@@ -125,7 +127,7 @@ preamble_reader::verdict words_reader::read(const preamble_evidence& e)
         word[w] = e.match[2 + w][0] * std::conj(phase);
         power += std::norm(word[w]);
     }
-    // Where the known symbols were what the channel was estimated from, they prove nothing.
+    // Known symbols prove nothing if the channel was estimated on them.
     const float words_present = power / (static_cast<float>(barker().size()) * unit);
     if (d_pattern == repeated && words_present < least_words_present)
         return verdict::rejected;

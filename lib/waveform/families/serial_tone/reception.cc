@@ -16,35 +16,36 @@ namespace {
 
 using value = std::complex<float>;
 
-/* On noise a score of 21 comes once in two hours: exp(-21) of 4800 places a second times 35
- * offsets. The fixed part resembles itself 96 symbols off: wait for the true peak. Steps of the
- * offset: 1.1 dB is lost half a step off over 288 symbols. */
+/* Noise exceeds a score of 21 once in two hours: exp(-21) of 4800 places a second times
+ * 35 offsets. The fixed part resembles itself 96 symbols off, so the search waits for the
+ * true peak. Steps of the offset: half a step costs 1.1 dB over 288 symbols. */
 constexpr float search_threshold = 21;
 constexpr size_t search_hold = 100;
 constexpr double search_step_hz = 4.6;
 
-// The words behind the fixed part: D1, D2, C1, C2, C3, and one that is always 0.
+// Words after the fixed part: D1, D2, C1, C2, C3, and one that is always 0.
 constexpr size_t words = 6, last_word = 5;
 constexpr unsigned mode_words_each = 4; // 4..7, of D1 and of D2
 constexpr unsigned counts = 24;         // segments of the longest preamble
 
-/* Log-likelihood of the best hypothesis over the next: wrong once in 160000. In the last segment
- * of a preamble less will do, if the words explain what comes in and the next segment is none. */
+/* Lead of the best hypothesis' log-likelihood: wrong once in 160000. Less is enough in
+ * the last segment of a preamble, if the words explain the input and the next segment is
+ * none. */
 constexpr float clear_lead = 12, last_lead = 3;
-// Before giving up: 2.4 s, longer than any fade but the slowest.
+// Segments before giving up: 2.4 s, longer than all but the slowest fades.
 constexpr size_t max_segments = 12;
-/* How much of the noise's deviation the words explain in a segment; noise gives about 12 over the
- * six words. In the first segment, in all after it on average, in the last one if it is to be
- * trusted, in what follows the last one at most. On noise `hf ber --silence` measures what they are
- * worth together with the search, at the threshold of the data `hf ber --acquisition`; no derivation is
- * known that would give the one against the other. */
+/* Score of the words in a segment, in deviations of the noise; noise gives about 12 over
+ * the six words. Limits: least in the first segment, least mean of later ones, least of a
+ * trusted last segment, most in the input after the last. `hf ber --silence` measures
+ * them together with the search on noise, `hf ber --acquisition` at the threshold of the
+ * data. No derivation of the trade-off is known. */
 constexpr float least_first = 22, least_present = 18, last_present = 26,
                 ended_present = 22;
-// A search so sure of itself is believed for one segment without it.
+// A search score this high replaces the words for one segment.
 constexpr float sure_score = 60;
-/* Where fading is fast the channel is no longer what the fixed part showed: what the words do not
- * explain counts as noise. Of a word's explained power by chance; Es / N0 at which there is no
- * doubt anyway. */
+/* In fast fading the channel has changed since the fixed part: the part that the words do
+ * not explain counts as noise. by_chance: a word's power explained by chance. enough: Es
+ * / N0 without any doubt. */
 constexpr float by_chance = 1.5f, enough = 4;
 
 std::vector<value> points_of(const std::vector<uint8_t>& numbers)
@@ -73,9 +74,9 @@ preamble_stretch segment()
     return s;
 }
 
-/* How a channel is followed whose known symbols come every 17 or 20 ms, by its Doppler spread.
- * The series holds what it must within half a frame and the longest delay of its centre, that is
- * 14 ms, to -30 dB; further away what it does not hold counts as noise. */
+/* How to follow a channel with known symbols every 17 or 20 ms, by its Doppler spread.
+ * The series is exact to -30 dB within half a frame and the longest delay of its centre,
+ * 14 ms. Beyond, its error counts as noise. */
 std::vector<fading_class> paces()
 {
     return {
@@ -94,7 +95,7 @@ reception_plan plan(float presence)
     return p;
 }
 
-// Signals of 150 and 300 bit/s are usable where a probe is hardly above what fitting noise gives.
+// 150 and 300 bit/s work on signals whose probes hardly exceed fitted noise.
 const reception_plan& plan_of(const mode& m)
 {
     static const reception_plan weakest = plan(0.13f), weak = plan(0.17f),
@@ -102,8 +103,8 @@ const reception_plan& plan_of(const mode& m)
     return m.rate_bps <= 150 ? weakest : m.rate_bps <= 300 ? weak : usual;
 }
 
-/* Scores of all modes and counts are added over segments until one leads clearly, so any good
- * segment of a preamble is enough. */
+/* Adds the scores of all modes and counts over segments until one leads clearly. So any
+ * good segment of a preamble is enough. */
 class segment_reader : public preamble_reader
 {
 public:
@@ -133,11 +134,11 @@ private:
     size_t d_segment = 0;
     size_t d_last_at =
         0; // segments after which d_meaning is right if the preamble is over
-    float d_present = 0;         // how much the words explain, over the segments
+    float d_present = 0;         // score of the words, over the segments
     std::vector<float> d_scores; // [d1][d2][count at the first segment]
 };
 
-// What each word would explain, |matched| against noise; returns what the best ones do.
+// Score of each word, |matched| against noise; returns the score of the best ones.
 float segment_reader::score_words(const preamble_evidence& e)
 {
     float present = 0;
@@ -190,7 +191,7 @@ preamble_reader::verdict segment_reader::judge()
     const auto m = mode_of(static_cast<unsigned>(4 + best / (mode_words_each * counts)),
                            static_cast<unsigned>(4 + best / counts % mode_words_each),
                            d_options.zero_interleaver);
-    const size_t left = best % counts - segment + 1; // with this segment
+    const size_t left = best % counts - segment + 1; // including this segment
     if (m)
         d_meaning = { &kernel::describe(*m),
                       &plan_of(*m),
@@ -198,7 +199,7 @@ preamble_reader::verdict segment_reader::judge()
                       (left + segment) * segment_symbols };
     if (lead >= clear_lead)
         return m ? verdict::found : verdict::rejected; // reserved words
-    // Perhaps this was the last segment: then the next one will not look like one.
+    // Perhaps this was the last segment; then the next one will not look like one.
     d_last_at = 0;
     if (m && left == 1 && segment > 0 && lead >= last_lead &&
         d_present >= last_present * static_cast<float>(d_segment)) {
@@ -247,7 +248,7 @@ const family_reception* reception(int bandwidth_hz)
         f.reader = [](size_t, const reading_options& o) {
             return std::make_unique<segment_reader>(o);
         };
-        // A segment of the preamble, and three times the data scrambler's 160 symbols.
+        // A preamble segment, and three times the data scrambler's 160 symbols.
         f.periods_s = { static_cast<double>(segment_symbols) / f.symbol_rate_bd };
         return f;
     }();

@@ -6,7 +6,7 @@
 
 namespace gr::hf::kernel::serial_tone {
 
-//! How transmissions of this family are found, read and followed; null outside of 3 kHz.
+//! Reception of this family; null outside of 3 kHz.
 const family_reception* reception(int bandwidth_hz);
 
 } // namespace gr::hf::kernel::serial_tone

@@ -11,7 +11,7 @@ namespace gr::hf::kernel::serial_tone {
 
 namespace {
 
-// What differs between the data rates (110C tables XI to XV).
+// Differences between the data rates (110C tables XI to XV).
 struct rate_plan {
     int rate_bps;
     unsigned bits;       // per channel symbol
@@ -82,8 +82,8 @@ void fill_preamble(description& d, mode_words w)
     }
 }
 
-/* Probes are all zero before scrambling but for the last two of a block, which begin with
- * D1 and D2 twice: this is how a receiver finds the end of a block. */
+/* Probes are all zero before scrambling, except for the last two of a block, which start
+ * with D1 and D2 twice. So a receiver finds the end of a block. */
 void fill_cycle(description& d, mode_words w)
 {
     const auto& scrambler = serial_tone_data_scrambler();
@@ -122,8 +122,8 @@ const std::array<uint8_t, 8>& walsh_word(unsigned word)
 
 std::array<uint8_t, 15> segment_words(unsigned d1, unsigned d2, unsigned count)
 {
-    // The standard's table of the two-bit countdown values swaps 01 and 10; its own example
-    // and recordings of a foreign transmitter agree on 4 + value.
+    // The standard's table of the two-bit countdown values swaps 01 and 10. Its own
+    // example, and recordings of another maker's transmitter, agree on 4 + value.
     const auto two_bits = [count](unsigned shift) {
         return static_cast<uint8_t>(4 + (count >> shift & 3));
     };
@@ -249,7 +249,8 @@ description describe(const mode& m)
     if (m.il == interleaver::none || m.il == interleaver::zero)
         d.interleave = no_interleaver(d.coded_bits);
     else
-        // The standard names no depth for voice (D1, D2 = 7, 7): the short one is our choice.
+        // The standard gives no depth for voice (D1, D2 = 7, 7): the short one is our
+        // choice.
         d.interleave = matrix_interleaver(is_long ? p.rows_long : p.rows_short,
                                           is_long ? p.cols_long : p.cols_short,
                                           p.row_step,

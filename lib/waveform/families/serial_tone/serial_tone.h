@@ -34,7 +34,7 @@ std::vector<uint8_t> preamble_segment(unsigned d1, unsigned d2, unsigned count);
 //! The first 288 symbols of every segment, as sent.
 const std::vector<uint8_t>& fixed_preamble();
 
-//! The words that name a mode, each 4..7.
+//! The words that identify a mode, each 4..7.
 struct mode_words {
     uint8_t d1 = 0, d2 = 0;
 };
@@ -42,10 +42,10 @@ struct mode_words {
 //! D1, D2 of serial-tone mode \p m. \throws std::invalid_argument for other modes.
 mode_words words_of(const mode& m);
 
-/*! \brief The mode that D1, D2 name; empty for reserved combinations, on which a receiver
- *         must not lock.
- *  \param zero_for_short the same words stand for the short and the zero interleaver;
- * both ends agree beforehand. True: answer Z where the table says S.
+/*! \brief The mode for D1, D2. Empty for reserved combinations, on which a receiver must
+ *         not lock.
+ *  \param zero_for_short the same words stand for the short and the zero interleaver,
+ *        and both ends agree beforehand. true: return Z where the table says S
  */
 std::optional<mode> mode_of(unsigned d1, unsigned d2, bool zero_for_short = false);
 

@@ -21,51 +21,55 @@ using value = std::complex<float>;
 using points = std::vector<value>;
 using verdict = preamble_reader::verdict;
 
-/* Probes over so long are looked for together, and at least four: fading of 1 Hz turns the channel by
- * less than half of its period in that. */
+/* Time over which probes are searched for together, at least four: within it, fading of
+ * 1 Hz turns the channel by less than half a period. */
 constexpr double sought_s = 0.4;
 constexpr size_t least_words = 4;
-// How often; for a new one to be heard before the next Long block, which come every 6.8 to 10.2 s.
+// Time between looks, so that one comes before the next Long block, every 6.8 to 10.2 s.
 constexpr double look_every_s = 1.25;
-/* On noise a score of 21 comes once in two hours over 35 offsets where it is looked for all the time
- * (reception.cc); here they are up to 70, in a fifth of the time, for each kind of frame. */
+/* Noise exceeds a score of 21 once in two hours over 35 offsets in a permanent search
+ * (reception.cc). Here there are up to 70 offsets, in a fifth of the time, for each kind
+ * of frame. */
 constexpr float threshold = 21;
-// Steps of the carrier offset times the duration: 1.1 dB is lost half a step off.
+// Step of the carrier offset times the duration: half a step costs 1.1 dB.
 constexpr double step_turns = 0.55;
 constexpr double first_look_s = 0.02;
-/* Probes so far apart leave the offset open by the inverse of that, 8.3 Hz mostly, but for what it
- * turns within a probe. The search's steps are too wide to see this: looked at are two such places to
- * either side, in steps that cost a tenth of a dB over all probes. */
+/* Probes so far apart leave the offset ambiguous by the inverse of their distance, mostly
+ * 8.3 Hz, except for the turn within a probe. The search's steps are too wide for that.
+ * So look at two ambiguous places on either side, in steps that cost a tenth of a dB over
+ * all probes. */
 constexpr double fine_range_hz = 19, fine_step_hz = 0.3;
-/* How much more of the noise's deviation the shifted probe must explain than the usual one: by chance
- * once in 1100 frames where neither is heard, and what is decoded then has the last word. And either
- * of them to be there at all. */
+/* clear_lead: lead of the shifted probe over the usual one, in deviations of the noise.
+ * Noise does that once in 1100 frames, and trial decoding decides. present: least score
+ * of either probe. */
 constexpr float clear_lead = 7, present = 8;
-/* An echo as late as the probe is shifted by has half of the strongest path's amplitude and more only
- * where both are alike; and the power must be what the probes beside say, but for a turn of fading. */
+/* beside_usual: least ratio of the shifted probe to the usual one. An echo late by the
+ * shift reaches half the amplitude of the strongest path only where both probes are
+ * alike. least_share: the power must agree with the neighbouring probes, apart from
+ * fading. */
 constexpr float beside_usual = 2, least_share = 0.25f;
-// Without either for longer than most fades there is nothing to join.
+// Without a probe for longer than most fades there is nothing to join.
 constexpr double patience_s = 4;
-// In so many Long blocks a shifted probe must have come.
+// Long blocks within which a shifted probe must appear.
 constexpr size_t patience_blocks = 2;
 
 //! Waveforms of one bandwidth with the same frames.
 struct like_frames {
-    const description* d = nullptr; // of the first of them, Long
+    const description* d = nullptr; // description of the first waveform, Long
     std::vector<possible_mode> modes;
     preamble_stretch stretch;
-    size_t tested = 0; // which of its words may be the shifted probe
+    size_t tested = 0; // word that may be the shifted probe
 };
 
-//! All of one bandwidth.
+//! Everything for one bandwidth.
 struct joined {
     std::vector<std::unique_ptr<like_frames>> classes; // one for each search pattern
     std::vector<std::unique_ptr<reception_plan>> plans;
     family_reception family;
 };
 
-/*! \brief Goes from frame to frame until the probe before a Long block's last frame is the shifted
- *         one, and its neighbours are not.
+/*! \brief Goes from frame to frame until the probe before a Long block's last frame is
+ *         shifted and its neighbours are not.
  */
 class boundary_reader : public preamble_reader
 {
@@ -107,7 +111,7 @@ verdict boundary_reader::read(const preamble_evidence& e)
     return count(std::max(usual, shifted) >= present);
 }
 
-// Of what was seen only the last probe counts: what is before it is data that nobody knows.
+// Only the last probe of the stretch counts: the rest is unknown data.
 preamble_meaning boundary_reader::meaning() const
 {
     preamble_meaning m;
@@ -129,7 +133,7 @@ points probe_points(const description& d, const std::vector<uint8_t>& numbers)
     return p;
 }
 
-// Probes up to the begin of a block, the last but one of which may be the shifted one.
+// Probes up to the start of a block. The last but one may be shifted.
 search_pattern add_probes(like_frames& c)
 {
     const mini_probe probe = mini_probe_of(c.d->known);
@@ -154,14 +158,15 @@ search_pattern add_probes(like_frames& c)
     c.stretch.step = frame;
     c.stretch.alone = true;
     p.threshold = threshold;
-    /* The best place in a look, which is as long as a frame: at high SNR an offset and a wrong
-     * place, which Frank sequences confuse, exceed the threshold before the right ones come. */
+    /* The best place in a look, which is as long as a frame. At high SNR a wrong offset
+     * and place, which Frank sequences confuse, exceed the threshold before the right
+     * ones. */
     p.hold = frame;
     p.step_hz = step_turns * c.d->symbol_rate_bd / static_cast<double>(p.symbols.size());
     p.periodic = true;
-    /* The base of a probe is a chirp in steps: ahead by a symbol it resembles itself higher by the rate of
-     * bases, with 0.8 of the power where they have 25 symbols; and so do probes a frame apart, at the next
-     * multiple of the rate of frames. */
+    /* The base of a probe is a chirp in steps. Early by a symbol, it resembles itself at
+     * an offset higher by the rate of bases, with 0.8 of the power for 25 symbols. So do
+     * probes a frame apart, at the nearest multiple of the rate of frames. */
     const double frame_hz = c.d->symbol_rate_bd / static_cast<double>(frame),
                  base_hz = c.d->symbol_rate_bd / static_cast<double>(probe.base);
     p.resembles_hz = std::round(base_hz / frame_hz) * frame_hz;
@@ -205,7 +210,7 @@ std::unique_ptr<joined> join(int khz)
         add_modes(class_of(*j, row), row, *j->plans.back());
         longest = std::max(longest, row.unknown + 2 * row.known);
     }
-    // Probes on both sides need not be in the same fade.
+    // Probes on both sides may differ by a fade.
     j->family.synchroniser.other_half = 0;
     j->family.look_every_s = look_every_s;
     j->family.look_s = static_cast<double>(longest) / j->family.symbol_rate_bd;

@@ -10,13 +10,13 @@ namespace gr::hf::kernel::wideband {
 
 namespace {
 
-// Probes so near each other follow fading by themselves, without the data.
+// Probes this close follow fading without the data.
 constexpr double dense_s = 0.07;
-// Of transceivers for voice, with their filters.
+// Bandwidth of voice transceivers, with their filters.
 constexpr int ssb_khz = 3;
 
-/* What is a time, and is counted in symbols or words, grows with the bandwidth; the numbers are
- * those of 3 kHz. */
+/* Times counted in symbols or words grow with the bandwidth. \p n is the number for
+ * 3 kHz. */
 size_t times(size_t n, const waveform_row& w)
 {
     return n * static_cast<size_t>(w.bandwidth_khz) / 3;
@@ -42,8 +42,8 @@ walsh_plan walsh_of(const waveform_row& w)
     return p;
 }
 
-/* Probes 27 to 60 ms apart follow 10 Hz as long as their window holds two on either side; with the data
- * as known symbols it may be as short as that of the serial tone. */
+/* Probes 27 to 60 ms apart follow 10 Hz while the window holds two on either side. With
+ * data as known symbols the window may be as short as for the serial tone. */
 std::vector<fading_class> quick_paces(const waveform_row& w)
 {
     fading_class quick, quicker;
@@ -58,7 +58,7 @@ std::vector<fading_class> quick_paces(const waveform_row& w)
     return { quick, quicker };
 }
 
-// Share of a probe that is certainly signal: less of it where the waveform is for weaker ones.
+// Share of a probe that is certainly signal: less for waveforms for weaker signals.
 float presence_of(const waveform_row& w)
 {
     switch (w.wid) {
@@ -84,9 +84,9 @@ reception_plan plan_of(const waveform_row& w)
     const double frame_s =
         static_cast<double>(w.unknown + w.known) / (800.0 * w.bandwidth_khz);
     const bool dense = frame_s < dense_s;
-    // Three frames, or as long as it takes to see a fade.
+    // Three frames, or the time it takes to notice a fade.
     p.judged_after_s = dense ? 0.5 : 0.7;
-    // Probes 0.12 s apart follow 1 Hz: eight of them, receiver-notes section 4.
+    // Probes 0.12 s apart follow 1 Hz with eight of them, receiver-notes section 4.
     fading_class f;
     f.sub_block = times(f.sub_block, w);
     f.pace.terms = 6;
@@ -96,8 +96,8 @@ reception_plan plan_of(const waveform_row& w)
     if (w.bandwidth_khz == ssb_khz)
         f.pace.max_selected = 60;
     f.pace.rows = times(32, w);
-    // Further away a series of so few terms no longer follows the fading it is made for, and a
-    // block in a fade has nothing to make up for that.
+    // A series of so few terms fits its fading only this far. A block in a fade cannot
+    // make up for the error.
     f.refined = f.pace;
     f.refined.terms = 4;
     f.refined.window_s = 0.2;
@@ -108,7 +108,7 @@ reception_plan plan_of(const waveform_row& w)
         for (const fading_class& quick : quick_paces(w))
             p.paces.push_back(quick);
     p.finds_paths = true;
-    // QAM cannot be told from its level.
+    // Level steps confuse QAM amplitudes.
     p.follows_level = true;
     p.look_ahead = dense ? static_cast<size_t>(std::ceil(0.24 / frame_s)) : 2;
     return p;

@@ -7,7 +7,7 @@
 
 namespace gr::hf::kernel::wideband {
 
-//! How a transmission of the waveform in row \p w is followed.
+//! How to follow a transmission of the waveform in row \p w.
 reception_plan plan_of(const waveform_row& w);
 
 } // namespace gr::hf::kernel::wideband

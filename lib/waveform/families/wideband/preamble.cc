@@ -12,7 +12,7 @@ namespace gr::hf::kernel::wideband {
 
 namespace {
 
-// 110C table D-XIV: the chips that a di-bit stands for.
+// 110C table D-XIV: the chips of each di-bit.
 constexpr uint8_t walsh[4][4] = { { 0, 0, 0, 0 },
                                   { 0, 4, 0, 4 },
                                   { 0, 0, 4, 4 },
@@ -23,7 +23,8 @@ constexpr interleaver interleavers[4] = { interleaver::ultra_short,
                                           interleaver::medium,
                                           interleaver::long_ };
 
-// Of waveform 0, and one less of waveform 1; in wider bands, where they have more chips, one less.
+// Super-frames of waveform 0; one less for waveform 1, and one less in wider bands, with
+// more chips.
 constexpr int most_usual_superframes = 3;
 
 const std::array<uint8_t, 256>& scrambling_of(preamble_part part)
@@ -46,7 +47,7 @@ void check_dibit(unsigned dibit)
                                     ", allowed are 0 to 3");
 }
 
-// How often the preamble of \p m is sent.
+// Number of times the preamble of \p m is sent.
 int superframes_of(const mode& m, const preamble_options& o)
 {
     const int count = o.superframes.value_or(o.short_form ? 1 : usual_superframes(m));
@@ -61,7 +62,6 @@ int superframes_of(const mode& m, const preamble_options& o)
     return count;
 }
 
-// Bit \p n of \p x.
 unsigned bit(unsigned x, unsigned n) { return x >> n & 1; }
 
 template <size_t N>
@@ -82,7 +82,7 @@ std::array<uint8_t, N> split(unsigned value)
     return dibits;
 }
 
-// Appends the channel symbols of one part and says where they are.
+// Appends the channel symbols of one part, and their section.
 template <class Dibits>
 void append(preamble_plan& p,
             preamble_section::content what,

@@ -11,14 +11,14 @@ namespace {
 
 using value = std::complex<float>;
 
-/* Lines of the phase: values half a step off lose 1 % of a correlation. Over the nine symbols, 120
- * ms, an offset that is wrong by 2 Hz turns by 1.5: that much is left of it on the weakest
- * preamble (0.36 at -9 dB in 3 kHz, by the bound on estimates of a frequency), and paths that
- * fade at 1 Hz turn no faster. */
+/* Phase lines: half a step loses 1 % of a correlation. Over the nine symbols, 120 ms, an
+ * offset error of 2 Hz turns by 1.5. That is the error left on the weakest preamble (0.36
+ * at -9 dB in 3 kHz, by the bound on frequency estimates). Paths that fade at 1 Hz turn
+ * no faster. */
 constexpr int phases = 12, slopes = 3;
 constexpr float turn = 1.5f;
 
-// Cannot be, and stays so when others are added.
+// Impossible, also after adding others.
 constexpr float never = -1e30f;
 
 float log_sum(float a, float b)
@@ -41,7 +41,7 @@ float log_sum(const std::vector<float>& all)
 // Logarithm of the modified Bessel function I0: the mean of exp(x cos) over all phases.
 float log_bessel(float x)
 {
-    // Beyond, the first terms of its series for large arguments are exact to 1 %.
+    // For larger x, the first terms of the asymptotic series are exact to 1 %.
     return x < 12 ? static_cast<float>(std::log(std::cyl_bessel_i(0.0, x)))
                   : x - 0.5f * std::log(2 * static_cast<float>(M_PI) * x) + 0.125f / x;
 }
@@ -73,7 +73,7 @@ log_likelihoods at_any_phase(const std::vector<dibit_evidence>& symbols)
     return out;
 }
 
-// Of each word, if its symbols begin at \p first.
+// Log-likelihood of each word, if its symbols start at \p first.
 std::vector<float>
 of_words(const log_likelihoods& symbols, size_t first, const dibit_words& words)
 {
@@ -115,7 +115,7 @@ float add_superframe(preamble_scores& scores,
             word_sums[k] = log_sum(word_sums[k], w[k] + all_c + prior);
         evidence = log_sum(evidence, all_c + all_w + prior - before);
     };
-    // A line or none, each as likely as the other.
+    // A line or none, equally likely.
     for (int phase = 0; phase < phases; ++phase)
         for (int slope = -slopes; slope <= slopes; ++slope)
             add(along(symbols, phase, slope),
@@ -136,7 +136,7 @@ float add_superframe(preamble_scores& scores,
 float faded_by(double db)
 {
     const double x = 2 * std::pow(10.0, -db / 10);
-    // 1 - (1 + x) exp(-x), which cancels for small x.
+    // 1 - (1 + x) exp(-x), which loses precision for small x.
     const double p = x < 1e-3 ? x * x / 2 : 1 - (1 + x) * std::exp(-x);
     return static_cast<float>(std::log(p));
 }

@@ -21,59 +21,61 @@ using value = std::complex<float>;
 using points = std::vector<value>;
 
 constexpr size_t fixed_symbols = fixed_dibits.size();
-constexpr size_t short_symbols =
-    1 + countdown_symbols; // that are fixed in the short form
+constexpr size_t short_symbols = 1 + countdown_symbols; // fixed ones in the short form
 constexpr size_t superframe_symbols =
     fixed_symbols + countdown_symbols + waveform_symbols;
-// The short form has one fixed symbol and is sent once, so its downcount is known: 0.
+// The short form has one fixed symbol and is sent once, so its downcount is 0.
 
-/* On noise a score of 21 comes once in two hours in 3 kHz: exp(-21) of 4800 places a second times
- * 35 offsets; wider bands have more places. Steps of the offset: 1.1 dB is lost half a step off
- * over the 120 ms of nine symbols, and over the 67 ms of the short form's five. */
+/* Noise exceeds a score of 21 once in two hours in 3 kHz: exp(-21) of 4800 places a
+ * second times 35 offsets. Wider bands have more places. Steps of the offset: half a step
+ * costs 1.1 dB over the 120 ms of nine symbols, and over the 67 ms of the short form's
+ * five. */
 constexpr double threshold_3_khz = 21;
 // A sixth of the nine symbols, a quarter of the five.
 constexpr double first_look_s = 0.02;
 constexpr double whole_step_hz = 4.6, short_step_hz = 8.3;
 
-/* Log-likelihood of the best hypothesis over the next: wrong once in 160000. In the last
- * super-frame less will do, if the words explain what comes in and nothing of the kind follows. */
+/* Lead of the best hypothesis' log-likelihood: wrong once in 160000. Less is enough in
+ * the last super-frame, if the words explain the input and no super-frame follows. */
 constexpr float clear_lead = 12, last_lead = 0.5f, faded_lead = 3;
-/* SNR that a waveform is made for, dB in its bandwidth: 110C table D-LII, AWGN. Some words differ
- * in one di-bit, those of waveforms 0 and 12 and of 1 and 13 among them: who hears a weak signal
- * does well to take the one that is sent to be heard so. By a fade of the deepest at most. */
+/* SNR that a waveform is made for, dB in its bandwidth: 110C table D-LII, AWGN. Some
+ * words differ in one di-bit only, such as those of waveforms 0 and 12, or 1 and 13. So
+ * on a weak signal prefer a waveform made for weak signals. Limited by the deepest
+ * fade. */
 constexpr std::array<double, 14> made_for_db{ -6, -3, 0,  3,  5,  6,  9,
                                               13, 16, 19, 21, 24, 30, 6 };
 constexpr double es_n0_over_snr_db = 0.97, deepest_fade_db = 20;
-// Cannot be.
+// Impossible.
 constexpr float never = -1e30f;
-// Before giving up: 2.4 s, longer than any fade but the slowest.
+// Super-frames before giving up: 2.4 s, longer than all but the slowest fades.
 constexpr size_t most_superframes = 10;
-/* What is read, over noise alone: what is left of 37 at -9 dB in 3 kHz three deviations of 9.5 lower.
- * If no super-frame comes behind one, that one was the last, unless its downcount said otherwise:
- * so clearly. */
+/* certain_evidence: evidence over noise alone. At -9 dB in 3 kHz the mean is 37, and
+ * three deviations of 9.5 lower leave 8. count_contradicts: a super-frame without a
+ * successor was the last, unless its downcount contradicts by this much. */
 constexpr float certain_evidence = 8, count_contradicts = 6;
-/* The same without the phases, for fading: how much of the noise's deviation a word explains, on
- * average over those of a super-frame. Noise gives 2.1, the best of four, and over nine words 0.4
- * of deviation. In the first super-frame, in all after it, in the last one if it is to be trusted,
- * in what follows at most. */
+/* The same without phases, for fading: a word's score in deviations of the noise,
+ * averaged over the words of a super-frame. Noise gives 2.1, the best of four, with a
+ * deviation of 0.4 over nine words. Limits: first super-frame, mean of later ones,
+ * trusted last one, most in the input after it. */
 constexpr float least_first = 3.5f, least_present = 3, last_present = 4,
                 ended_present = 3.5f;
-// A search so sure of itself is believed for one super-frame without it.
+// A search score this high replaces the words for one super-frame.
 constexpr float sure_score = 60;
-/* Where the words leave so much less noise than the fixed symbols, these were not what they should
- * be: those of a super-frame whose begin was missed, or in the short form another downcount. Equal
- * noise differs so much in the 160 symbols of 3 kHz by six deviations; granted besides are so many of
- * its product with the signal, and of the signal what a path between two taps leaves where few taps
- * are fitted (a 70th), three times over. */
+/* If the words leave this much less noise than the fixed symbols, the fixed symbols were
+ * others. Then the start of the super-frame was missed, or the downcount of a short form
+ * differs. 1.6: for equal noise six deviations, over the 160 symbols of 3 kHz. Also
+ * allowed: three deviations of noise times signal, and three times the share of the
+ * signal (a 70th) that few fitted taps leave of a path between taps. */
 constexpr float fixed_not_so = 1.6f, deviations_of_product = 3, left_by_taps = 0.04f;
-/* Where fading is fast, or has begun, the channel is no longer what the fixed part showed: what the
- * words do not explain counts as noise. Of a word's explained power by chance. */
+/* In fast or new fading the channel has changed since the fixed part: the part that the
+ * words do not explain counts as noise. by_chance: a word's power explained by chance. */
 constexpr float by_chance = 1.5f;
-/* A symbol of which less than this share is left is in a fade, if noise cannot have done that: it
- * takes away 80 % of an energy of 20 once in 10^5. Others may then be, too, and less is certain. */
+/* A symbol with less than this share left is in a fade, unless noise may have done it.
+ * Noise removes 80 % of an energy of 20 once in 10^5. Then others may be in a fade too,
+ * and less is certain. */
 constexpr float faded_share = 0.2f, faded_energy = 20;
 
-//! What a preamble may look like.
+//! A possible form of the preamble.
 struct form {
     preamble_scrambling scrambling;
     bool is_short;
@@ -88,13 +90,14 @@ struct form {
     }
 };
 
-//! All that is listened for in one bandwidth.
+//! Everything to listen for in one bandwidth.
 struct listener {
     int khz = 3;
     std::vector<form> forms; // one for each search pattern
     std::vector<preamble_stretch> stretches;
-    std::vector<codeword<waveform_word, waveform_symbols>> words; // that exist here
-    std::array<reception_plan, 14> plans;                         // by waveform
+    // words used in this bandwidth
+    std::vector<codeword<waveform_word, waveform_symbols>> words;
+    std::array<reception_plan, 14> plans; // by waveform
     family_reception family;
 };
 
@@ -103,7 +106,7 @@ void append(points& all, const points& more)
     all.insert(all.end(), more.begin(), more.end());
 }
 
-// Every di-bit at one place of a part.
+// All di-bits at one place of a part.
 std::vector<points>
 alternatives(preamble_part part, size_t position, int khz, const preamble_options& o)
 {
@@ -133,8 +136,8 @@ preamble_stretch stretch_of(const form& f, int khz)
     return s;
 }
 
-/* Scores of all downcounts and all waveforms are added over super-frames until one of each leads
- * clearly, so any good super-frame is enough. */
+/* Adds the scores of all downcounts and waveforms over super-frames until one of each
+ * leads clearly. So any good super-frame is enough. */
 class superframe_reader : public preamble_reader
 {
 public:
@@ -169,17 +172,17 @@ private:
     const preamble_stretch& d_stretch;
     preamble_meaning d_meaning;
     std::vector<dibit_evidence> d_symbols; // [word of the stretch]
-    bool d_fixed_so = true;                // of the super-frame read last
-    float d_energy = 0;                    // Es / N0 of all their chips
-    bool d_faded = false;                  // some of them
+    bool d_fixed_so = true; // fixed symbols of the last super-frame were right
+    float d_energy = 0;     // Es / N0 of all their chips
+    bool d_faded = false;   // some of them are in a fade
     size_t d_superframe = 0;
-    size_t d_last_at = 0; // super-frames after which d_meaning is right if no more comes
-    float d_present = 0;  // how much the symbols explain, over the super-frames
+    size_t d_last_at = 0; // super-frames after which d_meaning is right if no more follow
+    float d_present = 0;  // score of the symbols, over the super-frames
     preamble_scores d_scores;
 };
 
-/* What each di-bit would explain, |matched| against noise; returns what the best ones do. Each
- * symbol is trusted by itself: a fade may begin between two of them. */
+/* Score of each di-bit, |matched| against noise; returns the mean score of the best ones.
+ * Each symbol is weighted separately, as a fade may start between two of them. */
 float superframe_reader::score_symbols(const preamble_evidence& e)
 {
     const auto chips = static_cast<float>(channel_symbol_chips(d_l.khz));
@@ -206,7 +209,7 @@ float superframe_reader::score_symbols(const preamble_evidence& e)
     return present / static_cast<float>(e.match.size());
 }
 
-// What is likely before anything was read: by the SNR of the first super-frame.
+// Prior likelihood of the waveforms, by the SNR of the first super-frame.
 void superframe_reader::expect_waveforms(const preamble_evidence& e)
 {
     const double snr_db =
@@ -217,7 +220,7 @@ void superframe_reader::expect_waveforms(const preamble_evidence& e)
             made_for_db[d_l.words[k].meaning.wid] - snr_db, 0.0, deepest_fade_db));
 }
 
-// How much likelier than noise alone this super-frame is, a logarithm.
+// Log-likelihood ratio of this super-frame to noise alone.
 float superframe_reader::add_scores()
 {
     dibit_words counts(d_scores.counts.size()), words;
@@ -247,7 +250,8 @@ superframe_reader::decision superframe_reader::decide(const std::vector<float>& 
     return d;
 }
 
-// Of the first super-frame's downcount, in super-frame \p at. False: no waveform of this bandwidth.
+// \p count is the first super-frame's downcount, \p at this super-frame. False if this
+// bandwidth lacks the waveform.
 bool superframe_reader::understand(size_t count, const waveform_word& w, size_t at)
 {
     const auto m = mode_of(d_l.khz, w);
@@ -264,14 +268,14 @@ bool superframe_reader::understand(size_t count, const waveform_word& w, size_t 
     return true;
 }
 
-// \p certain: this was a super-frame.
+// \p certain: this was certainly a super-frame.
 preamble_reader::verdict superframe_reader::judge(bool certain)
 {
     const decision count = decide(d_scores.counts), word = decide(d_scores.words);
     const float lead = d_form.is_short ? word.lead : std::min(count.lead, word.lead);
     const waveform_word& meaning = d_l.words[word.best].meaning;
     const size_t at = d_superframe++;
-    // What they tell of channel and carrier is wrong then, but the next one comes.
+    // Channel and carrier are wrong then, but the next super-frame comes.
     if (lead >= clear_lead && !d_fixed_so && count.best > at)
         return verdict::more;
     if (lead >= clear_lead)
@@ -280,7 +284,7 @@ preamble_reader::verdict superframe_reader::judge(bool certain)
     if (d_form.is_short)
         return readable && understand(0, meaning, at) ? verdict::found
                                                       : verdict::rejected;
-    // Perhaps this was the last super-frame: then the next one will not look like one.
+    // Perhaps this was the last super-frame; then the next one will not look like one.
     d_last_at = 0;
     if (readable &&
         d_scores.counts[at] >= d_scores.counts[count.best] - count_contradicts &&
@@ -291,7 +295,7 @@ preamble_reader::verdict superframe_reader::judge(bool certain)
     return d_superframe < most_superframes ? verdict::more : verdict::rejected;
 }
 
-// Whether the fixed symbols were what they should be, as far as the words can tell.
+// True if the fixed symbols were as expected, as far as the words can tell.
 bool superframe_reader::fixed_so(const preamble_evidence& e) const
 {
     const auto symbols =
@@ -331,7 +335,7 @@ void add_patterns(listener& l)
              { preamble_scrambling::restart, preamble_scrambling::running }) {
             const form f{ scrambling, is_short };
             const auto s = stretch_of(f, l.khz);
-            // In 24 kHz and in 48 both readings are the same.
+            // In 24 kHz and 48 kHz both readings are the same.
             if (scrambling == preamble_scrambling::running &&
                 s.fixed == l.stretches.back().fixed &&
                 s.words.back().alternatives ==
@@ -340,10 +344,10 @@ void add_patterns(listener& l)
             search_pattern p;
             p.symbols = s.fixed;
             p.threshold = threshold;
-            /* Its scrambling repeats itself: a side peak may come as many channel symbols early as
-             * there are fixed ones, and at every one of these; to the short form, too, the whole
-             * one has such peaks, from where its first symbol comes into the last of the short
-             * form's on. */
+            /* The scrambling repeats itself, so side peaks may be early by as many
+             * channel symbols as there are fixed ones. The whole form also has such peaks
+             * for the short form's pattern, once its first symbol enters the last one of
+             * the short form. */
             p.hold = (fixed_symbols + short_symbols) * chips;
             p.step_hz = is_short ? short_step_hz : whole_step_hz;
             p.repeats_after = superframe_symbols * chips;
@@ -368,10 +372,11 @@ listener listener_of(int khz)
             l.plans[w.wid] = plan_of(w);
     add_patterns(l);
     l.family.symbol_rate_bd = 800.0 * khz;
-    /* On a weak signal noise makes a path of one in 70 preambles at 8 times its power, ten
-     * milliseconds early if need be, and the signal is then outside the window of delays. */
+    /* At 8 times the noise, noise would make a path in one of 70 preambles of a weak
+     * signal, up to ten milliseconds early. The signal would then be outside the window
+     * of delays. */
     l.family.synchroniser.least_path_over_noise = 13;
-    // A super-frame; a TLC block is a whole part of it.
+    // A super-frame; it contains a whole number of TLC blocks.
     l.family.periods_s = { 0.24 };
     return l;
 }

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-/*! \brief The printed tables of the wideband family: MIL-STD-188-110C Appendix D from 3 to
- *         24 kHz, 110D Appendix D above.
- *  \details make_tables.py writes tables.cc. Which clause each table is, stands there.
+/*! \brief The printed tables of the wideband family: MIL-STD-188-110C Appendix D from 3
+ *         to 24 kHz, 110D Appendix D above.
+ *  \details make_tables.py writes tables.cc, which gives the clause of each table.
  */
 namespace gr::hf::kernel::wideband {
 
@@ -21,11 +21,12 @@ struct waveform_row {
     size_t unknown,
         known; //!< data and probe symbols of a frame (waveform 0: chips, none)
     unsigned rate_num, rate_den; //!< code rate
-    size_t frames[4];     //!< of an interleaver block: US, S, M, L; 0: there is none
+    size_t frames[4]; //!< frames of an interleaver block: US, S, M, L; 0: there is none
     size_t increments[4]; //!< of the interleavers
 };
 
-//! How the rate-1/2 code becomes another rate: repeat each pair, then keep where the mask says.
+//! How another rate is made of the rate-1/2 code: repeat each pair, then keep where the
+//! mask says.
 struct code_row {
     unsigned rate_num, rate_den;
     unsigned repetition;

@@ -33,21 +33,21 @@ const probe_row& probe_row_of(size_t length)
                                 " symbols: no waveform has it");
 }
 
-/* Sequences that are no Frank sequences (110C tables D-XXII, D-XXIV): 1 where the sign is
- * minus. */
+/* Sequences other than Frank sequences (110C tables D-XXII, D-XXIV): 1 is a minus
+ * sign. */
 constexpr uint8_t barker_13[13] = { 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0 };
 constexpr uint8_t signs_19[19] = {
     0, 1, 0, 0, 1, 1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0
 };
 
-// Roots of unity that the base takes beside the points of 8PSK; 0: it takes signs only.
+// Roots of unity used by the base besides the points of 8PSK; 0: signs only.
 size_t order_of(size_t base)
 {
     const auto m = static_cast<size_t>(std::lround(std::sqrt(static_cast<double>(base))));
     return m * m == base ? m : 0;
 }
 
-// Numbers in known_points(): after the eight of 8PSK comes root k with phase -2*pi*k/m.
+// Numbers in known_points(): after the eight of 8PSK follows root k with phase -2*pi*k/m.
 std::vector<uint8_t> base_sequence(size_t base)
 {
     std::vector<uint8_t> b;
@@ -90,7 +90,7 @@ void fill_frames(description& d, const waveform_row& row)
             cells.push_back({ symbol_kind::probe, p });
         d.add_frame(cells);
     }
-    // Readings that are met on the air: of the block in use, none.
+    // Other readings found on the air: by the block in use, and no shifted probe.
     const uint16_t normal = d.frame_patterns.front();
     const uint16_t shifted = d.frame_patterns[d.frames_per_cycle - 2];
     std::vector<uint16_t> none(d.frames_per_cycle, normal), of_block = none;
@@ -102,7 +102,7 @@ void fill_frames(description& d, const waveform_row& row)
     d.other_readings.push_back(std::move(none));
 }
 
-// Waveform 0: a frame is a channel symbol; the chip scrambler begins anew with each block.
+// Waveform 0: a frame is a channel symbol; the chip scrambler restarts with each block.
 void fill_chips(description& d)
 {
     const auto& scramble = chip_scrambler();
@@ -218,7 +218,7 @@ bool boundary_probe_of_block(size_t frames_per_block, uint64_t frame)
 
 std::vector<uint8_t> walsh_word(unsigned dibit, bool alternate)
 {
-    // 110C D.5.1.4: one row for each di-bit, repeated to 32 chips.
+    // 110C D.5.1.4: one row per di-bit, repeated to 32 chips.
     static constexpr uint8_t normal[4][4] = {
         { 0, 0, 0, 0 }, { 0, 4, 0, 4 }, { 0, 0, 4, 4 }, { 0, 4, 4, 0 }
     };
@@ -263,7 +263,7 @@ description describe(const mode& m)
 
     description d;
     d.m = m;
-    // 110C D.5.1: 800 symbols/s for each kHz.
+    // 110C D.5.1: 800 symbols/s per kHz.
     d.symbol_rate_bd = 800.0 * row.bandwidth_khz;
     d.max_agc_blocks = 255;
     d.set_preamble(preamble(m));

@@ -14,7 +14,7 @@
 /*! \brief The wideband family, 75 bit/s in 3 kHz to 240 kbit/s in 48 kHz: STANAG 5069,
  *         MIL-STD-188-110C Appendix D (3 to 24 kHz) and 110D Appendix D (30 to 48 kHz).
  *
- * docs/wideband.md says which number is from where.
+ * docs/wideband.md gives the source of each number.
  */
 namespace gr::hf::kernel::wideband {
 
@@ -39,40 +39,42 @@ size_t column_of(interleaver il);
  */
 code_plan code_of(unsigned num, unsigned den, int constraint_length);
 
-//! A mini-probe, its base sequence repeated cyclically, in both phases (110C D.5.2.2).
+//! A mini-probe: its base sequence repeated cyclically, in both phases (110C D.5.2.2).
 struct mini_probe {
-    size_t base = 0;             //!< period, symbols
-    size_t shift = 0;            //!< by how much the probe that marks a boundary is ahead
-    std::vector<uint8_t> normal; //!< numbers in known_points()
-    std::vector<uint8_t> shifted; //!< the one that marks a boundary
+    size_t base = 0;              //!< period, symbols
+    size_t shift = 0;             //!< symbols by which the boundary probe is ahead
+    std::vector<uint8_t> normal;  //!< numbers in known_points()
+    std::vector<uint8_t> shifted; //!< marks a boundary
 };
 
 /*! \brief The mini-probe of \p length symbols.
  *
- * Bases of square length m*m are Frank sequences, exp(-j*2*pi*r*c/m) at place m*r + c, whose
- * periodic autocorrelation is zero off the peak; 13 is a Barker code, 19 a sequence of signs
- * with -1 off the peak. \throws std::invalid_argument for a length that no waveform has.
+ * Bases of square length m*m are Frank sequences, exp(-j*2*pi*r*c/m) at place m*r + c;
+ * their periodic autocorrelation is zero off the peak. 13 is a Barker code. 19 is a
+ * sequence of signs with -1 off the peak.
+ *  \throws std::invalid_argument for a length that no waveform has
  */
 mini_probe mini_probe_of(size_t length);
 
-/*! \brief Points of the known symbols of waveforms with probes of \p length: eight of 8PSK, then
- *         the roots of unity that the base sequence takes.
+/*! \brief Points of the known symbols of waveforms with probes of \p length: the eight of
+ *         8PSK, then the roots of unity used by the base sequence.
  */
 std::vector<std::complex<float>> known_points(size_t length);
 
-/*! \brief True if the probe after data frame \p frame (0 is the first of the transmission) is the
- *         shifted one: it stands before the last frame of each **Long** block, whatever
- *         interleaver is in use (110C D.5.2.2).
+/*! \brief True if the probe after data frame \p frame (0 is the first of the
+ *         transmission) is shifted. The shifted probe precedes the last frame of each
+ *         **Long** block, with any interleaver (110C D.5.2.2).
  */
 bool boundary_probe(const waveform_row& w, uint64_t frame);
-/*! \brief The same in the other reading that is met on the air: before the last frame of each
+/*! \brief The same in another reading found on the air: before the last frame of each
  *         block of the interleaver in use.
  */
 bool boundary_probe_of_block(size_t frames_per_block, uint64_t frame);
 
 /*! \brief Waveform 0: the chips of di-bit \p dibit, 0 or 4, before scrambling.
- *  \param alternate the set that the last di-bit of every interleaver block takes; the eight words
- *  are orthogonal. Some transmitters do not change the set: a receiver tries both.
+ *  \param alternate the set for the last di-bit of every interleaver block; the eight
+ *        words are orthogonal. Some transmitters do not change the set, so a receiver
+ *        tries both
  */
 std::vector<uint8_t> walsh_word(unsigned dibit, bool alternate);
 
