@@ -7,81 +7,85 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief How the channel is found on the fixed symbols of a preamble: for a family, before the
- *         mode is known.
+/*! \brief How to find the channel on the fixed symbols of a preamble: for a family,
+ *         before the mode is known.
  *
- * "Swept" in this file: what other values do is measured by tests/modem/plan_probe.cc, see "Numbers of
- * the reception plans" in docs/measurements.md; no derivation is known.
+ * "Swept" in this file: chosen by measuring other values with tests/modem/plan_probe.cc,
+ * see "Numbers of the reception plans" in docs/measurements.md. No derivation is known.
  */
 struct synchroniser_plan {
     /*! \brief Pieces over which the correlation with known symbols is coherent, s.
-     *  \details A carrier off by 75 Hz (110C C.6.3) turns by a quarter turn in one and costs
-     *  0.9 dB; pieces twice as long would lose 3.9 dB.
+     *  \details A carrier 75 Hz off (110C C.6.3) turns by a quarter turn in one piece
+     *  and costs 0.9 dB; pieces twice as long would lose 3.9 dB.
      */
     double piece_s = 1 / 300.0;
-    //! Window of delays, s: 5.4 ms before the first path seen, 7 ms behind it (5 ms of Table XVI,
-    //! the pulse on both sides).
+    //! Window of delays, s: 5.4 ms before the first path seen and 7 ms after it (5 ms of
+    //! Table XVI and the pulse on both sides).
     double window_s = 0.0125;
-    //! Of it before the first path: an earlier one may be in a fade.
+    //! Part of the window before the first path: an earlier path may be in a fade.
     double lead_s = 0.0054;
-    //! The first path may be so far before the strongest: the longest delay that is received.
+    //! Longest delay received: the first path may be this long before the strongest.
     double search_s = 0.010;
-    //! Fine offset: range to either side and steps of the first look, Hz. Half of the search's
-    //! widest step, 12.8 Hz; a step costs under 0.1 dB over 288 symbols.
+    //! Fine offset: range to either side, and steps of the first look, Hz. The range is
+    //! half of the search's widest step, 12.8 Hz. A step costs under 0.1 dB over
+    //! 288 symbols.
     double fine_range_hz = 6, fine_step_hz = 0.5;
-    //! Delays that tell the offset: of the strongest one's power. Swept.
+    //! Power of delays used for the offset, relative to the strongest. Swept.
     float strong_delay = 0.3f;
-    //! Power from which on a delay counts as a path, of the strongest one's: -12 dB. Swept.
+    //! Least power of a path, relative to the strongest: -12 dB. Swept.
     float least_path = 0.06f;
-    //! The same where the pattern is periodic: above its side peaks of a half.
+    //! The same for a periodic pattern: above its side peaks of a half.
     float least_path_periodic = 0.4f;
-    //! The same against the mean power of noise: by chance less than once in 1000 delays.
+    //! Least power of a path, relative to the mean power of noise: by chance less than
+    //! once in 1000 delays.
     float least_path_over_noise = 8;
-    //! Least power of one half of a periodic pattern against the other's: a lone probe amid data
-    //! is one half of it, and comes in every frame.
+    //! Least power of one half of a periodic pattern, relative to the other. A lone probe
+    //! amid data, which comes in every frame, has one half only.
     float other_half = 0.1f;
-    //! Rounds of estimating the profile of delays and the noise; after the third they hardly
-    //! change.
+    //! Rounds of estimating delay profile and noise; they hardly change after the third.
     int rounds = 3;
-    //! Independent rows of all: the matched filter leaves 1.35 / 2 of the band.
+    //! Share of independent rows: the matched filter leaves 1.35 / 2 of the band.
     float independent_rows = 0.67f;
-    //! Power of a tap against what noise alone gives it, below which it is left out of the matched
-    //! filter, where it would cost some dB on a weak signal: noise alone leaves exp(-4) of the taps,
-    //! one of 55. Swept.
+    //! Least power of a tap in the matched filter, relative to noise alone. Weaker taps
+    //! would cost some dB on a weak signal. Noise alone exceeds it on exp(-4) of the
+    //! taps, one of 55. Swept.
     float certain_tap = 4;
-    //! Power of the first path's tap, of the strongest one's: where symbols are said to arrive.
+    //! Power of the first path's tap, relative to the strongest: the time at which
+    //! symbols arrive.
     float first_path = 0.1f;
 };
 
-//! How quick a channel is followed: the series of channel_estimator.
+//! Speed of fading that is followed: the series of channel_estimator.
 struct fading_pace {
-    double spread_hz = 1;     //!< two-sigma Doppler spread that the series is made for
+    double spread_hz = 1;     //!< two-sigma Doppler spread of the series
     size_t terms = 3;         //!< of the series in time
-    double window_s = 0.12;   //!< observations this far from the target count
-    size_t max_selected = 20; //!< taps that are solved for
-    //! Half-symbol rows over which the channel is taken as constant; 0: a whole observation.
+    double window_s = 0.12;   //!< observations this near to the target count
+    size_t max_selected = 20; //!< most taps solved for
+    //! Half-symbol rows with a constant channel; 0: a whole observation.
     size_t rows = 0;
 };
 
-//! A pace, and from which measured Doppler spread on it is right.
+//! A pace, and the measured Doppler spread from which on it is used.
 struct fading_class {
     double from_hz = 0;
     fading_pace pace;
-    //! Symbols over which the equaliser takes the channel as constant.
+    //! Symbols over which the equaliser treats the channel as constant.
     size_t sub_block = 16;
-    //! The pace with the data of a block as known symbols; terms = 0: the same.
+    //! The pace with the data of a block as known symbols; terms = 0: the same pace.
     fading_pace refined{ 1, 0, 0, 0, 0 };
 };
 
-//! What a channel estimator takes for noise, for a path and for interference.
+//! Limits of a channel estimator for noise, paths and interference.
 struct estimator_plan {
-    // Noise. Below these shares of the signal's power the model itself is not exact.
-    //! By a factor of e in so long at most: a path that is not known yet looks like noise.
+    // Noise. Below these shares of the signal's power the model itself is inexact.
+    //! Time in which the noise rises at most by a factor of e: an unknown path looks like
+    //! noise.
     double noise_rises_s = 8;
-    float largest_rise = 3;     //!< of the noise over the lowest of late, in fitting
+    float largest_rise = 3;     //!< of the noise used in fitting, over the recent lowest
     float least_noise = 1e-5f;  //!< of the power of all taps
     float model_noise = 3e-3f;  //!< the same in fitting
-    float least_freedom = 0.3f; //!< share of the rows that the fitted taps leave at least
+    float least_freedom = 0.3f; //!< least share of the rows not used up by the fitted
+                                //!< taps
 
     // Which taps are solved for.
     float least_tap_over_noise = 0.04f; //!< power against a row's noise. Swept
@@ -89,140 +93,150 @@ struct estimator_plan {
 
     // Looks at all delays.
     double profile_every_s = 0.1;
-    //! Observations so near count as one moment: short against fading, 0.12 of its period.
+    //! Observations this near count as one moment: short against fading, 0.12 of its
+    //! period.
     double profile_near_s = 0.025, profile_near_periods = 0.12;
-    //! Time over which the profile is averaged, and limits of a look's share in it.
+    //! Time over which the profile is averaged, and limits of one look's share in it.
     double profile_memory_s = 0.8, least_share = 0.1, largest_share = 0.4;
-    float empty_tap = 1e-4f; //!< power of a delay without a path, of the mean one
-    /*! \brief A path that drifts comes to the next tap; one between two taps is on both. Where
-     *         there is much to see one that was not there soon shows.
+    float empty_tap = 1e-4f; //!< power of a delay without a path, relative to the mean
+    /*! \brief Power given to a neighbour tap: a drifting path moves to it, and a path
+     *         between two taps is on both. With dense known symbols a new path soon
+     *         shows by itself.
      */
     float next_tap_sparse = 0.2f, next_tap_dense = 1e-3f;
-    //! Power of what is left on a delay, against what noise would leave there, that makes it a
-    //! path: exp(-14) of 60 delays ten times a second, by chance once in half an hour.
+    //! Residual power on a delay that makes it a path, relative to noise there: exp(-14)
+    //! of 60 delays ten times a second, by chance once in half an hour.
     float path_found = 14;
     int paths_at_once = 3;
 
-    // Learning delays over the preamble, reception_plan::learns_delays.
-    int learn_rounds = 6;          //!< after which the profile hardly changes
-    double learn_early_s = 0.005;  //!< looked at before the window
-    double learn_empty_s = 0.0025; //!< that stays empty before the first path
-    float learn_path = 0.05f;      //!< power of a path, of the strongest: -13 dB
-    //! Noise that is left, of what the preamble's estimate left: else nothing was learned.
+    // Learning delays on the preamble, see reception_plan::learns_delays.
+    int learn_rounds = 6;          //!< then the profile hardly changes
+    double learn_early_s = 0.005;  //!< search this far before the window
+    double learn_empty_s = 0.0025; //!< left empty before the first path
+    float learn_path = 0.05f;      //!< least power of a path, relative to the strongest:
+                                   //!< -13 dB
+    //! Residual relative to the preamble's estimate above which nothing was learned.
     float learn_better = 0.5f;
-    float learn_least_tap = 1e-6f; //!< power of a delay, of all
+    float learn_least_tap = 1e-6f; //!< power of a delay, relative to all
 
-    // Interference that comes and goes.
-    double burst_s = 0.001;           //!< over which it is averaged
-    double burst_piece_s = 1 / 300.0; //!< over which the channel is taken as constant
-    float burst_found = 6; //!< power against what is expected; noise once in hours
+    // Intermittent interference.
+    double burst_s = 0.001;           //!< averaging time
+    double burst_piece_s = 1 / 300.0; //!< time with a constant channel
+    float burst_found = 6; //!< power relative to the expected; noise does that once in
+                           //!< hours
     float burst_known = 2; //!< the same once it is known
 };
 
-//! How waveforms of data and probe symbols are followed.
+//! How to follow waveforms of data and probe symbols.
 struct frame_plan {
-    double window_margin_s = 0.0025; //!< of delays that stays empty, see window_error()
-    double retune_hz = 0.2;          //!< how far the oscillator may be off the loop
-    //! How far the clock of the rows may be off the measured one, half symbols in the estimator's
-    //! window.
+    double window_margin_s = 0.0025; //!< of delays to keep empty, see window_error()
+    double retune_hz = 0.2;          //!< largest error of the oscillator against the loop
+    //! Largest error of the rows' clock against the measured one, half symbols in the
+    //! estimator's window.
     double clock_rows = 0.05;
-    //! One observation of data: short against fading and a turn of the phase.
+    //! Length of one observation of data: short against fading and a turn of the phase.
     double data_piece_s = 32 / 2400.0;
-    //! Time after the first symbol from which on a step of the level is none of the signal's.
+    //! Time after the first symbol from which level steps count.
     double settled_s = 1 / 60.0;
-    double recent_s = 0.2;    //!< frames that decide whether the signal was there
-    size_t learn_pieces = 12; //!< of the preamble that delays are learned from: 0.2 s
-    //! Stretches between two looks at the class of fading, 0.2 s, and what counts of those before.
+    double recent_s = 0.2;    //!< frames that decide whether the signal was present
+    size_t learn_pieces = 12; //!< pieces of the preamble for learning delays: 0.2 s
+    //! Stretches between two choices of the fading class, 0.2 s, and weight of the
+    //! earlier stretches.
     size_t look_every = 12;
     double still_counts = 0.85;
-    //! Variance of beliefs, of the symbols' power, above which data are guessed: guesses fit
-    //! whatever was received, and then the known symbols alone tell the SNR.
+    //! Variance of beliefs, relative to the symbols' power, above which data are guesses.
+    //! Guesses fit anything received, so then only the known symbols tell the SNR.
     double guessed = 0.05;
 };
 
-/*! \brief How Walsh words without probes are followed. Sets: words of 32 chips.
- *  \details Of numbers without a reason docs/measurements.md, "Numbers of the reception plans", says what
- *  others do, and which of them were not tried.
+/*! \brief How to follow Walsh words without probes. A set is a word of 32 chips.
+ *  \details For numbers without a reason, docs/measurements.md, "Numbers of the
+ *  reception plans", shows other values, or that none were tried.
  */
 struct walsh_plan {
-    /*! Delays: those of acquisition, 10 ms after the path it found (which is 5.4 ms after delay 0)
-     *  and 10 ms before it, since in slow fading the first path may have been away then. */
+    /*! Delays: 10 ms after the path found by acquisition (which is 5.4 ms after delay 0),
+     * and 10 ms before it, as the first path may have been in a slow fade.
+     */
     double early_s = 0.010, late_s = 0.0158;
     //! A long block at 100 parts per million drifts by 0.5 ms.
     double window_margin_s = 1 / 600.0;
-    size_t recent_sets = 24; //!< a single good score may be chance
-    size_t least_sets = 8;   //!< without a signal until it is lost
-    float overlap = 1.77f;   //!< half-symbol taps on which the energy of a path appears
-    //! Two deviations of what is learned on a tap without a path, in units of the noise after
-    //! despreading: many such taps together would cost a dB.
+    size_t recent_sets = 24; //!< averaged, as a single good score may be chance
+    size_t least_sets = 8;   //!< least number without a signal until it is lost
+    float overlap = 1.77f;   //!< half-symbol taps that share the energy of a path
+    //! Two deviations of the learned power of a tap without a path, relative to the noise
+    //! after despreading. Many such taps together would cost a dB.
     float by_chance = 0.3f;
-    //! (best - mean of the others) / standard deviation on noise; noise gives about 1, other
-    //! signals up to 2.
+    //! Score of a signal: (best - mean of the others) / standard deviation on noise.
+    //! Noise gives about 1, other signals up to 2.
     float present = 2.4f;
-    //! Shares of the newest set in the level of wrong words, rising and falling.
+    //! Weights of the newest set in the level of wrong words, rising and falling.
     float level_rises = 1 / 6.0f, level_falls = 1 / 24.0f;
-    //! Shares of the newest set in profile and noise.
+    //! Weights of the newest set in profile and noise.
     float profile_share = 1 / 24.0f, noise_share = 1 / 64.0f;
-    //! Frequency: sets per update, share of the power that must turn in step, least error that
-    //! is corrected, share of it that is.
+    //! Frequency: sets per update, least share of the power that turns in step, least
+    //! error that is corrected, share of it that is corrected.
     size_t sets_per_update = 32;
-    size_t sets_per_turn = 1; //!< from one of these to the next
+    size_t sets_per_turn = 1; //!< sets between two measured phases
     float in_step = 0.5f;
     double least_error_hz = 0.2, correction = 0.4;
-    /*! The report rests on one set in so many, at least three of a block, on half a set more, and
-     *  on all chips around being decided ones: so many sets before and after it. */
+    /*! The report measures one set in 14, at least three of a block, on half a set more.
+     * All chips around must be decided: this many sets before and after it.
+     */
     size_t measured_sets = 14, sets_before = 4, sets_after = 3;
-    //! Rounds with phases at the end of a block, at efforts 1 and 2; at 0 there are none.
+    //! Rounds with phases at the end of a block, at efforts 1 and 2. None at effort 0.
     size_t rounds = 2, most_rounds = 4;
-    //! Longest averaging of phases, a standard deviation, sets: 0.4 s of words of 13.3 ms.
+    //! Longest averaging of phases, as a standard deviation, sets: 0.4 s of words of
+    //! 13.3 ms.
     double widest_average = 32;
-    //! Some transmitters send the last word of a block from the usual set: tell by what comes.
+    //! Some transmitters send the last word of a block from the usual set: decide by the
+    //! received words.
     bool either_last_word = false;
 };
 
-//! How a transmission is followed and detected: one record for each mode.
+//! How to follow and detect a transmission: one record for each mode.
 struct reception_plan {
-    // Whether the signal is there.
-    /*! \brief Share of a probe's power that the channel estimate must explain: well under what
-     *         the weakest usable signal gives, above what fitting noise gives.
+    // Presence of the signal.
+    /*! \brief Least share of a probe's power that the channel estimate must explain. Well
+     *         below that of the weakest usable signal, above that of fitted noise.
      */
     float presence = 0.25f;
-    /*! \brief A preamble during a transmission takes over if that one was not there any more; a
-     *         tracker may need so long to tell, s: some frames.
+    /*! \brief A preamble during a transmission takes over if that transmission had ended.
+     *         A tracker may need this long to notice the end, s: some frames.
      */
     double judged_after_s = 0.5;
 
-    //! Rounds between channel estimation, equaliser and decoder after the first, at efforts 1 and
-    //! 2; at 0 there are none. Most blocks stand still after one or two.
+    //! Rounds between channel estimation, equaliser and decoder after the first, at
+    //! efforts 1 and 2; none at effort 0. Most blocks no longer change after one or two.
     size_t rounds = 4, most_rounds = 10;
 
     // The channel.
-    //! Classes of fading, ascending; the first has from_hz = 0. With one alone the pace is fixed.
+    //! Classes of fading, ascending; the first has from_hz = 0. A single class fixes the
+    //! pace.
     std::vector<fading_class> paces{ fading_class{} };
-    //! Probes so far apart that fast fading leaves no correlation over two of them: their power tells
-    //! the spread, see doppler_meter.
+    //! Probes so far apart that fast fading leaves no correlation between two of them.
+    //! Then their power tells the spread, see doppler_meter.
     bool clean_spread = false;
-    //! Back to a slower class below this share of the limit.
+    //! Return to a slower class below this share of the limit.
     double back_at = 0.8;
-    //! Look for paths that were not there before. Where known symbols are dense, the profile finds
-    //! them by itself, and what data leaves would be taken for paths.
+    //! Look for new paths. With dense known symbols the profile finds them, and data
+    //! residuals would count as paths.
     bool finds_paths = false;
-    //! Find delays and noise anew over the preamble, in pieces short against fading: where it is
-    //! long enough to hold fast fading.
+    //! Estimate delays and noise again on the preamble, in pieces short against fading:
+    //! for preambles long enough to hold fast fading.
     bool learns_delays = false;
-    //! Take steps of the level back: where known symbols are too rare to follow them.
+    //! Undo level steps: if known symbols are too rare to follow them.
     bool follows_level = false;
-    //! Follow the sender's sample clock: where 100 ppm move paths by half symbols in the estimator's
-    //! window. Elsewhere its looks at all delays do.
+    //! Follow the sender's sample clock: if 100 ppm move paths by half symbols within the
+    //! estimator's window. Else its looks at all delays are enough.
     bool follows_clock = false;
-    //! Frames observed beyond the one that is worked on.
+    //! Frames observed beyond the current one.
     size_t look_ahead = 4;
     estimator_plan estimator;
     frame_plan frames;
     walsh_plan walsh; //!< of spread modes
 
-    //! Longest stretch of the preamble observed at once, s: short against fading, or as far apart
-    //! as probes are.
+    //! Longest stretch of the preamble observed at once, s: short against fading, or the
+    //! distance between probes.
     double preamble_piece_s = 0.02;
 };
 
