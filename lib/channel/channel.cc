@@ -52,7 +52,7 @@ channel::channel(const channel_spec& spec,
     }
 }
 
-// A short delay that is not whole samples makes all of them longer, see latency().
+// A short delay that is not whole samples makes all delays longer, see latency().
 void channel::make_room_for(double delay_ms)
 {
     const double delay = delay_ms * 1e-3 * d_rate;
@@ -87,8 +87,8 @@ void channel::make_paths(uint64_t seed)
              first.shift_hz == 0 && first.phase_deg == 0;
 }
 
-// Integral of the frequency up to a sample, in turns; closed forms, so that an hour later
-// nothing has accumulated.
+// Integral of the frequency up to a sample, in turns. Closed forms, so that no error
+// accumulates.
 double channel::carrier_turns(double sample) const
 {
     const double t = sample / d_rate;

@@ -17,27 +17,27 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief A simulated HF channel for complex baseband: the sender's sample clock, paths
- *         (static, Watterson fading or learned), frequency offset and drift, white noise, impulses and
- *         carriers, the radio's filter, level; in this order.
+/*! \brief A simulated HF channel for complex baseband. In this order: the sender's sample
+ *         clock, paths (static, Watterson fading or learned), frequency offset and
+ *         drift, white noise, impulses and carriers, the radio's filter, level.
  *
- * The signal-to-noise ratio is defined in a bandwidth B - channel_spec::bandwidth_khz, 3 kHz
- * unless it says another - with the *long-term mean* signal power, which the caller states:
- * noise power per hertz = \p signal_power / (B 10^(snr/10)), so a complex sample has noise
- * power signal_power * sample_rate / B / 10^(snr/10). It
- * is not measured from the samples and not renormalised to the fading.
+ * The SNR is defined in a bandwidth B, channel_spec::bandwidth_khz, by default 3 kHz. It
+ * refers to the *long-term mean* signal power, which the caller gives. The noise power
+ * per hertz is \p signal_power / (B 10^(snr/10)), so a complex sample has noise power
+ * signal_power * sample_rate / B / 10^(snr/10). It is not measured from the samples and
+ * not renormalised to the fading.
  *
- * Deterministic for a seed, whatever the chunks; each path and the noise have their own
- * stream of random numbers.
+ * Deterministic for a seed, however the input is cut into chunks. Each path and the
+ * noise have their own stream of random numbers.
  */
 class channel
 {
 public:
     static constexpr double usual_bandwidth_khz = 3; //!< of SNR figures
 
-    /*! \param spec         what it does
-     *  \param sample_rate  samples/s, 2000 to 1e7
-     *  \param seed         of fading and noise
+    /*! \param spec the impairments
+     *  \param sample_rate samples/s, 2000 to 1e7
+     *  \param seed seed of fading and noise
      *  \param signal_power mean power of the input while a signal is on, above 0
      *  \throws std::invalid_argument
      */
@@ -46,13 +46,13 @@ public:
             uint64_t seed,
             double signal_power = 1);
 
-    //! \p n samples through the channel; \p out may be \p in.
+    //! Pass \p n samples through the channel; \p out may be \p in.
     void process(const std::complex<float>* in, std::complex<float>* out, size_t n);
 
     /*! \brief Delay of a path of 0 ms through this object, samples.
-     *  \details 0 unless some path has a short delay that is not a whole number of
-     *  samples, for which it is delay_line::half_length(), or the clock is off: then
-     *  sample_clock::latency() more.
+     *  \details Usually 0. It is delay_line::half_length() if some path has a short
+     *  delay that is not a whole number of samples. With a clock error it is larger by
+     *  sample_clock::latency().
      */
     size_t latency() const { return d_latency; }
 
@@ -64,10 +64,10 @@ public:
 
     const channel_spec& spec() const { return d_spec; }
 
-    //! The paths, for what their gains and delays are; without what a clock that is off adds.
+    //! The paths, for their gains and delays. Without the delay that a clock error adds.
     const std::vector<path>& paths() const { return d_paths; }
 
-    //! Phase that offset, drift and sweep have turned the signal by at a sample, turns.
+    //! Phase turned by offset, drift and sweep up to a sample, turns.
     double carrier_turns(double sample) const;
 
 private:
@@ -79,7 +79,7 @@ private:
     double d_rate;
     size_t d_latency = 0;
     std::vector<path> d_paths;
-    bool d_pass = false; // one static path that does nothing
+    bool d_pass = false; // a single static path without any effect
     std::optional<sample_clock> d_clock;
     counter_random d_noise;
     double d_noise_power = 0;

@@ -69,7 +69,8 @@ std::vector<std::string> split(const std::string& text, const char* separators)
     return parts;
 }
 
-// The items of a channel; blanks within double quotes belong to the item, the quotes do not.
+// The items of a channel. Blanks within double quotes belong to the item, the quotes do
+// not.
 std::vector<std::string> items(const std::string& text)
 {
     std::vector<std::string> parts(1);
@@ -87,7 +88,7 @@ std::vector<std::string> items(const std::string& text)
     return parts;
 }
 
-// The numbers of "a:b:c" go to \p to, of which at least \p least must be there.
+// Store the numbers of "a:b:c" in \p to; at least \p least must be present.
 void numbers(const std::string& item,
              const std::string& text,
              const char* form,
@@ -170,7 +171,7 @@ std::vector<path_spec> preset_paths(const std::string& item)
     fail(item, "unknown; allowed are " + allowed + "and the keys " + all_keys);
 }
 
-// Items of one number; false: the key is none of them.
+// Parse an item of one number; false for any other key.
 bool parse_number(channel_spec& s,
                   const std::string& item,
                   const std::string& key,
@@ -197,7 +198,7 @@ bool parse_number(channel_spec& s,
     return true;
 }
 
-// Items of several numbers, or of a file; false: the key is none of them.
+// Parse an item of several numbers, or of a file; false for any other key.
 bool parse_list(channel_spec& s,
                 const std::string& item,
                 const std::string& key,

@@ -23,21 +23,21 @@ struct path_spec {
 //! Bursts of white noise at random times (a Poisson process): atmospherics, switching.
 struct impulse_spec {
     double rate = 0;      //!< bursts per second, above 0, to 1000
-    double level_db = 0;  //!< power of a sample against the signal's, -100 to 100
+    double level_db = 0;  //!< power of a sample, relative to the signal, -100 to 100
     double length_ms = 1; //!< above 0, to 1000
 };
 
-//! A carrier in the receiver's channel that is not ours.
+//! A foreign carrier in the receiver's channel.
 struct carrier_spec {
     double frequency_hz = 0; //!< from the middle of the channel, -5000 to 5000
-    double level_db = 0;     //!< power against the signal's, -100 to 100
+    double level_db = 0;     //!< power, relative to the signal, -100 to 100
 };
 
-//! A keyed carrier: Morse code of random characters' lengths, keyed softly.
+//! A softly keyed carrier: Morse code with characters of random length.
 struct morse_spec {
     double frequency_hz = 0;   //!< from the middle of the channel, -5000 to 5000
-    double level_db = 0;       //!< power while the key is down, against the signal's
-    double words_per_min = 20; //!< 1 to 100; a dot lasts 1.2 s through this
+    double level_db = 0;       //!< power while the key is down, relative to the signal
+    double words_per_min = 20; //!< 1 to 100; a dot lasts 1.2 s divided by this
 };
 
 //! Kinds of receiver_filter.
@@ -60,43 +60,42 @@ struct step_spec {
  *
  * The string is a list of items, separated by spaces or semicolons:
  *
- *     clear                     nothing: samples pass unchanged
- *     awgn                      one static path; says that noise is the only impairment
- *     good moderate poor flutter   ITU-R F.520: two equal Rayleigh paths of
+ *  clear                        no impairment: samples pass unchanged
+ *  awgn                         one static path: noise is the only impairment
+ *  good moderate poor flutter   ITU-R F.520: two equal Rayleigh paths of
  *                               0.5 ms/0.1 Hz, 1 ms/0.5 Hz, 2 ms/1 Hz, 0.5 ms/10 Hz
- *     low-quiet ... high-disturbed nvis   ITU-R F.1487, two equal Rayleigh paths: names(),
+ *  low-quiet ... high-disturbed nvis   ITU-R F.1487, two equal Rayleigh paths, see names()
  *                               or docs/channel.md
- *     paths=D:G:S,D:G:S[:F[:P]]  explicit: delay ms, gain dB, spread Hz (two sigma),
+ *  paths=D:G:S,D:G:S[:F[:P]]    explicit: delay ms, gain dB, spread Hz (two sigma),
  *                               shift Hz, phase degrees (static paths)
- *     learned=FILE              paths from a channel file, see learned_channel; a name with
- *                               blanks or semicolons stands in double quotes
- *     snr=DB                    white noise, SNR in the bandwidth
- *     bandwidth=KHZ             in which snr= counts; by default that of the waveform, if it
- *                               is known, else 3
- *     offset=HZ  drift=HZ_PER_S frequency offset at the first sample, and its rate
- *     sweep=HZ_PER_S            offset runs as a triangle between +-offset at this rate
- *     clock=PPM                 how much faster the sender's sample clock runs
- *     impulses=RATE:DB[:MS]     bursts of noise, RATE per second, DB against the signal
- *     carriers=HZ:DB,HZ:DB      interferers, DB against the signal
- *     morse=HZ:DB[:WPM]         keyed carrier, DB against the signal while it is on
- *     filter=KIND:LOW:HIGH      the radio's filter: fir, butterworth or elliptic, edges in Hz
- *                               from the middle of the channel
- *     gain=DB                   of everything, noise included
- *     step=DB:S                 level changes by DB, and back, every S seconds
- *     agc=S                     the receiver's gain control, S seconds to recover
+ *  learned=FILE                 paths from a channel file, see learned_channel; a name with
+ *                               blanks or semicolons needs double quotes
+ *  snr=DB                       white noise, SNR in the bandwidth
+ *  bandwidth=KHZ                bandwidth of snr=; by default that of the waveform, or 3
+ *                               if the waveform is unknown
+ *  offset=HZ  drift=HZ_PER_S    frequency offset at the first sample, and its rate
+ *  sweep=HZ_PER_S               offset runs as a triangle between +-offset at this rate
+ *  clock=PPM                    how much faster the sender's sample clock runs
+ *  impulses=RATE:DB[:MS]        bursts of noise, RATE per second, DB relative to the signal
+ *  carriers=HZ:DB,HZ:DB         interferers, DB relative to the signal
+ *  morse=HZ:DB[:WPM]            keyed carrier, DB relative to the signal while it is on
+ *  filter=KIND:LOW:HIGH         the radio's filter: fir, butterworth or elliptic, edges in
+ *                               Hz from the middle of the channel
+ *  gain=DB                      gain of everything, noise included
+ *  step=DB:S                    level changes by DB, and back, every S seconds
+ *  agc=S                        the receiver's gain control, S seconds to recover
  *
  * The paths' total mean power is normalised to 1; the relative gains remain.
  */
 struct channel_spec {
     std::vector<path_spec> paths{ path_spec{} };
-    std::shared_ptr<const learned_channel> learned; //!< in place of paths; else null
+    std::shared_ptr<const learned_channel> learned; //!< replaces paths; else null
     std::optional<double> snr_db; //!< in the bandwidth, -50 to 200; empty: no noise
-    std::optional<double>
-        bandwidth_khz;         //!< of snr_db, 0.1 to 1000; empty: not said, so 3
-    double offset_hz = 0;      //!< -4000 to 4000
-    double drift_hz_per_s = 0; //!< -1000 to 1000
-    double sweep_hz_per_s = 0; //!< 0 to 1000; 0: no sweep
-    double clock_ppm = 0;      //!< -1000 to 1000; see sample_clock
+    std::optional<double> bandwidth_khz; //!< of snr_db, 0.1 to 1000; empty: 3
+    double offset_hz = 0;                //!< -4000 to 4000
+    double drift_hz_per_s = 0;           //!< -1000 to 1000
+    double sweep_hz_per_s = 0;           //!< 0 to 1000; 0: no sweep
+    double clock_ppm = 0;                //!< -1000 to 1000; see sample_clock
     std::optional<impulse_spec> impulses;
     std::vector<carrier_spec> carriers; //!< up to 16
     std::optional<morse_spec> morse;
@@ -110,14 +109,14 @@ struct channel_spec {
 
     /*! \brief Read the string form.
      *  \details Reads the file of learned=.
-     *  \throws std::invalid_argument naming the item that is wrong and what is allowed.
+     *  \throws std::invalid_argument names the wrong item and what is allowed
      */
     static channel_spec parse(const std::string& text);
 
-    //! A string form that parse() reads back to the same value.
+    //! The string form; parse() reads it back to the same value.
     std::string to_string() const;
 
-    //! \throws std::invalid_argument naming the value out of its range.
+    //! \throws std::invalid_argument names the value out of its range
     void validate() const;
 
     bool operator==(const channel_spec& o) const;

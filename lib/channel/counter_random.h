@@ -10,9 +10,9 @@ namespace gr::hf::kernel {
 
 /*! \brief Random numbers as a pure function of (seed, stream, index).
  *
- * No state: any stretch of any stream can be made again, in any order and on any machine,
- * which is what makes a fading channel of hours reproducible. Mixing is two rounds of the
- * finaliser of SplitMix64.
+ * There is no state. Any stretch of any stream can be repeated, in any order and on any
+ * machine. So hours of fading are reproducible. Mixing is two rounds of the finaliser of
+ * SplitMix64.
  */
 class counter_random
 {

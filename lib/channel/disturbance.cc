@@ -10,7 +10,7 @@ namespace gr::hf::kernel {
 namespace {
 
 constexpr uint64_t impulse_stream =
-    ~uint64_t{ 1 }; // beside the noise's, far from the paths'
+    ~uint64_t{ 1 }; // next to the noise's, far from the paths'
 
 constexpr double key_rise_s = 0.005;
 
@@ -42,7 +42,7 @@ disturbance::disturbance(const channel_spec& spec,
     }
 }
 
-// Dots and dashes, gaps within characters and between them, each as likely as the other.
+// Dots, dashes, gaps within characters and gaps between them are equally likely.
 void disturbance::key(std::complex<float>* x, size_t n, uint64_t first)
 {
     for (size_t i = 0; i < n; ++i) {
@@ -67,7 +67,7 @@ void disturbance::add(std::complex<float>* x, size_t n, uint64_t first)
 {
     if (d_begin > 0)
         for (size_t i = 0; i < n; ++i) {
-            // even indices tell where impulses begin, odd ones are what they consist of
+            // even indices decide where impulses start, odd ones give their samples
             const uint64_t at = first + i;
             const double u = static_cast<double>(d_random.bits(4 * at) >> 11) * 0x1p-53;
             if (u < d_begin)
@@ -114,7 +114,7 @@ void level::process(std::complex<float>* x, size_t n, uint64_t first)
         for (size_t i = 0; i < n; ++i) {
             const auto p = static_cast<double>(std::norm(x[i]));
             if (d_power == 0)
-                d_power = p; // the receiver has been on for long
+                d_power = p; // as if the receiver had long been on
             d_power += (p - d_power) * (p > d_power ? d_attack : d_decay);
             if (d_power > 0)
                 x[i] /= static_cast<float>(std::sqrt(d_power));

@@ -13,21 +13,22 @@
 
 namespace gr::hf::kernel {
 
-//! What other stations and lightning add at the receiver: bursts of noise, carriers, Morse code.
+//! Disturbances at the receiver by lightning and other stations: bursts of noise,
+//! carriers, Morse code.
 class disturbance
 {
 public:
-    /*! \param spec         a valid one; its impulses, carriers and morse are used
-     *  \param sample_rate  samples/s
-     *  \param seed         of the impulses
-     *  \param signal_power that the levels refer to
+    /*! \param spec a valid one; its impulses, carriers and morse are used
+     *  \param sample_rate samples/s
+     *  \param seed seed of the impulses
+     *  \param signal_power power that the levels refer to
      */
     disturbance(const channel_spec& spec,
                 double sample_rate,
                 uint64_t seed,
                 double signal_power);
 
-    //! Adds to \p n samples, the first of which is number \p first of the stream.
+    //! Add to \p n samples; the first one is number \p first of the stream.
     void add(std::complex<float>* x, size_t n, uint64_t first);
 
 private:
@@ -37,10 +38,10 @@ private:
     };
 
     counter_random d_random;
-    double d_begin = 0; // probability that an impulse begins at a sample
+    double d_begin = 0; // probability that an impulse starts at a sample
     size_t d_length = 0;
     float d_amplitude = 0;
-    size_t d_left = 0; // samples that the present impulse has left
+    size_t d_left = 0; // samples left of the current impulse
     std::vector<carrier> d_carriers;
 
     void key(std::complex<float>* x, size_t n, uint64_t first);
@@ -49,14 +50,14 @@ private:
     float d_key_step = 0; // of the envelope, from sample to sample
     float d_envelope = 0;
     bool d_key_down = false;
-    double d_key_changes = 0; // sample at which the key goes up or down next
-    uint64_t d_elements = 0;  // keyed so far
+    double d_key_changes = 0; // sample at which the key changes next
+    uint64_t d_elements = 0;  // number keyed
 };
 
 /*! \brief The level at the receiver: steps, then the receiver's automatic gain control.
  *
- * The gain control divides by the root of the power that it follows: with a tenth of the
- * time constant upwards, so that it attacks fast and recovers slowly.
+ * The gain control divides by the root of a smoothed power. Its time constant is ten
+ * times shorter upwards, so that it attacks fast and recovers slowly.
  */
 class level
 {
@@ -69,7 +70,7 @@ public:
 private:
     float d_gain, d_step_gain;
     uint64_t d_step_samples = 0;
-    double d_attack = 0, d_decay = 0; // share of the difference taken over in a sample
+    double d_attack = 0, d_decay = 0; // share of the difference followed per sample
     double d_power = 0;
 };
 

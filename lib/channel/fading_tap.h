@@ -14,13 +14,13 @@
 namespace gr::hf::kernel {
 
 /*! \brief The gain of one Rayleigh-fading path: complex Gaussian, mean power 1, Gaussian
- *         Doppler spectrum exp(-2 f^2 / d^2), d being the two-sigma spread.
+ *         Doppler spectrum exp(-2 f^2 / d^2), where d is the two-sigma spread.
  *
- * White Gaussian noise through the filter exp(-pi^2 d^2 t^2) - the transform of the square
- * root of the power spectrum - cut where it falls to 1e-3 of its peak, generated at 64 d or
- * more and interpolated linearly (MIL-STD-188-110C E.5 asks for 32 d and 1e-2).
- * Stationary from the first sample on. Never renormalised: its power over a short time
- * is what fading makes it.
+ * White Gaussian noise passes the filter exp(-pi^2 d^2 t^2), the transform of the square
+ * root of the power spectrum, cut where it falls to 1e-3 of its peak. Values are
+ * generated at 64 d or more and interpolated linearly (MIL-STD-188-110C E.5 asks for 32
+ * d and 1e-2). Stationary from the first sample on. Never renormalised: fading alone
+ * sets the power over a short time.
  */
 class fading_tap
 {
@@ -38,10 +38,10 @@ public:
     //! Samples between two generated values.
     size_t step() const { return d_step; }
 
-    //! The generated value number \p index, the one at sample index * step(). No state.
+    //! Generated value number \p index, at sample index * step(). No state.
     std::complex<float> value(uint64_t index) const;
 
-    //! The gain at any sample, as produce() gives it. No state; takes its time.
+    //! The gain at any sample, as from produce(). No state; slow.
     std::complex<float> at(double sample) const
     {
         const double place = std::max(sample, 0.0) / static_cast<double>(d_step);
@@ -54,7 +54,7 @@ private:
     std::vector<float> d_h; // filter, unit energy
     size_t d_step;
     counter_random d_random;
-    std::vector<std::complex<float>> d_noise; // the last d_h.size() numbers, a ring
+    std::vector<std::complex<float>> d_noise; // ring of the last d_h.size() numbers
     uint64_t d_index = 0;                     // of d_to
     size_t d_phase = 0;                       // sample between d_from and d_to
     std::complex<float> d_from, d_to;

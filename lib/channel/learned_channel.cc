@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "channel/learned_channel.h"
 
-// The parser of Boost 1.74 still includes a header that warns without this.
+// Without this, a header included by the parser of Boost 1.74 warns.
 #define BOOST_BIND_GLOBAL_PLACEHOLDERS
 #include <boost/property_tree/json_parser.hpp>
 #include <boost/property_tree/ptree.hpp>
@@ -23,7 +23,7 @@ namespace {
 
 using boost::property_tree::ptree;
 
-// Deeper than any SigMF; the parser calls itself for each level.
+// Deeper than any SigMF file; the parser recurses for each level.
 constexpr int deepest = 16;
 
 [[noreturn]] void fail(const std::string& file, const std::string& why)
@@ -31,7 +31,7 @@ constexpr int deepest = 16;
     throw std::invalid_argument("channel file " + file + ": " + why);
 }
 
-// The names of description and samples.
+// File names of description and samples.
 std::pair<std::string, std::string> names(const std::string& file)
 {
     std::string base = file;

@@ -11,21 +11,20 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief A channel that was learned from the air: the gains of its paths over time.
+/*! \brief A channel learned from the air: the gains of its paths over time.
  *
- * As a file: a SigMF recording of complex floats, a SigMF channel for each path, whose sample rate
- * is that of the gains; docs/channel.md has the keys.
+ * The file is a SigMF recording of complex floats. It has one SigMF channel per path, at
+ * the sample rate of the gains. docs/channel.md describes the keys.
  */
 struct learned_channel {
-    static constexpr size_t max_paths = 64;          //!< of a file
+    static constexpr size_t max_paths = 64;          //!< in a file
     static constexpr size_t max_octets = 64 << 20;   //!< of the gains in a file
-    static constexpr size_t max_description = 65536; //!< octets of its other half
+    static constexpr size_t max_description = 65536; //!< octets of the description file
 
-    std::string file;              //!< as it was named
+    std::string file;              //!< name as given
     double rate = 1;               //!< gains of a path per second, 0.001 to 1e5
     std::vector<double> delays_ms; //!< of each path, 0 to 1000
-    /*! \brief The gains, those of one time next to each other; the mean power of all paths
-     *         together is 1.
+    /*! \brief The gains, interleaved by path. The mean power of all paths together is 1.
      */
     std::vector<std::complex<float>> gains;
 
@@ -36,16 +35,17 @@ struct learned_channel {
     } //!< times, at least 1
 
     /*! \brief Read a file and scale its power to 1.
-     *  \param file one of the two of a SigMF recording, or the name both have in common
-     *  \throws std::invalid_argument that names the file, what is wrong with it and what is allowed
+     *  \param file one of the two files of a SigMF recording, or their common name
+     *  \throws std::invalid_argument names the file, the fault and what is allowed
      */
     static std::shared_ptr<const learned_channel> read(const std::string& file);
 };
 
-/*! \brief The gain of one path of a learned channel at the sample rate: linearly interpolated.
+/*! \brief The gain of one path of a learned channel at the sample rate, linearly
+ *         interpolated.
  *
- * Behind its end the channel is played backwards, then forwards again, and so on: it goes on
- * for ever, and nowhere does a gain jump.
+ * After its end the channel is played backwards, then forwards again, and so on. So it
+ * lasts for ever and no gain jumps.
  */
 class learned_tap
 {
@@ -58,7 +58,7 @@ public:
     //! The gain at the next \p n samples.
     void produce(std::complex<float>* out, size_t n);
 
-    //! The gain at any sample, as produce() gives it. No state.
+    //! The gain at any sample, as from produce(). No state.
     std::complex<float> at(double sample) const;
 
 private:

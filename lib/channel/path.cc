@@ -69,8 +69,8 @@ void delay_line::process(const std::complex<float>* in,
     if (d_taps.size() == 1) {
         std::copy_n(d_work.begin(), n, out);
     } else {
-        // Tap by tap over the whole chunk: long independent sums, which compilers turn into
-        // vector code.
+        // Tap by tap over the whole chunk: long independent sums that compilers
+        // vectorise.
         std::fill_n(out, n, 0.0f);
         for (size_t k = 0; k < d_taps.size(); ++k)
             for (size_t i = 0; i < n; ++i)

@@ -18,8 +18,8 @@ namespace gr::hf::kernel {
 /*! \brief A delay in samples, fractional, for streams.
  *
  * Whole delays are a shift. Others use a windowed-sinc filter of 2 * half_length() taps,
- * flat to 0.8 of the Nyquist frequency, whose own delay is part of the delay asked for;
- * so a fractional delay must be at least half_length().
+ * flat to 0.8 of the Nyquist frequency. The filter's own delay is part of the requested
+ * delay. So a fractional delay must be at least half_length().
  */
 class delay_line
 {
@@ -34,11 +34,12 @@ public:
 
 private:
     size_t d_shift;            // whole samples before the filter
-    std::vector<float> d_taps; // in order of rising sample time; one tap for whole delays
+    std::vector<float> d_taps; // oldest sample first; one tap for whole delays
     std::vector<std::complex<float>> d_work; // history, then the input
 };
 
-//! One path: delay, then gain (static, fading or learned) and Doppler shift; adds to its output.
+//! One path: delay, then gain (static, fading or learned) and Doppler shift. Adds to its
+//! output.
 class path
 {
 public:
@@ -51,7 +52,7 @@ public:
          double amplitude,
          counter_random random);
 
-    //! Path number \p number of a channel that was learned.
+    //! Path number \p number of a learned channel.
     path(std::shared_ptr<const learned_channel> channel,
          size_t number,
          double sample_rate,
@@ -59,9 +60,9 @@ public:
 
     void add(const std::complex<float>* in, std::complex<float>* out, size_t n);
 
-    //! Delay in samples, the extra one included.
+    //! Delay in samples, including the extra delay.
     double delay() const { return d_delay_samples; }
-    //! Gain at output sample \p sample. No state; takes its time.
+    //! Gain at output sample \p sample. No state; slow.
     std::complex<double> gain(double sample) const;
 
 private:

@@ -11,11 +11,11 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief The filter of a radio's receiver, which all that it hears goes through: signal, noise
- *         and impulses.
+/*! \brief The filter of a radio's receiver, for all of its input: signal, noise and
+ *         impulses.
  *
- * fir: 6.8 ms long with linear phase, as digital radios have; butterworth: 6 poles; elliptic:
- * 6 poles, 1 dB of ripple, 60 dB of stop band, whose delay varies most.
+ * fir: 6.8 ms long with linear phase, as in digital radios. butterworth: 6 poles.
+ * elliptic: 6 poles, 1 dB of ripple, 60 dB of stop band; its delay varies most.
  */
 class receiver_filter
 {
@@ -30,7 +30,7 @@ private:
         filter_kind kind;
         void operator()(void* filter) const;
     };
-    double d_turns; // of the filter's middle in a sample
+    double d_turns; // turns of the filter's middle per sample
     std::unique_ptr<void, destroy> d_filter;
 };
 

@@ -69,7 +69,7 @@ void sample_clock::process(const std::complex<float>* in,
             restart();
         out[i] = d_ready.front();
         d_ready.pop_front();
-        // What a restart held back takes the place of what it took out.
+        // Samples held back by a restart replace those it removed.
         if (silent || slips)
             d_ready.push_back(0);
     }

@@ -9,12 +9,13 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief The sender's sample clock against the receiver's: resamples a stream in place.
+/*! \brief The sender's sample clock relative to the receiver's: resamples a stream in
+ *         place.
  *
- * A stream has as many samples after it as before, so the delay through this object drifts
- * while a transmission lasts and is set right again in the silence behind it: as soon as
- * all that it holds is exactly zero. A signal without such a gap may last longest_s; then
- * it slips.
+ * A stream keeps its number of samples, so the delay through this object drifts during a
+ * transmission. It is reset in the silence after the transmission, once all buffered
+ * samples are exactly zero. A signal without such a gap may last longest_s; then it
+ * slips.
  */
 class sample_clock
 {
@@ -41,10 +42,10 @@ private:
 
     void restart();
 
-    size_t d_reserve; // what the fastest clock uses up in longest_s
+    size_t d_reserve; // samples that the fastest clock uses up in longest_s
     std::unique_ptr<void, destroy> d_resampler;
     std::deque<std::complex<float>> d_ready;
-    size_t d_zeros = 0; // inputs in a row that were zero
+    size_t d_zeros = 0; // zero inputs in a row
 };
 
 } // namespace gr::hf::kernel

@@ -9,7 +9,7 @@
 namespace gr::hf::kernel {
 namespace {
 
-// Numbers apart from each other, one for each ordered pair of stations.
+// Distinct seeds, one for each ordered pair of stations.
 uint64_t pair_seed(uint64_t seed, size_t from, size_t to)
 {
     return seed * 1000003 + from * 64 + to;
@@ -78,7 +78,7 @@ void shared_air::take(size_t station, size_t n, std::vector<samples>& heard)
 {
     auto& s = d_stations[station];
     heard.resize(d_stations.size());
-    // Before its first sample arrives a station is heard as silence.
+    // Before its first sample arrives a station is silent.
     const uint64_t skip =
         s.taken < d_delay ? std::min<uint64_t>(n, d_delay - s.taken) : 0;
     for (size_t k = 0; k < d_stations.size(); ++k) {
@@ -122,7 +122,7 @@ void shared_air::forget_taken_samples()
         slowest = std::min(slowest, s.taken);
     const uint64_t needed = slowest > d_delay ? slowest - d_delay : 0;
     for (auto& s : d_stations) {
-        // In large pieces: every erase moves the rest.
+        // In large pieces, as every erase moves the rest.
         if (needed < s.sent_from + 4096)
             continue;
         const uint64_t n = std::min<uint64_t>(needed - s.sent_from, s.sent.size());

@@ -13,26 +13,28 @@
 
 namespace gr::hf::kernel {
 
-//! What lies between the stations of a shared_air.
+//! The channel between the stations of a shared_air.
 struct air_options {
     size_t stations = 2;           //!< 2 to 64
-    std::string channel = "clear"; //!< words of channel_spec; snr= is at each receiver
+    std::string channel = "clear"; //!< items of channel_spec; snr= is at each receiver
     uint64_t seed = 1;             //!< of all random processes
     double signal_power = 1;       //!< mean power of a transmission, to which snr= refers
-    double delay_ms = 10;          //!< of each radio and the propagation, 10 to 1000
-    /*! Of the stations' waveforms, kHz, 1 to 100: samples/s are 3200 times as many, four for each
-     *  of 800 symbols/s, and snr= counts in it unless the channel says another. */
+    double delay_ms = 10;          //!< of each radio plus propagation, 10 to 1000
+    /*! Bandwidth of the stations' waveforms, kHz, 1 to 100. Each kHz has 3200 samples/s,
+     * four for each of 800 symbols/s. snr= refers to this bandwidth unless the channel
+     * gives another.
+     */
     int bandwidth_khz = 3;
 };
 
-/*! \brief The radio channel that joins several stations, sample by sample.
+/*! \brief The radio channel that connects several stations, sample by sample.
  *
- * Between every two stations lies a channel model of its own, at every receiver there is
- * noise, and a station does not hear itself. What a station hears at sample t is what all
- * others sent until t - delay. Same seed, same samples, whatever the chunks.
+ * Each pair of stations has its own channel model, and each receiver its own noise. A
+ * station does not receive itself. At sample t a station receives what all others sent
+ * up to t - delay. The same seed gives the same samples, whatever the chunks.
  *
- * No locks: write(), available() and take() of all stations exclude each other; mix() touches
- * only what belongs to its receiver.
+ * No locks: write(), available() and take() of all stations exclude each other; mix()
+ * only touches data of its receiver.
  */
 class shared_air
 {
@@ -48,16 +50,17 @@ public:
 
     //! Take \p n transmitted samples of \p station.
     void write(size_t station, const std::complex<float>* in, size_t n);
-    //! How many samples \p station can hear by now.
+    //! Samples that \p station can receive by now.
     uint64_t available(size_t station) const;
-    //! Samples that \p station has taken.
+    //! Samples already taken by \p station.
     uint64_t taken(size_t station) const { return d_stations[station].taken; }
     /*! \brief The next \p n samples of each other station, as they were sent.
      *  \param n at most available()
-     *  \param[out] heard by station; that of \p station itself is left as it is
+     *  \param[out] heard by station; the entry of \p station itself is unchanged
      */
     void take(size_t station, size_t n, std::vector<samples>& heard);
-    /*! \brief What take() gave through the channels of this receiver, added up, with noise.
+    /*! \brief Pass the samples from take() through the channels of this receiver, add
+     *         them up, and add noise.
      *  \param heard is overwritten
      *  \param[out] out \p n samples
      */
