@@ -26,7 +26,7 @@ int64_t arrival_clock::arrived(uint64_t samples, double now)
 
 int64_t arrival_clock::judge(double least, double now)
 {
-    if (!d_before) { // the first window: buffers were still filling
+    if (!d_before) { // the first window: buffers are still filling
         d_before = least;
         d_before_begin = d_window_begin;
         return 0;
@@ -46,7 +46,7 @@ int64_t arrival_clock::judge(double least, double now)
         return std::llround(lost * d_rate);
     }
     if (moved < -allowed && d_lost_s > 0) {
-        // What was never lost cannot be taken back: a device that only began slowly is early now.
+        // Only put back what was put in: a device that only started slowly is early now.
         const double back = std::min(-moved, d_lost_s);
         d_lost_s -= back;
         keep(least + back);
@@ -54,10 +54,10 @@ int64_t arrival_clock::judge(double least, double now)
     }
     constexpr double memory = 8; // windows
     d_scatter += (std::min(std::abs(moved), sure_gap_s) - d_scatter) / memory;
-    if (d_suspected) // the host had been late, and that was all
+    if (d_suspected) // the host was late, nothing else
         d_scatter = std::max(d_scatter, (*d_suspected - *d_before) / scatters);
     if (moved < -allowed)
-        d_anchor.reset(); // it began slowly, and that was no drift
+        d_anchor.reset(); // a slow start, no drift
     keep(least);
     d_latest = least;
     d_latest_time = now;
@@ -77,7 +77,8 @@ void arrival_clock::keep(double least)
 
 std::optional<double> arrival_clock::drift_ppm() const
 {
-    constexpr double least_span_s = 60; // least latenesses scatter by some milliseconds
+    constexpr double least_span_s = 60; // the least lateness scatters by some
+                                        // milliseconds
     if (!d_anchor || d_latest_time - *d_anchor_time < least_span_s)
         return {};
     return -1e6 * (d_latest - *d_anchor) / (d_latest_time - *d_anchor_time);

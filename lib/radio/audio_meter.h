@@ -9,18 +9,18 @@
 
 namespace gr::hf::kernel {
 
-//! Level of a receiver's audio: what an operator sets, and what tells that a device is deaf.
+//! Level of a receiver's audio, for the operator, and to detect a deaf device.
 class audio_meter
 {
 public:
-    //! Levels are those of the last whole second, dB below full scale (1); -200 for nothing.
+    //! Levels of the last whole second, dB below full scale (1); -200 for silence.
     struct values {
         double peak_db = floor_db, rms_db = floor_db;
-        uint64_t clipped = 0; //!< samples at full scale, since the beginning
-        double silent_s = 0;  //!< so long every sample has been the same
+        uint64_t clipped = 0; //!< samples at full scale, since the start
+        double silent_s = 0;  //!< time without any change of the samples
     };
     static constexpr double floor_db = -200;
-    //! From here on a sample counts as clipped: the highest code of 16 bits.
+    //! Least magnitude of a clipped sample: the highest code of 16 bits.
     static constexpr float full_scale = 32767.0f / 32768.0f;
 
     explicit audio_meter(double sample_rate) : d_rate(sample_rate) {}

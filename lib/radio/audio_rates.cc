@@ -13,7 +13,7 @@ namespace gr::hf::kernel {
 namespace {
 
 constexpr double most_modem = 153600; // 48 kHz
-// Of numerator and denominator of the ratio: what is left is under 1e-8 of the rate.
+// Largest numerator and denominator of the ratio: the error is under 1e-8 of the rate.
 constexpr uint64_t largest_number = 20000;
 
 } // namespace

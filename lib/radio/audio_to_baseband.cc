@@ -10,19 +10,19 @@ namespace gr::hf::kernel {
 
 namespace {
 
-// Nothing that measures anything gives larger numbers; their squares still fit a float.
+// No device gives larger numbers; their squares still fit a float.
 constexpr float largest_sample = 1e15f;
 
 float sound(float x) { return std::abs(x) < largest_sample ? x : 0; }
 
-// A real signal holds half of its amplitude at the subcarrier.
+// A real signal has half of its amplitude at the subcarrier.
 float taken(float x) { return 2 * sound(x); }
 std::complex<float> taken(std::complex<float> x)
 {
     return { sound(x.real()), sound(x.imag()) };
 }
 
-// So many samples stay in the nearest cache on their way from step to step.
+// Few enough samples to stay in the nearest cache between steps.
 constexpr size_t piece = 2048;
 
 audio_rates checked(const audio_rates& r)
@@ -56,7 +56,7 @@ audio_to_baseband::audio_to_baseband(const audio_rates& rates, bool blank_bursts
 {
     if (!blank_bursts)
         return;
-    // A period of the subcarrier of a 3 kHz channel, whatever the samples are: power is
+    // A period of the subcarrier of a 3 kHz channel, at any sample rate. Power is
     // averaged over it, and a gap fades over it.
     const double period = 1 / audio_rates::default_subcarrier;
     burst_finder::options o;
@@ -119,7 +119,7 @@ void audio_to_baseband::convert(std::vector<std::complex<float>>& out)
 
 void audio_to_baseband::finish(std::vector<std::complex<float>>& out)
 {
-    // What still waits for its verdict: silence follows.
+    // Silence follows for the samples without a verdict.
     const size_t before = out.size();
     push(std::vector<float>(d_real.size()).data(), d_real.size(), d_real, out);
     push(std::vector<std::complex<float>>(d_complex.size()).data(),
@@ -132,8 +132,8 @@ void audio_to_baseband::finish(std::vector<std::complex<float>>& out)
     tell_erased(out.size() - before);
 }
 
-// Judges the samples behind the first \p waited; takes bursts out of those, from the first on, of which
-// there is a verdict then, and returns how many these are.
+// Gets verdicts on the samples after the first \p waited. Removes bursts from all samples
+// that have a verdict then, and returns the number of these samples.
 template <class T>
 size_t audio_to_baseband::blank(std::vector<T>& x, size_t waited)
 {
@@ -145,7 +145,7 @@ size_t audio_to_baseband::blank(std::vector<T>& x, size_t waited)
                    [](T y) { return std::norm(y); });
     d_verdict.resize(n);
     d_finder->push(d_power.data(), n, d_verdict.data());
-    // The first samples of all wait for as many.
+    // The first samples wait for \p delay more.
     const size_t judged = x.size() - std::min(std::max(delay, waited), x.size());
     if (d_hits == 0 && std::find(d_verdict.end() - static_cast<long>(judged),
                                  d_verdict.end(),
@@ -166,7 +166,7 @@ size_t audio_to_baseband::blank(std::vector<T>& x, size_t waited)
     return judged;
 }
 
-// One more sample was judged: what is missing of it, by the modem's samples.
+// One more sample has a verdict: distribute its missing share over the modem's samples.
 void audio_to_baseband::fade(bool hit)
 {
     uint8_t& oldest = d_hit[d_judged % d_hit.size()];

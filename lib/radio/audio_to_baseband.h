@@ -17,46 +17,46 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief From what a receiver's audio output gives to the complex baseband of the modem.
+/*! \brief Converts a receiver's audio output to the complex baseband of the modem.
  *
- * Takes real samples, or complex ones (I and Q), of any rate; mixes the subcarrier to 0 Hz,
- * keeps the channel around it (0.18 of the modem's rate to either side: 1.7 kHz in a channel
- * of 3 kHz) and resamples. Real samples count twice, so that the baseband has the amplitude
- * of the signal. Streaming: pieces of any size; the output does not depend on how the input is
- * cut. Times are kept: output sample 0 lies at input sample 0.
+ * Takes real or complex (I and Q) samples of any rate. Mixes the subcarrier to 0 Hz,
+ * keeps the channel around it (0.18 of the modem's rate to either side: 1.7 kHz in a
+ * channel of 3 kHz) and resamples. Real samples count twice, so that the baseband has
+ * the amplitude of the signal. Streaming: the output does not depend on how the input is
+ * cut. Output sample 0 is at the time of input sample 0.
  *
- * If asked to, it takes short bursts of noise out of the input, ahead of every filter, which
- * would stretch them, and tells which samples of the output are missing, for
- * burst_receiver::push(). The gaps fade out and in over 0.6 ms, so that the
- * mirrored half of a real signal hardly reaches into the channel.
+ * Optionally removes short bursts of noise ahead of every filter, as filters would
+ * stretch them. It then reports which output samples are missing, for
+ * burst_receiver::push(). The gaps fade out and in over 0.6 ms, so that the mirrored
+ * half of a real signal hardly reaches into the channel.
  */
 class audio_to_baseband
 {
 public:
     /*! \param audio_rate samples/s of the input, see audio_rates
-     *  \param subcarrier_hz middle of the channel, less than half of audio_rate; 0 for complex
-     *  samples around the channel
+     *  \param subcarrier_hz middle of the channel, less than half of audio_rate; 0 for
+     *        complex samples around the channel
      *  \param modem_rate samples/s of the output
-     *  \param blank_bursts take bursts of noise out: for what a receiver is to hear
-     *  \throws std::invalid_argument that names the value and what is allowed
+     *  \param blank_bursts remove bursts of noise, for input to a receiver
+     *  \throws std::invalid_argument names the value and what is allowed
      */
     explicit audio_to_baseband(double audio_rate,
                                double subcarrier_hz = audio_rates::default_subcarrier,
                                double modem_rate = audio_rates::default_modem,
                                bool blank_bursts = false);
 
-    /*! \brief Take \p n samples; append what they complete to \p out.
+    /*! \brief Take \p n samples; append the finished output to \p out.
      *  \details Samples that are not finite, or absurdly large, count as 0.
      */
     void push(const float* x, size_t n, std::vector<std::complex<float>>& out);
     void
     push(const std::complex<float>* x, size_t n, std::vector<std::complex<float>>& out);
 
-    //! The last sample was pushed: append the rest of the output.
+    //! End of the input: append the rest of the output.
     void finish(std::vector<std::complex<float>>& out);
 
-    /*! \brief For each sample that the last push() or finish() appended, the share of it that
-     *         was blanked, 0 to 1; empty if none was.
+    /*! \brief Blanked share, 0 to 1, of each sample appended by the last push() or
+     *         finish(); empty if none was blanked.
      */
     const std::vector<float>& erased() const { return d_erased; }
 
@@ -82,17 +82,18 @@ private:
     std::optional<burst_finder> d_finder;
     std::vector<float> d_power;
     std::vector<uint8_t> d_verdict;
-    double d_ratio;             // of the modem's rate and the audio's
-    std::vector<uint8_t> d_hit; // of the latest samples: a gap fades over as many
-    size_t d_hits = 0;          // in there
-    std::vector<float> d_share; // missing, by d_hits
+    double d_ratio;             // modem rate over audio rate
+    std::vector<uint8_t> d_hit; // verdicts of the latest samples, as many as a gap fades
+                                // over
+    size_t d_hits = 0;          // number set in d_hit
+    std::vector<float> d_share; // missing share, by d_hits
     uint64_t d_judged = 0;      // samples
     struct missing {
         int64_t sample; // of the output
         float share;
     };
-    std::deque<missing> d_missing; // not told yet
-    int64_t d_told = 0;            // output samples
+    std::deque<missing> d_missing; // not reported yet
+    int64_t d_told = 0;            // output samples reported
     std::vector<float> d_erased;
 };
 

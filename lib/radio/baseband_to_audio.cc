@@ -11,7 +11,7 @@ namespace {
 audio_rates checked(const audio_rates& r)
 {
     r.check();
-    // The pulse itself ends 80 Hz (of 9600) before the edge of the filter.
+    // The pulse ends 80 Hz (of 9600) before the edge of the filter.
     const double half = (channel_edges::pass - 50.0 / 9600) * r.modem;
     if (!(r.subcarrier > half && r.subcarrier < r.audio / 2 - half))
         throw std::invalid_argument(

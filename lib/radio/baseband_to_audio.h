@@ -13,33 +13,33 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief From the modem's complex baseband to a real signal on a subcarrier, for the audio
- *         input of a transmitter.
+/*! \brief Converts the modem's complex baseband to a real signal on a subcarrier, for the
+ *         audio input of a transmitter.
  *
- * What lies beside the channel is suppressed: mirrored at 0 Hz it would fall into it. The
- * audio's peak is that of the baseband's magnitude. Streaming, times kept, as in
- * audio_to_baseband.
+ * Signals beside the channel are suppressed, as mirrored at 0 Hz they would fall into
+ * the channel. The audio's peak is that of the baseband's magnitude. Streaming and times
+ * are as in audio_to_baseband.
  */
 class baseband_to_audio
 {
 public:
     /*! \param audio_rate samples/s of the output, see audio_rates
-     *  \param subcarrier_hz middle of the channel, which must fit between 0 Hz and half of
-     *  audio_rate
+     *  \param subcarrier_hz middle of the channel, which must fit between 0 Hz and half
+     *        of audio_rate
      *  \param modem_rate samples/s of the input
-     *  \param from_modem the input is a modem's own, with nothing beside the channel: a shorter
-     *  filter does, and its delay is shorter
-     *  \throws std::invalid_argument that names the value and what is allowed
+     *  \param from_modem the input comes from a modem and has nothing beside the
+     *        channel: use a shorter filter with less delay
+     *  \throws std::invalid_argument names the value and what is allowed
      */
     explicit baseband_to_audio(double audio_rate,
                                double subcarrier_hz = audio_rates::default_subcarrier,
                                double modem_rate = audio_rates::default_modem,
                                bool from_modem = false);
 
-    //! Take \p n samples; append what they complete to \p out.
+    //! Take \p n samples; append the finished output to \p out.
     void push(const std::complex<float>* x, size_t n, std::vector<float>& out);
 
-    //! The last sample was pushed: append the rest of the output.
+    //! End of the input: append the rest of the output.
     void finish(std::vector<float>& out);
 
 private:

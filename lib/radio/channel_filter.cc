@@ -13,8 +13,8 @@ namespace gr::hf::kernel {
 
 volk::vector<float> low_pass(double pass, double stop, float stop_band_db)
 {
-    // Kaiser's estimate; liquid's own refuses transitions wider than half of the rate. An odd
-    // length has a delay of whole samples.
+    // Kaiser's estimate, as liquid's own refuses transitions wider than half of the rate.
+    // An odd length gives a delay of whole samples.
     const auto length =
         static_cast<unsigned>((stop_band_db - 7.95) / (14.36 * (stop - pass))) | 1u;
     volk::vector<float> taps(length);
@@ -30,7 +30,7 @@ channel_filter::channel_filter(double stop)
     : d_taps(low_pass(channel_edges::pass, stop, channel_edges::stop_band_db)),
       d_delay(d_taps.size() / 2)
 {
-    // VOLK multiplies so many samples at once, and what is left over one by one.
+    // VOLK multiplies 16 samples at once, and the rest one by one.
     constexpr size_t vector = 16;
     const size_t more = (vector - d_taps.size() % vector) % vector;
     d_taps.insert(d_taps.begin(), more, 0);
@@ -46,7 +46,7 @@ void channel_filter::push(const std::complex<float>* x,
         return;
     const size_t count = d_history.size() - d_taps.size() + 1, first = out.size();
     out.resize(first + count);
-    // The taps are symmetric: no need to turn them round.
+    // The taps are symmetric, so their order does not matter.
     for (size_t i = 0; i < count; ++i)
         volk_32fc_32f_dot_prod_32fc_u(&out[first + i],
                                       &d_history[i],

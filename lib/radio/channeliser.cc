@@ -94,7 +94,8 @@ void channeliser::one(cut& c, std::vector<value>& out)
     const auto size = static_cast<int64_t>(d_size);
     const auto length = static_cast<int64_t>(d_narrow.size());
     const auto reach = static_cast<int64_t>(d_response.size());
-    // A block begins half a block later than the one before, which turns odd bins by half a turn.
+    // Each block starts half a block after the last one, which turns odd bins by half a
+    // turn.
     const float sign = d_odd && c.bin % 2 != 0 ? -1.0f : 1.0f;
     std::fill(narrow + reach, narrow + length - reach + 1, value{});
     for (int64_t k = 1 - reach; k < reach; ++k) {
@@ -106,7 +107,7 @@ void channeliser::one(cut& c, std::vector<value>& out)
     d_narrow.backward();
     const auto begin = static_cast<std::ptrdiff_t>(out.size());
     out.insert(out.end(), narrow + length / 4, narrow + length / 4 + length / 2);
-    // What lies between the bins goes on turning.
+    // The part of the centre between bins keeps turning.
     c.rest.run(out.data() + begin, static_cast<size_t>(length / 2));
 }
 

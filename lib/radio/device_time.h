@@ -7,14 +7,15 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief A time of a device's own clock: whole seconds and the rest, so that nothing is lost
- *         however long the device has been running.
+/*! \brief A time of a device's own clock: whole seconds and the rest, exact however long
+ *         the device has been running.
  */
 struct device_time {
     int64_t seconds = 0;
     double fraction = 0; //!< s, 0 to 1
 
-    //! So many samples later, at \p rate samples/s; exact far below a nanosecond for years.
+    //! This time plus \p samples at \p rate samples/s; exact far below a nanosecond for
+    //! years.
     device_time after(int64_t samples, double rate) const
     {
         const long double s = static_cast<long double>(samples) / rate + fraction;
@@ -23,7 +24,7 @@ struct device_time {
     }
 };
 
-//! From \p b to \p a, s.
+//! Time from \p b to \p a, s.
 inline double operator-(const device_time& a, const device_time& b)
 {
     return static_cast<double>(a.seconds - b.seconds) + (a.fraction - b.fraction);

@@ -9,42 +9,45 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Keeps what a playback device holds at a target, by samples added or left out.
+/*! \brief Keeps a playback device's buffer at a target level, by adding or leaving out
+ *         samples.
  *
- * The device's clock is not that of the samples that come, and a host that stalled lets the device run
- * empty and then brings everything late. Once a second the most that the device held decides: a busy
- * host makes it hold less for a moment, but nothing makes it hold more.
+ * The device's clock differs from that of the samples. A host that stalled lets the
+ * device run empty, then delivers everything late. Once a second the highest level
+ * decides: a busy host lowers the level for a moment, but nothing raises it.
  */
 class feed_regulator
 {
 public:
-    /*! Less than this below the target is left alone, s: devices take and give 10 ms at once, and
-     *  what is added may soon be too much. */
+    /*! A lack smaller than this is ignored, s: devices take and report 10 ms at once, and
+     * an addition may soon be too much.
+     */
     static constexpr double tolerance_s = 15e-3;
-    /*! Less than this above it, s: what a device holds at the most it holds in every window, so that
-     *  nothing is lost by leaving out what is delay for every answer. */
+    /*! A surplus smaller than this is ignored, s. The highest level shows in every
+     * window, so a surplus can safely be left out: it delays every answer.
+     */
     static constexpr double surplus_s = 1e-3;
 
-    /*! \param sample_rate of what \p samples counts in reported(), samples/s
-     *  \param target_s what the device is to hold
+    /*! \param sample_rate of the samples counted in reported(), samples/s
+     *  \param target_s target level of the device
      */
     feed_regulator(double sample_rate, double target_s)
         : d_rate(sample_rate), d_target(target_s)
     {
     }
 
-    //! From now on the device is to hold so much, s.
+    //! Target level from now on, s.
     void set_target(double s) { d_target = s; }
 
-    /*! \brief So much was held just after samples were written.
-     *  \param held_s written and not heard yet, s
-     *  \param samples handed to the device so far
-     *  \returns once a second what to add (negative: to leave out), s
+    /*! \brief Level just after samples were written.
+     *  \param held_s written and not played yet, s
+     *  \param samples total handed to the device
+     *  \returns once a second the time to add (negative: to leave out), s
      */
     std::optional<double> reported(double held_s, uint64_t samples)
     {
         const double since = static_cast<double>(samples - d_begin) / d_rate;
-        if (since >= settled_s) // until then the last correction goes on
+        if (since >= settled_s) // until then the last correction has an effect
             d_most = std::max(d_most, held_s);
         if (since < window_s)
             return {};

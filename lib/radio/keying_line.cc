@@ -57,7 +57,8 @@ void keying_line::device_holds(double seconds)
     const auto held = static_cast<uint64_t>(std::ceil(std::max(seconds, 0.0) * d_rate));
     if (d_release && held > d_held)
         *d_release += held - d_held;
-    // While the last sample waits to be heard what the device holds is that and what followed.
+    // While the last sample waits to be sent, the device holds it and the samples after
+    // it.
     d_held = d_release ? std::max(held, d_held) : held;
 }
 
@@ -70,7 +71,7 @@ std::vector<keying_line::event> keying_line::push(const std::complex<float>* x,
     std::vector<event> events;
     for (size_t k = 0; k < n; ++k) {
         if (first && k == *first) {
-            if (idle()) // zeros are in the line, as many as it likes
+            if (idle()) // there are only zeros in the line
                 resize();
             d_transmitting = true;
             d_release.reset();
@@ -102,7 +103,7 @@ std::vector<keying_line::event> keying_line::push(const std::complex<float>* x,
     return events;
 }
 
-// What it then holds more or less is told as what was added or left out: it moves all that follows.
+// The change of length counts as added or left out, as it moves all later samples.
 void keying_line::resize()
 {
     const size_t before = d_line.size(), now = line_samples();

@@ -9,19 +9,19 @@
 
 namespace gr::hf::kernel {
 
-//! A tone while a transmitter is to be keyed, for the second channel of its audio.
+//! A tone while a transmitter is keyed, for the second channel of its audio.
 class keying_tone
 {
 public:
-    //! Below full scale, so that no clipping spreads it into the other channel: half of it.
+    //! Half of full scale, so that clipping does not spread it into the other channel.
     static constexpr double amplitude = 0.5;
 
-    /*! \param ratio of the rate of the tone to that of the samples that key() counts
-     *  \param radians of the tone in one of its samples
+    /*! \param ratio rate of the tone over the rate of the samples in key()
+     *  \param radians phase step of the tone per sample
      */
     keying_tone(double ratio, double radians) : d_ratio(ratio), d_radians(radians) {}
 
-    //! From that sample on, counted as keying_line counts what went out, the key is down or up.
+    //! The key goes down or up at output sample \p sample, as counted by keying_line.
     void key(bool down, uint64_t sample)
     {
         const double at = std::round(static_cast<double>(sample) * d_ratio);

@@ -11,11 +11,11 @@
 
 namespace gr::hf::kernel {
 
-//! Multiplies a stream by an oscillator whose phase is exact however long it runs.
+//! Multiplies a stream by an oscillator with an exact phase, however long it runs.
 class mixer
 {
 public:
-    //! \param turns of the oscillator per sample
+    //! \param turns turns of the oscillator per sample
     explicit mixer(double turns) : d_turns(turns)
     {
         for (size_t k = 0; k < d_steps.size(); ++k)
@@ -29,7 +29,7 @@ public:
         for (size_t i = 0; i < n;) {
             const size_t first = d_at % d_steps.size();
             const size_t count = std::min(n - i, d_steps.size() - first);
-            // Where a run of steps begins, the phase is exact.
+            // The phase is exact at the start of each run of steps.
             const double turns = static_cast<double>(d_at - first) * d_turns;
             const std::complex<float> begin(
                 std::polar(1.0, 2 * M_PI * (turns - std::floor(turns))));
@@ -41,7 +41,7 @@ public:
     }
 
 private:
-    // Without the care for infinities that the operator takes.
+    // Without the operator's checks for infinities.
     static std::complex<float> product(std::complex<float> a, std::complex<float> b)
     {
         return { a.real() * b.real() - a.imag() * b.imag(),

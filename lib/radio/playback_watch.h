@@ -9,26 +9,30 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Finds by the host's clock that a playback device ran empty and did not say so.
+/*! \brief Detects, by the host's clock, that a playback device ran empty without a
+ *         report.
  *
- * PulseAudio's plugin for ALSA hides an underrun of the server if more samples were on their way when
- * the server told of it; the server then plays silence until its buffer has filled again. Two things
- * give it away. What the device held after a write can only have been less than it said, so that a
- * write that comes a block later than that lasts is behind a hole. And what was played - given less held - is
- * late against the clock for good: by the whole of the silence, see arrival_clock.
+ * PulseAudio's plugin for ALSA hides an underrun of the server if more samples were on
+ * their way when the server reported it. The server then plays silence until its buffer
+ * is full again. Two things reveal it:
+ * - The device never holds more than it reports. If the next write is a block later than
+ *   the reported amount lasts, there was a hole before it.
+ * - The number of samples played, written less held, stays late against the clock by the
+ *   whole silence, see arrival_clock.
  */
 class playback_watch
 {
 public:
     /*! \param sample_rate of the device, samples/s, positive
-     *  \param block_s the device takes so much at once, and plays it when it is no longer held, s
+     *  \param block_s block that the device takes at once, and plays after it no longer
+     *        counts as held, s
      */
     playback_watch(double sample_rate, double block_s)
         : d_rate(sample_rate), d_block_s(block_s), d_clock(sample_rate)
     {
     }
 
-    //! The device begins anew: it was opened, or has told by itself that it ran empty.
+    //! The device starts again: it was opened, or has itself reported that it ran empty.
     void restart()
     {
         d_clock = arrival_clock(d_rate);
@@ -36,27 +40,26 @@ public:
         d_empty_at.reset();
     }
 
-    //! What a write told.
+    //! Result of a write.
     struct finding {
         double lacked_s =
-            0; //!< the device had been empty for so long when samples came, or more
-        double silent_s =
-            0; //!< so much silence was played in between, as far as it is known yet
+            0; //!< least time that the device was empty before these samples
+        double silent_s = 0; //!< silence played meanwhile, as far as known
         explicit operator bool() const { return lacked_s > 0 || silent_s > 0; }
     };
 
     /*! \brief Samples were written to a device that plays.
-     *  \param given samples, this write included, since the device began
-     *  \param held_s in its buffer behind the write, s
-     *  \param begin,end when the write began and ended, of a steady clock of the host, s
-     *  \returns a hole that nothing has told of yet
+     *  \param given samples since the device started, including this write
+     *  \param held_s in its buffer after the write, s
+     *  \param begin,end start and end of the write, by a steady clock of the host, s
+     *  \returns a hole that was not reported yet
      */
     finding wrote(uint64_t given, double held_s, double begin, double end);
 
 private:
     double d_rate, d_block_s;
     arrival_clock d_clock;
-    uint64_t d_played_before = 0; // what it told last
+    uint64_t d_played_before = 0; // last result
     uint64_t d_silence = 0;       // found so far, samples
     std::optional<double> d_empty_at;
 };

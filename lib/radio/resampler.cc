@@ -14,7 +14,7 @@ namespace gr::hf::kernel {
 namespace {
 
 constexpr float stop_band_db = 70;
-// VOLK multiplies so many floats at once, and what is left over one by one.
+// VOLK multiplies 16 floats at once, and the rest one by one.
 constexpr size_t vector = 16;
 
 float dot(const float* x, const float* taps, size_t n)
@@ -59,7 +59,7 @@ resampler::resampler(double rate,
     : d_ratio(ratio)
 {
     const double fast = rate * static_cast<double>(ratio.up);
-    // Nothing to filter where the rate stays.
+    // No filter if the rate stays.
     const auto h = ratio.up == ratio.down
                        ? volk::vector<float>{ 1 }
                        : low_pass(pass_hz / fast, stop_hz / fast, stop_band_db);
@@ -125,8 +125,8 @@ void resampler::start_at(uint64_t n)
 
 size_t resampler::ready() const
 {
-    // Output m lies at m * down and needs the input up to m * down + delay, both at the rate
-    // rate * up; once finished there is silence beyond the last sample.
+    // Output m is at m * down and needs the input up to m * down + delay, both at the
+    // rate rate * up. Once finished, silence follows the last sample.
     const uint64_t end = d_seen * d_ratio.up;
     uint64_t count = 0;
     if (d_finished)
@@ -136,7 +136,8 @@ size_t resampler::ready() const
     return count > d_next ? static_cast<size_t>(count - d_next) : 0;
 }
 
-// Calls f(m, at, taps) for each output that is ready: places in the history and in the taps.
+// Calls f(m, at, taps) for each output that is ready, with places in the history and in
+// the taps.
 template <class F>
 void resampler::for_ready(F f)
 {
@@ -182,7 +183,7 @@ void resampler::take_real(float* out)
     });
 }
 
-// Drop what the next output does not reach back to.
+// Drop samples before those of the next output.
 void resampler::forget()
 {
     const uint64_t oldest = (d_next * d_ratio.down + d_delay) / d_ratio.up;

@@ -20,7 +20,7 @@ rx_timeline::verdict rx_timeline::at(const device_time& t)
         v.anew = true;
         return v;
     }
-    // Times are rounded to what the driver counts in: less than half a sample is no step.
+    // Drivers round times to their unit: less than half a sample is no step.
     const int64_t samples = std::llround(step * d_rate);
     if (samples > 0)
         v.lost = static_cast<uint64_t>(samples);

@@ -9,39 +9,39 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief The count of received samples against the clock of a device that says at which time
- *         a sample was taken (tags rx_time).
+/*! \brief The count of received samples, corrected by a device's clock that gives the
+ *         time of samples (tags rx_time).
  *
- * Station time is that count, so that what the device has lost must be put back, and what it
- * gives twice left out: the count never steps back and never jumps.
+ * Station time is that count. So lost samples must be put back, and repeated ones left
+ * out. The count never steps back and never jumps.
  */
 class rx_timeline
 {
 public:
-    //! A step of the device's clock that is longer is no loss: its time was set anew.
+    //! A longer step of the device's clock is no loss: its time was set.
     static constexpr double longest_gap_s = 600;
-    //! Samples that come again, at most: a longer step back is a clock that was set anew.
+    //! A longer step back is no repetition: the clock was set.
     static constexpr double longest_repeat_s = 1;
 
-    //! What is to be done before the next sample is taken.
+    //! Action before the next sample is taken.
     struct verdict {
-        uint64_t lost = 0;     //!< so many samples are missing: put them in
-        uint64_t repeated = 0; //!< so many of the next ones were there already
+        uint64_t lost = 0;     //!< missing samples to put in
+        uint64_t repeated = 0; //!< repeated samples to skip
         bool anew = false;     //!< the device's time was set: origin() has moved
     };
 
     //! \param sample_rate of the device, samples/s, positive
     explicit rx_timeline(double sample_rate) : d_rate(sample_rate) {}
 
-    //! The next sample was taken at \p t.
+    //! The next sample was taken at time \p t.
     verdict at(const device_time& t);
-    //! The next time will be that of another clock.
+    //! The next time will come from another clock.
     void forget_time() { d_origin.reset(); }
-    //! So many samples were counted: taken, or put in for lost ones.
+    //! \p samples samples were counted: taken, or put in for lost ones.
     void counted(uint64_t samples) { d_count += samples; }
 
     uint64_t count() const { return d_count; }
-    //! Of sample 0; empty before any time was told.
+    //! Time of sample 0; empty before any time was reported.
     std::optional<device_time> origin() const { return d_origin; }
 
 private:

@@ -11,19 +11,19 @@ namespace gr::hf::kernel {
 
 //! A run of samples that belongs to at most one transmission.
 struct transmission_run {
-    size_t at;    //!< its first sample
-    size_t count; //!< samples, 1 or more
-    std::optional<size_t>
-        first; //!< sample with which a transmission begins, from \ref at on
-    std::optional<size_t> last; //!< sample with which it ends, from \ref at on
+    size_t at;                   //!< its first sample
+    size_t count;                //!< samples, 1 or more
+    std::optional<size_t> first; //!< sample that starts a transmission, from \ref at on
+    std::optional<size_t> last;  //!< sample that ends it, from \ref at on
 };
 
-/*! \brief Cut samples behind each end of a transmission, so that a run has one begin at the most.
+/*! \brief Cut samples after each end of a transmission, so that a run has at most one
+ *         start.
  *
- *  One transmission may follow another within one call of a block's work().
+ * One transmission may follow another within one call of a block's work().
  *  \param n samples
- *  \param begins,ends samples below n with which transmissions begin and end, in any order; of
- *  several begins within a run the first one counts
+ *  \param begins,ends samples below n that start and end transmissions, in any order; of
+ *        several starts within a run the first one counts
  *  \returns the runs in order, which cover the n samples
  */
 inline std::vector<transmission_run>

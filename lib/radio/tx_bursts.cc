@@ -105,7 +105,7 @@ void tx_bursts::begin(output& out)
         out.key.push_back(true);
     d_keyed = true;
     d_resampler.start_at(d_count);
-    // What the filter gives out ahead of the middle of the first sample belongs to the burst.
+    // The filter's output before the middle of the first sample belongs to the burst.
     d_next = static_cast<int64_t>(d_resampler.next());
     const std::vector<std::complex<float>> zeros(static_cast<size_t>(d_lead));
     d_next -= d_lead;
@@ -122,7 +122,7 @@ void tx_bursts::send(const std::complex<float>* x, size_t n, output& out)
 
 void tx_bursts::end(output& out)
 {
-    // The filter's last answers; behind them it gives nothing but zeros, which are left out.
+    // The rest of the filter's response. Zeros after it are left out.
     const std::vector<std::complex<float>> silence(d_resampler.span());
     d_resampler.push(silence.data(), silence.size());
     d_resampled.resize(d_resampler.ready());
@@ -144,7 +144,8 @@ void tx_bursts::end(output& out)
 
 void tx_bursts::append(const std::complex<float>* x, size_t n, output& out)
 {
-    // One transmission hard behind another: the first keeps what its filter leaves behind.
+    // If one transmission directly follows another, the first keeps the rest of its
+    // filter's response.
     const auto skip = static_cast<size_t>(
         std::clamp<int64_t>(d_over - d_next, 0, static_cast<int64_t>(n)));
     d_next += static_cast<int64_t>(skip);

@@ -39,7 +39,7 @@ tx_log::event tx_log::report(tx_trouble what, const std::optional<device_time>& 
 {
     if (d_entries.empty())
         return { what, 0, false };
-    entry* found = &d_entries.back(); // without a time: the present one
+    entry* found = &d_entries.back(); // without a time: the current one
     if (t)
         for (auto& e : d_entries)
             if (*t - e.begin >= -slack_s && (!e.end || *t - *e.end <= slack_s)) {

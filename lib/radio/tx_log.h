@@ -10,37 +10,38 @@
 
 namespace gr::hf::kernel {
 
-//! What a device tells of a transmission that did not leave it as it should.
+//! Trouble with a transmission, as reported by a device.
 enum class tx_trouble {
-    late,      //!< its time had passed when it came: its beginning was not sent
-    underflow, //!< its samples did not come in time: it has a hole
-    untimed,   //!< the device has told no time yet: it was not sent
+    late,      //!< it arrived after its time: its start was not sent
+    underflow, //!< its samples arrived late: it has a hole
+    untimed,   //!< the device has not reported a time yet: not sent
     lost,      //!< the device is gone
-    unkeyed    //!< the key is up, or it is not known what it is
+    unkeyed    //!< the key is up, or its state is unknown
 };
 
 const char* to_string(tx_trouble t);
 
-/*! \brief Which transmission a device's report belongs to.
+/*! \brief Finds the transmission that a device's report belongs to.
  *
- * Devices tell of packets and times; a data link wants to know which of its transmissions suffered.
+ * Devices report packets and times; a data link needs to know which of its transmissions
+ * suffered.
  */
 class tx_log
 {
 public:
     static constexpr size_t most = 64; //!< transmissions remembered
-    //! Reports carry the time of a packet beside the burst, too; s.
+    //! Reports may also carry the time of a packet next to the burst; s.
     static constexpr double slack_s = 0.05;
 
     struct event {
         tx_trouble what;
-        uint64_t transmission; //!< 0: none that we know
+        uint64_t transmission; //!< 0: no known one
         bool first;            //!< the first report of this transmission
     };
 
     void began(uint64_t number, const device_time& t);
     void ended(uint64_t number, const device_time& t);
-    //! The device tells of trouble, at a time of its clock if it says when.
+    //! The device reports trouble, with a time of its clock if it gives one.
     event report(tx_trouble what, const std::optional<device_time>& t);
 
 private:

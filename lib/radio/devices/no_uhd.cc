@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 /*! \file no_uhd.cc
- *  \brief In place of UHD where it was not there at build time.
+ * \brief Replaces UHD if it was missing at build time.
  */
 namespace gr::hf {
 

@@ -19,12 +19,12 @@
 namespace gr::hf {
 namespace {
 
-// So much of a rate may be rounding: a sample in a day at 1 MHz. What is more is another rate,
-// and times would run away from the count of samples.
+// Largest rounding error of a rate: a sample in a day at 1 MHz. A larger error means
+// another rate, and times would drift away from the count of samples.
 constexpr double same_rate = 1e-11;
-// A device may take so long for another frequency.
+// Time for a device to change its frequency.
 constexpr std::chrono::seconds patience{ 5 };
-// A synthesiser's step; the receiver finds what is left.
+// A synthesiser's step; the receiver corrects the rest.
 constexpr double same_frequency_hz = 5;
 
 const std::string by_uhd = "driver=uhd,";
@@ -58,14 +58,14 @@ bool within(double x, const SoapySDR::RangeList& ranges)
 
 } // namespace
 
-//! What objects with the same arguments know of each other.
+//! State shared by objects with the same arguments.
 struct soapy_device::sharing {
     std::mutex mutex;
-    uint64_t generation = 1; // one more with each loss
+    uint64_t generation = 1; // increased with each loss
     size_t holders = 0;      // of this generation
-    size_t stale = 0;        // of those before
+    size_t stale = 0;        // of earlier generations
     std::mutex making;
-    std::weak_ptr<SoapySDR::Device> uhd; // SoapySDR keeps a table of its own
+    std::weak_ptr<SoapySDR::Device> uhd; // SoapySDR keeps its own table
 };
 
 std::shared_ptr<soapy_device::sharing> soapy_device::sharing_of(const std::string& args)
@@ -85,7 +85,8 @@ soapy_device::soapy_device(int direction, const soapy_settings& settings)
       d_args(d_uhd ? settings.args.substr(by_uhd.size()) : settings.args),
       d_sharing(sharing_of(settings.args))
 {
-    // Without a name every driver would look for devices, some of them on the network.
+    // Without a driver's name every driver would search for devices, some of them on the
+    // network.
     const auto args = SoapySDR::KwargsFromString(settings.args);
     if (const auto driver = args.find("driver");
         driver == args.end() || driver->second.empty())
@@ -148,7 +149,7 @@ void soapy_device::lose()
 {
     std::lock_guard<std::mutex> lock(d_sharing->mutex);
     if (d_generation != d_sharing->generation)
-        return; // another one was faster
+        return; // another object was faster
     ++d_sharing->generation;
     d_sharing->stale += std::exchange(d_sharing->holders, 0);
 }
@@ -272,7 +273,7 @@ void soapy_device::set_frequency(double hz)
 {
     const double before = std::exchange(d_settings.frequency_hz, hz);
     if (!d_device || stale())
-        return; // when it is there again
+        return; // set when it is opened again
     try {
         tune();
     } catch (const std::exception& error) {

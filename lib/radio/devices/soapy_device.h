@@ -16,23 +16,23 @@
 
 namespace gr::hf {
 
-//! What a direction of a device is set to; see soapy_source::make().
+//! Settings for one direction of a device; see soapy_source::make().
 struct soapy_settings {
     std::string args;
     double sample_rate, frequency_hz, lo_offset_hz, gain_db;
     std::string antenna;
     int channel;
     std::string clock_source, time_source;
-    std::optional<atr_pin> atr = std::nullopt; // transmitters of UHD alone
+    std::optional<atr_pin> atr = std::nullopt; // only for transmitters of UHD
 };
 
-/*! \brief A device of SoapySDR, or by "driver=uhd" of UHD, one direction of it: opened and set, or
- *         one clear error.
+/*! \brief One direction of a device of SoapySDR, or of UHD with "driver=uhd". It is
+ *         opened and set up, or there is one clear error.
  *
- * Objects with the same arguments share the device; the last one closes it. When one of them finds
- * that it is lost, all have to release it, and then each opens it again: as long as one holds it,
- * SoapySDR gives out the lost one. lose() and stale() may be called from any thread, all else by
- * one at a time.
+ * Objects with the same arguments share the device; the last one closes it. If one of
+ * them finds the device lost, all have to release it before any opens it again: while
+ * one holds it, SoapySDR returns the lost device. lose() and stale() may be called from
+ * any thread, all else from one at a time.
  */
 class soapy_device
 {
@@ -48,32 +48,34 @@ public:
 
     SoapySDR::Device* operator->() const { return d_device.get(); }
     double sample_rate() const { return d_settings.sample_rate; }
-    //! The device tells the time of samples, and takes it.
+    //! The device reports and accepts the time of samples.
     bool timed() const { return d_timed; }
 
-    /*! \brief Go to another frequency; when the device is opened again, too.
-     *  \throws std::invalid_argument for one that it does not have: it is as it was
+    /*! \brief Tune to another frequency, also when the device is opened again.
+     *  \throws std::invalid_argument for a frequency that it does not have; the old one
+     *        stays
      */
     void set_frequency(double hz);
 
-    /*! \brief Have the device drive a pin as long as it transmits; when it is opened again, too.
+    /*! \brief Let the device drive a pin while it transmits, also when it is opened
+     *         again.
      *  \throws std::invalid_argument if it cannot
      */
     void set_atr(const atr_pin& pin);
 
     bool is_open() const { return d_device != nullptr; }
-    //! It is gone, for all that share it.
+    //! Report the device lost, to all that share it.
     void lose();
-    //! It is gone: release() it.
+    //! True if it is lost: call release().
     bool stale() const;
-    //! Give it back, whatever state it is in.
+    //! Release it, in any state.
     void release() noexcept;
-    //! Open it again, and its stream. \returns whether it is there
+    //! Open it and its stream again. \returns true on success
     bool reopen();
 
-    //! Set up and begin. \throws std::runtime_error
+    //! Set up and start. \throws std::runtime_error
     void open_stream();
-    //! End it, whatever state the device is in.
+    //! End it, in any state of the device.
     void close_stream() noexcept;
     SoapySDR::Stream* stream() const { return d_stream; }
 
@@ -90,7 +92,7 @@ private:
     const int d_direction;
     soapy_settings d_settings;
     const bool d_uhd;
-    const std::string d_args; // what a person wrote
+    const std::string d_args; // as the user wrote them
     const std::shared_ptr<sharing> d_sharing;
     uint64_t d_generation = 0; // of the device, as in d_sharing
     bool d_timed = false;
@@ -98,16 +100,16 @@ private:
     SoapySDR::Stream* d_stream = nullptr;
 };
 
-//! Brings a frequency from any thread to the one that uses a device.
+//! Passes a frequency from any thread to the thread that uses a device.
 class retuning
 {
 public:
-    /*! \brief Have the device go there; returns when it has.
+    /*! \brief Tune the device; returns once it is done.
      *  \throws std::invalid_argument as soapy_device::set_frequency()
-     *  \throws std::runtime_error if nobody serves
+     *  \throws std::runtime_error if no thread serves
      */
     void ask(double hz);
-    //! What was asked for, if anything; from the thread that uses the device.
+    //! Carry out a pending request; from the thread that uses the device.
     void serve(soapy_device& device);
 
 private:

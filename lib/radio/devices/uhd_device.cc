@@ -47,7 +47,7 @@ public:
     {
     }
 
-    //! It has failed, and must not be touched any more.
+    //! It has failed, and must not be used any more.
     bool broken() const { return d_broken; }
 
     std::string getDriverKey() const override { return "uhd"; }
@@ -95,7 +95,7 @@ public:
     {
         return receives(d) ? d_usrp->get_rx_freq(c) : d_usrp->get_tx_freq(c);
     }
-    // From the lowest to the highest: many lists name rates that are not exact in decimals.
+    // The whole range: many rate lists have values that are not exact in decimals.
     SoapySDR::RangeList getSampleRateRange(const int d, const size_t c) const override
     {
         const auto r = receives(d) ? d_usrp->get_rx_rates(c) : d_usrp->get_tx_rates(c);
@@ -172,7 +172,7 @@ public:
     {
         return guarded([&] {
             uhd::rx_metadata_t about;
-            // One packet: the rest of the room is not waited for.
+            // One packet: do not wait for more.
             const size_t got =
                 d_rx->recv(buffers[0], most, about, seconds(timeout_us), true);
             flags = 0;
@@ -192,7 +192,7 @@ public:
             case uhd::rx_metadata_t::ERROR_CODE_ALIGNMENT:
             case uhd::rx_metadata_t::ERROR_CODE_BAD_PACKET:
                 return SOAPY_SDR_CORRUPTION;
-            default: // the stream has ended, and nobody has told it to
+            default: // the stream ended without a request
                 d_broken = true;
                 return SOAPY_SDR_STREAM_ERROR;
             }
@@ -215,8 +215,8 @@ public:
             }
             uhd::tx_metadata_t about;
             about.start_of_burst = !d_sending;
-            // Every packet has its time: behind a late one the device would send what has none as
-            // soon as it comes.
+            // Every packet has a time: after a late packet the device would send untimed
+            // ones at once.
             about.has_time_spec = d_begin.has_value();
             if (d_begin)
                 about.time_spec =
@@ -250,7 +250,7 @@ public:
                 return SOAPY_SDR_TIME_ERROR;
             case uhd::async_metadata_t::EVENT_CODE_UNDERFLOW:
             case uhd::async_metadata_t::EVENT_CODE_UNDERFLOW_IN_PACKET:
-            case uhd::async_metadata_t::EVENT_CODE_SEQ_ERROR: // packets got lost: a hole
+            case uhd::async_metadata_t::EVENT_CODE_SEQ_ERROR: // lost packets: a hole
             case uhd::async_metadata_t::EVENT_CODE_SEQ_ERROR_IN_BURST:
                 return SOAPY_SDR_UNDERFLOW;
             default: // the end of a burst
@@ -287,7 +287,7 @@ private:
         return reinterpret_cast<const char*>(s) == &d_names[1];
     }
 
-    // UHD tells of a lost transport by exceptions.
+    // UHD reports a lost transport by exceptions.
     template <class Function>
     int guarded(const Function& f)
     {
@@ -309,10 +309,10 @@ private:
     std::optional<uhd::time_spec_t> d_begin; // of the burst
     long long d_sent = 0;                    // samples of it
     double d_tx_rate = 0;
-    char d_names[2] = {}; // their addresses stand for streams
+    char d_names[2] = {}; // their addresses identify streams
 };
 
-// Opened ones that have failed: never closed, and not at the end of the process either.
+// Devices that failed after opening. Never closed, not even at the end of the process.
 struct failed_ones {
     std::mutex mutex;
     std::vector<uhd_device*> devices;
@@ -340,7 +340,7 @@ std::shared_ptr<SoapySDR::Device> open_uhd(const std::string& args)
 {
     uhd::device_addr_t words(args);
     {
-        // UHD gives out a device again that was opened by the same words, the failed one, too.
+        // For the same words UHD returns the same device again, even a failed one.
         std::lock_guard<std::mutex> lock(failed().mutex);
         if (const size_t n = failed().devices.size(); n > 0)
             words["opened_again"] = std::to_string(n);
