@@ -143,7 +143,7 @@ filter_spec parse_filter(const std::string& item, const std::string& value)
     if (name == filter_names.end() || colon == std::string::npos)
         fail(item,
              "\"" + value +
-                 "\" is not KIND:low_hz:high_hz, KIND being fir, "
+                 "\" is not KIND:low_hz:high_hz; KIND is fir, "
                  "butterworth or elliptic");
     f.kind = static_cast<filter_kind>(name - filter_names.begin());
     numbers(
@@ -270,7 +270,7 @@ channel_spec channel_spec::parse(const std::string& text)
         other_paths = other_paths || eq == std::string::npos || key == "paths";
     }
     if (s.learned && other_paths)
-        fail(text, "learned= has paths of its own: no other paths beside it");
+        fail(text, "learned= has its own paths: no other paths are allowed");
     s.validate();
     return s;
 }

@@ -82,7 +82,7 @@ ptree description(const std::string& file)
 {
     const std::string json = contents(file, learned_channel::max_description);
     if (depth(json) > deepest)
-        fail(file, "not a description of SigMF");
+        fail(file, "not a SigMF description");
     ptree all;
     std::istringstream in(json);
     try {
@@ -92,7 +92,7 @@ ptree description(const std::string& file)
     }
     const auto global = all.get_child_optional("global");
     if (!global)
-        fail(file, "not a description of SigMF: there is no \"global\"");
+        fail(file, "not a SigMF description: it has no \"global\"");
     return *global;
 }
 

@@ -28,7 +28,7 @@ sample_clock::sample_clock(double sample_rate, double ppm) : d_reserve(0)
 {
     if (!(std::abs(ppm) <= 1000) || ppm == 0)
         throw std::invalid_argument("sample_clock: ppm = " + std::to_string(ppm) +
-                                    " is not in -1000 to 1000, without 0");
+                                    " is not in -1000 to 1000, or is 0");
     if (!(sample_rate > 0))
         throw std::invalid_argument("sample_clock: sample_rate must be above 0");
     d_reserve =

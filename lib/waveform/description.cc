@@ -33,7 +33,7 @@ const description& describe(const mode& m)
         throw std::invalid_argument("no waveform for mode " + m.to_string() + ", " +
                                     std::to_string(m.bandwidth_hz) +
                                     " Hz, K=" + std::to_string(m.constraint_length) +
-                                    ": mode::all() lists what there is");
+                                    ": mode::all() lists all modes");
     auto d = std::make_unique<const description>(family_of(m).describe(m));
     return *table.emplace(key, std::move(d)).first->second;
 }

@@ -119,7 +119,7 @@ TEST_F(learned, refuses_what_is_none)
     EXPECT_NE(with("\"global\"", "\"local\"").find("global"), std::string::npos);
     EXPECT_NE(with("{", "[").find("not JSON"), std::string::npos);
     write(std::string(60000, '['), two);
-    EXPECT_NE(complaint().find("not a description"), std::string::npos);
+    EXPECT_NE(complaint().find("not a SigMF description"), std::string::npos);
     write(good_meta + std::string(1 << 17, ' '), two);
     EXPECT_NE(complaint().find("more than"), std::string::npos);
     write(good_meta, two, 3);

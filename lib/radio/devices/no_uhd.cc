@@ -12,13 +12,13 @@ namespace gr::hf {
 std::shared_ptr<SoapySDR::Device> open_uhd(const std::string&)
 {
     throw std::runtime_error(
-        "this build knows no UHD: install its development files (Debian: "
+        "this build has no UHD: install its development files (Debian: "
         "libuhd-dev) and build again");
 }
 
 void set_atr_pin(SoapySDR::Device&, const atr_pin&)
 {
-    throw std::invalid_argument("ptt way = 'uhd': this build knows no UHD");
+    throw std::invalid_argument("ptt way = 'uhd': this build has no UHD");
 }
 
 } // namespace gr::hf

@@ -91,8 +91,8 @@ soapy_device::soapy_device(int direction, const soapy_settings& settings)
     if (const auto driver = args.find("driver");
         driver == args.end() || driver->second.empty())
         throw std::invalid_argument("args = '" + settings.args +
-                                    "': allowed is what names a driver, \"driver=NAME\"; "
-                                    "hf radio list prints the devices there are");
+                                    "': must name a driver, \"driver=NAME\"; "
+                                    "hf radio list prints the devices");
     open();
 }
 
@@ -266,7 +266,7 @@ void soapy_device::tune()
         throw std::invalid_argument(
             "frequency_hz = " + text(s.frequency_hz) +
             ", lo_offset_hz = " + text(s.lo_offset_hz) + ": the device went to " +
-            text(frequency) + " Hz; one that mixes once has no offset, lo_offset_hz = 0");
+            text(frequency) + " Hz; a device with a single mixer needs lo_offset_hz = 0");
 }
 
 void soapy_device::set_frequency(double hz)

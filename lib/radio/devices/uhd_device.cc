@@ -267,7 +267,7 @@ public:
             for (const auto& b : banks)
                 all += (all.empty() ? "" : ", ") + b;
             throw std::invalid_argument("ptt device = '" + pin.bank +
-                                        "': allowed are the device's banks of pins, " +
+                                        "': allowed are the device's pin banks, " +
                                         (all.empty() ? "none" : all));
         }
         const uint32_t bit = 1u << static_cast<unsigned>(pin.pin - 1);
@@ -352,7 +352,7 @@ void set_atr_pin(SoapySDR::Device& device, const atr_pin& pin)
 {
     auto* const uhd = dynamic_cast<uhd_device*>(&device);
     if (!uhd)
-        throw std::invalid_argument("ptt way = 'uhd': this device is not one of UHD");
+        throw std::invalid_argument("ptt way = 'uhd': this is not a UHD device");
     uhd->drive(pin);
 }
 
