@@ -39,8 +39,8 @@ cf turned(double turns)
 
 } // namespace
 
-// A tone through a clock that is off is a tone of the frequency that the clock makes of it,
-// for the whole of the longest transmission, and as late as the object says at its start.
+// A tone through a clock error is a tone of the changed frequency, for the whole of the
+// longest transmission. At the start its delay is latency().
 TEST(sample_clock, scales_time_by_ppm)
 {
     constexpr double f = 1500;

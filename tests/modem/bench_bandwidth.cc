@@ -1,9 +1,10 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Processor time and errors of the receiver by bandwidth: bench_bandwidth [MODE[:CHANNEL] ...]
+/* Processor time and errors of the receiver by bandwidth: bench_bandwidth [MODE[:CHANNEL]
+ * ...]
  *
- * The receiver listens for all that is sent in the bandwidth, as a station does. CHANNEL is a
- * channel_spec; `snr` in it is that of the waveform's own bandwidth. */
+ * The receiver listens for all modes of the bandwidth, as a station does. CHANNEL is a
+ * channel_spec whose `snr` refers to the waveform's own bandwidth. */
 #include "modem/loopback.h"
 #include "waveform/family.h"
 #include "waveform/timing.h"
@@ -149,7 +150,8 @@ void hear_noise(const mode& m, double seconds)
     std::fflush(stdout);
 }
 
-// At about the SNR of ten bits wrong in a million, by the ideal receiver plus 0.7 dB; 3 dB more.
+// About the SNR of ten wrong bits in a million, for the ideal receiver plus 0.7 dB; and
+// 3 dB more.
 constexpr const char* measured[] = {
     "5069-3k-9600S",   "5069-3k-16000S",   "5069-12k-38400S",  "5069-12k-64000S",
     "5069-24k-76800S", "5069-24k-120000S", "5069-48k-144000S", "5069-48k-240000S",

@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Speed of the receiver, times real time on one core, by processor time: bench_receiver [MODE ...] */
+/* Speed of the receiver on one core, as a multiple of real time, by processor time:
+ * bench_receiver [MODE ...] */
 #include "modem/loopback.h"
 #include "waveform/timing.h"
 

@@ -1,8 +1,9 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bit errors of the receiver: ber_probe MODE CHANNEL SECONDS [SEED [BURSTS [EFFORT [LEAD]]]]
+/* Bit errors of the receiver:
+ *     ber_probe MODE CHANNEL SECONDS [SEED [BURSTS [EFFORT [LEAD]]]]
  * CHANNEL is a channel_spec in quotes, for example "poor snr=20 offset=30".
- * SECONDS is the length of one transmission; LEAD, s, what comes before it. */
+ * SECONDS is the length of one transmission. LEAD is the time before it, s. */
 #include "modem/loopback.h"
 #include "waveform/timing.h"
 

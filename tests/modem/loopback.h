@@ -31,13 +31,13 @@ inline std::vector<uint8_t> random_octets(size_t n, uint64_t seed)
     return v;
 }
 
-//! Of a mode's bandwidth: 9600 samples/s in 3 kHz.
+//! Sample rate of a mode's bandwidth: 9600 samples/s in 3 kHz.
 inline double sample_rate(const gr::hf::mode& m)
 {
     return gr::hf::kernel::grid_of(m).sample_rate();
 }
 
-//! A receiver of the bandwidth of a mode.
+//! A receiver for the bandwidth of a mode.
 inline std::unique_ptr<gr::hf::kernel::burst_receiver>
 receiver_of(const gr::hf::mode& m, const gr::hf::kernel::rx_options& o = {})
 {
@@ -91,7 +91,7 @@ inline samples through(const samples& in,
     return out;
 }
 
-//! What a receiver said about one transmission.
+//! A receiver's results for one transmission.
 struct reception {
     std::optional<gr::hf::rx_start> start;
     int64_t start_sample = 0;

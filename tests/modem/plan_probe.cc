@@ -1,10 +1,10 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a number of the reception plans is worth: the same transmissions over the same channel are
- * received with each of the values given, all else as it is.
+/* Effect of a number of the reception plans: receives the same transmissions over the
+ * same channel with each of the given values, all else unchanged.
  *     plan_probe NAME VALUE,VALUE... MODE CHANNEL SECONDS [SEED [BURSTS [EFFORT]]]
- * NAME is one of numbers() below, CHANNEL a channel_spec in quotes, SECONDS the length of one
- * transmission. The first line is of what the plans have. */
+ * NAME is one of numbers() below, CHANNEL a channel_spec in quotes, SECONDS the length of
+ * one transmission. The first line has the value in the plans. */
 #include "modem/loopback.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 using namespace gr::hf;
 using namespace gr::hf::kernel;
 
-//! Both records of a family in one: how its preambles are found, how its transmissions are followed.
+//! Both plans of a family: for finding preambles, and for following transmissions.
 struct plans {
     synchroniser_plan find;
     reception_plan follow;
@@ -74,7 +74,8 @@ const std::map<std::string, setter>& numbers()
     return all;
 }
 
-//! Plans with one number changed; what preambles announce outlives the receiver, so it is kept.
+//! Plans with one number changed. Results of preambles outlive the receiver, so they are
+//! kept.
 class changed_plans
 {
 public:

@@ -24,7 +24,7 @@ burst_finder::options audio()
     return o;
 }
 
-// Powers of 20 s of noise with bursts of 20 dB, 1 ms long, 5 a second, and a step of the level.
+// Powers of 20 s of noise with bursts of 20 dB, 1 ms long, 5 a second, and a level step.
 std::vector<float> powers(unsigned seed)
 {
     std::mt19937 random(seed);

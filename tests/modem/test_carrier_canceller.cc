@@ -18,7 +18,7 @@ samples signal(const char* name, size_t octets)
     return loopback::transmit(mode::parse(name), loopback::random_octets(octets, 1));
 }
 
-// Power of what is left of x once the signal is taken out of it, from sample \p from on.
+// Power of x without the signal, from sample \p from on.
 double error(const samples& x, const samples& signal, size_t from)
 {
     double sum = 0;

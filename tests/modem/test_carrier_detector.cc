@@ -23,7 +23,7 @@ loopback::samples middle_of(const mode& m, double seconds, uint64_t seed)
     return { begin, begin + static_cast<long>(seconds * 9600) };
 }
 
-// Seconds until presence is as wanted; infinite: never.
+// Seconds until presence is as wanted; infinite if never.
 double seconds_until(bool wanted, carrier_detector& d, const loopback::samples& x)
 {
     for (size_t i = 0; i + 96 <= x.size(); i += 96) {

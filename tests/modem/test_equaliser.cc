@@ -60,7 +60,7 @@ block make_block(const constellation& c,
     return b;
 }
 
-// Mean squared error and what the equaliser says about it.
+// Mean squared error, and the equaliser's own estimate of it.
 std::pair<double, double> error_of(equaliser& e, block& b)
 {
     std::vector<symbol_estimate> out;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr double frame = 287 / 2400.0, alias = 1 / frame;
 
-/* One frame with the carrier at \p truth; probes tell the offset but for multiples of the
- * alias, the turn within them all of it. */
+/* One frame with the carrier at \p truth. Probes tell the offset up to multiples of the
+ * alias. The turn within probes tells all of it. */
 void step(frequency_loop& loop, double truth)
 {
     const double expected = loop.predict(frame);
@@ -59,8 +59,8 @@ TEST(frequency_loop, a_doubtful_measure_changes_nothing)
     EXPECT_EQ(loop.hz(), 0);
 }
 
-/* Of probes close together a wrong lock is far away. A measure that is less far off, by as much as a
- * fade turns the phase, is none. */
+/* With close probes a wrong lock is far away. A smaller deviation, as large as a fade
+ * turns the phase, is no wrong lock. */
 TEST(frequency_loop, a_fade_is_no_wrong_lock)
 {
     const double close = 0.0283; // 5069-24k-1200L

@@ -12,7 +12,7 @@ using kernel::half_duplex_modem;
 
 namespace {
 
-//! Writes down what the modem tells, and keys it when asked to.
+//! Records the modem's reports, and transmits on request.
 struct listener : modem_user {
     void on_tick(station_time) override {}
     std::optional<mode> want_tx(station_time) override
@@ -171,9 +171,9 @@ TEST(HalfDuplexModem, hears_during_the_start_delay)
     EXPECT_NE(user.told.find("start end"), std::string::npos) << user.told;
 }
 
-// What the guard times of the data link and the emulated modem are made of: 30 ms after the last
-// symbol its octets are there, whatever the interleaver. Half of them the blanker waits for the
-// end of a burst.
+// The guard times of the data link and the emulated modem rely on this: the octets arrive
+// 30 ms after the last symbol, with any interleaver. The blanker takes half of that time,
+// to wait for the end of a burst.
 TEST(HalfDuplexModem, tells_of_the_end_within_35_ms)
 {
     for (const char* m : { "4539-600S",

@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Wideband transmissions that are joined at a shifted mini-probe, their mode found by decoding. */
+/* Wideband transmissions joined at a shifted mini-probe, with their mode found by trial
+ * decoding. */
 #include "modem/loopback.h"
 #include "waveform/families/wideband/preamble.h"
 #include "waveform/families/wideband/wideband.h"
@@ -58,7 +59,7 @@ outcome run(const setup& s, uint64_t seed = 1)
     return o;
 }
 
-// Octets of a Long block: what is heard begins with such a block.
+// Octets of a Long block: reception starts with such a block.
 size_t octets_per_step(const mode& m)
 {
     const description& d = describe(m);
@@ -84,7 +85,7 @@ void expect_joined(const setup& s, size_t missed_steps, uint64_t seed = 1)
 
 } // namespace
 
-// Long blocks begin every 7.68 s in 3 kHz (10.24 s of waveform 1), whatever interleaver is in use.
+// Long blocks start every 7.68 s in 3 kHz (10.24 s in waveform 1), with any interleaver.
 TEST(late_entry, joins_at_the_next_long_block)
 {
     for (const auto il : { interleaver::short_, interleaver::long_ }) {
@@ -115,10 +116,10 @@ TEST(late_entry, takes_a_preamble_that_is_heard)
     expect_joined({ m, snr(14, m), -0.2, 18 }, 0);
 }
 
-// On the air for a step and some blocks more than are missed.
+// On the air for a step, and some blocks more than are missed.
 TEST(late_entry, finds_every_waveform)
 {
-    // SNR that each is made for and 3 dB more: 110C table D-LII, AWGN.
+    // SNR that each waveform is made for plus 3 dB: 110C table D-LII, AWGN.
     constexpr double db[] = { 0, 0, 3, 6, 8, 9, 12, 16, 19, 22, 24, 27, 33, 9 };
     for (unsigned wid = 1; wid <= 13; ++wid) {
         const mode m = mode_of(3, wid, interleaver::short_);
@@ -135,7 +136,7 @@ TEST(late_entry, finds_interleaver_and_constraint_length)
         }
 }
 
-// Noise, other families, and the waveform that has no probes.
+// Noise, other families, and the waveform without probes.
 TEST(late_entry, joins_nothing_else)
 {
     const mode m = mode_of(3, 6, interleaver::short_);
@@ -146,7 +147,7 @@ TEST(late_entry, joins_nothing_else)
     }
 }
 
-// Else nobody knew where octets begin.
+// Else the start of octets would be unknown.
 TEST(late_entry, long_blocks_hold_whole_octets)
 {
     for (const mode& m : wideband::modes()) {

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What stands in for dense equations where delays are many gives what these give. */
+/* The methods for many delays give the same results as dense equations. */
 #include "modem/detect/equaliser.h"
 #include "modem/find/piece_correlator.h"
 #include "modem/front/pulse.h"
@@ -31,7 +31,7 @@ values noise(size_t n, float power, std::mt19937& rng)
     return v;
 }
 
-// Two groups of paths 1.3 ms apart at 38400 Bd, which change from block to block.
+// Two groups of paths 1.3 ms apart at 38400 Bd that change from block to block.
 void set_channel(path_matrix& m, size_t count, std::mt19937& rng)
 {
     const std::vector<uint16_t> taps{ 411, 412, 413, 512, 513, 515 };
@@ -107,7 +107,7 @@ TEST(many_delays, an_erased_sample_is_taken_out_of_a_path_matrix)
     }
 }
 
-// At 22 dB with nothing known, and with half of the symbols believed more or less.
+// At 22 dB without beliefs, and with half of the symbols more or less believed.
 TEST(many_delays, gradients_find_what_factors_find)
 {
     for (const bool beliefs_there : { false, true }) {

@@ -119,8 +119,8 @@ TEST(message_parser, badly_damaged_marker_counts_when_nothing_follows)
     }
 }
 
-// What looks like a badly damaged marker at the very end of what was received may be data: only
-// 32 zeros behind it make it one, while up to 3 errors need none.
+// An apparent badly damaged marker at the very end of the input may be data. It needs 32
+// zeros after it; a marker with up to 3 errors needs none.
 TEST(message_parser, badly_damaged_marker_needs_zeros_behind_it)
 {
     struct row {

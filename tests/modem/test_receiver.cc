@@ -14,8 +14,8 @@ using namespace gr::hf::kernel;
 
 namespace {
 
-// SNR that the standard asks for on AWGN (110C Tables XVI and C-XVII); where it says
-// nothing for AWGN, 5 dB above an ideal receiver.
+// SNR that the standard requires on AWGN (110C Tables XVI and C-XVII). Where it gives
+// none, 5 dB above an ideal receiver.
 double standard_snr(const mode& m)
 {
     static const std::map<std::pair<waveform_family, int>, double> table{

@@ -12,7 +12,7 @@ using namespace gr::hf::kernel;
 
 namespace {
 
-// Bit errors of one transmission of \p octets; everything if it was not received.
+// Bit errors of one transmission of \p octets; all bits if it was not received.
 size_t bit_errors(const char* name,
                   const std::string& channel,
                   size_t octets,
@@ -140,8 +140,9 @@ TEST(receiver_channels, fast_fading_as_the_standard_wants_it)
     EXPECT_LT(bit_errors("4539-2400L", "paths=0:0:5,2:0:5 snr=30", 2800, 7), 22u);
 }
 
-// ITU-R F.1487, high latitudes and disturbed: known symbols every 17 or 20 ms suffice for 10 Hz at
-// every rate and for 30 Hz at 300 bit/s, and no receiver may do worse with less noise.
+// ITU-R F.1487, high latitudes and disturbed. Known symbols every 17 or 20 ms are enough
+// for 10 Hz at every rate, and for 30 Hz at 300 bit/s. No receiver may do worse with less
+// noise.
 TEST(receiver_channels, fading_of_disturbed_channels)
 {
     struct row {
@@ -311,8 +312,8 @@ TEST(receiver_channels, short_preamble_at_75_bits_and_minus_9_db)
     EXPECT_GE(found, 33u); // 92 % in longer runs; it was a third
 }
 
-// Transmissions with a fade as long as a block of the short interleaver: what the channel does
-// further away than it can be followed must not count.
+// Transmissions with a fade as long as a block of the short interleaver. The channel
+// beyond the reach of the estimator must not count.
 TEST(receiver_channels, fade_as_long_as_a_short_block)
 {
     for (const uint64_t seed : { 67u, 86u })

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What other senders, audio chains and neighbours on the band do to a signal. */
+/* Effects of other senders, audio chains and neighbours on the band. */
 #include "modem/front/impulse_blanker.h"
 #include "modem/loopback.h"
 #include "waveform/timing.h"
@@ -28,7 +28,7 @@ const field_row modes[] = { { "4539-600S", 12 },
                             { "4539-3200S", 20 },
                             { "4539-9600VL", 32 } };
 
-// Octets that fill as many whole blocks as \p seconds hold, one at least.
+// Octets that fill the whole blocks in \p seconds, at least one.
 size_t octets_in(const mode& m, double seconds)
 {
     const auto timing = timing_of(m);
@@ -94,7 +94,7 @@ void expect_perfect(const outcome& o, const std::string& what)
     EXPECT_TRUE(o.marker) << what;
 }
 
-// The symbols of a transmission, four samples each, in a pulse with another roll-off.
+// The symbols of a transmission, four samples each, with a pulse of another roll-off.
 samples transmit_with_rolloff(const mode& m, const std::vector<uint8_t>& octets, double a)
 {
     transmitter tx(m);
@@ -236,7 +236,8 @@ TEST(receiver_field, impulses)
                 r.mode + std::string(level));
 }
 
-// Each path rings as the filter does: 20 delays did not hold two, and most blocks were bad.
+// Each path rings as the filter does. 20 delays could not hold two paths, and most blocks
+// were bad.
 TEST(receiver_field, a_steep_ssb_filter_on_two_fading_paths)
 {
     const field_row r{ "4539-9600VL", 26 };

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the receiver reports of the channel against what a simulated channel was. The table over
- * all modes is `hf ber --snr-report`. */
+/* The receiver's channel report compared with the simulated channel. `hf ber
+ * --snr-report` prints the table over all modes. */
 #include "modem/loopback.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct report {
     size_t blocks = 0;
 };
 
-// Of the power that the paths had, relative to its long-term mean, over some samples.
+// Power of the paths over some samples, relative to its long-term mean.
 double fading(const channel& c, double begin, double end)
 {
     double power = 0, count = 0;
@@ -69,8 +69,8 @@ report reported(const char* name,
 
 } // namespace
 
-// A preamble is lines, and so is the fill of a short message: once noise was heard for a second
-// they were taken for carriers, and 30 dB read 19.
+// A preamble consists of lines, and so does the fill of a short message. After a second
+// of noise they were removed as carriers, and 30 dB read 19.
 TEST(receiver_report, ratio_after_seconds_of_listening)
 {
     for (const char* name : { "4539-600S", "4539-2400S", "4539-600L" })
@@ -109,8 +109,8 @@ TEST(receiver_report, ratio_and_delays_at_75_bits)
         }
 }
 
-// Noise is what the channel estimate leaves: one that could not follow left 2 dB of ratio whatever
-// the truth, and half of the Doppler spread.
+// Noise is the residual of the channel estimate. An estimate that could not follow left
+// 2 dB of ratio at any SNR, and half of the Doppler spread.
 TEST(receiver_report, ratio_and_doppler_where_fading_is_fast)
 {
     for (const char* name : { "4539-600L", "4539-2400L" })

@@ -28,7 +28,7 @@ void add(loopback::samples& x, const loopback::samples& y)
     x.insert(x.end(), y.begin(), y.end());
 }
 
-// Everything about the events as one text.
+// All events and their values as one text.
 std::string story(const loopback::samples& x, size_t chunk)
 {
     burst_receiver rx;

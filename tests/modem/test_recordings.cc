@@ -17,7 +17,7 @@ using namespace gr::hf::kernel;
 
 namespace {
 
-// Real 48 kHz audio around 1800 Hz to complex baseband at 9600 samples/s.
+// Converts real 48 kHz audio around 1800 Hz to complex baseband at 9600 samples/s.
 std::vector<std::complex<float>> baseband(const std::vector<int16_t>& audio)
 {
     constexpr int taps = 161, half = taps / 2;
@@ -47,7 +47,7 @@ std::vector<std::complex<float>> baseband(const std::vector<int16_t>& audio)
     return out;
 }
 
-// The directory of the recordings: from the environment, or where CMake looks for them.
+// Directory of the recordings: from the environment, or the one given by CMake.
 std::string directory()
 {
     const char* d = std::getenv("HF_RECORDINGS");

@@ -41,7 +41,7 @@ struct turning {
     }
 };
 
-// Of pieces from .. to - 1 at position q, turned by -0.3 o at each.
+// Sum of pieces from .. to - 1 at position q, each turned by -0.3 o.
 value turned_sum(const std::vector<float>& re,
                  const std::vector<float>& im,
                  size_t q,

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The receiver knows no family: here is one that nobody sends, with another symbol rate, other
- * probes, another preamble, constellations and code, which it receives all the same. */
+/* The receiver knows no family. This one is not in use, and has another symbol rate,
+ * probes, preamble, constellations and code. The receiver receives it all the same. */
 #include "channel/channel.h"
 #include "modem/loopback.h"
 #include "waveform/coding/scrambler.h"
@@ -81,7 +81,7 @@ code_plan code(unsigned k)
     return p;
 }
 
-// In a bandwidth of \p scale times 6 kHz.
+// The family in a bandwidth of \p scale times 6 kHz.
 template <size_t scale>
 struct sham {
     static constexpr double symbol_rate_bd = 4800 * scale;
@@ -321,7 +321,7 @@ TEST(sham_family, is_received_through_fading_paths_with_a_carrier_offset)
 
 TEST(sham_family, is_received_in_twice_the_bandwidth) { sham<2>::is_received(); }
 
-// 768 taps of delay and 153600 samples/s: paths are taken as sparse.
+// 768 taps of delay and 153600 samples/s: uses the sparse methods.
 TEST(sham_family, is_received_in_eight_times_the_bandwidth) { sham<8>::is_received(); }
 
 TEST(sham_family, is_not_heard_in_noise)

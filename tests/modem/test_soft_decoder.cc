@@ -19,7 +19,7 @@ struct noisy_word {
     std::vector<float> llr;
 };
 
-// Of constraint length 7 (110C 5.3.2.3.2) or 9 (table D-XLII).
+// Code of constraint length 7 (110C 5.3.2.3.2) or 9 (table D-XLII).
 code_plan running_code(unsigned k)
 {
     code_plan p = serial_tone_code(1);
@@ -54,7 +54,7 @@ noisy_word make_word(const code_plan& plan, size_t n, double sigma, unsigned see
     return w;
 }
 
-// The best path's metric with coded bit \p k forced to \p value: by trying every word.
+// Best metric with coded bit \p k forced to \p value, by trying every word.
 float best_metric(const std::vector<std::vector<uint8_t>>& words,
                   const std::vector<float>& llr,
                   size_t k,
@@ -156,7 +156,7 @@ TEST_P(soft_decoder_of, says_more_than_it_was_told)
     EXPECT_LT(after, before / 20);
 }
 
-// Every processor must give the same numbers: rates of work differ, results may not.
+// Every processor must give the same numbers.
 TEST_P(soft_decoder_of, has_the_same_steps_on_every_processor)
 {
     const auto plan = tail_biting_code(GetParam());

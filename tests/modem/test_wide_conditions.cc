@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What clocks, bursts of noise and transmissions of other bandwidths do to receivers of wide channels. */
+/* Effects of clocks, noise bursts and transmissions of other bandwidths on wide
+ * receivers. */
 #include "modem/loopback.h"
 #include "modem/track/clock_meter.h"
 #include "waveform/timing.h"
@@ -74,8 +75,9 @@ void expect_perfect(const condition& c, double snr_db)
 
 } // namespace
 
-// Errors of symbols of which bursts leave little were taken for those of whole ones, and 16 of 17
-// blocks were bad in 9 kHz and more. What six bursts leave of one the code cannot mend.
+// Symbols mostly erased by bursts were given the error of whole symbols. Then 16 of 17
+// blocks were bad in 9 kHz and more. The code cannot repair the rest of a symbol after
+// six bursts.
 TEST(wide_conditions, bursts_of_noise_cost_few_blocks)
 {
     for (const char* level : { "20", "30" }) {
@@ -86,7 +88,7 @@ TEST(wide_conditions, bursts_of_noise_cost_few_blocks)
     EXPECT_LE(received({ "5069-48k-144000S", "impulses=5:30", 6 }, 32).bad, 1u);
 }
 
-// Paths of a first block of some seconds drift by up to 60 half symbols.
+// Paths drift by up to 60 half symbols in a first block of some seconds.
 TEST(wide_conditions, clocks_100_ppm_apart_cost_no_block)
 {
     expect_perfect({ "5069-12k-38400L", "clock=100" }, 24);
@@ -95,7 +97,7 @@ TEST(wide_conditions, clocks_100_ppm_apart_cost_no_block)
     expect_perfect({ "5069-48k-2400L", "clock=100" }, 1);
 }
 
-// Probes 27 to 60 ms apart can follow it. Only one pace was tried, that of 1 Hz.
+// Probes 27 to 60 ms apart can follow 10 Hz. The pace of 1 Hz alone is not enough.
 TEST(wide_conditions, fading_of_10_hz_where_probes_are_close_together)
 {
     for (const char* mode : { "5069-3k-300L",
@@ -132,7 +134,7 @@ TEST(wide_conditions, a_shift_between_estimates_is_measured)
     EXPECT_LT(meter.deviation(), 5e-6);
 }
 
-// Data that look like a preamble, or one of another bandwidth.
+// Data that look like a preamble, and a preamble of another bandwidth.
 TEST(wide_conditions, a_preamble_without_probes_gives_no_octets)
 {
     for (const char* name : { "5069-48k-240000S",

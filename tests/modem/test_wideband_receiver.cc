@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The wideband family through channels: what its text asks for, and what its text leaves open. */
+/* The wideband family through channels: what its standard requires, and what it leaves
+ * open. */
 #include "modem/loopback.h"
 #include "waveform/families/wideband/preamble.h"
 #include "waveform/families/wideband/wideband.h"
@@ -73,14 +74,14 @@ send(const description& d, const std::vector<uint8_t>& octets, const tx_options&
     return all;
 }
 
-//! SNR in the mode's bandwidth, as a channel of 3 kHz figures says it.
+//! SNR in the mode's bandwidth, as a string for a channel of 3 kHz.
 std::string snr(double db, const mode& m)
 {
     return "snr=" + std::to_string(db) +
            " bandwidth=" + std::to_string(m.bandwidth_hz / 1000);
 }
 
-// \p change: what happens to the signal ahead of the channel.
+// \p change: change of the signal before the channel.
 template <class Change>
 outcome run(const setup& s, const description& d, Change change)
 {
@@ -116,7 +117,8 @@ void expect_right(const outcome& o, const setup& s)
     EXPECT_EQ(o.got[0].end->reason, rx_end_reason::eom) << what;
 }
 
-// Blocks of half a second lose the code's averaging over the long interleaver: 2 dB.
+// Loss of blocks of half a second against the code's averaging over the long interleaver:
+// 2 dB.
 constexpr double short_block_db = 2;
 
 void receive_all(int khz, const std::vector<unsigned>& wids)
@@ -202,9 +204,10 @@ TEST(wideband_receiver, sweep)
     expect_right(run(s), s);
 }
 
-/* One super-frame of a signal 3 dB weaker than the standard asks for. The words that say the
- * waveform are the weakest part: two of them 20 apart in likelihood with a deviation of 6, and
- * three neighbours of each, are mistaken in 3 of 1000; without phases half of all were. */
+/* One super-frame of a signal 3 dB weaker than the standard requires. The words that
+ * identify the waveform are the weakest part. With two of them 20 apart in likelihood, a
+ * deviation of 6 and three neighbours of each, 3 of 1000 are mistaken. Without phases
+ * half of all were. */
 TEST(wideband_receiver, finds_a_single_superframe_3_db_below_the_limit)
 {
     const mode m = mode_of(3, 0);
@@ -258,8 +261,8 @@ TEST(wideband_receiver, joins_within_a_preamble)
                  s);
 }
 
-/* In 48 kHz the scrambling of a channel symbol comes twice, and the first symbols of a strong
- * signal resemble the last of the short form. */
+/* In 48 kHz the scrambling repeats within a channel symbol, and the first symbols of a
+ * strong signal resemble the last of the short form. */
 TEST(wideband_receiver, begins_where_a_strong_preamble_begins)
 {
     const mode m = mode_of(48, 12, interleaver::ultra_short);
@@ -272,8 +275,8 @@ TEST(wideband_receiver, begins_where_a_strong_preamble_begins)
     }
 }
 
-// Of the fixed symbols of the first super-frame most are missed, or all but the last, with which the
-// short form begins, too.
+// The reception starts late: most fixed symbols of the first super-frame are missed, or
+// all but the last one, which the short form also starts with.
 TEST(wideband_receiver, waits_for_a_super_frame_that_is_whole)
 {
     for (const int khz : { 3, 48 }) {
@@ -320,7 +323,8 @@ TEST(wideband_receiver, hears_whether_the_last_walsh_word_is_another)
     }
 }
 
-// Not only the last one: the noise of the words is what they leave, wherever rows lie on the pulse.
+// Not only the last one: the residual of the words is their noise, for any position of
+// rows on the pulse.
 TEST(wideband_receiver, reads_the_first_of_many_superframes)
 {
     const mode m = mode_of(3, 5);
@@ -339,8 +343,8 @@ TEST(wideband_receiver, reads_the_first_of_many_superframes)
         }
 }
 
-/* The words are looked for at every delay, and a strong signal appears for a moment at many of
- * them: they may not all be followed through the block. */
+/* The words are searched for at every delay, and a strong signal appears for a moment at
+ * many of them. Not all of these may be followed through the block. */
 TEST(wideband_receiver, follows_strong_walsh_words_at_the_cost_of_weak_ones)
 {
     const mode m = mode_of(12, 0, interleaver::long_);
@@ -371,10 +375,10 @@ TEST(wideband_receiver, ends_without_a_marker_when_the_signal_has_gone)
     EXPECT_TRUE(std::equal(o.sent.begin(), o.sent.end(), o.got[0].octets.begin()));
 }
 
-// Mechanisms by which receivers of this family were seen to fail.
+// Ways in which receivers of this family have failed.
 
-/* The window of delays is 12.5 ms, and begins 5.4 ms before the first path that is seen: where that
- * is weak and far before the others, or none at all, these were outside. */
+/* The window of delays is 12.5 ms long and starts 5.4 ms before the first path seen. If
+ * that was weak and far before the others, or no path at all, the others were outside. */
 TEST(wideband_receiver, a_weak_path_far_before_the_others_is_left_out)
 {
     for (const int khz : { 3, 12, 48 })
@@ -387,7 +391,7 @@ TEST(wideband_receiver, a_weak_path_far_before_the_others_is_left_out)
 
 namespace {
 
-// Share of the octets from sample \p from of the transmission's on that are right.
+// Share of the octets that are right, from sample \p from of the transmission on.
 double right_share(const outcome& o, double from)
 {
     const auto begin = static_cast<size_t>(from * static_cast<double>(o.sent.size()));
@@ -399,7 +403,8 @@ double right_share(const outcome& o, double from)
 
 } // namespace
 
-// 110C table D-LIII: the spectrum of two equal paths has nulls, and a cut pulse less than nothing.
+// 110C table D-LIII: the spectrum of two equal paths has nulls, which a cut pulse turns
+// negative.
 TEST(wideband_mechanism, two_equal_paths_at_50_db)
 {
     for (const int khz : { 3, 9, 12, 24 }) {
@@ -409,7 +414,8 @@ TEST(wideband_mechanism, two_equal_paths_at_50_db)
     }
 }
 
-// Probes 120 ms apart look the same on a carrier that is off by a whole turn between two of them.
+// Probes 120 ms apart look the same on a carrier that is off by a whole turn between two
+// of them.
 TEST(wideband_mechanism, carrier_is_not_locked_one_cycle_per_frame_off_after_a_fade)
 {
     for (const double cycles : { 1.0, -1.0 }) {
@@ -471,9 +477,9 @@ TEST(wideband_mechanism, a_faded_preamble_is_not_read_as_another_waveform)
     EXPECT_LE(found, 24u);
 }
 
-// The first path may be away during the preamble, and come back ahead of what was locked on.
-// The scrambling of 256 values repeats itself twice in a channel symbol at 48 kHz, so that a strong
-// preamble looks like a short one somewhat earlier.
+// The first path may be in a fade during the preamble, and return ahead of the path
+// locked on. At 48 kHz the scrambling of 256 values repeats twice within a channel
+// symbol. So a strong preamble looks like a short one somewhat earlier.
 TEST(wideband_mechanism, a_side_peak_of_the_scrambling_is_not_taken_for_the_preamble)
 {
     for (uint64_t seed = 1; seed <= 12; ++seed) {
@@ -506,7 +512,7 @@ TEST(wideband_mechanism, a_path_that_comes_back_early_is_taken_in)
     }
 }
 
-// A probe is a sequence repeated: one path looks like two, a period apart, on half of it.
+// A probe is a repeated sequence. On half of it one path looks like two, a period apart.
 TEST(wideband_mechanism, the_period_of_probes_is_not_taken_for_an_echo)
 {
     for (const unsigned wid : { 7u, 12u }) { // periods of 6.7 and 5.4 ms

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double rate = 48000;
 
-// A card that delivers 480 samples at a time, late by what a busy host makes of it.
+// A card that delivers 480 samples at a time, with the delay of a busy host.
 class card
 {
 public:

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bursts of noise on the way that a user's audio takes, and behind the filters of radios. */
+/* Bursts of noise in a user's audio, and after the filters of radios. */
 #include "modem/loopback.h"
 #include "radio/audio_to_baseband.h"
 #include "radio/baseband_to_audio.h"
@@ -89,7 +89,7 @@ std::vector<float> audio_of(const samples& x, double rate)
 
 } // namespace
 
-// White over the whole band of the audio, as a receiver without a narrow filter gives them.
+// White over the whole band of the audio, as from a receiver without a narrow filter.
 TEST(Bursts, InTheAudio)
 {
     for (const double rate : { 8000.0, 48000.0 })
@@ -124,7 +124,7 @@ TEST(Bursts, InTheAudio)
         }
 }
 
-// Stretched by the radio before we hear them.
+// Stretched by the radio's filter.
 TEST(Bursts, BehindTheFilterOfARadio)
 {
     for (const char* filter : { "fir:-1500:1500",
@@ -144,7 +144,7 @@ TEST(Bursts, BehindTheFilterOfARadio)
         }
 }
 
-// What is missing is told for the samples that it is missing from.
+// The samples reported as missing are those of the burst.
 TEST(Bursts, TheGapIsWhereTheBurstWas)
 {
     for (const double rate : { 8000.0, 9600.0, 44100.0, 48000.0 }) {
@@ -182,7 +182,7 @@ TEST(Bursts, TheGapIsWhereTheBurstWas)
     }
 }
 
-// The beginning of a signal some dB above the noise is no burst.
+// The start of a signal some dB above the noise is no burst.
 TEST(Bursts, TheBeginningOfASignalIsKept)
 {
     for (const double snr_db : { 5.0, 10.0, 15.0, 25.0 })

@@ -59,7 +59,7 @@ double power(const value* x, size_t n)
     return p / static_cast<double>(n);
 }
 
-// Power at one frequency, without the ends.
+// Power at one frequency, without both ends.
 double power_at(const std::vector<value>& y, double rate, double hz)
 {
     const size_t cut = y.size() / 10;
@@ -206,7 +206,7 @@ TEST(BasebandToAudio, NoiseBesideTheChannelDoesNotFallIntoIt)
     }
 }
 
-// Samples that must come in before the audio of an impulse has its peak.
+// Input samples before the audio of an impulse has its peak.
 size_t delay_of(baseband_to_audio c)
 {
     const std::vector<value> one(1, 1.0f), more(1);

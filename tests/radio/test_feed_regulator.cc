@@ -12,7 +12,7 @@ namespace {
 
 constexpr double rate = 48000, target = 0.1;
 
-// A device that plays 10 ms while as much is written, and what a host makes of it.
+// A device that plays 10 ms while as much is written, and a host with stalls.
 class device
 {
 public:

@@ -15,8 +15,9 @@ namespace {
 constexpr double rate = 48000;
 constexpr uint64_t block = 480;
 
-// A sound server as PulseAudio: takes a block each 10 ms; one that is empty plays silence until it
-// holds 100 ms again, and says nothing of it. A host writes what it captured meanwhile.
+// A sound server like PulseAudio. It takes a block each 10 ms. When empty it plays
+// silence until it holds 100 ms again, without a report. The host meanwhile writes what
+// it captured.
 class server
 {
 public:

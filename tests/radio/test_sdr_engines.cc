@@ -19,7 +19,8 @@ namespace {
 
 using value = std::complex<float>;
 
-// Noise in the modem's band (1620 of 9600 Hz), which every filter passes: different at every sample.
+// Noise in the modem's band (1620 of 9600 Hz), which every filter passes; different at
+// every sample.
 std::vector<value> band_noise(size_t n, unsigned seed)
 {
     std::mt19937 g(seed);
@@ -41,7 +42,7 @@ struct burst {
     uint64_t released = 0; // modem sample
 };
 
-// One transmission of x behind `before` samples, in ticks of 96.
+// One transmission of x after `before` samples, in ticks of 96.
 std::vector<burst> send(tx_bursts& t, const std::vector<value>& x, size_t before)
 {
     std::vector<burst> found;
@@ -88,8 +89,8 @@ class tx_time : public testing::TestWithParam<rates>
 {
 };
 
-// What stands on the air opposite to received sample k is sample k: put the burst where its time
-// says, bring it down again, compare with the modem's samples.
+// The sample on the air paired with received sample k is sample k. Put the burst at its
+// time, convert it back, and compare it with the modem's samples.
 TEST_P(tx_time, is_that_of_the_opposite_sample)
 {
     const auto [device, modem] = GetParam();

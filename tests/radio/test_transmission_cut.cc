@@ -35,7 +35,7 @@ TEST(TransmissionCut, SamplesWithoutEndsAreOneRun)
 
 TEST(TransmissionCut, ThreeTransmissionsInOnePieceAreThreeRuns)
 {
-    // Their tags come in any order.
+    // The tags may be in any order.
     const auto runs = cut_transmissions(20, { 15, 1, 6 }, { 9, 5, 18 });
     ASSERT_EQ(runs.size(), 4u);
     expect_run(runs[0], 0, 6, 1, 5);

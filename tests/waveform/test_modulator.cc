@@ -71,7 +71,7 @@ std::vector<tx_symbol> symbols_of(const char* m, source& s)
     return all;
 }
 
-// Root raised cosine of roll-off 0.35, t in symbols: the receiver's side of the filter.
+// Root raised cosine of roll-off 0.35, t in symbols: the receiver's half of the filter.
 double pulse(double t)
 {
     const double b = 0.35, pi = std::acos(-1.0);

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// The building blocks against the printed tables and the numbers the standard gives.
+// The building blocks compared with the printed tables and numbers of the standard.
 #include "vector_file.h"
 
 #include "waveform/coding/scrambler.h"

@@ -21,8 +21,8 @@ struct row {
     size_t most;            // octets in the 127.5 s that an EOT field can name
 };
 
-// Computed apart from this code; wideband preambles end with a mini-probe; block times contain the mean share of the reinserted
-// preamble.
+// Computed independently of this code. Wideband preambles include a mini-probe. Block
+// times include the mean share of the reinserted preamble.
 constexpr row rows[] = {
     { "4539-75S", 0.6, 0.6, 45, 176, 6.60, 24.60, 1170 },
     { "4539-150S", 0.6, 0.6, 90, 176, 3.60, 12.60, 2363 },
@@ -126,7 +126,7 @@ TEST(timing, wideband_options_count)
     EXPECT_THROW(timing_of(mode::parse("4539-600S"), o), std::invalid_argument);
 }
 
-// Waveform 0 in 3 kHz is heard at SNRs at which one super-frame is missed too often.
+// Waveform 0 in 3 kHz is readable at SNRs at which one super-frame is missed too often.
 TEST(timing, wideband_modes_have_a_preamble_of_their_own)
 {
     const mode robust = mode::parse("5069-3k-75S");

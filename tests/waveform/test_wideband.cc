@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// The wideband family: what its tables, its preamble and its probes are for a receiver.
+// The wideband family: its tables, preamble and probes as a receiver uses them.
 #include "vector_file.h"
 
 #include "waveform/families/wideband/preamble.h"
