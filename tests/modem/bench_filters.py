@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the filter of an SSB receiver costs: the table of docs/radio.md.
+"""Cost of the filter of an SSB receiver: the table of docs/radio.md.
 
     build/run python3 tests/modem/bench_filters.py [SECONDS [SEEDS [MODE...]]]
 
-The cost is how much more SNR it takes, in dB, until no more than one block of ten is bad than
-without a filter. SNR is that ahead of the filter. SECONDS of signal for each seed; 100 s and 3
-seeds by default, which take half an hour of processor time.
+The cost is the extra SNR in dB, against no filter, at which no more than one block of ten is bad.
+The SNR is taken before the filter. SECONDS of signal for each seed; by default 100 s and 3 seeds,
+which take half an hour of processor time.
 """
 import sys
 from typing import Optional

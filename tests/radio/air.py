@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The air of the test driver for SoapySDR (tests/soapy_driver) as a test sees it: what stations
+"""The air of the test driver for SoapySDR (tests/soapy_driver), for tests: what stations
 transmitted and when, and faults to inject."""
 import mmap
 import os

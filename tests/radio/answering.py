@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A modem that answers whatever it has received, at once, and the turnaround of the radio it is
-on: from the end of a reception on the air to the first sample of the answer there, beyond the
-decoder's delay and without the key's lead. All of it by counts of samples."""
+"""A modem that answers each reception at once, and the turnaround of its radio.
+
+Turnaround is the time from the end of a reception on the air to the first sample of the answer
+there, without the decoder's delay and the key's lead. All times are counts of samples."""
 import sys
 import threading
 

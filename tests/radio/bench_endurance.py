@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A keyed radio on a sound device at 48 kHz for an hour: whether samples are lost that nobody
-tells of, and whether the key is ever down for longer than a transmission.
+"""A keyed radio on a sound device at 48 kHz for an hour. Are samples lost without a report? Is the
+key ever down for longer than a transmission?
 
     build/run python3 tests/radio/bench_endurance.py [MINUTES]
 
-The radio hears itself over a cable of a sound server of its own and transmits every eight seconds.
-Each transmission must come back as many samples later as the one before; what the radio itself
-tells of (samples lost, playback that ran empty, idle samples added or left out until it was keyed)
-is taken off. A step that is told of within a minute counts as detected. Prints every step, a line
-a minute and the sums.
+The radio receives itself over a cable of its own sound server and transmits every eight seconds.
+Each transmission must return after the same number of samples as the last one. Steps that the
+radio reports (samples lost, playback that ran empty, idle samples added or left out until it was
+keyed) are subtracted. A step that is reported within a minute counts as detected. Prints every
+step, a line a minute and the sums.
 """
 import os
 import pathlib

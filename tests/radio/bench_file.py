@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How often a file of 3000 octets gets from one station to another over sound devices, in real
-time, with keyed rigs; each run with a sound server, programs and rigs of its own.
+time, with keyed rigs. Each run has its own sound server, programs and rigs.
 
     build/run python3 tests/radio/bench_file.py [RUNS [PPM]]
 
-With PPM the device that the first station plays on is faster by so much than that on which the
-second one hears it, and the way back slower.
+With PPM, the first station's playback device is this much faster than the second station's capture
+device, and the way back is slower.
 """
 import os
 from pathlib import Path

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the end of a reception on the air to the first sample of the answer there, beyond the
-decoder's delay and without the key's lead; by counts of samples.
+"""The time from the end of a reception on the air to the first sample of the answer there, without
+the decoder's delay and the key's lead, in counts of samples.
 
     build/run python3 tests/radio/bench_turnaround.py [QUESTIONS]
 
-Over sound devices (a cable of a sound server of its own, whose own way is counted, too) with
-several leads, and over SDRs (the tests' driver for SoapySDR, and through UHD) with several
-latencies.
-Nothing is keyed. Two and a half seconds for each question.
+Over sound devices (a cable of its own sound server, whose delay counts too) with several leads.
+Over SDRs (the tests' driver for SoapySDR, and UHD) with several latencies. Nothing is keyed. A
+question takes two and a half seconds.
 """
 import os
 from pathlib import Path

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the data link makes of 9600 bit/s over sound devices in real time, beside lock step.
+"""Utilisation of 9600 bit/s by the data link over sound devices in real time, next to lock step.
 
     build/run python3 tests/radio/bench_utilisation.py [OCTETS]
 
-Two stations over cables of a sound server of its own, keyed by nothing; then the same over the
-simulated air, clear, in lock step, begun as late as a radio does: a station that had been silent
-leaves longer pauses to others at first, which has nothing to do with sound. Prints utilisation
-(payload confirmed by the peer, over time and data rate) of both, from each end of a transmission
-of the sender to the begin of its next, and what the devices lost. Takes as long as the octets
-take (200 kB: 3 minutes).
+Two stations over cables of their own sound server, without keying. Then the same over the
+simulated air, clear, in lock step, started as late as a radio starts. (A station that had been
+silent leaves longer pauses to others at first, which has nothing to do with sound.) Prints the
+utilisation of both (payload confirmed by the peer, over time and data rate), from each end of a
+transmission of the sender to the start of its next, and the losses of the devices. 200 kB take
+3 minutes.
 """
 import os
 import pathlib

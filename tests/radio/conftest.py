@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What several tests of radios need."""
+"""Fixtures for several tests of radios."""
 import pytest
 from rig import Rig
 

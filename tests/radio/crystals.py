@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sound cables whose two ends have clocks of their own: what is played at one rate comes out at
-another, resampled, as between two sound cards with crystals that differ."""
+"""Sound cables whose two ends have their own clocks: samples played at one rate come out at
+another, resampled, as between two sound cards with different crystals."""
 import contextlib
 import fcntl
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long this machine takes to hand something on, measured while a test in real time runs."""
+"""How long this machine takes to pass something on, measured during a test in real time."""
 import contextlib
 import subprocess
 import sys

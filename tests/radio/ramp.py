@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a sound cable does to each sample: the samples that go in are numbered, so that holes and
-samples that are missing are seen one by one as they come out."""
+"""What a sound cable does to each sample: the input samples are numbered, so that each hole and
+each missing sample shows at the output."""
 import time
 
 from gnuradio import gr

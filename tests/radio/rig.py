@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A rig: rigctld's protocol with a temper."""
+"""A rig that speaks rigctld's protocol, with faults to inject."""
 import contextlib
 import socket
 import threading

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stations on SDRs over the tests' own driver: files, programs, and one that hears itself."""
+"""Stations on SDRs over the tests' driver: files, programs, and a station that receives itself."""
 import contextlib
 import os
 import re

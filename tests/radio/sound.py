@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sound cables without a sound card: a PulseAudio server of the test's own with null sinks, and
-ALSA names for both ends of each."""
+"""Sound cables without a sound card: the test's own PulseAudio server with null sinks, and ALSA
+names for both ends of each."""
 import contextlib
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is said of a receiver that hears nothing, next to nothing, or too much."""
+"""Reports about a receiver that hears nothing, next to nothing, or too much."""
 from types import SimpleNamespace
 
 from gnuradio.hf.radio import devices

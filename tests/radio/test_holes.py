@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every hole that a sound server makes is told, looked at sample by sample."""
+"""Every hole made by a sound server is reported, checked sample by sample."""
 import os
 import signal
 import time

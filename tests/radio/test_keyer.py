@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The key of a transmitter: goes down and up when told, and up whatever happens."""
+"""The key of a transmitter: it goes down and up on request, and up after any fault."""
 import json
 import os
 import select

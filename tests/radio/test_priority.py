@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whoever serves a radio goes first, if the system and the user let it."""
+"""Programs that serve a radio get priority, if the system and the user allow it."""
 import os
 import subprocess
 import sys

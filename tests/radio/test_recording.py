@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a station records of its radio, and a recording in place of a radio."""
+"""Recordings of a station's radio, and a recording instead of a radio."""
 import json
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stations on SDRs over a driver of the tests' own: what is opened, refused and exchanged."""
+"""Stations on SDRs over the tests' driver: what is opened, refused and exchanged."""
 import contextlib
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When the transmissions of an SDR are on the air, by counts of samples, and what is told of those
-that are not."""
+"""Times on the air of an SDR's transmissions, by counts of samples, and reports about those that
+fail."""
 from concurrent.futures import ThreadPoolExecutor
 import os
 import re

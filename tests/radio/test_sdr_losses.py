@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""SDRs that lose samples, that are lost themselves and come back, stations that are killed."""
+"""SDRs that lose samples, SDRs that are lost and return, stations that are killed."""
 import os
 import signal
 import subprocess

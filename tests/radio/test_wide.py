@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A wide SDR heard as a whole: hf monitor on the tests' own driver for SoapySDR."""
+"""A wide SDR received as a whole: hf monitor on the tests' driver for SoapySDR."""
 import contextlib
 import json
 import os
