@@ -25,8 +25,9 @@ struct preset {
     const char* name;
     double delay_ms, spread_hz;
 };
-// Two paths of equal mean power, ITU-R F.520, then F.1487 Annex 3: low, middle and high
-// latitudes, quiet, moderate and disturbed, and near vertical incidence at middle latitudes.
+// Two paths of equal mean power: ITU-R F.520, then F.1487 Annex 3. Low, middle and high
+// latitudes, each quiet, moderate and disturbed, and near vertical incidence at middle
+// latitudes.
 constexpr std::array<preset, 14> presets{ { { "good", 0.5, 0.1 },
                                             { "moderate", 1, 0.5 },
                                             { "poor", 2, 1 },

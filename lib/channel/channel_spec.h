@@ -64,23 +64,23 @@ struct step_spec {
  *  awgn                         one static path: noise is the only impairment
  *  good moderate poor flutter   ITU-R F.520: two equal Rayleigh paths of
  *                               0.5 ms/0.1 Hz, 1 ms/0.5 Hz, 2 ms/1 Hz, 0.5 ms/10 Hz
- *  low-quiet ... high-disturbed nvis   ITU-R F.1487, two equal Rayleigh paths, see names()
- *                               or docs/channel.md
+ *  low-quiet ... high-disturbed nvis   ITU-R F.1487, two equal Rayleigh paths, see
+ *                               names() or docs/channel.md
  *  paths=D:G:S,D:G:S[:F[:P]]    explicit: delay ms, gain dB, spread Hz (two sigma),
  *                               shift Hz, phase degrees (static paths)
- *  learned=FILE                 paths from a channel file, see learned_channel; a name with
- *                               blanks or semicolons needs double quotes
+ *  learned=FILE                 paths from a channel file, see learned_channel; a name
+ *                               with blanks or semicolons needs double quotes
  *  snr=DB                       white noise, SNR in the bandwidth
  *  bandwidth=KHZ                bandwidth of snr=; by default that of the waveform, or 3
  *                               if the waveform is unknown
  *  offset=HZ  drift=HZ_PER_S    frequency offset at the first sample, and its rate
  *  sweep=HZ_PER_S               offset runs as a triangle between +-offset at this rate
  *  clock=PPM                    how much faster the sender's sample clock runs
- *  impulses=RATE:DB[:MS]        bursts of noise, RATE per second, DB relative to the signal
+ *  impulses=RATE:DB[:MS]        RATE noise bursts per second, DB relative to the signal
  *  carriers=HZ:DB,HZ:DB         interferers, DB relative to the signal
  *  morse=HZ:DB[:WPM]            keyed carrier, DB relative to the signal while it is on
- *  filter=KIND:LOW:HIGH         the radio's filter: fir, butterworth or elliptic, edges in
- *                               Hz from the middle of the channel
+ *  filter=KIND:LOW:HIGH         the radio's filter: fir, butterworth or elliptic, edges
+ *                               in Hz from the middle of the channel
  *  gain=DB                      gain of everything, noise included
  *  step=DB:S                    level changes by DB, and back, every S seconds
  *  agc=S                        the receiver's gain control, S seconds to recover
@@ -109,14 +109,14 @@ struct channel_spec {
 
     /*! \brief Read the string form.
      *  \details Reads the file of learned=.
-     *  \throws std::invalid_argument names the wrong item and what is allowed
+     *  \throws std::invalid_argument that names the wrong item and what is allowed
      */
     static channel_spec parse(const std::string& text);
 
     //! The string form; parse() reads it back to the same value.
     std::string to_string() const;
 
-    //! \throws std::invalid_argument names the value out of its range
+    //! \throws std::invalid_argument that names the value out of its range
     void validate() const;
 
     bool operator==(const channel_spec& o) const;

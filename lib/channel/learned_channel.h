@@ -36,7 +36,7 @@ struct learned_channel {
 
     /*! \brief Read a file and scale its power to 1.
      *  \param file one of the two files of a SigMF recording, or their common name
-     *  \throws std::invalid_argument names the file, the fault and what is allowed
+     *  \throws std::invalid_argument that names the file, the fault and what is allowed
      */
     static std::shared_ptr<const learned_channel> read(const std::string& file);
 };

@@ -52,8 +52,8 @@ void burst_modulator::design(size_t sps)
     if (sps == d_sps)
         return;
     d_sps = sps;
-    // Branch r, tap j weighs the symbol that is centred (span - j) symbols before the sample
-    // with phase 0, so the newest symbol of the window comes last.
+    // Branch r, tap j weighs the symbol centred (span - j) symbols before the sample with
+    // phase 0. So the newest symbol of the window comes last.
     const size_t length = 2 * d_span + 1;
     d_taps.assign(sps, volk::vector<float>(length, 0.0f));
     double energy = 0;

@@ -37,8 +37,12 @@ inline symbol_grid grid_of(const mode& m)
  *
  *  (i + span()) * samples_per_symbol()
  *
- * counted from the first sample of the transmission. A transmission of n symbols has (n
- * + 2 * span() - 1) * samples_per_symbol() + 1 samples: pulse lead, symbols, pulse tail.
+ * counted from the first sample of the transmission. With pulse lead and tail, a
+ * transmission of n symbols has
+ *
+ *  (n + 2 * span() - 1) * samples_per_symbol() + 1
+ *
+ * samples.
  *
  * The octets of a block are pulled just before the first sample that depends on them.
  * That is span() symbols before the block is on the air, or 72 more with a reinserted

@@ -28,7 +28,8 @@ struct rx_options {
     bool zero_interleaver = false;
     //! Return to acquisition after this number of interleaver blocks; 0: no limit.
     size_t max_blocks = 0;
-    //! Largest carrier offset searched, Hz, 0 to 100. The standard asks for 75 (110C C.6.3).
+    //! Largest carrier offset searched, Hz, 0 to 100. The standard requires 75 (110C
+    //! C.6.3).
     double max_freq_offset_hz = 75;
     /*! \brief Time without a recognisable probe after which the signal is lost, s, 0.1 to
      *         60.

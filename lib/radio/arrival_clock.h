@@ -32,7 +32,8 @@ public:
      * lateness is a tenth of it.
      */
     static constexpr double least_gap_s = 0.003;
-    //! A larger loss needs no second window, s: the coarsest steps of cards.
+    //! A loss above this counts without a second window, s. The coarsest steps of sound
+    //! cards are this long.
     static constexpr double sure_gap_s = 0.025;
 
     //! \param sample_rate of the device, nominal, samples/s, positive
@@ -59,7 +60,7 @@ private:
     double d_rate;
     std::optional<double> d_first; // time of the first arrival
     double d_window_begin = 0;
-    std::optional<double> d_least;  // lateness in this window
+    std::optional<double> d_least;  // least lateness in this window
     std::optional<double> d_before; // least lateness of the last trusted window
     double d_before_begin = 0;      // start of that window
     std::optional<double>

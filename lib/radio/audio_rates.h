@@ -20,7 +20,7 @@ struct audio_rates {
     //! samples/s of the complex baseband, 3200 for each kHz of bandwidth: 9600 to 153600
     double modem;
 
-    //! \throws std::invalid_argument names the rate and what is allowed
+    //! \throws std::invalid_argument that names the rate and what is allowed
     void check() const;
     //! modem / audio
     fraction ratio() const;

@@ -38,7 +38,7 @@ public:
      *        complex samples around the channel
      *  \param modem_rate samples/s of the output
      *  \param blank_bursts remove bursts of noise, for input to a receiver
-     *  \throws std::invalid_argument names the value and what is allowed
+     *  \throws std::invalid_argument that names the value and what is allowed
      */
     explicit audio_to_baseband(double audio_rate,
                                double subcarrier_hz = audio_rates::default_subcarrier,

@@ -29,7 +29,7 @@ public:
      *  \param modem_rate samples/s of the input
      *  \param from_modem the input comes from a modem and has nothing beside the
      *        channel: use a shorter filter with less delay
-     *  \throws std::invalid_argument names the value and what is allowed
+     *  \throws std::invalid_argument that names the value and what is allowed
      */
     explicit baseband_to_audio(double audio_rate,
                                double subcarrier_hz = audio_rates::default_subcarrier,

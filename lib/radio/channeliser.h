@@ -37,7 +37,7 @@ public:
      *        channels'
      *  \param centres_hz from the middle of the stream
      *  \param channel_rate of each channel, samples/s, a multiple of 40
-     *  \throws std::invalid_argument names the value that does not fit
+     *  \throws std::invalid_argument that names the value that does not fit
      */
     channeliser(double rate,
                 const std::vector<double>& centres_hz,

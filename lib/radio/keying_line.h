@@ -24,7 +24,7 @@ struct keying_settings {
 
     double latency_s = 0; //!< from the device to the air, 0 to 2
 
-    //! \throws std::invalid_argument names the value and what is allowed
+    //! \throws std::invalid_argument that names the value and what is allowed
     void check() const;
 };
 

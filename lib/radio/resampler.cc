@@ -126,7 +126,7 @@ void resampler::start_at(uint64_t n)
 size_t resampler::ready() const
 {
     // Output m is at m * down and needs the input up to m * down + delay, both at the
-    // rate rate * up. Once finished, silence follows the last sample.
+    // rate rate * up. After finish(), silence follows the last sample.
     const uint64_t end = d_seen * d_ratio.up;
     uint64_t count = 0;
     if (d_finished)

@@ -26,7 +26,7 @@ struct tx_burst_settings {
     //! the burst.
     bool keyed_by_burst = false;
 
-    //! \throws std::invalid_argument names the value and what is allowed
+    //! \throws std::invalid_argument that names the value and what is allowed
     void check() const;
 };
 

@@ -67,8 +67,8 @@ struct preamble_options {
 
 //! The operator's choices about a transmission, besides its mode.
 struct tx_options {
-    //! AGC (TLC) blocks before the preamble, 0 to description::max_agc_blocks (none in the
-    //! serial tone, 7 in the high-rate family, 255 in wideband).
+    //! AGC (TLC) blocks before the preamble, 0 to description::max_agc_blocks: none in
+    //! the serial tone, 7 in the high-rate family, 255 in wideband.
     int agc_blocks = 0;
     //! Send the end-of-message marker; only families with eom_optional may switch it off.
     bool eom = true;

@@ -28,7 +28,8 @@ public:
     static constexpr int samples_per_row = samples_per_symbol / 2;
     static constexpr double tick_s = 0.01;
 
-    /*! \param symbol_rate_bd symbols/s, 100 to 100000, a multiple of 25 so that ticks are whole
+    /*! \param symbol_rate_bd symbols/s, 100 to 100000, a multiple of 25, so that ticks
+     *        are whole
      *  \throws std::invalid_argument
      */
     explicit symbol_grid(double symbol_rate_bd) : d_symbol_rate_bd(symbol_rate_bd)

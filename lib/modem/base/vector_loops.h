@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Compiles the file HF_LOOPS for each kind of processor: in namespace plain for any, in
  * avx2 for AVX2 and FMA. Include it in the parent namespace of both, with
- *  HF_LOOPS   path of the file, which describes itself
- * that file gets
+ *  HF_LOOPS   path of the file
+ * The file gets
  *  HF_LANES   floats side by side, 4 or 8
  * HF_FOR_THIS_PROCESSOR(NAME) is then the file's NAME in the fastest variant for this
  * processor. The target applies to the whole file: the compiler splits vectors that a

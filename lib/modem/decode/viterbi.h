@@ -39,7 +39,8 @@ public:
     void decode_running(const float* pairs, size_t n, std::vector<uint8_t>& bits);
 
     /*! \brief Decode one tail-biting block of \p n pairs, at least K - 1.
-     *  \details Pair k has bit (k + K - 1) mod n as newest; \p bits gets the n bits in order.
+     *  \details Pair k has bit (k + K - 1) mod n as newest. \p bits gets the n bits in
+     *  order.
      */
     void decode_tail_biting(const float* pairs, size_t n, std::vector<uint8_t>& bits);
 

@@ -16,8 +16,8 @@ namespace gr::hf::kernel {
  *         on request.
  */
 struct block_details {
-    /*! \brief Equalised data symbols of the last round, in order of arrival, PSK without its
-     *         scrambling; the largest magnitude of a point is 1. Empty at 75 bit/s.
+    /*! \brief Equalised data symbols of the last round, in order of arrival, PSK without
+     *         its scrambling. The largest magnitude of a point is 1. Empty at 75 bit/s.
      */
     std::vector<std::complex<float>> symbols;
     //! Log-likelihood ratios given to the decoder, positive for 0, in order of arrival.

@@ -110,7 +110,7 @@ void frame_model::make_banded(const channel_view& channel,
     };
     const size_t blocks = block_of(static_cast<int64_t>(count) - 1 + reach) + 1;
     std::vector<channel_taps> g(blocks);
-    // composite responses h(j), j = first .. last, with a margin that covers 2 band + span
+    // composite responses h(j), j = first .. last, with a margin for 2 band + span
     const int first = taps.front() - half_symbol_reach;
     const size_t length =
         2 * band + static_cast<size_t>(span + 2 * half_symbol_reach) + 4;

@@ -167,7 +167,8 @@ void path_matrix::spread(const value* x, int64_t begin, int64_t end)
 // Through the pulse: d_seen from d_sent.
 void path_matrix::filter()
 {
-    // Row 2 i + 1 sees row 2 (i - c) through p(2 c + 1), and row 2 i sees row 2 (i - 1 - c) + 1.
+    // Row 2 i + 1 sees row 2 (i - c) through p(2 c + 1). Row 2 i sees row 2 (i - 1 - c) +
+    // 1.
     static const auto odd = odd_pulse();
     d_seen = d_sent;
     const size_t n = d_sent.part[0][0].size() - 2 * margin;

@@ -27,7 +27,8 @@ constexpr size_t least_symbols = 200;
  * 0.83. Other modes had at most 4.6 of the second figure, in thousands of looks. 256QAM
  * on Poor reached neither, as it is equalised once. */
 constexpr double right_mode = 0.5, beyond_chance = 7.5;
-// Contradictions expected by chance until a wrong mode is dropped: a fade proves nothing.
+// A mode below the share wrong_mode is dropped, but only after this many contradictions
+// expected by chance: a fade proves nothing.
 constexpr double most_contradictions = 500, wrong_mode = 0.25;
 
 } // namespace

@@ -32,8 +32,8 @@ struct synchronised {
     float row_power = 0;
 };
 
-/*! \brief Measures carrier offset, delays, channel and noise on known symbols at a roughly
- *         known place.
+/*! \brief Measures carrier offset, delays, channel and noise on known symbols whose place
+ *         is roughly known.
  *
  * The phases of the pieces give the fine frequency, the correlation profile gives the
  * delays. Least squares gives channel and noise in rounds; the profile of each round is

@@ -94,7 +94,8 @@ make_tracker(const acquired& a,
 //! Options of an estimator that follows the transmission by its known symbols.
 channel_estimator::options estimator_options(const acquired& a);
 
-//! Es/N0 to dB in the bandwidth of \p d. The noise bandwidth of a symbol is the symbol rate.
+//! Converts Es/N0 to dB in the bandwidth of \p d. A symbol's noise bandwidth is the
+//! symbol rate.
 double snr_in_bandwidth(double es_over_n0, const description& d);
 
 } // namespace gr::hf::kernel

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a channel_estimator finds out about noise and delays. */
+/* The part of channel_estimator that measures noise and delays. */
 #include "modem/track/channel_estimator.h"
 
 #include <algorithm>

@@ -61,7 +61,7 @@ float fine_pulse(long n)
     return i > reach ? 0 : table[static_cast<size_t>(i)];
 }
 
-// Common power of a and b, with b shifted by \p step parts of a row to later delays.
+// Common power of a and b if b is \p step parts of a row later than a.
 double in_common(const some_taps& a, const some_taps& b, int step)
 {
     std::complex<double> sum = 0;

@@ -19,8 +19,8 @@
 
 namespace gr::hf::kernel {
 
-//! Decoding together with the tracker of another antenna. Without a link it decodes
-//! alone.
+//! Link to the tracker of another antenna, for joint decoding. Without a link the tracker
+//! decodes alone.
 struct partner {
     std::shared_ptr<diversity_link> link = nullptr;
     size_t side = 0;

@@ -160,7 +160,7 @@ const sparse_equations::values& sparse_equations::left()
         for (size_t i = 0; i < p.rows; ++i)
             x[i] *= p.weight[i];
         p.transform.forward();
-        // c(a) = sum_i conj(u(i + taps - a)) r(i), the conjugate of a correlation of u with r
+        // c(a) = sum_i conj(u(i + taps - a)) r(i): conjugate of a correlation of u with r
         for (size_t k = 0; k < length; ++k)
             x[k] = std::conj(x[k]) * p.spectrum[k];
         p.transform.backward();

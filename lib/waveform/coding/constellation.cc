@@ -74,8 +74,8 @@ std::vector<point> qam64()
     return p;
 }
 
-// One quadrant is listed, eight points for each of the numbers' bits 4 to 6; bit 3 mirrors top
-// to bottom, bit 7 left to right (110C table D-X).
+// One quadrant is listed, eight points for each of the numbers' bits 4 to 6. Bit 3
+// mirrors top to bottom, bit 7 left to right (110C table D-X).
 std::vector<point> qam256()
 {
     const point quadrant[64] = {

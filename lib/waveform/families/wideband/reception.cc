@@ -275,7 +275,7 @@ preamble_reader::verdict superframe_reader::judge(bool certain)
     const float lead = d_form.is_short ? word.lead : std::min(count.lead, word.lead);
     const waveform_word& meaning = d_l.words[word.best].meaning;
     const size_t at = d_superframe++;
-    // Channel and carrier are wrong then, but the next super-frame comes.
+    // The measured channel and carrier are wrong then, so wait for the next super-frame.
     if (lead >= clear_lead && !d_fixed_so && count.best > at)
         return verdict::more;
     if (lead >= clear_lead)

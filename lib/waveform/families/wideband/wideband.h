@@ -31,7 +31,8 @@ description describe(const mode& m);
 
 //! The printed row of mode \p m. \throws std::invalid_argument for other modes.
 const waveform_row& row_of(const mode& m);
-//! Column of an interleaver in the rows: US, S, M, L. \throws std::invalid_argument for others.
+//! Column of an interleaver in the rows: US, S, M, L. \throws std::invalid_argument for
+//! other interleavers.
 size_t column_of(interleaver il);
 
 /*! \brief The code of rate \p num / \p den: tail-biting, 110C table D-XLII.
