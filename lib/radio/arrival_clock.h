@@ -42,7 +42,7 @@ public:
     /*! \brief Samples have arrived.
      *  \param samples total since the first one, including those put in for lost ones
      *  \param now a steady clock of the host, s
-     *  \returns samples to put in for lost ones; negative: number put in wrongly
+     *  \returns samples to put in for lost ones; negative: samples to take out again
      */
     int64_t arrived(uint64_t samples, double now);
 

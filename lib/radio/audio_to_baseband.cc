@@ -149,13 +149,13 @@ size_t audio_to_baseband::blank(std::vector<T>& x, size_t waited)
     const size_t judged = x.size() - std::min(std::max(delay, waited), x.size());
     if (d_hits == 0 && std::find(d_verdict.end() - static_cast<long>(judged),
                                  d_verdict.end(),
-                                 1) == d_verdict.end()) { // mostly
+                                 1) == d_verdict.end()) { // the usual case
         d_judged += judged;
         return judged;
     }
     for (size_t i = 0; i < judged; ++i) {
         const bool hit = d_verdict[n - judged + i] != 0;
-        if (!hit && d_hits == 0) { // mostly
+        if (!hit && d_hits == 0) { // the usual case
             ++d_judged;
             continue;
         }

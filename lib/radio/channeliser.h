@@ -30,7 +30,7 @@ public:
      * modem's signal of 3 kHz at 9600 samples/s fills 0.17.
      */
     static constexpr double pass = 0.19, stop = 0.33;
-    //! Delay of the output: its sample 0 is this long before that of the input.
+    //! Delay of the output: its sample 0 is this long before input sample 0.
     static constexpr double delay_s = block_s / 4;
 
     /*! \param rate of the stream, samples/s: a multiple of 20, at least twice the

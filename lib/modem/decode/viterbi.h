@@ -57,7 +57,7 @@ private:
     size_t d_words; // of decisions in each step
     std::unique_ptr<steps> d_steps;
     std::vector<float> d_metric;
-    std::vector<uint64_t> d_decisions; // per step: bit s, which predecessor state s took
+    std::vector<uint64_t> d_decisions; // per step: bit s tells the predecessor of state s
 };
 
 } // namespace gr::hf::kernel

@@ -80,8 +80,8 @@ public:
      */
     void take_out(int64_t first, values h);
 
-    /*! \brief Spectrum of A for the channel of block \p b throughout: real, of \p
-     *         f.size() frequencies.
+    /*! \brief Spectrum of A for the channel of block \p b throughout: real, of
+     *         \p f.size() frequencies.
      */
     void spectrum(size_t b, fourier& f, std::vector<float>& out) const;
 

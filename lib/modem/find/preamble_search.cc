@@ -181,8 +181,8 @@ void preamble_search::correlate_long(const pattern& p, float least)
     }
 }
 
-/* Fill d_block_top and d_block_offset for a block of \ref width positions. Pieces are \p
- * stride values apart. Power below \p least needs no second look. */
+/* Fill d_block_top and d_block_offset for a block of \ref width positions. Pieces are
+ * \p stride values apart. Power below \p least needs no second look. */
 void preamble_search::best_offsets(const pattern& p,
                                    const float* re,
                                    const float* im,

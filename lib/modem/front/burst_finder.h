@@ -21,7 +21,7 @@ namespace gr::hf::kernel {
  * Gaussian noise does in 1 sample of 20000.
  *
  * A filter in the radio stretches a burst. Its tails soon hide below the signal, where
- * they still spoil dense constellations. So a stronger burst is erased with more on both
+ * they still spoil dense constellations. So a stronger burst is erased further on both
  * sides: down to 20 dB below the mean if the envelope falls by 15 dB/ms. The steep
  * filters of SSB receivers do that (6-pole Butterworth of 3 kHz: 21 dB/ms).
  */

@@ -30,8 +30,8 @@ struct acquired {
      */
     double origin = 0;
     double frequency_hz = 0;
-    //! Relative lag of the sender's sample clock: row i arrives 2 (1 + clock) i samples
-    //! later.
+    //! Relative lag of the sender's sample clock: row i is 2 (1 + clock) i samples after
+    //! row 0.
     double clock = 0;
     int64_t first_symbol = 0; //!< first preamble symbol seen; negative
     int64_t read_symbol = 0;  //!< first symbol of the stretch that gave profile and noise

@@ -74,8 +74,8 @@ struct tap_equations {
     float squared_error(const std::complex<float>* g, std::complex<float> turn) const;
 };
 
-/*! \brief Least squares of the taps on rows \p first_row .. \p last_row - 1 of \p y. \p
- *         beliefs gives all symbols around.
+/*! \brief Least squares of the taps on rows \p first_row .. \p last_row - 1 of \p y.
+ *         \p beliefs gives all symbols around.
  *  \details Rows with unknown symbols weigh less. \p profile is the prior power of each
  *  tap.
  *  \param noise variance per row

@@ -26,8 +26,8 @@ class diversity_link
 {
 public:
     static constexpr size_t sides = 2;
-    /*! \brief Paths of F.1487 lie at most 7 ms apart, and each receiver counts from its
-     *         own first path.
+    /*! \brief Largest difference of start times of one transmission, s. Paths of F.1487
+     *         lie at most 7 ms apart, and each receiver counts from its own first path.
      */
     static constexpr double pairs_within_s = 0.01;
 

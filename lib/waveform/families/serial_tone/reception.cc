@@ -75,7 +75,7 @@ preamble_stretch segment()
 }
 
 /* How to follow a channel with known symbols every 17 or 20 ms, by its Doppler spread.
- * The series is exact to -30 dB within half a frame and the longest delay of its centre,
+ * The series is exact to -30 dB within half a frame plus the longest delay of its centre:
  * 14 ms. Beyond, its error counts as noise. */
 std::vector<fading_class> paces()
 {

@@ -40,8 +40,8 @@ constexpr double first_look_s = 0.02;
  * all probes. */
 constexpr double fine_range_hz = 19, fine_step_hz = 0.3;
 /* clear_lead: lead of the shifted probe over the usual one, in deviations of the noise.
- * Noise has this lead once in 1100 frames; then trial decoding rejects it. present: least
- * score of either probe. */
+ * Without either probe, noise has this lead once in 1100 frames; trial decoding then has
+ * the last word. present: least score of either probe. */
 constexpr float clear_lead = 7, present = 8;
 /* beside_usual: least ratio of the shifted probe to the usual one. An echo late by the
  * shift reaches half the amplitude of the strongest path only where both probes are
