@@ -23,7 +23,7 @@ class arrival_clock
 {
 public:
     static constexpr double window_s =
-        2; //!< even a busy host is in time once in this time
+        2; //!< long enough that even a busy host is in time once
     /*! Largest drift of a device against the host that is no loss, ppm: crystals of sound
      * cards keep 100, those of hosts too.
      */

@@ -58,7 +58,7 @@ private:
     synchroniser d_synchroniser;
     acquired d_result;
     int64_t d_stretch = 0;      // number of the next stretch
-    int64_t d_first = 0;        // first stretch that is still of use
+    int64_t d_first = 0;        // first stretch that still counts
     std::optional<double> d_hz; // carrier offset by the first stretch
     std::vector<double> d_seen; // carrier offset by each stretch that is read alone
     const std::vector<possible_mode>* d_may_be = nullptr;

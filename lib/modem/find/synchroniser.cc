@@ -29,7 +29,7 @@ constexpr int64_t filter_symbols =
 constexpr float empty_tap = 1e-3f;
 // Assumed noise at first, as a share of the power.
 constexpr float first_noise = 0.25f;
-// Lower limits: noise as a share of the power, and rows that tell the noise.
+// Lower limits: noise as a share of the power, and rows left to estimate the noise.
 constexpr float least_noise = 1e-5f, least_rows = 8;
 
 /* Sparse search for paths. pursuits: rounds of looking for paths in the residual.
