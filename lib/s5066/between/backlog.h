@@ -12,10 +12,11 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Octets of C_PDUs that wait to be sent for the first time, by the SAP of their client.
- *  \details By SAP and not by connection: whoever connects anew inherits what still waits of the
- *  client before, so that the sum stays bounded. What the node itself sends counts in the total
- *  alone.
+/*! \brief Octets of C_PDUs that wait to be sent for the first time, counted by the SAP of
+ *         their client.
+ *  \details Counted by SAP, not by connection: a client that reconnects inherits what
+ *         still waits, so the sum stays bounded. C_PDUs of the node itself count only in
+ *         the total.
  */
 class backlog
 {
@@ -29,7 +30,7 @@ public:
         return std::accumulate(d_octets.begin(), d_octets.end(), size_t{ 0 });
     }
     size_t of_sap(uint8_t sap) const { return d_octets[sap & 15]; }
-    //! Number of SAPs of which something waits.
+    //! Number of SAPs with waiting C_PDUs.
     size_t saps() const
     {
         return static_cast<size_t>(std::count_if(
@@ -50,23 +51,23 @@ private:
     std::array<size_t, 17> d_octets{};
 };
 
-/*! \brief Order of C_PDUs of one priority: the clients take turns by octets, each client's own
- *         stay in their order.
+/*! \brief Order of C_PDUs within one priority: clients take turns by octets, and each
+ *         client's C_PDUs stay in order.
  *
- * Start-time fair queueing (Goyal, Vin and Cheng, 1996) with equal shares: whoever has not sent
- * for a while goes next, however much others have queued before.
+ * Start-time fair queueing (Goyal, Vin and Cheng, 1996) with equal shares. A client that
+ * has not sent for a while goes next, whatever others have queued before it.
  */
 class fair_turns
 {
 public:
-    //! Gives \p o its turn; smaller ones go first.
+    //! Assigns \p o its turn; the smallest turn goes first.
     void take(outgoing& o)
     {
         uint64_t& end = d_ends[o.client ? o.src_sap & 15u : 16u];
         o.turn = std::max(end, d_now);
         end = o.turn + o.c_pdu.size();
     }
-    //! \p o is being sent.
+    //! Notes that \p o is being sent.
     void serve(const outgoing& o) { d_now = std::max(d_now, o.turn); }
 
 private:

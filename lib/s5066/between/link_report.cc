@@ -10,7 +10,7 @@ namespace gr::hf::s5066 {
 
 namespace {
 
-// So that messages of other makers are not taken for ours.
+// The mark tells our messages from those of other makers.
 constexpr uint8_t message_type = 'L', greeting_type = 'G', withdrawal_type = 'W';
 constexpr uint16_t mark = 0x4846; // HF
 constexpr size_t body_octets = 9;

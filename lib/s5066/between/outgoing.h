@@ -13,32 +13,32 @@
 
 namespace gr::hf::s5066 {
 
-//! A DATA C_PDU on its way out and what its client wants to know about it.
+//! An outgoing DATA C_PDU, with the data needed to report its fate to the client.
 struct outgoing {
     address dst;
     std::vector<uint8_t> c_pdu;
     delivery_mode mode; //!< resolved: never default_
     uint8_t priority = 0;
-    station_time submitted_at{}; //!< to the node
+    station_time submitted_at{}; //!< when the node accepted it
     station_time expires{};
 
-    std::optional<uint64_t> client; //!< empty: made by the node itself
+    std::optional<uint64_t> client; //!< empty if the node itself made it
     bool expedited = false;
     bool sets_up_hard_link = false; //!< S_PDU of types 3 to 7
     uint8_t src_sap = 0;
     uint8_t dst_sap = 0;
     size_t header = 0;          //!< octets of the C_PDU before the U_PDU
-    std::optional<uint32_t> id; //!< of its S_PDU, if that has one (S5066-EP9)
+    std::optional<uint32_t> id; //!< ID of its S_PDU, if it has one (S5066-EP9)
     bool confirmed =
-        false; //!< by the other client; the acknowledgement may still be missing
+        false; //!< by the remote client; the ARQ acknowledgement may still be missing
 
-    uint64_t turn = 0; //!< among C_PDUs of its priority (fair_turns)
+    uint64_t turn = 0; //!< order within its priority (fair_turns)
 
-    // Progress of the ARQ machine
-    size_t segment = 0; //!< length of its segments; 0: not yet begun
+    // Progress in the ARQ sender
+    size_t segment = 0; //!< length of its segments; 0: not yet started
     size_t cut = 0;     //!< octets cut into segments so far
     bool fully_cut = false;
-    unsigned in_flight = 0; //!< segments that are not settled by an ACK
+    unsigned in_flight = 0; //!< segments sent and not yet acknowledged or given up
     bool dropped = false;   //!< expired: the rest goes out with the DROP flag
 
     bool arq() const { return mode.mode == transmission_mode::arq; }

@@ -10,22 +10,21 @@
 
 namespace gr::hf::s5066 {
 
-//! C_PDUs of one priority that have not been sent whole, for displays.
+//! C_PDUs of one priority that are not completely sent, for displays.
 struct queue_state {
     size_t c_pdus = 0;
-    size_t octets = 0; //!< of these C_PDUs
-    station_time oldest_at =
-        station_time::max(); //!< when the oldest of them was submitted
+    size_t octets = 0;                            //!< of these C_PDUs
+    station_time oldest_at = station_time::max(); //!< when the oldest was submitted
 };
 
-//! Queues of a node by priority; what is expedited stands in that of its priority.
+//! Queues of a node by priority. Expedited C_PDUs count with their priority.
 class queue_states
 {
 public:
     void add(const outgoing& o)
     {
         if (o.c_pdu.empty()) {
-            return; // of the node itself, for an answer to it
+            return; // the node's own, such as an answer to a link request
         }
         queue_state& q = d_queues[o.priority & 15u];
         ++q.c_pdus;

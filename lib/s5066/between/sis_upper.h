@@ -14,7 +14,7 @@
 
 namespace gr::hf::s5066 {
 
-//! Where a S_PDU came from.
+//! Origin of a received S_PDU.
 struct s_pdu_origin {
     address src;
     address dst;
@@ -26,23 +26,24 @@ struct s_pdu_origin {
     std::vector<std::pair<uint16_t, uint16_t>> missing;
 };
 
-//! What the sublayers below tell the Subnetwork Interface Sublayer; the other way is sis_lower.
+//! Calls from the sublayers below up to the Subnetwork Interface Sublayer; sis_lower is
+//! the opposite direction.
 class sis_upper
 {
 public:
     virtual ~sis_upper() = default;
-    //! A S_PDU came from the air. \return priority of the U_PDU in it; 0: there is none
+    //! An S_PDU was received. \return priority of its U_PDU; 0 if it has none
     virtual unsigned
     on_s_pdu(station_time now, const s_pdu_origin& from, const uint8_t* p, size_t n) = 0;
-    //! The peer has acknowledged all of it.
+    //! The peer has acknowledged all of \p o.
     virtual void on_delivered(station_time now, const outgoing& o) = 0;
-    //! It will not be delivered. \return false: its client could not be told
+    //! \p o will not be delivered. \return false if its client cannot be notified
     virtual bool on_failed(const outgoing& o, unidata_reject_reason reason) = 0;
-    //! An exclusive physical link is made.
+    //! An exclusive physical link was made.
     virtual void on_link_made(station_time now, address a) = 0;
-    //! An exclusive physical link is no more, or could not be made.
+    //! An exclusive physical link ended, or could not be made.
     virtual void on_link_down(station_time now, address a) = 0;
-    //! The exclusive physical link with \p a must not be ended for being idle.
+    //! True if the exclusive link with \p a must not end for being idle.
     virtual bool hard_link_uses(address a) const = 0;
     //! A peer does not answer, or is heard again.
     virtual void on_report(const link_report& r) = 0;

@@ -15,13 +15,13 @@
 
 namespace gr::hf::s5066 {
 
-//! What became of D_PDUs.
+//! Fate of a D_PDU.
 enum class d_pdu_fate { sent, sent_again, sent_as_fill, received, damaged, unread };
 
 //! "sent", "sent again", "sent as fill", "received", "damaged", "unread".
 const char* to_string(d_pdu_fate f);
 
-//! The D_PDUs that a line of the log is about, for whoever counts them.
+//! D_PDUs that a log line is about, for programs that count them.
 struct d_pdu_note {
     d_pdu_fate fate = d_pdu_fate::sent;
     unsigned count = 1;        //!< estimated for d_pdu_fate::unread
@@ -35,7 +35,7 @@ struct log_record {
     std::optional<d_pdu_note> d_pdu;
 };
 
-//! One D_PDU as it went over the modem port.
+//! One D_PDU that passed the modem port.
 struct tap_record {
     station_time time{};
     bool sent = false;
@@ -43,16 +43,16 @@ struct tap_record {
     std::vector<uint8_t> octets;
 };
 
-//! What happened in a node, as far as node_config asks for it; the newest is kept.
+//! Events of a node, as far as node_config enables them. The oldest are dropped.
 class node_log
 {
 public:
     //! \param config must outlive this
     explicit node_log(const node_config& config) : d_config(config) {}
 
-    //! One record, if node_config::trace is set.
+    //! Adds a record if node_config::trace is set.
     void trace(station_time now, std::string text, std::optional<d_pdu_note> d_pdu = {});
-    //! One D_PDU, if node_config::tap is set.
+    //! Adds a D_PDU if node_config::tap is set.
     void
     tap(station_time now, bool sent, bool segment_ok, const std::vector<uint8_t>& octets);
     std::optional<log_record> poll_trace();

@@ -46,7 +46,7 @@ setting field(const char* name,
     const auto get = [member](const node_config& c) {
         return static_cast<double>(c.*member);
     };
-    // The range lies within that of the type.
+    // Safe: the range of the setting fits the type.
     const auto set = [member](node_config& c, double v) {
         c.*member = static_cast<T>(v);
     };
@@ -56,7 +56,7 @@ setting field(const char* name,
              set };
 }
 
-// 0 stands for a time that is not known.
+// Value 0 means that the time is unknown.
 setting utc_at_zero()
 {
     const auto get = [](const node_config& c) {
@@ -77,7 +77,8 @@ setting utc_at_zero()
              set };
 }
 
-// Name, member, least and greatest value, unit, meaning: all that anybody is told of a setting.
+// Name, member, least and greatest value, unit, meaning: the whole user documentation of
+// a setting.
 const std::vector<setting>& all_settings()
 {
     // clang-format off
@@ -217,7 +218,7 @@ void apply(const node_settings& settings, node_config& config)
 
 void check_ranges(const node_config& config)
 {
-    // A seed may be any number of 64 bits; a setting, which is a double, cannot.
+    // The seed may be any 64-bit number, which the double of a setting cannot hold.
     for (const auto& s : all_settings())
         if (s.info.name != "seed")
             check(s.info, s.get(config), s.info.name + " ");

@@ -12,22 +12,22 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief The numbers of a node_config by name, for station files and command lines.
+/*! \brief Numeric settings of a node_config by name, for station files and command lines.
  *
  * Names and units are those of the members.
  */
 using node_settings = std::map<std::string, double>;
 
-/*! \brief Put settings into a configuration.
- *  \throws std::invalid_argument for a name or a value that is not allowed, naming it and
- *          what is; the configuration as a whole is validated as well.
+/*! \brief Applies settings to a configuration and validates the result.
+ *  \throws std::invalid_argument naming an unknown name or a bad value, and what is
+ *         allowed
  */
 void apply(const node_settings& settings, node_config& config);
 
-//! \throws std::invalid_argument that names the first member out of the range of its setting.
+//! \throws std::invalid_argument naming the first member outside the range of its setting
 void check_ranges(const node_config& config);
 
-//! All settings, with what a user is told of them.
+//! All settings, with their description for users.
 std::vector<setting_info> describe_settings();
 
 } // namespace gr::hf::s5066

@@ -10,37 +10,40 @@
 
 namespace gr::hf::s5066 {
 
-//! Chosen by the caller: one per connection of a client, never used again after it has gone.
+//! Chosen by the caller: one per client connection, never reused.
 using client_id = uint64_t;
 
-//! A S_primitive for a client.
+//! An S_primitive for a client.
 struct sis_output {
     client_id client = 0;
     std::vector<uint8_t> octets;
-    /*! \brief Of an S_UNIDATA_INDICATION by ARQ: the numbering of D_PDUs that it came in, counted
-     *         for each peer over links made, resets and resynchronisations (C.6.3). Within one
-     *         nothing is delivered twice. 0 for all others.
+    /*! \brief Numbering of the D_PDUs that carried an S_UNIDATA_INDICATION by ARQ; 0
+     *         otherwise.
+     *  \details Counted per peer across new links, resets and resynchronisations (C.6.3).
+     *         Within one numbering nothing is delivered twice.
      */
     uint64_t numbering = 0;
 };
 
 //! Counters since the start.
 struct node_stats {
-    std::array<uint64_t, 16> d_pdus_sent{};     //!< by type
-    std::array<uint64_t, 16> d_pdus_received{}; //!< by type, addressed to this node
-    uint64_t d_pdus_repeated = 0; //!< data D_PDUs sent again because no ACK came
-    uint64_t d_pdus_fill = 0;     //!< copies in room that would have been empty
+    std::array<uint64_t, 16> d_pdus_sent{}; //!< by type
+    //! By type, only those addressed to this node.
+    std::array<uint64_t, 16> d_pdus_received{};
+    uint64_t d_pdus_repeated = 0; //!< data D_PDUs sent again for want of an ACK
+    uint64_t d_pdus_fill = 0;     //!< copies in otherwise empty room
     uint64_t d_pdus_acked = 0;
     uint64_t d_pdus_duplicate = 0; //!< data D_PDUs received again
     uint64_t d_pdus_for_others = 0;
     uint64_t segment_crc_errors = 0;
-    //! Of peers that were heard, by the length of what could not be read: not even a header.
+    //! Estimate of D_PDUs from known peers without a readable header, by the length of
+    //! the gap.
     uint64_t d_pdus_unread = 0;
-    uint64_t segments_repaired = 0; //!< put together from damaged copies
-    uint64_t false_syncs = 0;       //!< sync words without a good header behind them
+    uint64_t segments_repaired = 0; //!< combined from damaged copies
+    uint64_t false_syncs = 0;       //!< sync words without a good header
     uint64_t transmissions = 0;
     uint64_t receptions = 0;
-    uint64_t octets_sent = 0; //!< D_PDUs, on the air
+    uint64_t octets_sent = 0; //!< octets of D_PDUs on the air
     uint64_t octets_received = 0;
     uint64_t u_pdus_submitted = 0;
     uint64_t u_pdus_delivered = 0;
@@ -48,19 +51,20 @@ struct node_stats {
     uint64_t u_pdu_octets_delivered = 0;
     uint64_t u_pdus_rejected = 0;
     uint64_t u_pdus_expired = 0;
-    //! Sent by ARQ without confirmation, so that their clients could not be told (A.2.1.8).
+    //! Sent by ARQ without confirmation, so their clients could not be notified
+    //! (A.2.1.8).
     uint64_t u_pdus_lost = 0;
-    uint64_t u_pdus_overflowed = 0;   //!< submitted against flow control and dropped
-    uint64_t indications_dropped = 0; //!< nobody bound to the SAP, or not polled
+    uint64_t u_pdus_overflowed = 0;   //!< submitted despite flow control and dropped
+    uint64_t indications_dropped = 0; //!< SAP not bound, or output not polled
     uint64_t warnings_sent = 0;
     uint64_t warnings_received = 0;
     uint64_t out_of_sync = 0;   //!< failures of the five synchronisation tests
-    uint64_t resets = 0;        //!< resets and resynchronisations begun here
-    uint64_t silent_rounds = 0; //!< transmissions that got no answer
-    uint64_t tx_damaged = 0;    //!< transmissions that the radio did not send whole
+    uint64_t resets = 0;        //!< resets and resynchronisations started here
+    uint64_t silent_rounds = 0; //!< transmissions without an answer
+    uint64_t tx_damaged = 0;    //!< transmissions that the radio sent only in part
     uint64_t links_made = 0;
     uint64_t links_failed = 0;
-    uint64_t links_large = 0; //!< of those made, with large windows
+    uint64_t links_large = 0; //!< those of links_made with large windows
     uint64_t invalid_primitives = 0;
     station_time tx_time{}; //!< total time on the air
 };

@@ -8,7 +8,7 @@
 #include <vector>
 
 /*! \file
- *  C_PDUs (B.3.1): what the Channel Access Sublayers of two nodes say to each other.
+ *  C_PDUs (B.3.1): messages between the Channel Access Sublayers of two nodes.
  */
 namespace gr::hf::s5066 {
 
@@ -38,9 +38,9 @@ enum class link_break_reason : uint8_t {
 //! One C_PDU.
 struct c_pdu {
     c_pdu_type type = c_pdu_type::data;
-    //! Low nibble: 1 asks for an exclusive link (1), reason (3, 4).
+    //! Low nibble. Type 1: 1 requests an exclusive link. Types 3 and 4: the reason.
     uint8_t low = 0;
-    std::vector<uint8_t> s_pdu; //!< type 0
+    std::vector<uint8_t> s_pdu; //!< only type 0
 };
 
 //! Empty when a value does not fit its field.

@@ -7,8 +7,9 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief CRC-16 of D_PDU headers (C.3.2.8): polynomial 0x19949, reflected, initial value 0.
- *  \details Sent low octet first. Over data followed by its CRC it gives 0.
+/*! \brief CRC-16 of D_PDU headers (C.3.2.8): polynomial 0x19949, reflected, initial value
+ *         0.
+ *  \details Sent low octet first. The CRC over data followed by their CRC is 0.
  */
 uint16_t crc16(const uint8_t* p, size_t n);
 

@@ -16,16 +16,16 @@ constexpr uint8_t sync_0 = 0x90;
 constexpr uint8_t sync_1 = 0xeb;
 constexpr size_t max_selective = 16;
 constexpr size_t max_extended = 23;
-// What h leaves: 31 octets of header at most, 6 of them common to all types.
+// Limit of the header size field h: 31 octets, 6 of them common to all types.
 constexpr size_t max_large_ack = 23;
 constexpr size_t max_large_data_ack = 19;
-// Of a continuation: its distance and the octet of zero.
+// In a continuation: its offset (2) and the octet of zero (1).
 constexpr size_t continuation_octets = 3;
 constexpr size_t longest_unknown = 25; // h is at most 31
 
 using t = d_pdu_type;
 
-//! Octets of the type-specific part that every D_PDU of this type has.
+//! Least length of the type-specific part, in octets.
 size_t fixed_part(d_pdu_type type)
 {
     switch (type) {
@@ -56,7 +56,7 @@ size_t fixed_part(d_pdu_type type)
     }
 }
 
-//! Longest type-specific part.
+//! Greatest length of the type-specific part, in octets.
 size_t longest_part(d_pdu_type type)
 {
     switch (type) {
@@ -84,7 +84,7 @@ size_t longest_part(d_pdu_type type)
     }
 }
 
-// Types 9 to 12 mean nothing but to those that have agreed on large windows.
+// Types 9 to 12 have a meaning only between nodes that agreed on large windows.
 bool opaque(d_pdu_type type, bool large) { return is_large(type) && !large; }
 
 size_t part_octets(const d_pdu& d)
@@ -119,7 +119,7 @@ size_t part_octets(const d_pdu& d)
 
 unsigned bit(bool b, int position) { return b ? 1u << position : 0u; }
 
-//! Two addresses of m half octets each into m octets.
+//! Writes two addresses of m half octets each as m octets.
 void write_addresses(octet_writer& w, uint32_t dst, uint32_t src, unsigned m)
 {
     const uint64_t both = uint64_t(dst) << (4 * m) | src;
@@ -322,7 +322,7 @@ void read_part(octet_reader& r, size_t part, d_pdu& d)
     }
 }
 
-//! Size of the segment from a header: its 10 bits stand at the same place in all I frames.
+//! Size of the segment from a header: 10 bits at the same place in all I frames.
 size_t segment_size(const uint8_t* p, size_t m)
 {
     return (p[6 + m] & 3u) << 8 | p[7 + m];
@@ -453,7 +453,7 @@ bool carries_data(const d_pdu& d)
     case d_pdu_type::expedited_data_only:
     case d_pdu_type::non_arq_data:
     case d_pdu_type::expedited_non_arq_data:
-        return d.segment.size() > 1; // a C_PDU of link control has one octet
+        return d.segment.size() > 1; // a link control C_PDU has one octet
     default:
         return false;
     }

@@ -54,11 +54,11 @@ constexpr bool is_large(d_pdu_type t)
 {
     return t >= d_pdu_type::large_data_only && t <= d_pdu_type::large_reset;
 }
-//! Of the types 9 to 12 the one of 0 to 3 that does the same, and the other way round.
+//! Maps types 9 to 12 to the equivalent types 0 to 3; large_type() is the inverse.
 d_pdu_type small_type(d_pdu_type t);
 d_pdu_type large_type(d_pdu_type t);
 
-//! Flags and number of types 0, 2, 9 and 11.
+//! Flags and sequence number of types 0, 2, 9 and 11.
 struct arq_header {
     bool start = false;    //!< C_PDU START
     bool end = false;      //!< C_PDU END
@@ -66,19 +66,20 @@ struct arq_header {
     bool drop = false;     //!< DROP C_PDU
     bool uwe = false;      //!< FSN is the sender's TX UWE
     bool lwe = false;      //!< FSN is the sender's TX LWE
-    uint16_t fsn = 0;      //!< more than 255 in types 9 and 11 alone
+    uint16_t fsn = 0;      //!< above 255 only in types 9 and 11
 };
 
 //! Acknowledgement of types 1, 2, 5, 10 and 11.
 struct ack_header {
-    uint16_t rx_lwe = 0; //!< more than 255 in types 10 and 11 alone
-    //! 0 to 16 octets, type 10 0 to 23, type 11 0 to 19; bit 0 of the first stands for number
-    //! RX LWE + 1 + from.
+    uint16_t rx_lwe = 0; //!< above 255 only in types 10 and 11
+    //! Bitmap of 0 to 16 octets; type 10: 0 to 23, type 11: 0 to 19. Bit 0 of the first
+    //! octet is number RX LWE + 1 + from.
     std::vector<uint8_t> selective;
-    /*! \brief Types 10 and 11: more than 0 in a continuation, for windows that are longer than one
-     *         bitmap. Its selective octets are \ref from, the bitmap (3 octets shorter than
-     *         elsewhere) and one octet of zero, which is what tells it from others: no other bitmap
-     *         ends in one, because its last bit stands for a number that was received.
+    /*! \brief Offset of a continuation bitmap, for windows longer than one bitmap (types
+     *         10 and 11). 0: the first bitmap.
+     *  \details A continuation has \ref from, a bitmap 3 octets shorter than otherwise,
+     *         and an octet of zero. That octet marks the continuation: any other bitmap
+     *         ends with a bit set, for a number that was received.
      */
     uint16_t from = 0;
 };
@@ -89,7 +90,7 @@ struct reset_header {
     bool tx_rqst = false;    //!< RESET TX WIN RQST
     bool rx_cmnd = false;    //!< RESET RX WIN CMND
     bool ack = false;        //!< RESET ACK
-    uint16_t new_rx_lwe = 0; //!< more than 255 in type 12 alone
+    uint16_t new_rx_lwe = 0; //!< above 255 only in type 12
     uint8_t frame_id = 0;
 };
 
@@ -117,7 +118,7 @@ struct non_arq_header {
     bool group = false;
     uint16_t c_pdu_size = 0;
     uint16_t offset = 0;
-    uint16_t window = 0; //!< reception window, half seconds
+    uint16_t window = 0; //!< reception window in half seconds
 };
 
 //! Type 15.
@@ -127,12 +128,12 @@ struct warning_header {
         0; //!< 0 unknown type, 1 not connected, 2 invalid, 3 invalid in this state
 };
 
-//! One D_PDU. Which of the type-specific parts count follows from the type.
+//! One D_PDU. The type decides which of the type-specific parts are valid.
 struct d_pdu {
     d_pdu_type type = d_pdu_type::data_only;
     uint16_t eow = 0; //!< 12 bits: type in 11-8, contents in 7-0
     uint8_t eot = 0;  //!< half seconds
-    //! Half octets per address written by encode(), 1 to 7; as received by decode.
+    //! Half octets per address, 1 to 7: written by encode(), set by decode_d_pdu().
     uint8_t address_size = 7;
     address dst;
     address src;
@@ -145,15 +146,16 @@ struct d_pdu {
     non_arq_header non_arq;
     warning_header warning;
     std::vector<uint8_t> other; //!< type-specific part of other types
-    /*! \brief Types 9 to 12 are those of large windows, with numbers of 16 bits; otherwise their
-     *         type-specific part is in \ref other.
+    /*! \brief true: types 9 to 12 are those of large windows, with numbers of 16 bits.
+     *         false: their type-specific part is in \ref other.
      */
     bool large = false;
 
     std::vector<uint8_t> segment;
-    //! False: the header was good but the segment was damaged or cut off.
+    //! False if the header was good but the segment was damaged or cut off.
     bool segment_ok = true;
-    //! The four octets of its CRC as received; empty if they were cut off. Not for encode().
+    //! The four octets of the segment's CRC as received; empty if cut off. Ignored by
+    //! encode().
     std::vector<uint8_t> segment_crc;
 
     //! Octets of the header, sync and header CRC included.
@@ -162,29 +164,30 @@ struct d_pdu {
     size_t octets() const;
 };
 
-/*! \brief Octets on the air, sync included, each sent least significant bit first.
- *  \return empty when a value does not fit its field
+/*! \brief Encodes to octets on the air, sync included, each sent least significant bit
+ *         first.
+ *  \return empty if a value does not fit its field
  */
 std::vector<uint8_t> encode(const d_pdu& d);
 
-//! What the first octets of a D_PDU say about its lengths.
+//! Lengths read from the first octets of a D_PDU.
 struct d_pdu_extent {
-    size_t header = 0; //!< octets with sync and header CRC
-    size_t total = 0;  //!< octets with segment and its CRC
+    size_t header = 0; //!< octets, including sync and header CRC
+    size_t total = 0;  //!< octets, including the segment and its CRC
 };
 
-/*! \brief Checks a complete header (sync, sizes, CRC-16) and tells the length of the D_PDU.
- *  \param p at least max_d_pdu_header octets or all there are
+/*! \brief Checks a complete header (sync, sizes, CRC-16) and returns the lengths of the
+ *         D_PDU.
+ *  \param p at least max_d_pdu_header octets, or all that arrived
  *  \param n number of octets at \p p
  *  \param large types 9 to 12 are those of large windows
- *  \param need set to how many octets are needed to decide when the result is empty and more
- *         octets could change it; 0 when \p p is no D_PDU
+ *  \param need if the result is empty: octets needed to decide; 0 if \p p is no D_PDU
  */
 std::optional<d_pdu_extent>
 check_header(const uint8_t* p, size_t n, size_t& need, bool large = false);
 
-/*! \brief Reads one D_PDU whose header is whole; the segment may be cut off or damaged.
- *  \return empty when the header is not good
+/*! \brief Decodes a D_PDU with a complete header; the segment may be cut off or damaged.
+ *  \return empty if the header is not good
  */
 std::optional<d_pdu> decode_d_pdu(const uint8_t* p, size_t n, bool large = false);
 inline std::optional<d_pdu> decode_d_pdu(const std::vector<uint8_t>& v)
@@ -192,7 +195,8 @@ inline std::optional<d_pdu> decode_d_pdu(const std::vector<uint8_t>& v)
     return decode_d_pdu(v.data(), v.size());
 }
 
-//! It carries data of a client, not only acknowledgements, link control or a question for an ACK.
+//! True if it carries client data, not only acknowledgements, link control or a request
+//! for an ACK.
 bool carries_data(const d_pdu& d);
 
 //! One line for logs: "DATA-ONLY fsn 3 UWE 200 octets".

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// D_PDUs in words, for logs.
+// D_PDUs as text for logs.
 #include "s5066/pdu/d_pdu.h"
 
 #include "s5066/pdu/eow.h"

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Types of D_PDUs: their names, and what each carries (C.3).
+// Types of D_PDUs: their names and contents (C.3).
 #include "s5066/pdu/d_pdu.h"
 
 namespace gr::hf::s5066 {

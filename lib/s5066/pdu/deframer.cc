@@ -7,7 +7,7 @@
 namespace gr::hf::s5066 {
 
 namespace {
-// 90 EB, the first bit on the air being bit 0
+// 90 EB; the first bit on the air is bit 0
 constexpr unsigned sync_word = 0xeb90;
 
 unsigned wrong_bits(unsigned w)
@@ -68,7 +68,7 @@ bool d_pdu_deframer::find_sync()
     return false;
 }
 
-// A D_PDU of large windows, as we have them.
+// True for a D_PDU of large windows in our layout.
 bool d_pdu_deframer::is_ours(const uint8_t* head, size_t n) const
 {
     if (!d_reads_large || n < 3 || !is_large(static_cast<d_pdu_type>(head[2] >> 4))) {

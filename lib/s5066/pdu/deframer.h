@@ -12,35 +12,39 @@ namespace gr::hf::s5066 {
 struct received_d_pdu {
     d_pdu pdu;
     uint64_t bit_offset =
-        0; //!< of its first sync bit, from the begin of the transmission
-    std::vector<uint8_t> octets; //!< as received, sync included and put right
+        0; //!< of its first sync bit, from the start of the transmission
+    //! As received, including the sync word, which is corrected.
+    std::vector<uint8_t> octets;
 };
 
 /*! \brief Finds D_PDUs in the bits of one transmission (C.3.2.1).
  *
- * D_PDUs need not begin at octet boundaries, so the sync word is searched for at every bit;
- * it must be free of errors unless set_sync_errors() allows some. A sync without a good header behind it costs one bit: the search
- * goes on at the next. A D_PDU with a good header but a bad segment is reported, too, with
- * segment_ok = false, and its whole length is passed over: the length is protected by the
- * header's CRC, and what looks like a D_PDU inside user data must not be taken for one.
+ * D_PDUs need not start at octet boundaries, so each bit is tried as the start of a sync
+ * word. The sync word must be free of errors unless set_sync_errors() allows some. After
+ * a sync word without a good header the search continues one bit later. A D_PDU with a
+ * good header and a bad segment is reported with segment_ok = false. The search continues
+ * after its whole length, which the header CRC protects. So user data that look like a
+ * D_PDU are not reported as one.
  */
 class d_pdu_deframer
 {
 public:
     //! Wrong bits allowed in a sync word, 0 to 3.
     void set_sync_errors(unsigned bits) { d_sync_errors = bits; }
-    //! Says whether types 9 to 12 from the first to the second address are those of large windows.
+    //! Returns true if types 9 to 12 from the first to the second address are those of
+    //! large windows.
     using reads_large_f = std::function<bool(address, address)>;
-    //! Without it these types are unknown ones, as are those that do not look like ours.
+    //! Sets the test for large windows. Without it, or if the header does not fit ours,
+    //! these types are unknown types.
     void set_large(reads_large_f f) { d_reads_large = std::move(f); }
-    //! Forgets everything; call at the begin of a transmission.
+    //! Clears the state; call at the start of a transmission.
     void reset();
-    //! Octets as the modem gives them; bit 0 of each came first.
+    //! Takes octets from the modem; bit 0 of each arrived first.
     void push(const uint8_t* p, size_t n);
     void push(const std::vector<uint8_t>& v) { push(v.data(), v.size()); }
-    //! The next D_PDU that is complete.
+    //! The next complete D_PDU.
     std::optional<received_d_pdu> next() { return take(false); }
-    //! After the last push(): also gives D_PDUs whose segment was cut off.
+    //! After the last push(): also returns D_PDUs whose segment was cut off.
     std::optional<received_d_pdu> next_at_end() { return take(true); }
     //! Sync words without a good header.
     uint64_t false_syncs() const { return d_false_syncs; }

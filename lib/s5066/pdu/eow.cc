@@ -14,7 +14,7 @@ namespace gr::hf::s5066 {
 
 namespace {
 
-// By their codes in EOW 1.
+// Indexed by their code in EOW 1.
 constexpr int rates[] = { 75,   150,  300,  600,  1200, 2400,
                           3200, 3600, 4800, 6400, 8000, 9600 };
 constexpr unsigned il_none = 0, il_short = 1, il_long = 2;
@@ -43,7 +43,7 @@ std::optional<unsigned> interleaver_code(interleaver il)
     }
 }
 
-// The lengths by which the standards name the interleavers, in 1/100 s.
+// Interleaver length that the standards state, in 1/100 s.
 unsigned interleaver_cs(const mode& m)
 {
     switch (m.il) {
@@ -131,7 +131,7 @@ std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why)
         return std::nullopt;
     }
     if (p.high_rate && p.channels != 1) {
-        why = rate_reason_interleaver; // not so many channels
+        why = rate_reason_interleaver; // only one channel is supported
         return std::nullopt;
     }
     bool rate = false, il = false;
@@ -160,17 +160,18 @@ std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why)
 
 namespace {
 
-// Our EOW 8: rates of a bandwidth from the lowest one on, interleavers by their codes.
+// Our EOW 8: index of the rate in the list of its bandwidth, lowest first, and the code
+// of the interleaver.
 constexpr std::array<interleaver, 4> wideband_interleavers = { interleaver::ultra_short,
                                                                interleaver::short_,
                                                                interleaver::medium,
                                                                interleaver::long_ };
 constexpr int usual_constraint_length = 7;
-constexpr size_t most_rates = 16; // four bits
+constexpr size_t most_rates = 16; // a field of four bits
 
 const std::vector<int>& wideband_rates(int bandwidth_hz)
 {
-    static const auto all = [] { // every D_PDU asks
+    static const auto all = [] { // cached: needed for every D_PDU
         std::map<int, std::set<int>> found;
         for (const mode& m : mode::all()) {
             if (facts(m).many_bandwidths) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 /*! \file
- *  Engineering orderwire messages (C.5): the 12 bits that every D_PDU carries, type in 11-8,
- *  contents in 7-0.
+ *  Engineering orderwire messages (C.5): 12 bits in every D_PDU. Bits 11-8 are the type,
+ *  bits 7-0 the contents.
  */
 namespace gr::hf::s5066 {
 
@@ -18,14 +18,14 @@ enum class eow_type : uint8_t {
     none = 0,
     rate_request = 1, //!< data rate change request or advisory
     rate_response = 2,
-    unrecognised = 3, //!< answer to a type that is not known
+    unrecognised = 3, //!< answer to an unknown type
     capability = 4,
     frequency_request = 5,
     frequency_response = 6,
     high_rate_request = 7, //!< with an extended message, in MANAGEMENT D_PDUs only
     wideband_advice =
-        8, //!< ours, of the types that users may define (C.5): encode_rate_advice()
-    extensions = 15, //!< S5066-EP7; in MANAGEMENT D_PDUs something else
+        8, //!< our choice among the user-defined types (C.5): encode_rate_advice()
+    extensions = 15, //!< S5066-EP7; in MANAGEMENT D_PDUs a different message
 };
 
 constexpr unsigned eow_kind(uint16_t eow) { return eow >> 8 & 0xf; }
@@ -56,9 +56,9 @@ enum extension_bit : unsigned {
 
 //! "Other" of EOW 1.
 enum class rate_other : uint8_t {
-    independent = 0, //!< request: the sender's transmitter alone
+    independent = 0, //!< request: only the sender's transmitter
     equal = 1,       //!< request: both directions
-    advisory = 2,    //!< for the advising node's receiver alone
+    advisory = 2,    //!< only for the advising node's receiver
     advisory_equal = 3,
 };
 
@@ -69,20 +69,21 @@ enum class rate_answer : uint8_t { accept = 0, refuse = 1, cancel = 2, confirm =
 enum rate_reason : uint8_t {
     rate_reason_none = 0,
     rate_reason_equal = 1, //!< transmitter and receiver must be the same
-    rate_reason_rate = 2,  //!< cannot change the rate; EOW 7: not this waveform
+    rate_reason_rate = 2,  //!< cannot change the rate; EOW 7: waveform not supported
     rate_reason_interleaver =
-        3, //!< cannot change the interleaver; EOW 7: not so many channels
-    rate_reason_neither = 4,    //!< cannot change either; EOW 7: not this interleaver
+        3, //!< cannot change the interleaver; EOW 7: number of channels not supported
+    //! Cannot change either; EOW 7: interleaver not supported.
+    rate_reason_neither = 4,
     rate_reason_conditions = 5, //!< not consistent with local conditions
 };
 
-//! A data rate change that is asked for, by EOW 1 or EOW 7.
+//! Data rate change requested by EOW 1 or EOW 7.
 struct rate_parameters {
     int rate_bps = 0;
     //! Code of EOW 1: 0 none, 1 short, 2 long.
     unsigned interleaver_code = 0;
     rate_other other = rate_other::independent;
-    //! EOW 7 alone; the interleaver is then given by its length.
+    //! EOW 7 only; the interleaver is then \ref interleaver_cs.
     bool high_rate = false;
     unsigned waveform =
         0; //!< 0 110A, 1 110B, 2 S4285, 3 S4539, 4 S4529, 5 S4415, 6 S4481
@@ -90,35 +91,38 @@ struct rate_parameters {
     unsigned interleaver_cs = 0; //!< length in 1/100 s
 };
 
-//! EOW and, for EOW 7, its extended message.
+//! EOW and, with EOW 7, its extended message.
 struct management_message {
     uint16_t eow = 0;
     std::vector<uint8_t> extended;
 };
 
-/*! \brief EOW 1 if it has codes for the mode, EOW 7 otherwise.
- *  \return empty for wideband modes, which neither has: their modems are autobaud
+/*! \brief Encodes a rate request: EOW 1 if it has codes for the mode, else EOW 7.
+ *  \return empty for wideband modes: neither EOW has a code, and their modems are
+ *         autobaud
  */
 std::optional<management_message> encode_rate_request(const mode& m, rate_other other);
-//! Reads EOW 1 and 7; empty for other types, unknown rates and damaged messages.
+//! Decodes EOW 1 and 7; empty for other types, unknown rates and damaged messages.
 std::optional<rate_parameters> decode_rate_request(const management_message& m);
-/*! \brief The mode that is asked for.
- *  \param why set to the reason of a refusal if there is none
+/*! \brief Finds the requested mode.
+ *  \param why set to the reason of the refusal if no mode matches
  */
 std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why);
 
-/*! \brief EOW 1 as advisory, for the advising node's receiver only (C.5). The standard defines it for
- *         the rate change procedure; that any D_PDU may carry it is our choice.
+/*! \brief Encodes EOW 1 as an advisory for the advising node's receiver only (C.5). The
+ *         standard defines it for the rate change procedure. Sending it in any D_PDU is
+ *         our choice.
  *
- * Wideband modes have no code there: for them it is EOW 8, which is ours. Bits 7-4 count the rates
- * of the bandwidth from the lowest one on, 3-2 are the interleaver (0 ultra short, 1 short, 2 medium,
- * 3 long), 1-0 are as in EOW 1. The bandwidth is that of the channel, the code has constraint
- * length 7.
- *  \return empty for modes that have no code
+ * EOW 1 has no code for wideband modes. They use EOW 8, which is our own. Bits 7-4 are
+ * the index of the rate among those of the bandwidth, lowest first. Bits 3-2 are the
+ * interleaver: 0 ultra short, 1 short, 2 medium, 3 long. Bits 1-0 are as in EOW 1. The
+ * bandwidth is that of the channel, the constraint length 7.
+ *  \return empty for modes without a code
  */
 std::optional<uint16_t> encode_rate_advice(const mode& m);
-/*! \brief The mode that an advisory asks for; empty if it is none or no mode of ours.
- *  \param bandwidth_hz of the channel
+/*! \brief The mode that an advisory asks for; empty if \p eow is no advisory or we lack
+ *         the mode.
+ *  \param bandwidth_hz bandwidth of the channel
  */
 std::optional<mode> decode_rate_advice(uint16_t eow, int bandwidth_hz = 3000);
 

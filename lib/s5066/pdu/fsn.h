@@ -6,8 +6,8 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Arithmetic of frame sequence numbers: modulo 256 in the standard, modulo 65536 with
- *         large windows.
+/*! \brief Arithmetic of frame sequence numbers: modulo 256 in the standard, modulo 65536
+ *         with large windows.
  */
 class fsn_space
 {
@@ -17,14 +17,13 @@ public:
     //! Largest window: half of the numbers.
     unsigned half() const { return (d_mask + 1u) / 2; }
     bool large() const { return d_mask == 0xffff; }
-    //! \p a + \p n.
     uint16_t add(unsigned a, int n) const
     {
         return static_cast<uint16_t>((a + static_cast<unsigned>(n)) & d_mask);
     }
-    //! How far \p a is ahead of \p b.
+    //! Distance from \p b forward to \p a.
     unsigned ahead(unsigned a, unsigned b) const { return (a - b) & d_mask; }
-    //! \p x lies between \p lo and \p hi.
+    //! True if \p x lies between \p lo and \p hi, both included.
     bool in(unsigned lo, unsigned x, unsigned hi) const
     {
         return ahead(x, lo) <= ahead(hi, lo);

@@ -8,7 +8,7 @@ namespace gr::hf::s5066 {
 
 namespace {
 
-// Types 3 and below and those of EP9 name two SAPs; 4 to 7 are one octet.
+// True for types with two SAPs: 0 to 3 and those of EP9. Types 4 to 7 are one octet.
 bool names_saps(s_pdu_type t)
 {
     return t <= s_pdu_type::hard_link_request || t >= s_pdu_type::data_with_id;

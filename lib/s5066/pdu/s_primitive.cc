@@ -13,7 +13,7 @@ namespace {
 constexpr uint8_t preamble_0 = 0x90;
 constexpr uint8_t preamble_1 = 0xeb;
 
-//! Writes the fields of one primitive; a value that does not fit clears ok.
+//! Writes the fields of one primitive; a value that does not fit makes ok() false.
 class body_writer
 {
 public:
@@ -190,7 +190,7 @@ P read_code_and_link(octet_reader& r, uint8_t P::*code)
     return p;
 }
 
-//! The last field: its length must be exactly what is left.
+//! Reads the last field, whose length must match the octets left.
 bool read_u_pdu(octet_reader& r, size_t n, std::vector<uint8_t>& u)
 {
     if (!r.ok() || n != r.left()) {
@@ -245,7 +245,7 @@ std::optional<s_primitive> read_unidata_indication(octet_reader& r, bool expedit
         read_blocks(r, p.errored);
         read_blocks(r, p.missing);
     } else if (r.left() == n + 4) {
-        r.u32(); // the two counts of servers of Edition 1
+        r.u32(); // the two empty counts that Edition 1 servers send
     }
     if (!read_u_pdu(r, n, p.u_pdu)) {
         return std::nullopt;
@@ -381,8 +381,7 @@ bool delivery_mode::operator==(const delivery_mode& o) const
 
 uint8_t primitive_type(const s_primitive& p)
 {
-    // The alternatives stand in the order of their numbers; the expedited forms share a
-    // type.
+    // Alternatives are in the order of their numbers; expedited forms share a type.
     uint8_t type = static_cast<uint8_t>(p.index() + 1);
     std::visit(
         [&type](const auto& v) {

@@ -19,11 +19,11 @@ namespace gr::hf::s5066 {
 
 //! TCP port of the SIS (IANA).
 constexpr uint16_t sis_port = 5066;
-//! Longest U_PDU that a general node takes (A.2.1.3).
+//! Longest U_PDU that a node accepts (A.2.1.3); a broadcast-only node may accept more.
 constexpr size_t sis_mtu = 2048;
-//! Octets before the body that the size field counts: preamble 2, version 1, size 2.
+//! Octets before those that the size field counts: preamble 2, version 1, size 2.
 constexpr size_t sis_header_octets = 5;
-//! TTL is counted in these seconds.
+//! Unit of the TTL field.
 constexpr uint32_t sis_ttl_unit_s = 2;
 //! Largest TTL field: 15 days.
 constexpr uint32_t sis_ttl_max = 648000;
@@ -31,19 +31,20 @@ constexpr uint32_t sis_ttl_max = 648000;
 enum class transmission_mode : uint8_t {
     default_ = 0,            //!< use the service type of the bind; invalid in a bind
     arq = 1,                 //!< repeated until acknowledged
-    non_arq = 2,             //!< error-free delivery only
+    non_arq = 2,             //!< no repeats; only error-free U_PDUs are delivered
     non_arq_with_errors = 3, //!< damaged U_PDUs are delivered, too
 };
 enum class delivery_confirmation : uint8_t { none = 0, node = 1, client = 2 };
 enum class delivery_order : uint8_t { in_order = 0, as_they_arrive = 1 };
 
-//! Service type of a bind and delivery mode of a U_PDU: the same 12 bits (A.2.2.28).
+//! Service type of a bind and delivery mode of a U_PDU; both are the same 12 bits
+//! (A.2.2.28).
 struct delivery_mode {
     transmission_mode mode = transmission_mode::arq;
     delivery_confirmation confirmation = delivery_confirmation::none;
     delivery_order order = delivery_order::in_order;
     bool extended = false;       //!< always false in Edition 3
-    uint8_t retransmissions = 0; //!< non-ARQ only, 0 to 15: sent 1 + n times
+    uint8_t retransmissions = 0; //!< non-ARQ only, 0 to 15: sent 1 + this many times
 
     bool operator==(const delivery_mode& o) const;
     bool operator!=(const delivery_mode& o) const { return !(*this == o); }
@@ -92,15 +93,15 @@ enum class node_status : uint8_t {
     transmit_only = 5
 };
 
-//! Link octet and remote node of the hard link primitives.
+//! Link type, priority, SAP and node of the hard link primitives.
 struct hard_link {
     uint8_t type = 0;       //!< 0, 1 or 2
     uint8_t priority = 0;   //!< 0 to 3
-    uint8_t remote_sap = 0; //!< counts for type 2 only
+    uint8_t remote_sap = 0; //!< used for type 2 only
     address remote;
 };
 
-// The primitives, by number. SAPs, ranks and priorities are 0 to 15.
+// The primitives in the order of their numbers. SAPs, ranks and priorities are 0 to 15.
 struct s_bind_request { // 1
     uint8_t sap = 0;
     uint8_t rank = 0;
@@ -167,11 +168,11 @@ struct s_management_msg_indication { // 19
 };
 struct s_unidata_request { // 20, expedited: 24
     bool expedited = false;
-    uint8_t priority = 0; //!< 0 to 15, higher first; 0 when expedited
+    uint8_t priority = 0; //!< 0 to 15, highest first; 0 if expedited
     uint8_t dst_sap = 0;
     address dst;
     delivery_mode mode;
-    uint32_t ttl = 0; //!< in 2 s, 0 to 648000; 0: the node's default maximum
+    uint32_t ttl = 0; //!< in units of 2 s, 0 to 648000; 0 is the node's default
     std::vector<uint8_t> u_pdu;
 };
 struct s_unidata_indication { // 21, expedited: 25
@@ -191,14 +192,14 @@ struct s_unidata_request_confirm { // 22, expedited: 26
     bool expedited = false;
     uint8_t dst_sap = 0;
     address dst;
-    std::vector<uint8_t> u_pdu; //!< the first octets of the U_PDU confirmed
+    std::vector<uint8_t> u_pdu; //!< first octets of the confirmed U_PDU
 };
 struct s_unidata_request_rejected { // 23, expedited: 27
     bool expedited = false;
     uint8_t reason = 0; //!< unidata_reject_reason
     uint8_t dst_sap = 0;
     address dst;
-    std::vector<uint8_t> u_pdu; //!< the first octets of the U_PDU rejected
+    std::vector<uint8_t> u_pdu; //!< first octets of the rejected U_PDU
 };
 
 using s_primitive = std::variant<s_bind_request,
@@ -230,17 +231,18 @@ uint8_t primitive_type(const s_primitive& p);
 //! "S_BIND_REQUEST" and so on; "S_UNKNOWN" for a number outside 1 to 27.
 const char* primitive_name(uint8_t type);
 
-/*! \brief Octets of a whole primitive, preamble included.
- *  \param p what to encode
- *  \param address_size size of address in half octets written in the address field, 1 to
- * 7; 7 always works \return empty when a value does not fit its field (a body over 65535
- * octets, a SAP over 15, an address longer than \p address_size)
+/*! \brief Encodes a whole primitive, preamble included.
+ *  \param p the primitive
+ *  \param address_size half octets per address, 1 to 7; 7 always works
+ *  \return empty if a value does not fit its field: a body over 65535 octets, a SAP over
+ *         15, an address longer than \p address_size
  */
 std::vector<uint8_t> encode(const s_primitive& p, int address_size = 7);
 
-/*! \brief Reads one whole primitive of \p n octets, preamble included.
+/*! \brief Decodes one whole primitive of \p n octets, preamble included.
  *  \details Accepts the two zero error counts that some old servers send in every
- *  indication. Empty when it is not a well-formed primitive of Edition 3.
+ *         indication.
+ *  \return empty if it is not a well-formed primitive of Edition 3
  */
 std::optional<s_primitive> decode_primitive(const uint8_t* p, size_t n);
 inline std::optional<s_primitive> decode_primitive(const std::vector<uint8_t>& v)
@@ -248,44 +250,46 @@ inline std::optional<s_primitive> decode_primitive(const std::vector<uint8_t>& v
     return decode_primitive(v.data(), v.size());
 }
 
-//! A size field that the primitive cannot have.
+//! A wrong size field in a primitive.
 struct sis_size_fault {
     uint8_t type = 0;     //!< number of the primitive
-    size_t size = 0;      //!< what the field says
-    size_t right = 0;     //!< what it should say
-    bool swapped = false; //!< it would be right with its two octets exchanged
+    size_t size = 0;      //!< value of the field
+    size_t right = 0;     //!< correct value
+    bool swapped = false; //!< correct if its two octets are exchanged
 
-    //! In words, for the operator.
+    //! Message for the operator.
     std::string to_string() const;
 };
 
-/*! \brief Compares the size field of a primitive with what its type, and the length field of its
- *         U_PDU, ask for.
+/*! \brief Compares the size field of a primitive with the size for its type and the
+ *         length of its U_PDU.
  *  \param p octets from the preamble on; the first three are right
- *  \param n how many have come
- *  \return nothing if it is right, or as long as too little has come to tell
+ *  \param n number of octets received
+ *  \return empty if the field is right, or if \p n is too small to decide
  */
 std::optional<sis_size_fault> find_size_fault(const uint8_t* p, size_t n);
 
 /*! \brief Cuts a TCP octet stream into whole primitives.
  *
- * Primitives may be split over or merged in segments. A wrong preamble or version, a zero
- * size or one that the primitive cannot have counts once as invalid, then the stream is
- * searched for the next `90 EB 00`: a wrong size does not swallow what follows.
+ * Primitives may be split over segments or share one. A wrong preamble or version counts
+ * once as invalid. So does a size that is zero or that the primitive cannot have. The
+ * search then continues at the next `90 EB 00`, so that a wrong size does not swallow the
+ * primitives after it.
  */
 class sis_deframer
 {
 public:
-    //! Octets as they come. next() must be drained after it; then at most 65540 stay.
+    //! Takes received octets. Then call next() until it is empty, so that at most 65540
+    //! stay buffered.
     void push(const uint8_t* p, size_t n);
     void push(const std::vector<uint8_t>& v) { push(v.data(), v.size()); }
-    //! The next whole primitive, preamble included; its body is not yet checked.
+    //! The next whole primitive, preamble included; its body is not checked.
     std::optional<std::vector<uint8_t>> next();
     //! Losses of synchronisation so far.
     uint64_t invalid() const { return d_invalid; }
-    //! The last wrong size that was found.
+    //! The last wrong size found.
     const std::optional<sis_size_fault>& size_fault() const { return d_size_fault; }
-    //! Octets held back for a primitive that is not complete.
+    //! Octets of a primitive that is not complete yet.
     size_t buffered() const { return d_buf.size() - d_pos; }
 
 private:

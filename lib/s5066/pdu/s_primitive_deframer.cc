@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// S_primitives in a stream of octets, and what their size field must say.
+// Finds S_primitives in an octet stream and checks their size field.
 #include "s5066/pdu/s_primitive.h"
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace {
 constexpr uint8_t preamble_0 = 0x90;
 constexpr uint8_t preamble_1 = 0xeb;
 
-//! What the size field of a primitive must say.
+//! Layout from which the right size of a primitive follows.
 struct size_layout {
-    size_t fixed = 0;     //!< octets without the U_PDU; 0: any size
-    size_t length_at = 0; //!< octet of the U_PDU's length, from the preamble on; 0: none
-    size_t mode_at = 0;   //!< octet of the transmission mode of an indication; 0: none
+    size_t fixed = 0;     //!< octets without the U_PDU; 0 if any size is allowed
+    size_t length_at = 0; //!< offset of the U_PDU's length, from the preamble; 0 if none
+    size_t mode_at = 0;   //!< offset of an indication's transmission mode; 0 if none
 };
 
 size_layout layout_of(uint8_t type)
@@ -74,12 +74,12 @@ std::optional<sis_size_fault> find_size_fault(const uint8_t* p, size_t n)
         if (n >= layout.length_at + 2) {
             const size_t length = u16(layout.length_at);
             f.right += length;
-            // Whoever exchanges the octets of one field may do so with all.
+            // A client that exchanges the octets of one field may do so in all.
             f.swapped = swapped(f.size) == layout.fixed + length ||
                         swapped(f.size) == layout.fixed + swapped(length);
         }
-        // Lists of damaged blocks only in indications with errors; in others the two empty ones
-        // of servers of Edition 1.
+        // Only indications with errors carry lists of damaged blocks. Edition 1 servers
+        // add two empty lists to the others.
         if (layout.mode_at && f.size >= f.right &&
             (p[layout.mode_at] >> 4 ==
                  static_cast<int>(transmission_mode::non_arq_with_errors) ||

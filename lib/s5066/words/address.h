@@ -19,8 +19,8 @@ public:
     //! Node 0.0.0.0.
     constexpr address() = default;
 
-    /*! \brief From the text form.
-     *  \throws std::invalid_argument that names \p text and what is allowed.
+    /*! \brief Parses the text form.
+     *  \throws std::invalid_argument naming \p text and the allowed form
      */
     explicit address(const std::string& text);
 
@@ -33,7 +33,7 @@ public:
     }
     //! All nodes: 31.255.255.255.
     static constexpr address broadcast() { return group(0x0fffffffu); }
-    //! From the text form; empty when it is none.
+    //! Parses the text form; empty if \p text is not an address.
     static std::optional<address> parse(const std::string& text);
 
     //! The 28 address bits.

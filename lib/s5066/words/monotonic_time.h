@@ -8,27 +8,28 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Station time that never runs back, made of a clock that may: of a modem that was restarted,
- *         of a computer whose clock is set.
+/*! \brief Station time that never runs backwards, derived from a clock that may: the
+ *         modem restarts, or the computer's clock is set.
  *
- * Deadlines are points in time. If the clock stepped back by an hour, nothing would be due for an
- * hour. Here time goes on from where it was.
+ * Deadlines are points in time. If the clock stepped back by an hour, no deadline would
+ * pass for an hour. Station time continues from its last value instead.
  */
 class monotonic_time
 {
 public:
-    //! The clock shows \p given. \return station time
+    //! Takes the clock reading \p given. \return station time
     station_time advance(station_time given)
     {
-        // Calls of several threads come a little out of order: time stands still for that long.
+        // Threads may call slightly out of order. For such small steps back station time
+        // stands still.
         if (of(given) < d_now - least_step) {
             d_ahead = d_now - given;
         }
         return d_now = std::max(d_now, of(given));
     }
-    //! Station time when the clock shows \p given.
+    //! Station time at the clock reading \p given.
     station_time of(station_time given) const { return given + d_ahead; }
-    //! What the clock shows at station time \p t.
+    //! Clock reading at station time \p t.
     station_time clock_at(station_time t) const { return t - d_ahead; }
     station_time now() const { return d_now; }
 
@@ -36,7 +37,7 @@ private:
     static constexpr station_time least_step = std::chrono::seconds(1);
 
     station_time d_now{};
-    station_time d_ahead{}; // of the clock
+    station_time d_ahead{}; // of station time over the clock
 };
 
 } // namespace gr::hf::s5066

@@ -37,7 +37,7 @@ private:
     std::vector<uint8_t> d_out;
 };
 
-//! Takes fields from a buffer; reading past the end gives 0 and makes ok() false.
+//! Reads fields from a buffer; reading past the end returns 0 and makes ok() false.
 class octet_reader
 {
 public:

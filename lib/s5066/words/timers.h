@@ -9,7 +9,8 @@
 
 namespace gr::hf::s5066 {
 
-//! Every deadline of a node. Each wait of the data link is one of these, so each wait ends.
+//! Every deadline of a node. Each wait of the data link has one of these, so each wait
+//! ends.
 enum class timer {
     turn,
     answer,
@@ -28,21 +29,21 @@ enum class timer {
 struct timer_info {
     timer which;
     const char* name;    //!< as in the enum
-    const char* limit;   //!< the setting or the number that bounds it
-    const char* clause;  //!< of STANAG 5066 Edition 3; empty: our choice
-    const char* meaning; //!< what happens when it is due
+    const char* limit;   //!< setting or number that bounds it
+    const char* clause;  //!< of STANAG 5066 Edition 3; empty if it is our choice
+    const char* meaning; //!< what happens when it expires
 };
 
 //! All timers, in the order of the enum.
 const std::array<timer_info, 11>& all_timers();
 
-//! A deadline, and which timer it belongs to.
+//! A deadline and the timer it belongs to.
 struct due {
     timer which = timer::housekeeping;
     station_time at{};
 };
 
-//! Keeps the earliest of the deadlines that are added.
+//! Keeps the earliest deadline of those added.
 class earliest
 {
 public:
