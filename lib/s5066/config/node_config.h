@@ -141,7 +141,7 @@ struct node_config {
     //! Interval of S_KEEP_ALIVE, at least 120; 0: none sent.
     double keep_alive_s = 0;
     double keep_alive_answer_s = 10;
-    unsigned max_invalid_primitives = 10; //!< from one client before it is unbound
+    unsigned max_invalid_primitives = 10; //!< from one client until it is unbound
     //! Clients known at once; unbound ones are dropped first.
     unsigned max_clients = 64;
     //! Bound SAPs, at most max_clients. When full, a higher rank displaces a lower one.
