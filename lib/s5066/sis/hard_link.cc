@@ -11,9 +11,9 @@ namespace {
 constexpr uint8_t end_client_request = 1;
 constexpr uint8_t end_higher_priority = 2;
 constexpr uint8_t end_sap_unbound = 4;
-// Of S_HARD_LINK_REJECT only the meanings are given in the standard; the numbers are ours.
+// The standard defines only the meanings for S_HARD_LINK_REJECT; the numbers are ours.
 constexpr uint8_t client_has_higher_priority = 2;
-// Hard links that come to their end at the same time; far more than clients can cause.
+// Hard links ending at the same time; far more than clients can cause.
 constexpr size_t max_endings = 8;
 } // namespace
 
@@ -81,7 +81,7 @@ void hard_links::establish(station_time now,
     d_user.make_link(now, l.remote);
 }
 
-// The session that wins takes the place of the present one.
+// Replaces the present session by the one that wins.
 void hard_links::take_over(station_time now, session next)
 {
     if (d_session) {
@@ -113,7 +113,7 @@ void hard_links::take_over(station_time now, session next)
     d_session = std::move(next);
 }
 
-// Sends TERMINATE for the present session, which is none any more.
+// Sends TERMINATE for the present session and removes it.
 void hard_links::give_up(station_time now, uint8_t reason, bool tell_at_end)
 {
     ending e;
@@ -141,7 +141,7 @@ void hard_links::ended(station_time now, size_t index, hard_link_end_reason why)
     release(now, e.remote);
 }
 
-// The physical link goes, unless something else needs it.
+// Breaks the physical link unless something else needs it.
 void hard_links::release(station_time now, address a)
 {
     if (!uses(a)) {
@@ -149,7 +149,7 @@ void hard_links::release(station_time now, address a)
     }
 }
 
-// The present session is over without a handshake.
+// Ends the present session without a handshake.
 void hard_links::drop(station_time now)
 {
     const address a = d_session->link.remote;
@@ -163,7 +163,7 @@ bool hard_links::terminate(station_time now, client_id c, address remote)
     const bool ours =
         d_session && d_session->client == c && d_session->link.remote == remote;
     if (!ours) {
-        // Said twice: it hears of the end when that has come.
+        // Repeated request: the client is notified when the link has ended.
         return std::any_of(d_endings.begin(), d_endings.end(), [&](const ending& e) {
             return e.client == c && e.remote == remote;
         });
@@ -269,7 +269,7 @@ void hard_links::on_request(station_time now, address from, const s_pdu& s)
     }
     if (d_session && d_session->link.remote == from && !d_session->caller &&
         d_session->link.type == next.link.type && d_session->peer_sap == next.peer_sap) {
-        // Asked again, so there it is not established: this is about the same hard link.
+        // Repeated request for the same hard link: the peer has missed our confirmation.
         if (d_session->at == state::made) {
             send(now, from, s_pdu_type::hard_link_confirm, 0);
         }
@@ -280,7 +280,7 @@ void hard_links::on_request(station_time now, address from, const s_pdu& s)
         const bool crossed = old.link.remote == from && old.at <= state::requesting;
         const bool equal =
             old.rank == next.rank && old.link.priority == next.link.priority;
-        // Of two equal requests that cross, that of the higher address stands on both sides.
+        // If two equal requests cross, both sides keep that of the higher address.
         const bool tie = equal && old.link.type == next.link.type;
         if (crossed && tie ? from < d_config.own : !wins(next)) {
             refuse(now,
@@ -290,7 +290,7 @@ void hard_links::on_request(station_time now, address from, const s_pdu& s)
             return;
         }
         if (crossed) {
-            // The other side refuses ours; no TERMINATE for what never was.
+            // The peer refuses ours. It was never established, so no TERMINATE is sent.
             tell_rejected(old, hard_link_reject_reason::higher_priority);
             d_session.reset();
         }
@@ -332,7 +332,8 @@ void hard_links::on_s_pdu(station_time now, address from, const s_pdu& s)
         break;
     case s_pdu_type::hard_link_terminate:
         send(now, from, s_pdu_type::hard_link_terminate_confirm, 0);
-        // A request of ours may be on its way already: the TERMINATE is about what was before.
+        // A new request of ours may be on its way. The TERMINATE is about the link before
+        // it.
         if (d_session && d_session->link.remote == from &&
             d_session->at >= state::asking) {
             tell_terminated(
@@ -340,7 +341,7 @@ void hard_links::on_s_pdu(station_time now, address from, const s_pdu& s)
                 s.low == end_higher_priority ? hard_link_end_reason::higher_priority
                 : s.low == end_sap_unbound   ? hard_link_end_reason::sap_unbound
                                              : hard_link_end_reason::remote_node);
-            // Whoever ended it breaks the physical link or uses it further.
+            // The side that ended the hard link breaks or reuses the physical link.
             d_session.reset();
             d_user.rules_changed(now);
         }

@@ -15,7 +15,7 @@
 
 namespace gr::hf::s5066 {
 
-//! What hard links need from the sublayer that they are part of.
+//! Calls from hard links up into the sublayer that contains them.
 class hard_link_user
 {
 public:
@@ -28,22 +28,24 @@ public:
 
     virtual ~hard_link_user() = default;
     virtual void to_client(client_id c, const s_primitive& p) = 0;
-    //! By the expedited service.
+    //! Sends by the expedited service.
     virtual void to_node(station_time now, address a, const s_pdu& s) = 0;
     virtual std::optional<bound> client_at(uint8_t sap) const = 0;
-    //! Exclusive physical link wanted; hard_links::on_link_made() or on_link_down() tells.
+    //! Starts an exclusive physical link; hard_links::on_link_made() or on_link_down()
+    //! follows.
     virtual void make_link(station_time now, address a) = 0;
     virtual void break_link(station_time now, address a) = 0;
-    //! The called side needs its exclusive link for itself.
+    //! Breaks all nonexclusive links: the called side needs its exclusive link for
+    //! itself.
     virtual void break_nonexclusive(station_time now) = 0;
-    //! What hard_links::allows() says has changed.
+    //! The result of hard_links::allows() has changed.
     virtual void rules_changed(station_time now) = 0;
 };
 
-/*! \brief Hard links of one node (A.3.2.2): one at a time is in use or being set up; others
- *         may still be coming to their end.
+/*! \brief Hard links of one node (A.3.2.2). Only one at a time is in use or being set up;
+ *         others may still be ending.
  *
- * Calls of hard_link_user come from within the calls made here.
+ * Calls of hard_link_user are made from within the functions here.
  */
 class hard_links
 {
@@ -54,19 +56,20 @@ public:
     }
 
     // Clients
-    //! S_HARD_LINK_ESTABLISH by \p by; \p l names a node other than this one.
+    //! S_HARD_LINK_ESTABLISH by \p by; \p l names a remote node.
     void establish(station_time now, const hard_link_user::bound& by, const hard_link& l);
-    /*! \brief S_HARD_LINK_TERMINATE: of the client that asked for the hard link, or for type 2
-     *         was asked (A.2.1.19, A.3.2.2.3).
-     *  \return false: the client has none with \p remote; nothing happens, and it is told
-     *          nothing, since S_HARD_LINK_TERMINATED is for clients of a hard link (A.2.1.22)
+    /*! \brief S_HARD_LINK_TERMINATE, from the client that requested the hard link or was
+     *         asked for type 2 (A.2.1.19, A.3.2.2.3).
+     *  \return false if the client has no hard link with \p remote. Nothing happens and
+     *         no answer is sent, since S_HARD_LINK_TERMINATED is for clients of a hard
+     *         link (A.2.1.22).
      */
     bool terminate(station_time now, client_id c, address remote);
-    //! S_HARD_LINK_ACCEPT. \return false: there was nothing to accept
+    //! S_HARD_LINK_ACCEPT. \return false if there is nothing to accept
     bool accept(station_time now, client_id c, const hard_link& l);
-    //! S_HARD_LINK_REJECT. \return false: there was nothing to reject
+    //! S_HARD_LINK_REJECT. \return false if there is nothing to reject
     bool reject(station_time now, client_id c, const hard_link& l, uint8_t reason);
-    //! The client is not bound any more.
+    //! The client is no longer bound.
     void client_gone(station_time now, client_id c);
 
     // Below
@@ -74,14 +77,15 @@ public:
     void on_s_pdu(station_time now, address from, const s_pdu& s);
     void on_link_made(station_time now, address a);
     void on_link_down(station_time now, address a);
-    //! No hard link is possible any more: EMCON, broadcast session.
+    //! Ends all: no hard link is possible in EMCON or in a broadcast session.
     void end_all(station_time now);
 
-    //! Whether it may go out now, or must wait for the end of the hard link (A.1.1.2).
+    //! True if \p o may be sent now; false if it must wait for the end of the hard link
+    //! (A.1.1.2).
     bool allows(const outgoing& o) const;
-    //! Whether client \p c may use the hard link; true if there is none.
+    //! True if client \p c may use the hard link, or if there is none.
     bool open_to(const hard_link_user::bound& c) const;
-    //! The physical link with \p a is needed.
+    //! True if the physical link with \p a is needed.
     bool uses(address a) const;
     //! The hard link that is established.
     std::optional<hard_link> established() const;
@@ -91,26 +95,27 @@ public:
 
 private:
     enum class state {
-        calling,    // exclusive physical link asked for
+        calling,    // exclusive physical link requested
         requesting, // S_PDU 3 sent
         asking,     // S_HARD_LINK_INDICATION sent
         made
     };
     struct session {
         state at = state::calling;
-        hard_link link; // as the client here sees it
+        hard_link link; // as our client sees it
         bool caller = false;
         uint8_t rank = 0;
-        std::optional<client_id> client; // asked for it here, or was asked (type 2)
-        uint8_t own_sap = 0;             // of that client
-        uint8_t peer_sap = 0;            // of the client there
-        station_time deadline{};         // of requesting and asking
+        // Our client that requested it, or was asked (type 2).
+        std::optional<client_id> client;
+        uint8_t own_sap = 0;     // SAP of that client
+        uint8_t peer_sap = 0;    // SAP of the remote client
+        station_time deadline{}; // for requesting and asking
     };
-    // S_PDU 6 is sent, S_PDU 7 has not come.
+    // S_PDU 6 is sent, S_PDU 7 has not arrived.
     struct ending {
         address remote;
         hard_link link;
-        std::optional<client_id> client; // waits to hear of it
+        std::optional<client_id> client; // to be notified at the end
         station_time deadline{};
     };
 

@@ -8,9 +8,9 @@ namespace gr::hf::s5066 {
 
 namespace {
 
-// Octets towards clients that nobody polled: beyond this, indications are dropped.
+// Octets for clients not polled yet; beyond this, primitives are dropped.
 constexpr size_t max_out_octets = 8u << 20;
-// The standard lets keep-alives go out no oftener.
+// The standard allows keep-alives no more often than this.
 constexpr double least_keep_alive_s = 120;
 
 } // namespace
@@ -81,7 +81,7 @@ bool sis_clients::all_places_taken() const
     return d_saps.size() >= std::min(d_config.max_bound, d_config.max_clients);
 }
 
-// A place for one more client of this rank, if need be that of one of lower rank.
+// Makes a place for a client of this rank, if need be by unbinding one of lower rank.
 bool sis_clients::make_room(station_time now, uint8_t rank)
 {
     if (!all_places_taken()) {
@@ -99,26 +99,26 @@ bool sis_clients::make_room(station_time now, uint8_t rank)
     return true;
 }
 
-// Why it cannot bind; makes room for it if it can.
+// Reason to refuse the bind; makes room for the client if there is none.
 std::optional<bind_reject_reason> sis_clients::refusal(station_time now,
                                                        const sis_client& k,
                                                        const s_bind_request& r,
                                                        bool broadcast)
 {
     if (k.is_bound) {
-        ++d_stats.invalid_primitives; // one connection, one SAP
+        ++d_stats.invalid_primitives; // a connection can bind only one SAP
         return bind_reject_reason::invalid_sap;
     }
     const auto m = r.service.mode;
     if (m == transmission_mode::default_ || m > transmission_mode::non_arq_with_errors) {
-        // No reason fits a service type that does not exist; this one says nothing wrong.
+        // No reason fits an unknown service type; this one is at least not false.
         return bind_reject_reason::not_enough_resources;
     }
     if (broadcast && m == transmission_mode::arq) {
         return bind_reject_reason::no_arq_in_broadcast;
     }
     if (sis_client* holder = at(r.sap)) {
-        // Where nothing else is free either, this is the place that a higher rank takes.
+        // If no place is free, a higher rank displaces the holder of this SAP.
         if (!all_places_taken() || holder->who.rank >= r.rank) {
             return bind_reject_reason::sap_in_use;
         }
@@ -217,9 +217,9 @@ void sis_clients::send_keep_alive(station_time now, sis_client& k)
 
 void sis_clients::on_keep_alive(station_time now, sis_client& k)
 {
-    // An answer to ours must not be answered again. A client that answers every one, as the
-    // standard literally says, must not be answered without end either: A.2.1.17 allows one in
-    // 120 s to the same destination, and "within 10 seconds" or none.
+    // Never answer an answer to our own S_KEEP_ALIVE. A client that answers every one, as
+    // the standard literally says, must not be answered without end either: A.2.1.17
+    // allows one in 120 s to the same destination, and "within 10 seconds" or none.
     if (!k.keep_alive_asked &&
         (!k.keep_alive_sent ||
          now >= *k.keep_alive_sent + from_seconds(least_keep_alive_s))) {

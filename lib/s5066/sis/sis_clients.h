@@ -16,30 +16,33 @@
 
 namespace gr::hf::s5066 {
 
-//! A client of the Subnetwork Interface Sublayer, whether it holds a SAP or not.
+//! A client of the Subnetwork Interface Sublayer, bound to a SAP or not.
 struct sis_client {
     hard_link_user::bound who;
     bool is_bound = false;
-    delivery_mode service; //!< what it bound for
+    delivery_mode service; //!< service type of its bind
     bool flow_on = true;
-    bool told_off = false; //!< by S_SUBNET_AVAILABILITY, because of a hard link
+    //! S_SUBNET_AVAILABILITY "off" was sent, because of a hard link.
+    bool told_off = false;
 
-    unsigned invalid = 0; //!< primitives
+    unsigned invalid = 0; //!< invalid primitives received
     station_time keep_alive_at{};
     bool keep_alive_asked = false;
-    std::optional<station_time> keep_alive_sent; //!< last, asking or answering
-    std::set<const outgoing*> expedited;         //!< not yet delivered or failed
-    double expedited_credit = 0;                 //!< of requests, refilled with time
+    //! Last one sent, as a query or an answer.
+    std::optional<station_time> keep_alive_sent;
+    std::set<const outgoing*> expedited; //!< requests not yet delivered or failed
+    //! Requests still allowed, refilled with time.
+    double expedited_credit = 0;
     station_time expedited_at{};
 };
 
-/*! \brief Clients of one node (A.2.1): who holds which SAP, whose place a higher rank takes,
- *         whether they are alive, and the primitives that go out to them.
+/*! \brief Clients of one node (A.2.1): their SAPs and ranks, their keep-alives, and the
+ *         primitives queued for them.
  */
 class sis_clients
 {
 public:
-    //! \param unbound called when a client has lost its SAP, whatever the reason
+    //! \param unbound called when a client has lost its SAP for any reason
     sis_clients(const node_config& config,
                 node_stats& stats,
                 std::function<void(station_time, client_id)> unbound)
@@ -47,45 +50,47 @@ public:
     {
     }
 
-    //! The client with this number, a new one if need be.
+    //! The client with this number, created if needed.
     sis_client& arrive(client_id c);
-    //! Forgets one that holds no SAP if there are too many: it may bind again at any time.
+    //! Removes one unbound client if there are too many; it may bind again at any time.
     void forget_one();
-    //! Its connection has ended; what was to go to it is dropped.
+    //! The client's connection has ended; primitives queued for it are dropped.
     void gone(station_time now, client_id c);
-    //! Null if there is none with this number.
+    //! Null if no client has this number.
     sis_client* find(client_id c);
-    //! Null if nobody holds this SAP.
+    //! Null if no client holds this SAP.
     sis_client* at(uint8_t sap);
     const sis_client* at(uint8_t sap) const
     {
         return const_cast<sis_clients*>(this)->at(sap);
     }
-    //! Client numbers by SAP, of those that hold one.
+    //! Client numbers by SAP, of bound clients.
     const std::map<uint8_t, client_id>& saps() const { return d_saps; }
 
-    /*! \brief Queues a primitive for a client; what nobody polls is dropped in the end.
+    /*! \brief Queues a primitive for a client; primitives beyond 8 MiB not polled are
+     *         dropped.
      *  \param numbering see sis_output
      */
     void send(client_id c, const s_primitive& p, uint64_t numbering = 0);
-    //! The next of them.
+    //! The next queued primitive.
     std::optional<sis_output> poll();
 
-    /*! \brief S_BIND_REQUEST of a client (A.2.1.1), answered.
-     *  \param broadcast a broadcast session, in which nobody can bind for ARQ
-     *  \return whether it holds the SAP
+    /*! \brief Handles and answers S_BIND_REQUEST of a client (A.2.1.1).
+     *  \param broadcast in a broadcast session, where no client can bind for ARQ
+     *  \return true if the client holds the SAP
      */
     bool bind(station_time now, sis_client& k, const s_bind_request& r, bool broadcast);
-    //! Takes its SAP away; \p why is told to it if there is a reason.
+    //! Takes its SAP away; sends S_UNBIND_INDICATION if \p why is set.
     void unbind(station_time now, sis_client& k, std::optional<unbind_reason> why);
-    //! A primitive that it must not send; too many end its binding.
+    //! The client sent an invalid primitive; too many end its binding.
     void invalid(station_time now, sis_client& k);
-    //! Ends the binding of all that hold a SAP for ARQ.
+    //! Unbinds all clients that are bound for ARQ.
     void unbind_arq(station_time now, unbind_reason why);
-    //! One more expedited request is more than a client may make (A.2.1.6).
+    //! Counts one more expedited request; true if it exceeds the limits of a client
+    //! (A.2.1.6).
     bool too_many_expedited(station_time now, sis_client& k) const;
 
-    //! S_KEEP_ALIVE of a client.
+    //! Handles S_KEEP_ALIVE of a client.
     void on_keep_alive(station_time now, sis_client& k);
     void on_time(station_time now);
     std::optional<due> next_due() const;

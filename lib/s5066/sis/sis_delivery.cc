@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// U_PDUs of clients become S_PDUs, wait, and are confirmed or rejected (A.3.2).
+// Turns U_PDUs of clients into S_PDUs, holds them, confirms or rejects them (A.3.2).
 #include "s5066/sis/sis_delivery.h"
 
 #include "s5066/sis/time_to_die.h"
@@ -12,9 +12,9 @@ namespace gr::hf::s5066 {
 namespace {
 
 constexpr size_t max_confirms = 4096;
-// Octets accepted after S_DATA_FLOW_OFF: what was on its way when the client was told.
+// Octets accepted after S_DATA_FLOW_OFF: requests that were already on their way.
 constexpr size_t overrun_octets = 256u << 10;
-// TTL field 648000
+// TTL field 648000, in units of 2 s
 constexpr double longest_ttl_s = 1296000;
 
 } // namespace
@@ -49,7 +49,7 @@ void sis_delivery::reject(client_id c,
             r.expedited, uint8_t(why), r.dst_sap, r.dst, fragment(r.u_pdu, 0) });
 }
 
-// One that no confirmation is waited for.
+// An ID with no pending confirmation.
 uint32_t sis_delivery::new_id()
 {
     const auto taken = [this](const confirm& f) { return f.o->id == d_next_id; };
@@ -66,7 +66,7 @@ std::optional<unidata_reject_reason> sis_delivery::refusal(const s_unidata_reque
     if (r.u_pdu.size() > d_config.mtu) {
         return unidata_reject_reason::larger_than_mtu;
     }
-    // Groups cannot acknowledge, and nobody can in a broadcast session.
+    // Groups cannot acknowledge, and no node can in a broadcast session.
     const bool unheard =
         mode.mode == transmission_mode::arq && (r.dst.is_group() || broadcast);
     return mode.mode > transmission_mode::non_arq_with_errors || unheard
@@ -112,7 +112,7 @@ void sis_delivery::request(station_time now,
     update_flow();
 }
 
-// Its C_PDU; takes the octets of the U_PDU.
+// Builds the C_PDU; moves the octets of the U_PDU out of \p r.
 outgoing_ptr sis_delivery::make(station_time now,
                                 const sis_client& k,
                                 const delivery_mode& mode,
@@ -209,7 +209,7 @@ void sis_delivery::confirm_to_client(const outgoing& o)
     }
 }
 
-// It does not count as waiting any more.
+// Removes it from the unconfirmed requests of its client.
 void sis_delivery::settle(const outgoing& o)
 {
     if (!o.client || !o.expedited) {
@@ -236,12 +236,12 @@ bool sis_delivery::on_failed(const outgoing& o, unidata_reject_reason why)
 {
     settle(o);
     if (o.confirmed) {
-        return true; // only its acknowledgement is lost; the client knows better
+        return true; // only the acknowledgement is lost; the client has its confirmation
     }
     d_stats.u_pdus_rejected += o.client ? 1 : 0;
     d_confirms.remove_if([&o](const confirm& f) { return f.o.get() == &o; });
     if (!o.client || d_clients.find(*o.client) == nullptr) {
-        return true; // nobody waits to hear of it
+        return true; // no client to notify
     }
     if (!o.arq() || o.mode.confirmation == delivery_confirmation::none) {
         return false;
@@ -308,7 +308,8 @@ void sis_delivery::add_waiting(queue_states& all) const
 
 void sis_delivery::set_water_marks(size_t high)
 {
-    // The lower mark still holds one longest transmission, so that the air never runs dry.
+    // The lower mark still holds one longest transmission, so that the transmitter never
+    // runs dry.
     d_high = high;
     d_low = high - high / 6;
     update_flow();
@@ -338,7 +339,8 @@ backlog sis_delivery::waiting() const
     return all += d_held_backlog;
 }
 
-// Beyond the mark by so many octets, and the SAP beyond its equal share of it as well.
+// True if the total is \p more octets beyond the mark, and this SAP as much beyond its
+// equal share.
 bool sis_delivery::too_much(const backlog& all,
                             uint8_t sap,
                             size_t mark,
@@ -362,7 +364,7 @@ void sis_delivery::on_time(station_time now)
     expire_held(now);
     for (auto it = d_confirms.begin(); it != d_confirms.end();) {
         const outgoing_ptr o = it->o;
-        ++it; // on_failed() takes it out
+        ++it; // advance first: on_failed() erases the element
         if (const auto t = std::prev(it)->deadline; o && t && now >= *t) {
             on_failed(*o, unidata_reject_reason::not_responding);
         }

@@ -14,13 +14,13 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief U_PDUs of one node (A.3.2): requests of clients on their way down, indications on
- *         their way up, who is told what became of them, and who is stopped for sending too much.
+/*! \brief U_PDUs of one node (A.3.2): requests of clients on their way down, indications
+ *         on their way up, reports of their delivery, and flow control.
  */
 class sis_delivery
 {
 public:
-    //! All four must outlive it.
+    //! All arguments must outlive this.
     sis_delivery(const node_config& config,
                  node_stats& stats,
                  sis_lower& lower,
@@ -28,50 +28,52 @@ public:
                  sis_clients& clients);
 
     // Clients
-    //! S_UNIDATA_REQUEST of \p k; \p broadcast: in a broadcast session.
+    //! S_UNIDATA_REQUEST of \p k; \p broadcast: during a broadcast session.
     void request(station_time now, sis_client& k, s_unidata_request r, bool broadcast);
-    //! A client takes back U_PDUs of which nothing was sent.
+    //! A client withdraws U_PDUs with nothing sent yet.
     void withdraw(station_time now, client_id c, const withdrawal& w);
-    //! Nobody waits for its confirmations any more.
+    //! The client is gone; confirmations for it are no longer awaited.
     void client_gone(client_id c);
 
     // Below
     //! A DATA S_PDU with \p header octets before its U_PDU.
     void
     on_data(station_time now, const s_pdu_origin& from, const s_pdu& s, size_t header);
-    //! One of S_PDU types 1 and 2, or that of S5066-EP9: what became of a U_PDU.
+    //! Handles S_PDU types 1 and 2, or that of S5066-EP9: the fate of a U_PDU.
     void on_delivery_report(const s_pdu_origin& from, const s_pdu& s);
     //! See sis_upper.
     void on_delivered(station_time now, const outgoing& o);
     //! See sis_upper.
     bool on_failed(const outgoing& o, unidata_reject_reason why);
 
-    //! What hard_links::allows() says has changed: all that was not begun is asked about anew.
+    //! The result of hard_links::allows() has changed: checks all C_PDUs not started
+    //! again.
     void rules_changed(station_time now);
     //! C_PDU octets that wait for the end of a hard link.
     size_t held_octets() const { return d_held_backlog.total(); }
-    //! Adds these C_PDUs.
+    //! Adds the C_PDUs held back.
     void add_waiting(queue_states& all) const;
 
-    /*! \brief High water mark in octets of C_PDUs not yet sent, of all clients.
-     *  \details Beyond it a client is stopped (S_DATA_FLOW_OFF) that has its equal share of
-     *  the mark or more waiting. So a client is never stopped by what others have sent, and one
-     *  alone can use all of it.
+    /*! \brief High water mark in octets of unsent C_PDUs of all clients.
+     *  \details Beyond it, clients whose own backlog reaches their equal share of the
+     *         mark are stopped (S_DATA_FLOW_OFF). So no client is stopped for what others
+     *         have sent, and one alone can use the whole mark.
      */
     void set_water_marks(size_t high);
-    //! Stops clients and lets them go on, as their queues say.
+    //! Stops or resumes clients by the state of their queues.
     void update_flow();
-    //! No bound client is stopped.
+    //! True if no bound client is stopped.
     bool flow_on() const;
 
     void on_time(station_time now);
     std::optional<due> next_due() const;
 
 private:
-    // A client confirmation that is waited for.
+    // A pending client confirmation.
     struct confirm {
         outgoing_ptr o;
-        std::optional<station_time> deadline; // set when the far node has acknowledged it
+        // Set when the remote node has acknowledged it.
+        std::optional<station_time> deadline;
     };
 
     std::optional<unidata_reject_reason>
@@ -90,7 +92,7 @@ private:
     bool indicate(const s_pdu_origin& from, const s_pdu& s, size_t header);
     void answer(station_time now, const s_pdu_origin& from, const s_pdu& s, bool ok);
     std::vector<uint8_t> fragment(const std::vector<uint8_t>& u_pdu, size_t from) const;
-    int64_t utc(station_time t) const; // the time must be known
+    int64_t utc(station_time t) const; // requires a known time
     backlog waiting() const;
     bool too_much(const backlog& all, uint8_t sap, size_t mark, size_t more) const;
 
@@ -101,7 +103,7 @@ private:
     sis_clients& d_clients;
     std::list<confirm> d_confirms;
     uint32_t d_next_id; // of S_PDUs with an ID
-    // C_PDUs that a hard link does not let through.
+    // C_PDUs held back by a hard link.
     std::deque<outgoing_ptr> d_held;
     backlog d_held_backlog;
     size_t d_high = 65536;

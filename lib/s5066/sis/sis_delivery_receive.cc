@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// S_PDUs that arrive: U_PDUs for clients, and reports of what the far node has delivered.
+// Handles received S_PDUs: U_PDUs for clients, and delivery reports from the remote node.
 #include "s5066/sis/sis_delivery.h"
 
 #include "s5066/sis/time_to_die.h"
@@ -46,7 +46,8 @@ bool sis_delivery::indicate(const s_pdu_origin& from, const s_pdu& s, size_t hea
             return false;
         }
         i.mode = transmission_mode::non_arq_with_errors;
-        // Parts are counted from the begin of the U_PDU; a damaged header cannot be helped.
+        // Offsets count from the start of the U_PDU. Damage in the header cannot be
+        // reported.
         const size_t skip = header + 1;
         const auto shift = [skip](const auto& list, auto& to) {
             for (const auto& [offset, length] : list) {

@@ -47,7 +47,7 @@ void sis_server::take(station_time now, sis_client& k, const uint8_t* p, size_t 
 {
     const client_id c = k.who.client;
     auto v = decode_primitive(p, n);
-    // All others are for a client that is bound.
+    // All other primitives require a bound client.
     const bool any_time = v && (std::holds_alternative<s_bind_request>(*v) ||
                                 std::holds_alternative<s_unbind_request>(*v) ||
                                 std::holds_alternative<s_keep_alive>(*v));
@@ -70,7 +70,7 @@ void sis_server::take(station_time now, sis_client& k, const uint8_t* p, size_t 
             },
             [&](const s_hard_link_establish& r) { on_establish(now, k, r.link); },
             [&](const s_hard_link_terminate& r) {
-                // Not against the client: its hard link may have ended meanwhile.
+                // Not counted against the client: its hard link may have ended meanwhile.
                 d_stats.invalid_primitives +=
                     d_hard_links.terminate(now, c, r.remote) ? 0 : 1;
             },
@@ -80,7 +80,8 @@ void sis_server::take(station_time now, sis_client& k, const uint8_t* p, size_t 
             [&](const s_hard_link_reject& r) {
                 needs(d_hard_links.reject(now, c, r.link, r.reason));
             },
-            // The content is not defined; only rank 15 may change the configuration.
+            // The standard does not define the content; only rank 15 may change the
+            // configuration.
             [&](const s_management_msg_request& r) {
                 if (const auto w = decode_withdrawal(r)) {
                     d_delivery.withdraw(now, c, *w);
@@ -105,7 +106,7 @@ void sis_server::on_bind(station_time now, sis_client& k, const s_bind_request& 
     if (!d_clients.bind(now, k, r, d_broadcast)) {
         return;
     }
-    d_delivery.update_flow(); // of what a client before it on this SAP has sent
+    d_delivery.update_flow(); // a former client on this SAP may have left a backlog
     if (d_emcon) {
         d_clients.send(k.who.client,
                        availability(node_status::receive_only, because_emcon));

@@ -10,15 +10,16 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Subnetwork Interface Sublayer of one node (Annex A): takes primitives and S_PDUs apart
- *         for the clients, their U_PDUs and hard links, and knows the session.
+/*! \brief Subnetwork Interface Sublayer of one node (Annex A). Dispatches primitives and
+ *         S_PDUs to its parts: clients, U_PDUs, hard links. Holds the state of the
+ *         session.
  */
 class sis_server : public sis_upper, private hard_link_user
 {
 public:
     sis_server(const node_config& config, node_stats& stats, sis_lower& lower);
 
-    //! One S_primitive of a client.
+    //! Handles one S_primitive of a client.
     void sis_in(station_time now, client_id c, const uint8_t* p, size_t n);
     //! The connection of a client has ended.
     void client_gone(station_time now, client_id c);
@@ -60,7 +61,7 @@ public:
     {
         return static_cast<unsigned>(d_clients.saps().size());
     }
-    //! U_PDUs on their way, and who is stopped.
+    //! U_PDUs under way, and flow control.
     sis_delivery& delivery() { return d_delivery; }
     const sis_delivery& delivery() const { return d_delivery; }
 

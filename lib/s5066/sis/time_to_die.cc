@@ -10,10 +10,10 @@ constexpr int64_t day_s = 86400;
 
 bool leap(int64_t year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
 
-// 1 to 366, for days since 1970-01-01
+// Day of the year, 1 to 366, from days since 1970-01-01.
 int64_t day_of_year(int64_t day)
 {
-    // Days of the years before: 365 each and one for every leap year.
+    // Days before a year: 365 per year, plus one per leap year.
     int64_t year = 1970 + day / 366;
     const auto begin = [](int64_t y) {
         const int64_t before = y - 1;

@@ -6,11 +6,11 @@
 
 namespace gr::hf::s5066 {
 
-//! The shortened form (A.3.1.1) of a time in seconds since 1970.
+//! Shortened form (A.3.1.1) of a time in seconds since 1970.
 time_to_die time_to_die_at(int64_t utc);
 
-/*! \brief Whether \p t has passed at \p utc, seconds since 1970.
- *  \details The day is known modulo 16 only: the one within eight days of now is meant.
+/*! \brief True if \p t has passed at \p utc, in seconds since 1970.
+ *  \details Only the day modulo 16 is known; the one within eight days of now is meant.
  */
 bool is_over(const time_to_die& t, int64_t utc);
 

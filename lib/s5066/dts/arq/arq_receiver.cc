@@ -25,7 +25,7 @@ void arq_receiver::reset(uint16_t lwe)
 uint32_t arq_receiver::digest(const arq_header& h, const std::vector<uint8_t>& segment)
 {
     if (h.drop || segment.empty()) {
-        return 0; // dropped, or only a question
+        return 0; // dropped, or an empty request for an ACK
     }
     const uint32_t crc = crc32(segment.data(), segment.size());
     return (crc ^ (h.start ? 1u : 0u) ^ (h.end ? 2u : 0u)) | 4u;
@@ -192,7 +192,8 @@ void arq_receiver::deliver_early(size_t at, std::vector<std::vector<uint8_t>>& d
 unsigned arq_receiver::missing() const
 {
     const unsigned ahead = d_space.ahead(d_uwe, d_lwe);
-    return ahead >= d_space.half() ? 0 : ahead; // RX UWE is behind: nothing is missing
+    // RX UWE is before RX LWE: nothing is missing.
+    return ahead >= d_space.half() ? 0 : ahead;
 }
 
 std::vector<uint8_t> arq_receiver::selective(unsigned from, size_t octets) const
@@ -210,7 +211,7 @@ std::vector<uint8_t> arq_receiver::selective(unsigned from, size_t octets) const
         }
     }
     while (!bits.empty() && bits.back() == 0) {
-        bits.pop_back(); // only where they are cut off before RX UWE
+        bits.pop_back(); // trailing zeros: the bitmap ends before RX UWE
     }
     return bits;
 }

@@ -19,12 +19,13 @@ public:
     //! \param large frame sequence numbers modulo 65536
     explicit arq_receiver(bool large = false) : d_space(large) { reset(); }
 
-    //! Empties the window: RX LWE = \p lwe, incomplete C_PDUs are dropped.
+    //! Empties the window: RX LWE = \p lwe; incomplete C_PDUs are dropped.
     void reset(uint16_t lwe = 0);
-    /*! \brief A good segment that cannot be of the same numbering as those before it: another
-     *         content came under its number.
-     *  \details A peer that started anew counts from 0 again and sends data together with its
-     *  link request. If the request is lost, this tells its data from those of the link before.
+    /*! \brief True if the same number was received before with other content. The segment
+     *         then belongs to another numbering.
+     *  \details A peer that restarted counts from 0 again and sends data together with
+     *         its link request. If the request is lost, this tells its data from those of
+     *         the previous link.
      */
     bool contradicts(const arq_header& h, const std::vector<uint8_t>& segment) const;
     //! Synchronisation tests 1 to 3.
@@ -32,39 +33,40 @@ public:
     /*! \brief Takes a segment that is in sync.
      *  \param h its header
      *  \param segment its octets
-     *  \param ok false: segment CRC wrong; such a segment counts only with the DROP flag
-     *  \param delivered C_PDUs that can be given to the layer above are appended
-     *  \return false for a duplicate or a damaged one
+     *  \param ok false: wrong segment CRC; such a segment counts only with the DROP flag
+     *  \param delivered C_PDUs ready for the layer above are appended
+     *  \return false for a duplicate or a damaged segment
      */
     bool take(const arq_header& h,
               const std::vector<uint8_t>& segment,
               bool ok,
               std::vector<std::vector<uint8_t>>& delivered);
-    /*! \brief A damaged copy of a segment that is in sync.
+    /*! \brief Takes a damaged copy of a segment that is in sync.
      *  \param octets the segment and its CRC as received
-     *  \return the good segment, if it follows from this and an earlier damaged copy
+     *  \return the good segment, if this and an earlier damaged copy suffice for it
      */
     std::optional<std::vector<uint8_t>> repair(const arq_header& h,
                                                const std::vector<uint8_t>& octets);
-    //! What to send back, as of now; with large windows perhaps not up to RX UWE.
+    //! Present acknowledgement; with large windows it may not reach RX UWE.
     ack_header ack() const;
-    /*! \brief All of it: one header, and with large windows as many continuations as it takes,
-     *         for ACK-ONLY D_PDUs. Each can be understood without the others.
+    /*! \brief The whole acknowledgement for ACK-ONLY D_PDUs: one header and, with large
+     *         windows, the continuations needed. Each is valid without the others.
      */
     std::vector<ack_header> acks() const;
     uint16_t lwe() const { return d_lwe; }
-    //! Something is missing, or a C_PDU is not complete.
+    //! True if a number is missing or a C_PDU is incomplete.
     bool incomplete() const { return d_inside || missing() > 0; }
-    //! Anything was received since reset().
+    //! True if anything was received since reset().
     bool advanced() const { return d_advanced; }
 
-    /*! \brief Most segment octets kept beyond RX LWE with large windows. What comes when they are
-     *         used up is not taken, except at RX LWE, and so not acknowledged.
+    /*! \brief Most segment octets kept beyond RX LWE with large windows. When they are
+     *         used up, only the segment at RX LWE is accepted and acknowledged.
      */
     static constexpr size_t max_held_octets = size_t{ 1 } << 23;
 
 private:
-    // Octets of selective acknowledgements: type 10 and its continuations; what fits type 11, too.
+    // Longest bitmaps, octets: types 1 and 2 (small), 10 and 11 (large), type 10 alone,
+    // its continuations.
     static constexpr size_t max_selective_small = 16, max_selective_large = 19;
     static constexpr size_t max_selective_alone = 23, max_continuation = 20;
 
@@ -79,10 +81,10 @@ private:
         std::vector<uint8_t> segment;
         std::vector<uint8_t> damaged; // last damaged copy, with its CRC
     };
-    // Numbers below RX LWE whose content is remembered.
+    // Numbers before RX LWE whose digest is kept.
     static constexpr size_t max_past = 1024;
     static uint32_t digest(const arq_header& h, const std::vector<uint8_t>& segment);
-    // Longest C_PDU that is put together; longer ones are dropped.
+    // Longest C_PDU to reassemble; longer ones are dropped.
     static constexpr size_t max_c_pdu = 128 * max_segment;
 
     void move_lwe(std::vector<std::vector<uint8_t>>& delivered);
@@ -90,7 +92,7 @@ private:
 
     bool have(size_t at) const { return at < d_slots.size() && d_slots[at].have; }
     bool room_for(size_t at, size_t octets) const;
-    // Numbers between RX LWE and RX UWE.
+    // Length of the range from RX LWE to RX UWE.
     unsigned missing() const;
     std::vector<uint8_t> selective(unsigned from, size_t octets) const;
 
@@ -98,13 +100,13 @@ private:
     std::deque<slot> d_slots; // d_slots[0] is RX LWE
     std::deque<uint32_t>
         d_past;        // digests, d_past[0] is RX LWE - 1; 0: nothing to compare
-    size_t d_held = 0; // octets in them
+    size_t d_held = 0; // octets in d_slots
     uint16_t d_lwe = 0;
     uint16_t d_uwe = 0;
     bool d_advanced = false;
-    std::vector<uint8_t> d_partial; // C_PDU that RX LWE is inside of
+    std::vector<uint8_t> d_partial; // C_PDU being reassembled at RX LWE
     bool d_inside = false;
-    bool d_discard = false; // dropped or already delivered
+    bool d_discard = false; // this C_PDU is dropped or already delivered
 };
 
 } // namespace gr::hf::s5066

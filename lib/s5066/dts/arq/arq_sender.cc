@@ -7,11 +7,11 @@
 namespace gr::hf::s5066 {
 
 namespace {
-// Copies of one segment in room that would stay empty.
+// Copies of one segment in otherwise empty room.
 constexpr unsigned max_copies = 3;
-// Of a data D_PDU with the longest addresses.
+// Octets of a data D_PDU besides its segment, with the longest addresses.
 constexpr size_t header_octets = 22;
-// Shortest segment that is cut to fill room.
+// Shortest segment cut to fill room.
 constexpr size_t least_part = 64;
 } // namespace
 
@@ -69,7 +69,7 @@ void arq_sender::begin_transmission()
     d_due_at = 0;
     d_sent_in_tx = 0;
     d_octets_in_tx = 0;
-    // One that an earlier transmission had no room for was to be cut for that one.
+    // A C_PDU with no room in an earlier transmission has the segment length of that one.
     if (d_current && d_current->cut == 0)
         d_current->segment = segment_for(d_current->c_pdu.size());
 }
@@ -82,7 +82,7 @@ size_t arq_sender::pending_octets(size_t overhead, size_t limit, bool with_new) 
     }
     size_t left = with_new && window_open() ? d_window_limit - d_frames.size() : 0;
     size_t octets_left = with_new && window_open() ? d_window_octets - d_in_window : 0;
-    // Counts the segments of one C_PDU; false when no more fit.
+    // Counts the segments of one C_PDU; false if no more fit.
     const auto add = [&](size_t octets, size_t segment) {
         do {
             const size_t n = std::min(octets, segment);
@@ -209,7 +209,7 @@ arq_sender::next(size_t room, size_t overhead, bool with_new)
     }
     size_t octets = next_new_size();
     if (octets + overhead > room) {
-        // Behind what the room takes there must remain something worth a D_PDU.
+        // The rest after this part must be worth a D_PDU of its own.
         const size_t part = room - overhead;
         if (!d_variable || part < least_part || octets - part < least_part) {
             return std::nullopt;
@@ -287,9 +287,9 @@ unsigned arq_sender::acknowledge(const ack_header& a, std::vector<outgoing_ptr>&
             mark_acked(d_frames[k], done, n);
         }
     }
-    // Numbers may be used again only from the front: the window is counted from TX LWE.
-    // What is delivered in order is not delivered before: only then it counts as done, since
-    // the peer loses it if it restarts or resets its window.
+    // Numbers become free only at the front: the window is counted from TX LWE. Data
+    // delivered in order reach the client only then, so they count as done only then.
+    // Until then the peer loses them if it restarts or resets its window.
     while (!d_frames.empty() && d_frames.front().acked) {
         if (d_frames.front().o->mode.order == delivery_order::in_order) {
             settle(d_frames.front(), done);

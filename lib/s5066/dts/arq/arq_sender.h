@@ -24,8 +24,8 @@ public:
         : d_window_limit(window), d_space(large)
     {
     }
-    /*! \brief Most octets of segments from TX LWE to TX UWE, so that both ends are bounded in
-     *         memory, too, with large windows.
+    /*! \brief Most segment octets from TX LWE to TX UWE. Bounds the memory of both ends
+     *         with large windows.
      */
     void set_window_octets(size_t octets) { d_window_octets = octets; }
 
@@ -40,20 +40,20 @@ public:
     //! Segments of the last transmission.
     struct tally {
         unsigned sent = 0;
-        unsigned lost = 0; //!< of these, not acknowledged
-        unsigned runs = 0; //!< of adjacent lost ones
-        size_t octets = 0; //!< of those sent, each counted once, with their D_PDU headers
+        unsigned lost = 0; //!< of those sent, not acknowledged
+        unsigned runs = 0; //!< groups of adjacent lost segments
+        size_t octets = 0; //!< of those sent, each counted once, with D_PDU headers
     };
 
     void submit(outgoing_ptr o);
-    //! Nothing queued and nothing in flight.
+    //! Nothing is queued or in flight.
     bool idle() const { return d_frames.empty() && !has_new(); }
-    //! A segment that was never sent could be sent.
+    //! A new segment could be sent.
     bool can_send_new() const { return has_new() && window_open(); }
     unsigned unacknowledged() const { return d_unacknowledged; }
-    //! C_PDU octets that were never sent.
+    //! C_PDU octets not sent yet.
     const backlog& unsent() const { return d_unsent; }
-    //! Adds the C_PDUs that have not been sent whole.
+    //! Adds the C_PDUs that are not completely sent.
     void add_waiting(queue_states& all) const
     {
         if (d_current) {
@@ -62,66 +62,68 @@ public:
         d_queue.add_waiting(all);
     }
     uint16_t lwe() const { return d_lwe; }
-    //! The number before it: acknowledged, or never used.
+    //! The number before TX LWE: acknowledged, or never used.
     uint16_t before_lwe() const { return d_space.add(d_lwe, -1); }
     //! Most D_PDUs without ACK.
     unsigned window() const { return d_window_limit; }
-    //! Another window and other numbers; everything starts again.
+    //! Sets the window and the size of its numbers; all C_PDUs start again.
     void set_window(unsigned window, bool large);
-    //! Something less urgent than \p priority is queued or not acknowledged.
+    //! True if a C_PDU less urgent than \p priority is queued or not acknowledged.
     bool holds_below(uint8_t priority) const;
-    //! Priority of what would be sent next as new.
+    //! Priority of the next new segment.
     uint8_t next_priority() const;
-    //! The higher of that and the priority of the oldest segment without ACK.
+    //! The higher of next_priority() and the priority of the oldest segment without ACK.
     uint8_t urgency() const;
 
-    /*! \brief Length of the segments of the next C_PDUs.
+    /*! \brief Sets the segment length for the next C_PDUs.
      *  \param octets 1 to 1023
-     *  \param equal_parts true: a C_PDU is cut into the same number of pieces, but equal ones
+     *  \param equal_parts true: the same number of pieces, all of equal length
      */
     void set_segment(size_t octets, bool equal_parts);
 
-    //! New segments may be shorter to fill the room at the end of a transmission (EP11).
+    //! Allows shorter new segments that fill the room at the end of a transmission
+    //! (EP11).
     void set_variable(bool on) { d_variable = on; }
 
-    //! From here on next() repeats everything that is not acknowledged, once.
+    //! From here on next() repeats each unacknowledged segment once.
     void begin_transmission();
-    /*! \brief Octets of D_PDUs that next() would give, as many as fit into \p limit.
+    /*! \brief Octets of the D_PDUs that next() would return, as many as fit into \p
+     *         limit.
      *  \param overhead octets of a D_PDU besides its segment
      *  \param with_new false: only repeats
      */
     size_t pending_octets(size_t overhead, size_t limit, bool with_new) const;
-    //! Octets of the first segment that next() would give.
+    //! D_PDU octets of the first segment that next() would return.
     size_t first_octets(size_t overhead) const;
-    /*! \brief The next segment whose D_PDU has at most \p room octets: repeats, oldest first,
-     *         then new ones.
+    /*! \brief The next segment whose D_PDU has at most \p room octets: repeats first,
+     *         oldest first, then new ones.
      */
     std::optional<out> next(size_t room, size_t overhead, bool with_new);
-    /*! \brief Another copy of an unacknowledged segment, for room that would stay empty:
-     *         first of those that were lost before.
+    /*! \brief Another copy of an unacknowledged segment, for otherwise empty room.
+     *         Segments lost before go first.
      */
     std::optional<out> copy(size_t room, size_t overhead);
 
     //! Synchronisation tests 4 and 5.
     bool in_sync(const ack_header& a) const;
-    //! Takes an ACK that is in sync; C_PDUs that became complete are appended to \p done.
+    //! Applies an ACK that is in sync; appends completed C_PDUs to \p done.
     unsigned acknowledge(const ack_header& a, std::vector<outgoing_ptr>& done);
     tally last_transmission() const;
     //! Octets of the longest segment that is not acknowledged.
     size_t longest_in_flight() const;
 
-    //! C_PDUs whose time ran out: removed, or the rest will go out with the DROP flag.
+    //! C_PDUs past their TTL: removed, or the rest is sent with the DROP flag.
     void expire(station_time now, std::vector<outgoing_ptr>& expired);
-    /*! \brief Empties the window; numbers go on at \p lwe. C_PDUs that were not acknowledged
-     *         whole start again from their first octet.
-     *  \details The standard lets a full reset discard them; starting again loses nothing
-     *  (our choice). Same for windows moved by RESET RX WIN CMND, because their receiver
-     *  drops incomplete C_PDUs.
+    /*! \brief Empties the window and continues the numbers at \p lwe. C_PDUs not
+     *         completely acknowledged start again from their first octet.
+     *  \details In a full reset the standard allows discarding them. Starting again loses
+     *         nothing (our choice). The same holds for windows moved by RESET RX WIN
+     *         CMND, because their receiver drops incomplete C_PDUs.
      */
     void rewind(uint16_t lwe);
-    //! Takes out the C_PDUs that are not begun; the window stays as it is.
+    //! Removes and returns the C_PDUs not started; the window stays as it is.
     std::vector<outgoing_ptr> take_queued();
-    //! Takes everything out: queue and window are empty afterwards.
+    //! Removes and returns all C_PDUs: queue and window are empty afterwards.
     std::vector<outgoing_ptr> take_all();
 
 private:
@@ -158,9 +160,9 @@ private:
     bool d_variable = false;
     uint16_t d_lwe = 0;
     std::deque<frame> d_frames; // d_frames[0] is TX LWE
-    size_t d_in_window = 0;     // octets in them
+    size_t d_in_window = 0;     // segment octets in d_frames
     unsigned d_unacknowledged = 0;
-    size_t d_due_at = 0; // no frame before it is due
+    size_t d_due_at = 0; // no frame before this one is due
     c_pdu_queue d_queue;
     outgoing_ptr d_current; // being cut
     backlog d_unsent;

@@ -11,28 +11,30 @@
 
 namespace gr::hf::s5066 {
 
-//! C_PDUs to one peer of which nothing was sent: by priority, the clients of one taking turns.
+//! C_PDUs for one peer with nothing sent, by priority. Within a priority clients take
+//! turns.
 class c_pdu_queue
 {
 public:
     void push(outgoing_ptr o);
-    //! Ahead of all others of its priority: it has had its turn before.
+    //! Puts \p o ahead of all others of its priority: it has had its turn before.
     void push_front(outgoing_ptr o);
     bool empty() const { return d_count == 0; }
-    //! The one that goes next; null: there is none.
+    //! The next C_PDU; null if empty.
     const outgoing* front() const;
-    //! Takes it out; null: there is none.
+    //! Removes and returns the next C_PDU; null if empty.
     outgoing_ptr pop();
-    //! There is one less urgent than \p priority.
+    //! True if a C_PDU less urgent than \p priority is queued.
     bool holds_below(uint8_t priority) const;
-    //! Adds all of them.
+    //! Adds all C_PDUs.
     void add_waiting(queue_states& all) const;
-    //! Takes out those whose time is over.
+    //! Removes and returns the C_PDUs past their TTL.
     std::vector<outgoing_ptr> take_late(station_time now);
-    //! Takes out all, in the order in which they would go.
+    //! Removes and returns all, in sending order.
     std::vector<outgoing_ptr> take_all();
 
-    //! Calls \p each with one after another, in the order in which they go, while it says true.
+    //! Calls \p each with one C_PDU after another, in sending order, while it returns
+    //! true.
     template <typename F>
     void while_true(F each) const
     {

@@ -8,7 +8,7 @@ namespace gr::hf::s5066 {
 
 namespace {
 constexpr size_t max_bursts = 8;
-// Octets without difference that end a burst: error events of the modems' decoders are shorter.
+// Equal octets that end a burst. Error events of the modems' decoders are shorter.
 constexpr size_t burst_gap = 3;
 } // namespace
 
@@ -34,7 +34,7 @@ std::optional<std::vector<uint8_t>> combine_copies(const std::vector<uint8_t>& a
         }
         bursts.back().end = i + 1;
     }
-    // The CRC is linear: that of a choice is the sum of those of the bursts taken from b.
+    // The CRC is linear: a choice changes it by the sum of the bursts taken from b.
     std::vector<uint32_t> change;
     std::vector<uint8_t> only(a.size());
     for (const auto& u : bursts) {
@@ -47,7 +47,7 @@ std::optional<std::vector<uint8_t>> combine_copies(const std::vector<uint8_t>& a
         }
     }
     const uint32_t damage = crc32(a.data(), a.size());
-    // Neither all nor nothing: both copies are known to be damaged.
+    // Skip none and all: both copies are known to be damaged.
     for (unsigned choice = 1; choice + 1 < 1u << bursts.size(); ++choice) {
         uint32_t crc = damage;
         for (size_t k = 0; k < bursts.size(); ++k) {

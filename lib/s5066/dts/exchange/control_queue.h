@@ -15,31 +15,31 @@ namespace gr::hf::s5066 {
 class control_queue
 {
 public:
-    //! Most of them.
+    //! Capacity.
     static constexpr size_t most = 8;
 
     bool empty() const { return d_list.empty(); }
     size_t room() const { return most - d_list.size(); }
-    //! One is there that \p is says true of.
+    //! True if predicate \p is holds for one of them.
     template <class predicate>
     bool has(predicate is) const
     {
         return std::any_of(d_list.begin(), d_list.end(), is);
     }
-    //! Adds one; nothing happens if there is no room.
+    //! Adds one; ignored if there is no room.
     void push(d_pdu d)
     {
         if (room() > 0) {
             d_list.push_back(std::move(d));
         }
     }
-    //! Takes out those that \p is says true of.
+    //! Removes those for which predicate \p is holds.
     template <class predicate>
     void drop(predicate is)
     {
         d_list.erase(std::remove_if(d_list.begin(), d_list.end(), is), d_list.end());
     }
-    //! Takes out all.
+    //! Removes and returns all.
     std::vector<d_pdu> take() { return std::exchange(d_list, {}); }
 
 private:

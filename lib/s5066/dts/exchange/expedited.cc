@@ -82,7 +82,7 @@ void expedited_sender::expire(station_time now, std::vector<outgoing_ptr>& expir
         }
     }
     d_queue.erase(std::remove_if(d_queue.begin(), d_queue.end(), late), d_queue.end());
-    // There is no DROP flag: the next identification tells the receiver to forget the rest.
+    // There is no DROP flag: at the next identification the receiver discards the rest.
     const size_t before = expired.size();
     d_arq.expire(now, expired);
     if (expired.size() > before) {
@@ -126,8 +126,8 @@ bool expedited_receiver::take(const expedited_header& h,
                               bool ok,
                               std::vector<std::vector<uint8_t>>& delivered)
 {
-    // The header is good in any case: with the new number begins a new C_PDU, or the ACK would
-    // still be that of the old one.
+    // The header is good even if the segment is not. A new number starts a new C_PDU;
+    // otherwise the ACK would still be that of the old one.
     if (d_id != h.c_pdu_id) {
         reset();
         d_id = h.c_pdu_id;

@@ -54,7 +54,8 @@ management_exchange::in management_exchange::on_received(uint16_t eow,
 
 void management_exchange::withdraw()
 {
-    // What was sent may have been heard: its number must not come again for something else.
+    // The peer may have received the message: its number must not be used for another
+    // one.
     d_id = static_cast<uint8_t>(d_id + (d_tries > 0 ? 1 : 0));
     d_queue.clear();
     d_sent = false;

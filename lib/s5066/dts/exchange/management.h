@@ -10,22 +10,22 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Exchange of MANAGEMENT D_PDUs with one peer (C.3.2.9): one message at a time, each
- *         acknowledged; repeats are acknowledged again but not acted upon.
+/*! \brief Exchange of MANAGEMENT D_PDUs with one peer (C.3.2.9): one message at a time,
+ *         each acknowledged. Repeats are acknowledged again but not acted on.
  */
 class management_exchange
 {
 public:
-    //! New connection: frame identifications from 0, nothing waits.
+    //! New connection: frame identifications from 0, empty queue.
     void reset();
-    //! Queues a message; those beyond a few are not taken.
+    //! Queues a message; ignored if the queue is full.
     void send(management_message m);
     //! A message waits for its acknowledgement, or to be sent.
     bool active() const { return !d_queue.empty(); }
     //! Something should be sent: a message, or the acknowledgement of one.
     bool due() const { return d_ack_due || (active() && !d_sent); }
 
-    //! What the next MANAGEMENT D_PDU says: message, acknowledgement, or both.
+    //! Contents of the next MANAGEMENT D_PDU: message, acknowledgement, or both.
     struct out {
         uint16_t eow = 0;
         management_header header;
@@ -33,21 +33,21 @@ public:
     //! Call only if due().
     out take();
 
-    //! What a received one brings.
+    //! Contents of a received MANAGEMENT D_PDU.
     struct in {
-        std::optional<uint16_t> acked; //!< our message with this EOW was acknowledged
+        std::optional<uint16_t> acked; //!< EOW of our message that it acknowledges
         bool repeated = false;
         std::optional<management_message> message; //!< a new one
     };
     in on_received(uint16_t eow, const management_header& h);
 
-    /*! \brief No answer came: the message goes out again.
-     *  \return transmissions of it so far
+    /*! \brief No answer arrived: the message is sent again.
+     *  \return number of its transmissions
      */
     unsigned on_silence();
-    //! The acknowledgement of the last message goes out again.
+    //! Sends the acknowledgement of the last message again.
     void repeat_ack() { d_ack_due = true; }
-    //! Takes our own messages back.
+    //! Removes our own messages.
     void withdraw();
 
 private:
@@ -55,7 +55,7 @@ private:
 
     std::deque<management_message> d_queue; // the first one is being sent
     uint8_t d_id = 0;                       // of the first one
-    bool d_sent = false;                    // it waits for its acknowledgement
+    bool d_sent = false;                    // sent, waits for its acknowledgement
     unsigned d_tries = 0;
     bool d_ack_due = false;
     std::optional<uint8_t> d_heard_id;

@@ -7,7 +7,7 @@
 namespace gr::hf::s5066 {
 
 namespace {
-// Identifications count modulo 4096: a is earlier than b.
+// True if a is earlier than b; identifications count modulo 4096.
 bool earlier(uint16_t a, uint16_t b) { return a != b && ((b - a) & 0xfff) < 2048; }
 } // namespace
 
@@ -35,8 +35,8 @@ void non_arq_receiver::take(station_time now,
     }
     e.size = h.c_pdu_size;
     e.in_order = h.in_order;
-    // The window may be short or zero at the very end: keep the number for a while anyway, so
-    // that a late copy is not delivered as something new.
+    // The window may be short or zero at the very end. The number is kept for 2 s more,
+    // so that a late copy is not delivered as a new C_PDU.
     e.deadline = std::max(e.deadline, now + from_seconds(eot_unit_s * h.window + 2.0));
     if (e.delivered) {
         return;

@@ -16,7 +16,7 @@ namespace gr::hf::s5066 {
 struct non_arq_c_pdu {
     address src;
     address dst;
-    bool expedited = false;      //!< came in type 8 D_PDUs
+    bool expedited = false;      //!< received in type 8 D_PDUs
     std::vector<uint8_t> octets; //!< missing parts are zero
     //! (offset, length) of damaged and missing parts.
     std::vector<std::pair<uint16_t, uint16_t>> errored;
@@ -24,17 +24,17 @@ struct non_arq_c_pdu {
     bool clean() const { return errored.empty() && missing.empty(); }
 };
 
-/*! \brief Puts segments of types 7 and 8 together (C.3.2.10): by source, identification and
- *         offset; repeats are ignored, delivered C_PDUs are remembered until their reception
- *         window ends.
+/*! \brief Reassembles segments of types 7 and 8 (C.3.2.10) by source, identification and
+ *         offset. Ignores repeats, so delivered C_PDUs are remembered until their
+ *         reception window ends.
  */
 class non_arq_receiver
 {
 public:
-    //! Takes one D_PDU of type 7 or 8; C_PDUs that are complete and clean are appended.
+    //! Takes one D_PDU of type 7 or 8; appends C_PDUs that are complete and clean.
     void take(station_time now, const d_pdu& d, std::vector<non_arq_c_pdu>& complete);
-    /*! \brief C_PDUs whose reception window has ended incomplete, or that waited for earlier
-     *         ones.
+    /*! \brief Appends C_PDUs whose reception window ended incomplete, or that waited for
+     *         earlier ones.
      */
     void expire(station_time now, std::vector<non_arq_c_pdu>& ended);
     bool empty() const { return d_entries.empty(); }
@@ -56,7 +56,7 @@ private:
     static constexpr size_t max_entries = 256;
     static constexpr size_t max_octets = 4 << 20;
 
-    void evict(); // forgets what would be forgotten first
+    void evict(); // drops the entry with the earliest deadline
     static bool complete(const entry& e);
     bool must_wait(const key& k, const entry& e) const;
     void deliver_ready(std::vector<non_arq_c_pdu>& out);

@@ -49,7 +49,7 @@ size_t non_arq_sender::next_octets(size_t segment, size_t overhead, size_t room)
     if (octets + overhead <= room) {
         return octets;
     }
-    // Any division is allowed here, but very short parts are not worth their headers.
+    // Any division is allowed, but very short parts are not worth their headers.
     constexpr size_t least_part = 64;
     return room < overhead + least_part ? 0 : room - overhead;
 }
@@ -71,7 +71,8 @@ void non_arq_sender::next(size_t octets, station_time air_time, d_pdu& d)
     if (n.offset < size) {
         return;
     }
-    // A round is over: the next one after the others, so that a fade does not hit all.
+    // After a round the C_PDU goes to the end of the queue, so that one fade does not hit
+    // all rounds.
     entry again = std::move(n);
     d_queue.pop_front();
     again.offset = 0;

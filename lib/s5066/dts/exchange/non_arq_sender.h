@@ -15,17 +15,17 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief C_PDUs for one node or group that go out without ARQ, in D_PDUs of types 7 and 8
- *         (C.3.2.10): expedited ones first, then by priority, each sent in as many rounds as asked
- *         for.
+/*! \brief C_PDUs sent to one node or group without ARQ, in D_PDUs of types 7 and 8
+ *         (C.3.2.10). Expedited ones go first, then by priority. Each is sent in the
+ *         requested number of rounds.
  */
 class non_arq_sender
 {
 public:
-    //! \param id C_PDU ID, counted for each of the two types
+    //! \param id C_PDU ID, counted separately for each type
     void submit(outgoing_ptr o, uint16_t id);
     bool empty() const { return d_queue.empty(); }
-    //! Of C_PDUs whose last round is not over.
+    //! Octets of C_PDUs whose last round is not over.
     const backlog& unsent() const { return d_unsent; }
     //! Adds the C_PDUs whose last round is not over.
     void add_waiting(queue_states& all) const
@@ -34,29 +34,30 @@ public:
             all.add(*e.o);
         }
     }
-    /*! \brief Octets of all that waits, added to \p need until there is more than \p cap.
-     *  \param segment longest segment \param overhead octets of a D_PDU besides it
+    /*! \brief Adds the octets of all that waits to \p need, until it exceeds \p cap.
+     *  \param segment longest segment
+     *  \param overhead octets of a D_PDU besides it
      */
     size_t pending_octets(size_t need, size_t cap, size_t segment, size_t overhead) const;
 
-    // The first one
+    // The first C_PDU
     bool expedited() const { return d_queue.front().expedited; }
     uint8_t priority() const { return d_queue.front().o->priority; }
-    //! Rounds left after this one.
+    //! Rounds that follow the present one.
     unsigned rounds() const { return d_queue.front().rounds; }
-    //! It has a reception window; before its first segment it has none.
+    //! It has a reception window, which is set before its first segment.
     bool has_window() const { return d_queue.front().window_end > station_time::zero(); }
     void set_window(station_time end) { d_queue.front().window_end = end; }
-    //! Octets of its next segment, whose D_PDU has at most \p room; 0: not worth a D_PDU.
+    //! Octets of its next segment in a D_PDU of at most \p room; 0: too few for a D_PDU.
     size_t next_octets(size_t segment, size_t overhead, size_t room) const;
-    //! The next segment, of so many octets, for a D_PDU \p d on the air at that time.
+    //! Puts the next segment of \p octets into \p d, which is on the air at \p air_time.
     void next(size_t octets, station_time air_time, d_pdu& d);
 
-    //! Takes out the first ones if their time is over.
+    //! Removes expired C_PDUs from the front.
     void expire_first(station_time now, std::vector<outgoing_ptr>& expired);
-    //! Takes out all whose time is over.
+    //! Removes all expired C_PDUs.
     void expire(station_time now, std::vector<outgoing_ptr>& expired);
-    //! Takes out those of which nothing was sent.
+    //! Removes and returns the C_PDUs with nothing sent.
     std::vector<outgoing_ptr> withdraw();
 
 private:
@@ -64,9 +65,9 @@ private:
         outgoing_ptr o;
         uint16_t id = 0;
         size_t offset = 0;         // next octet to send in this round
-        unsigned rounds = 0;       // left after this one
+        unsigned rounds = 0;       // that follow the present one
         bool expedited = false;    // type 8
-        station_time window_end{}; // empty (0) until the first segment is built
+        station_time window_end{}; // 0 until the first segment is built
 
         bool over(station_time now) const
         {

@@ -9,7 +9,8 @@
 namespace gr::hf::s5066 {
 
 namespace {
-// A transmission repeats a message up to four times.
+// D_PDUs in the old mode until we go back. A transmission repeats a message up to four
+// times.
 constexpr unsigned most_outdated = 20;
 } // namespace
 
@@ -55,7 +56,7 @@ void rate_change::on_message(const management_message& m,
         const auto p = decode_rate_request(m);
         if (p && (p->other == rate_other::advisory ||
                   p->other == rate_other::advisory_equal)) {
-            return; // no request: the acknowledgement is all
+            return; // no request: the acknowledgement is enough
         }
         if (!p || !l.offered) {
             x.send({ encode_rate_answer(rate_answer::refuse, rate_reason_neither), {} });
@@ -85,7 +86,7 @@ void rate_change::on_request(const rate_parameters& p,
     }
     uint8_t why = rate_reason_none;
     const auto m = find_mode(p, why);
-    // Only what is less robust than the present mode can be too much for the channel.
+    // Only a mode less robust than the present one can exceed the channel.
     if (m && l.advised && less_robust(*m, d_rx) && less_robust(*m, *l.advised)) {
         why = rate_reason_conditions;
     }
@@ -95,7 +96,7 @@ void rate_change::on_request(const rate_parameters& p,
         return;
     }
     if (d_state == state::requested) {
-        x.withdraw(); // crossed requests: this side is the slave
+        x.withdraw(); // crossed requests: we become the slave
     }
     d_new = *m;
     d_equal = p.other == rate_other::equal;
@@ -109,7 +110,7 @@ void rate_change::on_answer(uint16_t eow, management_exchange& x)
     const uint8_t reason = eow & 0x1f;
     switch (d_state) {
     case state::requested:
-        x.withdraw(); // the answer acknowledges the request, if its acknowledgement was lost
+        x.withdraw(); // the answer also acknowledges the request
         if (answer == rate_answer::accept) {
             d_equal = d_equal || reason == rate_reason_equal;
             d_state = state::wait_confirm;
@@ -137,12 +138,12 @@ void rate_change::on_answer(uint16_t eow, management_exchange& x)
 
 void rate_change::on_acked(uint16_t eow, management_exchange& x)
 {
-    // That of an earlier message, still under way, means nothing here.
+    // An acknowledgement of an earlier message, still under way, means nothing here.
     const auto answer = eow_kind(eow) == static_cast<unsigned>(eow_type::rate_response)
                             ? std::optional(static_cast<rate_answer>(eow >> 5 & 7))
                             : std::nullopt;
     switch (d_state) {
-    case state::accepted: // DT_ACK: now both change
+    case state::accepted: // DT_ACK: both sides change now
         if (answer != rate_answer::accept) {
             break;
         }
@@ -183,7 +184,7 @@ void rate_change::on_data(management_exchange& x)
         d_state = state::idle;
         break;
     default:
-        break; // it has not heard our request yet
+        break; // the peer has not heard our request yet
     }
 }
 

@@ -10,9 +10,9 @@ namespace gr::hf::s5066 {
 void frame_losses::measure(const arq_sender::tally& t)
 {
     if (t.lost == t.sent) {
-        return; // all gone: a fade or a missed preamble, which says nothing about length
+        return; // all lost: a fade or a missed preamble, which tells nothing about length
     }
-    // Losses in a row are a fade: they do not depend on length either, so only runs count.
+    // Losses in a row are a fade and do not depend on length either, so only runs count.
     const double share = std::min(t.runs / double(t.sent - t.lost), 0.95);
     const double keep = t.sent >= 16 ? 0.5 : 1 - t.sent / 32.0;
     d_events = keep * d_events - t.sent * std::log(1 - share);

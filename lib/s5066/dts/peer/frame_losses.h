@@ -6,24 +6,24 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Loss of D_PDUs on the way to one peer, for the length of segments; older transmissions
- *         count less.
+/*! \brief Loss of D_PDUs on the way to one peer, for the choice of the segment length.
+ *         Older transmissions count less.
  */
 class frame_losses
 {
 public:
-    //! Takes what the acknowledgement says of the last transmission.
+    //! Takes the acknowledged result of the last transmission.
     void measure(const arq_sender::tally& t);
-    //! Enough of them to matter.
+    //! Enough losses to matter.
     bool some() const { return d_events > some_events; }
-    //! Too few of them to matter.
+    //! Too few losses to matter.
     bool few() const { return d_events < some_events; }
     //! Losses per bit of a D_PDU; 0: none seen.
     double per_bit() const
     {
         return d_events <= 0 || d_bits <= 0 ? 0 : d_events / d_bits;
     }
-    //! Bits of the D_PDUs that this is known from.
+    //! Bits of the D_PDUs behind this estimate.
     double bits() const { return d_bits; }
 
 private:

@@ -16,14 +16,15 @@
 
 namespace gr::hf::s5066 {
 
-//! How the modes of transmissions are chosen.
+//! Choice of the modes of transmissions.
 struct mode_choice {
     std::unique_ptr<rate_policy> policy;
-    gr::hf::mode data_mode; //!< the fastest one, if the policy is adaptive
+    gr::hf::mode data_mode; //!< the fastest one if the policy is adaptive
     bool adaptive = false;
 };
 
-//! C_PDU IDs of D_PDUs of types 7 and 8, counted modulo 4096 from a random number on (C.3.2.10).
+//! C_PDU IDs of D_PDUs of types 7 and 8, counted modulo 4096 from a random start
+//! (C.3.2.10).
 class c_pdu_ids
 {
 public:
@@ -50,8 +51,9 @@ private:
     uint16_t d_expedited;
 };
 
-/*! \brief What the sublayers of one node have in common: settings, counters, log, peers. It decides
- *         nothing; each sublayer keeps its own state, and changes of a peer its own part alone.
+/*! \brief Data shared by the sublayers of one node: settings, counters, log, peers. It
+ *         decides nothing. Each sublayer keeps its own state and changes only its own
+ *         part of a peer.
  */
 struct node_context {
     //! \throws std::invalid_argument if the configuration is not valid
@@ -69,13 +71,13 @@ struct node_context {
     std::mt19937_64 random;
     c_pdu_ids ids;
 
-    //! nullptr if nothing is known of it.
+    //! nullptr if the address is unknown.
     peer* find_peer(address a) const
     {
         const auto it = peers.find(a.raw());
         return it == peers.end() ? nullptr : it->second.get();
     }
-    //! Tells the clients whether \p p answers.
+    //! Reports to the clients whether \p p answers.
     void report(station_time now, const peer& p)
     {
         link_report r;
@@ -86,7 +88,7 @@ struct node_context {
         }
         upper.on_report(r);
     }
-    //! U_PDUs whose time is over are given up.
+    //! Gives up U_PDUs past their TTL.
     void expired(const std::vector<outgoing_ptr>& list)
     {
         for (const auto& o : list) {

@@ -12,7 +12,8 @@ void arq_state::use_numbers(bool of_16_bits)
         return;
     }
     large = of_16_bits;
-    // One number less than half of all leaves one for a question (transmission_builder).
+    // One number less than half of all leaves one for an empty request for an ACK
+    // (transmission_builder).
     tx.set_window(large ? fsn_space(true).half() - 1 : small_window, large);
     tx.set_window_octets(SIZE_MAX);
     rx = arq_receiver(large);
@@ -20,8 +21,9 @@ void arq_state::use_numbers(bool of_16_bits)
 
 void turn_state::on_prompt(station_time now)
 {
-    // Who asks again so soon after the last answer has a program that asks many times: a log-in, a
-    // query after the other. Of the two short transmissions one may come too early for its answer.
+    // A request so soon after the last answer is from a program that asks many times: a
+    // log-in, or one query after another. Two short transmissions, because the first may
+    // come too early for the answer.
     constexpr unsigned quick_turns = 2;
     if (!prompted && prompt_at && now - *prompt_at < same_conversation) {
         quick = quick_turns;
@@ -32,7 +34,7 @@ void turn_state::on_prompt(station_time now)
 
 void turn_state::begin_own(station_time now, bool is_quick, station_time least)
 {
-    // As long as an exchange beside bulk takes.
+    // Duration of an exchange beside bulk data.
     same_conversation = least + least / 4;
     constexpr double credit_every_s = 120;
     quick_credit = std::min(

@@ -15,9 +15,9 @@ void block_order::reset()
 void block_order::push(const rx_octets& e)
 {
     if (e.octets.empty()) {
-        return; // has none
+        return; // no block
     }
-    // A modem that tells no numbers keeps the order.
+    // A modem without block numbers keeps the order.
     const uint64_t number = e.number.value_or(d_next + d_waiting.size());
     if (number >= d_next) {
         d_waiting.emplace(number, e);

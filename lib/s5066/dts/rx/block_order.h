@@ -11,29 +11,29 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Puts the blocks of one reception into the order of their numbers (rx_octets::number).
+/*! \brief Sorts the blocks of one reception by their number (rx_octets::number).
  *
- * A block that comes twice, or after its place was given up, is dropped. Out of order its D_PDUs
- * would look like those of a peer that has lost its numbers, and cause resets.
+ * Duplicates and blocks that arrive after they were given up are dropped. D_PDUs out of
+ * order would look like those of a peer that lost its numbers, and cause resets.
  */
 class block_order
 {
 public:
-    //! A reception begins.
+    //! A reception starts.
     void reset();
-    //! The modem gives a block.
+    //! Takes a block from the modem.
     void push(const rx_octets& e);
     /*! \brief The next block in order.
-     *  \param over nothing more will come: blocks that are missing are given up
-     *  \details A block that stays away is given up when later ones wait: then it comes as one
-     *  without octets.
+     *  \param over no more blocks follow: missing ones are given up
+     *  \details A missing block is also given up when later ones wait. It is returned
+     *         without octets.
      */
     std::optional<rx_octets> take(bool over);
 
 private:
     static constexpr size_t most_waiting = 3;
     static constexpr uint64_t most_missing =
-        16; // in a row; else the numbers make no sense
+        16; // in a row; a larger gap means that the numbers make no sense
 
     std::map<uint64_t, rx_octets> d_waiting; // by number
     uint64_t d_next = 0;

@@ -98,7 +98,7 @@ void data_receiver::on_expedited_data(station_time now, peer& p, const d_pdu& d)
 
 void data_receiver::on_expedited_ack(station_time now, peer& p, const d_pdu& d)
 {
-    // One that does not fit is a repeat for the C_PDU before: there is nothing to reset.
+    // An ACK that does not fit is a repeat for the C_PDU before: nothing to reset.
     if (!p.expedited.tx.in_sync(d.ack)) {
         return;
     }

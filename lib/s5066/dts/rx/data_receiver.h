@@ -12,8 +12,8 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Takes D_PDUs with data and acknowledgements, and hands whole C_PDUs upwards: ARQ and
- *         expedited ARQ of connections (C.6.2), and data without ARQ (C.3.2.10).
+/*! \brief Takes D_PDUs with data and acknowledgements, and passes whole C_PDUs up: ARQ
+ *         and expedited ARQ of connections (C.6.2), and data without ARQ (C.3.2.10).
  */
 class data_receiver
 {
@@ -24,7 +24,8 @@ public:
     {
     }
 
-    //! Types 0 and 2. \return false: \p p has started anew and does not know the connection
+    //! Types 0 and 2. \return false if \p p has restarted and does not know the
+    //! connection
     bool on_data(station_time now, peer& p, const d_pdu& d);
     //! Types 1 and 2.
     void on_ack(station_time now, peer& p, const d_pdu& d);
@@ -34,9 +35,9 @@ public:
     void on_expedited_ack(station_time now, peer& p, const d_pdu& d);
     //! Types 7 and 8.
     void on_non_arq(station_time now, const d_pdu& d);
-    //! From time to time: what is not complete in time is handed on as asked for.
+    //! Call regularly: passes up C_PDUs that were not complete in time.
     void expire(station_time now);
-    //! Nothing without ARQ is waited for.
+    //! No data without ARQ are awaited.
     bool empty() const { return d_non_arq.empty(); }
 
 private:

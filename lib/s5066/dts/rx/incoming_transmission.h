@@ -17,8 +17,8 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief The transmission that is being received, or was the last one: when it began and will end,
- *         its D_PDUs, and what its quality says to the rate policy.
+/*! \brief The transmission being received, or the last one: its start and end, its
+ *         D_PDUs, and its quality for the rate policy.
  */
 class incoming_transmission
 {
@@ -26,38 +26,42 @@ public:
     incoming_transmission(node_context& node, channel_access& access);
 
     void begin(station_time now, const rx_start& e);
-    //! Decoded octets came; next() has the D_PDUs in them.
+    //! Takes decoded octets; next() returns the D_PDUs in them.
     void push(station_time now, const rx_octets& e);
-    //! The next D_PDU, of anyone to anyone; without \p over its octets may still be to come.
+    //! The next D_PDU between any stations. Unless \p over, more octets may follow.
     std::optional<received_d_pdu> next(station_time now, bool over);
-    //! It is over. \return when it ended on the air
+    //! The reception is over. \return its end on the air
     station_time finish(station_time now, const rx_end& e);
 
-    //! When a reception counts as over although the modem has told no end, and why.
+    //! When a reception counts as over without an end from the modem, and why.
     struct overdue {
         station_time at{};
         const char* why = "";
     };
-    /*! \brief The earliest of: the end as the last EOT says, with what receivers and the EOT of
-     *         others may be late; a modem that says nothing more; a signal longer than any
-     *         transmission in which no D_PDU can be read. So no reception lasts for ever.
+    /*! \brief The earliest limit, so that no reception lasts for ever:
+     * - the end by the last EOT, plus the delay of receivers and the tolerance for other
+     *   makers
+     * - a modem that reports nothing more
+     * - a signal longer than any transmission, without a readable D_PDU
      */
     overdue end_overdue() const;
 
     const gr::hf::mode& mode() const { return d_mode; }
     double snr_db() const { return d_snr_db; }
-    //! Whom it was for, if all that was read was for one node.
+    //! Destination, if all D_PDUs read were for the same node.
     std::optional<address> only_to() const { return d_only_to; }
-    //! It had data without ARQ for one node, and nothing else.
+    //! True if it had data without ARQ for one node, and nothing else.
     bool non_arq_alone() const { return d_non_arq && !d_other; }
-    /*! \brief Tells channel access of a transmission in which no D_PDU could be read.
-     *  \param may_be_answer somebody was to answer us
+    /*! \brief Reports a transmission without a readable D_PDU to channel access.
+     *  \param may_be_answer a station was due to answer us
      */
     void note_unread(bool may_be_answer);
 
-    //! What the rate policy is told of \p p, of which something was heard.
+    //! Reception report on \p p for the rate policy; call only if something of \p p was
+    //! heard.
     reception heard_of(const peer& p) const;
-    //! Of the peer that this can only have been, though nothing was read. Empty: nobody knows.
+    //! The same for a transmission without a readable D_PDU, if only one peer can have
+    //! sent it.
     std::optional<std::pair<address, reception>> unread() const;
 
 private:
@@ -77,17 +81,18 @@ private:
     std::vector<double> d_block_snr_db, d_block_doppler_hz;
     size_t d_octets = 0;
     std::optional<station_time> d_begin; // estimate: first symbol of the preamble
-    bool d_began_in_blocks = false; // its modem gives whole ones, so that this is known
-    std::optional<station_time> d_end;     // as its EOT says
+    // Its modem delivers whole blocks, so the start is known.
+    bool d_began_in_blocks = false;
+    std::optional<station_time> d_end;     // by its EOT
     station_time d_event_at{};             // the modem's last event
-    station_time d_d_pdu_at{};             // the last D_PDU, or the begin
+    station_time d_d_pdu_at{};             // the last D_PDU, or the start
     std::optional<station_time> d_read_at; // the last D_PDU with an EOT
-    station_time d_over_by{};              // what that says at most, counted from then
-    bool d_non_arq = false;                // data to one node
-    bool d_other = false;                  // anything else
+    station_time d_over_by{};              // latest end by that EOT
+    bool d_non_arq = false;                // had data without ARQ to one node
+    bool d_other = false;                  // had anything else
     std::optional<address> d_from, d_only_to;
-    bool d_told_begin = false; // to d_access, with the station
-    bool d_told_data = false;  // and that it carries data
+    bool d_told_begin = false; // start reported to d_access, with the station
+    bool d_told_data = false;  // reported that it carries data
 };
 
 } // namespace gr::hf::s5066

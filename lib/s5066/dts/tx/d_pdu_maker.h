@@ -11,7 +11,8 @@
 
 namespace gr::hf::s5066 {
 
-//! Makes D_PDUs with what all have in common: addresses, and an engineering orderwire message.
+//! Makes D_PDUs with the parts that all have: addresses and an engineering orderwire
+//! message.
 class d_pdu_maker
 {
 public:
@@ -22,15 +23,15 @@ public:
 
     //! A D_PDU without numbers of the connection.
     d_pdu make(const peer& p, d_pdu_type type) const;
-    //! One of types 0 to 3, or what stands for it with numbers of 16 bits.
+    //! A D_PDU of types 0 to 3, or its equivalent with 16-bit numbers.
     d_pdu make_arq(const peer& p, d_pdu_type type) const;
-    /*! \brief ACKs at the end of a link: the peer may not have heard that its last data arrived,
-     *         and would send them again on the next one.
+    /*! \brief ACKs at the end of a link. The peer may not know that its last data
+     *         arrived, and would send them again on the next link.
      */
     std::vector<d_pdu> last_acks(const peer& p) const;
-    //! last_acks() for the next transmission.
+    //! Queues last_acks() for the next transmission.
     void push_last_acks(peer& p) const;
-    //! The first D_PDU of the present transmission tells our extensions.
+    //! The first D_PDU of the present transmission announces our extensions.
     void tell_extensions(bool on) { d_tell = on; }
 
 private:

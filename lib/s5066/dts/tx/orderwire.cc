@@ -8,9 +8,9 @@ namespace gr::hf::s5066 {
 
 namespace {
 
-// A rate change takes three turns: it is not worth while for less.
+// A rate change takes three turns; it does not pay for less than this.
 constexpr double least_change_s = 20;
-// One whose other side does not go on for so long per try is over.
+// Silence of the other side, per try, that ends a rate change.
 constexpr station_time management_pause = std::chrono::seconds(40);
 
 // wideband: the channel is of the wideband family.
@@ -112,7 +112,7 @@ void orderwire::on_message(station_time now, peer& p, const management_message& 
     }
     rate_change::limits l;
     l.offered = d_node.config.drc && p.link.made();
-    // Any rule will do that gives the two sides different answers.
+    // Any rule works that gives the two sides different answers.
     l.first_of_crossed = d_node.config.own.raw() > p.addr.raw();
     l.advised = d_node.modes.policy->advice(p.addr);
     auto& rates = p.management.rates;
@@ -126,7 +126,7 @@ void orderwire::on_message(station_time now, peer& p, const management_message& 
 
 void orderwire::send_empty_data(peer& p)
 {
-    // The master waits for something in the new mode.
+    // The master waits for any D_PDU in the new mode.
     if (!p.link.made() || !p.arq.tx.idle()) {
         return;
     }

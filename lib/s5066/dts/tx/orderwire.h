@@ -9,7 +9,7 @@
 
 namespace gr::hf::s5066 {
 
-//! What a node tells of itself by EOW 15 (S5066-EP7): bits of extension_*.
+//! Our extensions as announced by EOW 15 (S5066-EP7): bits of extension_bit.
 uint8_t extensions_of_ours();
 
 /*! \brief MANAGEMENT D_PDUs, engineering orderwire messages and data rate change (C.5, C.6.4) with
@@ -22,22 +22,23 @@ public:
     {
     }
 
-    //! The message that any D_PDU carries.
+    //! Handles the orderwire message in any D_PDU.
     void on_eow(station_time now, peer& p, const d_pdu& d);
-    //! A MANAGEMENT D_PDU, received in that mode.
+    //! Handles a MANAGEMENT D_PDU received in mode \p received_in.
     void on_management(station_time now,
                        peer& p,
                        const d_pdu& d,
                        const gr::hf::mode& received_in);
-    //! Asks the peer to receive in mode \p wanted, or in the one that it advises, if that pays.
+    //! Asks the peer to receive in mode \p wanted, or in the one that it advises, if that
+    //! pays.
     void ask_for_rate(station_time now, peer& p, const gr::hf::mode& wanted);
-    //! The MANAGEMENT D_PDU that is due.
+    //! Makes the MANAGEMENT D_PDU that is due.
     d_pdu make(station_time now, peer& p);
-    /*! \brief The peer has not gone on with the exchange: what it has to hear goes out again.
-     *  \return false: often enough, give_up() is due
+    /*! \brief The peer has not continued the exchange: what it must hear is sent again.
+     *  \return false after the last try: call give_up()
      */
     bool repeat(peer& p) const;
-    //! The other side of a rate change does not go on.
+    //! True if the peer does not continue a rate change.
     bool late(station_time now, const peer& p) const;
     //! The exchange has failed, and the link with it.
     void give_up(station_time now, peer& p) const;

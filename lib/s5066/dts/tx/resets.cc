@@ -40,7 +40,7 @@ void resets::answer(peer& p, const reset_header& h) const
     d_pdu r = d_maker.make_arq(p, d_pdu_type::reset);
     r.reset = h;
     r.reset.ack = true;
-    // The command may have come in several copies.
+    // The command may arrive in several copies.
     if (!p.control.has(
             [&r](const d_pdu& q) { return q.type == r.type && q.reset.ack; })) {
         p.control.push(r);

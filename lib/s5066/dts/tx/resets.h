@@ -14,12 +14,12 @@ public:
     resets(node_context& node, const d_pdu_maker& maker) : d_node(node), d_maker(maker) {}
 
     /*! \brief A D_PDU of \p p failed a synchronisation test.
-     *  \param own_window that of what we send, not of what we receive
+     *  \param own_window the window of what we send, not of what we receive
      */
     void out_of_sync(station_time now, peer& p, bool own_window);
-    //! What is not acknowledged is cut anew: the receiver moves its window to our lower edge.
+    //! Cuts unacknowledged data again; the receiver moves its window to our lower edge.
     void rewind(peer& p);
-    //! A RESET D_PDU came.
+    //! Handles a RESET D_PDU.
     void on_reset(station_time now, peer& p, const reset_header& h);
 
 private:

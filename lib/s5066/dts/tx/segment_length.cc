@@ -10,8 +10,8 @@
 namespace gr::hf::s5066 {
 
 namespace {
-// Time per window that does not carry data, for choosing segments: that of two turns (one for
-// the repeats) with turnarounds, preambles, answer and half an empty block.
+// Time per window without data, for choosing segments: two turns (one for the repeats)
+// with turnarounds, preambles, answer and half an empty block.
 constexpr double round_cost_s = 2.5;
 } // namespace
 
@@ -20,8 +20,8 @@ size_t segment_length(const node_context& node, const peer& p, const gr::hf::mod
     if (node.config.segment_octets > 0) {
         return node.config.segment_octets;
     }
-    // No D_PDU longer than a minute: half of the longest transmission.
-    // If the rate may fall further on, such a D_PDU would not get through any more.
+    // No D_PDU longer than a minute, half of the longest transmission. With rate
+    // adaptation half of that, because a lower rate makes it too long to get through.
     const size_t seconds = node.modes.adaptive ? 30 : 60;
     const auto longest =
         std::clamp<size_t>(size_t(m.rate_bps) * seconds / 8, 64, max_segment);
@@ -33,14 +33,14 @@ size_t segment_length(const node_context& node, const peer& p, const gr::hf::mod
     if (per_bit <= 0) {
         return top;
     }
-    // Largest share of user octets in the air time, for losses that grow with the length of a
-    // D_PDU, and a window that limits how much goes out before the losses have been repeated.
-    // Repeats mostly succeed, if only together with the first copy.
+    // Finds the largest share of user octets in the air time. Losses grow with the length
+    // of a D_PDU, and the window limits how much is sent before they are repeated. A
+    // repeat mostly succeeds, at least combined with the first copy.
     const double header = 15.0 + node.config.address_size;
     size_t best = top;
     double best_gain = 0;
-    // On a fading channel what is in one interleaver block is lost together: the adaptation
-    // keeps away from modes with errors inside blocks, so shorter segments would not help.
+    // On a fading channel an interleaver block is lost as a whole. Rate adaptation avoids
+    // modes with errors inside blocks, so shorter segments would not help.
     const size_t part_of_block = kernel::timing_of(m).bits_per_block / 96;
     const size_t least =
         node.modes.adaptive ? std::clamp<size_t>(part_of_block, 48, top) : 48;

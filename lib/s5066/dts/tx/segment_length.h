@@ -8,7 +8,8 @@
 
 namespace gr::hf::s5066 {
 
-//! Octets of segments for \p p in mode \p m: as set, or by rate and measured loss.
+//! Segment length in octets for \p p in mode \p m: the setting, or by rate and measured
+//! loss.
 size_t segment_length(const node_context& node, const peer& p, const gr::hf::mode& m);
 
 } // namespace gr::hf::s5066

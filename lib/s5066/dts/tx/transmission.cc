@@ -102,7 +102,7 @@ double transmission::restart_s() const
 {
     const double block_s =
         static_cast<double>(d_timing.block_symbols) / d_timing.symbol_rate_bd;
-    // That which is being sent, and one more for the end of message and the decoder's flush.
+    // The block being sent, and one more for the end of message and the decoder's flush.
     return 2 * block_s + to_seconds(d_timing.block_begin(0));
 }
 

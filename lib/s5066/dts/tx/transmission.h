@@ -16,24 +16,26 @@ namespace gr::hf::s5066 {
 
 struct peer;
 
-//! Longest time that EOT can tell, s (C.3.2.3).
+//! Longest time that EOT can express, s (C.3.2.3).
 constexpr double max_eot_s = 127.5;
 
-//! Interleaver blocks that are over so many seconds after the begin of the first one; at least one.
+//! Interleaver blocks that end within \p s seconds of the start of the first one; at
+//! least one.
 size_t max_blocks(const kernel::mode_timing& t, double s);
 
-/*! \brief The transmission that is being sent, or was the last one: its length, the octets built for
- *         it, when each of them is on the air, and what its D_PDUs make of it.
+/*! \brief The transmission being sent, or the last one: its length, the octets built for
+ *         it, their time on the air, and what its D_PDUs contain.
  *
- * The modem pulls, so octets are built when they are needed; the length is planned when the first
- * ones are, and may only be cut after that. What it contains, others decide.
+ * The modem pulls, so octets are built when they are needed. The length is planned with
+ * the first octets and may only be cut after that. Other classes decide the contents.
  */
 class transmission
 {
 public:
-    //! None yet.
+    //! No transmission yet.
     transmission() = default;
-    //! To \p to, from \p now on. \throws std::invalid_argument for a mode that no modem can send
+    //! A transmission to \p to from \p now on. \throws std::invalid_argument for a mode
+    //! that no modem can send
     transmission(station_time now, peer& to, const gr::hf::mode& m)
         : d_to(&to), d_mode(m), d_timing(kernel::timing_of(m)), d_begin(now)
     {
@@ -42,35 +44,36 @@ public:
     peer* to() const { return d_to; }
     const gr::hf::mode& mode() const { return d_mode; }
     const kernel::mode_timing& timing() const { return d_timing; }
-    //! Of the first symbol after the preamble; until it is planned, when it was decided on.
+    //! Time of the first symbol after the preamble; before planning, time of the
+    //! decision.
     station_time begin() const { return d_begin; }
 
     // Length
-    //! The first octet is on the air at this time.
+    //! Sets the time at which the first octet is on the air.
     void set_begin(station_time air_time) { d_begin = air_time; }
-    //! So many interleaver blocks, from now on planned.
+    //! Plans its length in interleaver blocks.
     void set_blocks(size_t blocks);
     bool planned() const { return d_planned; }
     size_t blocks() const { return d_blocks; }
     station_time air_time_at(size_t octet) const;
     station_time end() const;
-    //! When it counts as over, whatever the modem says.
+    //! When it counts as over, whatever the modem reports.
     station_time overdue_at() const;
-    //! EOT (C.3.2.3) of a D_PDU that begins at that octet.
+    //! EOT (C.3.2.3) of a D_PDU that starts at \p octet.
     uint8_t eot_at(size_t octet) const;
 
     // Octets
     size_t produced() const { return d_produced; }
     size_t room() const { return d_octets - d_produced; }
-    //! Adds an encoded D_PDU, which room() has to have room for.
+    //! Adds an encoded D_PDU, which must fit into room().
     void append(const d_pdu& d, const std::vector<uint8_t>& octets);
-    //! Those that are built and not taken.
+    //! Octets built and not taken.
     size_t waiting() const { return d_buffer.size(); }
-    //! At most so many of them.
+    //! Takes at most \p max_octets of them.
     std::vector<uint8_t> take(size_t max_octets);
-    //! Nothing more is built for it.
+    //! No more octets are built for it.
     void close() { d_closed = true; }
-    //! Nor is what is built and not taken sent.
+    //! Closes it and discards the octets not taken.
     void end_early()
     {
         d_closed = true;
@@ -78,23 +81,23 @@ public:
     }
     bool closed() const { return d_closed; }
 
-    // What it means
-    //! It has data of clients.
+    // Contents
+    //! It has client data.
     bool has_data() const { return d_data; }
-    //! All that was received is acknowledged in it.
+    //! It acknowledges everything received so far.
     bool ack_sent() const { return d_ack_sent; }
-    //! More was received from \p p since.
+    //! More was received from \p p after the acknowledgement.
     void outdate_ack(const peer& p) { d_ack_sent = d_ack_sent && d_to != &p; }
     bool answer_wanted() const { return d_answer_wanted; }
     void want_answer() { d_answer_wanted = true; }
-    //! The radio did not send it whole.
+    //! The radio did not send all of it.
     bool damaged() const { return d_damaged; }
     void set_damaged() { d_damaged = true; }
-    //! It ended before all that was built for it was sent.
+    //! It ended before all its octets were sent.
     bool cut() const { return d_cut; }
     void set_cut() { d_damaged = d_cut = true; }
-    /*! \brief Time on the air that another transmission costs instead of the rest of this one: the
-     *         blocks that end this one and the preamble; s.
+    /*! \brief Air time of another transmission instead of the rest of this one, s: the
+     *         blocks that end this one, and the preamble.
      */
     double restart_s() const;
 
@@ -107,7 +110,7 @@ private:
     station_time d_begin{};
     bool d_planned = false;
     size_t d_blocks = 0;
-    size_t d_octets = 0;   // that fit into the blocks
+    size_t d_octets = 0;   // capacity of the blocks
     size_t d_produced = 0; // D_PDU octets built so far
     std::vector<uint8_t> d_buffer;
     bool d_closed = false;

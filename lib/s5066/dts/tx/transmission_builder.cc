@@ -26,13 +26,13 @@ bool transmission_builder::emit(station_time now, d_pdu d, d_pdu_fate fate)
         return false;
     }
     const size_t at = d_tx.produced();
-    // To a group it may be longer than EOT can tell.
+    // A transmission to a group may be longer than EOT can express.
     const bool untold =
         d.dst.is_group() && to_seconds(d_tx.end() - d_tx.air_time_at(at)) > max_eot_s;
     d.eot = d_node.config.full_duplex || untold ? uint8_t{ 0 } : d_tx.eot_at(at);
     const auto octets = encode(d);
     if (octets.empty()) {
-        return true; // cannot happen for what is built here; nothing to send then
+        return true; // cannot happen for D_PDUs built here
     }
     d_tx.append(d, octets);
     ++d_node.stats.d_pdus_sent[static_cast<size_t>(d.type)];
@@ -86,7 +86,7 @@ bool transmission_builder::emit_data(station_time now,
     return emit_segment(now, std::move(d), o.repeat, fill);
 }
 
-// What goes before data with ARQ.
+// Builds what precedes ARQ data.
 bool transmission_builder::build_first(station_time now)
 {
     peer& p = *d_tx.to();
@@ -147,7 +147,8 @@ bool transmission_builder::build_next(station_time now)
 
 bool transmission_builder::build_fill()
 {
-    // Room to the end of the last block costs nothing: copies of what must not get lost.
+    // Room up to the end of the last block costs nothing: fill it with copies of what
+    // must not get lost.
     peer& p = *d_tx.to();
     const station_time now = d_tx.begin();
     const size_t n = d_plan.control.size();
@@ -196,9 +197,9 @@ bool transmission_builder::emit_opening(station_time now)
 
 bool transmission_builder::emit_question(station_time now)
 {
-    // A repeat of the last acknowledged number: every receiver must answer it with an ACK, and
-    // none takes anything from it. It passes synchronisation test 3 as long as fewer than half of
-    // the numbers are in use.
+    // Repeats the last acknowledged number. Every receiver must answer it with an ACK,
+    // and none accepts data from it. It passes synchronisation test 3 while fewer than
+    // half of the numbers are in use.
     const peer& p = *d_tx.to();
     d_pdu d = d_maker.make_arq(p, d_pdu_type::data_only);
     d.arq.start = d.arq.end = true;
@@ -252,7 +253,8 @@ bool transmission_builder::emit_non_arq(station_time now)
                            p.non_arq.expedited() ? d_pdu_type::expedited_non_arq_data
                                                  : d_pdu_type::non_arq_data);
     if (!p.non_arq.has_window()) {
-        // Long enough for everything that waits for this destination, in turns of its own.
+        // Long enough for everything that waits for this destination, sent in its own
+        // turns.
         const double s = 8.0 * 1.2 * static_cast<double>(p.non_arq.unsent().total()) *
                          (p.non_arq.rounds() + 1) / d_tx.mode().rate_bps;
         const double turns = 1 + std::floor(s / to_seconds(d_access.turn_length()));

@@ -9,14 +9,14 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Builds the D_PDUs of the present transmission, one after the other when the modem wants
- *         them: what was planned, in the order in which it counts, then copies of what must not get
+/*! \brief Builds the D_PDUs of the present transmission one by one, when the modem needs
+ *         them: first what was planned, by importance, then copies of what must not get
  *         lost.
  */
 class transmission_builder
 {
 public:
-    //! \param tx the present transmission \param plan of it
+    //! \param tx the present transmission \param plan its plan
     transmission_builder(node_context& node,
                          const channel_access& access,
                          transmission& tx,
@@ -28,13 +28,13 @@ public:
     {
     }
 
-    //! Adds one D_PDU. \return false: there is none, or no room for one
+    //! Adds one D_PDU. \return false if there is none, or no room for one
     bool build_next(station_time now);
 
 private:
     bool build_first(station_time now);
     bool build_fill();
-    //! \param again what the log says of a D_PDU that was sent before, with a space at its end
+    //! \param fate of the D_PDU, for log and counters
     bool emit(station_time now, d_pdu d, d_pdu_fate fate = d_pdu_fate::sent);
     bool emit_opening(station_time now);
     bool emit_expedited(station_time now, bool fill);

@@ -10,8 +10,8 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief How long the present transmission may be and should be: its limits, what fills its blocks
- *         best, and how short it is while somebody waits for the other side's turns.
+/*! \brief Limits and best length of the present transmission: what fills its blocks best,
+ *         and how short it is while an application waits for the other side's turns.
  */
 class transmission_length
 {
@@ -26,39 +26,41 @@ public:
 
     //! Octets of a data D_PDU besides its segment.
     size_t data_overhead() const;
-    //! The same with types 7 and 8.
+    //! The same for types 7 and 8.
     size_t non_arq_overhead() const;
-    //! Longest transmission to \p p while somebody waits for its turn, s.
+    //! Longest transmission to \p p while an application waits for its turn, s.
     double prompt_longest_s(station_time now, const peer& p) const;
-    //! Length of transmissions to \p p that are sent while somebody waits for its turn.
+    //! Least duration of transmissions to \p p while an application waits for its turn.
     station_time prompt_least(const peer& p) const
     {
         return from_seconds(prompt_least_s(p));
     }
-    //! It is kept short because a conversation goes on, and more than fits waits.
+    //! True if it is kept short for a conversation while more than fits waits.
     bool quick(const peer& p) const;
-    /*! \brief While it is sent, somebody begins to wait: it ends soon, with room for so many octets.
-     *  \return it ends before it would be as long as transmissions are while somebody waits
+    /*! \brief An application starts to wait during the transmission: it ends soon, with
+     *         room for \p octets.
+     *  \return true if it ends before the usual length while an application waits
      */
     bool shorten(const peer& p, size_t octets);
-    /*! \brief Most blocks of it.
-     *  \param longest_s as the rate policy and the turn allow
-     *  \param contended others may have begun at the same time
+    /*! \brief Largest number of its blocks.
+     *  \param longest_s limit of the rate policy and the turn
+     *  \param contended other stations may have started at the same time
      *  \param need octets of what goes first
      */
     size_t
     most_blocks(const peer& p, double longest_s, bool contended, size_t need) const;
-    //! Blocks that one D_PDU with data needs behind \p before octets; fewer would carry nothing, and
-    //! the next transmission neither.
+    //! Blocks needed for one data D_PDU after \p before octets. With fewer, neither this
+    //! transmission nor the next would carry data.
     size_t least_blocks(const peer& p, size_t before) const;
-    //! Blocks, up to so many, that carry most in the time of the turn; \p before octets go first.
+    //! Blocks, at most \p longest, that carry most per time of the turn; \p before octets
+    //! go first.
     size_t fitting_blocks(const peer& p, size_t before, size_t longest) const;
 
 private:
     double turn_s(const peer& p) const;
     double prompt_least_s(const peer& p) const;
     double quick_s(const peer& p) const;
-    //! Octets of C_PDUs with ARQ that wait for \p p, of this priority and more.
+    //! Octets of ARQ C_PDUs that wait for \p p, of at least \p priority.
     size_t waiting_from(const peer& p, unsigned priority) const;
 
     const node_context& d_node;

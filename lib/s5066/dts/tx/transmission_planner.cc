@@ -8,9 +8,9 @@
 
 namespace gr::hf::s5066 {
 
-// Segments may have been cut for a faster mode. After silence first an ACK, so that nothing
-// is sent again that has arrived; then, if they are far too long, a new window, in which
-// the rest is cut again.
+// Segments may have been cut for a faster mode. After silence we first ask for an ACK, so
+// that nothing delivered is sent again. If the rest is far too long, a new window starts
+// in which it is cut again.
 void transmission_planner::fit_segments(station_time now, peer& p)
 {
     if (!d_node.modes.adaptive || p.arq.tx.unacknowledged() == 0) {
@@ -45,7 +45,7 @@ void transmission_planner::bound_window(peer& p) const
     if (!p.arq.large) {
         return;
     }
-    // Two transmissions: one whose losses are still being repeated and the present one.
+    // Two transmissions: the one whose losses are being repeated, and the present one.
     const size_t longest = d_tx.timing().octets_in(
         max_blocks(d_tx.timing(), d_node.config.max_transmission_s));
     p.arq.tx.set_window_octets(std::min(2 * longest, arq_receiver::max_held_octets));
@@ -58,12 +58,13 @@ void transmission_planner::begin(station_time now)
     bound_window(p);
     fit_segments(now, p);
     const size_t segment = segment_length(d_node, p, d_tx.mode());
-    // Where D_PDUs are lost, equal ones lose least; elsewhere fewer headers count.
+    // Where D_PDUs are lost, equal ones lose least. Elsewhere fewer headers count.
     const bool variable =
         c.extensions && p.management.has_extension(extension_variable_segment);
     p.arq.tx.set_variable(variable);
     p.arq.tx.set_segment(segment, c.segment_octets == 0 && !(variable && p.losses.few()));
-    // A question asks what became of the transmission before: that one counts until the answer.
+    // A request for an ACK is about the transmission before, which counts until the
+    // answer.
     if (!d_plan.ask) {
         p.arq.tx.begin_transmission();
         p.arq.data_mode = d_tx.mode();
@@ -105,8 +106,8 @@ size_t transmission_planner::ack_octets(const peer& p, const ack_header& a) cons
 
 unsigned transmission_planner::ack_copies(const peer& p, size_t octets) const
 {
-    // A second copy helps against bit errors alone. Where it takes long, that is worth while only
-    // if there are some; in the last block it costs nothing and is sent anyway.
+    // A second copy helps only against bit errors. A long one pays only if there are
+    // some. In the last block it costs nothing and is sent anyway.
     constexpr double cheap_s = 0.25;
     const bool worth =
         8.0 * static_cast<double>(octets) / d_tx.mode().rate_bps < cheap_s ||
@@ -117,7 +118,8 @@ unsigned transmission_planner::ack_copies(const peer& p, size_t octets) const
 size_t transmission_planner::plan_ack_only(const peer& p)
 {
     const auto all = p.arq.rx.acks();
-    // The rounds of what one lost part leaves unacknowledged cost more than a copy of each.
+    // A lost part leaves data unacknowledged, and their repeats cost more than a copy of
+    // each part.
     const unsigned copies = all.size() > 1 ? d_node.config.ack_copies
                                            : ack_copies(p, ack_octets(p, all.front()));
     size_t octets = 0;

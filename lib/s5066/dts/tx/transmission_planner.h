@@ -13,11 +13,12 @@
 
 namespace gr::hf::s5066 {
 
-//! Decides what the present transmission contains, as far as its length depends on it.
+//! Decides the contents of the present transmission, as far as its length depends on
+//! them.
 class transmission_planner
 {
 public:
-    //! \param tx the present transmission \param plan of it
+    //! \param tx the present transmission \param plan its plan
     transmission_planner(node_context& node,
                          transmission& tx,
                          transmission_plan& plan,
@@ -30,11 +31,11 @@ public:
     {
     }
 
-    //! It begins: segments, windows and repeats are made ready.
+    //! It starts: prepares segments, windows and repeats.
     void begin(station_time now);
-    /*! \brief Its first octets are wanted.
-     *  \param link_control goes first, so that the other side processes it before what is behind
-     *  \param opening of that, without which nothing behind it counts
+    /*! \brief Plans it when its first octets are needed.
+     *  \param link_control goes first, so that the peer processes it before the rest
+     *  \param opening the part of it without which the rest is lost
      */
     void plan(const std::vector<d_pdu>& link_control,
               const std::optional<d_pdu>& opening);
