@@ -88,7 +88,7 @@ std::optional<uint64_t> bftp_message_octets(uint16_t application,
         return std::nullopt;
     const auto h = decode_bftp_header(begin.data(), begin.size());
     if (!h)
-        return std::nullopt; // a message of one segment, which decode_bftp() will refuse
+        return std::nullopt; // one segment, which decode_bftp() will refuse
     return h->octets() + uint64_t(h->size);
 }
 

@@ -15,9 +15,9 @@
  */
 namespace gr::hf::s5066 {
 
-//! Name and size in front of a file.
+//! Name and size before a file.
 struct bftp_header {
-    std::string name; //!< octets as they came, 0 to 255; not to be trusted as a path
+    std::string name; //!< octets as received, 0 to 255; not to be trusted as a path
     uint32_t size = 0;
 
     size_t octets() const { return 1 + name.size() + 4; }
@@ -25,19 +25,19 @@ struct bftp_header {
 
 //! Empty if the name is longer than 255 octets.
 std::vector<uint8_t> encode(const bftp_header& h);
-//! Empty if the header is not complete.
+//! Empty if the header is incomplete.
 std::optional<bftp_header> decode_bftp_header(const uint8_t* p, size_t n);
 
 //! Body of a RCOP message with application app_bftp; empty if name or file is too long.
 std::vector<uint8_t> bftp_message(const std::string& name,
                                   const std::vector<uint8_t>& file);
 
-//! A file that has come.
+//! A received file.
 struct bftp_file {
     bftp_header header;
     std::vector<uint8_t> data;
 };
-//! Empty if the header is damaged, or the size is not that of the data.
+//! Empty if the header is damaged, or the size does not match the data.
 std::optional<bftp_file> decode_bftp(const std::vector<uint8_t>& message);
 
 //! A receipt: the receiver has the whole file.
@@ -46,18 +46,18 @@ struct bftp_receipt {
     uint8_t id = 0;                    //!< of the file
     std::optional<bftp_header> header; //!< FRAPv2 only
 };
-//! U_PDU of a receipt: FRAPv2 with a header, FRAP without. Empty as the other encoders.
+//! U_PDU of a receipt: FRAPv2 with a header, FRAP without. Empty if a field does not fit.
 std::vector<uint8_t> encode(const bftp_receipt& r);
-//! From a RCOP message; empty if it is none, or its header is damaged.
+//! Reads a RCOP message; empty if it is no receipt, or its header is damaged.
 std::optional<bftp_receipt> decode_receipt(const rcop_message& m);
 
-//! How long messages are, for rcop_assembler: BFTP by its header; others are one segment.
+//! Message length for rcop_assembler: BFTP by its header; others are one segment.
 std::optional<uint64_t> bftp_message_octets(uint16_t application,
                                             const std::vector<uint8_t>& begin);
 
-/*! \brief A file name that is safe to create in a folder, from one that came over the air:
- *         what follows the last slash or backslash, without control characters and leading
- *         dots, valid ASCII or '_'; never empty, at most 200 characters.
+/*! \brief A file name that is safe to create in a folder, from a received one. It keeps
+ *         what follows the last slash or backslash, without leading dots, and replaces
+ *         all but printable ASCII by '_'. Never empty, at most 200 characters.
  */
 std::string safe_file_name(const std::string& name);
 

@@ -10,8 +10,8 @@ namespace gr::hf::s5066 {
 
 namespace {
 
-// What the body of a file, and that of its acknowledgement, begins with: the numbers that are
-// application identifiers in the later header.
+// First octets of the body of a file and of its acknowledgement. The later header has the
+// same numbers as application identifiers.
 constexpr uint16_t file_mark = app_bftp;
 constexpr uint16_t acknowledgement_mark = app_frap;
 constexpr size_t mark_octets = 2;

@@ -18,10 +18,10 @@
 namespace gr::hf::s5066 {
 
 constexpr uint8_t sap_cftp = 12;
-//! Octets of the header in front of every segment.
+//! Octets of the header before every segment.
 constexpr size_t cftp_header_octets = 4;
 
-//! One segment of a message, as one U_PDU carries it.
+//! One segment of a message, carried by one U_PDU.
 struct cftp_segment : segment_header {
     std::vector<uint8_t> data;
 };
@@ -31,8 +31,9 @@ std::vector<uint8_t> encode(const cftp_segment& s);
 //! Empty if it is shorter than a header, or its reserved bits are not zero.
 std::optional<cftp_segment> decode_cftp(const uint8_t* p, size_t n);
 
-/*! \brief A file as U_PDUs of at most \p mtu octets, in order.
- *  \return none if name or file is too long, \p connection is over 15 or \p mtu too small
+/*! \brief Cuts a file into U_PDUs of at most \p mtu octets, in order.
+ *  \return empty if name or file is too long, \p connection is over 15 or \p mtu is too
+ *         small
  */
 std::vector<std::vector<uint8_t>> cftp_segments(uint8_t connection,
                                                 uint8_t id,
@@ -40,9 +41,9 @@ std::vector<std::vector<uint8_t>> cftp_segments(uint8_t connection,
                                                 const std::vector<uint8_t>& file,
                                                 size_t mtu);
 
-//! Name and size at the begin of a file's first segment; empty if it is none.
+//! Name and size at the start of a file's first segment; empty if \p first is not one.
 std::optional<bftp_header> decode_cftp_header(const cftp_segment& first);
-//! File from the data of all segments put together; empty if damaged or not complete.
+//! File from the joined data of all segments; empty if damaged or incomplete.
 std::optional<bftp_file> decode_cftp_file(const std::vector<uint8_t>& data);
 
 //! U_PDU that acknowledges a file; empty if the connection is over 15.

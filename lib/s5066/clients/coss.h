@@ -21,13 +21,13 @@ constexpr uint8_t sap_coss = 1;
  */
 std::vector<uint8_t> coss_loose(const std::vector<uint8_t>& characters, unsigned bits);
 
-/*! \brief Three characters of 5 bits in each two octets; two left over take two octets, one
- *         takes one.
+/*! \brief Packs three characters of 5 bits into two octets. Two left over take two
+ *         octets, one takes one.
  *  \return empty if a character is over 31
  */
 std::vector<uint8_t> coss_dense(const std::vector<uint8_t>& characters);
 
-//! Characters of a U_PDU packed densely; empty when bits that must be 0 are not.
+//! Characters of a densely packed U_PDU; empty if bits that must be 0 are not.
 std::optional<std::vector<uint8_t>> decode_coss_dense(const uint8_t* p, size_t n);
 
 } // namespace gr::hf::s5066

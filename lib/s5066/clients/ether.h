@@ -11,7 +11,7 @@
 #include <vector>
 
 /*! \file
- *  ETHER of STANAG 5066 Annex F: an Ethertype in front of what a U_PDU carries, and the
+ *  ETHER of STANAG 5066 Annex F: an Ethertype before the data of a U_PDU, and the
  *  pseudo-Ethernet address of a node.
  */
 namespace gr::hf::s5066 {
@@ -28,7 +28,7 @@ enum ether_type : uint16_t {
     ether_ipv6 = 0x86dd
 };
 
-//! One U_PDU.
+//! Contents of one U_PDU.
 struct ether_frame {
     uint16_t type = ether_ipv4;
     std::vector<uint8_t> data;
@@ -45,7 +45,7 @@ using ether_address = std::array<uint8_t, 6>;
  *  \return empty if \p address_size is not allowed
  */
 std::optional<ether_address> to_ether(const address& a, int address_size = 7);
-//! Empty if it is no pseudo-Ethernet address.
+//! Empty if \p e is no pseudo-Ethernet address.
 std::optional<address> from_ether(const ether_address& e);
 
 } // namespace gr::hf::s5066

@@ -25,7 +25,7 @@ std::vector<std::vector<uint8_t>> hfchat_u_pdus(const std::string& text, size_t 
             continue;
         }
         if ((octet & 0xc0) == 0x80)
-            continue; // further octet of a character that has become '?'
+            continue; // rest of a UTF-8 character that has become '?'
         if (line.size() + 2 == mtu)
             end_line();
         line.push_back(octet >= 0x80 ? '?' : octet < ' ' || octet == 0x7f ? ' ' : octet);

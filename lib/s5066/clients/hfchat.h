@@ -22,7 +22,7 @@ constexpr uint8_t sap_hfchat = 5;
  */
 std::vector<std::vector<uint8_t>> hfchat_u_pdus(const std::string& text, size_t mtu);
 
-/*! \brief Text of a U_PDU without its end of line, fit to be shown: octets that are not
+/*! \brief Displayable text of a U_PDU, without its end of line: octets that are not
  *         printable ASCII become '?'.
  *  \return empty if it does not end with CR LF, as the standard demands
  */

@@ -100,7 +100,7 @@ std::optional<rcop_message> rcop_assembler::u_pdu_in(station_time now,
         const bool bad =
             !alone && (*length > d_config.max_octets || *length < s->data.size());
         if ((alone || bad) && known)
-            forget(it); // segments behind the end
+            forget(it); // segments after the end
         if (alone) {
             ++d_stats.messages;
             whole.data = std::move(s->data);
@@ -112,7 +112,7 @@ std::optional<rcop_message> rcop_assembler::u_pdu_in(station_time now,
         }
     }
     if (s->data.empty()) {
-        ++d_stats.malformed; // a segment of nothing never helps to complete anything
+        ++d_stats.malformed; // an empty segment never completes a message
         return std::nullopt;
     }
     const auto to = add(now, k, std::move(*s), length);

@@ -19,14 +19,14 @@
 #include <vector>
 
 /*! \file
- *  RCOP and UDOP of STANAG 5066 Annex F: messages cut into U_PDUs, and put together again.
- *  Both have the same octets; RCOP (SAP 6) goes by ARQ, UDOP (SAP 7) without.
+ *  RCOP and UDOP of STANAG 5066 Annex F: messages cut into U_PDUs, and reassembled. Both
+ *  have the same octets; RCOP (SAP 6) uses ARQ, UDOP (SAP 7) does not.
  */
 namespace gr::hf::s5066 {
 
 constexpr uint8_t sap_rcop = 6;
 constexpr uint8_t sap_udop = 7;
-//! Octets of the header in front of every segment.
+//! Octets of the header before every segment.
 constexpr size_t rcop_header_octets = 6;
 //! Segment numbers have 16 bits.
 constexpr size_t rcop_max_segments = 65536;
@@ -38,7 +38,7 @@ enum rcop_application : uint16_t {
     app_frap_v2 = 0x100c //!< receipt of a file, with its name and size
 };
 
-//! One segment of a message, as one U_PDU carries it.
+//! One segment of a message, carried by one U_PDU.
 struct rcop_segment : segment_header {
     uint16_t application = 0;
     std::vector<uint8_t> data;
@@ -49,9 +49,9 @@ std::vector<uint8_t> encode(const rcop_segment& s);
 //! Empty if it is shorter than a header, or its reserved bits are not zero.
 std::optional<rcop_segment> decode_rcop(const uint8_t* p, size_t n);
 
-/*! \brief A message as U_PDUs of at most \p mtu octets, in order.
- *  \return none if it would take more than rcop_max_segments, \p connection is over 15 or
- *          \p mtu has no room for data. A message without data is one segment.
+/*! \brief Cuts a message into U_PDUs of at most \p mtu octets, in order.
+ *  \return empty if more than rcop_max_segments are needed, \p connection is over 15 or
+ *         \p mtu has no room for data. A message without data is one segment.
  */
 std::vector<std::vector<uint8_t>> rcop_segments(uint8_t connection,
                                                 uint8_t id,
@@ -59,7 +59,7 @@ std::vector<std::vector<uint8_t>> rcop_segments(uint8_t connection,
                                                 const std::vector<uint8_t>& message,
                                                 size_t mtu);
 
-//! A message put together.
+//! A reassembled message.
 struct rcop_message {
     address source;
     uint8_t source_sap = 0;
@@ -69,32 +69,32 @@ struct rcop_message {
     std::vector<uint8_t> data;
 };
 
-/*! \brief Puts messages together, whatever the order of their segments.
+/*! \brief Reassembles messages from segments in any order.
  *
- * The header has no mark for the last segment: a function tells from the octets at the begin
- * how long the whole message is. What does not come to an end is forgotten: after a time
- * without a segment, and the oldest first when there is too much.
+ * The header has no mark for the last segment. A function determines the length of the
+ * message from its first octets. Incomplete messages are dropped after a time without a
+ * segment, and the oldest first when there are too many.
  */
 class rcop_assembler
 {
 public:
-    /*! \brief Octets of the whole message of an application, from those at its begin (the
-     *         first segment). Empty: it cannot be told, so the first segment is all of it.
+    /*! \brief Octets of the whole message of an application, from its first segment.
+     *         Empty if unknown: the first segment is then the whole message.
      */
     using length_function =
         std::function<std::optional<uint64_t>(uint16_t application,
                                               const std::vector<uint8_t>& begin)>;
     struct config {
-        size_t max_messages = 64;      //!< incomplete ones, from all nodes
+        size_t max_messages = 64;      //!< incomplete messages, from all nodes
         size_t max_octets = 64u << 20; //!< of data in incomplete messages
-        station_time forget_after = from_seconds(6 * 3600.0); //!< without a segment
+        station_time forget_after = from_seconds(6 * 3600.0); //!< time without a segment
     };
     struct counters {
         uint64_t malformed = 0;  //!< U_PDUs without a proper header
-        uint64_t duplicates = 0; //!< segments that were there already
-        uint64_t messages = 0;   //!< put together
-        uint64_t too_long = 0;   //!< messages longer than max_octets, or than they say
-        uint64_t forgotten = 0;  //!< messages given up
+        uint64_t duplicates = 0; //!< segments received before
+        uint64_t messages = 0;   //!< reassembled messages
+        uint64_t too_long = 0;   //!< messages longer than max_octets, or than they state
+        uint64_t forgotten = 0;  //!< incomplete messages dropped
     };
 
     //! The default knows BFTP, FRAP and FRAPv2.
@@ -102,7 +102,7 @@ public:
     //! \throws std::invalid_argument if a limit is 0
     rcop_assembler(const config& c, length_function length);
 
-    //! A U_PDU has come; gives the message that it completes.
+    //! Takes a received U_PDU; returns the message that it completes.
     std::optional<rcop_message> u_pdu_in(station_time now,
                                          const address& source,
                                          uint8_t source_sap,
@@ -121,12 +121,13 @@ private:
         std::map<uint16_t, std::vector<uint8_t>> segments;
         std::optional<uint64_t> length; // known with the first segment
         size_t octets = 0;
-        uint32_t next = 0;     // first segment that is missing
+        uint32_t next = 0;     // first missing segment
         uint64_t in_order = 0; // octets before it
         station_time touched{};
     };
     using messages = std::map<key, partial>;
-    //! Not another message under the same key: IDs come round, and senders start again.
+    //! False for another message under the same key: IDs wrap around, and senders
+    //! restart.
     static bool same_message(const partial& m, const rcop_segment& s);
     messages::iterator
     add(station_time now, const key& k, rcop_segment s, std::optional<uint64_t> length);

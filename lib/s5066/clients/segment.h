@@ -8,7 +8,7 @@
 
 namespace gr::hf::s5066 {
 
-//! What every segment of RCOP, UDOP (F.6, F.7) and CFTP begins with.
+//! Common header of the segments of RCOP, UDOP (F.6, F.7) and CFTP.
 struct segment_header {
     uint8_t connection = 0; //!< 0 to 15
     uint8_t id = 0;         //!< U_PDU ID: consecutive in a connection

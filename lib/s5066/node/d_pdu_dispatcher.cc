@@ -15,8 +15,9 @@ constexpr uint8_t warning_unknown = 0;
 constexpr uint8_t warning_no_link = 1;
 constexpr uint8_t warning_state = 3;
 
-// What the tables of C.6.1 allow, in the state at the begin of the transmission: copies of an
-// acknowledgement come after what it acknowledges has ended the state.
+// True if the tables of C.6.1 allow the type. The state at the start of the transmission
+// counts too: copies of an acknowledgement follow after the first one has ended the
+// state.
 bool expected(const peer& p, d_pdu_type type)
 {
     switch (type) {
@@ -71,7 +72,7 @@ void d_pdu_dispatcher::on_d_pdu(station_time now, peer& p, const d_pdu& d)
         break;
     case d_pdu_type::management:
         if (p.link.calling()) {
-            hold_early(d); // about the link, if our request is accepted behind it
+            hold_early(d); // about the link, if our request is accepted after it
             return;
         }
         d_orderwire.on_management(now, p, d, d_rx.mode());
@@ -114,8 +115,8 @@ void d_pdu_dispatcher::take_early(station_time now, peer& p)
 void d_pdu_dispatcher::end_reception(station_time now)
 {
     for (const auto& d : d_early) {
-        // While our own link request waits for its answer, the request goes out again anyway and
-        // settles it.
+        // While our own link request waits for its answer, no warning is needed: the
+        // request is sent again anyway.
         peer* p = d_node.find_peer(d.src);
         if (p && !p->link.calling()) {
             if (d.segment_ok && carries_arq_data(d) &&
@@ -161,9 +162,9 @@ void d_pdu_dispatcher::on_connected(station_time now, peer& p, const d_pdu& d)
         d_data.on_ack(now, p, d);
     }
     if (type != d_pdu_type::ack_only && !d_data.on_data(now, p, d)) {
-        // Its link request, if there was one, may still come in another copy.
+        // Another copy of its link request may still follow.
         d_links.closed(p);
-        p.new_connection(); // what it sent before means nothing to it
+        p.new_connection(); // the peer no longer knows what it sent before
         hold_early(d);
     }
 }
@@ -189,7 +190,7 @@ void d_pdu_dispatcher::warn(station_time now, peer& p, const d_pdu& d, uint8_t r
         p.control.room() == 0) {
         return;
     }
-    // One of a kind in a transmission is enough.
+    // One warning of a kind per transmission is enough.
     if (p.control.has([reason](const d_pdu& q) {
             return q.type == d_pdu_type::warning && q.warning.reason == reason;
         })) {
@@ -209,7 +210,7 @@ void d_pdu_dispatcher::on_warning(station_time now, peer& p, const d_pdu& d)
     d_node.log.trace(now,
                      p.addr.to_string() + " warns of " + to_string(type) + ", reason " +
                          std::to_string(d.warning.reason));
-    // Of large windows it knows nothing, or not any more.
+    // The peer does not know large windows, or no longer.
     const bool no_large =
         d.warning.reason <= warning_no_link && p.arq.large && is_large(type);
     const bool about_link =
@@ -223,8 +224,8 @@ void d_pdu_dispatcher::on_warning(station_time now, peer& p, const d_pdu& d)
             d_node.upper.on_failed(*o, unidata_reject_reason::not_responding);
         }
     }
-    // Together with an accepted request it is about data sent ahead of the answer: those are
-    // simply not acknowledged and go out again. With a request the link is a new one already.
+    // With an acceptance, the warning is about data sent ahead of it: those are not
+    // acknowledged and go out again. With a request, the link is already a new one.
     if (!about_link || p.heard.link_accept || p.heard.link_request ||
         (!p.link.made() && !p.link.breaking())) {
         return;

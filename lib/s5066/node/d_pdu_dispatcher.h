@@ -14,8 +14,9 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Gives each D_PDU to the sublayer whose duty it is, as far as the state of the link and of
- *         the connection allows (C.6.1), and warns of those that they do not allow (C.3.2.12).
+/*! \brief Passes each D_PDU to the sublayer responsible for it, if the state of the link
+ *         and of the connection allows (C.6.1). Warns of D_PDUs that are not allowed
+ *         (C.3.2.12).
  */
 class d_pdu_dispatcher
 {
@@ -33,11 +34,11 @@ public:
     {
     }
 
-    //! A reception begins.
+    //! A reception starts.
     void begin_reception();
-    //! A D_PDU of \p p for this node, or a group that it is in.
+    //! Handles a D_PDU of \p p for this node or one of its groups.
     void on_d_pdu(station_time now, peer& p, const d_pdu& d);
-    //! It has ended: what needs a link and did not get one is warned of.
+    //! The reception has ended: warns of D_PDUs that needed a link and got none.
     void end_reception(station_time now);
 
 private:
@@ -55,8 +56,8 @@ private:
     data_receiver& d_data;
     resets& d_resets;
     orderwire& d_orderwire;
-    // D_PDUs of the reception that need a link, from nodes that have none: the link request or the
-    // answer to it may come behind them, the first copy lost.
+    // D_PDUs of this reception that need a link, from nodes without one. The link request
+    // or its answer may follow them, if its first copy was lost.
     std::vector<d_pdu> d_early;
     size_t d_early_octets = 0;
 };

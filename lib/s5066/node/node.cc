@@ -18,7 +18,7 @@ constexpr size_t max_peers = 256;
 constexpr station_time housekeeping_period = std::chrono::seconds(1);
 constexpr size_t least_queue_octets = 32768;
 
-// Of which the first is the one to begin with.
+// Acknowledgement modes to try, the preferred one first.
 std::vector<gr::hf::mode> ack_modes_of(const node_config& c, const gr::hf::mode& data)
 {
     if (c.ack_mode != "auto") {
@@ -94,9 +94,10 @@ void node::impl::set_mode(const std::string& m)
         const auto timing = kernel::timing_of(data);
         d_node.modes.data_mode = data;
         d_access.set_modes(data.bandwidth_hz, timing.block_begin(0));
-        // The peer waits for it in vain, then asks with a short transmission, about half of whose
-        // data are needed again. With the block errors measured of 1200L on the Poor channel short
-        // and long acknowledgements are as good at 4 dB, as it is with this.
+        // Cost of a lost ACK: the peer waits in vain, then asks with a short
+        // transmission, about half of whose data are needed again. For 1200L on Poor, the
+        // measured block errors make short and long acknowledgements equally good at 4
+        // dB, and so does this cost.
         const double lost_ack_s =
             d_access.answer_wait_s() + to_seconds(timing.block_end(probe_blocks / 2 - 1));
         d_node.modes.policy = std::make_unique<fixed_rate_policy>(data, acks, lost_ack_s);
@@ -149,7 +150,8 @@ peer* node::impl::get_peer(address a)
         }
         d_node.peers.erase(it);
     }
-    // One number less than the whole window leaves one for a question (transmission_builder).
+    // One number less than the whole window leaves one for an empty request for an ACK
+    // (transmission_builder).
     const unsigned window = d_node.modes.adaptive ? std::min(d_node.config.window, 127u)
                                                   : d_node.config.window;
     auto p = std::make_unique<peer>(a, window);
@@ -164,7 +166,7 @@ void node::impl::submit(station_time now, outgoing_ptr o)
         return;
     }
     if (p->arq_idle() && p->non_arq.empty()) {
-        // A little later, so that what comes together goes out together.
+        // Wait a little, so that data submitted together go out together.
         p->turn.ready_at =
             std::max(p->turn.ready_at, now + from_seconds(d_access.hold_s()));
     }

@@ -22,42 +22,42 @@
 
 namespace gr::hf::s5066 {
 
-//! What a node does at the moment.
+//! Present activity of a node.
 enum class node_phase { idle, holding, transmitting, receiving, waiting_answer };
 const char* to_string(node_phase p);
 
-//! For displays.
+//! State of a node, for displays.
 struct node_state {
     node_phase phase = node_phase::idle;
     std::optional<address> peer;                  //!< of the current or last exchange
     std::string tx_mode;                          //!< of the current or last transmission
-    mode_reason tx_reason = mode_reason::setting; //!< why it is in that mode
+    mode_reason tx_reason = mode_reason::setting; //!< why that mode was chosen
     std::string rx_mode;                          //!< of the current or last reception
     double rx_snr_db = 0;                         //!< of the last block
     size_t queued_octets = 0;                     //!< U_PDU octets not yet sent once
-    queue_states queues;         //!< what has not been sent whole, by priority
+    queue_states queues;         //!< C_PDUs not completely sent, by priority
     unsigned unacknowledged = 0; //!< data D_PDUs in flight, all peers
     bool flow_on = true;
-    unsigned links = 0;                        //!< that are up, being made or broken
+    unsigned links = 0;                        //!< made, being made or being broken
     unsigned clients = 0;                      //!< bound SAPs
-    std::optional<s5066::hard_link> hard_link; //!< as the client here sees it
+    std::optional<s5066::hard_link> hard_link; //!< as our client sees it
     bool broadcast = false;                    //!< in a broadcast session
     bool emcon = false;
 };
 
-/*! \brief STANAG 5066 node: Subnetwork Interface, Channel Access (type 1) and Data Transfer
- *         Sublayer of one station (Annexes A, B and C).
+/*! \brief STANAG 5066 node: Subnetwork Interface, Channel Access (type 1) and Data
+ *         Transfer Sublayer of one station (Annexes A, B and C).
  *
- * Without threads, sockets and clocks. Below it is a modem, which drives it through
- * modem_user; above it are clients, each known by a client_id, that exchange whole
- * S_primitives. After every call drain poll_sis().
+ * It has no threads, sockets or clocks. Below it is a modem, which drives it through
+ * modem_user. Above it are clients, each known by a client_id, that exchange whole
+ * S_primitives. After every call, call poll_sis() until it is empty.
  *
  *     node n(config);
  *     n.sis_in(now, 1, request.data(), request.size());
  *     while (auto p = n.poll_sis()) write_to(p->client, p->octets);
  *
- * Queues are bounded: data by flow control (S_DATA_FLOW_OFF and ON), everything else by fixed
- * limits with counters. Results depend only on the calls and the seed.
+ * Queues are bounded: data by flow control (S_DATA_FLOW_OFF and ON), everything else by
+ * fixed limits with counters. Results depend only on the calls and the seed.
  */
 class node : public modem_user
 {
@@ -69,9 +69,9 @@ public:
     node& operator=(const node&) = delete;
 
     // Clients
-    /*! \brief One whole S_primitive from client \p c (see sis_deframer).
-     *  \details Anything may come: what is not understood is counted, and too much of it
-     *  unbinds the client.
+    /*! \brief Takes one whole S_primitive from client \p c (see sis_deframer).
+     *  \details Any octets are accepted. Invalid primitives are counted, and too many
+     *         unbind the client.
      */
     void sis_in(station_time now, client_id c, const uint8_t* p, size_t n);
     void sis_in(station_time now, client_id c, const std::vector<uint8_t>& p)
@@ -92,54 +92,58 @@ public:
     void on_rx_octets(station_time now, const rx_octets& e) override;
     void on_rx_end(station_time now, const rx_end& e) override;
     void on_carrier(station_time now, bool present) override;
-    /*! \brief The radio says that the present or last transmission did not leave it whole.
-     *  \details That no answer comes, or that D_PDUs are missing, then tells nothing of the
-     *  channel, and the rate policy does not hear of it.
+    /*! \brief The radio did not send all of the present or last transmission.
+     *  \details A missing answer or missing D_PDUs then tell nothing about the channel,
+     *         so the rate policy is not notified.
      *  \param reason for the log
-     *  \param ended the modem ends the transmission now, and nothing more of it is sent. Otherwise
-     *  the node ends it where another transmission costs less than the rest.
+     *  \param ended true: the modem ends the transmission now and sends nothing more of
+     *         it. false: the node ends it if another transmission costs less than the
+     *         rest.
      */
     void on_tx_damaged(station_time now, const std::string& reason, bool ended);
 
-    /*! \brief When on_tick() and want_tx() should be called next, if nothing else happens.
-     *  \details May lie in the past: then call at once. Empty: nothing to do. For simulators
-     *  that jump in time; modems that tick every 10 ms need not ask.
+    /*! \brief When to call on_tick() and want_tx() next, if nothing else happens.
+     *  \details May be in the past: then call at once. Empty: nothing to do. For
+     *         simulators that jump in time; modems that tick every 10 ms need not ask.
      */
     std::optional<station_time> next_deadline() const;
-    //! The same, with the timer that it belongs to.
+    //! next_deadline() with the timer it belongs to.
     std::optional<due> next_due() const;
-    /*! \brief Station time of the last call. It never runs back: if the times that calls bring step
-     *         back, it goes on from where it was (monotonic_time).
+    /*! \brief Station time of the last call. It never runs backwards: if the clock of the
+     *         callers steps back, it continues from its last value (monotonic_time).
      */
     station_time now() const;
 
     // Control
     const node_config& config() const;
-    /*! \brief Another data mode, from the next transmission on; the mode for acknowledgements
-     *         follows if ack_mode is "auto" or "same". Replaces a rate policy.
-     *  \throws std::invalid_argument for a mode that is not known, or that the other settings do
-     *  not allow (node_config::validate()); the mode then stays
+    /*! \brief Sets another data mode, from the next transmission on. The mode for
+     *         acknowledgements follows if ack_mode is "auto" or "same". Replaces a rate
+     *         policy.
+     *  \throws std::invalid_argument for an unknown mode, or one that the other settings
+     *         do not allow (node_config::validate()); the mode then stays
      */
     void set_mode(const std::string& m);
-    //! Chooses modes from now on.
+    //! Sets the policy that chooses modes from now on.
     void set_rate_policy(std::unique_ptr<rate_policy> p);
     /*! \brief Enters or leaves a broadcast session (A.1.1.3): only non-ARQ data, no links. A
      *         node with node_config::broadcast_only is always in one.
      */
     void set_broadcast(station_time now, bool on);
-    /*! \brief Emission control: while on, nothing is transmitted; what is received is
-     *         delivered, and not acknowledged. Clients are told by S_SUBNET_AVAILABILITY.
+    /*! \brief Emission control: while on, nothing is transmitted. Received data are
+     *         delivered, but not acknowledged. Clients are notified by
+     *         S_SUBNET_AVAILABILITY.
      */
     void set_emcon(station_time now, bool on);
-    /*! \brief What the time is: \p utc seconds since 1970 at station time \p now. For a node with
-     *         node_config::system_utc; again whenever the two clocks may have drifted apart.
+    /*! \brief Sets the time: \p utc seconds since 1970 at station time \p now. For a node
+     *         with node_config::system_utc; call again when the two clocks may have
+     *         drifted apart.
      */
     void set_utc(station_time now, double utc);
     void set_trace(bool on);
     void set_tap(bool on);
 
-    /*! \brief U_PDU size whose C_PDUs fill whole segments of the present data mode
-     *         exactly, so that no frame header is wasted; at most the MTU.
+    /*! \brief U_PDU size whose C_PDUs exactly fill whole segments of the present data
+     *         mode, so that no frame header is wasted; at most the MTU.
      */
     size_t aligned_u_pdu_octets() const;
 

@@ -21,20 +21,20 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Conductor of one node: passes on to the sublayers what clients, modem and time bring, in
- *         the order that matters, and has no rules of its own.
+/*! \brief Conductor of one node: passes events from clients, modem and time to the
+ *         sublayers, in the right order, and has no rules of its own.
  *
  * | part | Annex | duty |
  * |---|---|---|
  * | sis_server | A | clients, U_PDUs, hard links |
  * | soft_links | B | physical links |
  * | turns, channel_access | - | when to transmit, and to whom |
- * | transmission_planner, transmission_builder | C | what goes into a transmission |
- * | incoming_transmission, d_pdu_dispatcher | C | what a reception has, and calls for |
- * | data_receiver, resets, orderwire | C | what D_PDUs of each kind do |
+ * | transmission_planner, transmission_builder | C | contents of a transmission |
+ * | incoming_transmission, d_pdu_dispatcher | C | contents of a reception |
+ * | data_receiver, resets, orderwire | C | handling of D_PDUs of each kind |
  *
- * What they share is in node_context. The conductor's own files are node.cc (clients, control,
- * time), node_transmit.cc and node_receive.cc.
+ * Shared data are in node_context. The conductor's own files are node.cc (clients,
+ * control, time), node_transmit.cc and node_receive.cc.
  */
 class node::impl : public sis_lower
 {
@@ -75,7 +75,7 @@ public:
 
     node_context d_node;
     sis_server d_sis;
-    monotonic_time d_time; // all times below node are of it
+    monotonic_time d_time; // source of all station times in the sublayers
 
 private:
     // Peers
@@ -91,10 +91,11 @@ private:
     // Reception (node_receive.cc)
     void on_received(station_time now, const received_d_pdu& r);
     void after_reception(station_time now);
-    //! When the reception counts as over, whatever the modem says. Empty: there is none.
+    //! Time when the reception counts as over, whatever the modem reports; empty if there
+    //! is none.
     std::optional<incoming_transmission::overdue> rx_end_overdue() const;
     void end_overdue_reception(station_time now);
-    //! Counts and logs D_PDUs of which not even a header could be read.
+    //! Counts and logs D_PDUs without a readable header.
     void note_unread(station_time now, const address& from, unsigned d_pdus);
     void measure_loss(station_time now, peer& p);
 
@@ -103,7 +104,7 @@ private:
     bool housekeeping_needed() const;
     void update_water_marks();
 
-    // When
+    // Time to transmit
     channel_access d_access;
 
     // Transmission
@@ -126,7 +127,8 @@ private:
     // Reception
     data_receiver d_data{ d_node, d_tx, d_resets };
     incoming_transmission d_rx{ d_node, d_access };
-    bool d_rx_overdue = false; // the modem has not told the end of what is over
+    // The modem has not reported the end of a reception that is over.
+    bool d_rx_overdue = false;
     d_pdu_dispatcher d_dispatcher{ d_node, d_rx,     d_maker,    d_links,
                                    d_data, d_resets, d_orderwire };
 

@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// A reception of the node: its begin, its D_PDUs, its end and what that means for each peer.
+// Reception of the node: its start, its D_PDUs, its end and the consequences for each
+// peer.
 #include "s5066/node/node_impl.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ void node::impl::on_rx_start(station_time now, const rx_start& e)
 void node::impl::on_rx_octets(station_time now, const rx_octets& e)
 {
     if (d_rx_overdue) {
-        return; // noise, after the end that was missed
+        return; // noise after an end that the modem missed
     }
     if (!d_turns.receiving()) {
         rx_start s;
@@ -47,7 +48,8 @@ void node::impl::on_received(station_time now, const received_d_pdu& r)
     if (d.src == c.own || (d.dst != c.own && !group)) {
         ++d_node.stats.d_pdus_for_others;
         if (peer* p = d_node.find_peer(d.src)) {
-            // It is there, and its transmission is about to end: no need to wait for that.
+            // The peer is present and its transmission is about to end: no need to wait
+            // longer.
             p->turn.ready_at =
                 std::max(std::min(p->turn.ready_at, now), p->turn.not_before);
         }
@@ -81,8 +83,9 @@ std::optional<incoming_transmission::overdue> node::impl::rx_end_overdue() const
     return d_turns.receiving() ? std::optional(d_rx.end_overdue()) : std::nullopt;
 }
 
-/* Receivers wait through fades of seconds, and so for as long after an end that they did not see. Who
- * sent wants its answer sooner, and has told when (C.3.2.3, EOT). */
+/* Receivers wait through fades of seconds, and just as long after an end that they
+ * missed. The sender wants its answer sooner, and has announced the end by EOT (C.3.2.3).
+ */
 void node::impl::end_overdue_reception(station_time now)
 {
     const auto end = rx_end_overdue();
@@ -110,7 +113,7 @@ void node::impl::on_rx_end(station_time now, const rx_end& e)
     after_reception(now);
     const bool preempted = e.reason == rx_end_reason::preempted;
     if (!preempted && d_node.config.full_duplex && d_turns.transmitting()) {
-        // An acknowledgement goes along with the data that are being sent.
+        // An acknowledgement goes out with the data being sent.
         d_plan.data_acks = d_tx.to()->arq.ack_due ? d_node.config.ack_copies : 0;
     } else if (peer* p = d_turns.after_reception(now, preempted)) {
         on_silence(now, *p);
@@ -160,7 +163,7 @@ void node::impl::after_reception(station_time now)
             p.turn.probe = false;
         }
         if (p.heard.arq && !p.heard.link_request) {
-            // It would not send this without having seen our answer.
+            // The peer would not send this without having received our acceptance.
             p.link.accept_due = false;
         }
     }

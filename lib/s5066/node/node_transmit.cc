@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// A transmission of the node: its begin, its octets, its end.
+// Transmission of the node: its start, its octets, its end.
 #include "s5066/node/node_impl.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void node::impl::begin_transmission(station_time now, peer& p)
     try {
         d_tx = transmission(now, p, m);
     } catch (const std::invalid_argument&) {
-        // A policy of the user's chose what no modem can send.
+        // A user's policy chose a mode that no modem can send.
         d_tx = transmission(now, p, d_node.modes.data_mode);
     }
     d_plan.longest_s = std::min({ d_node.modes.policy->longest_s(c),
@@ -65,7 +65,7 @@ tx_octets node::impl::pull(station_time now, station_time air_time, size_t max_o
         const auto link = d_links.next_control(*d_tx.to());
         d_planner.plan(link.d_pdus, link.opening);
     }
-    // One D_PDU more than asked for tells whether these octets are the last.
+    // One D_PDU more than requested shows whether these octets are the last.
     while (!d_tx.closed() && d_tx.waiting() <= max_octets) {
         if (!d_builder.build_next(now)) {
             d_tx.close();
@@ -85,10 +85,11 @@ void node::impl::on_tx_end(station_time now)
     d_node.stats.tx_time += now - d_tx.begin();
     for (auto& [raw, q] : d_node.peers) {
         if (q->link.first_data_by > station_time::zero()) {
-            q->link.first_data_by += now - d_tx.begin(); // nobody could send us anything
+            // No peer could send to us meanwhile.
+            q->link.first_data_by += now - d_tx.begin();
         }
     }
-    if (!d_tx.cut()) { // else it is not known to have been sent
+    if (!d_tx.cut()) { // if cut, it may not have been sent
         p.arq.ack_due = p.arq.ack_due && !d_tx.ack_sent();
         p.expedited.ack_due = p.expedited.ack_due && !p.expedited_allowed();
         p.link.accept_now = false;

@@ -12,9 +12,9 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Octets of pcap files: the caller writes them where it likes.
+/*! \brief Formats the octets of pcap files; the caller writes them.
  *
- * Nanosecond format, little endian. Times are station time; \p epoch is added.
+ * Nanosecond format, little endian. Times are station time plus \p epoch.
  */
 class pcap_writer
 {
@@ -30,12 +30,13 @@ public:
     {
     }
 
-    //! The 24 octets at the begin of the file.
+    //! The 24 octets at the start of the file.
     std::vector<uint8_t> header() const;
     //! One record.
     std::vector<uint8_t> record(station_time t, const std::vector<uint8_t>& packet) const;
-    /*! \brief One D_PDU. Those shorter than 15 octets are filled up with zeros, because tshark
-     *         does not dissect shorter records; no length field or CRC is touched.
+    /*! \brief Record of one D_PDU. Those shorter than 15 octets are padded with zeros,
+     *         because tshark does not dissect shorter records; no length field or CRC is
+     *         changed.
      */
     std::vector<uint8_t> d_pdu(station_time t, std::vector<uint8_t> octets) const;
 
@@ -44,8 +45,8 @@ private:
     int64_t d_epoch;
 };
 
-/*! \brief Wraps S_primitives into TCP over IPv4 between made-up addresses, port 5066, as if
- *         every client were connected over a network: tshark then dissects them.
+/*! \brief Wraps S_primitives into TCP over IPv4 between made-up addresses, port 5066, as
+ *         if every client were connected over a network, so that tshark dissects them.
  */
 class sis_capture
 {

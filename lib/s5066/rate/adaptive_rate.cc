@@ -13,41 +13,46 @@ namespace gr::hf::s5066 {
 namespace {
 
 constexpr size_t max_stations = 256;
-// A mode that the peer advises is left after so many transmissions without an answer, for so many
-// others. More others gain under 10 Hz of fading (examples/scenarios/fast-fading.toml), and lose
-// where a slow fade was the reason (hf bench link, rate adaptation, Poor).
+// After the first number of transmissions without an answer, an advised mode is left for
+// the second number of transmissions. A larger second number gains under 10 Hz of fading
+// (examples/scenarios/fast-fading.toml), and loses where a slow fade was the reason (hf
+// bench link, rate adaptation, Poor).
 constexpr unsigned most_unheard = 2, others_before_again = 8;
 constexpr double longest_transmission_s = 127.5;
-// Of the first transmission to a peer, in a mode that is a guess.
+// Duration of the first transmission to a peer, in a guessed mode.
 constexpr double first_s = 10;
-// Of a mode that no data were acknowledged in, nor in one that needs more, the first transmission
-// has so many blocks, and is as long as that of a guess at least.
+// Blocks of the first transmission in an unproven mode: no data were acknowledged in it,
+// nor in a mode that needs more SNR. It is at least first_s long.
 constexpr double trial_blocks = 4;
-// A C_PDU is cut once, and what such a transmission leaves of it goes in the mode before: at 10 Hz and
-// 0 dB segments of 48 octets, for a try of 1200S, cost 600L as much as the try. So they are as long as
-// there, but so many D_PDUs at least fit into the shortest one: one alone tells little.
+// A C_PDU is cut once, and what a trial leaves of it goes out in the mode before. At 10
+// Hz and 0 dB, segments of 48 octets for a trial of 1200S cost 600L as much as the trial.
+// So segments stay as long as in the mode before. But at least this many D_PDUs fit into
+// the shortest trial, because one alone tells little.
 constexpr size_t trial_d_pdus = 4;
-// After each transmission without an answer the next one is in a mode that needs so much less.
+// After each unanswered transmission the next mode needs this much less SNR.
 constexpr double fall_db = 6;
-// A reception of so long without any loss may be followed by a try of a faster mode that promises
-// this share at least of the present one; after tries in vain only by the twofold, fourfold... One
-// choice, judged by the runs in docs/measurements.md with and without it (15 s costs trials of 24 h on
-// Poor 0.8 points more), not swept. At 10 Hz and 0 dB a share of 0.6 has 462 bit/s, 0.75 has 470 (seeds 1
-// to 24), and AWGN as much as before.
+// After a reception this long without any loss, a faster mode may be tried that promises
+// at least this share of the present one. After failed tries it takes twice, four
+// times... as many receptions. One choice, judged by the runs in docs/measurements.md
+// with and without it (15 s costs trials of 24 h on Poor 0.8 points more), not swept. At
+// 10 Hz and 0 dB a share of 0.6 gives 462 bit/s, 0.75 gives 470 (seeds 1 to 24), and AWGN
+// is unchanged.
 constexpr double whole_s = 30, worth_a_try = 0.75;
 constexpr unsigned most_whole_before_try = 64;
-// An answer that was heard is followed by one in a mode that needs so much more, unless the peer has
-// told what it can receive.
+// After an answer that was heard, the next one may be in a mode that needs this much more
+// SNR, unless the peer has advised a mode.
 constexpr double climb_db = 6;
-// The peer's advice counts for answers with this room for fades, which short blocks do not average.
+// Answers stay this far below the peer's advice, for fades that short blocks do not
+// average.
 constexpr double fade_db = 3;
-// The ways differ if what the peer advises us needs so much more or less than what we advise it.
+// The two directions differ if the SNR needed by the peer's advice and by ours differs by
+// more.
 constexpr double other_way_db = 6;
-// Cost of an answer that is lost: the time-out, and asking again.
+// Cost of a lost answer: the timeout, and asking again.
 constexpr double lost_answer_s = 10;
 constexpr size_t ack_octets = 60;
-// Where most channels work: what nothing is known about begins with, in 3 kHz. The same waveform has a
-// rate in proportion in wider bands, at the same SNR there.
+// Start when nothing is known: a rate in 3 kHz that works on most channels. In wider
+// bands the same waveform has a proportional rate at the same SNR.
 constexpr int first_bps = 600, first_hz = 3000;
 
 double needed_db(const mode& m) { return mode_promises::of(m).needed_db(); }
@@ -105,7 +110,7 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
     }
     if (s.advised) {
         d_why = s.advised_fails ? mode_reason::advice_fails : mode_reason::advice;
-        // The nearest mode of the own range that is not faster.
+        // Nearest mode of our own range that is not faster.
         std::vector<mode> list;
         for (const mode& m : d_modes) {
             if (m.rate_bps <= s.advised->rate_bps &&
@@ -116,7 +121,7 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
         if (list.empty()) {
             return d_modes.front();
         }
-        // What the peer cannot tell, since nothing of it arrives.
+        // The peer cannot know that its advice fails, since nothing of it arrives.
         return s.advised_fails ? s.out.best(list) : list.back();
     }
     if (s.out.known()) {
@@ -124,7 +129,7 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
         return s.out.best(s.proven ? d_modes : within_reach(s));
     }
     d_why = mode_reason::nothing_known;
-    // Nothing is known: a rate at which most channels work.
+    // Nothing is known: a rate that works on most channels.
     const mode* found = &d_modes.front();
     for (const mode& m : d_modes) {
         const bool robust = m.rate_bps <= first_bps * (m.bandwidth_hz / first_hz);
@@ -133,15 +138,17 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
     return *found;
 }
 
-// The channel is much the same both ways, but neither noise nor power need be. What the peer advises
-// counts. Before it has, and after it has asked again, what it sends in and what has reached it.
+// The channel is similar in both directions, but noise and power may differ. The peer's
+// advice counts. Before its first advice, and after it had to ask again, the limit is by
+// the modes it sends in and by those that have reached it.
 double adaptive_rate_policy::answer_limit_db(const station& s)
 {
     return s.advised && !s.answer_lost ? needed_db(*s.advised) - fade_db
                                        : s.reaches_db.value_or(1e9);
 }
 
-// By how much the way to the peer is better than the one from there, dB; 0 where they are much the same.
+// By how much the direction to the peer is better than the one from it, dB; 0 if they are
+// similar.
 double adaptive_rate_policy::better_there_db(const station& s)
 {
     const double db =
@@ -173,7 +180,8 @@ std::vector<mode> adaptive_rate_policy::within_reach(const station& s) const
     return list;
 }
 
-// What is heard tells whether our last answer was: who did not hear it asks again.
+// The next reception tells whether our last answer was heard: otherwise the peer asks
+// again.
 void adaptive_rate_policy::note_answer(station& s, const reception& r)
 {
     if (!s.reaches_db) {
@@ -188,7 +196,8 @@ void adaptive_rate_policy::note_answer(station& s, const reception& r)
                                  : std::max(*s.reaches_db, answered_db + climb_db);
 }
 
-// What is best for much data is slow for a message that leaves its long block all but empty.
+// The best mode for much data is slow for a message that leaves its long block almost
+// empty.
 mode adaptive_rate_policy::message_mode(const station& s,
                                         const tx_context& c,
                                         const mode& bulk) const
@@ -240,7 +249,7 @@ double adaptive_rate_policy::longest_s(const tx_context& c) const
     if (s.proven && needed_db(s.last) <= needed_db(*s.proven)) {
         return longest_transmission_s;
     }
-    // It may all be lost: what it costs then, beside what its turn costs.
+    // All of it may be lost, so its length limits the cost of a failure.
     const auto t = kernel::timing_of(s.last);
     return std::max(first_s,
                     trial_blocks * to_seconds(t.block_end(0) - t.block_begin(0)));
@@ -257,7 +266,8 @@ void adaptive_rate_policy::on_reception(station_time, address peer, const recept
     s.in.on_d_pdus(r.m, r.good_d_pdus, r.lost_d_pdus, r.d_pdu_octets);
     s.wanted = s.in.best(d_modes, s.wanted);
     if (r.read) {
-        // It fades the same both ways; the level differs as the advice of both does.
+        // Fading is the same in both directions. The level differs as the two advised
+        // modes do.
         auto there_db = r.block_snr_db;
         for (double& db : there_db) {
             db += better_there_db(s);
@@ -267,9 +277,10 @@ void adaptive_rate_policy::on_reception(station_time, address peer, const recept
     try_faster(s, r);
 }
 
-/* Where nothing is lost for long, nothing is learned either of whether a faster mode would do.
- * One that promises nearly as much is advised now and then, for a short transmission since it
- * is not proven; the less often, the more such tries were in vain. */
+/* Long receptions without loss do not show whether a faster mode would work. So a faster
+ * mode that promises nearly as much is advised now and then. Its transmission is short,
+ * since it is not proven. The more tries failed, the less often.
+ */
 void adaptive_rate_policy::try_faster(station& s, const reception& r) const
 {
     if (s.tried) {
@@ -281,7 +292,7 @@ void adaptive_rate_policy::try_faster(station& s, const reception& r) const
         s.whole = 0;
         return;
     }
-    // A wrong guess is a try in vain as well.
+    // A wrong guess counts as a failed try as well.
     if (r.lost_d_pdus > r.good_d_pdus && needed_db(r.m) > needed_db(*s.wanted)) {
         s.whole_before_try = std::min(2 * s.whole_before_try, most_whole_before_try);
         s.whole = 0;
@@ -322,7 +333,7 @@ void adaptive_rate_policy::on_frames(station_time,
         s.proven = m;
     }
     if (sent > lost && m == s.unheard_in) {
-        // It had arrived, and its answer was lost.
+        // The data had arrived; only the answer was lost.
         s.unheard -= s.unheard > 0 ? 1 : 0;
         s.advised_fails = s.advised_fails && s.unheard >= most_unheard;
         s.unheard_in.reset();

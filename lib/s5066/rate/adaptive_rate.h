@@ -12,16 +12,16 @@ namespace gr::hf::s5066 {
 
 /*! \brief Rate adaptation for autobaud waveforms.
  *
- * Each station tells its peers, by an advice in any D_PDU, in which mode it would receive best; the
- * sender follows within its own range. It falls at once when the peer does not answer, and asks with
- * a short transmission. Peers that send no advice are judged by the SNR of what is heard from them
- * and by their acknowledgements.
+ * Each station advises its peers, in any D_PDU, of the mode in which it would receive
+ * best. The sender follows within its own range. It falls back at once when the peer does
+ * not answer, and asks with a short transmission. Peers that send no advice are judged by
+ * the SNR of their signal and by their acknowledgements.
  */
 class adaptive_rate_policy : public rate_policy
 {
 public:
-    //! \param window D_PDUs that may be unacknowledged, unless on_window() says that a peer has
-    //! small windows alone: it bounds transmissions at high rates
+    //! \param window unacknowledged D_PDUs allowed, which bounds transmissions at high
+    //! rates. Used unless on_window() reports that a peer has only small windows.
     explicit adaptive_rate_policy(const rate_range& range,
                                   unsigned window = usual_window);
 
@@ -45,25 +45,26 @@ private:
     struct station {
         explicit station(unsigned window) : in(window), out(window) {}
 
-        rate_estimator in;           // from there to here
-        rate_estimator out;          // from here to there
-        std::optional<mode> advised; // by its last advice
-        bool advised_fails = false;  // what was sent in it seems to be lost
-        unsigned unheard = 0;        // transmissions in it without any answer, in a row
-        std::optional<mode> unheard_in; // the last of them
-        unsigned patience = 0;          // transmissions in others until it is tried again
-        mode last;                      // data were sent in it
+        rate_estimator in;              // channel from the peer to us
+        rate_estimator out;             // channel from us to the peer
+        std::optional<mode> advised;    // the peer's last advice
+        bool advised_fails = false;     // data sent in the advised mode seem to be lost
+        unsigned unheard = 0;           // transmissions in it without an answer, in a row
+        std::optional<mode> unheard_in; // mode of the last of them
+        // Transmissions in other modes before it is tried again.
+        unsigned patience = 0;
+        mode last; // mode of the last data sent
         bool sent = false;
-        std::optional<mode>
-            proven; // data in it were acknowledged, the last ones that were
-        std::optional<mode> answered; // in it, since the last reception
-        // What arrives there is shown by what needs this SNR at most (mode_promises::needed_db()).
+        std::optional<mode> proven;   // mode of the last data that were acknowledged
+        std::optional<mode> answered; // mode of our answer since the last reception
+        // Modes that need at most this SNR arrive there (mode_promises::needed_db()).
         std::optional<double> reaches_db;
-        bool answer_lost = false;      // the last one was not heard
-        std::optional<mode> wanted;    // our advice to it
-        std::optional<mode> tried;     // advised to learn what it gives
-        unsigned whole = 0;            // receptions without loss since the last try
-        unsigned whole_before_try = 1; // so many, doubled by tries in vain
+        bool answer_lost = false;   // our last answer was not heard
+        std::optional<mode> wanted; // our advice to the peer
+        std::optional<mode> tried;  // mode advised to learn its performance
+        unsigned whole = 0;         // receptions without loss since the last try
+        // Receptions before a try, doubled by each failed try.
+        unsigned whole_before_try = 1;
     };
 
     mode data_mode(const station& s, const tx_context& c);

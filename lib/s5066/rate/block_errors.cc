@@ -16,12 +16,13 @@ namespace gr::hf::s5066 {
 
 namespace {
 
-constexpr double beyond_db = 2; // distance of the points measured
-constexpr int narrow_hz = 3000; // what other bandwidths are derived from
-// Half an error in 80 blocks, which points have: what "none" and "all" stand for.
+constexpr double beyond_db = 2; // distance of the measured points
+constexpr int narrow_hz = 3000; // the bandwidth from which others are derived
+// Half an error in 80 blocks, the usual number of a point. Stands for shares of 0 and,
+// from the other side, of 1.
 constexpr double least_share = 0.5 / 80;
 
-// The value that a normal distribution stays below with probability p. Abramowitz and Stegun,
+// Value that a normal distribution stays below with probability p. Abramowitz and Stegun,
 // 26.2.23, within 4.5e-4.
 double normal_quantile(double p)
 {
@@ -34,7 +35,7 @@ double normal_quantile(double p)
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
-// Share of bad blocks, t of the way from a to b.
+// Share of bad blocks at the fraction t of the way from a to b.
 double share_between(double a, double b, double t)
 {
     if (a == b || t <= 0) {
@@ -43,7 +44,7 @@ double share_between(double a, double b, double t)
     return normal_cdf(normal_quantile(a) + t * (normal_quantile(b) - normal_quantile(a)));
 }
 
-// Interleavers by length.
+// Rank of an interleaver by its length.
 int length_rank(interleaver il)
 {
     constexpr std::array<interleaver, 9> by_length = {
@@ -182,7 +183,7 @@ block_error_curves::served block_error_curves::find(const mode& m) const
         }
         return s;
     }
-    // The fastest one that is not faster; of several the nearest interleaver.
+    // The fastest mode that is not faster; of equal ones the nearest interleaver.
     const std::pair<const key, measured_curve>* best = nullptr;
     int best_rate_bps = 0, best_distance = 0;
     for (const auto& entry : d_curves) {
@@ -231,7 +232,7 @@ block_error_point block_error_curves::at(const mode& m, double snr_db) const
     const auto& a = *(next - 1);
     const auto& b = *next;
     const double t = (at_db - a.snr_db) / (b.snr_db - a.snr_db);
-    // Where one end has no bad blocks, what is inside them is known from the other end.
+    // If one end has no bad blocks, the other end gives the error rate inside them.
     const double ber =
         b.bad > 0 ? a.ber_of_bad + t * (b.ber_of_bad - a.ber_of_bad) : a.ber_of_bad;
     return {

@@ -17,60 +17,64 @@ namespace gr::hf::s5066 {
 //! Bit errors of a decoder come in bursts of this many bits, every second one wrong.
 constexpr double error_burst_bits = 12;
 
-//! What a receiver makes of a mode at one SNR.
+//! Performance of a receiver in a mode at one SNR.
 struct block_error_point {
     double snr_db = 0;     //!< in the bandwidth of the mode
-    double lost = 0;       //!< share of transmissions that are not noticed
-    double bad = 0;        //!< share of the blocks with errors, of those noticed
-    double ber_of_bad = 0; //!< bit error rate inside them
+    double lost = 0;       //!< share of transmissions not noticed
+    double bad = 0;        //!< share of the blocks with errors, in noticed transmissions
+    double ber_of_bad = 0; //!< bit error rate inside bad blocks
 
     /*! \brief Probability that octets inside one block are lost.
      *  \param octets of each copy
-     *  \param copies one of them is enough; they share the block
+     *  \param copies number of copies in the block; one is enough
      */
     double loss(size_t octets, unsigned copies = 1) const;
 };
 
-//! How a curve came to serve a mode.
+//! Origin of the curve used for a mode.
 enum class curve_source {
-    none,        //!< nothing is known of the mode
+    none,        //!< no curve
     measured,    //!< in this mode
-    interleaver, //!< in the mode with the nearest interleaver, or the other code length
+    interleaver, //!< measured with the nearest interleaver, or the other code length
     derived      //!< from another waveform, see block_error_curves
 };
 
 /*! \brief Measured block errors of one channel: curves over SNR, one for each mode.
  *
- * Between points the share of bad blocks goes along a normal distribution, which is what the edge
- * of a code looks like; above the last point it stays as there, 2 dB below the first one everything
- * is bad.
+ * Between points the share of bad blocks follows a normal distribution, the usual shape
+ * of a code's edge. Above the last point it stays constant. From 2 dB below the first one
+ * all blocks are bad.
  *
- * A mode without a curve takes that of its rate and bandwidth with the nearest interleaver. Without
- * that one, too, it is derived: a mode of another bandwidth than 3 kHz takes the curve of the same
- * waveform there at the same SNR in its own band; the same waveform is the one with the same
- * constellation and the nearest number of bits per symbol. A waveform of 3 kHz takes the curve of
- * the fastest mode that is not faster and has one, of 4539 if it is of 4539 itself, higher by what
- * the Shannon bounds of both rates differ (none for equal rates).
+ * A mode without a curve uses that of its rate and bandwidth with the nearest
+ * interleaver. Without that, the curve is derived:
+ * - A mode outside 3 kHz uses the curve of the same waveform in 3 kHz, at the same SNR in
+ *   its own band. The same waveform has the same constellation and the nearest number of
+ *   bits per symbol.
+ * - A waveform of 3 kHz uses the curve of the fastest mode that is not faster, of 4539 if
+ *   it is of 4539 itself. The curve is shifted up by the difference of the Shannon bounds
+ *   of both rates (none for equal rates).
  */
 class block_error_curves
 {
 public:
     /*! \brief Adds the curve of a mode.
-     *  \throws std::invalid_argument if \p points is empty, not in the order of rising SNR,
-     *          or if a share is not within 0 to 1 (ber_of_bad: 0.5)
+     *  \throws std::invalid_argument if \p points is empty or not in the order of rising
+     *         SNR, or if a share is not within 0 to 1 (ber_of_bad: 0.5)
      */
     void add(const mode& m, const std::vector<block_error_point>& points);
     bool empty() const { return d_curves.empty(); }
-    //! A curve serves \p m.
+    //! True if a curve serves \p m.
     bool has(const mode& m) const { return source(m) != curve_source::none; }
-    //! Where the curve that serves \p m is from.
+    //! Origin of the curve that serves \p m.
     curve_source source(const mode& m) const { return find(m).source; }
-    //! The mode whose curve serves \p m, which is \p m itself if it was measured; empty if none does.
+    //! The mode whose curve serves \p m: \p m itself if measured; empty if there is none.
     std::optional<mode> serving(const mode& m) const;
-    //! Of mode \p m at an SNR in its bandwidth; all bad if no curve serves it.
+    //! Block errors of mode \p m at an SNR in its bandwidth; all bad if no curve serves
+    //! it.
     block_error_point at(const mode& m, double snr_db) const;
-    /*! \brief SNR in the mode's bandwidth from which on at least the share \p good of the blocks arrives, dB.
-     *  \return empty if no curve serves \p m, or none does so at any SNR
+    /*! \brief SNR in the mode's bandwidth from which at least the share \p good of the
+     *         blocks arrives, dB.
+     *  \return empty if no curve serves \p m, or no SNR is enough
      */
     std::optional<double> needed_db(const mode& m, double good = 0.5) const;
 
@@ -79,12 +83,12 @@ private:
     using key = std::tuple<int, int, int, int, int>;
     struct measured_curve {
         mode m;
-        std::vector<block_error_point> points; // and those beyond both ends
+        std::vector<block_error_point> points; // with points added at the ends
     };
     struct served {
         const measured_curve* curve = nullptr;
         curve_source source = curve_source::none;
-        double shift_db = 0; // of the curve
+        double shift_db = 0; // shift of the curve
     };
     served find(const mode& m) const;
     const measured_curve* own(const mode& m) const;
@@ -94,9 +98,9 @@ private:
     std::map<key, measured_curve> d_curves;
 };
 
-/*! \brief What `hf bench curves` has measured of this project's receiver
- *         (python/hf/lab/block_errors.csv, which is compiled in): the one table of what modes can
- *         do, for rate adaptation, acknowledgements and the event simulator.
+/*! \brief Block errors of this project's receiver as measured by `hf bench curves`
+ *         (python/hf/lab/block_errors.csv, compiled in). The only table of mode
+ *         performance, for rate adaptation, acknowledgements and the event simulator.
  *  \param channel "awgn", "good", "moderate", "poor" or "high-moderate"
  *  \throws std::invalid_argument for another channel
  */

@@ -12,16 +12,17 @@ namespace gr::hf::s5066 {
 namespace {
 
 constexpr size_t max_stations = 256;
-// An ACK-ONLY D_PDU with a few octets of selective acknowledgement, and how often it is sent.
+// An ACK-ONLY D_PDU with a few octets of selective acknowledgement, and its number of
+// copies.
 constexpr size_t ack_octets = 24;
 constexpr unsigned copies = 2;
-// A data D_PDU of usual length.
+// Octets of a usual data D_PDU.
 constexpr size_t data_octets = 250;
-// Of what is heard more than this is lost beyond what noise alone would do: the channel fades.
+// If more than this share is lost beyond what noise alone explains, the channel fades.
 constexpr double surprising_loss = 0.03;
-// Share of the last reception in what is known of the losses.
+// Weight of the last reception in the average of the losses.
 constexpr double latest = 0.25;
-// More tries than this are given up.
+// With a higher loss the tries are given up.
 constexpr double most_loss = 0.95;
 
 const char* const steady = "awgn";

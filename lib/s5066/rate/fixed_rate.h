@@ -6,19 +6,22 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief One mode for data; for acknowledgements that of a few which costs least time.
+/*! \brief Uses one mode for data. For acknowledgements it uses the mode out of a few that
+ *         costs the least time.
  *
- * The time that an acknowledgement costs is its own and, with the probability that it is lost, that
- * of asking for it again. The probability comes from what was measured of the receiver
- * (measured_block_errors()), at the SNR at which the peer is heard: without fading, or on the Poor
- * channel if its level changes from block to block or more is lost than without fading.
+ * An acknowledgement costs its own time and, if it is lost, the time to ask for it again.
+ * The probability of a loss comes from the measured block errors of the receiver
+ * (measured_block_errors()), at the SNR at which the peer is heard. The channel is the
+ * one without fading. It is Poor if the level changes from block to block, or if more is
+ * lost than without fading.
  */
 class fixed_rate_policy : public rate_policy
 {
 public:
-    /*! \param data of transmissions with data
-     *  \param acks of those without, not empty; the first one until the peer has been heard
-     *  \param lost_ack_s what it costs that one is lost, in seconds
+    /*! \param data mode of transmissions with data
+     *  \param acks modes of those without, not empty; the first one until the peer has
+     *         been heard
+     *  \param lost_ack_s cost of a lost acknowledgement, in seconds
      */
     fixed_rate_policy(const mode& data, std::vector<mode> acks, double lost_ack_s)
         : d_data(data), d_acks(std::move(acks)), d_lost_ack_s(lost_ack_s)
@@ -27,20 +30,19 @@ public:
     mode choose(station_time now, const tx_context& c) override;
     void on_reception(station_time now, address peer, const reception& r) override;
 
-    /*! \brief Time that an acknowledgement costs on average, in seconds.
+    /*! \brief Average time that an acknowledgement costs, in seconds.
      *  \param m its mode
-     *  \param channel of measured_block_errors()
-     *  \param snr_db in its bandwidth
-     *  \param lost_ack_s what it costs that it is lost
+     *  \param channel a name for measured_block_errors()
+     *  \param snr_db in the bandwidth of \p m
+     *  \param lost_ack_s cost of a lost acknowledgement, in seconds
      */
     static double
     cost_s(const mode& m, const std::string& channel, double snr_db, double lost_ack_s);
 
 private:
     struct station {
-        rate_estimator in; // SNR of what is heard from it
-        double surprise_loss =
-            0; // share of its octets lost that would not be without fading
+        rate_estimator in;        // SNR of receptions from the station
+        double surprise_loss = 0; // share of octets lost beyond the loss without fading
     };
     const char* channel_of(const station& s) const;
 

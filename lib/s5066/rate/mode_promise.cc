@@ -16,9 +16,10 @@
 
 namespace gr::hf::s5066 {
 
-/* The curves of ITU-R Good are those of Moderate with the short interleaver: a fade of Good lasts
- * some 6 s, more than either interleaver, so that it hits a block as one of Moderate hits a short
- * one. */
+/* The curves of ITU-R Good are those of Moderate with the short interleaver. A fade of
+ * Good lasts some 6 s, more than either interleaver, so it hits a block as a fade of
+ * Moderate hits a short one.
+ */
 const std::array<channel_class, channel_classes> known_channels = { {
     { "awgn", 0, false },
     { "moderate", 0.1, true },
@@ -32,27 +33,30 @@ namespace {
 constexpr double lowest_db = -20, highest_db = 45, step_db = 0.5;
 constexpr size_t steps = static_cast<size_t>((highest_db - lowest_db) / step_db) + 1;
 constexpr double longest_transmission_s = 127.5;
-// Header of a data D_PDU with usual addresses, CRC of its segment (C.3.2).
+// Header of a data D_PDU with usual addresses, and the CRC of its segment (C.3.2).
 constexpr double header_octets = 20;
-// An answer: an ACK with some selective acknowledgements; both turnarounds and what the modems take
-// to decode.
+// An answer: an ACK with some selective acknowledgements. Both turnarounds and the
+// decoding time of the modems.
 constexpr size_t ack_octets = 60;
 constexpr double turnarounds_s = 0.4;
-// What a mode promises is what a transfer of so long has delivered in order: what waits behind a gap at
-// its end has arrived in vain. Moderate at 0 dB, seeds 1 to 24: 365 bit/s without this, 378 with 600 s,
-// 365 with 200 s.
+// Goodput counts what a transfer of this duration has delivered in order: data behind a
+// gap at its end have arrived in vain. Moderate at 0 dB, seeds 1 to 24: 365 bit/s without
+// this, 378 with 600 s, 365 with 200 s.
 constexpr double transfer_s = 600;
-// Where nearly nothing arrives the wait has no end.
+// Lower limit: where nearly nothing arrives the wait has no end.
 constexpr double least_success = 0.01;
 constexpr double pi = 3.14159265358979323846;
 
-/* Blocks are unequal: many have few bursts of errors, some are all noise. Their number in a block is taken
- * to be Poisson, of a mean with a gamma distribution; its mean and the share of blocks without any are in
- * the table, and only one shape goes with both: small where few blocks are bad and those are noise, large
- * where each is bad with a few errors. */
+/* Blocks are unequal: many have few bursts of errors, some are all noise. The number of
+ * bursts in a block is modelled as Poisson with a gamma-distributed mean. The table gives
+ * that mean on average and the share of blocks without bursts, and only one shape fits
+ * both. It is small where few blocks are bad and those are noise. It is large where each
+ * block is bad with a few errors.
+ */
 double shape_of(double bursts, double bad)
 {
-    // Of a few dozen blocks, all of them bad, one more need not be; alike beyond any table.
+    // A few dozen blocks that are all bad do not exclude a good one. Beyond these limits
+    // no table tells shapes apart.
     constexpr double most_bad = 0.995, least = 1e-4, most = 100;
     const double wanted = -std::log(1 - std::min(bad, most_bad));
     double low = least, high = most;
@@ -63,7 +67,7 @@ double shape_of(double bursts, double bad)
     return std::sqrt(low * high);
 }
 
-// What is between two transmissions of data, s.
+// Time between two transmissions of data, s.
 double turn_s(const mode& m, double block_s)
 {
     return turnarounds_s + to_seconds(kernel::timing_of(m).block_begin(0)) + block_s / 2 +
@@ -128,7 +132,7 @@ mode_promises::mode_promises(const mode& m, unsigned window)
                 const double success = d_pdu_success(channel, p, octets);
                 const double s =
                     windowed_transmission_s(8 * octets / m.rate_bps, 1 - success, window);
-                // A lost D_PDU, and all that came behind it, waits for so many rounds more.
+                // A lost D_PDU, and all data after it, wait for this many more rounds.
                 const double waits_s =
                     (s + turn) * (1 - success) / std::max(success, least_success);
                 p.goodput_bps[i] = success * segment / octets * m.rate_bps * s /
@@ -143,7 +147,7 @@ double mode_promises::d_pdu_success(const channel_class& c,
                                     const promise& p,
                                     double octets) const
 {
-    // A D_PDU touches so many blocks; of those in one fade one counts.
+    // Blocks that the D_PDU touches. Those in the same fade count as one.
     const double touched = 1 + (octets - 1) / d_block_octets;
     const double apart =
         c.doppler_hz > 0 ? std::min(1.0, c.fades_in(d_block_s) - 1) : 1.0;

@@ -10,31 +10,32 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief A channel whose block errors are measured: what another channel may be like.
+/*! \brief A channel with measured block errors, as an example of what a channel may be
+ *         like.
  *
- * Two paths of equal mean power that fade independently (Watterson), or none that do.
+ * Two paths of equal mean power that fade independently (Watterson), or no fading.
  */
 struct channel_class {
-    const char* curves; //!< of measured_block_errors()
-    double doppler_hz;  //!< two-sigma spread of each path; 0: does not fade
-    bool
-        slower_than_long; //!< a fade outlasts the long interleaver, which is of no use then
+    const char* curves;    //!< name for measured_block_errors()
+    double doppler_hz;     //!< two-sigma spread of each path; 0: does not fade
+    bool slower_than_long; //!< a fade outlasts the long interleaver, which is then useless
 
-    /*! \brief Number of independent fades in so many seconds, at least 1.
+    /*! \brief Number of independent fades in \p seconds, at least 1.
      *
-     * The power of a path with a Gaussian Doppler spectrum of two-sigma spread d is correlated as
-     * exp(-(pi d t)^2) over the time t; the integral of that is 1 / (sqrt(pi) d).
+     * The power of a path with a Gaussian Doppler spectrum of two-sigma spread d has the
+     * correlation exp(-(pi d t)^2) over the time t. Its integral is 1 / (sqrt(pi) d).
      */
     double fades_in(double seconds) const;
 };
 
-/*! \brief Standard deviation of the Doppler spread that the receiver reads of one block.
+/*! \brief Standard deviation of the Doppler spread that the receiver measures in one
+ *         block.
  *
- * The fewer fades the block sees the less it tells. Fitted to what it reads of 600S, 600L, 2400S and
- * 4800L on Good, Moderate, Poor and at 10 Hz: relative error 0.74 where the product of spread and
- * duration is 0.3, 0.44 at 0.6, 0.15 at 2.4 and 0.08 at 6.
+ * The fewer fades the block contains, the less it tells. Fitted to measurements of 600S,
+ * 600L, 2400S and 4800L on Good, Moderate, Poor and at 10 Hz: relative error 0.74 where
+ * the product of spread and duration is 0.3, 0.44 at 0.6, 0.15 at 2.4 and 0.08 at 6.
  *  \param doppler_hz two-sigma spread, above 0
- *  \param seconds of the block
+ *  \param seconds duration of the block
  */
 double doppler_error_hz(double doppler_hz, double seconds);
 
@@ -42,53 +43,57 @@ double doppler_error_hz(double doppler_hz, double seconds);
 constexpr size_t channel_classes = 5;
 extern const std::array<channel_class, channel_classes> known_channels;
 
-//! D_PDUs that may be unacknowledged: of any link (C.6.2), and with S5066-EP5.
+//! Unacknowledged D_PDUs allowed: on any link (C.6.2), and with S5066-EP5.
 constexpr unsigned usual_window = 128, large_window = 32768;
 
-/*! \brief Seconds that a transmission of much data is long on average: the longest there is, or what the
- *         window leaves.
+/*! \brief Average duration of a transmission of much data, in seconds: the longest
+ *         allowed, or what the window leaves.
  *
- * The last of A new D_PDUs has arrived after the largest of A geometrically distributed numbers of
- * rounds, 1/2 + H(A) / -ln(lost) on average, and the window holds all that go out meanwhile; with
- * what is repeated, A / (1 - lost) are sent in each.
- *  \param d_pdu_s of each D_PDU
- *  \param lost share of them that does not arrive
- *  \param window D_PDUs that may be unacknowledged
+ * The last of A new D_PDUs arrives after the largest of A geometrically distributed
+ * numbers of rounds, 1/2 + H(A) / -ln(lost) on average. The window holds all D_PDUs sent
+ * meanwhile. With the repeats, A / (1 - lost) are sent in each round.
+ *  \param d_pdu_s duration of a D_PDU
+ *  \param lost share of D_PDUs that do not arrive
+ *  \param window unacknowledged D_PDUs allowed
  */
 double
 windowed_transmission_s(double d_pdu_s, double lost, unsigned window = usual_window);
 
-//! Octets of user data in a D_PDU that are tried for the best; the last ones are the longest
-//! (C.3.2.10).
+//! Segment lengths that are tried, in octets of user data; the last one is the longest
+//! allowed (C.3.2.10).
 constexpr std::array<size_t, 6> tried_segments = { 48, 96, 192, 384, 700, 1023 };
 
-//! What a mode gives on one channel at one SNR.
+//! Expected performance of a mode on one channel at one SNR.
 struct promise {
-    double block_success = 0; //!< of a block
-    double lost = 1;          //!< share of transmissions that are not noticed
-    double bursts = 0;        //!< of errors, in a block on average
-    double shape = 1;         //!< of the gamma distribution of their mean over blocks
-    /*! \brief User bit/s of much data by ARQ, delivered in order, for each of tried_segments: header, lost
-     *         D_PDUs, the turn after each longest transmission, with its preambles and answer, and
-     *         what waits behind a gap after ten minutes, taken off.
+    double block_success = 0; //!< probability that a block arrives
+    double lost = 1;          //!< share of transmissions not noticed
+    double bursts = 0;        //!< bursts of errors in a block, on average
+    double shape = 1;         //!< of the gamma distribution of that mean over blocks
+    /*! \brief User bit/s of much data by ARQ, delivered in order, for each of
+     *         tried_segments.
+     *  \details Excluded are headers, lost D_PDUs, the turn after each longest
+     *         transmission with its preambles and answer, and data that wait behind a gap
+     *         after ten minutes.
      */
     std::array<double, tried_segments.size()> goodput_bps = {};
 };
 
-/*! \brief What a mode gives on each class of channels by SNR, computed from
- *         measured_block_errors() once for each mode.
+/*! \brief Expected performance of a mode on each class of channels by SNR, computed once
+ *         for each mode from measured_block_errors().
  */
 class mode_promises
 {
 public:
-    //! Of mode \p m on links with that window; lives as long as the program.
+    //! The table of mode \p m for links with that window; it lives as long as the
+    //! program.
     static const mode_promises& of(const mode& m, unsigned window = usual_window);
-    //! Probability that a data D_PDU of so many octets arrives, header included.
+    //! Probability that a data D_PDU of \p octets arrives, header included.
     double d_pdu_success(size_t c, double snr_db, double octets) const;
-    //! On channel class \p c at an SNR in the mode's bandwidth, dB.
+    //! Entry for channel class \p c at an SNR in the mode's bandwidth, dB.
     const promise& at(size_t c, double snr_db) const;
-    /*! \brief Mean power beside that of a constant envelope with the same peak, dB: what the SNR of
-     *         this mode is higher or lower by, since transmitters are limited by their peak.
+    /*! \brief Mean power relative to a constant envelope with the same peak, dB. The SNR
+     *         of this mode is higher or lower by this, since the peak limits
+     *         transmitters.
      */
     double power_db() const { return d_power_db; }
     //! SNR in the mode's bandwidth at which half of the blocks arrive without fading, dB.

@@ -11,45 +11,46 @@ namespace gr::hf::s5066 {
 
 namespace {
 
-// What was heard for so long outweighs all that came before, in mean and deviation.
+// Receptions of this length outweigh everything before them, in mean and deviation.
 constexpr double settle_s = 15;
-// Before anything is known: how likely each of known_channels is (HF fades more often than not; ten
-// hertz are rare), and how far the offset strays, dB.
+// Before anything is known: probability of each of known_channels (HF mostly fades; ten
+// hertz are rare), and deviation of the offset, dB.
 constexpr std::array<double, channel_classes> class_prior = { 0.25, 0.2, 0.25, 0.2, 0.1 };
 constexpr double offset_sigma_db = 1;
-// How far the curve of one mode strays from where those of others put it, dB: it was measured in steps
-// of 2 dB with 20 to 100 blocks, a tenth more or less of which are 0.2 to 0.6 dB in its slope.
+// How far the curve of one mode strays from the place that other curves give it, dB. It
+// was measured in steps of 2 dB with 20 to 100 blocks. A tenth more or fewer of them are
+// 0.2 to 0.6 dB in its slope.
 constexpr double shift_sigma_db = 0.5;
-// Share of the prior in the belief after every observation: what was certain in bad times is
-// doubted again, and a channel that changes its class is believed within two transmissions.
+// Share of the prior in the belief after every observation. So old certainty is doubted
+// again, and a change of class is believed within two transmissions.
 constexpr double forget = 0.02;
 // Variance of the power of two equal Rayleigh paths in dB^2: that of the logarithm of a chi-square
 // variable with four degrees of freedom, (10 / ln 10)^2 (pi^2 / 6 - 1).
 constexpr double fading_variance = 12.16;
-// Error of the receiver's SNR: of a block, of the mean of many.
+// Error of the receiver's SNR: of a block, and of the mean of many.
 constexpr double block_sigma_db = 0.5, mean_sigma_db = 0.5;
-// Of the mean level, from one transmission to the next.
+// Drift of the mean level from one transmission to the next, dB^2.
 constexpr double drift_variance = 0.5;
-// A level so many deviations away is another channel.
+// A level this many deviations away means another channel.
 constexpr double new_channel = 4;
-// Error of the natural logarithm of a deviation beyond what its samples explain: what stations saw on
-// the five channels in 600 s each, at 8 to 22 dB (seed 7), was 0.07 to 0.35 less than expected here,
-// and strayed by 0.08 to 0.25.
+// Error of the natural logarithm of a deviation, beyond the sampling error. Stations on
+// the five channels in 600 s each, at 8 to 22 dB (seed 7), saw 0.07 to 0.35 less than
+// expected here, with a scatter of 0.08 to 0.25.
 constexpr double spread_doubt = 0.3;
-// Doppler spread that is read of a channel without any, and relative error of a class: real channels
-// lie between them, which are a factor of two to ten apart.
+// Doppler spread measured on a channel without any, and relative error of a class. Real
+// channels lie between the classes, which are a factor of two to ten apart.
 constexpr double steady_doppler_hz = 0.1, doppler_doubt = 0.5;
-// More evidence than of so many independent D_PDUs comes out of no transmission, and no more than
-// this is certain of any: the classes are examples, not the channel.
+// One transmission counts as at most 20 independent D_PDUs. No probability is below 1 %:
+// the classes are examples, not the channel.
 constexpr double most_evidence = 20, least_probability = 0.01;
-// The classes are examples: the curves of a real channel lie between theirs, so which class explains
-// losses best counts as much as so many D_PDUs at most; which offset does, as most_evidence.
+// Real curves lie between those of the classes. So losses count as at most this many
+// D_PDUs for the choice of the class, but up to most_evidence for the offset.
 constexpr double most_class_evidence = 4;
-// Nothing at all: as if so many D_PDUs of so many octets had been lost. One: the D_PDUs of a short
-// transmission share a fade.
+// A transmission without any D_PDU counts as this many lost D_PDUs of this length. One,
+// because the D_PDUs of a short transmission share a fade.
 constexpr double nothing_d_pdus = 1, nothing_octets = 100;
-// Another mode than the present must promise so much more: about what a trial of it costs, 2 s of
-// turn beside a longest transmission.
+// Another mode must promise this much more than the present one. About the cost of a
+// trial, 2 s of turn beside a longest transmission.
 constexpr double worth_a_change = 1.02;
 // Gauss-Hermite quadrature with three nodes: distance in deviations, weight.
 constexpr std::array<std::pair<double, double>, 3> nodes = {
@@ -201,7 +202,7 @@ double rate_estimator::doppler_likelihood(const channel_class& c, const seen& s)
         return normal_cdf((hz - c.doppler_hz) / std::sqrt(variance));
     };
     const double near = steady_doppler_hz + doppler_doubt / 2 * read;
-    // What reads 0 may be anything below.
+    // A reading of 0 may be anything below.
     const double p = below(read + near) - (read > near ? below(read - near) : 0);
     return std::log(std::max(p, least_probability));
 }
@@ -239,13 +240,13 @@ void rate_estimator::on_d_pdus(const mode& m, double good, double lost, double o
             after += d_weight[c][k] * p;
             w[c][k] = std::log(p);
         }
-        // What the class as a whole explains worse or better than others counts less.
+        // What speaks for or against the class as a whole counts less.
         const double counts = std::min(1.0, most_class_evidence / evidence);
         const double of_class = std::log(after / before);
         for (double& v : w[c]) {
             v += counts * most - (1 - counts) * of_class;
         }
-        // Which shift it is, all classes tell by what they weigh.
+        // All classes contribute to the shift by their weight.
         for (double& v : likelihood[c]) {
             v *= before / after;
         }

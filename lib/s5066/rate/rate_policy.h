@@ -15,45 +15,50 @@
 
 namespace gr::hf::s5066 {
 
-//! What a transmission will be, as far as it is known when its mode is chosen.
+//! What is known of a transmission when its mode is chosen.
 struct tx_context {
     address peer;
-    bool ack_only = false;      //!< no data: acknowledgements and link control alone
-    size_t backlog_octets = 0;  //!< user octets waiting for this peer
-    unsigned silent_rounds = 0; //!< transmissions in a row that the peer did not answer
+    bool ack_only = false;     //!< no data: only acknowledgements and link control
+    size_t backlog_octets = 0; //!< user octets waiting for this peer
+    //! Transmissions in a row without an answer from the peer.
+    unsigned silent_rounds = 0;
 };
 
-//! What was heard of a peer in one transmission.
+//! What was received from a peer in one transmission.
 struct reception {
     mode m;
     std::vector<double> block_snr_db; //!< of its interleaver blocks, in m's bandwidth
-    //! Two-sigma Doppler spread, mean of the blocks; empty: the modem does not tell.
+    //! Two-sigma Doppler spread, mean of the blocks; empty if the modem does not measure
+    //! it.
     std::optional<double> doppler_hz;
-    double good_share = 1;    //!< of its octets, those in D_PDUs without errors
+    double good_share = 1;    //!< share of its octets in D_PDUs without errors
     unsigned good_d_pdus = 0; //!< with data, without errors
-    unsigned lost_d_pdus = 0; //!< with errors, or nothing of them could be read
-    double d_pdu_octets = 0;  //!< of those with data, on average
-    bool read = true;         //!< some of it could be read; else its SNR means little
-    bool again = false;       //!< it repeats what we answered: the answer was not heard
+    unsigned lost_d_pdus = 0; //!< with errors, or unreadable
+    double d_pdu_octets = 0;  //!< mean length of those with data
+    //! Some of it could be read; otherwise its SNR means little.
+    bool read = true;
+    //! It repeats what we answered, so our answer was not heard.
+    bool again = false;
 };
 
-//! Why a mode was chosen, for those who watch a station.
+//! Why a mode was chosen, for displays.
 enum class mode_reason {
-    setting,       //!< it is the one that is set
-    nothing_known, //!< nothing was heard of the peer: a rate at which most channels work
-    own_estimate, //!< the highest expected goodput by what was heard of the peer and acknowledged
+    setting,       //!< it is the configured mode
+    nothing_known, //!< nothing was heard of the peer: a rate that works on most channels
+    //! Highest expected goodput, by the peer's signal and its acknowledgements.
+    own_estimate,
     advice,       //!< the peer advises it
-    advice_fails, //!< what the peer advises seems to be lost: by the own estimate
+    advice_fails, //!< the peer's advice seems to fail: our own estimate instead
     silence,      //!< the peer did not answer: more robust than the last one
-    soonest //!< an acknowledgement or a short message: over soonest, its loss counted
+    soonest       //!< acknowledgement or short message: soonest across, with its losses
 };
 
-//! In words.
+//! As text.
 const char* to_string(mode_reason r);
 
-/*! \brief Chooses the mode of each transmission: the seam for rate adaptation.
+/*! \brief Chooses the mode of each transmission: the interface for rate adaptation.
  *
- * The waveforms are autobaud, so no handshake goes with a change of mode.
+ * The waveforms are autobaud, so a change of mode needs no handshake.
  */
 class rate_policy
 {
@@ -61,9 +66,9 @@ public:
     virtual ~rate_policy() = default;
     //! The mode of the next transmission. Must be one of mode::all().
     virtual mode choose(station_time now, const tx_context& c) = 0;
-    //! Why it chose the mode that it chose last.
+    //! Reason for the last choice.
     virtual mode_reason why() const { return mode_reason::setting; }
-    //! The longest that the transmission just chosen should be, in seconds.
+    //! Longest duration of the transmission just chosen, in seconds.
     virtual double longest_s(const tx_context& c) const
     {
         (void)c;
@@ -74,8 +79,8 @@ public:
     {
         (void)now, (void)peer, (void)r;
     }
-    //! \p peer answered: of \p sent data D_PDUs of so many octets, sent in mode \p m, \p lost did not
-    //! arrive whole.
+    //! \p peer answered. Of \p sent data D_PDUs of \p octets each in mode \p m, \p lost
+    //! did not arrive whole.
     virtual void on_frames(station_time now,
                            address peer,
                            const mode& m,
@@ -87,21 +92,22 @@ public:
     }
     //! \p peer did not answer a transmission.
     virtual void on_silence(station_time now, address peer) { (void)now, (void)peer; }
-    //! \p peer was asked for a link, or has asked: it has large windows, as we have, or not.
+    //! A link with \p peer is requested by either side. \p large: both sides have large
+    //! windows.
     virtual void on_window(address peer, bool large) { (void)peer, (void)large; }
-    //! \p peer advises to send to it in mode \p m.
+    //! \p peer advises us to send to it in mode \p m.
     virtual void on_advice(station_time now, address peer, const mode& m)
     {
         (void)now, (void)peer, (void)m;
     }
-    //! Octets of the segments for \p peer in mode \p m that get the most across. Empty: no opinion.
+    //! Segment length with the most goodput for \p peer in mode \p m. Empty: no opinion.
     virtual std::optional<size_t> segment_octets(address peer, const mode& m) const
     {
         (void)peer, (void)m;
         return std::nullopt;
     }
-    //! The advice for \p peer: how it should send to us. Empty: none. What the orderwire has no code
-    //! for is not sent.
+    //! Our advice to \p peer: the mode in which it should send to us. Empty: none. A mode
+    //! without a code in the orderwire is not sent.
     virtual std::optional<mode> advice(address peer) const
     {
         (void)peer;
@@ -109,8 +115,9 @@ public:
     }
 };
 
-/*! \brief Mode for short answers that goes with data mode \p data: same rate with the shortest
- *         interleaver (high rate and wideband), short interleaver (serial tone).
+/*! \brief Mode for short answers to data in mode \p data: the same rate with the shortest
+ *         interleaver (high rate and wideband), or with the short interleaver (serial
+ *         tone).
  */
 mode default_ack_mode(const mode& data);
 

@@ -13,8 +13,8 @@ namespace gr::hf::s5066 {
 
 namespace {
 
-// Whether the rate adaptation uses it: the modes of 4539 that EOW 1 has codes for, and of 5069 those
-// with the interleavers that they have, too, and the usual code.
+// True for modes that rate adaptation uses: those of 4539 with a code in EOW 1, and those
+// of 5069 with the same interleavers and the usual code.
 bool usable(const mode& m, int bandwidth_hz)
 {
     const bool wideband = kernel::family_of(m).link.many_bandwidths;
@@ -24,7 +24,7 @@ bool usable(const mode& m, int bandwidth_hz)
            encode_rate_advice(m);
 }
 
-// What can be advised, by rate, short before long. 0 Hz: of 4539.
+// Modes that can be advised, by rate, short before long. 0 Hz: those of 4539.
 const std::vector<mode>& advisable(int bandwidth_hz)
 {
     static const auto all = [] {
@@ -50,7 +50,7 @@ const std::vector<mode>& advisable(int bandwidth_hz)
     return it == all.end() ? none : it->second;
 }
 
-// The data rates of a list, in words.
+// The data rates of a list as text.
 std::string rates_of(const std::vector<mode>& list)
 {
     std::string text;
@@ -75,7 +75,8 @@ std::string rates_of(const std::vector<mode>& list)
         "with kHz 3, 6, 9, 12, 15, 18, 21, 24, 30, 36, 42 and 48");
 }
 
-// "48k" or "48k-" at the beginning: its bandwidth, which is taken off; 0 without one.
+// Removes "48k" or "48k-" from the start of a range and returns its bandwidth; 0 without
+// one.
 int take_bandwidth(std::string& range)
 {
     const size_t k = range.find_first_not_of("0123456789");
@@ -91,7 +92,8 @@ int take_bandwidth(std::string& range)
     return more && range.empty() ? -1 : 1000 * khz;
 }
 
-// One end of a range; short_only becomes false if it does not name the short interleaver.
+// Parses one end of a range; short_only becomes false if it does not name the short
+// interleaver.
 std::optional<mode> end_of(std::string s, const std::vector<mode>& list, bool& short_only)
 {
     if (s.compare(0, 5, "4539-") == 0) {
