@@ -87,8 +87,8 @@ public:
 
     //! From here on next() repeats each unacknowledged segment once.
     void begin_transmission();
-    /*! \brief Octets of the D_PDUs that next() would return, as many as fit into \p
-     *         limit.
+    /*! \brief Octets of the D_PDUs that next() would return, as many as fit into
+     *         \p limit.
      *  \param overhead octets of a D_PDU besides its segment
      *  \param with_new false: only repeats
      */
