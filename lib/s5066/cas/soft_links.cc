@@ -186,7 +186,7 @@ void soft_links::lost(station_time now, peer& p, unidata_reject_reason reason)
         d_node.stats.u_pdus_lost += unheard;
         d_node.log.trace(now,
                          std::to_string(unheard) + " U_PDUs for " + p.addr.to_string() +
-                             " lost, which were sent without confirmation");
+                             " lost, sent without confirmation");
     }
     d_node.upper.update_flow();
 }

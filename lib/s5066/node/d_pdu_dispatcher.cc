@@ -230,7 +230,7 @@ void d_pdu_dispatcher::on_warning(station_time now, peer& p, const d_pdu& d)
         (!p.link.made() && !p.link.breaking())) {
         return;
     }
-    d_node.log.trace(now, p.addr.to_string() + " says that there is no link");
+    d_node.log.trace(now, p.addr.to_string() + " reports that there is no link");
     d_links.closed(p);
 }
 

@@ -283,7 +283,7 @@ void node::impl::on_tick(station_time now)
 {
     end_overdue_reception(now);
     if (d_turns.transmitting() && now >= d_tx.overdue_at()) {
-        on_tx_damaged(now, "the modem tells no end of it", false);
+        on_tx_damaged(now, "the modem reports no end of it", false);
         on_tx_end(now);
     }
     if (peer* p = d_turns.on_tick(now)) {

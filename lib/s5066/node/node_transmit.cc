@@ -103,7 +103,7 @@ void node::impl::on_tx_damaged(station_time now, const std::string& reason, bool
 {
     ++d_node.stats.tx_damaged;
     d_tx.set_damaged();
-    std::string text = "the radio did not send the transmission whole: " + reason;
+    std::string text = "the radio did not send the whole transmission: " + reason;
     if (d_turns.transmitting() && d_tx.planned()) {
         const double rest_s = to_seconds(d_tx.end() - now);
         const bool again = rest_s > d_tx.restart_s() + d_access.answer_wait_s();

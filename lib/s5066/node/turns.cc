@@ -306,7 +306,7 @@ void turns::on_carrier(station_time now, bool present)
     d_node.log.trace(now,
                      "channel free after " +
                          std::to_string(std::lround(to_seconds(now - *d_carrier_since))) +
-                         " s of what was not received");
+                         " s of a signal that was not received");
     // The addressed station may answer first. If this was the answer that we wait for, it
     // is lost.
     d_access.began_unknown(*d_carrier_since, d_waiting != nullptr);
@@ -320,7 +320,7 @@ peer* turns::on_tick(station_time now)
 {
     if (d_carrier_since && now - *d_carrier_since >= longest_carrier) {
         d_carrier_since.reset();
-        d_node.log.trace(now, "interference, not heeded");
+        d_node.log.trace(now, "interference, ignored");
     }
     if (d_transmitting || d_receiving) {
         return nullptr;

@@ -17,7 +17,7 @@ bool data_receiver::on_data(station_time now, peer& p, const d_pdu& d)
         return true;
     }
     if (d.segment_ok && p.arq.rx.contradicts(d.arq, d.segment)) {
-        d_node.log.trace(now, p.addr.to_string() + " has started anew");
+        d_node.log.trace(now, p.addr.to_string() + " has restarted");
         return false;
     }
     p.reset.in_sync();

@@ -190,8 +190,8 @@ incoming_transmission::overdue incoming_transmission::end_overdue() const
         static_cast<double>(d_timing.block_symbols) / d_timing.symbol_rate_bd;
     std::vector<overdue> ends{
         { d_event_at + from_seconds(longest_pause_s + 2 * block_s),
-          "the modem says nothing more of what it receives" },
-        { d_d_pdu_at + from_seconds(longest_unread_s), "interference, not heeded" },
+          "the modem reports nothing more of this reception" },
+        { d_d_pdu_at + from_seconds(longest_unread_s), "interference, ignored" },
     };
     if (d_read_at) {
         ends.push_back({ (d_began_in_blocks ? *d_end : d_over_by) +
