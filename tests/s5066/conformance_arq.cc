@@ -286,14 +286,14 @@ TEST(Conformance, Row1_20_FullDuplexEotIsZero)
     for (const auto& q : d) {
         EXPECT_EQ(q.eot, 0);
     }
-    // It sends while it receives ...
+    // It sends while it receives.
     linked q(c);
     rx_start s;
     s.m = mode::parse(q.d_config.mode);
     q.n.on_rx_start(q.now, s);
     q.submit(1, 2000);
     EXPECT_TRUE(q.wait(3));
-    // ... and what it receives meanwhile is acknowledged in what it is sending.
+    // What it receives meanwhile is acknowledged in the present transmission.
     const auto timing = kernel::timing_of(q.tx_mode);
     q.n.pull(q.now, q.now, timing.octets_in(1) / 2);
     rx_octets r;
@@ -326,7 +326,7 @@ TEST(Conformance, Row1_21_LeadingZeroHalfOctetsAreDropped)
     ASSERT_TRUE(r);
     EXPECT_EQ(r->dst, d.dst);
     EXPECT_EQ(r->src, d.src);
-    d.src = address("1.2.0.0"); // zeros behind stay: 7 half octets for both
+    d.src = address("1.2.0.0"); // trailing zeros count: both need 7 half octets
     EXPECT_TRUE(encode(d).empty());
     d.address_size = 7;
     v = encode(d);

@@ -19,7 +19,7 @@ struct linked : scripted_peer {
         bind(1, 3);
         make_link();
     }
-    //! The ACK of the next transmission; all of its ACKs must be alike.
+    //! The ACK of the next transmission, in which all ACKs must be equal.
     ack_header answer_of()
     {
         const auto d = transmission();
@@ -140,7 +140,7 @@ TEST(Conformance, Row1_11_DamagedSegmentIsNotAcknowledgedButItsHeaderCounts)
     EXPECT_EQ(a[0].ack.rx_lwe, 0);
     EXPECT_TRUE(a[0].ack.selective.empty());
     EXPECT_EQ(a[0].eow, 0x309);
-    EXPECT_GE(to_seconds(p.now - heard), 3.0); // the EOT was waited for
+    EXPECT_GE(to_seconds(p.now - heard), 3.0); // waited for the EOT
 }
 
 TEST(Conformance, Row1_12_DroppedIsAcknowledgedEvenIfDamagedAndNotDelivered)
@@ -209,16 +209,16 @@ TEST(Conformance, Row1_19_AnEndThatTheModemMissesIsThatOfTheEot)
     const station_time heard = p.now;
     EXPECT_FALSE(p.wait(8));
     d = scripted_peer::data(1);
-    d.eot = 8; // whenever a modem hands it over, that much is still to come
+    d.eot = 8; // this much is still to come, however late the modem delivers it
     o.octets = encode(d);
     p.n.on_rx_octets(p.now, o);
-    ASSERT_TRUE(p.wait(30)); // the modem hopes that it is a fade
+    ASSERT_TRUE(p.wait(30)); // the modem treats the silence as a fade
     EXPECT_GE(to_seconds(p.now - heard), 12.0);
     EXPECT_LE(to_seconds(p.now - heard), 14.0);
     const auto a = p.send_out();
     ASSERT_FALSE(a.empty());
     EXPECT_EQ(a[0].ack.rx_lwe, 2);
-    // What it still makes of the noise is no new reception.
+    // Noise that the modem still decodes is no new reception.
     const auto before = p.n.stats().receptions;
     o.octets.assign(100, 0x5a);
     p.n.on_rx_octets(p.now, o);

@@ -10,7 +10,7 @@ using namespace gr::hf::s5066;
 
 namespace {
 
-//! From one other node to another one.
+//! A D_PDU from one other node to another.
 d_pdu between_others(uint8_t eot = 1)
 {
     auto d = scripted_peer::data(0);
@@ -53,7 +53,7 @@ TEST(Conformance, RowX_05_SilentUntilTheHeardEotRanOutAlsoOfOthers)
     scripted_peer p;
     p.bind(1, 3);
     p.submit(1, 100);
-    p.receive({ between_others(20) }, rx_end_reason::lost); // 10 s from its begin
+    p.receive({ between_others(20) }, rx_end_reason::lost); // 10 s from its start
     EXPECT_GE(until_keyed(p), 9.0);
 }
 
@@ -92,7 +92,7 @@ TEST(Conformance, RowX_05_ReplyRightIsHonoured)
         scripted_peer p(c);
         p.receive({ scripted_peer::link(c_pdu_type::link_request) });
         EXPECT_LE(until_keyed(p), 0.12);
-        // Not addressed: leaves the other its turnaround and preamble.
+        // Not addressed: leaves the other station its turnaround and preamble.
         scripted_peer q(c);
         q.bind(1, 3);
         q.submit(1, 100);
@@ -110,7 +110,7 @@ TEST(Conformance, RowX_05_SilentWhileATransmissionIsSensedThatIsNotReceived)
     p.n.on_carrier(p.now, true);
     EXPECT_FALSE(p.wait(127.5));
     p.n.on_carrier(p.now, false);
-    // Whoever was addressed answers first: its turnaround, and noticing that it does.
+    // The addressed station answers first: its turnaround, and the time to notice it.
     const double s = until_keyed(p);
     EXPECT_GE(s, 0.1 + 0.6);
     EXPECT_LE(s, 5);
@@ -146,7 +146,7 @@ TEST(Conformance, RowX_05_AnAnswerThatIsSensedIsWaitedFor)
         if (sensed) {
             p.n.on_carrier(p.now, true);
         }
-        p.wait(20); // a long one, whose preamble we have missed
+        p.wait(20); // a long transmission whose preamble we have missed
         EXPECT_EQ(p.n.stats().silent_rounds, sensed ? 0u : 1u);
         if (sensed) {
             p.n.on_carrier(p.now, false);

@@ -126,13 +126,13 @@ TEST(Conformance, Row7_02_TimeToDieBySettings)
     };
     scripted_peer told(with({ { "send_ttd", 1 }, { "utc_at_zero_s", 1704067200 } }));
     EXPECT_TRUE(has_ttd(told));
-    // By the computer's clock: when whoever runs the node has told what it says.
+    // By the computer's clock, once the program that runs the node has passed the time.
     scripted_peer clock(with({ { "send_ttd", 1 }, { "system_utc", 1 } }));
     clock.n.set_utc(clock.now, 1704067200.4);
     EXPECT_TRUE(has_ttd(clock));
     scripted_peer not_yet(with({ { "send_ttd", 1 }, { "system_utc", 1 } }));
     EXPECT_FALSE(has_ttd(not_yet));
-    // Without the time it cannot be.
+    // Without the time the setting is refused.
     try {
         with({ { "send_ttd", 1 } });
         ADD_FAILURE();
@@ -160,7 +160,7 @@ TEST(Conformance, Row7_02_ClockThatIsSetLaterCounts)
         return d;
     };
     constexpr int64_t noon = 1704067200 + 43200;
-    p.receive({ at(0, noon - 3600) }); // not known yet: taken
+    p.receive({ at(0, noon - 3600) }); // time unknown: accepted
     EXPECT_EQ(p.primitives().size(), 1u);
     p.n.set_utc(p.now, noon);
     p.receive({ at(1, noon - 3600), at(2, noon + 60) });
@@ -170,7 +170,7 @@ TEST(Conformance, Row7_02_ClockThatIsSetLaterCounts)
 
 TEST(Conformance, Row7_02_TimeToDieHasTwoSecondsOfGranularity)
 {
-    // Seconds in halves, rounded down: what is meant is the end of those two seconds.
+    // The field counts pairs of seconds, rounded down. It means the end of the pair.
     const int64_t noon = 1704067200 + 43200;
     for (const int64_t at : { noon, noon + 1 }) {
         const auto ttd = time_to_die_at(at);
@@ -179,7 +179,7 @@ TEST(Conformance, Row7_02_TimeToDieHasTwoSecondsOfGranularity)
         EXPECT_FALSE(is_over(ttd, noon + 1)) << at;
         EXPECT_TRUE(is_over(ttd, noon + 2)) << at;
     }
-    // Over midnight.
+    // Across midnight.
     const auto late = time_to_die_at(1704067200 - 1);
     EXPECT_FALSE(is_over(late, 1704067200 - 1));
     EXPECT_TRUE(is_over(late, 1704067200));
@@ -191,7 +191,7 @@ TEST(Conformance, Row7_03_NodeConfirmation)
     p.bind(1, 3);
     p.submit(1, 50, with(delivery_confirmation::node));
     EXPECT_EQ(first_segment(p.transmission()).at(3),
-              0); // nothing asked of the other client
+              0); // no confirmation of the other client requested
     p.receive({ scripted_peer::link(c_pdu_type::link_accepted), scripted_peer::ack(1) });
     const auto c = p.answer<s_unidata_request_confirm>();
     ASSERT_TRUE(c);
@@ -226,7 +226,7 @@ TEST(Conformance, Row7_04_ClientConfirmationAndFailure)
     const auto d = p.transmission();
     ASSERT_GE(d.size(), 3u);
     EXPECT_EQ(d[1].segment[3], 0x80); // confirmation required
-    // Both accepted, one confirmed, for the other nobody was there.
+    // Both are accepted; one is confirmed, the SAP of the other is not bound.
     std::vector<d_pdu> list = { scripted_peer::link(c_pdu_type::link_accepted),
                                 scripted_peer::ack(2) };
     for (uint8_t i = 0; i < 2; ++i) {
@@ -402,7 +402,7 @@ TEST(Conformance, Row8_02_HigherPriorityFirstEqualInOrder)
 
 TEST(Conformance, Row8_03_SapsAndDestinationsAlternateInTime)
 {
-    // Two nodes want everything from a third, on a slow link; each gets its turn.
+    // One node sends to two others on a slow link; each gets its turn.
     sim::scheduler s;
     sim::emulated_air air(s);
     std::vector<std::unique_ptr<sim::station>> all;

@@ -131,7 +131,7 @@ TEST(Conformance, Row2_02_SecondCPduWaitsForTheAcknowledgement)
     for (const auto& q : d) {
         EXPECT_EQ(q.expedited.c_pdu_id, 0);
     }
-    p.receive({ expedited_ack(0, { 0x01 }) }); // the second segment alone
+    p.receive({ expedited_ack(0, { 0x01 }) }); // only the second segment
     d = of_type(p.transmission(), t::expedited_data_only);
     ASSERT_FALSE(d.empty());
     for (const auto& q : d) {
@@ -304,9 +304,9 @@ TEST(expedited, what_is_in_flight_and_expires_makes_way_for_the_next)
     s.expire(from_seconds(10), expired);
     ASSERT_EQ(expired.size(), 1u);
     EXPECT_EQ(expired[0], first);
-    EXPECT_EQ(s.waiting(), 1u); // the second alone
+    EXPECT_EQ(s.waiting(), 1u); // only the second
     EXPECT_EQ(s.unacknowledged(), 0u);
-    // No segment of the first goes out any more, and nothing is expired twice.
+    // No segment of the first is sent any more, and nothing expires twice.
     s.begin_transmission();
     out = s.next(1000, 20);
     ASSERT_TRUE(out);

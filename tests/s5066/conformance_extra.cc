@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Rows X.3 and X.4 of the conformance list: lossy channels, nodes of different age.
+// Rows X.3 and X.4 of the conformance list: lossy channels, nodes of different editions.
 #include "scripted_peer.h"
 #include "sim/two_stations.h"
 
@@ -93,8 +93,9 @@ void lossy_channels(uint64_t seed)
                     c->management_tries = 50;
                     c->link_tries = 50;
                     c->reset_tries = 50;
-                    // Who breaks an idle link cannot repeat its acknowledgement of expedited
-                    // data then, and half of the transmissions lost may be ten in a row.
+                    // A node that breaks an idle link cannot repeat its acknowledgement
+                    // of expedited data then. With half of the transmissions lost, ten in
+                    // a row may be lost.
                     c->link_idle_s = loss < 0.5 ? 30 : 1e5;
                 }
                 sim::air_path path;
@@ -172,8 +173,8 @@ TEST(Conformance, RowX_04_UnknownTypesAndEow15DoNoHarm)
     EXPECT_EQ(kinds.size(), 1u);
 }
 
-// What is known of connections that never bind is bounded (node_config::max_clients): the oldest of
-// them is forgotten, with what it has asked before.
+// The number of clients that never bind is limited (node_config::max_clients). The oldest
+// one is dropped, with what it asked before.
 TEST(clients, that_do_not_bind_are_forgotten_beyond_the_limit)
 {
     node_config c;
@@ -188,7 +189,7 @@ TEST(clients, that_do_not_bind_are_forgotten_beyond_the_limit)
     EXPECT_TRUE(answered(2));
     EXPECT_TRUE(answered(3));
     EXPECT_FALSE(answered(1)); // three are known
-    EXPECT_TRUE(answered(4));  // the fourth takes the place of the first
+    EXPECT_TRUE(answered(4));  // the fourth replaces the first
     EXPECT_FALSE(answered(4));
     EXPECT_TRUE(answered(1));
 }

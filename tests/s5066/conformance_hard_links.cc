@@ -91,7 +91,7 @@ TEST(Conformance, Row9_08_TypeTwoIndicationAndAccept)
     EXPECT_EQ(i->link.priority, 3);
     EXPECT_EQ(i->link.remote_sap, 9);
     EXPECT_EQ(i->link.remote, address("1.2.0.0"));
-    EXPECT_TRUE(p.heard().empty()); // only an acknowledgement, as yet
+    EXPECT_TRUE(p.heard().empty()); // only an acknowledgement so far
     p.send(1, s_hard_link_accept{ i->link });
     EXPECT_EQ(p.heard(), (s_pdus{ { 0x40 } }));
     EXPECT_TRUE(p.n.state().hard_link);
@@ -250,7 +250,7 @@ TEST(Conformance, Row9_09_CalledSideRefusesAndYields)
     hard_link_peer p;
     p.bind(1, 3, 5);
     p.establish(1, link_to(0, 1));
-    // Another node: equal to the rank that is taken for it, of equal and lower priority.
+    // A request from another node, whose clients count with remote_rank.
     const auto ask = [&](uint8_t rank, uint8_t priority) {
         node_config c;
         c.remote_rank = rank;
@@ -328,13 +328,14 @@ TEST(Conformance, Row9_10_TerminatedByTheClient)
     EXPECT_EQ(d[0].segment, std::vector<uint8_t>{ 0x41 }); // higher layer request
 }
 
-// A.2.1.19, shall (2): only of the client that asked for it; A.2.1.22: others hear nothing.
+// A.2.1.19, shall (2): only from the client that asked for it; A.2.1.22: others are not
+// notified.
 TEST(Conformance, Row9_10_TerminateOfAStrangerDoesNothing)
 {
     hard_link_peer p;
     p.bind(1, 3);
     p.bind(2, 4);
-    p.send(1, s_hard_link_terminate{ address("1.2.0.0") }); // there is none
+    p.send(1, s_hard_link_terminate{ address("1.2.0.0") }); // there is no hard link
     EXPECT_TRUE(p.primitives().empty());
     p.establish(1, link_to(0));
     p.send(2, s_hard_link_terminate{ address("1.2.0.0") });
@@ -343,7 +344,8 @@ TEST(Conformance, Row9_10_TerminateOfAStrangerDoesNothing)
     EXPECT_FALSE(p.wait(3));
     EXPECT_TRUE(p.n.state().hard_link);
     EXPECT_EQ(p.n.stats().invalid_primitives, 3u);
-    // Said twice by the client that may, it is told once, and not called invalid.
+    // A second request of the same client is not invalid, and the client is notified
+    // once.
     p.send(1, s_hard_link_terminate{ address("1.2.0.0") });
     p.send(1, s_hard_link_terminate{ address("1.2.0.0") });
     EXPECT_EQ(p.heard(), (s_pdus{ { 0x61 } }));
@@ -397,7 +399,7 @@ TEST(Conformance, Row9_10_ClientThatUnbindsEndsItsHardLink)
     p.establish(1, link_to(0));
     p.send(1, s_unbind_request{});
     EXPECT_EQ(p.heard(), (s_pdus{ { 0x61 } }));
-    // Called client of type 2: the SAP is not bound any more.
+    // Called client of type 2: its SAP is no longer bound.
     hard_link_peer q;
     q.bind(1, 3);
     q.make_exclusive();

@@ -21,14 +21,14 @@ delivery_mode confirmed()
     return m;
 }
 
-//! From another node than the peer.
+//! The D_PDU as sent by another node than the peer.
 d_pdu by(const char* who, d_pdu d)
 {
     d.src = address(who);
     return d;
 }
 
-//! First C_PDU of types 1 to 5 that the node sends to \p who; -1: none.
+//! First C_PDU of types 1 to 5 that the node sends to \p who; -1 if there is none.
 int link_c_pdu(const std::vector<d_pdu>& list, const char* who = "1.2.0.0")
 {
     for (const auto& d : of_type(list, t::expedited_non_arq_data))
@@ -79,7 +79,7 @@ TEST(Conformance, Row9_01_RequestWithDataBehindItIsAnsweredAtOnce)
     EXPECT_EQ(d[0].segment, octets{ 0x20 });
     EXPECT_EQ(d[1].type, t::ack_only);
     EXPECT_EQ(d[1].ack.rx_lwe, 1);
-    // Turnaround 0.1 s, and what the transmission took.
+    // Turnaround 0.1 s, and the transmission itself.
     EXPECT_LE(to_seconds(p.now - heard - p.air_time), 0.1 + 0.61 + 0.02);
 }
 
@@ -140,7 +140,7 @@ TEST(Conformance, Row9_02_LossWithoutConfirmationIsCounted)
     p.submit(1, 100, confirmed());
     p.transmission();
     EXPECT_FALSE(p.wait(60));
-    EXPECT_TRUE(p.answer<s_unidata_request_rejected>()); // of the second alone
+    EXPECT_TRUE(p.answer<s_unidata_request_rejected>()); // only of the second
     EXPECT_EQ(p.n.stats().u_pdus_lost, 1u);
 }
 
@@ -203,7 +203,7 @@ TEST(Conformance, Row9_04_RepeatedRequestIsAcceptedAgain)
     EXPECT_EQ(link_c_pdu(p.transmission()), 0x20);
     EXPECT_EQ(p.n.state().links, 1u);
     EXPECT_EQ(p.n.stats().links_made, 1u);
-    // The same request again leaves the ARQ machine alone, another one starts it anew.
+    // The same request again leaves the ARQ machine alone; another one restarts it.
     p.receive({ scripted_peer::link(request, 5), scripted_peer::data(0) });
     EXPECT_TRUE(p.primitives().empty());
     p.transmission();
@@ -284,7 +284,7 @@ TEST(links, warning_that_crosses_a_request_does_not_end_the_new_link)
     EXPECT_TRUE(p.answer<s_unidata_indication>());
     EXPECT_EQ(link_c_pdu(p.transmission()), 0x20);
     EXPECT_EQ(p.n.state().links, 1u);
-    // What was to be said of the link before is not said of the new one.
+    // A warning about the link before is not sent on the new one.
     scripted_peer q;
     q.receive({ scripted_peer::data(0) });
     q.receive({ scripted_peer::link(request, 2) });
@@ -313,7 +313,7 @@ TEST(links, made_again_when_the_peer_has_none_any_more)
 
 TEST(links, an_acceptance_of_another_request_makes_no_link)
 {
-    scripted_peer called; // what an acceptance of ours looks like
+    scripted_peer called; // shows an acceptance of ours
     called.receive({ scripted_peer::link(request, 0x123) });
     auto accept = called.transmission().at(0);
     EXPECT_EQ(accept.non_arq.c_pdu_id, 0x123);
@@ -345,12 +345,13 @@ TEST(links, data_of_a_peer_that_started_anew_are_not_mixed_with_those_before)
     const auto got = p.primitives();
     ASSERT_EQ(got.size(), 2u);
     EXPECT_EQ(std::get<s_unidata_indication>(got[0].second).u_pdu.size(), 30u);
-    // Without any copy nothing is delivered, and the peer hears that there is no link.
+    // Without any copy nothing is delivered, and the peer is warned that there is no
+    // link.
     p.transmission();
     p.receive({ scripted_peer::data(0, 20), scripted_peer::data(2) });
     EXPECT_FALSE(p.answer<s_unidata_indication>());
     EXPECT_EQ(of_type(p.transmission(), t::warning).size(), 1u);
-    // A repeat is no contradiction.
+    // A repeat does not contradict.
     p.receive({ scripted_peer::link(request, 3), scripted_peer::data(0) });
     EXPECT_TRUE(p.answer<s_unidata_indication>());
     p.receive({ scripted_peer::data(0), scripted_peer::data(1) });

@@ -49,7 +49,7 @@ uint16_t refuse(unsigned reason) { return static_cast<uint16_t>(0x220 | reason);
 constexpr uint16_t request_1200 = 0x144;
 constexpr uint16_t request_1200_equal = 0x145;
 
-//! The node asks for 2400 bit/s, short, transmitter alone.
+//! The node requests 2400 bit/s, short, only for its transmitter.
 std::vector<d_pdu> node_asks(linked& p)
 {
     for (int i = 0; i < 5; ++i) {
@@ -58,7 +58,7 @@ std::vector<d_pdu> node_asks(linked& p)
     return p.transmission();
 }
 
-//! What the node says in answer, all copies alike.
+//! The node's answer; all copies must be equal.
 d_pdu only(const std::vector<d_pdu>& list)
 {
     EXPECT_FALSE(list.empty());
@@ -79,10 +79,10 @@ d_pdu only(const std::vector<d_pdu>& list)
 TEST(Conformance, Row4_01_ManagementFirstAndOneAtATime)
 {
     linked p;
-    const auto first = only(node_asks(p)); // data wait: type 6 alone goes out
+    const auto first = only(node_asks(p)); // data wait: only type 6 is sent
     EXPECT_EQ(first.eow, 0x154);
     EXPECT_TRUE(first.management.valid);
-    // An answer without acknowledgement of it: the same one again, nothing else.
+    // An answer without its acknowledgement: the node repeats it, and sends nothing else.
     p.receive({ scripted_peer::data(0) });
     const auto again = only(p.transmission(30));
     EXPECT_EQ(again.eow, first.eow);
@@ -93,7 +93,7 @@ TEST(Conformance, Row4_01_ManagementFirstAndOneAtATime)
     const auto d = p.transmission();
     ASSERT_FALSE(d.empty());
     EXPECT_EQ(d[0].type,
-              t::data_ack); // what waited, and the acknowledgement that is owed
+              t::data_ack); // waiting data, and the acknowledgement due
     EXPECT_EQ(d[0].ack.rx_lwe, 1);
 }
 
@@ -156,7 +156,7 @@ TEST(Conformance, Row4_03_AcceptPathWithConfirmAtTheNewRate)
     EXPECT_EQ(s.sent_in(), "4539-1200S");
     s.receive({ dt_ack() });
 
-    // Transmitter of the master alone: the slave's stays.
+    // Only the master's transmitter: the slave's stays.
     linked one;
     one.receive({ management(request_1200, 0) });
     one.transmission();
@@ -225,7 +225,7 @@ TEST(Conformance, Row4_06_ReasonFiveOnlyAgainstLessRobustModes)
     };
     EXPECT_EQ(answer_to("4539-600S"), refuse(rate_reason_conditions));
     EXPECT_EQ(answer_to("4539-75S"), accept);
-    EXPECT_EQ(answer_to("4539-300L"), accept); // 300S is what it is now
+    EXPECT_EQ(answer_to("4539-300L"), accept); // 300S is the present mode
     l.advised = mode::parse("4539-2400S");
     EXPECT_EQ(answer_to("4539-600S"), accept);
     l.advised.reset();
@@ -304,7 +304,7 @@ TEST(Conformance, Row4_09_AllCodesAndAdvisoriesInAnyDPdu)
                       ->rate_bps,
                   rates[i]);
     }
-    // The advisory in an acknowledgement is what the node then asks for.
+    // The node requests the mode that an acknowledgement advises.
     linked p;
     auto a = scripted_peer::data(255);
     a.eow = 0x134 | 2; // 600 bit/s, short
@@ -337,7 +337,7 @@ TEST(Conformance, Row4_10_UnknownEowIsAnsweredAndCapabilitiesTold)
         d[0].eow,
         make_eow(eow_type::capability,
                  capability_drc | capability_serial_tone | capability_extended_rates));
-    p.receive({ a }); // not told for ever
+    p.receive({ a }); // told only once
     const auto e = p.transmission();
     ASSERT_FALSE(e.empty());
     EXPECT_EQ(e[0].eow, 0);
@@ -370,7 +370,7 @@ TEST(Conformance, Row4_11_FormerSlaveSendsAnEmptyDataDPdu)
         s.receive({ scripted_peer::ack(1) });
         EXPECT_FALSE(s.wait(10));
     }
-    // The one who gets it does not trip over it.
+    // The receiver of an announcement accepts it.
     linked m;
     auto e = scripted_peer::data(0);
     e.segment.clear();
@@ -447,8 +447,8 @@ TEST(Conformance, Row4_13_StartsAt300ShortUnlessAutobaud)
 
 TEST(Conformance, Row4_13_WidebandModesHaveNoRateChange)
 {
-    // 5069-3k-600S has the rate and the interleaver of 4539-600S; it must not be asked for by
-    // that one's code.
+    // 5069-3k-600S has the rate and the interleaver of 4539-600S, but must not be
+    // requested by its code.
     for (const auto& m : mode::all())
         EXPECT_EQ(encode_rate_request(m, rate_other::equal).has_value(),
                   m.family != waveform_family::wideband)
@@ -457,7 +457,7 @@ TEST(Conformance, Row4_13_WidebandModesHaveNoRateChange)
     management_exchange x;
     EXPECT_THROW(rate_change().start(mode::parse("5069-3k-600S"), rate_other::equal, x),
                  std::invalid_argument);
-    // Nor may a station that changes rates by request get there later.
+    // A station that changes rates by request must not get there later either.
     node n(with_drc("4539-600S"));
     EXPECT_THROW(n.set_mode("5069-48k-240000L"), std::invalid_argument);
     EXPECT_EQ(n.config().mode, "4539-600S");

@@ -100,7 +100,7 @@ TEST(Conformance, Row6_02_SegmentsAndOffsets)
         EXPECT_EQ(d[i].non_arq.c_pdu_id, d[0].non_arq.c_pdu_id);
     }
     EXPECT_EQ(d[11].non_arq.offset, 0);
-    // The standard's example, 2080 octets, put together from its 11 segments.
+    // The standard's example of 2080 octets, reassembled from its 11 segments.
     const auto c = c_pdu_of(2076, 5);
     ASSERT_EQ(c.size(), 2080u);
     scripted_peer q;
@@ -166,7 +166,7 @@ TEST(Conformance, Row6_04_MinimumRetransmissions)
         EXPECT_LE(d[i].non_arq.window, d[0].non_arq.window);
     }
     EXPECT_FALSE(p.wait(100));
-    // Delivered once, whatever comes of the copies.
+    // Delivered once, whatever happens to the copies.
     scripted_peer q;
     q.bind(1, 3);
     const auto c = c_pdu_of(40, 1);
@@ -183,7 +183,7 @@ TEST(Conformance, Row6_05_GroupAddresses)
     scripted_peer p(c);
     p.bind(1, 3);
     auto d = piece(c_pdu_of(10, 1), 0, 14);
-    d.dst = address("16.0.0.8"); // not this one's
+    d.dst = address("16.0.0.8"); // a group without this node
     p.receive({ d });
     EXPECT_TRUE(p.primitives().empty());
     uint16_t id = 20;
@@ -304,7 +304,7 @@ TEST(Conformance, Row6_09_SegmentsOutOfOrderAndOrderOfDelivery)
         EXPECT_EQ(send(piece(b, 0, 20, 5, 60)), in_order ? 0u : 1u);
         EXPECT_EQ(send(piece(a, 0, 20, 4, 60)), in_order ? 2u : 1u);
     }
-    // In order, but not for ever: what is lost holds up the others until its window ends.
+    // In order, but not for ever: a lost C_PDU holds up the others until its window ends.
     scripted_peer p;
     p.bind(1, 3);
     const auto a = c_pdu_of(40, 1);

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Conformance list, section 10: S_primitives (A.2), and what clients see besides.
+// Conformance list, section 10: S_primitives (A.2), and other effects that clients see.
 #include "scripted_peer.h"
 
 #include <gtest/gtest.h>
@@ -150,7 +150,7 @@ TEST(Conformance, Row10_06_NoClientIsStoppedByWhatAnotherHasQueued)
     p.bind(2, 4);
     p.primitives();
     for (int i = 0; i < 100; ++i) {
-        p.submit(1, 2000); // in spite of S_DATA_FLOW_OFF
+        p.submit(1, 2000); // despite S_DATA_FLOW_OFF
     }
     const auto told = p.primitives();
     ASSERT_EQ(told.size(), 1u);
@@ -158,7 +158,7 @@ TEST(Conformance, Row10_06_NoClientIsStoppedByWhatAnotherHasQueued)
     EXPECT_TRUE(std::holds_alternative<s_data_flow_off>(told[0].second));
     p.bind(3, 5); // a new one is not stopped either
     EXPECT_TRUE(p.primitives().empty());
-    // Each has its share: a third of the mark, if three have something waiting.
+    // Each has its share: a third of the mark if three have data waiting.
     p.submit(3, 100);
     int taken = 0;
     while (p.primitives().empty() && taken < 100) {
@@ -166,7 +166,7 @@ TEST(Conformance, Row10_06_NoClientIsStoppedByWhatAnotherHasQueued)
         ++taken;
     }
     EXPECT_EQ(taken, 7); // 7 C_PDUs of 2004 octets
-    // Whoever comes anew finds what its SAP has queued before.
+    // A client that reconnects inherits the backlog of its SAP.
     p.n.client_gone(p.now, 1);
     p.send(6, s_bind_request{ 3, 0, {} });
     const auto again = p.primitives();
@@ -175,7 +175,6 @@ TEST(Conformance, Row10_06_NoClientIsStoppedByWhatAnotherHasQueued)
     EXPECT_TRUE(std::holds_alternative<s_data_flow_off>(again[1].second));
 }
 
-// Between the marks nothing changes: a client is not told OFF and ON for every U_PDU.
 TEST(queues, are_shown_by_priority_with_the_age_of_the_oldest)
 {
     scripted_peer p;
@@ -199,6 +198,7 @@ TEST(queues, are_shown_by_priority_with_the_age_of_the_oldest)
     EXPECT_EQ(queues.of(0).c_pdus, 0u);
 }
 
+// Between the marks nothing changes: a client does not get OFF and ON for every U_PDU.
 TEST(Conformance, Row10_06_FlowOnOnlyBelowTheLowMark)
 {
     node_config c;
@@ -215,12 +215,12 @@ TEST(Conformance, Row10_06_FlowOnOnlyBelowTheLowMark)
         p.send(1, r);
     }
     EXPECT_TRUE(p.answer<s_data_flow_off>());
-    p.now += from_seconds(5); // two are over: 36072 octets of C_PDUs are left
+    p.now += from_seconds(5); // two have expired: 36072 octets of C_PDUs are left
     p.n.on_tick(p.now);
     EXPECT_EQ(p.n.state().queued_octets, 18 * 2004u);
     EXPECT_TRUE(p.primitives().empty());
     EXPECT_FALSE(p.n.state().flow_on);
-    p.send(1, r); // in spite of that: no second OFF
+    p.send(1, r); // despite that: no second OFF
     EXPECT_TRUE(p.primitives().empty());
     p.now += from_seconds(20); // two more: 34068, still above
     p.n.on_tick(p.now);
@@ -365,7 +365,7 @@ TEST(Conformance, Row2_06_TooManyExpeditedUnbindTheClient)
     p.send(1, r);
     EXPECT_EQ(p.answer<s_unbind_indication>()->reason, 4);
     EXPECT_EQ(p.n.state().clients, 0u);
-    // By rate, although each is done at once: to the own node.
+    // By rate, although each is delivered at once, to our own node.
     c.client_expedited_per_minute = 6;
     scripted_peer q(c);
     q.bind(1, 3);
@@ -375,7 +375,7 @@ TEST(Conformance, Row2_06_TooManyExpeditedUnbindTheClient)
         q.send(1, r);
         EXPECT_TRUE(q.answer<s_unidata_indication>());
     }
-    q.now += std::chrono::seconds(10); // one more a tenth of a minute
+    q.now += std::chrono::seconds(10); // one more every tenth of a minute
     q.send(1, r);
     EXPECT_TRUE(q.answer<s_unidata_indication>());
     q.send(1, r);
@@ -449,7 +449,7 @@ TEST(Conformance, Row10_02_WhereAllSapsAreTakenAHigherRankTakesOne)
     p.send(2, r);
     EXPECT_EQ(p.answer<s_bind_rejected>()->reason, 3);
     p.n.client_gone(p.now, 108);
-    r.sap = 5; // while another is free, a SAP in use is in use
+    r.sap = 5; // a SAP in use stays in use while another one is free
     p.send(2, r);
     EXPECT_EQ(p.answer<s_bind_rejected>()->reason, 3);
 }
@@ -485,7 +485,7 @@ TEST(Conformance, Row10_04_OtherModesOverrideTheBind)
 TEST(Conformance, Row10_05_KeepAlivesAreNotSentOftener)
 {
     node_config c;
-    c.keep_alive_s = 5; // taken as 120
+    c.keep_alive_s = 5; // treated as 120
     scripted_peer p(c);
     p.bind(1, 3);
     p.wait(119);
@@ -503,7 +503,7 @@ TEST(Conformance, Row10_09_AnythingThatIsNoPrimitiveIsCounted)
         { 0x90, 0xeb, 0, 0, 1, 28 },                     // type
         { 0x90, 0xeb, 0, 0, 2, 17, 0 },                  // longer than it is
         { 0x90, 0xeb, 0 },                               // cut off
-        encode(s_bind_accepted{}),                       // the wrong way
+        encode(s_bind_accepted{}),                       // wrong direction
         encode(s_hard_link_accept{}),                    // without an indication
         encode(s_management_msg_request{ 1, { 1, 2 } }), // without the rank
     };
@@ -533,7 +533,7 @@ TEST(Conformance, Row10_10_BroadcastSessionIsWithoutArq)
     EXPECT_EQ(std::get<s_unbind_indication>(got[0].second).reason, 5);
     p.send(1, bind_to(3));
     EXPECT_EQ(p.answer<s_bind_rejected>()->reason, 4);
-    p.submit(2, 10); // ARQ, in spite of the bind
+    p.submit(2, 10); // ARQ, despite the bind
     EXPECT_EQ(p.answer<s_unidata_request_rejected>()->reason, 5);
     const auto d = of_type(p.transmission(), d_pdu_type::expedited_non_arq_data);
     ASSERT_FALSE(d.empty());

@@ -58,7 +58,7 @@ d_pdu reset(uint8_t id)
     return d;
 }
 
-//! Makes the node lose synchronisation with what the peer sends.
+//! A D_PDU of the peer that makes the node lose synchronisation.
 d_pdu beyond()
 {
     auto far = scripted_peer::data(10);
@@ -89,7 +89,7 @@ TEST(Conformance, Row3_01_FullReset)
     ASSERT_FALSE(d.empty());
     EXPECT_EQ(d[0].arq.fsn, 0);
     EXPECT_TRUE(d[0].arq.lwe && d[0].arq.uwe);
-    p.receive({ scripted_peer::data(0) }); // is new again
+    p.receive({ scripted_peer::data(0) }); // counts as new again
     EXPECT_TRUE(p.answer<s_unidata_indication>());
     for (const auto& g : load_golden("dts")) {
         if (g.id == "dts3-fullresetack" || g.id == "dts3-fullreset") {
@@ -227,7 +227,7 @@ TEST(Conformance, Row3_06_SynchronisationTests4And5AtEveryEdge)
     EXPECT_FALSE(ok(249));
     EXPECT_TRUE(ok(4));
     EXPECT_FALSE(ok(5));
-    // 5: what is acknowledged by a bit lies above TX LWE, up to TX UWE.
+    // 5: a number acknowledged by a bit lies above TX LWE, up to TX UWE.
     EXPECT_TRUE(ok(250, { 0x00, 0x01 }));  // 3
     EXPECT_FALSE(ok(250, { 0x00, 0x02 })); // 4
     EXPECT_TRUE(ok(2, { 0x01 }));

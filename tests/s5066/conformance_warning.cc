@@ -87,7 +87,7 @@ TEST(Conformance, Row5_03_TypesThatTheStateDoesNotAllow)
         r.reset.full = true;
         EXPECT_EQ(reason_of(p, r), 3);
     }
-    { // An acknowledgement that comes twice is no reason to warn.
+    { // A repeated acknowledgement is no reason to warn.
         scripted_peer p;
         p.bind(1, 3);
         p.make_link();
@@ -123,7 +123,7 @@ TEST(Conformance, Row5_05_ReceivedWarningStopsTheActionAndTellsCas)
         w.warning.reason = static_cast<uint8_t>(reason);
         p.receive({ w });
     };
-    { // No link at the other side: CAS makes it anew, nothing is lost.
+    { // No link at the other side: CAS makes a new one, nothing is lost.
         scripted_peer p;
         p.bind(1, 3);
         p.make_link();
@@ -137,7 +137,7 @@ TEST(Conformance, Row5_05_ReceivedWarningStopsTheActionAndTellsCas)
         EXPECT_EQ(d[0].segment, std::vector<uint8_t>{ 0x10 });
         EXPECT_FALSE(of_type(d, t::data_only).empty());
     }
-    { // Expedited data are not taken there: the client is told.
+    { // The peer does not accept expedited data: the client is notified.
         scripted_peer p;
         p.bind(1, 3);
         p.make_link();
@@ -153,7 +153,7 @@ TEST(Conformance, Row5_05_ReceivedWarningStopsTheActionAndTellsCas)
         EXPECT_TRUE(p.answer<s_unidata_request_rejected>());
         EXPECT_FALSE(p.wait(5));
     }
-    { // A rate change is given up, data go on.
+    { // The rate change is given up; data continue.
         node_config c;
         c.drc = true;
         c.mode = "4539-2400S";

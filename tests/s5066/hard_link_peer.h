@@ -55,10 +55,10 @@ public:
         d.ack.rx_lwe = 1;
         return d;
     }
-    //! Peer says this, and acknowledges what it has heard.
+    //! The peer sends this, and acknowledges what it has received.
     void say(const s_pdu& s) { receive({ acknowledged(), expedited(s) }); }
 
-    //! S_PDUs of the node's next transmission that came in D_PDUs of type 4, as octets.
+    //! S_PDUs in D_PDUs of type 4 of the node's next transmission, as octets.
     std::set<std::vector<uint8_t>> heard(double s = 3)
     {
         std::set<std::vector<uint8_t>> all;
@@ -70,7 +70,7 @@ public:
     }
     using s_pdus = std::set<std::vector<uint8_t>>;
 
-    //! Node asks for an exclusive link and gets it, by client \p c.
+    //! The node requests an exclusive link for client \p c, and gets it.
     void call(client_id c, const hard_link& l)
     {
         send(c, s_hard_link_establish{ l });
@@ -81,7 +81,7 @@ public:
         d_next_id = 0;
         receive({ link(c_pdu_type::link_accepted) });
     }
-    //! Hard link established by client \p c of the node.
+    //! Client \p c of the node establishes a hard link.
     void establish(client_id c, const hard_link& l)
     {
         call(c, l);
@@ -91,7 +91,7 @@ public:
         told = primitives();
         transmission();
     }
-    //! Peer makes an exclusive link.
+    //! The peer makes an exclusive link.
     void make_exclusive(uint16_t id = 1)
     {
         d_next_id = 0;
@@ -100,7 +100,7 @@ public:
         ASSERT_FALSE(d.empty());
         EXPECT_EQ(d[0].segment, std::vector<uint8_t>{ 0x20 });
     }
-    //! Hard link of type 0 or 1 established by SAP \p from of the peer.
+    //! SAP \p from of the peer establishes a hard link of type 0 or 1.
     void called(uint8_t type, uint8_t priority, uint8_t from)
     {
         make_exclusive();
@@ -109,7 +109,7 @@ public:
         receive({ acknowledged() });
     }
 
-    //! What clients were told when establish() had been successful.
+    //! Primitives for clients after establish() was successful.
     std::vector<std::pair<client_id, s_primitive>> told;
 
 private:

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Windows, synchronisation tests, and both halves of the ARQ against each other.
+// Windows, synchronisation tests, and sender and receiver of the ARQ against each other.
 #include "s5066/dts/arq/arq_receiver.h"
 #include "s5066/dts/arq/arq_sender.h"
 #include "s5066/dts/arq/combine.h"
@@ -76,7 +76,8 @@ TEST(arq, clients_of_one_priority_take_turns_by_octets)
     const auto next = [&s] { return int(s.next(2000, 22, true)->segment[0]); };
     EXPECT_EQ(next(), 10);
     EXPECT_EQ(next(), 11);
-    // Late ones do not wait for what came before; a client's own stay in their order.
+    // Late C_PDUs of other clients do not wait for earlier ones; those of one client stay
+    // in order.
     submit(2, 300, 20);
     submit(2, 300, 21);
     submit(2, 300, 22);
@@ -180,7 +181,7 @@ TEST(combining, gives_nothing_where_it_cannot_know)
     EXPECT_FALSE(combine_copies({ 1 }, { 2 }));
     std::mt19937 random(4);
     for (int i = 0; i < 20000;
-         ++i) { // whatever comes: nothing or a segment with a good CRC
+         ++i) { // any input gives nothing, or a segment with a good CRC
         std::vector<uint8_t> x(random() % 40), y(random() % 8 ? x.size() : random() % 40);
         for (auto* v : { &x, &y }) {
             for (auto& o : *v) {
@@ -252,7 +253,7 @@ TEST(arq_halves, what_had_no_room_is_cut_for_the_transmission_that_carries_it)
     s.set_segment(1023, true);
     s.begin_transmission();
     EXPECT_FALSE(s.next(40, 22, true));
-    // A slower mode: what nothing of has gone out yet is cut for that one,
+    // A slower mode: a C_PDU with nothing sent yet is cut for that one,
     s.set_segment(100, true);
     s.begin_transmission();
     for (int k = 0; k < 5; ++k) {
@@ -261,7 +262,7 @@ TEST(arq_halves, what_had_no_room_is_cut_for_the_transmission_that_carries_it)
         EXPECT_EQ(o->size, 100u);
         EXPECT_EQ(o->header.start, k == 0);
     }
-    // and the rest of it keeps that length.
+    // and its rest keeps that length.
     s.set_segment(500, true);
     s.begin_transmission();
     s.next(150, 22, true);
@@ -298,7 +299,7 @@ TEST(large_windows, lossy_exchange_across_the_wrap)
                 }
             }
             ASSERT_LE(s.unacknowledged(), 2000u);
-            // In any order, some of them lost: each counts for itself.
+            // In any order, and with losses: each is valid by itself.
             auto all = q.acks();
             ASSERT_LE(q.ack().selective.size(), 19u);
             std::shuffle(all.begin(), all.end(), r);
@@ -343,11 +344,11 @@ TEST(large_windows, what_comes_beyond_the_memory_is_not_acknowledged)
     }
     EXPECT_EQ(taken, arq_receiver::max_held_octets / 1000);
     EXPECT_TRUE(out.empty());
-    h.fsn = 0; // what is missing is always taken
+    h.fsn = 0; // the missing number is always accepted
     EXPECT_TRUE(q.take(h, segment, true, out));
     EXPECT_EQ(q.lwe(), taken + 1);
     EXPECT_EQ(out.size(), taken + 1);
-    h.fsn = 19999; // and makes room
+    h.fsn = 19999; // and frees memory
     EXPECT_TRUE(q.take(h, segment, true, out));
 }
 
@@ -397,7 +398,7 @@ TEST(large_windows, d_pdus_with_numbers_of_16_bits)
         EXPECT_EQ(r->reset.new_rx_lwe, d.reset.new_rx_lwe);
         EXPECT_EQ(r->segment, d.segment);
         const auto other =
-            decode_d_pdu(v); // who has not agreed reads the common part only
+            decode_d_pdu(v); // a node that has not agreed reads only the common part
         ASSERT_TRUE(other);
         EXPECT_FALSE(other->large);
         EXPECT_TRUE(other->segment.empty());

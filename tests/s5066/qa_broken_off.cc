@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Transmissions that the radio does not send whole.
+// Transmissions that the radio sends only in part.
 #include "scripted_peer.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using t = d_pdu_type;
 
-//! A node that sends: its link is made, and an acknowledgement is owed.
+//! A node that sends: its link is made, and an acknowledgement is due.
 struct sender : scripted_peer {
     sender() : scripted_peer(config())
     {
@@ -39,7 +39,7 @@ struct sender : scripted_peer {
         blocks = 0;
         sent.reset();
     }
-    //! The modem pulls one block. \return whether it was the last
+    //! The modem pulls one block. \return true if it was the last
     bool block()
     {
         const auto timing = kernel::timing_of(tx_mode);
@@ -111,7 +111,7 @@ TEST(broken_off, a_radio_that_stays_broken_is_tried_less_and_less_often)
     }
     EXPECT_GT(to_seconds(last), 30);
     EXPECT_EQ(s.n.stats().silent_rounds, 0u);
-    // One that went well for some seconds shows that the radio works again.
+    // A transmission that ran for some seconds shows that the radio works again.
     s.begin = s.now;
     s.blocks = 0;
     while (to_seconds(s.now - s.begin) < 8) {

@@ -40,12 +40,12 @@ TEST(channel_share, whoever_lets_its_turn_pass_leaves_the_list)
     EXPECT_FALSE(s.has(a));
     EXPECT_TRUE(s.has(b) && s.has(c));
     EXPECT_EQ(s.stations(), 2u);
-    EXPECT_EQ(s.recent(), 3u); // but the parts of the cycle stay for a while
+    EXPECT_EQ(s.recent(), 3u); // but its share of the cycle stays for a while
     EXPECT_EQ(s.ahead_of(c), 1u);
     s.served(a, 40s);
     EXPECT_TRUE(s.has(a));
     EXPECT_EQ(s.ahead_of(a), 2u);
-    s.began_first(address("1.4.0.0")); // a new one passes nobody over
+    s.began_first(address("1.4.0.0")); // a new station skips no other
     EXPECT_EQ(s.stations(), 3u);
 }
 

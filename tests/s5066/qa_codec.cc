@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Finding PDUs in streams of bits and octets, and what damaged input does.
+// Finding PDUs in streams of bits and octets, and the effect of damaged input.
 #include "s5066/between/link_report.h"
 #include "s5066/pdu/c_pdu.h"
 #include "s5066/pdu/deframer.h"
@@ -16,7 +16,7 @@ using namespace gr::hf::s5066;
 
 namespace {
 
-//! Bits of \p v behind \p shift leading bits, packed again.
+//! Bits of \p v after \p shift leading bits, packed again.
 octets shifted(const octets& v, size_t shift)
 {
     octets out((8 * v.size() + shift + 7) / 8, 0);
@@ -100,7 +100,8 @@ TEST(Conformance, RowX_02_FindsDPdusAtEveryBitOffset)
 
 TEST(Conformance, RowX_02_GoesOnBehindFalseSyncs)
 {
-    // A sync word, and a header that begins like one and has a wrong CRC, right before it.
+    // Right before it: a sync word, and a header that starts like one and has a wrong
+    // CRC.
     const auto good = encode(data_pdu(9, 20));
     auto bad = good;
     bad[7] ^= 0x10;
@@ -160,7 +161,7 @@ TEST(deframer, wrong_bits_in_the_sync_word_can_be_allowed)
 
 TEST(deframer, refuses_all_zero_and_impossible_sizes)
 {
-    // CRC-16 with initial value 0 takes zeros for good: sizes must be checked on their own.
+    // CRC-16 with initial value 0 accepts zeros: sizes must be checked separately.
     octets v = from_hex("90eb");
     v.resize(60, 0);
     d_pdu_deframer f;
@@ -208,7 +209,8 @@ TEST(sis_stream, resynchronises)
     EXPECT_EQ(f.invalid(), 2u);
 }
 
-// Some clients send the size low octet first. What follows must not be swallowed for it.
+// Some clients send the size low octet first. That must not swallow the primitives after
+// it.
 TEST(sis_stream, sizes_with_exchanged_octets_are_found_out)
 {
     const auto keep = encode(s_keep_alive{});
@@ -217,7 +219,7 @@ TEST(sis_stream, sizes_with_exchanged_octets_are_found_out)
         auto v = g.hex;
         const bool with_errors = (v[5] == 21 || v[5] == 25) && v[11] >> 4 == 3;
         if (v[5] == 18 || v[5] == 19 || with_errors) {
-            continue; // of any size
+            continue; // any size is allowed
         }
         std::swap(v[3], v[4]);
         sis_deframer f;
@@ -258,7 +260,7 @@ TEST(sis_stream, wrong_sizes_are_found_as_soon_as_they_can_be)
     h.push(from_hex("90eb00000414"));
     EXPECT_FALSE(h.next());
     EXPECT_TRUE(h.size_fault());
-    // With errors the lists may have any length; unknown types are for the node to count.
+    // With errors, the lists may have any length. Unknown types are counted by the node.
     s_unidata_indication i;
     i.mode = transmission_mode::non_arq_with_errors;
     i.u_pdu = { 1, 2, 3 };
@@ -319,7 +321,7 @@ TEST(fuzz, codecs_and_deframers)
             damage(r, v);
         }
         if (const auto p = decode_primitive(v)) {
-            // What is understood is written again, if not with the old counts of errors.
+            // What decodes can be encoded again, though without the old counts of errors.
             EXPECT_FALSE(encode(*p).empty());
         }
         decode_s_pdu(v.data(), v.size());
@@ -379,7 +381,7 @@ TEST(Codec, LinkReport)
         EXPECT_EQ(back->unanswered, sent.unanswered);
         EXPECT_EQ(back->silent_for, sent.silent_for);
     }
-    // Whatever else a node may say to a client.
+    // Any other message of a node to a client.
     s_management_msg_indication other = encode(link_report{ address("1.2.3.4"), 1, {} });
     other.body.push_back(0);
     EXPECT_FALSE(decode_link_report(other));

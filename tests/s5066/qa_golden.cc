@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// All PDUs against octets and fields that were written down independently of this code.
+// All PDUs against octets and fields written down independently of this code.
 #include "s5066/pdu/c_pdu.h"
 #include "s5066/pdu/crc.h"
 #include "s5066/pdu/d_pdu.h"
@@ -28,7 +28,7 @@ std::string plain_number(const std::string& s)
                : s;
 }
 
-//! Compares what both name; \return how many that were.
+//! Compares the fields that both have; \return their number
 size_t compare(const golden& g, const fields& got)
 {
     size_t n = 0;

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Requests for hard links that cross (A.3.2.2), seen from one node alone.
+// Requests for hard links that cross (A.3.2.2), seen from one node.
 #include "s5066/sis/hard_link.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ using namespace gr::hf::s5066;
 
 namespace {
 
-// What the hard links of one node say to clients, to other nodes and downwards.
+// Records what the hard links of one node send to clients, to other nodes and downwards.
 struct recorder : hard_link_user {
     void to_client(client_id, const s_primitive& p) override { told.push_back(p); }
     void to_node(station_time, address a, const s_pdu& s) override
@@ -37,7 +37,7 @@ struct recorder : hard_link_user {
     int broken = 0;
 };
 
-// A node that has asked `peer` for a hard link and waits for the answer.
+// A node that has requested a hard link from `peer` and waits for the answer.
 struct requesting {
     requesting(const char* own, uint8_t priority) : links(config, user)
     {
@@ -90,7 +90,8 @@ TEST(hard_links, of_equal_requests_that_cross_that_of_the_higher_address_stands)
 
 TEST(hard_links, a_request_that_crosses_is_dropped_without_terminate)
 {
-    // Sent, but there is no hard link yet: TERMINATE would end that of the peer.
+    // The request was sent, but there is no hard link yet: TERMINATE would end that of
+    // the peer.
     requesting p("1.1.0.0", 0);
     p.peer_asks(2);
     EXPECT_TRUE(p.user.has_sent(s_pdu_type::hard_link_confirm));

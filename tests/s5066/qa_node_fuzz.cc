@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// D_PDUs and primitives that are well formed and make no sense.
+// Well-formed D_PDUs and primitives that make no sense.
 #include "scripted_peer.h"
 
 #include <gtest/gtest.h>

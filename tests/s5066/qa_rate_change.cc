@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Data rate change (C.6.4): what the slave takes for the DT_ACK, and how it gets out of a change
+// Data rate change (C.6.4): what the slave accepts as DT_ACK, and how it leaves a change
 // that its master has given up.
 #include "s5066/dts/exchange/rate_change.h"
 
@@ -30,7 +30,8 @@ struct slave {
 TEST(rate_change, only_the_acknowledgement_of_the_accept_is_the_dt_ack)
 {
     slave s;
-    // That of a message before it was under way: another answer, an advisory, nothing at all.
+    // The acknowledgement of an earlier message was under way: another answer, an
+    // advisory, nothing at all.
     for (const uint16_t earlier :
          { encode_rate_answer(rate_answer::refuse, rate_reason_rate),
            encode_rate_answer(rate_answer::confirm, rate_reason_none),

@@ -12,11 +12,11 @@ using namespace gr::hf::s5066;
 
 namespace {
 
-// SNR of blocks: averages over many fades differ little, single fades much.
+// SNR of blocks. Averages over many fades differ little, single fades differ much.
 const std::vector<double> fast_fading = { 29, 31, 28, 32, 29, 31, 28, 32, 30, 30 };
 const std::vector<double> slow_fading = { 24, 27, 31, 33, 32, 29, 23, 27, 32, 34 };
 
-// Rounds of which each is sent in the mode that is thought best; how many were in vain.
+// Sends rounds, each in the best mode so far; returns how many were in vain.
 unsigned
 in_vain(rate_estimator& e, std::optional<mode>& present, bool fast, unsigned rounds)
 {
@@ -45,12 +45,13 @@ TEST(rate_estimator, leaves_rates_that_fail_at_any_ratio)
     EXPECT_EQ(present->rate_bps, 2400);
     EXPECT_LE(in_vain(e, present, true, 100), 3u);
     EXPECT_EQ(present->rate_bps, 2400);
-    // Fading has become slow: back to where the ratio says.
+    // Fading has become slow: back to the mode that the SNR suggests.
     in_vain(e, present, false, 10);
     EXPECT_GE(present->rate_bps, 8000);
 }
 
-// What the SNR says is corrected by what arrives, in a few transmissions and both ways.
+// Arrivals correct what the SNR suggests, within a few transmissions and in both
+// directions.
 TEST(rate_estimator, learns_how_far_the_table_is_off)
 {
     const std::vector<double> steady(40, 12.0);
@@ -90,8 +91,8 @@ TEST(rate_estimator, knows_a_channel_by_the_spread_of_its_blocks)
     EXPECT_LT(fading.class_probability(0), 0.1);
 }
 
-// At 30 dB and 10 Hz of Doppler spread neither the SNR nor how it spreads tells of any fading, so that
-// without the Doppler spread every high rate has to fail first.
+// At 30 dB and 10 Hz of Doppler spread, neither the SNR nor its spread shows any fading.
+// Without the Doppler spread, every high rate has to fail first.
 TEST(rate_estimator, knows_fast_fading_by_its_doppler_spread)
 {
     const auto modes = rate_range::parse("auto")->modes();
@@ -107,7 +108,7 @@ TEST(rate_estimator, knows_fast_fading_by_its_doppler_spread)
         with.on_d_pdus(mode::parse("4539-2400S"), 40, 0, 200);
         ASSERT_EQ(with.best(modes).rate_bps, 2400) << "tried after " << i;
     }
-    // It becomes slow.
+    // Fading becomes slow.
     for (int i = 0; i < 3; ++i)
         with.on_blocks(mode::parse("4539-2400S"), slow_fading, 0.9);
     EXPECT_GE(with.best(modes).rate_bps, 6400);
@@ -126,7 +127,7 @@ TEST(rate_estimator, tells_classes_by_their_doppler_spread)
     }
 }
 
-// What a block of one fade reads may be 0 on any channel with fading.
+// A block of one fade may read 0 on any channel with fading.
 TEST(rate_estimator, a_short_block_that_reads_no_doppler_spread_proves_little)
 {
     rate_estimator without, with;
@@ -135,7 +136,7 @@ TEST(rate_estimator, a_short_block_that_reads_no_doppler_spread_proves_little)
     EXPECT_GT(with.class_probability(2), without.class_probability(2) / 3);
 }
 
-// Between the classes: what arrives decides.
+// Between the classes, arrivals decide.
 TEST(rate_estimator, a_doppler_spread_between_the_classes_bars_no_mode_that_arrives)
 {
     const auto modes = rate_range::parse("auto")->modes();
@@ -158,13 +159,14 @@ TEST(mode_promise, where_every_block_is_bad_few_d_pdus_arrive)
         EXPECT_LT(every.d_pdu_success(4, snr_db, 208), 0.12) << snr_db << " dB";
     }
     EXPECT_GT(every.d_pdu_success(4, 4, 208), 0.8);
-    // Where few are bad, and those are noise, D_PDUs fare as blocks do.
+    // Where few blocks are bad and those are noise, D_PDUs fare like blocks.
     const auto& few = mode_promises::of(mode::parse("4539-600L"));
     EXPECT_NEAR(few.d_pdu_success(2, 2.5, 208), few.at(2, 2.5).block_success, 0.06);
     EXPECT_NEAR(few.d_pdu_success(2, 2.5, 30), few.at(2, 2.5).block_success, 0.06);
 }
 
-// Of a mode that loses half much waits behind gaps when a transfer ends; of one that loses nothing, little.
+// When a transfer ends, much waits behind gaps in a mode that loses half, and little in
+// one that loses nothing.
 TEST(mode_promise, what_waits_behind_gaps_is_not_promised)
 {
     constexpr size_t moderate = 2, of_192_octets = 2;
@@ -183,8 +185,8 @@ TEST(mode_promise, what_waits_behind_gaps_is_not_promised)
     EXPECT_GT(share_kept(20), 0.9);
 }
 
-// Moderate at 0 dB: 1200L loses two thirds of its D_PDUs, 600L a tenth; by their curves no channel does both.
-// What 600L does well says nothing good of 1200L then.
+// Moderate at 0 dB: 1200L loses two thirds of its D_PDUs, 600L a tenth. By their curves
+// no channel does both. The success of 600L is then no evidence for 1200L.
 TEST(rate_estimator, a_mode_worse_than_its_curve_stays_left_while_others_do_well)
 {
     const auto modes = rate_range::parse("auto")->modes();

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// What a node tells its rate policy of its transmissions.
+// Reports of a node to its rate policy about its transmissions.
 #include "s5066/rate/adaptive_rate.h"
 
 #include "scripted_peer.h"
@@ -18,7 +18,7 @@ struct told_frames {
     unsigned sent, lost;
 };
 
-//! Keeps what it is told.
+//! Keeps the reports.
 class listening_policy : public adaptive_rate_policy
 {
 public:
@@ -60,8 +60,9 @@ struct adaptive_node : scripted_peer {
 
 } // namespace
 
-// After silence a station asks, in a robust mode, what became of its data before it sends anything
-// long again: if only the answer was lost, their mode is none that fails.
+// After silence a station first asks in a robust mode what became of its data, before
+// another long transmission. If only the answer was lost, the mode of the data did not
+// fail.
 TEST(rate_reports, the_answer_to_a_question_tells_of_the_data_before)
 {
     adaptive_node peer;

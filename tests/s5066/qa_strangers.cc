@@ -17,7 +17,7 @@ node_config fast()
     return c;
 }
 
-//! Everything in it is of Edition 3: types, orderwire, spare bits of link control.
+//! Everything in \p list is of Edition 3: types, orderwire, spare bits of link control.
 void expect_edition_3(const std::vector<d_pdu>& list)
 {
     for (const auto& d : list) {
@@ -92,7 +92,7 @@ TEST(strangers, that_call_see_edition_3)
     }
 }
 
-// A node of another maker whose windows are ours by chance, with the IDs of its own.
+// A node of another maker that has our windows by chance, with its own IDs.
 TEST(strangers, whose_window_means_something_by_chance_get_a_plain_link)
 {
     scripted_peer p(fast());

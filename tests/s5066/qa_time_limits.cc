@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// No phase of a node lasts for ever, whatever the modem does, and its time never runs back.
+// No phase of a node lasts for ever, whatever the modem does, and its time never runs
+// backwards.
 #include "s5066/config/node_settings.h"
 #include "s5066/words/monotonic_time.h"
 #include "s5066/words/timers.h"
@@ -139,7 +140,8 @@ TEST(time_limits, time_never_runs_back)
     EXPECT_EQ(time.advance(-3498s), 102s);
     EXPECT_EQ(time.clock_at(112s), -3488s);
     EXPECT_EQ(time.of(-3488s), 112s);
-    EXPECT_EQ(time.advance(500s), 4100s); // forward it goes, as in a simulation
+    // A step forward is followed, as in a simulation.
+    EXPECT_EQ(time.advance(500s), 4100s);
 }
 
 TEST(time_limits, a_clock_that_steps_back_delays_nothing)
@@ -147,7 +149,7 @@ TEST(time_limits, a_clock_that_steps_back_delays_nothing)
     with_data p;
     ASSERT_TRUE(p.wait(5));
     p.send_out();
-    p.now += 3600s; // all of what follows is an hour before what came
+    p.now += 3600s; // all later calls are an hour earlier than this one
     p.n.on_tick(p.now);
     const auto before = p.n.now();
     p.now -= 3600s;

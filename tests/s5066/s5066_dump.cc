@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Two nodes exchange data in the simulator; what passed is written as two pcap files.
+// Two nodes exchange data in the simulator. What they exchange is written to two pcap
+// files.
 #include "s5066/node/pcap.h"
 #include "sim/stations/traffic.h"
 
@@ -105,7 +106,7 @@ int main(int argc, char** argv)
         r.u_pdu = bulk_source::u_pdu(i, 50 + 97 * i);
         send(a, ca, r);
     }
-    // All that has come back by then: without ARQ a collision would lose the broadcast.
+    // All answers have arrived by then: without ARQ a collision would lose the broadcast.
     s.run_until(std::chrono::minutes(4));
     s_unidata_request all;
     all.dst = address::broadcast();
@@ -114,7 +115,8 @@ int main(int argc, char** argv)
     all.mode.retransmissions = 1;
     all.u_pdu = bulk_source::u_pdu(99, 1500);
     send(a, ca, all);
-    s_unidata_request nobody = all; // to a SAP and to a node that are not there
+    // To a SAP that is not bound, and to a node that does not exist.
+    s_unidata_request nobody = all;
     nobody.dst = b.address();
     nobody.dst_sap = 3;
     nobody.mode = confirmed;

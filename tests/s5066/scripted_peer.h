@@ -120,7 +120,7 @@ public:
         }
         return send_out();
     }
-    //! After wait() gave true.
+    //! Call after wait() has returned true.
     std::vector<d_pdu> send_out()
     {
         const auto t = kernel::timing_of(tx_mode);
@@ -156,7 +156,7 @@ public:
         }
         return list;
     }
-    //! The only primitive that came, of type T.
+    //! The only primitive that arrived, of type T.
     template <typename T>
     std::optional<T> answer()
     {
@@ -188,7 +188,7 @@ public:
         r.u_pdu.assign(octets, priority);
         send(c, r);
     }
-    //! Link made by the peer.
+    //! The peer makes a link.
     void make_link()
     {
         receive({ link(c_pdu_type::link_request) });
@@ -208,7 +208,7 @@ public:
     station_time air_time{};
 };
 
-//! Those of one type.
+//! The D_PDUs of one type.
 inline std::vector<d_pdu> of_type(const std::vector<d_pdu>& list, d_pdu_type t)
 {
     std::vector<d_pdu> r;

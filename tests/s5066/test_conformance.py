@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/conformance.md against the tests that exist: every row has its tests and its clause of the
-standard, none is missing, and what is not implemented is listed.
+"""docs/conformance.md against the existing tests: every row has its tests and its clause of the
+standard, none is missing, and gaps of the implementation are listed.
 
-Called with --write it writes the table anew from the tests; rows and their texts stay.
+With --write it rewrites the table from the tests; rows and their texts stay.
 """
 import pathlib
 import re
@@ -18,7 +18,7 @@ GAP = re.compile(r"^\| ((?:[A-F]\.\d|Annex|Edition).*?) \| (.*?) \| (.*?) \|$", 
 
 
 def rows_of_tests():
-    """Names of the tests, by the row that they name; the rows of what Python tests."""
+    """Names of the tests by their row, and the rows that Python tests."""
     rows = {}
     for path in sorted((ROOT / "tests").rglob("*.cc")):
         for name in re.findall(r"TEST\(Conformance,\s*(Row\w+)\)", path.read_text()):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the data link puts on the air and towards clients, read by tshark's dissectors."""
+"""Output of the data link on the air and to clients, read by tshark's dissectors."""
 import os
 import shutil
 import subprocess

@@ -35,7 +35,7 @@ inline std::string to_hex(const octets& v)
     return s;
 }
 
-//! One golden PDU: its octets and what its fields must read as.
+//! One golden PDU: its octets and the expected values of its fields.
 struct golden {
     std::string id;
     std::string layer;
@@ -43,7 +43,7 @@ struct golden {
     std::map<std::string, std::string> fields;
 };
 
-//! Those of one layer ("sis", "spdu", "cpdu", "dts").
+//! The golden PDUs of one layer ("sis", "spdu", "cpdu", "dts").
 inline std::vector<golden> load_golden(const std::string& layer)
 {
     std::vector<golden> all;

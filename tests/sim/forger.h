@@ -11,8 +11,8 @@
 
 namespace gr::hf::sim {
 
-/*! \brief A modem's user that sends random D_PDUs with good CRCs, between two others as if it were
- *         one of them: link control, resets, any EOT, any number.
+/*! \brief A modem's user that sends random D_PDUs with good CRCs between two other
+ *         stations, as if it were one of them: link control, resets, any EOT, any number.
  */
 class forger : public modem_user
 {

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// What an aborted connection still costs: SIS has no primitive that takes a U_PDU back.
+// Cost of an aborted connection: SIS has no primitive that withdraws a U_PDU.
 #include "sim/stations/pep_station.h"
 
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@ namespace {
 
 struct cost {
     double last_data_s = 0; // until the last data D_PDU was sent
-    double answer_s = 0;    // until the first octets of the next connection are there
+    double answer_s = 0;    // until the first octets of the next connection arrive
 };
 
-//! An upload of 1 MB is aborted \p at_s after its begin, another connection of the same
-//! class begins at that moment.
+//! An upload of 1 MB is aborted \p at_s after its start. Another connection of the same
+//! class starts at that moment.
 cost abort_after(double at_s)
 {
     sim::proxy_pair n("4539-9600S");
@@ -69,8 +69,8 @@ TEST(abort, others_need_not_wait_for_what_sis_still_holds)
                     at_s,
                     c.answer_s,
                     c.last_data_s);
-        // The interleaver block being filled, one whole block of 1.08 s, decoding, and the pause
-        // in which stations may begin that were not heard yet, if it comes just then.
+        // The interleaver block being filled, one whole block of 1.08 s, decoding, and a
+        // pause in which stations not heard yet may start.
         constexpr double pause_s = 0.7 + 0.7;
         EXPECT_LT(c.answer_s, 2 * 1.08 + 0.3 + pause_s) << at_s;
         EXPECT_LT(c.last_data_s, drained_s) << at_s;

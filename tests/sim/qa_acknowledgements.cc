@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// The interleaver of acknowledgements: short where nothing is lost, that of the data where a lost one
-// costs more than a long one.
+// The interleaver of acknowledgements: short where nothing is lost, that of the data
+// where a lost acknowledgement costs more than a long one.
 #include "two_stations.h"
 
 #include "s5066/rate/fixed_rate.h"
@@ -46,7 +46,8 @@ outcome bulk(const std::string& data_mode,
     return o;
 }
 
-//! The same with acknowledgements as the station chooses, and always short or long.
+//! The same transfer with the acknowledgements that the station chooses, and always short
+//! or long.
 struct comparison {
     outcome chosen, all_short, all_long;
 
@@ -116,8 +117,9 @@ TEST(acknowledgements, are_short_on_a_clear_channel)
     EXPECT_GT(o.goodput_bps, 0.90 * 1200);
 }
 
-// Independent blocks with the errors that were measured on the Poor channel. At 3.9 dB, 1200 bit/s, a
-// quarter of the short ones is lost, and both kinds cost the same: then nothing is lost for nothing.
+// Independent blocks with the errors measured on the Poor channel. At 3.9 dB, 1200 bit/s,
+// a quarter of the short ones is lost, and both kinds cost the same. Then none is lost
+// without a gain.
 TEST(acknowledgements, are_not_lost_where_both_kinds_cost_the_same)
 {
     comparison c;

@@ -37,14 +37,13 @@ TEST_P(bulk, reaches_its_share_of_the_line_rate)
     p.ber = c.ber;
     p.loss = c.loss;
     const double rate = mode::parse(c.mode).rate_bps;
-    // Which transmissions and D_PDUs are lost decides about a single run, so it is the mean that
-    // counts.
-    // Each run strays by 7 points.
+    // A single run depends on which transmissions and D_PDUs are lost, and strays by 7
+    // points. So only the mean counts.
     const unsigned runs = c.loss > 0 ? 60 : c.ber > 0 ? 5 : 1;
     double mean = 0;
     for (unsigned run = 0; run < runs; ++run) {
         auto ca = test_config(1, c.mode), cb = test_config(2, c.mode);
-        // Losing many in a row must not end the link here.
+        // Many losses in a row must not end the link here.
         ca.max_silent_rounds = cb.max_silent_rounds = 20;
         ca.link_idle_s = cb.link_idle_s = 1e5;
         two_stations net(ca, cb, p, 7 + run);
@@ -74,7 +73,7 @@ TEST_P(bulk, reaches_its_share_of_the_line_rate)
     EXPECT_GE(mean, c.least);
 }
 
-// The limits: docs of the framing give 96.3 % at 9600 bit/s, 95.7 % at 1200, 91.2 % at 75.
+// The framing alone allows 96.3 % at 9600 bit/s, 95.7 % at 1200, 91.2 % at 75.
 INSTANTIATE_TEST_SUITE_P(
     modes,
     bulk,

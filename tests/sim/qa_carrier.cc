@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// The emulated modem's carrier detector: what is on the channel but not received.
+// The emulated modem's carrier detector: signals on the channel that are not received.
 #include "sim/air/emulated_modem.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ using namespace gr::hf::sim;
 
 namespace {
 
-//! Sends blocks for so long when told to, and writes down what it hears.
+//! Sends a number of blocks when asked to, and records what it hears.
 struct user : modem_user {
     void on_tick(station_time) override {}
     std::optional<mode> want_tx(station_time) override
@@ -94,10 +94,10 @@ TEST_F(three_stations, reception_takes_over)
     run(air_path());
     const auto& c = users[1].carrier;
     ASSERT_EQ(c.size(),
-              2u); // sensed in the preamble; nothing to tell after the reception
+              2u); // sensed in the preamble; no report after the reception
     EXPECT_TRUE(c[1].second);
     EXPECT_EQ(users[1].starts.size(), 1u);
-    EXPECT_EQ(users[0].carrier.size(), 1u); // its own is no news
+    EXPECT_EQ(users[0].carrier.size(), 1u); // its own signal is not reported
 }
 
 TEST_F(three_stations, who_collided_and_ends_first_senses_the_other)

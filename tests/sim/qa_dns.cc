@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Names across HF: how long, and how often one is asked for.
+// Names across HF: the time they take, and the number of requests.
 #include "sim/trials/exchanges.h"
 
 #include <gtest/gtest.h>

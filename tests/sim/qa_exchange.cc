@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Request and answer: what a turn costs.
+// Request and answer: the cost of a turn.
 #include "sim/trials/exchanges.h"
 #include "two_stations.h"
 
@@ -88,8 +88,8 @@ TEST_P(exchange, takes_no_longer_than_its_blocks_and_two_turns)
     EXPECT_EQ(a.node().stats().silent_rounds + b.node().stats().silent_rounds, 0u);
 }
 
-// 84 octets: ICMP echo over IPv4; 32 octets: a small ping. With 0.1 s for collecting, turning
-// and decoding each.
+// 84 octets: ICMP echo over IPv4. 32 octets: a small ping. With 0.1 s each for
+// collecting, turnaround and decoding.
 INSTANTIATE_TEST_SUITE_P(ping,
                          exchange,
                          testing::Values(exchange_case{ "4539-9600S", 84, 2.82, 2.82 },
@@ -117,7 +117,7 @@ TEST(published_exchange,
     const auto published = measure(t);
     ASSERT_TRUE(ours.complete && published.complete);
     EXPECT_GT(published.total_s, ours.total_s + 1);
-    // The application is rid of its last octet when the proxy has room for it.
+    // The application has passed on its last octet when the proxy has room for it.
     EXPECT_GT(ours.latency_s, 0);
     EXPECT_LT(ours.latency_s, ours.total_s);
     for (const bool icmp : { false, true }) {

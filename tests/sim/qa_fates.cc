@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// What becomes of each U_PDU, above all: none that was confirmed to a client is missing.
+// The fate of each U_PDU. Above all, none that was confirmed to a client is missing.
 #include "sim/stations/traffic.h"
 #include "sim/trials/fault_trial.h"
 
@@ -42,7 +42,7 @@ TEST_P(fates_under_faults, nothing_confirmed_is_missing_and_nothing_comes_twice_
     EXPECT_GT(r.confirmed, r.u_pdus / 3);
 }
 
-// In the run of seed 64 a link ends and the next begins between two D_PDUs of one block.
+// With seed 64 a link ends and the next one starts between two D_PDUs of one block.
 INSTANTIATE_TEST_SUITE_P(seeds, fates_under_faults, testing::Values(1, 2, 3, 4, 24, 64));
 
 TEST(fate_book, tells_what_is_missing_and_what_came_twice)
@@ -55,7 +55,7 @@ TEST(fate_book, tells_what_is_missing_and_what_came_twice)
     const auto u = bulk_source::u_pdu(7, 100);
     EXPECT_FALSE(fate.missing());
     book.reported(false, s5066::s_unidata_request_confirm{ false, 0, {}, u }, 10);
-    EXPECT_TRUE(fate.missing()); // confirmed to the client, and nowhere else
+    EXPECT_TRUE(fate.missing()); // confirmed to the client, and found nowhere else
     book.delivered(false, 7, 0, 11, { 0, 1 });
     EXPECT_TRUE(fate.missing()); // too late: it could have been lost
     EXPECT_EQ(fate.repeated_on_link, 0u);
@@ -68,7 +68,7 @@ TEST(fate_book, tells_what_is_missing_and_what_came_twice)
     book.reported(false, s5066::s_unidata_request_rejected{ false, 3, 0, {}, u }, 14);
     EXPECT_TRUE(fate.contradictory());
     EXPECT_STREQ(to_string(*fate.reason), "not_responding");
-    book.delivered(true, 7, 0, 15, { 0, 2 }); // an answer that nobody has sent
+    book.delivered(true, 7, 0, 15, { 0, 2 }); // an answer that nobody sent
     EXPECT_EQ(book.all().size(), 1u);
 
     fate_book other;

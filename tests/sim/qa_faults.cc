@@ -53,7 +53,7 @@ TEST(link, request_lost_twice)
 
 TEST(link, answer_to_the_request_lost)
 {
-    // The data behind the request has arrived: the repeated request must not reset it.
+    // The data after the request have arrived: the repeated request must not reset them.
     two_stations net("4539-2400S");
     net.air.set_path(
         net.b.modem(), net.a.modem(), dropping([](uint64_t n) { return n < 2; }));
@@ -76,7 +76,8 @@ TEST(link, fails_when_nobody_answers)
     EXPECT_EQ(net.a.node().state().links, 0u);
     net.air.set_path(net.a.modem(), net.b.modem(), air_path());
     net.goodput(3000, 1000, 120);
-    net.s.run_until(net.s.now() + seconds(120)); // told of it, and its end
+    // Until the client is notified and the link has ended.
+    net.s.run_until(net.s.now() + seconds(120));
     ASSERT_EQ(net.a.node().stats().links_made, 1u);
     ASSERT_EQ(net.a.node().state().links, 0u);
     const auto before = net.a.node().stats().transmissions;
@@ -141,7 +142,7 @@ TEST(link, broken_while_the_acknowledgement_of_data_is_lost)
         EXPECT_EQ(net.sink_a.octets(), 5000u);
         EXPECT_EQ(net.source_b.confirmed(), 0u);
         EXPECT_GT(net.b.node().stats().silent_rounds, 3u);
-        // A breaks the link and says again what it has.
+        // A breaks the link and repeats its acknowledgement.
         net.s.run_until(hours(1));
         EXPECT_EQ(net.source_b.confirmed(), 5u);
         EXPECT_EQ(net.sink_a.repeated(), 0u);
@@ -245,7 +246,8 @@ TEST(arq, client_confirmations)
     EXPECT_EQ(net.source_a.rejected(), 0u);
 }
 
-// The wait for the far client starts when the far node has the U_PDU, however long that took.
+// The wait for the remote client starts when the remote node has the U_PDU, however long
+// that took.
 TEST(arq, client_confirmations_over_a_slow_link)
 {
     two_stations net("4539-75S", air_path(), 5, arq(delivery_confirmation::client));
@@ -389,8 +391,8 @@ TEST(soak, a_day_of_bad_channel)
     EXPECT_EQ(net.a.node().stats().links_failed + net.b.node().stats().links_failed, 0u);
 }
 
-// Of the D_PDUs in a block that comes late, or twice, those with a window edge would look like those
-// of a peer that has lost its numbers.
+// D_PDUs with a window edge in a late or repeated block would look like those of a peer
+// that has lost its numbers.
 TEST(faults, blocks_out_of_order_and_twice_cause_no_resets)
 {
     for (const double share : { 0.02, 0.2 }) {

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Clients that share one station: nobody is held up by what another has queued.
+// Clients that share one station: no client is held up by what another has queued.
 #include "s5066/pdu/d_pdu.h"
 #include "sim/stations/traffic.h"
 
@@ -20,8 +20,8 @@ constexpr uint8_t flood_sap = 3, message_sap = 5;
 struct flow_case {
     const char* mode;
     uint8_t priority; // of the message; the flood has 0
-    bool other_peer;  // the message goes elsewhere
-    bool two_way;     // so does a flood come back
+    bool other_peer;  // the message goes to another peer
+    bool two_way;     // a flood comes back as well
 };
 void PrintTo(const flow_case& c, std::ostream* os)
 {
@@ -51,7 +51,7 @@ class flow_control : public testing::TestWithParam<flow_case>
 
 } // namespace
 
-// A client that heeds S_DATA_FLOW_OFF, beside one that always has more than goes out.
+// A client that obeys S_DATA_FLOW_OFF, beside one that always has more than can be sent.
 TEST_P(flow_control, a_polite_client_waits_one_transmission_at_most)
 {
     const auto& c = GetParam();
@@ -71,7 +71,7 @@ TEST_P(flow_control, a_polite_client_waits_one_transmission_at_most)
     }
     double worst_s = 0;
     station_time when = 300s;
-    for (int k = 0; k < 40; ++k, when += 317s) { // at many places of a transmission
+    for (int k = 0; k < 40; ++k, when += 317s) { // at many points of a transmission
         t.s.run_until(when);
         const auto before = sink.u_pdus();
         message.send(to.address(), 100, 100);
@@ -81,8 +81,8 @@ TEST_P(flow_control, a_polite_client_waits_one_transmission_at_most)
     }
     const double rate_bps = mode::parse(c.mode).rate_bps;
     const double turns_s = c.other_peer || c.two_way ? 10 : 0; // acknowledgement, call
-    // Two ways it is the other side's transmission, and the rest of our own if that has no room left
-    // for the message: less than a longest D_PDU.
+    // With two-way traffic it is the other side's transmission, and the rest of our own
+    // if that has no room for the message: less than a longest D_PDU.
     const double rest_s = c.two_way ? 8.0 * (max_segment + 22) / rate_bps : 0;
     std::printf("worst %.1f s\n", worst_s);
     EXPECT_LE(worst_s, longest_transmission_s + turns_s + rest_s);

@@ -16,8 +16,8 @@ namespace {
 
 constexpr auto attack = 600s;
 
-/*! The modem of a flowgraph asks whether to transmit in each tick, before it looks whether it can:
- *  the node's answer holds for that tick alone.
+/*! The modem of a flowgraph asks in each tick whether to transmit, before it checks
+ * whether it can. The node's answer holds only for that tick.
  */
 struct in_ticks : modem_user {
     explicit in_ticks(s5066::node& of) : n(of) {}
@@ -108,7 +108,8 @@ TEST(forged, d_pdus_do_not_stop_stations_on_emulated_modems)
     }
 }
 
-// A station with samples, 30 dB, with the same on the air: what it receives is forged, too.
+// A station with real waveforms at 30 dB, and a forger on the air: it receives forged
+// D_PDUs, too.
 TEST(forged, d_pdus_do_not_stop_stations_on_real_modems)
 {
     constexpr auto real_attack = 60s;

@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// What a user does beside a bulk transfer: pages, keys, pings; and what the bulk pays for it.
+// A user's actions beside a bulk transfer (pages, keys, pings), and their cost for the
+// bulk.
 #include "sim/trials/interactive.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ using namespace gr::hf::sim;
 
 namespace {
 
-//! The bulk alone with the longest transmissions throughout.
+//! Duration of the bulk alone, with the longest transmissions throughout.
 double longest_alone_s(interactive_load l)
 {
     l.page_after_s = l.key_every_s = l.ping_every_s = l.second_after_s = 0;
@@ -43,7 +44,7 @@ TEST(interactive, a_page_beside_a_download_comes_soon_and_costs_the_download_lit
         ASSERT_TRUE(r.complete);
         ASSERT_EQ(r.page_s.size(), 1u) << l.page_after_s;
         pages.push_back(r.page_s[0]);
-        // Less what the page itself is on the air.
+        // Minus the air time of the page itself.
         const double own_s = 8.0 * static_cast<double>(l.page_octets + 200) / 9600;
         EXPECT_LT(r.bulk_s[0] - own_s, 1.05 * longest) << l.page_after_s;
     }
@@ -116,12 +117,13 @@ TEST(interactive, two_downloads_share)
     l.second_after_s = 20;
     const auto r = measure(l);
     ASSERT_TRUE(r.complete);
-    // The first has its head start, and no more than what SIS held when the second came.
+    // The first has its head start, and at most what SIS held when the second one came.
     EXPECT_GT(r.bulk_s[0], 550);
     EXPECT_LT(r.bulk_s[1], 715);
 }
 
-// Default rules: web is of a higher class than everything that is not listed, mail of a lower one.
+// Default rules: web is of a higher class than everything not listed, mail of a lower
+// one.
 TEST(interactive, first_exchanges_of_every_class_come_soon_beside_bulk_of_every_class)
 {
     for (const bool upload : { false, true }) {
@@ -164,8 +166,8 @@ TEST(interactive, bulk_of_a_lower_class_gets_its_share)
     const auto r = measure(l);
     ASSERT_TRUE(r.complete);
     ASSERT_EQ(r.page_s.size(), 1u);
-    // A fifth of the channel, when what SIS held before it came is gone. Behind bulk of a higher
-    // class it waited for the end of that.
+    // A fifth of the channel, once SIS has sent what it held before. It must not wait for
+    // the end of bulk of a higher class.
     EXPECT_LT(l.page_after_s + r.page_s[0], r.bulk_s[0] - 20);
 }
 

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// S5066-EP5 between whole stations: agreement on large windows, what they gain, what goes wrong.
+// S5066-EP5 between whole stations: agreement on large windows, their gain, and failures.
 #include "s5066/pdu/d_pdu.h"
 #include "two_stations.h"
 
@@ -100,7 +100,7 @@ TEST(large_windows, not_for_what_fits_the_window_of_the_first_link)
     expect_once(net.sink_b, 20'000);
     EXPECT_EQ(net.a.node().stats().links_made, 1u);
     EXPECT_EQ(large_ones(net.a), 0u);
-    // Later links ask for them at once.
+    // Later links request them at once.
     net.s.run_until(net.s.now() + std::chrono::seconds(120));
     EXPECT_EQ(net.a.node().state().links, 0u);
     net.sink_b.forget();
@@ -147,7 +147,7 @@ TEST(large_windows, a_station_that_restarts_without_knowing_the_link)
     net.sink_b.rebind();
     EXPECT_TRUE(net.s.run_until([&] { return net.sink_b.octets() >= 3'000'000; },
                                 std::chrono::hours(2)));
-    // It calls for large windows as before, and the peer has them still.
+    // It requests large windows as before, and the peer still has them.
     EXPECT_GE(net.a.node().stats().links_large, 2u);
     EXPECT_EQ(net.sink_b.altered(), 0u);
 }
@@ -168,7 +168,7 @@ TEST(large_windows, rate_adaptation_cuts_the_window_again)
         net.s.run_until(std::chrono::hours(wide ? 1 : 2));
         EXPECT_GT(net.sink_b.octets(), wide ? 5'000'000u : 700'000u) << range;
         EXPECT_EQ(net.sink_b.repeated() + net.sink_b.altered(), 0u);
-        // In 3 kHz no mode that the adaptation falls to is bounded by a window.
+        // In 3 kHz no window bounds a mode that rate adaptation falls back to.
         EXPECT_EQ(net.a.node().stats().links_large > 0, wide);
     }
 }

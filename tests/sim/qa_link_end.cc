@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// How a link ends that is idle.
+// The end of an idle link.
 #include "two_stations.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-//! Messages forth and back, then silence until the link has ended.
+//! Messages back and forth, then silence until the link has ended.
 void idle_link(const std::string& mode, const air_path& p, uint64_t seed, size_t back)
 {
     two_stations net(mode, p, seed);

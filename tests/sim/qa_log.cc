@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// What the log tells of D_PDUs is what is counted: displays are made of it.
+// The log reports exactly the D_PDUs that the counters count, since displays are made
+// from it.
 #include "two_stations.h"
 
 #include <gtest/gtest.h>

@@ -82,8 +82,7 @@ TEST(rate_advice, every_rate_and_interleaver_both_ways)
     EXPECT_EQ(*encode_rate_advice(mode::parse("4539-1200S")),
               0x146); // rate 4, short, other 2
     EXPECT_FALSE(encode_rate_advice(mode::parse("4539-9600US")));
-    for (unsigned eow = 0; eow < 4096;
-         ++eow) { // none of them crashes; requests are no advice
+    for (unsigned eow = 0; eow < 4096; ++eow) { // none crashes; requests are no advice
         const auto m = decode_rate_advice(static_cast<uint16_t>(eow));
         const auto kind = static_cast<eow_type>(eow >> 8);
         EXPECT_TRUE(!m || ((kind == eow_type::rate_request ||
@@ -162,7 +161,8 @@ TEST(adaptive_policy, learns_from_acknowledgements_of_peers_that_do_not_advise)
     EXPECT_LT(p.choose({}, bulk()).rate_bps, 9600);
 }
 
-// What the peer sends in says what may reach it, until it tells; who asks again has not heard the answer.
+// Until the peer advises, its own mode shows what may reach it. A peer that asks again
+// has not heard the answer.
 TEST(adaptive_policy, answers_start_at_the_mode_of_the_call_and_climb)
 {
     adaptive_rate_policy p(*rate_range::parse("auto"));
@@ -188,7 +188,8 @@ TEST(adaptive_policy, answers_start_at_the_mode_of_the_call_and_climb)
     EXPECT_LE(p.choose({}, answer).rate_bps, 300) << "but what the peer advises counts";
 }
 
-// Two data transmissions in the advised mode arrive, both answers are lost, and what asks is answered.
+// Two data transmissions in the advised mode arrive, but both answers are lost. Then a
+// question is answered.
 TEST(adaptive_policy, lost_answers_do_not_make_advice_fail)
 {
     adaptive_rate_policy p(*rate_range::parse("auto"));
@@ -202,12 +203,12 @@ TEST(adaptive_policy, lost_answers_do_not_make_advice_fail)
         ASSERT_EQ(p.why(), mode_reason::advice) << k;
         p.on_silence({}, there);
         EXPECT_NE(p.choose({}, asking), advised);
-        // It comes with another advice, which is gone when the next one comes.
+        // It arrives with other advice, which the next advice replaces.
         p.on_advice({}, there, faster);
         p.on_frames({}, there, advised, 20, 0, 200);
         p.on_advice({}, there, advised);
     }
-    // When nothing arrives either the advice is left.
+    // If nothing arrives any more, the advice is left.
     for (int k = 0; k < 2; ++k) {
         ASSERT_EQ(p.choose({}, bulk()), advised) << k;
         p.on_silence({}, there);
@@ -217,7 +218,7 @@ TEST(adaptive_policy, lost_answers_do_not_make_advice_fail)
     EXPECT_EQ(p.why(), mode_reason::advice_fails);
 }
 
-// What a try leaves of a C_PDU goes in the mode before, cut as it is.
+// What a try leaves of a C_PDU goes out in the mode before, cut as it is.
 TEST(adaptive_policy, a_try_cuts_no_shorter_than_the_mode_before)
 {
     adaptive_rate_policy p(*rate_range::parse("auto"));
@@ -241,8 +242,8 @@ TEST(adaptive_policy, a_try_cuts_no_shorter_than_the_mode_before)
 
 namespace {
 
-// Receptions of 40 s without loss in the mode that is advised, but nothing of faster ones than
-// \p most_bps arrives. Tells after which of them a faster one was advised.
+// Receptions of 40 s without loss in the advised mode, while nothing in modes above
+// \p most_bps arrives. Returns after which receptions a faster mode was advised.
 std::vector<int>
 tries(adaptive_rate_policy& p, double snr_db, double doppler_hz, int most_bps)
 {
@@ -275,12 +276,12 @@ TEST(adaptive_policy, tries_faster_modes_the_less_often_the_more_was_in_vain)
     const auto at = tries(p, 3, 0, 600);
     const auto late = std::count_if(at.begin(), at.end(), [](int k) { return k >= 50; });
     EXPECT_GE(at.size(), 3u);
-    // The curve that the estimator learns of the mode that fails holds them back, as patience does.
+    // The curve learned for the failing mode holds tries back, as patience does.
     EXPECT_LE(late, 5) << "of 50 transmissions";
 }
 
-// 600L arrives whole at 10 Hz and 0 dB, and 1200S promises enough for a try: at once, or one reception
-// later where it was a wrong guess before.
+// 600L arrives completely at 10 Hz and 0 dB, and 1200S promises enough for a try. The try
+// is made at once, or one reception later after a wrong guess.
 TEST(adaptive_policy, a_wrong_guess_is_a_try_in_vain)
 {
     const auto at_10_hz = [](const char* m, double good, size_t blocks) {
@@ -317,7 +318,8 @@ TEST(adaptive_policy, tries_nothing_that_promises_little)
     EXPECT_TRUE(tries(p, 30, 10, 2400).empty());
 }
 
-// One way 10 to 20 dB worse than the other: both data and answers find their modes.
+// One direction is 10 to 20 dB worse than the other: both data and answers find their
+// modes.
 TEST(adaptive_link, carries_where_one_way_is_much_worse)
 {
     struct row {
@@ -491,15 +493,15 @@ TEST(rate_adaptation, survives_a_collapse_and_recovers)
     EXPECT_GT(before, 150000u);
     net.s.run_until(from_seconds(320));
     net.s.run_until(from_seconds(600));
-    // What is left after the collapse, at 9600 bit/s, less the transmission that it spoilt.
+    // The rest after the collapse, at 9600 bit/s, minus the transmission that it spoilt.
     EXPECT_GT(net.sink_b.octets() - before, 180000u);
     EXPECT_EQ(net.sink_b.repeated() + net.sink_b.altered(), 0u);
 }
 
 TEST(rate_adaptation, what_was_cut_for_a_fast_mode_goes_in_a_slow_one)
 {
-    // 20 dB for some minutes, then a level at which the segments that were cut take longer than the
-    // first transmission in a mode that nothing is known of.
+    // 20 dB for some minutes, then a level at which the cut segments take longer than the
+    // first transmission in an unknown mode.
     for (const float level : { -6, -4, -2, 0, 2, 4, 6 }) {
         std::vector<float> db(19000, level);
         std::fill(db.begin(), db.begin() + 1000, 20.0f);

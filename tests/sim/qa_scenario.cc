@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Scenarios: every kind of traffic and fault, the same result for the same seed, clear errors.
+// Scenarios: every kind of traffic and fault, the same result for the same seed, clear
+// errors.
 #include "sim/scenarios/scenario.h"
 
 #include <algorithm>

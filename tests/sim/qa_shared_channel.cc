@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// What stations on one channel are promised: a fair part, whatever radio they have; a turn in time; that
-// nothing is given up for a station that is there.
+// Guarantees for stations on one channel: a fair share, whatever radio they have, and a
+// turn in time. Nothing is given up for a station that is present.
 #include "sim/scenarios/scenario.h"
 
 #include <algorithm>
@@ -141,14 +141,16 @@ TEST(shared_channel, who_speaks_seldom_gets_in_between_two_that_always_send)
                 median_s,
                 waits.back(),
                 100 * (1 - beside / alone));
-    // Its first message finds two that do not know of it yet, and may wait for 400 s.
+    // Its first message meets two stations that do not know it yet, and may wait for 400
+    // s.
     EXPECT_LE(median_s, 170);
     EXPECT_LE(waits.back(), 420);
     EXPECT_GE(beside, 0.95 * alone);
 }
 
-// The outer stations do not hear each other, and always have something for the one in the middle.
-// Four of them, or U_PDUs of 1000 octets: one can still wait for hours, which is open.
+// The outer stations do not hear each other, and always have data for the one in the
+// middle. With four of them, or U_PDUs of 1000 octets, one can still wait for hours. That
+// is open.
 TEST(shared_channel, hidden_stations_do_not_starve)
 {
     for (const size_t stations : { 3u }) {
@@ -174,7 +176,7 @@ TEST(shared_channel, hidden_stations_do_not_starve)
             longest[k] = std::max(longest[k], r.end_s - last[k]);
             EXPECT_LE(longest[k], 3600) << stations << " stations, number " << k + 1;
         }
-        // Of those whose first calls all met others, which nobody could hear.
+        // Only for stations whose first calls all met others, which nobody could hear.
         EXPECT_LE(rejected(r), 200u) << stations << " stations";
     }
 }

@@ -16,7 +16,8 @@ namespace {
 
 struct sharing_case {
     unsigned stations;
-    double load;        // of the data rate, by all together; 0: more than goes out
+    // Share of the data rate, by all together; 0: more than can be sent.
+    double load;
     double utilisation; // at least
     double fairness;    // at least
 };
@@ -79,7 +80,7 @@ class saturated : public testing::TestWithParam<saturated_case>
 
 } // namespace
 
-// An hour from the first switching on, with default settings.
+// An hour after switching on, with default settings.
 TEST_P(saturated, everyone_gets_the_channel_within_ten_minutes)
 {
     const auto& c = GetParam();
@@ -114,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(sharing, a_station_that_comes_late_gets_the_channel)
 {
-    // At many places of the transmissions of those who are there.
+    // At many points of the transmissions of the other stations.
     for (uint64_t seed = 1; seed <= 12; ++seed) {
         for (const unsigned stations : { 3u, 8u }) {
             for (const auto pattern :
@@ -177,7 +178,7 @@ TEST(sharing_trial, refuses_what_makes_no_sense)
 
 namespace {
 
-//! Pauses before the transmissions of a bulk transfer that begins after so much silence, s.
+//! Pauses before the transmissions of a bulk transfer that starts after \p silence, s.
 std::vector<double> pauses_after_silence(station_time silence)
 {
     two_stations net("4539-9600S");
@@ -195,8 +196,9 @@ std::vector<double> pauses_after_silence(station_time silence)
 
 } // namespace
 
-// Several may have been waiting to begin, so the first pause has room for them. If it passes unused
-// there are none: those that follow are as short as those of a station that began at once.
+// Several stations may have been waiting to start, so the first pause has room for them.
+// If it passes unused, there are none. The later pauses are then as short as those of a
+// station that started at once.
 TEST(sharing, who_begins_after_silence_makes_one_long_pause)
 {
     using namespace std::chrono_literals;

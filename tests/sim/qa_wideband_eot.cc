@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// EOT and the length of transmissions where interleavers are not in the ratio of 1:4:16:64: at 48 kHz
-// they are 1:6:24:96 frames, those of waveform 0 nothing of the kind.
+// EOT and the length of transmissions where interleavers do not have the ratio 1:4:16:64.
+// At 48 kHz they have 1:6:24:96 frames; those of waveform 0 have no such ratio.
 #include "s5066/pdu/d_pdu.h"
 #include "two_stations.h"
 
@@ -21,8 +21,9 @@ namespace {
 
 constexpr double longest_s = 127.5, eot_s = 0.5;
 
-/* Seconds of a block as the fact base has frames and symbols, not as our tables compute them:
- * 110D, tables of the interleavers above 24 kHz. */
+/* Duration of a block by the published frames and symbols, not by our tables: 110D,
+ * tables of the interleavers above 24 kHz.
+ */
 std::optional<double> block_s(const mode& m, bool waveform_0)
 {
     switch (m.il) {
@@ -45,7 +46,7 @@ struct on_air {
     std::vector<uint8_t> eots; // of its D_PDUs, in order
 };
 
-// What station a sends to move so many octets to b; only transmissions in mode m.
+// Transmissions in mode \p m that station a needs to move \p octets to b.
 std::vector<on_air> transmissions(const mode& m, size_t octets)
 {
     auto config = [&](int n) {
@@ -89,7 +90,7 @@ void check(const mode& m, double block, double superframes)
     for (const on_air& t : transmissions(m, octets)) {
         if (t.eots.empty())
             continue;
-        // A super-frame takes 0.24 s, the probe behind them at most 0.022 s there.
+        // A super-frame takes 0.24 s, the probe after it at most 0.022 s.
         const double least = 0.24 * superframes;
         const double blocks = std::round((t.end_s - t.begin_s - least - 0.01) / block);
         const double data_s = blocks * block;

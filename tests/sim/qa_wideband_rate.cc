@@ -147,7 +147,7 @@ TEST(wideband_policy, begins_with_the_waveform_of_600_bit_s_in_3_khz)
         << less.to_string();
 }
 
-// A usual window is 4.5 s at 240 kbit/s: there a long block would be half empty.
+// A usual window is 4.5 s at 240 kbit/s, so a long block would be half empty.
 TEST(wideband_promise, knows_the_window)
 {
     const mode longest = mode::parse("5069-48k-240000L");
@@ -220,7 +220,8 @@ TEST(wideband_rates, begin_slowly_climb_and_come_down_with_a_fade)
     EXPECT_GT(net.sink_b.octets(), 15'000'000u);
 }
 
-// Who does not know our EOW 8 says so once and is then judged by what is heard of it.
+// A peer that does not know our EOW 8 reports so once, and is then judged by what is
+// heard of it.
 TEST(wideband_rates, a_fixed_peer_is_served_too)
 {
     air_path p;

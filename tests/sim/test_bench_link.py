@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf bench link: its table, in short form, and the goal that pings are held against."""
+"""hf bench link: its short table, and the goal for pings."""
 import re
 import subprocess
 

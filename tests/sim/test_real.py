@@ -37,7 +37,7 @@ def test_240_kbit_s_takes_the_emulated_time():
 
 
 def test_adaptation_knows_fast_fading_by_its_doppler_spread():
-    # At 30 dB nothing but the Doppler spread tells that high rates never arrive.
+    # At 30 dB only the Doppler spread shows that high rates never arrive.
     auto, best = (adaptive.goodput(mode, "3 ms, 10 Hz", 30, 300, seed=5)
                   for mode in ("auto", "4539-2400S"))
     assert best > 2000
@@ -89,8 +89,8 @@ def test_noise_that_nothing_survives_is_not_complete():
 
 
 def flowgraph(mode, octets, channel, seed, lines):
-    """The same with blocks, until everything is confirmed and so many lines were logged: what
-    the nodes logged, and what came of it."""
+    """The same with blocks, until everything is confirmed and the given number of lines is logged.
+    Returns the log of the nodes and the result."""
     nodes = ["1.2.0.1", "1.2.0.2"]
     tb = gr.top_block("two stations")
     m = hf.mode(hf.fastest_mode(mode))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenario files: every one that is shipped, what their errors say, tables and pictures."""
+"""Scenario files: all shipped ones, their error messages, tables and pictures."""
 import csv
 import json
 import os
