@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// When a physical link counts as failed, and when an idle one ends.
+// When a physical link counts as failed, and when one that is idle ends.
 #include "s5066/cas/soft_links.h"
 
 #include <algorithm>
@@ -9,12 +9,12 @@ namespace gr::hf::s5066 {
 
 namespace {
 constexpr double called_patience_s = 300;
-// For a station not heard lately, which may not exist, half of the link requests are
-// enough, but not fewer than these. One less if they take long, so that the client is
-// notified within a minute.
+// Half of the link requests are enough for a station that was not heard lately and may not exist,
+// but not fewer than these; one less where they take long, so that whoever asks for it is told
+// within a minute.
 constexpr unsigned least_tries = 4;
 constexpr station_time long_calling = std::chrono::seconds(45);
-// A station not heard for this long on a channel that others use is absent.
+// A station that is not heard for so long on a channel that others use is not there.
 constexpr station_time longest_doubt = std::chrono::hours(1);
 } // namespace
 
@@ -27,9 +27,8 @@ bool soft_links::tried_enough(station_time now, const peer& p) const
            (!d_access.knows(p.addr) && p.link.tries + (late ? 1u : 0u) >= half);
 }
 
-// A peer that is silent on a quiet channel is "not responding". On a channel that others
-// use, the calls or their answers may have met other transmissions. A peer that is heard
-// otherwise is present.
+// "Not responding" is true of a peer that says nothing on a quiet channel. On one that others use, the
+// calls or their answers may have met other transmissions; a peer that is heard otherwise is there.
 bool soft_links::gone(station_time now, const peer& p) const
 {
     const station_time since = p.turn.silent_since;
@@ -74,15 +73,13 @@ void soft_links::check(station_time now)
             closed(p);
             continue;
         }
-        // The caller breaks an idle link. The called side does so only if the caller
-        // seems to be gone, which takes longer than losing one or two of its longest
-        // transmissions.
+        // The caller breaks; the called side only when the caller seems to be gone, which takes
+        // longer than losing one or two of its longest transmissions.
         const double limit = p.link.caller ? d_node.config.link_idle_s
                                            : 2 * d_node.config.link_idle_s +
                                                  called_patience_s + d_access.cycle_s();
-        // An acknowledgement of expedited data does not say what it acknowledges, so none
-        // can go with the break. If ours was lost, the peer must first have time for
-        // repeats.
+        // An acknowledgement of expedited data does not say what it acknowledges, so none can go
+        // with the break. If ours got lost, the peer has to have had time for repeats.
         const double late =
             p.link.caller && p.expedited.data_last ? called_patience_s : 0;
         if (p.idle() && now - p.link.last_data >= from_seconds(limit + late)) {

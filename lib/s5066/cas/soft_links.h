@@ -12,12 +12,11 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Physical links of one node, Channel Access Sublayer type 1 (Annex B):
- *         nonexclusive ones on demand, exclusive ones for hard links.
+/*! \brief Physical links of one node, Channel Access Sublayer type 1 (Annex B): nonexclusive ones on
+ *         demand, exclusive ones for hard links.
  *
- * It handles link control C_PDUs and silence, and decides what link control is sent. It
- * notifies the sublayer above of exclusive links, but only in tell(), when no peer is
- * being worked on.
+ * It hears link control C_PDUs and of silence, says what link control goes out, and tells the
+ * sublayer above of exclusive links; that only in tell(), when no peer is being worked on.
  */
 class soft_links
 {
@@ -27,51 +26,49 @@ public:
     {
     }
 
-    // State
-    //! Number of links made, being made or being ended.
+    // What there is
+    //! Links that are made, or on their way to it or to their end.
     unsigned count() const;
-    //! True if an exclusive link is requested.
+    //! An exclusive link is asked for.
     bool exclusive_wanted() const;
-    //! True if another peer has an exclusive link.
+    //! Others have an exclusive link.
     bool excluded(const peer& p) const;
-    //! True in a broadcast session, in which there are no links (A.1.1.3).
+    //! No links: a broadcast session (A.1.1.3).
     bool broadcast() const { return d_broadcast; }
     void set_broadcast(bool on) { d_broadcast = on; }
 
     // Making
-    //! True if a link request may be sent to \p p.
+    //! A link request may go out to it.
     bool may_call(const peer& p) const;
-    //! True if a request is due with the transmission about to start. \p last: mode of
-    //! the one before.
+    //! It is due with the transmission that begins; the last one was in that mode.
     bool call_due(const peer& p, const gr::hf::mode& last) const;
     void call(station_time now, peer& p);
-    //! Requests an exclusive link; \p p is nullptr if there is no room for another peer.
+    //! An exclusive link is wanted; a peer that nothing can be known of is nullptr.
     void make_exclusive(station_time now, address a, peer* p);
 
     // Ending
     void begin_break(station_time now, address a, link_break_reason why);
     void break_nonexclusive(station_time now);
-    //! The link has failed: data that wait are given up.
+    //! It has failed: what waits is given up.
     void lost(station_time now, peer& p, unidata_reject_reason reason);
-    //! The link is over, whether the peer knows it or not.
+    //! It is over, whether the peer knows it or not.
     void closed(peer& p);
     //! The peer did not answer a transmission.
     void on_silence(station_time now, peer& p);
-    //! Call regularly while the channel is free: ends idle links.
+    //! From time to time, while the channel is free: idle links end.
     void check(station_time now);
 
     // C_PDUs
-    //! Handles a link control C_PDU. \return true if it makes a link
+    //! A link control C_PDU came. \return true: a link is made with it
     bool on_c_pdu(station_time now, peer& p, const c_pdu& c, const non_arq_header& h);
-    //! Link control for the transmission about to start.
+    //! Link control of the transmission that begins.
     struct control {
         std::vector<d_pdu> d_pdus;
-        //! One of d_pdus; without it the data after it are lost.
-        std::optional<d_pdu> opening;
+        std::optional<d_pdu> opening; //!< without which nothing behind it counts
     };
     control next_control(peer& p) const;
 
-    //! Notifies the sublayer above of changes of exclusive links.
+    //! Tells the sublayer above what has happened to exclusive links.
     void tell(station_time now);
 
 private:
@@ -93,7 +90,7 @@ private:
     station_time first_data_wait() const;
     //! Reception window of a link control C_PDU.
     uint16_t window_of(const peer& p, c_pdu_type type) const;
-    //! Takes the reception window of the peer's request or acceptance.
+    //! The reception window of the peer's request or acceptance.
     void note_large(peer& p, uint16_t window);
     void refused(station_time now, peer& p, link_reject_reason why);
     static void end_quietly(peer& p);

@@ -12,11 +12,10 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Decides whose turn it is between this node and its peers, and to which peer it
- *         transmits next: answers first, then the peer with the most urgent data, in
- *         turn.
+/*! \brief Whose turn it is between this node and its peers, and to which of them it transmits next:
+ *         answers first, then whoever has the most urgent data, each in its turn.
  *
- * channel_access decides how long the pauses are, and when other stations come first.
+ * channel_access says how long the pauses are, and when others on the channel come first.
  */
 class turns
 {
@@ -26,63 +25,61 @@ public:
     {
     }
 
-    // Present state
+    // What is going on
     bool transmitting() const { return d_transmitting; }
     bool receiving() const { return d_receiving; }
-    //! A peer has to answer us.
+    //! Somebody has to answer us.
     bool waiting() const { return d_waiting != nullptr; }
     //! None of these.
     bool quiet() const { return !d_transmitting && !d_receiving && !d_waiting; }
-    //! True if something is expected of \p p, or \p p expects something.
+    //! \p p is one that something is expected of, or that expects something.
     bool involves(const peer& p) const { return &p == d_turn || &p == d_waiting; }
-    //! Emission control: no transmission starts.
+    //! Emission control: no transmission begins.
     bool emcon() const { return d_emcon; }
     void set_emcon(bool on) { d_emcon = on; }
 
-    // Next step
-    //! A transmission and its earliest start.
+    // What comes next
+    //! A transmission, and when it may begin.
     struct start {
         station_time at{};
         peer* to = nullptr;
     };
     std::optional<start> next() const;
-    //! True if a transmission to \p p would have no data.
+    //! A transmission to \p p would have no data.
     bool ack_only(const peer& p) const;
-    //! The next deadline, if nothing happens before.
+    //! The next deadline, if nothing happens.
     std::optional<due> next_due() const;
 
-    // Our transmissions
-    //! Kind of the transmission about to start.
+    // Own transmissions
+    //! What the transmission that begins is.
     struct kind {
-        //! Only acknowledgements and control, because others come first.
-        bool no_data = false;
-        bool contended = false; //!< others may have started at the same time
+        bool no_data = false;   //!< only what is owed, because others come first
+        bool contended = false; //!< others may have begun at the same time
     };
     kind begin_own(station_time now, const peer& p);
     //! \p tx has ended.
     void end_own(station_time now, const transmission& tx);
-    //! \p p did not answer our last transmission, \p tx.
+    //! \p p did not answer the last one, \p tx.
     void on_silence(station_time now, peer& p, const transmission& tx);
 
-    // Receptions
+    // Those of others
     void begin_reception();
     //! \p p has addressed us and may be answered.
     void addressed_by(peer& p) { d_turn = &p; }
-    //! A reception has ended on the air at \p end.
-    //! \param non_arq_alone it had data without ARQ for one node, and nothing else
-    //! \param asked its only destination, if known
+    //! It has ended on the air at \p end, with data without ARQ for one node or more than that.
+    //! \param asked whom it was for alone, if that is known
     void
     end_reception(station_time end, bool non_arq_alone, std::optional<address> asked);
-    /*! \brief The D_PDUs of a reception have been handled.
-     *  \param preempted the reception was broken off for another one
-     *  \return the peer that should have answered and has not
+    /*! \brief What was received is understood.
+     *  \param preempted it was broken off for another one
+     *  \return who should have answered and has not
      */
     peer* after_reception(station_time now, bool preempted);
-    //! A carrier appears or disappears.
+    //! A carrier is sensed, or no more.
     void on_carrier(station_time now, bool present);
-    //! Call regularly. \return the peer that should have answered and has not
+    //! Time goes by. \return who should have answered and has not
     peer* on_tick(station_time now);
-    //! Gives up our turn to answer if there is nothing to send.
+    //! Whoever may answer and has nothing to say has had its turn.
     void drop_idle_turn(station_time now);
 
 private:
@@ -102,16 +99,15 @@ private:
     bool d_transmitting = false;
     bool d_receiving = false;
     bool d_emcon = false;
-    // Since when: a signal that we do not receive.
-    std::optional<station_time> d_carrier_since;
+    std::optional<station_time> d_carrier_since; // a transmission that we do not receive
     peer* d_turn = nullptr; // has just addressed us: we may answer at once
     station_time d_turn_at{};
-    station_time d_free_at{};  // earliest start of transmissions that are no answers
+    station_time d_free_at{};  // transmissions that are no answers, not before
     peer* d_waiting = nullptr; // must answer us
     station_time d_answer_by{};
-    uint32_t d_last_peer = 0;    // to alternate between peers
-    station_time d_run_since{};  // start of the present run of turns with d_last_peer
-    unsigned d_cut_in_a_row = 0; // transmissions in a row that the radio did not send
+    uint32_t d_last_peer = 0;    // for taking turns
+    station_time d_run_since{};  // the present run of turns with d_last_peer
+    unsigned d_cut_in_a_row = 0; // own transmissions that the radio did not send
 };
 
 } // namespace gr::hf::s5066
