@@ -67,7 +67,7 @@ TEST(shared_channel, is_shared_fairly_by_fast_and_slow_radios)
 
 TEST(shared_channel, nothing_is_rejected_after_a_common_start)
 {
-    for (const size_t stations : { 3u, 8u }) {
+    for (const size_t stations : { 3u, 8u, 20u }) {
         for (uint64_t seed = 1; seed <= 4; ++seed) {
             auto s = of_stations(stations, seed, 1);
             for (size_t k = 0; k < stations; ++k) {
@@ -77,6 +77,40 @@ TEST(shared_channel, nothing_is_rejected_after_a_common_start)
             EXPECT_EQ(rejected(r), 0u) << stations << " stations, seed " << seed;
             EXPECT_TRUE(r.complete) << stations << " stations, seed " << seed;
         }
+    }
+}
+
+// Those that send do not let a call and its answer through each time, so some calls say nothing.
+TEST(shared_channel, a_station_that_is_not_there_is_given_up_on_a_busy_channel)
+{
+    for (const size_t stations : { 3u, 8u, 20u }) {
+        std::vector<double> times_s;
+        for (uint64_t seed = 1; seed <= 3; ++seed) {
+            auto s = of_stations(stations + 1, seed, 1);
+            air_path none;
+            none.loss = 1;
+            s.paths.push_back({ s.stations.back().name, "", none });
+            s.paths.push_back({ "", s.stations.back().name, none });
+            for (size_t k = 0; k + 1 < stations; ++k) {
+                flow(s, k, (k + 1) % (stations - 1));
+            }
+            auto& t = flow(s, stations - 1, stations);
+            t.octets = 1000;
+            t.start_s = 600;
+            s.fates = true;
+            const auto r = run(s);
+            EXPECT_EQ(r.flows.back().rejected, 1u)
+                << stations << " stations, seed " << seed;
+            EXPECT_EQ(rejected(r), r.flows.back().rejected);
+            times_s.push_back(r.fates.back().rejected_s.value_or(r.end_s) - t.start_s);
+        }
+        std::sort(times_s.begin(), times_s.end());
+        std::printf("%zu stations: given up after %.0f to %.0f s\n",
+                    stations,
+                    times_s.front(),
+                    times_s.back());
+        // Two that always send leave the channel to a third one every 400 s, and four calls are needed.
+        EXPECT_LE(times_s.back(), stations > 3 ? 900 : 3000) << stations << " stations";
     }
 }
 

@@ -39,7 +39,6 @@ constexpr double two_turns_s = 20;
 constexpr double answer_s = 3;
 } // namespace
 
-// What follows from what was heard and done.
 struct channel_access::rules {
     static double slowest_s(const channel_access& c);
     static bool held_long(const channel_access& c, station_time at);
@@ -47,6 +46,15 @@ struct channel_access::rules {
     static bool others_first(const channel_access& c, station_time turn_at);
     static unsigned chances(const channel_access& c);
     static bool several(const channel_access& c);
+    // Stations have just come, or many have little to send: several often begin together unnoticed.
+    static bool rush(const channel_access& c)
+    {
+        return c.shared() && (c.d_new_rounds == many_rounds || several(c));
+    }
+    static void note_other(channel_access& c, station_time begin)
+    {
+        c.d_answer_met |= begin - c.d_answer_from < c.guard_time();
+    }
     static bool regular(const channel_access& c, station_time now);
     static unsigned regulars_ahead(const channel_access& c);
     static unsigned first_slots(const channel_access& c);
@@ -263,6 +271,9 @@ bool channel_access::must_yield(station_time turn_at, double length_s) const
 
 void channel_access::began(station_time begin, address a)
 {
+    if (a != d_config.own && d_asked != a) {
+        rules::note_other(*this, begin);
+    }
     if (begin - d_busy_end < guard_time() + shared_slot() / 2) {
         return;
     }
@@ -285,21 +296,16 @@ void channel_access::began(station_time begin, address a)
 
 bool channel_access::heard_since(station_time t, address a) const
 {
-    const auto it = d_heard_at.find(a.raw());
-    return it != d_heard_at.end() && it->second > t;
-}
-
-bool channel_access::others_since(station_time t, address a) const
-{
-    return d_unknown_at > t ||
-           std::any_of(d_heard_at.begin(), d_heard_at.end(), [&](const auto& e) {
-               return e.first != a.raw() && e.second > t;
-           });
+    const auto in = [&](const auto& list) {
+        const auto it = list.find(a.raw());
+        return it != list.end() && it->second > t;
+    };
+    return in(d_heard_at) || in(d_hidden_at);
 }
 
 void channel_access::began_unknown(station_time noticed, bool may_be_answer)
 {
-    d_unknown_at = noticed;
+    rules::note_other(*this, noticed);
     if (!may_be_answer && noticed - d_busy_end >= guard_time()) {
         d_new_heard = d_new_heard && d_new_rounds > 0;
         d_new_rounds = many_rounds;
@@ -450,6 +456,7 @@ station_time channel_access::back_off(unsigned silent, bool later)
 
 void channel_access::begin_own(station_time now, bool in_turn, bool with_data)
 {
+    d_own_in_rush = !in_turn && rules::rush(*this);
     began(now, d_config.own);
     if (!in_turn || !shared() || d_share.ahead_of(d_config.own) == 0)
         d_served_time = station_time::zero();

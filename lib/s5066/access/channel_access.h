@@ -68,8 +68,9 @@ public:
     //! An own transmission to \p asked has ended.
     void ended_own(station_time end, address asked)
     {
-        d_busy_end = end;
+        d_busy_end = d_answer_from = end;
         d_asked = asked;
+        d_answer_met = false;
     }
     /*! \brief The transmission of another station that is being received is for \p to.
      *  \param acked it acknowledges data: \p to has just sent some, and may have more
@@ -91,6 +92,13 @@ public:
     void begin_own(station_time now, bool in_turn, bool with_data);
     //! An own transmission with data ends that began then; without an answer if none was wanted.
     void end_own_data(station_time now, station_time begin, bool answer_wanted);
+    /*! \brief Our last transmission had a fair chance to be answered: it did not begin when several
+     *         stations often begin together, and no other one was noticed when its answer was due.
+     *  \details On a shared channel that takes a modem with a carrier detector.
+     */
+    bool had_fair_chance() const { return !blind() && !d_own_in_rush && !d_answer_met; }
+    //! A station was heard for the first time after \p t: calls before that may have met its own.
+    bool newcomer_since(station_time t) const { return d_newest_heard_at > t; }
     //! An own transmission was answered.
     void answered(station_time now)
     {
@@ -106,11 +114,8 @@ public:
     // Whose turn it is
     //! There are more than two stations.
     bool shared() const { return d_heard_at.size() + d_hidden_at.size() > 1; }
-    bool knows(address a) const { return d_heard_at.count(a.raw()) != 0; }
-    //! A D_PDU of \p a was received after \p t, whoever it was for.
+    //! A D_PDU of \p a was received after \p t, whoever it was for, or an acknowledgement of its data.
     bool heard_since(station_time t, address a) const;
-    //! Somebody else than \p a was noticed after \p t: that \p a does not answer may be their doing.
-    bool others_since(station_time t, address a) const;
     //! Several may begin at the same time as we do now, in a transmission that is no answer.
     bool contended() const;
     //! Until the other end of a link has had its turn, s.
@@ -154,7 +159,6 @@ private:
     std::map<uint32_t, double> d_keys_after; // s, of those whose answers were heard
     std::optional<station_time> d_shared_at; // a third station was heard, when last
     station_time d_newest_heard_at{};        // the last of them for the first time
-    station_time d_unknown_at = never;       // what was not received, when last
     channel_share d_share;
     bool d_served = false;        // our part of the channel since others could last begin
     station_time d_served_time{}; // of it, on the air
@@ -164,7 +168,11 @@ private:
     bool d_new_heard = false;     // one that all others have heard, too, is the reason
     unsigned d_gaps = 0;          // since a station was heard for the first time
     station_time d_busy_end{};    // end of the last transmission of anyone
-    std::optional<address> d_asked; // who may answer it
+    std::optional<address> d_asked;     // who may answer it
+    station_time d_answer_from = never; // end of our last transmission
+    bool d_answer_met =
+        false; // another station than the one asked was noticed when its answer was due
+    bool d_own_in_rush = false; // it began with others, perhaps
     // The transmission being received: it acknowledges data of a hidden station, it has data for it.
     bool d_acked_hidden = false, d_data_for_hidden = false;
     station_time

@@ -10,39 +10,41 @@ namespace gr::hf::s5066 {
 namespace {
 constexpr double called_patience_s = 300;
 // Half of the link requests are enough for a station that was not heard lately and may not exist,
-// but not fewer than these; one less where they take long, so that whoever asks for it is told
-// within a minute.
+// but not fewer than these; one less where they take long on a channel of two, so that whoever asks for
+// it is told within a minute.
 constexpr unsigned least_tries = 4;
+constexpr station_time lately = std::chrono::minutes(15);
 constexpr station_time long_calling = std::chrono::seconds(45);
 // A station that is not heard for so long on a channel that others use is not there.
 constexpr station_time longest_doubt = std::chrono::hours(1);
 } // namespace
 
-bool soft_links::tried_enough(station_time now, const peer& p) const
+unsigned soft_links::tries_until_gone(station_time now, const peer& p) const
 {
     const unsigned most = d_node.config.link_tries;
     const unsigned half = std::max(least_tries, most / 2);
-    const bool late = now - p.link.called_at >= long_calling;
-    return p.link.tries >= most ||
-           (!d_access.knows(p.addr) && p.link.tries + (late ? 1u : 0u) >= half);
+    const bool late = !d_access.shared() && now - p.link.called_at >= long_calling;
+    const bool known = d_access.heard_since(now - lately, p.addr);
+    return known ? most : std::min(most, late ? half - 1 : half);
 }
 
-// "Not responding" is true of a peer that says nothing on a quiet channel. On one that others use, the
-// calls or their answers may have met other transmissions; a peer that is heard otherwise is there.
-bool soft_links::gone(station_time now, const peer& p) const
+// "Not responding" is true of a peer that does not answer so many transmissions which met no others, as far
+// as can be noticed. A peer that is heard otherwise is there.
+bool soft_links::gone(station_time now, const peer& p, unsigned unanswered) const
 {
     const station_time since = p.turn.silent_since;
     const bool there = d_access.heard_since(since, p.addr);
     const bool late = !d_access.heard_since(now - longest_doubt, p.addr) &&
                       now - since >= longest_doubt;
-    return late || (!there && !d_access.others_since(since, p.addr));
+    return late || (!there && p.turn.silent_fair >= unanswered);
 }
 
 void soft_links::on_silence(station_time now, peer& p)
 {
     switch (p.link.state) {
     case link_state::calling:
-        if (tried_enough(now, p) && gone(now, p)) {
+        if (const unsigned n = tries_until_gone(now, p);
+            p.link.tries >= n && gone(now, p, n)) {
             lost(now, p, unidata_reject_reason::not_responding);
         }
         break;
@@ -53,9 +55,9 @@ void soft_links::on_silence(station_time now, peer& p)
         break;
     default:
         const bool unset = p.reset.on_silence() >= d_node.config.reset_tries;
-        if ((p.turn.silent >= d_node.config.max_silent_rounds ||
-             (p.reset.active() && unset)) &&
-            gone(now, p)) {
+        const unsigned n = p.reset.active() && unset ? d_node.config.reset_tries
+                                                     : d_node.config.max_silent_rounds;
+        if (p.turn.silent >= n && gone(now, p, n)) {
             lost(now, p, unidata_reject_reason::not_responding);
         }
     }

@@ -81,8 +81,8 @@ private:
     bool offers_large(const peer& p) const;
     bool upgrade_due(const peer& p, const gr::hf::mode& last) const;
     void make_room(station_time idle_since);
-    bool tried_enough(station_time now, const peer& p) const;
-    bool gone(station_time now, const peer& p) const;
+    unsigned tries_until_gone(station_time now, const peer& p) const;
+    bool gone(station_time now, const peer& p, unsigned unanswered) const;
     std::optional<link_reject_reason> refusal(const peer& p, bool exclusive) const;
     bool on_request(station_time now, peer& p, unsigned bits, const non_arq_header& h);
     bool on_accepted(station_time now, peer& p, const non_arq_header& h);

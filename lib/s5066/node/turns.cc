@@ -243,6 +243,13 @@ void turns::on_silence(station_time now, peer& p, const transmission& tx)
     if (++p.turn.silent == 1) {
         p.turn.silent_since = tx.begin();
     }
+    if (p.turn.silent == 1 || d_access.newcomer_since(p.turn.fair_since)) {
+        p.turn.silent_fair = 0;
+        p.turn.fair_since = tx.begin();
+    }
+    if (d_access.had_fair_chance()) {
+        ++p.turn.silent_fair;
+    }
     d_access.unanswered(tx.has_data());
     p.turn.probe = d_node.config.probe_after_silence;
     // Where others are sensed, the peer's transmission is, too: their turns are pause enough.

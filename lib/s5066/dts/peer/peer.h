@@ -71,8 +71,11 @@ struct management_state {
 struct turn_state {
     unsigned silent = 0;         //!< unanswered transmissions in a row
     station_time silent_since{}; //!< the first of them
-    bool probe = false;          //!< the next transmission is a short one
-    station_time ready_at{};     //!< not before
+    //! Those of them since then that probably met no other transmission, nor did an answer.
+    unsigned silent_fair = 0;
+    station_time fair_since{};
+    bool probe = false;      //!< the next transmission is a short one
+    station_time ready_at{}; //!< not before
     station_time
         not_before{}; //!< nor before this, whatever is heard: it has asked to wait
     std::optional<station_time>
