@@ -6,6 +6,7 @@
 #include "modem/decode/message_parser.h"
 #include "modem/find/preamble_clock.h"
 #include "modem/find/preamble_watch.h"
+#include "modem/find/resumption.h"
 #include "modem/front/carrier_canceller.h"
 #include "modem/front/impulse_blanker.h"
 #include "modem/front/sample_buffer.h"
@@ -117,6 +118,11 @@ private:
     bool step_watch();
     bool certainly_present();
     bool step_track();
+    bool step_resume();
+    void resume(const acquired& a);
+    uint64_t drop_blocks_from(uint64_t block);
+    void go_on_at(uint64_t bit, uint64_t dropped);
+    std::unique_ptr<burst_tracker> tracker_of(const acquired& a) const;
     bool silent_after_marker() const;
     void begin(acquired a);
     void give_up(rx_end_reason reason, double air_end);
@@ -137,13 +143,17 @@ private:
     preamble_watch d_watch;
     std::optional<found_preamble> d_found;
     std::unique_ptr<burst_tracker> d_tracker;
+    std::optional<resumption> d_resumption; // of the transmission, after a hole
+    int64_t d_missed_from = -1;             // symbol after which one was looked for
     std::optional<ending> d_ending;
     const description* d_waveform = nullptr; // of the transmission
     int64_t d_judged_after = 0;              // samples
     message_parser d_parser;
     uint64_t d_block = 0;
-    bool d_given = false;        // a block was delivered in this transmission
-    int64_t d_suspected_end = 0; // end of the block in which the parser's suspicion began
+    uint64_t d_position = 0;      // in the message: of the bit that the parser gets next
+    uint64_t d_repeated_bits = 0; // that it got beyond that
+    bool d_given = false;         // a block of the transmission
+    int64_t d_suspected_end = 0;  // of the block in which the parser began to suspect
     double d_snr = 0;
     std::vector<rx_event> d_held; // blocks since the signal was last present
     std::deque<rx_event> d_events;
@@ -186,7 +196,7 @@ bool burst_receiver::impl::step()
     }
     if (d_tracker && step_track())
         return true;
-    return step_watch();
+    return step_watch() || step_resume();
 }
 
 /* True if the current transmission was present at the last look, so that step_watch()
@@ -242,14 +252,10 @@ void burst_receiver::impl::begin(acquired a)
 {
     if (!d_options.known && a.plan->follows_clock)
         learn_clock(a, d_in);
-    d_tracker = make_tracker(a,
-                             d_options.lost_after_s,
-                             d_options.effort,
-                             d_options.known,
-                             d_options.diversity,
-                             d_options.side);
-    if (d_details)
-        d_tracker->keep_details();
+    d_tracker = tracker_of(a);
+    d_resumption.reset();
+    d_missed_from = -1;
+    d_position = d_repeated_bits = 0;
     d_waveform = a.waveform;
     d_judged_after = d_grid.samples(a.plan->judged_after_s);
     d_parser = {};
@@ -267,6 +273,88 @@ void burst_receiver::impl::begin(acquired a)
             0,
             {},
             nullptr });
+}
+
+std::unique_ptr<burst_tracker> burst_receiver::impl::tracker_of(const acquired& a) const
+{
+    auto t = make_tracker(a,
+                          d_options.lost_after_s,
+                          d_options.effort,
+                          d_options.known,
+                          d_options.diversity,
+                          d_options.side);
+    if (d_details)
+        t->keep_details();
+    return t;
+}
+
+/* Samples may be missing where the signal went: it is looked for at other places, once. Preambles come
+ * first. */
+bool burst_receiver::impl::step_resume()
+{
+    if (!d_tracker || d_found)
+        return false;
+    if (!d_resumption) {
+        const int64_t good = d_tracker->last_good_symbol();
+        if (good == d_missed_from || d_tracker->present() || !d_tracker->heard())
+            return false;
+        const auto a = d_tracker->followed();
+        if (!a)
+            return false;
+        d_missed_from = good;
+        d_resumption.emplace(*a, good);
+    }
+    const auto state = d_resumption->advance(d_in);
+    if (state == resumption::state::pending)
+        return false;
+    if (state == resumption::state::found)
+        resume(acquired(d_resumption->result()));
+    d_resumption.reset();
+    return true;
+}
+
+// Blocks from \p block on come again. Returns bits of them that were not given.
+uint64_t burst_receiver::impl::drop_blocks_from(uint64_t block)
+{
+    uint64_t bits = 0;
+    for (; d_block > block; --d_block)
+        if (!d_held.empty()) {
+            bits += 8 * std::get<rx_octets>(d_held.back().what).octets.size();
+            d_held.pop_back();
+        }
+    return bits;
+}
+
+/* The next bit is \p bit of the message, and \p dropped ones before it were not given. What is not known
+ * keeps its place. */
+void burst_receiver::impl::go_on_at(uint64_t bit, uint64_t dropped)
+{
+    const uint64_t given = d_position - dropped;
+    const uint64_t missing = given <= bit ? bit - given : (8 - (given - bit) % 8) % 8;
+    rx_octets e;
+    e.snr_db = d_snr;
+    e.quality = 0;
+    d_parser.push(std::vector<uint8_t>(missing), e.octets, false);
+    d_repeated_bits += d_position + missing - bit;
+    d_position = bit;
+    if (e.octets.empty())
+        return;
+    const double begin =
+        d_tracker->sample_of(static_cast<int64_t>(d_waveform->block_begin(d_block)));
+    raise({ e, static_cast<int64_t>(std::lround(begin)), 0, {}, nullptr });
+}
+
+void burst_receiver::impl::resume(const acquired& a)
+{
+    const description& d = *d_waveform;
+    const uint64_t first = (a.first_frame + d.frames_per_block - 1) / d.frames_per_block;
+    const uint64_t dropped = drop_blocks_from(first);
+    raise_held();
+    d_tracker.reset(); // its partner must not take it for the next one
+    d_tracker = tracker_of(a);
+    d_missed_from = d_tracker->last_good_symbol();
+    go_on_at(first * d.input_bits, dropped);
+    d_block = first;
 }
 
 bool burst_receiver::impl::step_track()
@@ -331,6 +419,7 @@ void burst_receiver::impl::block(const received_block& b)
         !suspicious || d_tracker->last_good_symbol() >
                            d_suspected_end + d_grid.symbols(signal_went_on_s);
     const auto marker = d_parser.push(b.decoded.bits, e.octets, sound);
+    d_position += b.decoded.bits.size();
     if (!suspicious || sound)
         d_suspected_end = block_end;
     const auto first = static_cast<int64_t>(d.block_begin(d_block));
@@ -372,7 +461,7 @@ void burst_receiver::impl::end_with_marker(uint64_t marker)
 {
     // The transmission ends with the block that holds the last flush bit.
     const description& d = *d_waveform;
-    const uint64_t bits = marker + d.flush_bits;
+    const uint64_t bits = marker - d_repeated_bits + d.flush_bits;
     const uint64_t last = std::max<uint64_t>(1, (bits + d.input_bits - 1) / d.input_bits);
     const double air_end =
         d_tracker->sample_of(static_cast<int64_t>(d.block_end(last - 1))) - half_symbol;
@@ -387,6 +476,7 @@ void burst_receiver::impl::end(rx_end_reason reason, double air_end)
 {
     const station_time t = from_seconds(air_end / d_grid.sample_rate());
     d_tracker.reset();
+    d_resumption.reset();
     d_ending = ending{ rx_end{ reason, t }, static_cast<int64_t>(std::lround(air_end)) };
 }
 
@@ -424,6 +514,13 @@ void burst_receiver::impl::forget()
         keep = std::min(keep, d_found->sample - needed_before);
     if (d_tracker)
         keep = std::min(keep, d_tracker->needs());
+    if (d_resumption)
+        keep = std::min(keep, d_resumption->needs());
+    else if (d_tracker && d_tracker->last_good_symbol() != d_missed_from)
+        keep = std::min(
+            keep,
+            static_cast<int64_t>(d_tracker->sample_of(d_tracker->last_good_symbol())) -
+                d_grid.samples(resumption::reach_s));
     d_in.drop_before(keep);
 }
 
@@ -439,6 +536,7 @@ std::optional<rx_event> burst_receiver::impl::poll()
 void burst_receiver::impl::reset(uint64_t skipped)
 {
     d_tracker.reset();
+    d_resumption.reset();
     d_found.reset();
     d_ending.reset();
     d_events.clear();

@@ -192,6 +192,11 @@ struct description {
     }
     //! The symbol after the last one of block \p k, counted like block_begin().
     uint64_t block_end(uint64_t k) const { return block_begin(k) + block_symbols(); }
+    //! First symbol of frame \p k (0 is the first), counted as in block_begin().
+    uint64_t frame_begin(uint64_t k) const
+    {
+        return block_begin(k / frames_per_block) + k % frames_per_block * frame_symbols();
+    }
     //! The point sent for a known cell.
     std::complex<float> known_point(const cell& c) const { return known_points[c.value]; }
     size_t cycle_symbols() const
@@ -258,7 +263,9 @@ public:
 
     //! The next frame; the first call returns the frame after the preamble.
     frame next();
-    //! Continue with the first frame of block \p k.
+    //! Go on with frame \p k of the transmission.
+    void seek_frame(uint64_t k) { d_frame = k; }
+    //! Go on with the first frame of block \p k.
     void seek_block(uint64_t k) { d_frame = k * d_d.frames_per_block; }
 
 private:

@@ -87,12 +87,13 @@ struct preamble_evidence {
     float score = 0; //!< score of the search, see search_pattern
 };
 
-//! A possible mode of a transmission, if its preamble did not tell the mode.
+//! A mode that a transmission may be in, or a place of its blocks, where nothing that was read says it.
 struct possible_mode {
     mode m;
     const reception_plan* plan = nullptr; //!< outlives the receiver
     unsigned bits = 0;                    //!< bits of its alphabet
     size_t frames_per_block = 0;
+    size_t first_frame = 0; //!< of a block: the first one that may be decoded
 };
 
 //! The meaning of a preamble.

@@ -37,7 +37,9 @@ public:
      *  \details \p source can observe the frames of this block again.
      */
     virtual decoded_block end_block(frame_source& source) = 0;
-    //! True if it asks \p source for frames.
+    //! Forget the frames of a block that is not complete.
+    virtual void forget() = 0;
+    //! Whether it asks \p source for frames.
     virtual bool iterates() const { return false; }
 
     //! Write symbols and ratios of the next blocks to \p d, which outlives this; null:
@@ -60,6 +62,7 @@ public:
 
     void frame(frame_observation& f) override;
     decoded_block end_block(frame_source& source) override;
+    void forget() override { d_soft.clear(); }
 
 private:
     soft_symbols d_symbols;

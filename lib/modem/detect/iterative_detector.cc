@@ -134,6 +134,12 @@ std::vector<decoded_block> iterative_detector::end_blocks(const std::vector<part
     return decoded;
 }
 
+void iterative_detector::forget()
+{
+    d_soft.clear();
+    d_scrambling.clear();
+}
+
 void iterative_detector::iterate(const std::vector<part>& parts)
 {
     const size_t patience = d_rounds > 4 ? 2 : 1; // rounds without progress

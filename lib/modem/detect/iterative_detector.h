@@ -30,6 +30,7 @@ public:
 
     void frame(frame_observation& f) override;
     decoded_block end_block(frame_source& source) override;
+    void forget() override;
     bool iterates() const override { return true; }
 
     //! A detector with a complete block, and the source that can observe the block again.

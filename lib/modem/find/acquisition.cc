@@ -152,6 +152,7 @@ void acquisition::take(const preamble_meaning& m, const synchronised& s)
     d_result.joined = m.joined;
     d_result.waveform = m.waveform;
     d_result.plan = m.plan;
+    d_result.synchroniser = &d_family->synchroniser;
     d_result.origin = s.origin + static_cast<double>(symbol_grid::samples_per_symbol) *
                                      static_cast<double>(m.symbols_to_data);
     d_result.frequency_hz = d_seen.empty() ? s.hz : median(d_seen);

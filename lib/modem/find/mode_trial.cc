@@ -43,6 +43,7 @@ public:
         all.insert(all.end(), d_of_frame.begin(), d_of_frame.end());
     }
     decoded_block end_block(frame_source&) override { return {}; }
+    void forget() override {}
 
     std::vector<symbol_estimate> all;
 
@@ -52,7 +53,7 @@ private:
 };
 
 mode_trial::mode_trial(const acquired& a, const std::vector<possible_mode>& modes)
-    : d_frame(a.waveform->unknown),
+    : d_frame(a.waveform->unknown), d_first_frame(a.first_frame),
       d_most(2 * a.waveform->frames_per_cycle * a.waveform->unknown)
 {
     auto keeper = std::make_unique<estimates>();
@@ -82,15 +83,21 @@ mode_trial::mode_trial(const acquired& a, const std::vector<possible_mode>& mode
 
 mode_trial::~mode_trial() = default;
 
-// Add the estimates that arrived since the last call.
+// Of data symbol \p n of those that were equalised.
+uint8_t mode_trial::scrambling(const description& d, size_t n) const
+{
+    const size_t frame = (d_first_frame + n / d_frame) % d.frames_per_cycle;
+    return d.patterns[d.frame_patterns[frame] * d.frame_symbols() + n % d_frame].value;
+}
+
+// Of the estimates that came since.
 void mode_trial::weigh_alphabets()
 {
     for (auto& a : d_alphabets) {
         const description& d = *a->d;
         for (size_t n = d_weighed; n < d_estimates->all.size(); ++n) {
             const symbol_estimate& e = d_estimates->all[n];
-            const uint8_t scramble =
-                d.at(n / d_frame * d.frame_symbols() + n % d_frame).value;
+            const uint8_t scramble = scrambling(d, n);
             double sum = 0;
             for (size_t l = 0; l < d.alphabet.label_to_number.size(); ++l)
                 sum += std::exp(-static_cast<double>(
@@ -116,14 +123,15 @@ const mode_trial::alphabet* mode_trial::likeliest() const
 // False if the block has not arrived yet.
 bool mode_trial::decode_next(hypothesis& h)
 {
-    const size_t symbols = h.what->frames_per_block * d_frame, first = h.blocks * symbols;
+    const size_t symbols = h.what->frames_per_block * d_frame;
+    const size_t first = h.what->first_frame * d_frame + h.blocks * symbols;
     if (first + symbols > d_estimates->all.size())
         return false;
     const description& d = describe(h.what->m);
     const soft_symbols demapper(d.alphabet);
     std::vector<float> soft(d.coded_bits);
     for (size_t i = 0; i < symbols; ++i)
-        demapper.soft_bits(d.at(i / d_frame * d.frame_symbols() + i % d_frame).value,
+        demapper.soft_bits(scrambling(d, first + i),
                            d_estimates->all[first + i],
                            &soft[i * d.alphabet.bits]);
     double magnitude = 0;
@@ -145,11 +153,27 @@ bool mode_trial::decode_next(hypothesis& h)
 
 mode_trial::state mode_trial::judge(hypothesis& h)
 {
-    const double clear = (h.agree - h.chance) / std::max(h.all - h.chance, 1e-30);
+    const double clear = h.clear();
     if (clear >= std::max(right_mode, beyond_chance / std::sqrt(h.contradictions)))
         return state::found;
     h.refuted = h.contradictions >= most_contradictions && clear < wrong_mode;
     return h.refuted ? state::none : state::pending;
+}
+
+/* Blocks of a tail-biting code that are read some frames off agree with it but for these frames: of places
+ * of the same mode the best one is right. Null: it cannot be told yet. */
+const mode_trial::hypothesis* mode_trial::best_place_like(const hypothesis& h) const
+{
+    const hypothesis* best = &h;
+    for (const hypothesis& other : d_hypotheses) {
+        if (!(other.what->m == h.what->m) || other.refuted)
+            continue;
+        if (other.blocks < h.blocks)
+            return nullptr;
+        if (other.clear() > best->clear())
+            best = &other;
+    }
+    return best;
 }
 
 mode_trial::state mode_trial::advance(const sample_buffer& in)
@@ -164,13 +188,17 @@ mode_trial::state mode_trial::advance(const sample_buffer& in)
     for (hypothesis& h : d_hypotheses) {
         if (h.points != sent)
             continue;
-        while (!h.refuted && decode_next(h))
-            if (judge(h) == state::found) {
-                d_waveform = &describe(h.what->m);
-                d_plan = h.what->plan;
-                return state::found;
-            }
+        while (!h.refuted && !h.right && decode_next(h))
+            h.right = judge(h) == state::found;
         open = open || !h.refuted;
+        if (!h.right)
+            continue;
+        if (const hypothesis* best = best_place_like(h)) {
+            d_waveform = &describe(best->what->m);
+            d_plan = best->what->plan;
+            d_found = best->what;
+            return state::found;
+        }
     }
     return open && !d_tracker->lost() && d_estimates->all.size() < d_most ? state::pending
                                                                           : state::none;

@@ -43,6 +43,13 @@ struct acquired {
         false; //!< found without its preamble: symbol 0 is not the transmission's first
     //! Points that end where symbol 0 starts. Empty: those of the description.
     std::vector<std::complex<float>> preamble;
+    /*! \brief Frame that data are followed from: 0 unless a transmission is resumed in its middle.
+     *  \details Symbols are counted as if it were followed from its begin.
+     */
+    uint64_t first_frame = 0;
+    const synchroniser_plan* synchroniser = nullptr; //!< outlives the receiver
+    //! Null, or the waveform with further readings of its probes, see resumption.
+    std::shared_ptr<const description> with_readings = nullptr;
 };
 
 //! One interleaver block of a transmission.
@@ -74,6 +81,10 @@ public:
 
     //! True if the signal was present at the latest symbol examined.
     virtual bool present() const = 0;
+    /*! \brief What is known of the transmission now, as if it had just been acquired; empty: it
+     *         cannot be resumed after a hole in the samples.
+     */
+    virtual std::optional<acquired> followed() const { return std::nullopt; }
     //! Oldest input sample that advance() still needs.
     virtual int64_t needs() const = 0;
     //! Input sample at which symbol \p n arrives on the first path.

@@ -33,6 +33,13 @@ int64_t preamble_piece(const acquired& a)
                     symbol_grid(d.symbol_rate_bd).symbols(a.plan->preamble_piece_s));
 }
 
+frame_cursor cursor_at(const description& d, uint64_t frame)
+{
+    frame_cursor c(d);
+    c.seek_frame(frame);
+    return c;
+}
+
 size_t frames_in(const description& d, double seconds)
 {
     return static_cast<size_t>(seconds * d.symbol_rate_bd /
@@ -47,6 +54,7 @@ frame_tracker::frame_tracker(const acquired& a,
                              std::shared_ptr<const known_channel> known,
                              partner other)
     : d_d(*a.waveform), d_plan(*a.plan), d_a(a), d_grid(d_d.symbol_rate_bd),
+      d_begin(static_cast<int64_t>(d_d.frame_begin(a.first_frame))),
       d_window_margin(
           static_cast<size_t>(d_grid.half_symbols(d_plan.frames.window_margin_s))),
       d_stream(d_grid,
@@ -60,16 +68,23 @@ frame_tracker::frame_tracker(const acquired& a,
       d_level_at(0),
       d_presence(std::max<size_t>(3, frames_in(d_d, lost_after_s)),
                  std::max<size_t>(2, frames_in(d_d, d_plan.frames.recent_s)),
-                 d_plan.presence),
-      d_detector(std::move(det)), d_other(std::move(other)), d_readings(d_d),
-      d_to_observe(d_d), d_to_process(d_d), d_observing(d_to_observe.next()),
-      d_processing(d_to_process.next()), d_preamble_at(a.first_symbol),
+                 d_plan.presence,
+                 d_begin),
+      d_detector(std::move(det)), d_other(std::move(other)),
+      d_partial(a.first_frame % d_d.frames_per_block != 0), d_readings(d_d),
+      d_to_observe(cursor_at(d_d, a.first_frame)),
+      d_to_process(cursor_at(d_d, a.first_frame)), d_observing(d_to_observe.next()),
+      d_processing(d_to_process.next()),
+      // What is inserted before this frame belongs to the known symbols that it begins with.
+      d_reinserted_done(a.first_frame > 0), d_preamble_at(a.first_symbol),
+      d_observed(a.first_frame), d_processed(a.first_frame),
       d_symbol_power(d_d.alphabet.mean_power()), d_mean_signal(mean_power(d_d)),
       d_doppler(static_cast<double>(d_d.frame_symbols()) / d_d.symbol_rate_bd),
       d_fast_doppler(static_cast<double>(d_d.frame_symbols()) / d_d.symbol_rate_bd,
                      d_plan.clean_spread),
       d_preamble_doppler(static_cast<double>(preamble_piece(a)) / d_d.symbol_rate_bd),
-      d_doppler_hz(a.frequency_hz)
+      d_doppler_hz(a.frequency_hz), d_good_hz{ a.frequency_hz },
+      d_doubtful(3 + frames_in(d_d, d_plan.frames.recent_s))
 {
     // The start of the signal is no level step.
     const auto settled = static_cast<double>(d_grid.symbols(d_plan.frames.settled_s));
@@ -83,8 +98,10 @@ frame_tracker::frame_tracker(const acquired& a,
         for (const uint8_t number : d_d.preamble)
             d_a.preamble.push_back(d_d.known_points[number]);
     if (d_other.link)
-        d_other.link->begin(
-            d_other.side, d_d, sample_of(0) / d_grid.sample_rate(), a.joined);
+        d_other.link->begin(d_other.side,
+                            d_d,
+                            sample_of(d_begin) / d_grid.sample_rate(),
+                            a.joined || a.first_frame > 0);
 }
 
 frame_tracker::~frame_tracker()
@@ -97,6 +114,19 @@ double frame_tracker::sample_of(int64_t symbol) const
 {
     return d_stream.input_time(2 * static_cast<double>(symbol) +
                                static_cast<double>(d_a.first_tap));
+}
+
+std::optional<acquired> frame_tracker::followed() const
+{
+    if (d_true)
+        return std::nullopt;
+    acquired now = d_a;
+    now.clock = d_stream.clock();
+    const auto row = static_cast<double>(d_stream.end());
+    now.origin =
+        d_stream.input_time(row) - symbol_grid::samples_per_row * (1 + now.clock) * row;
+    now.frequency_hz = d_good_hz.front();
+    return now;
 }
 
 symbol_belief frame_tracker::belief(int64_t n) const
@@ -219,9 +249,9 @@ void frame_tracker::follow_clock()
  * reinserted preamble is a stretch of its own, since it may not come. */
 bool frame_tracker::observe_next(const sample_buffer& in)
 {
-    if (d_preamble_at < 0) {
+    if (d_preamble_at < d_begin) {
         const int64_t piece = preamble_piece(d_a);
-        if (d_preamble_at == d_a.first_symbol && d_plan.learns_delays) {
+        if (d_preamble_at == d_a.first_symbol && d_plan.learns_delays && d_begin == 0) {
             const int64_t learned =
                 static_cast<int64_t>(d_plan.frames.learn_pieces) * piece;
             d_stream.run(in, 0);
@@ -236,14 +266,14 @@ bool frame_tracker::observe_next(const sample_buffer& in)
                 d_a.first_tap = d_window_margin;
             }
         }
-        const int64_t end = std::min<int64_t>(0, d_preamble_at + piece);
+        const int64_t end = std::min(d_begin, d_preamble_at + piece);
         if (!observe(in, d_preamble_at, end, true))
             return false;
         d_centre = static_cast<double>(d_preamble_at);
         follow(static_cast<double>(d_preamble_at + end) / 2);
         carrier_turn(static_cast<double>(d_preamble_at + end) / 2);
         d_preamble_at = end;
-        if (end == 0 && d_preamble_doppler.added() > 0)
+        if (end == d_begin && d_preamble_doppler.added() > 0)
             choose_pace(d_preamble_doppler.spread_hz());
         return true;
     }
@@ -293,11 +323,26 @@ std::optional<received_block> frame_tracker::advance(const sample_buffer& in)
         keep_paths_in_window();
         if (!d_detector->iterates())
             d_stream.drop_before(2 * static_cast<int64_t>(f.begin) - 64);
-        d_block_complete = f.last_of_block;
+        if (f.last_of_block && d_partial)
+            forget_part();
+        else
+            d_block_complete = f.last_of_block;
     }
 }
 
-// Empty while it waits for the other antenna.
+// What came of a block whose begin is not known.
+void frame_tracker::forget_part()
+{
+    d_partial = false;
+    d_detector->forget();
+    forget_block();
+    d_gain_sum = 0;
+    d_gain_count = 0;
+    if (d_details)
+        keep_details();
+}
+
+// Empty: the other antenna is waited for.
 std::optional<received_block> frame_tracker::end_block()
 {
     std::optional<decoded_block> decoded;
@@ -343,7 +388,11 @@ void frame_tracker::process(const frame& f)
     const int64_t end =
         begin + static_cast<int64_t>(d_d.unknown) + static_cast<int64_t>(d_d.known);
     d_presence.add(d_estimator.explained(), end);
-    // At first, presence rests on the preamble.
+    if (d_presence.now())
+        d_good_hz.push_back(d_loop.hz());
+    if (d_good_hz.size() > d_doubtful)
+        d_good_hz.pop_front();
+    // What the presence rests on at first is the preamble.
     const int64_t probe = begin + static_cast<int64_t>(d_d.unknown);
     d_heard = d_heard || d_estimator.explained_of(d_stream, probe) > d_plan.presence;
 
@@ -393,7 +442,7 @@ std::complex<float> frame_tracker::carrier_turn(double centre)
         auto taps = d_estimator.momentary();
         for (auto& g : taps)
             g *= turn;
-        if (d_preamble_at < 0 &&
+        if (d_preamble_at < d_begin &&
             preamble_piece(d_a) < static_cast<int64_t>(d_d.frame_symbols())) {
             d_preamble_doppler.add(std::move(taps));
             return turn;

@@ -15,6 +15,7 @@
 #include "modem/track/probe_readings.h"
 #include "modem/track/true_channel.h"
 
+#include <deque>
 #include <memory>
 
 namespace gr::hf::kernel {
@@ -56,12 +57,14 @@ public:
     int64_t last_good_symbol() const override { return d_presence.last_good(); }
     bool heard() const override { return d_heard; }
     bool present() const override { return d_presence.now(); }
+    std::optional<acquired> followed() const override;
     int64_t needs() const override { return d_stream.needs(); }
     double sample_of(int64_t symbol) const override;
 
 private:
     symbol_belief belief(int64_t symbol) const;
     std::optional<received_block> end_block();
+    void forget_part();
     bool observe(const sample_buffer& in, int64_t begin, int64_t end, bool exact);
     bool observe_next(const sample_buffer& in);
     void follow_level(const sample_buffer& in);
@@ -83,6 +86,7 @@ private:
     const reception_plan& d_plan;
     acquired d_a;
     symbol_grid d_grid;
+    int64_t d_begin;        // first symbol of data
     size_t d_window_margin; // delay taps
     half_symbol_stream d_stream;
     channel_estimator d_estimator; // from known symbols alone
@@ -97,14 +101,15 @@ private:
     bool d_heard = false; // true after the first probe
     std::unique_ptr<detector> d_detector;
     partner d_other;
-    bool d_block_complete = false; // complete and not decoded yet
+    bool d_partial;                // the block under way began before d_begin
+    bool d_block_complete = false; // and not decoded yet
     uint64_t d_block_number = 0;
     probe_readings d_readings;
     frame_cursor d_to_observe, d_to_process;
     frame d_observing, d_processing;
-    bool d_reinserted_done = false;           // of d_observing
-    int64_t d_preamble_at;                    // next preamble symbol to observe
-    uint64_t d_observed = 0, d_processed = 0; // frames
+    bool d_reinserted_done;           // of d_observing
+    int64_t d_preamble_at;            // next preamble symbol to observe
+    uint64_t d_observed, d_processed; // frames
     frame_observation d_frame;
     double d_centre = 0;
     double d_mean_power = 0; // mean power of the channel
@@ -115,6 +120,9 @@ private:
     doppler_meter d_preamble_doppler;        // of stretches closer together than probes
     size_t d_pace = 0, d_since_look = 0;     // index in the plan; stretches
     double d_doppler_at = 0, d_doppler_hz, d_carrier_turns = 0;
+    //! Of the carrier, Hz, while the signal was there; the newest may be by what came after it.
+    std::deque<double> d_good_hz;
+    size_t d_doubtful; // so many of them
     frame_model d_model;
     std::shared_ptr<block_details> d_details; // of the current block, if wanted
 

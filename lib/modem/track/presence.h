@@ -18,11 +18,13 @@ class presence
 {
 public:
     /*! \param patience scores without a signal until it is lost
-     *  \param recent scores averaged, as a single score may be chance
-     *  \param threshold least mean of the recent scores with a signal
+     *  \param recent   scores, a single one of which may be chance
+     *  \param threshold least mean of the recent ones with a signal
+     *  \param begin    symbol at which it is there
      */
-    presence(size_t patience, size_t recent, float threshold)
-        : d_patience(patience), d_recent(recent), d_threshold(threshold)
+    presence(size_t patience, size_t recent, float threshold, int64_t begin = 0)
+        : d_patience(patience), d_recent(recent), d_threshold(threshold),
+          d_last_good(begin)
     {
     }
 
@@ -50,7 +52,7 @@ private:
     size_t d_patience, d_recent, d_empty = 0;
     float d_threshold;
     std::deque<float> d_scores; // the recent ones
-    int64_t d_last_good = 0;
+    int64_t d_last_good;
 };
 
 } // namespace gr::hf::kernel
