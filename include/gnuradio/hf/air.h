@@ -14,11 +14,11 @@ namespace gr::hf {
 /*! \brief Simulated radio channel that joins the radios of several stations.
  *  \ingroup hf
  *
- * GNU Radio has no loops, so each station has a sink half (what it transmits) and a source
- * half (what it hears), and this object joins them: between every two stations lies a
- * channel model of its own, at every receiver there is noise, and a station does not hear
- * itself. Samples are released in lock step: what station A hears at time t needs what all
- * others sent until t - delay. With equal seeds two runs are equal sample by sample.
+ * Each station has a sink (what it transmits) and a source (what it hears), because GNU
+ * Radio has no loops. This object joins them. Each pair of stations has its own channel
+ * model, and each receiver has its own noise. A station does not hear itself. Samples are
+ * released in lock step: what station A hears at time t needs what all others sent until
+ * t - delay. With equal seeds two runs are equal sample by sample.
  */
 class HF_API air
 {
@@ -27,18 +27,19 @@ public:
 
     /*! \brief Make an air for \p stations stations, numbered from 0.
      *  \param stations 2 to 64
-     *  \param channel what lies between each two stations, for example "poor snr=20"; the
-     *         words are explained at hf.channel. Noise (snr=, in the bandwidth) is added once at
-     *         each receiver
-     *  \param seed of all random processes, from 0 on: equal seeds, equal runs
-     *  \param speed 1 is real time, 20 is twenty times as fast, 0 or above; 0: without limit
-     *  \param signal_power mean power of a transmission to which snr= refers, above 0: 1 for
-     *         PSK modes, mode.mean_power for others
-     *  \param duration_s end of all streams after so many seconds of station time, 0 or above; 0:
+     *  \param channel model between each two stations, for example "poor snr=20";
+     *         hf.channel explains the words. Noise (snr=, in the bandwidth) is added once
+     *         at each receiver
+     *  \param seed seed of all random processes, from 0 on: equal seeds give equal runs
+     *  \param speed 1 is real time, 20 is twenty times as fast, 0 or above; 0: without
+     *         limit
+     *  \param signal_power mean power of a transmission, the reference of snr=, above 0:
+     *         1 for PSK modes, mode.mean_power for others
+     *  \param duration_s station time after which all streams end, s, 0 or above; 0:
      *         never
      *  \param delay_ms delay of each radio and the propagation, 10 to 1000 ms
-     *  \param bandwidth of the stations' modems, kHz, as of hf.modem: samples/s are 3200 times as
-     *         many, and snr= counts in it
+     *  \param bandwidth bandwidth of the stations' modems, kHz, as of hf.modem. The
+     *         sample rate is 3200 samples/s for each kHz. snr= refers to this bandwidth
      *  \throws std::invalid_argument
      */
     static sptr make(int stations,
@@ -61,7 +62,7 @@ public:
     virtual void set_speed(double speed) = 0;
     //! End all streams as soon as possible.
     virtual void end() = 0;
-    //! Station time released to the slowest station so far, s.
+    //! Station time released to the slowest station, s.
     virtual double now() const = 0;
 };
 

@@ -41,11 +41,11 @@ class HF_API channel : virtual public gr::sync_block
 public:
     typedef std::shared_ptr<channel> sptr; //!< how flowgraphs hold it
     /*! \param spec the words above
-     *  \param seed of noise and fading, from 0 on: equal seeds, equal noise
-     *  \param signal_power mean power of the signal, to which snr= and others refer, above 0: 1
-     *         for PSK modes, mode.mean_power for others
+     *  \param seed seed of noise and fading, from 0 on: equal seeds give equal noise
+     *  \param signal_power mean power of the signal, the reference of snr= and other
+     *         levels, above 0: 1 for PSK modes, mode.mean_power for others
      *  \param sample_rate samples/s, 2000 to 1e7
-     *  \throws std::invalid_argument that names the word that is wrong and what is allowed
+     *  \throws std::invalid_argument that names the wrong word and what is allowed
      */
     static sptr make(const std::string& spec,
                      uint64_t seed = 1,

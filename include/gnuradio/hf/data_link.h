@@ -14,29 +14,29 @@
 
 namespace gr::hf {
 
-//! What waits with one priority in a data link, for displays.
+//! U_PDUs of one priority that wait in a data link, for displays.
 struct data_link_queue {
     unsigned priority = 0; //!< 0 to 15
-    uint64_t u_pdus = 0;   //!< that have not been sent whole
-    uint64_t octets = 0;   //!< of these
-    double oldest_s = 0;   //!< for how long the oldest has been waiting
+    uint64_t u_pdus = 0;   //!< not yet sent as a whole
+    uint64_t octets = 0;   //!< octets of these U_PDUs
+    double oldest_s = 0;   //!< age of the oldest
 };
 
-//! What a data link is doing, for displays.
+//! State of a data link, for displays.
 struct data_link_state {
     std::string phase;     //!< idle, holding, transmitting, receiving or waiting_answer
-    std::string peer;      //!< of the current or last exchange; empty: none yet
-    std::string tx_mode;   //!< of the current or last transmission
-    std::string tx_reason; //!< why it is in that mode, in words
-    std::string rx_mode;   //!< of the current or last reception
-    double rx_snr_db = 0;  //!< of the last reception, dB
+    std::string peer;      //!< peer of the current or last exchange; empty: none yet
+    std::string tx_mode;   //!< mode of the current or last transmission
+    std::string tx_reason; //!< why the transmission has this mode, in words
+    std::string rx_mode;   //!< mode of the current or last reception
+    double rx_snr_db = 0;  //!< SNR of the last reception, dB
     uint64_t queued_octets = 0; //!< U_PDU octets not yet sent once
     std::vector<data_link_queue>
-        queues;                  //!< those that are not empty, by falling priority
-    uint64_t unacknowledged = 0; //!< data D_PDUs on their way, all peers
-    uint64_t links = 0;          //!< that are up, being made or broken
-    uint64_t clients = 0;        //!< that are bound
-    bool emcon = false;          //!< nothing is transmitted
+        queues;                  //!< queues that are not empty, highest priority first
+    uint64_t unacknowledged = 0; //!< data D_PDUs sent and not acknowledged, all peers
+    uint64_t links = 0;          //!< links that are up, being made or being broken
+    uint64_t clients = 0;        //!< clients that are bound
+    bool emcon = false;          //!< emission control is on: nothing is transmitted
     bool broadcast = false;      //!< in a broadcast session
     double now = 0;              //!< station time, s
 };
@@ -46,14 +46,14 @@ struct data_link_state {
  *
  * Message ports, all in and out:
  *  - \c modem connects to hf.modem.
- *  - \c sis connects to clients (hf.pep, hf.ip_client, hf.sis_server). A PDU holds one whole
- *    S_primitive of Annex A; its key client says whose it is (see keys::new_client_id()), its
- *    key now is station time. A PDU without octets only carries time, or, of type
- *    client_gone, says that the client's connection is closed. In lock step every client of this
- *    module answers each tick by tick_done; so must a block of the user's whose input port has
- *    the name sis_in_step.
- *  - \c log (out): PDUs of type log (now: station time, ns), one for each event a person may want
- *    to follow; their octets are a line of text.
+ *  - \c sis connects to clients (hf.pep, hf.ip_client, hf.sis_server). A PDU holds one
+ *    whole S_primitive of Annex A. Its key client identifies the client (see
+ *    keys::new_client_id()), its key now is station time. A PDU without octets only
+ *    carries time. One of type client_gone reports that the client's connection is
+ *    closed. In lock step every client of this module answers each tick by tick_done. A
+ *    user's own block must do so too if its input port is named sis_in_step.
+ *  - \c log (out): PDUs of type log (now: station time, ns), one for each event that a
+ *    person may want to follow. The octets are a line of text.
  */
 class HF_API data_link : virtual public gr::block
 {
@@ -61,12 +61,13 @@ public:
     typedef std::shared_ptr<data_link> sptr; //!< how flowgraphs hold it
 
     /*! \param address STANAG 5066 address of this station, for example 1.2.0.1
-     *  \param mode of transmissions with data, for example 4539-9600S
-     *  \param ack_mode of transmissions without data: a mode, "same" or "auto" (same rate
-     *         with the shortest interleaver)
+     *  \param mode mode of transmissions with data, for example 4539-9600S
+     *  \param ack_mode mode of transmissions without data: a mode, "same" or "auto" (same
+     *         rate with the shortest interleaver)
      *  \param settings further settings by name, see settings()
-     *  \param d_pdu_pcap file for a capture of all D_PDUs (Wireshark reads it); empty: none
-     *  \param sis_pcap the same for S_primitives
+     *  \param d_pdu_pcap file for a capture of all D_PDUs (Wireshark reads it); empty:
+     *         none
+     *  \param sis_pcap file for a capture of all S_primitives; empty: none
      *  \throws std::invalid_argument
      */
     static sptr make(const std::string& address,
@@ -78,20 +79,22 @@ public:
 
     //! Names and default values of the further settings.
     static std::map<std::string, double> settings();
-    //! The same with meanings, units and ranges.
+    //! Further settings with meanings, units and ranges.
     static std::vector<setting_info> describe_settings();
 
-    virtual data_link_state state() const = 0; //!< from any thread
-    //! Counters by name; those of D_PDUs as sent_0, received_1 and so on, by type.
+    virtual data_link_state state() const = 0; //!< any thread may call it
+    //! Counters by name. D_PDUs are counted by type: sent_0, received_1 and so on.
     virtual std::map<std::string, uint64_t> stats() const = 0;
-    //! Another mode for data from the next transmission on. \throws std::invalid_argument
+    //! Change the mode of data, from the next transmission on.
+    //! \throws std::invalid_argument
     virtual void set_mode(const std::string& mode) = 0;
-    /*! \brief Emission control: while on, nothing is transmitted; what is received is delivered,
-     *         and not acknowledged. Clients are told by S_SUBNET_AVAILABILITY.
+    /*! \brief Emission control: while on, nothing is transmitted. Received data is
+     *         delivered, and not acknowledged. Clients are notified by
+     *         S_SUBNET_AVAILABILITY.
      */
     virtual void set_emcon(bool on) = 0;
-    /*! \brief Enters or leaves a broadcast session (A.1.1.3): only data without ARQ, no links. With
-     *         the setting broadcast_only it never ends.
+    /*! \brief Enter or leave a broadcast session (A.1.1.3): only data without ARQ, no
+     *         links. With the setting broadcast_only the session never ends.
      */
     virtual void set_broadcast(bool on) = 0;
 };

@@ -14,9 +14,9 @@ namespace gr::hf {
 /*! \brief Half-duplex modem without samples, one station of an hf.emulated_air.
  *  \ingroup hf
  *
- * Message ports \c modem and \c status as those of hf.modem. It has the exact times of the
- * preambles and interleaver blocks of each mode, wideband ones included, and
- * answers in lock step.
+ * Its message ports \c modem and \c status are those of hf.modem. Preambles and
+ * interleaver blocks take exactly as long as in each real mode, wideband ones included.
+ * It answers in lock step.
  */
 class HF_API emulated_modem : virtual public gr::block
 {
@@ -27,12 +27,12 @@ public:
     virtual modem_state state() const = 0;
 };
 
-/*! \brief Channel and modems of several stations without samples: octets arrive when the
- *         waveform would have delivered them, with bit errors if asked for.
+/*! \brief Channel and modems of several stations without samples. Octets arrive when the
+ *         waveform would have delivered them, with bit errors if you ask for them.
  *  \ingroup hf
  *
- * Takes next to no processor time, so that real programs and kernel TCP can run for hours at
- * any data rate. Ticks of all stations come every 10 ms of station time.
+ * It takes hardly any processor time, so that real programs and kernel TCP can run for
+ * hours at any data rate. Ticks of all stations come every 10 ms of station time.
  */
 class HF_API emulated_air
 {
@@ -43,8 +43,9 @@ public:
      *  \param stations 2 to 64
      *  \param ber probability of a bit error, 0 to 0.5
      *  \param loss probability that a station misses a preamble, 0 to 1
-     *  \param seed of all random processes, from 0 on: equal seeds, equal runs
-     *  \param speed 1 is real time, 20 is twenty times as fast, 0 or above; 0: without limit
+     *  \param seed seed of all random processes, from 0 on: equal seeds give equal runs
+     *  \param speed 1 is real time, 20 is twenty times as fast, 0 or above; 0: without
+     *         limit
      *  \throws std::invalid_argument
      */
     static sptr make(int stations = 2,
@@ -55,7 +56,7 @@ public:
 
     virtual ~emulated_air() = default;
 
-    /*! \brief The modem of station \p station; each can be had once.
+    /*! \brief The modem of station \p station. Each modem can be taken once.
      *  \throws std::invalid_argument
      */
     virtual emulated_modem::sptr modem(int station) = 0;

@@ -10,22 +10,23 @@
 
 namespace gr::hf {
 
-//! What a receiver's audio has been like, for meters.
+//! Levels of a receiver's audio, for meters.
 struct from_audio_state {
     double peak_db = -200; //!< highest sample of the last second, dB below full scale
     double rms_db = -200;  //!< mean power of the last second, dB below full scale
     uint64_t clipped = 0;  //!< samples at full scale or above, since the start
-    double silent_s = 0;   //!< so long nothing but one value has come: the device is deaf
+    double silent_s = 0;   //!< how long all samples have had one value: the receiver is
+                           //!< deaf
 };
 
 /*! \brief A receiver's audio to complex baseband for hf.modem or hf.rx.
  *  \ingroup hf
  *
- * Input: real samples, full scale 1, of a sound card for example. Output: complex baseband at
- * 3200 samples/s for each kHz of bandwidth, the subcarrier at 0 Hz.
+ * Input: real samples, full scale 1, for example of a sound card. Output: complex
+ * baseband at 3200 samples/s for each kHz of bandwidth, the subcarrier at 0 Hz.
  *
- * A tag \c erased of hf.audio_source (so many samples stand for lost ones) is passed on in
- * samples of the output.
+ * A tag \c erased of hf.audio_source (its value: how many of the next samples replace
+ * lost ones) is passed on, counted in samples of the output.
  */
 class HF_API from_audio : virtual public gr::block
 {

@@ -6,11 +6,11 @@
 #include <pmt/pmt.h>
 
 /*! \file keys.h
- *  \brief The one vocabulary of message metadata.
+ *  \brief All keys of message metadata.
  *
- * Every message of this module is a PDU: a pair of a dictionary and a u8vector. The keys
- * below are all that appear in the dictionaries; a missing key means unknown. Times are
- * station time (see time.h) in nanoseconds.
+ * Every message of this module is a PDU: a pair of a dictionary and a u8vector.
+ * Dictionaries contain no other keys than those below. A missing key means unknown. Times
+ * are station time (see time.h) in nanoseconds.
  */
 namespace gr::hf::keys {
 
@@ -18,7 +18,7 @@ namespace gr::hf::keys {
 HF_API const pmt::pmt_t& type();
 //! uint64: station time of the event, ns.
 HF_API const pmt::pmt_t& now();
-//! uint64: when the octets begin, or the transmission ended, on the air, ns.
+//! uint64: when the octets start on the air, or when the transmission ended, ns.
 HF_API const pmt::pmt_t& air_time();
 //! symbol: waveform mode in its string form, for example 4539-600S.
 HF_API const pmt::pmt_t& mode();
@@ -26,7 +26,8 @@ HF_API const pmt::pmt_t& mode();
 HF_API const pmt::pmt_t& snr_db();
 //! double: frequency offset of the received carrier, Hz.
 HF_API const pmt::pmt_t& freq_offset_hz();
-//! bool: a reception began without its preamble, at the begin of a block: what came before is missing.
+//! bool: the reception started without its preamble, at the start of a block; earlier
+//! octets are missing.
 HF_API const pmt::pmt_t& joined();
 //! double: Doppler spread during a block, two sigma, Hz.
 HF_API const pmt::pmt_t& doppler_hz();
@@ -42,39 +43,40 @@ HF_API const pmt::pmt_t& taps();
 HF_API const pmt::pmt_t& quality();
 //! symbol: how a reception ended: eom, lost, preempted or limit.
 HF_API const pmt::pmt_t& reason();
-//! uint64: how many octets the modem can take.
+//! uint64: how many octets the modem can accept.
 HF_API const pmt::pmt_t& max_octets();
 //! bool: the transmission ends after these octets.
 HF_API const pmt::pmt_t& last();
-//! bool: a transmission that is not received is on the channel.
+//! bool: the channel carries a transmission that is not received.
 HF_API const pmt::pmt_t& present();
-//! bool: the tick must be answered before time goes on.
+//! bool: the tick must be answered before time advances.
 HF_API const pmt::pmt_t& lock_step();
-//! uint64: which client of a sis port a primitive belongs to; see new_client_id().
+//! uint64: the client of a sis port that a primitive belongs to; see new_client_id().
 HF_API const pmt::pmt_t& client();
 //! uint64: index of the first sample of the transmission.
 HF_API const pmt::pmt_t& start_sample();
-//! uint64: index after the last sample of the transmission.
+//! uint64: index of the sample after the last one of the transmission.
 HF_API const pmt::pmt_t& end_sample();
-//! symbol: what became of D_PDUs: sent, sent again, sent as fill, received, damaged, unread.
+//! symbol: what happened to D_PDUs: sent, sent again, sent as fill, received, damaged,
+//! unread.
 HF_API const pmt::pmt_t& d_pdu();
 //! uint64: number of D_PDUs that d_pdu is about; for unread ones an estimate.
 HF_API const pmt::pmt_t& d_pdus();
 //! bool: the D_PDU of d_pdu acknowledges data.
 HF_API const pmt::pmt_t& acknowledges();
-//! bool: the transmitter's key is to be down.
+//! bool: the transmitter must be keyed.
 HF_API const pmt::pmt_t& down();
-//! double: samples that a playback device has been given and that are not heard yet, s.
+//! double: samples given to a playback device and not heard yet, s.
 HF_API const pmt::pmt_t& held_s();
-//! double: when this was so, by the host's steady clock, s.
+//! double: time at which held_s was measured, by the host's steady clock, s.
 HF_API const pmt::pmt_t& host_s();
 //! double: what a playback device should hold to bridge the host's stalls, s.
 HF_API const pmt::pmt_t& wanted_s();
 //! uint64: times that a playback device has run empty, or was lost, since the start.
 HF_API const pmt::pmt_t& gaps();
-//! Tag, uint64: so many samples from here on stand for lost ones.
+//! Tag, uint64: how many samples from here on replace lost ones.
 HF_API const pmt::pmt_t& erased();
-//! integer: samples that a device lost; negative: too many had been put in for such.
+//! integer: samples that a device lost; negative: too many zeros had been put in.
 HF_API const pmt::pmt_t& lost();
 //! uint64: number of a transmission since the start, from 1 on.
 HF_API const pmt::pmt_t& transmission();
@@ -83,7 +85,8 @@ HF_API const pmt::pmt_t& seconds();
 //! double: the rest of a second of a device's own clock, s.
 HF_API const pmt::pmt_t& fraction();
 
-//! A number that no other client of this process has: identity on a sis port.
+//! A number that no other client of this process has. It identifies a client on a sis
+//! port.
 HF_API uint64_t new_client_id();
 
 } // namespace gr::hf::keys

@@ -9,14 +9,14 @@
 
 namespace gr::hf {
 
-//! The family of a waveform: what the preamble looks like and which tables apply.
+//! Family of a waveform. It decides the form of the preamble and which tables apply.
 enum class waveform_family {
     serial_tone, //!< 75 to 2400 bit/s coded, 4800 uncoded (MIL-STD-188-110C 5.3.2)
     high_rate,   //!< 3200 to 9600 bit/s coded, 12800 uncoded (110C Appendix C)
     wideband     //!< STANAG 5069 (110C Appendix D)
 };
 
-//! Interleaver length; which of them exist depends on the family.
+//! Interleaver length; which lengths exist depends on the family.
 enum class interleaver {
     none,        //!< N: uncoded modes have none
     zero,        //!< Z: serial tone, coded but not interleaved
@@ -29,24 +29,25 @@ enum class interleaver {
     voice        //!< V: serial tone 2400 with D1, D2 = 7, 7
 };
 
-/*! \brief One way of modulating: family, data rate, bandwidth, interleaver, code.
+/*! \brief A way to modulate: family, data rate, bandwidth, interleaver, code.
  *
- * A value type with one string form, used in C++, Python, GRC, TOML, message metadata and
- * on the command line:
+ * Its string form is the same in C++, Python, GRC, TOML, message metadata and on the
+ * command line:
  *
  *     4539-<rate><interleaver>      4539-75L  4539-600S  4539-2400Z  4539-9600VL
  *     4539-4800N  4539-12800N       uncoded serial tone, uncoded high rate
  *     5069-<kHz>k-<rate><interleaver>   5069-48k-240000S  5069-18k-57600US
  *     5069-12k-1200L-k9             the code of constraint length 9, not 7
  *
- * 4539-4800N is the uncoded serial tone, 4539-4800S and the like are the 8PSK high rate.
+ * 4539-4800N is the uncoded serial tone. 4539-4800 with any other interleaver is the 8PSK
+ * high rate.
  */
 struct HF_API mode {
-    waveform_family family = waveform_family::serial_tone; //!< of the waveform
+    waveform_family family = waveform_family::serial_tone; //!< family of the waveform
     int rate_bps = 600;                                    //!< user data rate, bit/s
     int bandwidth_hz = 3000;              //!< nominal channel bandwidth, Hz
-    interleaver il = interleaver::short_; //!< how long bits are spread
-    int constraint_length = 7;            //!< of the convolutional code
+    interleaver il = interleaver::short_; //!< interleaver length
+    int constraint_length = 7;            //!< constraint length of the convolutional code
 
     /*! \brief Read the string form.
      *  \throws std::invalid_argument that names \p text and what is allowed.
@@ -60,13 +61,14 @@ struct HF_API mode {
     //! constraint length.
     static const std::vector<mode>& all();
 
-    /*! \brief False if the receiver of this version does not know the family: then the mode is
-     *         for modulators and for emulated modems (hf.emulated_air, the event simulator).
+    /*! \brief False if the receiver of this version does not know the family. Such a mode
+     *         is for modulators and for emulated modems (hf.emulated_air, the event
+     *         simulator).
      */
     bool receivable() const;
 
-    bool operator==(const mode& o) const;                          //!< in every part
-    bool operator!=(const mode& o) const { return !(*this == o); } //!< in any part
+    bool operator==(const mode& o) const; //!< all parts are equal
+    bool operator!=(const mode& o) const { return !(*this == o); } //!< any part differs
 };
 
 //! "N", "Z", "US", "VS", "S", "M", "L", "VL" or "V".

@@ -16,9 +16,9 @@ namespace gr::hf {
 
 //! One proxied TCP connection, for displays.
 struct pep_connection {
-    bool local = false;      //!< accepted here; false: asked for by the far proxy
+    bool local = false;      //!< accepted here; false: requested by the far proxy
     std::string to;          //!< destination
-    std::string state;       //!< in a word, for displays
+    std::string state;       //!< in one word
     uint64_t octets_out = 0; //!< from the local application towards HF
     uint64_t octets_in = 0;  //!< from HF to the local application
 };
@@ -26,9 +26,8 @@ struct pep_connection {
 /*! \brief HF-PEP: TCP proxy for HF over SLEP streams.
  *  \ingroup hf
  *
- * Message port \c sis (in and out) connects to hf.data_link; output \c log has a line of text
- * for each event. Applications come in through
- * listeners, each given as a string:
+ * Message port \c sis (in and out) connects to hf.data_link; output \c log has a line of
+ * text for each event. Applications connect to listeners, each given as a string:
  *
  *     redirect:[ADDRESS:]PORT       connections sent here by an nftables REDIRECT rule
  *     tproxy:[ADDRESS:]PORT         connections intercepted by an nftables TPROXY rule
@@ -38,33 +37,36 @@ struct pep_connection {
  *     [ADDRESS:]PORT=HOST:PORT      everything accepted here goes to that host; the name or
  *                                   address is resolved at the far side
  *
- * Listeners bind to 127.0.0.1 unless an address is given, IPv6 in brackets (tproxy: to all
- * IPv4 addresses, as the kernel demands; [::] for IPv6). What peers may connect to at this
- * side is listed in allow, each entry HOST:PORTS as of hfpep::reach ("10.66.0.2:8000",
- * "10.66.0.0/24:80-90", "[fd00::/8]:22", "example.org:443", "*:*"); by default nothing.
- * Loopback, link-local and own addresses of this host must be named to be reached.
+ * Listeners bind to 127.0.0.1 unless an address is given, IPv6 in brackets (tproxy: to
+ * all IPv4 addresses, as the kernel demands; [::] for IPv6). The list allow names what
+ * peers may connect to at this side, each entry HOST:PORTS as of hfpep::reach
+ * ("10.66.0.2:8000", "10.66.0.0/24:80-90", "[fd00::/8]:22", "example.org:443", "*:*"); by
+ * default nothing. Loopback, link-local and this host's own addresses are reached only if
+ * the list names them.
  */
 class HF_API pep : virtual public gr::hier_block2
 {
 public:
     typedef std::shared_ptr<pep> sptr; //!< how flowgraphs hold it
 
-    /*! \param listeners as above; may be empty for a station that only serves
+    /*! \param listeners as above; may be empty for a station that only accepts
+     *         connections from peers
      *  \param routes far proxies, each "PREFIX=NODE" or "NAME_SUFFIX=NODE", for example
      *         "10.66.0.0/24=1.2.0.2", "0.0.0.0/0=1.2.0.2", ".=1.2.0.2"
-     *  \param queue_octets unconfirmed octets held in SIS for one node, 2048 to 2^26: about one
-     *         longest transmission
-     *  \param segment_octets of the data link, 16 to 1023: U_PDUs are aligned to it
-     *  \param max_connections 1 to 4096
-     *  \param netns network namespace of the sockets; empty: the present one
+     *  \param queue_octets unconfirmed octets held in SIS for one node, 2048 to 2^26;
+     *         choose about one longest transmission
+     *  \param segment_octets longest segment of the data link, octets, 16 to 1023. U_PDUs
+     *         are aligned to it
+     *  \param max_connections limit of connections at the same time, 1 to 4096
+     *  \param netns network namespace of the sockets; empty: the current one
      *  \param real_time true if the data link is not driven by a modem of this flowgraph:
      *         time then comes from the host's clock
      *  \param allow what peers may connect to at this side; empty: nothing
-     *  \param rules words of each rule (lib/pep/rules.h), the first that matches counts;
-     *         empty: the default rules
-     *  \param settings further ones by name; see settings()
-     *  \throws std::invalid_argument for a value that is not allowed, std::runtime_error if a
-     *          listener cannot be opened
+     *  \param rules words of each rule (lib/pep/rules.h), the first match counts; empty:
+     *         the default rules
+     *  \param settings further settings by name; see settings()
+     *  \throws std::invalid_argument for a value that is not allowed, std::runtime_error
+     *         if a listener cannot be opened
      */
     static sptr make(const std::vector<std::string>& listeners,
                      const std::vector<std::string>& routes,
@@ -79,12 +81,12 @@ public:
 
     //! Names and default values of the further settings.
     static std::map<std::string, double> settings();
-    //! The same with meanings, units and ranges.
+    //! Further settings with meanings, units and ranges.
     static std::vector<setting_info> describe_settings();
 
     //! Counters by name.
     virtual std::map<std::string, uint64_t> stats() const = 0;
-    //! Present connections.
+    //! Current connections.
     virtual std::vector<pep_connection> connections() const = 0;
 };
 

@@ -6,14 +6,14 @@
 
 namespace gr::hf {
 
-//! What a user is told of a setting: a number that has a name, in station files and Python.
+//! Description of a setting: a number with a name, in station files and Python.
 struct setting_info {
-    std::string name;    //!< as station files have it
+    std::string name;    //!< name in station files
     double value = 0;    //!< default
     double least = 0;    //!< smallest allowed
     double most = 0;     //!< greatest allowed
-    bool whole = false;  //!< only whole numbers
-    std::string unit;    //!< of the number; empty: a count, or 0 and 1
+    bool whole = false;  //!< only whole numbers are allowed
+    std::string unit;    //!< unit; empty for counts and flags
     std::string meaning; //!< one sentence
 };
 

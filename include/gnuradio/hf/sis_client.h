@@ -12,16 +12,16 @@
 
 namespace gr::hf {
 
-/*! \brief A data link that is elsewhere: stands in for hf.data_link and hands S_primitives to
- *         a SIS server over TCP, ours or another maker's.
+/*! \brief Remote data link: replaces hf.data_link and passes S_primitives over TCP to a
+ *         SIS server, ours or another maker's.
  *  \ingroup hf
  *
- * Message port \c sis (in and out) connects to clients (hf.pep, hf.ip_client, hf.traffic). It
- * gives them time from the host's clock, so they need no ticker. Each client gets a TCP
- * connection of its own, made when it asks to bind. If the connection cannot be made, the
- * bind is rejected; if it is lost, the client is told that it was unbound. Clients then ask
- * again, which makes a new connection. While the server does not read, clients are told to
- * send no data.
+ * Message port \c sis (in and out) connects to clients (hf.pep, hf.ip_client,
+ * hf.traffic). It gives them time from the host's clock, so they need no ticker. Each
+ * client gets its own TCP connection, made when the client asks to bind. If the
+ * connection cannot be made, the bind is rejected. If the connection is lost, the client
+ * is notified that it was unbound. Clients then bind again, which makes a new connection.
+ * While the server does not read, clients are asked to send no data.
  */
 class HF_API sis_client : virtual public gr::block
 {
@@ -30,7 +30,7 @@ public:
 
     /*! \param host name or address of the server
      *  \param port 1 to 65535
-     *  \param netns network namespace of the sockets; empty: the present one
+     *  \param netns network namespace of the sockets; empty: the current one
      *  \throws std::invalid_argument
      */
     static sptr make(const std::string& host = "127.0.0.1",

@@ -12,22 +12,23 @@
 
 namespace gr::hf {
 
-/*! \brief Subnetwork client that sends a number of octets and counts what it receives.
+/*! \brief Subnetwork client that sends a given number of octets and counts what it
+ *         receives.
  *  \ingroup hf
  *
  * For measuring a data link without TCP or IP above it. Message port \c sis (in and out)
- * connects to hf.data_link, \c log (out) has the lines of a log as that one's. Octets follow a pattern, which the receiving side checks. In
- * lock step everything it does is deterministic.
+ * connects to hf.data_link, \c log (out) has log lines like those of hf.data_link. Octets
+ * follow a pattern, which the receiving side checks. In lock step it is deterministic.
  */
 class HF_API traffic : virtual public gr::block
 {
 public:
     typedef std::shared_ptr<traffic> sptr; //!< how flowgraphs hold it
     /*! \param peer STANAG 5066 address of the far node, for example 1.2.0.2
-     *  \param octets to send in all, 0 or more; 0: only receive
+     *  \param octets octets to send in all, 0 or more; 0: only receive
      *  \param u_pdu_octets size of one U_PDU, 8 to 2048
-     *  \param sap own and far SAP, 0 to 15
-     *  \param arq false: unacknowledged
+     *  \param sap SAP at both ends, 0 to 15
+     *  \param arq false: data is not acknowledged
      *  \throws std::invalid_argument
      */
     static sptr make(const std::string& peer,
@@ -36,7 +37,7 @@ public:
                      int sap = 12,
                      bool arq = true);
 
-    virtual traffic_state state() const = 0; //!< from any thread
+    virtual traffic_state state() const = 0; //!< any thread may call it
 };
 
 } // namespace gr::hf
