@@ -134,7 +134,7 @@ const setting_table<ip::client_config>& all_settings()
                   [](config & c) -> auto& { return c.sap; },
                   15,
                   "",
-                  "of the IP client, here and there") },
+                  "SAP of the IP client, at both ends") },
             { "waiting_octets",
               table::number(
                   [](config & c) -> auto& { return c.queue.octets_max; },
@@ -147,54 +147,54 @@ const setting_table<ip::client_config>& all_settings()
                   [](config & c) -> auto& { return c.queue.age_max; },
                   day_s,
                   "s",
-                  "older packets in the queue are dropped",
+                  "longest time in the queue; older packets are dropped",
                   1) },
             { "interactive_age_s",
               table::seconds(
                   [](config & c) -> auto& { return c.interactive_age_max; },
                   day_s,
                   "s",
-                  "the same for DNS and echo",
+                  "longest time in the queue of DNS and echo packets",
                   1) },
             { "delay_target_s",
               table::seconds(
                   [](config & c) -> auto& { return c.queue.delay_target; },
                   day_s,
                   "s",
-                  "a fair queue that delays longer marks or drops packets",
+                  "delay from which a fair queue marks or drops packets",
                   1) },
             { "delay_interval_s",
               table::seconds(
                   [](config & c) -> auto& { return c.queue.delay_interval; },
                   day_s,
                   "s",
-                  "when it does so for this long",
+                  "how long the delay must last before packets are marked or dropped",
                   1) },
             { "thin_acks",
               table::number(
                   [](config & c) -> auto& { return c.queue.thin_acks; },
                   1,
                   "",
-                  "1: of the ACKs of a TCP connection that wait only the newest goes") },
+                  "1: of the waiting ACKs of a TCP connection only the newest is sent") },
             { "drop_repeats",
               table::number(
                   [](config & c) -> auto& { return c.queue.drop_repeats; },
                   1,
                   "",
-                  "1: a TCP segment that is under way already is not sent again") },
+                  "1: a repeat of a TCP segment that is already on its way is dropped") },
             { "rate",
               table::number(
                   [](config & c) -> auto& { return c.rate; },
                   1e9,
                   "bit/s",
-                  "at which datagrams without ARQ are handed to the data link",
+                  "rate at which datagrams without ARQ are passed to the data link",
                   1) },
             { "use_dscp",
               table::number(
                   [](config & c) -> auto& { return c.use_dscp; },
                   1,
                   "",
-                  "1: the priority of STANAG 5066 follows the DSCP of a packet, by "
+                  "1: the DSCP of a packet decides its STANAG 5066 priority, by "
                   "dscp_N") },
             { "use_tos",
               table::number(
@@ -207,49 +207,50 @@ const setting_table<ip::client_config>& all_settings()
                   [](config & c) -> auto& { return c.multicast_repeats; },
                   15,
                   "",
-                  "so many times more each multicast packet is sent") },
+                  "extra copies of each multicast packet") },
             { "fragment",
               table::number(
                   [](config & c) -> auto& { return c.fragment; },
                   1,
                   "",
-                  "1: a packet that is too long and may be cut is cut") },
+                  "1: a packet that is too long is fragmented if that is allowed") },
             { "discard_on_failure",
               table::number(
                   [](config & c) -> auto& { return c.discard_on_failure; },
                   1,
                   "",
-                  "1: what waits for a node goes when its link fails") },
+                  "1: packets that wait for a node are discarded when its link fails") },
             { "decrement_ttl",
               table::number(
                   [](config & c) -> auto& { return c.decrement_ttl; },
                   1,
                   "",
-                  "1: the station is a hop: TTL and hop limit go down by one") },
+                  "1: TTL and hop limit go down by one, as at any router") },
             { "clamp_mss",
               table::number(
                   [](config & c) -> auto& { return c.clamp_mss; },
                   1,
                   "",
-                  "1: the segment size that TCP offers is lowered to the MTU") },
+                  "1: the segment size that TCP offers is limited to the MTU") },
             { "clamp_window",
               table::number(
                   [](config & c) -> auto& { return c.clamp_window; },
                   1,
                   "",
-                  "1: the window that TCP offers is lowered to what the link takes") },
+                  "1: the window that TCP offers is limited to what the link carries") },
             { "anti_spoof",
               table::number(
                   [](config & c) -> auto& { return c.anti_spoof; },
                   1,
                   "",
-                  "1: packets from a node with an address of another one are dropped") },
+                  "1: packets from a node with the address of another node are "
+                  "dropped") },
             { "icmp_per_second",
               table::number(
                   [](config & c) -> auto& { return c.icmp_per_second; },
                   1000,
                   "1/s",
-                  "ICMP errors that are answered at most",
+                  "limit of ICMP errors to one destination",
                   0.01) },
         };
         for (size_t dscp = 0; dscp < 64; ++dscp)
@@ -257,7 +258,7 @@ const setting_table<ip::client_config>& all_settings()
                 [dscp](config & c) -> auto& { return c.dscp[dscp]; },
                 15,
                 "",
-                "priority of STANAG 5066 of packets with this DSCP");
+                "STANAG 5066 priority of packets with this DSCP");
         return table("IP client", std::move(m));
     }();
     return all;

@@ -111,50 +111,50 @@ const setting_table<hfpep::proxy_config>& all_settings()
                 [](config & c) -> auto& { return c.opens.per_second; },
                 1e6,
                 "1/s",
-                "connections that may be opened, of all peers together, in each "
-                "direction",
+                "limit of new connections with all peers together, in each direction",
                 0.01) },
           { "opens_per_s_peer",
             table::number(
                 [](config & c) -> auto& { return c.opens.per_second_peer; },
                 1e6,
                 "1/s",
-                "connections that may be opened with one peer, in each direction",
+                "limit of new connections with one peer, in each direction",
                 0.01) },
           { "opens_burst",
             table::number(
                 [](config & c) -> auto& { return c.opens.burst; },
                 1e5,
                 "",
-                "connections that may be opened at once after a pause",
+                "connections that may be opened in one burst after a pause",
                 1) },
           { "default_rules",
             table::number(
                 [](config & c) -> auto& { return c.with_default_rules; },
                 1,
                 "",
-                "1: the default list follows the rules of the station file") },
+                "1: the default rules follow the rules of the station file") },
           { "connections_per_peer",
             table::number(
                 [](config & c) -> auto& { return c.opens.standing_peer; },
                 4096,
                 "",
-                "connections with one peer at a time, both directions together",
+                "limit of connections with one peer, both directions together",
                 1) },
           { "send_buffer_octets",
             table::number(
                 [](config & c) -> auto& { return c.slep.send_buffer; },
                 1 << 26,
                 "octets",
-                "of a connection, waiting for HF; then the application must wait",
+                "octets of a connection that may wait for HF; beyond that the "
+                "application must wait",
                 2048) },
           { "unread_octets",
             table::number(
                 [](config & c) -> auto& { return c.slep.buffer_high; },
                 1 << 26,
                 "octets",
-                "of a connection, not taken by the application here; then the far side "
-                "stops",
+                "octets of a connection that the local application has not read; beyond "
+                "that the far side stops",
                 2048) } });
     return all;
 }
