@@ -17,7 +17,8 @@ namespace {
 
 // Longest wait inside work(): stop() must not hang.
 constexpr int wait_ms = 20;
-// What is due by the clock is handed on in pieces of this length: each wakes all blocks behind it.
+// Samples due by the clock are passed on in pieces of this length. Each piece wakes all
+// later blocks.
 constexpr double piece_s = 0.005;
 
 class air_source : public gr::sync_block
@@ -148,7 +149,7 @@ void air_impl::set_speed(double speed)
 {
     boost::lock_guard<boost::mutex> lock(d_mutex);
     d_speed = std::max(speed, 0.0);
-    d_started = false; // the pace starts anew
+    d_started = false; // the pace starts again
     d_changed.notify_all();
 }
 
@@ -182,8 +183,8 @@ size_t air_impl::available(size_t station) const
     return d_end > 0 ? std::min(n, d_end - std::min(d_end, taken)) : n;
 }
 
-// How many of n samples from position on are due by the clock; none, and how long to wait, as long
-// as they are neither all nor a piece.
+// How many of n samples from position on are due by the clock. Less than all of them and
+// less than a piece count as none. wait_s is then how long to wait.
 size_t air_impl::paced(uint64_t position, size_t n, double& wait_s)
 {
     if (d_speed <= 0)
@@ -234,7 +235,7 @@ int air_impl::read(int station, gr_complex* out, size_t n)
         }
         d_air.take(k, n, heard);
     }
-    // The channel models of this receiver are used by its own thread only.
+    // The channel models of this receiver are used only by its own thread.
     d_air.mix(k, heard, out, n);
     return static_cast<int>(n);
 }

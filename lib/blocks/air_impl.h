@@ -41,7 +41,7 @@ public:
      */
     int read(int station, gr_complex* samples, size_t n);
 
-    //! Of a half's buffer: 50 ms, a few ticks.
+    //! Buffer size of a half: 50 ms, a few ticks.
     size_t buffer_samples() const { return static_cast<size_t>(0.05 * d_sample_rate); }
 
 private:

@@ -137,14 +137,14 @@ private:
                              .make());
     }
 
-    // A server may take seconds until it begins to play. Silence that comes meanwhile would be
-    // delay for all that follows.
+    // A sound server may take seconds until it begins to play. Silence inserted meanwhile
+    // would delay all later samples.
     bool moving()
     {
         if (!d_moving) {
             const double given = static_cast<double>(d_given) / d_rate;
             if (given < d_options.start_s)
-                return true; // it waits for these
+                return true; // it waits for them
             d_moving = d_device->holding() < given;
         }
         return d_moving;
@@ -155,20 +155,22 @@ private:
         return std::all_of(x, x + n, [](float v) { return v == 0; });
     }
 
-    // The device played silence and did not say so; what it holds now it will play.
+    // The device played silence without reporting it. It will still play what it holds
+    // now.
     void look_for_holes(double held, steady::time_point begin, steady::time_point now)
     {
         const auto hole =
             d_watch.wrote(d_given, held, seconds_of(begin), seconds_of(now));
         if (!hole)
             return;
-        // What the clock finds lies seconds back: another transmission than this one suffered.
+        // The clock finds a hole seconds later. An earlier transmission suffered, not
+        // this one.
         d_gaps += hole.lacked_s > 0;
         std::lock_guard<std::mutex> lock(d_mutex);
         ++d_state.underruns;
         d_state.silent_ms += 1e3 * hole.silent_s;
         d_target.lacked(hole.lacked_s, seconds_of(now));
-        if (hole.lacked_s > 0) { // it waits until it holds what it began with
+        if (hole.lacked_s > 0) { // it waits until it holds the initial amount
             d_moving = false;
             d_given = static_cast<uint64_t>(std::lround(held * d_rate));
         }
@@ -234,19 +236,19 @@ private:
         return d_device.has_value();
     }
 
-    // At the pace at which they would have been played: whoever makes them may have no other.
+    // Drop at playback pace. The producer may have no other pace.
     void drop(size_t frames)
     {
         boost::this_thread::sleep_for(boost::chrono::microseconds(
             static_cast<int64_t>(1e6 * static_cast<double>(frames) / d_rate)));
     }
 
-    static constexpr double least_s = 0.02; // of what it is to hold
+    static constexpr double least_s = 0.02; // smallest amount to hold
     static constexpr double most_s = kernel::buffer_target::most_s;
     static constexpr double patience_s = 0.02;
-    static constexpr double stalled_s =
-        4;                               // a card that takes nothing for so long is gone
-    static constexpr double again_s = 1; // between two attempts to open it anew
+    static constexpr double stalled_s = 4; // a card that accepts nothing for this long is
+                                           // lost
+    static constexpr double again_s = 1;   // between two attempts to open it again
 
     const double d_rate;
     const unsigned d_channels;
@@ -254,9 +256,9 @@ private:
     kernel::buffer_target d_target;
     std::optional<sound_device> d_device;
     kernel::playback_watch d_watch;
-    std::optional<steady::time_point> d_empty_at; // if nothing more were written
+    std::optional<steady::time_point> d_empty_at; // if nothing more is written
     steady::time_point d_tried;
-    uint64_t d_runs = 0;   // of the device, seen so far
+    uint64_t d_runs = 0;   // device runs seen
     uint64_t d_gaps = 0;   // times that it ran empty or was lost
     uint64_t d_given = 0;  // since it was opened or ran empty
     bool d_moving = false; // it has played some of them
@@ -270,8 +272,7 @@ private:
 audio_sink::sptr
 audio_sink::make(const std::string& device, int audio_rate, double buffer_s, int channels)
 {
-    checked_channels(
-        channels); // ahead of the signature, which complains of it less clearly
+    checked_channels(channels); // before the signature, whose complaint is less clear
     return gnuradio::make_block_sptr<audio_sink_impl>(
         device, audio_rate, buffer_s, channels);
 }

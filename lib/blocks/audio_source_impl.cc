@@ -76,7 +76,7 @@ private:
         return std::chrono::duration<double>(steady::now() - t).count();
     }
 
-    // Zeros that are due for lost samples, and those of the time without a device.
+    // Zeros for lost samples, and for the time without a device.
     size_t put_in(float* y, size_t most)
     {
         if (d_away) {
@@ -102,7 +102,7 @@ private:
             reopen();
             return 0;
         }
-        // What was put in too much is taken back by dropping as much, as it comes.
+        // Surplus zeros are compensated by dropping as many samples as they arrive.
         size_t got = d_device->read(y, std::min<uint64_t>(most, most_at_once));
         if (got == 0) {
             d_device->wait(patience_s);
@@ -114,7 +114,7 @@ private:
         d_empty = 0;
         if (d_away) {
             d_away = false;
-            d_clock.emplace(d_rate); // what lies between was counted
+            d_clock.emplace(d_rate); // the time between was counted
             d_count = 0;
             d_begin = steady::now();
         }
@@ -129,7 +129,7 @@ private:
         return got;
     }
 
-    // By the clock: what still waits in the device has arrived, too.
+    // By the clock, samples that still wait in the device have arrived, too.
     void look(double waiting)
     {
         const int64_t lost =
@@ -179,22 +179,23 @@ private:
 
     static constexpr size_t most_at_once = 8192;
     static constexpr double patience_s = 0.02;
-    // PulseAudio takes up to two seconds to begin; a card that is silent longer is gone.
+    // PulseAudio takes up to two seconds to begin. A card that is silent for longer is
+    // lost.
     static constexpr double stalled_s = 4;
-    static constexpr double again_s = 1; // between two attempts to open it anew
+    static constexpr double again_s = 1; // between two attempts to open it again
 
     const double d_rate;
     sound_options d_options;
     std::optional<sound_device> d_device;
     std::optional<kernel::arrival_clock> d_clock;
     steady::time_point d_begin, d_last, d_opened, d_tried;
-    uint64_t d_count = 0;      // given since d_begin, zeros included
-    uint64_t d_due = 0;        // zeros to be put in
-    uint64_t d_too_many = 0;   // samples to be dropped
-    bool d_away = false;       // no sample has come since the device was lost
+    uint64_t d_count = 0;      // output since d_begin, zeros included
+    uint64_t d_due = 0;        // zeros still to insert
+    uint64_t d_too_many = 0;   // samples still to drop
+    bool d_away = false;       // no sample has arrived since the device was lost
     uint64_t d_away_given = 0; // zeros since then
-    uint64_t d_overruns = 0;   // of devices before this one
-    unsigned d_empty = 0;      // times in a row that nothing came
+    uint64_t d_overruns = 0;   // overruns of earlier devices
+    unsigned d_empty = 0;      // empty reads in a row
     mutable std::mutex d_mutex;
     audio_source_state d_state;
 };

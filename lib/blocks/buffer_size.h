@@ -9,9 +9,9 @@
 
 namespace gr::hf {
 
-/*! \brief So many complex samples, rounded up to whole pages of memory.
- *  \details GNU Radio's buffers are whole pages, and it warns of every other size that it is asked
- *  for.
+/*! \brief Number of complex samples, rounded up to whole pages of memory.
+ *  \details GNU Radio's buffers are whole pages. It warns about every other requested
+ *  size.
  */
 inline long whole_pages(size_t samples)
 {

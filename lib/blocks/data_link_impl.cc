@@ -20,11 +20,11 @@ namespace {
 
 using s5066::node_config;
 
-// Primitives that wait for the end of a tick; SIS gives no client that much credit.
+// Primitives that wait for the end of a tick. SIS never gives a client this much credit.
 constexpr size_t max_held = 16384;
-// The mode is looked up once in so many ticks.
+// The mode is looked up once in this many ticks.
 constexpr uint64_t ticks_for_mode = 20;
-// Between looks at the computer's clock.
+// Between readings of the computer's clock.
 constexpr station_time utc_again = std::chrono::seconds(60);
 
 node_config make_config(const std::string& address,
@@ -37,8 +37,8 @@ node_config make_config(const std::string& address,
     c.mode = mode;
     c.ack_mode = ack_mode;
     c.trace = true;
-    // Stations that wait equally long after a collision collide again: unless the settings
-    // say otherwise, no two addresses have the same seed.
+    // Stations that wait equally long after a collision collide again. By default each
+    // address has its own seed.
     for (const char k : c.own.to_string())
         c.seed = (c.seed ^ static_cast<uint8_t>(k)) * 0x100000001b3u;
     s5066::apply(settings, c);
@@ -70,8 +70,8 @@ public:
 
     bool start() override
     {
-        // Which of the connected blocks answer ticks; others (a message sink, a block of the
-        // user's) only listen.
+        // Which of the connected blocks answer ticks. Others (a message sink, a user's
+        // block) only listen.
         d_lock_step_clients = 0;
         for (auto list = message_subscribers(d_sis); pmt::is_pair(list);
              list = pmt::cdr(list)) {
@@ -217,8 +217,8 @@ private:
             message_port_pub(d_modem, reply);
     }
 
-    // In lock step station time runs at its own speed, the same for all stations: once is enough.
-    // A sample clock drifts away from UTC by seconds in a day.
+    // In lock step station time runs at its own speed, the same for all stations, so once
+    // is enough. A sample clock drifts away from UTC by seconds a day.
     void set_utc(const pdu::reader& r)
     {
         if (!d_node.config().system_utc || r.type() != "tick" ||
@@ -231,8 +231,8 @@ private:
                            .count());
     }
 
-    // Clients act on a tick before the modem is answered, so that what they have to send
-    // may go into a transmission that begins now. In lock step all of them are waited for.
+    // Clients act on a tick before the modem is answered, so that their data can go into
+    // a transmission that begins now. In lock step all clients are waited for.
     void tick_clients(bool lock_step)
     {
         d_tick_open = true;
@@ -241,7 +241,8 @@ private:
         if (++d_ticks % ticks_for_mode == 1) {
             std::lock_guard<std::mutex> lock(d_mutex);
             const auto s = d_node.state();
-            // Under a range of rates what carries data counts, not an acknowledgement.
+            // With an adaptive rate the mode of data counts, not that of an
+            // acknowledgement.
             if (s.phase == s5066::node_phase::transmitting ? s.unacknowledged > 0
                                                            : d_data_mode.empty())
                 d_data_mode = s.tx_mode;
@@ -258,7 +259,7 @@ private:
 
     void end_tick()
     {
-        // Threads race; the order of their messages within a tick must not.
+        // Threads race. The order of their messages within a tick must not depend on it.
         std::stable_sort(d_held.begin(), d_held.end(), [](const auto& a, const auto& b) {
             return a.first < b.first;
         });
@@ -299,7 +300,7 @@ private:
         }
     }
 
-    // Without octets: the client has gone.
+    // Without octets: the client has closed.
     void primitive(uint64_t client, const std::vector<uint8_t>& octets)
     {
         if (octets.empty()) {
@@ -310,7 +311,7 @@ private:
         d_node.sis_in(d_modem_now, client, octets);
     }
 
-    // Everything that the node has to say, except to the modem.
+    // All output of the node except to the modem.
     void publish()
     {
         for (;;) {
@@ -364,19 +365,21 @@ private:
     }
 
     const pmt::pmt_t d_modem, d_sis, d_log;
-    mutable std::mutex d_mutex; // displays ask from other threads
+    mutable std::mutex d_mutex; // displays call from other threads
     s5066::node d_node;
-    station_time d_modem_now{}; // as the modem tells it
-    station_time d_now{};       // station time, which never runs back
+    station_time d_modem_now{}; // as the modem reports it
+    station_time d_now{};       // station time, which never runs backwards
     std::optional<station_time> d_utc_set;
     uint64_t d_bad_messages = 0;
     size_t d_lock_step_clients = 0;
     size_t d_answers_due = 0;
     uint64_t d_ticks = 0;
-    std::string d_data_mode;  // of the last transmission with data, or as it is set
+    std::string d_data_mode;  // mode of the last data transmission, or the mode that was
+                              // set
     bool d_tick_open = false; // between a tick and its answer to the modem
-    // In lock step, and before it is known, primitives wait for the end of a tick: whether
-    // they come just before or after the next message of the modem is up to the threads.
+    // In lock step, and before it is known, primitives wait for the end of a tick.
+    // Otherwise thread timing would decide whether they come before or after the modem's
+    // next message.
     bool d_hold = true;
     std::vector<std::pair<uint64_t, std::vector<uint8_t>>> d_held;
     pcap_file d_d_pdus;

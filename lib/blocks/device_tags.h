@@ -9,7 +9,7 @@
 #include <optional>
 
 /*! \file device_tags.h
- *  \brief Times of a device as tags rx_time and tx_time carry them, the form of gr-uhd: a tuple of
+ *  \brief Device times in the tags rx_time and tx_time. As in gr-uhd, each is a tuple of
  *         whole seconds and the rest of a second.
  */
 namespace gr::hf::device_tags {
@@ -20,14 +20,14 @@ inline pmt::pmt_t tag(const kernel::device_time& t)
                            pmt::from_double(t.fraction));
 }
 
-//! Empty if the value is something else: anybody may tag anything.
+//! Empty if the value is something else: any block may add any tag.
 inline std::optional<kernel::device_time> time(const pmt::pmt_t& value)
 {
     pmt::pmt_t seconds, fraction;
     if (pmt::is_tuple(value) && pmt::length(value) >= 2) {
         seconds = pmt::tuple_ref(value, 0);
         fraction = pmt::tuple_ref(value, 1);
-    } else if (pmt::is_pair(value)) { // so in gr-uhd's messages
+    } else if (pmt::is_pair(value)) { // in gr-uhd's messages
         seconds = pmt::car(value);
         fraction = pmt::cdr(value);
     } else {

@@ -15,7 +15,7 @@ namespace {
 
 using endpoint = boost::asio::ip::udp::endpoint;
 
-//! Engine and sockets; lives on the io_thread.
+//! Engine and sockets. Lives on the io_thread.
 class dns_pep_core : public engine_block<dns::forwarder>
 {
 public:

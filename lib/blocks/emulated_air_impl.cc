@@ -14,7 +14,7 @@ namespace {
 constexpr auto tick = std::chrono::milliseconds(10);
 // Longest wait: stop() must not hang.
 constexpr auto patience = std::chrono::milliseconds(20);
-// One answer is due at any time; anything beyond is not of a data link.
+// Only one answer is due at any time. A data link never sends more than that.
 constexpr size_t max_answers = 64;
 
 } // namespace
@@ -80,7 +80,7 @@ void emulated_air_impl::set_speed(double speed)
 {
     std::lock_guard<std::mutex> lock(d_mutex);
     d_speed = std::max(speed, 0.0);
-    d_paced = false; // the pace starts anew
+    d_paced = false; // the pace starts again
     d_changed.notify_all();
 }
 
@@ -161,7 +161,7 @@ emulated_modem_impl::emulated_modem_impl(std::shared_ptr<emulated_air_impl> air)
             d_answers.push_back(m);
         d_answered.notify_all();
     });
-    d_modem.poke(); // without deadlines of its user it ticks from now on
+    d_modem.poke(); // without deadlines of its user the modem ticks from now on
 }
 
 bool emulated_modem_impl::start()

@@ -20,8 +20,8 @@ namespace gr::hf {
 
 class emulated_modem_impl;
 
-/*! \brief One thread runs virtual time in steps of a tick, each when it is due by the clock;
- *         the modems are called on it and wait there for their data links.
+/*! \brief One thread runs virtual time in ticks, each when it is due by the clock. It
+ *         calls the modems, which wait there for their data links.
  */
 class emulated_air_impl : public emulated_air,
                           public std::enable_shared_from_this<emulated_air_impl>
@@ -34,7 +34,7 @@ public:
     void set_speed(double speed) override;
     double now() const override { return to_seconds(station_time(d_now.load())); }
 
-    //! A modem has been started, or stopped: time runs while all of them are.
+    //! A modem was started or stopped. Time runs while all of them are started.
     void started();
     void stopped();
     bool ended() const { return d_end; }
@@ -49,10 +49,10 @@ private:
 
     sim::scheduler d_scheduler;
     sim::emulated_air d_engine;
-    std::vector<bool> d_taken; // modems that were given out
+    std::vector<bool> d_taken; // modems already given out
     std::atomic<int64_t> d_now{ 0 };
     std::atomic<bool> d_end{ false };
-    std::mutex d_mutex; // of what follows
+    std::mutex d_mutex; // guards the members below
     std::condition_variable d_changed;
     size_t d_running = 0;
     size_t d_made = 0;
@@ -74,7 +74,7 @@ public:
     modem_state state() const override;
 
 private:
-    // modem_user, as messages on the port; on the thread of the air
+    // modem_user, as messages on the port, called on the thread of the air
     void on_tick(station_time now) override;
     std::optional<mode> want_tx(station_time now) override;
     tx_octets pull(station_time now, station_time air_time, size_t max_octets) override;

@@ -43,8 +43,8 @@ private:
     Engine d_engine;
 };
 
-/*! \brief Makes \p core the inside of \p outer: its ports sis and log, and with \p real_time a ticker
- *         that keeps it going without a modem in the flowgraph.
+/*! \brief Places \p core inside \p outer, with its ports sis and log. With \p real_time a
+ *         ticker drives it without a modem in the flowgraph.
  *  \return the ticker, or none
  */
 inline ticker::sptr

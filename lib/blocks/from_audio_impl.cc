@@ -38,7 +38,8 @@ public:
     {
         const auto* x = static_cast<const float*>(in[0]);
         auto* y = static_cast<gr_complex*>(out[0]);
-        // No more than there will soon be room for: the rest waits in the buffer ahead.
+        // Take no more than the output will soon have room for. The rest waits in the
+        // input buffer.
         const int take = d_waiting.size() < static_cast<size_t>(n)
                              ? std::min(available[0], most_at_once)
                              : 0;
@@ -79,7 +80,7 @@ private:
         d_state.silent_s = m.silent_s;
     }
 
-    // What stands for lost samples is told in samples of the baseband.
+    // Lost samples are reported in samples of the baseband.
     void pass_erased(uint64_t begin, size_t n)
     {
         std::vector<tag_t> tags;

@@ -31,7 +31,8 @@ public:
           d_converter(device_rate, 0, modem_rate), d_timeline(device_rate),
           d_clock(device_rate), d_meter(2 * device_rate)
     {
-        kernel::tx_burst_settings{ device_rate, modem_rate }.check(); // both ways alike
+        kernel::tx_burst_settings{ device_rate, modem_rate }
+            .check(); // same limits both ways
         set_relative_rate(modem_rate / device_rate);
         set_tag_propagation_policy(TPP_DONT);
         message_port_register_out(pmt::mp("time"));
@@ -52,7 +53,8 @@ public:
                      gr_vector_void_star& out) override
     {
         const auto* x = static_cast<const gr_complex*>(in[0]);
-        // No more than there will soon be room for: the rest waits in the buffer ahead.
+        // Take no more than the output will soon have room for. The rest waits in the
+        // input buffer.
         if (d_waiting.size() < static_cast<size_t>(n) && available[0] > 0)
             take(x, static_cast<size_t>(std::min(available[0], most_at_once)));
         const size_t made = std::min(d_waiting.size(), static_cast<size_t>(n));
@@ -76,10 +78,10 @@ public:
 
 private:
     static constexpr int most_at_once = 8192;
-    // That one tag may tell of: anybody may tag anything.
+    // Limit for one tag. Any block may add any tag.
     static constexpr uint64_t most_erased = uint64_t{ 1 } << 32;
 
-    // What a tag says of the time comes ahead of its sample.
+    // Read the time in a tag before its sample.
     void take(const gr_complex* x, size_t n)
     {
         const uint64_t begin = nitems_read(0);
@@ -112,7 +114,7 @@ private:
         std::lock_guard<std::mutex> lock(d_mutex);
         const auto& m = d_meter.reading();
         d_state.peak_db = m.peak_db;
-        d_state.rms_db = m.rms_db + 3.0103; // of I and Q together
+        d_state.rms_db = m.rms_db + 3.0103; // I and Q together
         d_state.clipped = m.clipped;
         d_state.silent_s = m.silent_s;
         d_state.drift_ppm = d_clock.drift_ppm().value_or(0);
@@ -138,7 +140,7 @@ private:
         d_state.repeated += v.repeated;
     }
 
-    // Zeros that stand for a device that was lost; when it is there again its clock may be another.
+    // Zeros that replace a lost device. When the device is back its clock may be another.
     void device_away(uint64_t zeros)
     {
         const uint64_t from = modem_sample(d_timeline.count());
@@ -154,7 +156,7 @@ private:
         d_state.lost += zeros;
     }
 
-    uint64_t modem_sample(uint64_t k) const // the first one at or behind it
+    uint64_t modem_sample(uint64_t k) const // the first one at or after it
     {
         return (k * d_ratio.up + d_ratio.down - 1) / d_ratio.down;
     }
@@ -191,7 +193,7 @@ private:
     }
 
     const double d_rate;
-    const kernel::fraction d_ratio; // of the modem's rate and the device's
+    const kernel::fraction d_ratio; // modem rate to device rate
     kernel::audio_to_baseband d_converter;
     kernel::rx_timeline d_timeline;
     kernel::arrival_clock d_clock;

@@ -14,7 +14,7 @@
 namespace gr::hf {
 namespace {
 
-// With more, a display is no use.
+// A display with more flows is no use.
 constexpr size_t most_flows = 100;
 
 std::string end_of(const ip::address& a, uint16_t port)
@@ -47,7 +47,7 @@ ip_flow shown(const ip::client_flow& c, station_time now)
              to_seconds(now - f.since) };
 }
 
-//! Engine and TUN device; lives on the io_thread.
+//! Engine and TUN device. Lives on the io_thread.
 class ip_client_core : public engine_block<ip::client>
 {
 public:
@@ -101,7 +101,8 @@ protected:
     void close() override { d_edge.close(); }
 
 private:
-    // What displays see, the flows at most every 100 ms of station time: they may be many.
+    // Snapshot for displays. Flows at most every 100 ms of station time, since there may
+    // be many.
     void show()
     {
         std::lock_guard<std::mutex> lock(d_shown_mutex);
@@ -287,7 +288,7 @@ ip::client_config make_config(const std::string& address,
         const auto [prefix, node] = parse_route(entry);
         c.table.push_back({ ip::prefix(prefix), node });
     }
-    // What the operator says comes ahead of the default list.
+    // The operator's rules come before the default list.
     std::vector<ip::filter_rule> rules;
     for (const auto& words : filter)
         rules.push_back(ip::parse_filter_rule(words));

@@ -6,7 +6,7 @@
 
 namespace gr::hf::keys {
 
-// Interned once; function-local so that they exist before any block is made.
+// Interned once. Function-local so that they exist before any block is made.
 #define HF_KEY(name)                                                \
     const pmt::pmt_t& name()                                        \
     {                                                               \

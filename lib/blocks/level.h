@@ -10,11 +10,11 @@
 
 namespace gr::hf {
 
-/*! \brief Brings what a modulator makes to the level that a user wants.
+/*! \brief Scales a modulator's samples to the level that a user wants.
  *
- * The modulator's constellations have the mean power 1 or less, and its pulses overlap to peaks
- * of 1.59 in a minute of random octets in each mode (tests/blocks/test_level.py): 1.6 stands for
- * the highest one.
+ * The modulator's constellations have the mean power 1 or less. Its pulses overlap to
+ * peaks of 1.59 in a minute of random octets in each mode (tests/blocks/test_level.py).
+ * 1.6 is taken as the highest peak.
  */
 class level
 {

@@ -105,7 +105,8 @@ public:
 private:
     station_time clock() const { return std::chrono::steady_clock::now() - d_begin; }
 
-    // Where its edge is then told to open; an open that fails at once takes d_edge away.
+    // The caller opens the returned edge. It keeps a reference, because an open that
+    // fails at once resets d_edge.
     std::shared_ptr<wire_edge> new_edge()
     {
         ++d_connections;
@@ -123,7 +124,7 @@ private:
         return d_edge = edge;
     }
 
-    // Once until it works again: there is an attempt every few seconds.
+    // Report once until it works again. There is an attempt every few seconds.
     void complain(const std::string& why)
     {
         if (!d_said.exchange(true))
@@ -145,7 +146,7 @@ private:
         const pdu::reader r(msg);
         const auto now = r.time(keys::now());
         if (!now || r.type() != "tick") {
-            // A modem's port carries more than ticks.
+            // The port of a modem carries more than ticks.
             d_bad_messages += !now;
             return;
         }
@@ -185,7 +186,7 @@ private:
         pump_later();
     }
 
-    // With the mutex, so that the data link hears events in the order of time.
+    // With the mutex, so that the data link gets events in the order of time.
     void publish()
     {
         while (const auto e = d_session->poll_event())
@@ -225,11 +226,11 @@ private:
     const std::chrono::steady_clock::time_point d_begin;
     std::atomic<uint64_t> d_connections{ 0 }, d_failed{ 0 }, d_bad_messages{ 0 };
     std::atomic<bool> d_pump_posted{ false }, d_said{ false }, d_other_mode{ false };
-    mutable std::mutex d_mutex; // of the session and what follows
+    mutable std::mutex d_mutex; // guards the session and the members below
     const std::unique_ptr<dte_session> d_session;
     station_time d_now{};
     bool d_was_connected = false;
-    io_thread d_io; // what follows lives on it
+    io_thread d_io; // the members below live on it
     modem_dialer d_dialer;
     std::shared_ptr<wire_edge> d_edge;
     bool d_running = false;
@@ -246,7 +247,7 @@ modem_client::sptr modem_client::make(const std::string& mode,
     dte_settings settings;
     settings.tx_mode = hf::mode::parse(mode);
     settings.seed = std::random_device{}();
-    udp_form(form); // complains of others
+    udp_form(form); // throws for any other form
     if (host.empty() || host.size() > 253)
         throw std::invalid_argument(
             "host '" + host + "': allowed is a name or an address, 1 to 253 characters");

@@ -19,14 +19,14 @@
 namespace gr::hf {
 namespace {
 
-// A live transmitter cannot wait longer than its samples in the radio's buffers last.
+// A live transmitter cannot wait longer than the samples in the radio's buffers last.
 constexpr int live_wait_ms = 50;
-// For what a data link makes of a tick: it needs a fraction of a millisecond, and half a tick is
-// left for the receiver.
+// Time for a data link to handle a tick. It needs a fraction of a millisecond. Half a
+// tick is left for the receiver.
 constexpr int tick_wait_ms = 5;
 // Sound systems fill buffers of some tenths of a second before anything is heard.
 constexpr double live_start_delay_s = 1;
-// Of one gap, samples: months.
+// Longest gap in samples: months.
 constexpr uint64_t most_erased = uint64_t{ 1 } << 40;
 
 } // namespace
@@ -70,7 +70,7 @@ modem_impl::modem_impl(bool lock_step,
     message_port_register_in(pmt::mp("radio"));
     set_msg_handler(pmt::mp("radio"), [this](const pmt::pmt_t& m) { on_radio(m); });
     set_output_multiple(static_cast<int>(d_modem.tick_samples()));
-    // A few ticks are enough; anything more is delay between the link and the air.
+    // A few ticks are enough. More would only add delay between the link and the air.
     set_max_output_buffer(whole_pages(5 * d_modem.tick_samples()));
     set_tag_propagation_policy(TPP_DONT);
 }
@@ -98,7 +98,7 @@ int modem_impl::work(int noutput_items,
     return noutput_items;
 }
 
-// What stands for samples that a radio lost.
+// Marks samples that replace lost ones.
 const float* modem_impl::find_erased(size_t n)
 {
     const uint64_t begin = nitems_read(0);
@@ -116,7 +116,7 @@ const float* modem_impl::find_erased(size_t n)
     for (const auto& tag : tags) {
         if (!pmt::is_uint64(tag.value))
             continue;
-        // Bounded: anybody may tag anything, and the sum must not overflow.
+        // Bounded, because any block may add any tag, and the sum must not overflow.
         const uint64_t end =
             tag.offset + std::min(pmt::to_uint64(tag.value), most_erased);
         mark(tag.offset, end);
@@ -125,7 +125,7 @@ const float* modem_impl::find_erased(size_t n)
     return d_erased.data();
 }
 
-// Anybody may post anything.
+// Any block may post any message.
 void modem_impl::on_radio(const pmt::pmt_t& msg)
 {
     const pdu::reader r(msg);
@@ -143,15 +143,15 @@ bool modem_impl::start()
     d_connected = pmt::length(message_subscribers(d_port)) > 0;
     if (!d_connected)
         d_logger->warn("port modem is not connected: receiving only");
-    // Kept only for somebody.
+    // Kept only while a block is connected.
     d_modem.keep_details(pmt::length(message_subscribers(pmt::mp("blocks"))) > 0);
     return true;
 }
 
 modem_state modem_impl::state() const { return d_reports.state(); }
 
-// The port has no handler: messages are taken here, in the middle of work(), because what
-// they say decides the next samples. The scheduler wakes this thread for every message.
+// The port has no handler. Messages are taken here, in the middle of work(), because they
+// decide the next samples. The scheduler wakes this thread for every message.
 pmt::pmt_t modem_impl::next_message(int wait_ms)
 {
     auto& sleeper = detail()->d_tpb;
@@ -168,8 +168,8 @@ pmt::pmt_t modem_impl::next_message(int wait_ms)
     return msg;
 }
 
-// Takes messages until one parses; anything else on the port is dropped. Empty when the
-// patience of a live modem, so many ms, is over.
+// Takes messages until one parses. Other messages on the port are dropped. Empty when
+// patience_ms of a live modem is over.
 template <class Parse>
 auto modem_impl::await(Parse parse, int patience_ms) -> decltype(parse(pmt::pmt_t()))
 {
@@ -211,8 +211,8 @@ std::optional<mode> modem_impl::want_tx(station_time now)
             if (const auto a = await(modem_messages::parse_tick_done, live_wait_ms))
                 take(*a);
     } else {
-        // An answer that is there in time decides this tick's samples and not the next one's. A
-        // data link that is still behind with an earlier one is not waited for.
+        // An answer that arrives in time decides this tick's samples, not the next one's.
+        // The modem does not wait for a data link that still owes an earlier answer.
         while (const auto msg = next_message(0))
             if (const auto a = modem_messages::parse_tick_done(msg))
                 take(*a);

@@ -62,12 +62,12 @@ private:
     const bool d_lock_step;
     const pmt::pmt_t d_port;
     const hf::level d_level;
-    std::vector<float> d_erased; // of the samples of one call
-    uint64_t d_erased_end = 0;   // of what the latest tag tells
+    std::vector<float> d_erased; // erasures among the samples of one call
+    uint64_t d_erased_end = 0;   // end of the range that the latest tag reports
     const int d_bandwidth;       // kHz
     kernel::half_duplex_modem d_modem;
-    bool d_connected = false; // somebody listens on the port and will answer
-    size_t d_ticks_out = 0;   // ticks that were not yet answered
+    bool d_connected = false; // a block is connected to the port and will answer
+    size_t d_ticks_out = 0;   // ticks not yet answered
 
     modem_reporter d_reports{ *this };
 };

@@ -223,7 +223,7 @@ bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply)
         return false;
     } else if (type == "carrier") {
         user.on_carrier(*now, r.flag(keys::present()));
-    } else if (type != "tx_damaged") { // of which only our data link makes something
+    } else if (type != "tx_damaged") { // only our data link uses tx_damaged
         return false;
     }
     return true;

@@ -33,15 +33,15 @@ pmt::pmt_t tick_done(const std::optional<mode>& key_up);
 pmt::pmt_t pull(station_time now, station_time air_time, size_t max_octets);
 pmt::pmt_t octets(const tx_octets& o);
 pmt::pmt_t tx_end(station_time now);
-//! For the status port only; the link knows when it keys up.
+//! For the status port only. The link knows when it keys the transmitter.
 pmt::pmt_t tx_start(station_time now, const mode& m);
 pmt::pmt_t start(station_time now, const rx_start& e);
 pmt::pmt_t octets(station_time now, const rx_octets& e);
 //! channel: now, freq_offset_hz, doppler_hz, delay_spread_ms, coded_ber, profile; for displays
 pmt::pmt_t channel(station_time now, const kernel::channel_report& c);
 pmt::pmt_t end(station_time now, const rx_end& e);
-/*! \brief For displays: a decoded block with its equalised symbols in place of octets, the keys of
- *         channel, mode, snr_db, quality, and taps.
+/*! \brief For displays: a decoded block with its equalised symbols instead of octets, the
+ *         keys of channel, mode, snr_db, quality, and taps.
  *  \details Of more than 2048 symbols every second, third, ... is given.
  */
 pmt::pmt_t block(station_time now,
@@ -51,25 +51,26 @@ pmt::pmt_t block(station_time now,
                  const kernel::block_details& d);
 pmt::pmt_t carrier(station_time now, bool present);
 pmt::pmt_t tx_damaged(station_time now, uint64_t transmission, const std::string& reason);
-//! Nothing after this reason of tx_damaged leaves the radio: its key or its device is lost.
+//! True if nothing leaves the radio after this reason of tx_damaged: its key or its
+//! device is lost.
 bool ends_transmission(const std::string& reason);
 
-/*! \brief Hand a message of the modem to \p user; the answer, if the message wants one.
- *  \details A tick only calls on_tick(): when to ask want_tx() and answer is the caller's
- *  affair, since others may have to act on the tick before.
- *  \param msg any message; what is not a valid message of the modem gives no call.
- *  \param[out] reply what to send back, empty if nothing.
+/*! \brief Pass a message of the modem to \p user. The answer, if the message wants one.
+ *  \details A tick only calls on_tick(). The caller decides when to ask want_tx() and
+ *  answer, since others may have to act on the tick before.
+ *  \param msg any message. One that is not a valid message of the modem causes no call.
+ *  \param[out] reply answer to send back, empty if none.
  *  \return false if \p msg was not understood.
  */
 bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply);
 
-//! What a tick_done says; empty: not a tick_done.
+//! Content of a tick_done; empty: not a tick_done.
 struct tick_answer {
     std::optional<mode> key_up;
 };
 std::optional<tick_answer> parse_tick_done(const pmt::pmt_t& msg);
 
-//! What a tx_octets says; empty: not a tx_octets.
+//! Content of a tx_octets; empty: not a tx_octets.
 std::optional<tx_octets> parse_tx_octets(const pmt::pmt_t& msg);
 
 //! "eom", "lost", "preempted" or "limit".

@@ -28,7 +28,7 @@ void modem_reporter::tell(const pmt::pmt_t& msg)
     d_block.message_port_pub(status(), msg);
 }
 
-// The user of the modem has just asked for it, and need not be told.
+// The user of the modem has just requested it and needs no report.
 void modem_reporter::tx_start(station_time now, const mode& m)
 {
     d_block.message_port_pub(status(), modem_messages::tx_start(now, m));

@@ -14,10 +14,10 @@
 
 namespace gr::hf {
 
-/*! \brief What a modem block tells: events as messages to the user of the modem (port
- *  "modem") and to whoever watches (port "status"), and the state that programs read.
+/*! \brief Reports of a modem block: messages to the user of the modem (port "modem") and
+ *         to displays and logs (port "status"), and the state that programs read.
  *
- * Events come from one thread; state() may be asked from any.
+ * Events come from one thread. Any thread may call state().
  */
 class modem_reporter
 {
@@ -28,9 +28,9 @@ public:
     void tx_end(station_time now);
     void rx_start(station_time now, const hf::rx_start& e);
     void rx_octets(station_time now, const hf::rx_octets& e);
-    //! For displays: what the channel was during the block before.
+    //! For displays: the channel during the block before.
     void channel(station_time now, const kernel::channel_report& c);
-    //! For displays, on port "blocks": the receiver's details of it; null: there are none.
+    //! For displays, on port "blocks": the receiver's details of the block; null: none.
     void block(station_time now,
                const hf::rx_octets& e,
                const kernel::channel_report& c,
@@ -38,7 +38,7 @@ public:
     void rx_end(station_time now, const hf::rx_end& e);
     void carrier(station_time now, bool present);
     void tx_damaged(station_time now, uint64_t transmission, const std::string& reason);
-    //! \p octets were taken for a transmission.
+    //! \p octets were accepted for a transmission.
     void sent(size_t octets);
     //! The user of the modem did not answer in time.
     void late_answer();

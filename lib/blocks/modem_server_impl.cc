@@ -53,7 +53,8 @@ public:
         d_acceptor.on_accepted = [this](tcp::socket s) { accepted(std::move(s)); };
         d_lines.on_port = [this](tcp::socket s, uint16_t p) { control(std::move(s), p); };
         d_lines.on_refused = [this] { ++d_refused; };
-        // Now, so that a port in use is told by the constructor: the scheduler only logs it.
+        // Listen now, so that the constructor reports a port in use. The scheduler only
+        // logs it.
         d_io.run_and_wait([this] {
             d_acceptor.listen(d_where);
             d_port = d_acceptor.port();
@@ -186,7 +187,7 @@ private:
         }
         if (reply)
             message_port_pub(d_modem, reply);
-        // Ticks alone give nothing to send; a held packet goes on by the other messages.
+        // Ticks alone produce nothing to send. A held packet is sent on other messages.
         if (r.type() != "tick" && !d_pump_posted.exchange(true))
             d_io.post([this] {
                 d_pump_posted = false;
@@ -203,9 +204,9 @@ private:
     std::atomic<uint64_t> d_accepted{ 0 }, d_refused{ 0 }, d_disconnected{ 0 },
         d_transmissions{ 0 }, d_bad_messages{ 0 };
     std::atomic<bool> d_pump_posted{ false };
-    mutable std::mutex d_mutex; // of the session
+    mutable std::mutex d_mutex; // guards the session
     const std::unique_ptr<modem_session> d_session;
-    io_thread d_io; // what follows lives on it
+    io_thread d_io; // the members below live on it
     tcp_acceptor d_acceptor;
     std::shared_ptr<wire_edge> d_edge;
     control_lines d_lines;
@@ -224,7 +225,7 @@ modem_server::sptr modem_server::make(const std::string& mode,
     modem_settings settings;
     settings.tx_mode = hf::mode::parse(mode);
     settings.receiver_master = receiver_master;
-    udp_form(form); // complains of others
+    udp_form(form); // throws for any other form
     const auto where = listen_endpoint(address, port);
     return gnuradio::make_block_sptr<modem_server_impl>(settings, form, where, netns);
 }

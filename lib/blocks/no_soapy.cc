@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 /*! \file no_soapy.cc
- *  \brief In place of the blocks of SoapySDR where it was not there at build time.
+ *  \brief Replaces the SoapySDR blocks where SoapySDR was missing at build time.
  */
 namespace gr::hf {
 namespace {

@@ -13,8 +13,7 @@
 #include <vector>
 
 /*! \file pdu.h
- *  \brief Building and reading PDUs without exceptions: what comes over a port may be
- *         anything.
+ *  \brief Building and reading PDUs without exceptions. A port may receive any message.
  */
 namespace gr::hf::pdu {
 
@@ -67,7 +66,7 @@ public:
         return pmt::cons(d_meta, pmt::init_u8vector(octets.size(), octets));
     }
 
-    //! With complex values in place of octets.
+    //! With complex values instead of octets.
     pmt::pmt_t make(const std::vector<std::complex<float>>& values) const
     {
         return pmt::cons(d_meta, pmt::init_c32vector(values.size(), values));
@@ -77,8 +76,9 @@ private:
     pmt::pmt_t d_meta = pmt::make_dict();
 };
 
-/*! \brief One line of a log: a PDU of type log with the time, and the text as octets (UTF-8).
- *  \details Not a symbol: GNU Radio keeps every symbol that it has ever seen.
+/*! \brief One line of a log: a PDU of type log with the time, and the text as octets
+ *         (UTF-8).
+ *  \details The text is not a symbol, because GNU Radio keeps every symbol forever.
  */
 inline pmt::pmt_t
 line(station_time now, const std::string& text, builder b = builder("log"))

@@ -16,7 +16,7 @@
 namespace gr::hf {
 namespace {
 
-//! Engine and sockets; lives on the io_thread.
+//! Engine and sockets. Lives on the io_thread.
 class pep_core : public engine_block<hfpep::proxy>
 {
 public:
@@ -76,7 +76,8 @@ protected:
     void close() override { d_edge.close(); }
 
 private:
-    // What displays see, at most every 100 ms of station time: the list may be long.
+    // Snapshot for displays, at most every 100 ms of station time, since the list may be
+    // long.
     void show()
     {
         std::lock_guard<std::mutex> lock(d_shown_mutex);
@@ -187,7 +188,7 @@ hfpep::proxy_config make_config(const std::vector<std::string>& routes,
     all_settings().apply(settings, c);
     c.slep.buffer_low = c.slep.buffer_high / 4;
     c.rules = hfpep::rules_from(rules, c.with_default_rules);
-    // The one thing that must differ between two runs: it tells a restart to the peers.
+    // The one value that must differ between two runs. It signals a restart to the peers.
     c.slep.instance = static_cast<uint16_t>(std::random_device()() | 1);
     c.validate();
     return c;

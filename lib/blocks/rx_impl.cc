@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t max_message_octets = 16 * 1024 * 1024;
 
-// A receiver of one antenna or two, which differ in what they are given.
+// A receiver with one antenna or two, which take different input.
 class listener
 {
 public:
@@ -97,7 +97,7 @@ public:
         message_port_register_out(d_blocks);
     }
 
-    // Details are kept only for somebody.
+    // Details are kept only while a block is connected.
     bool start() override
     {
         d_receiver.keep_details(pmt::length(message_subscribers(d_blocks)) > 0);
@@ -120,7 +120,7 @@ public:
         return n;
     }
 
-    // A transmission that the end of the input cuts off is delivered as well.
+    // A transmission cut off by the end of the input is delivered as well.
     bool stop() override
     {
         if (d_receiving)
@@ -158,7 +158,7 @@ private:
         }
         d_meta.set(keys::snr_db(), o.snr_db).set(keys::quality(), o.quality);
         if (c.profile.empty()) {
-            // Of an earlier block nothing may be left that looks like this one's.
+            // Values of an earlier block must not look like those of this one.
             for (const auto* key : { &keys::doppler_hz(),
                                      &keys::delay_spread_ms(),
                                      &keys::coded_ber(),
@@ -185,7 +185,7 @@ private:
         d_meta.set(keys::reason(), std::string(modem_messages::to_string(reason)))
             .set(keys::end_sample(), static_cast<uint64_t>(std::max<int64_t>(sample, 0)));
         publish_event("rx_end", {});
-        // Of one block alone, and too long to be read at a glance.
+        // It belongs to one block and is too long to read.
         d_meta.unset(keys::profile());
         message_port_pub(d_pdus, d_meta.make(d_octets));
         d_octets.clear();

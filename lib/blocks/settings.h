@@ -18,24 +18,24 @@
 
 namespace gr::hf {
 
-/*! \brief Settings of a configuration by name, as numbers: what a station file and Python set
- *         besides the parameters of a block.
+/*! \brief Settings of a configuration by name, as numbers. A station file and Python set
+ *         them besides the parameters of a block.
  */
 template <class Config>
 class setting_table
 {
 public:
-    //! One setting: how it is read and set, and what a user is told.
+    //! One setting: access, limits and description.
     struct setting {
         std::function<double(const Config&)> get;
         std::function<void(Config&, double)> set;
         double most;
         bool whole;
-        const char* unit; //!< empty: a count, or 0 and 1
+        const char* unit; //!< empty for counts and flags
         const char* meaning;
         double least;
     };
-    //! \param of whose settings they are, for messages
+    //! \param of owner of the settings, for messages
     setting_table(std::string of, std::map<std::string, setting> all)
         : d_of(std::move(of)), d_all(std::move(all))
     {
@@ -60,7 +60,7 @@ public:
                  meaning,
                  least };
     }
-    //! The same for a time, in seconds.
+    //! A time in seconds, otherwise as number().
     template <class Member>
     static setting seconds(Member member,
                            double most,
@@ -112,7 +112,7 @@ public:
         return v;
     }
 
-    //! All settings, with what a user is told of them.
+    //! All settings with their descriptions.
     std::vector<setting_info> describe() const
     {
         std::vector<setting_info> list;

@@ -75,7 +75,7 @@ void sis_client_block::on_message(const pmt::pmt_t& msg)
     }
     if (const auto text = r.symbol(keys::mode()); !text.empty() && text != d_mode) {
         d_mode = text;
-        // A range of rates says nothing yet.
+        // A range of rates has no rate yet.
         if (text.rfind("auto", 0) != 0)
             d_io.post([this, rate_bps = mode::parse(text).rate_bps] {
                 engine_link_rate(rate_bps);
@@ -89,7 +89,7 @@ void sis_client_block::on_message(const pmt::pmt_t& msg)
                 d_port, pdu::builder("tick_done").set(keys::client(), d_client).make());
         });
     }
-    // In lock step time must not overtake the messages that wait: ticks alone carry it.
+    // In lock step time must not overtake waiting messages, so only ticks carry it.
     if (!d_lock_step)
         d_io.post_time(*now, [this](station_time t) { on_time(t); });
 }
@@ -99,7 +99,7 @@ void sis_client_block::on_time(station_time now)
     if (!d_running)
         return;
     d_now = std::max(d_now, now);
-    // A deadline that moves itself into the past would keep us here for ever.
+    // A deadline that moves itself into the past would loop here forever.
     for (int round = 0; round < 100; ++round) {
         const auto deadline = engine_next_deadline();
         if (!deadline || *deadline > now)
@@ -116,7 +116,7 @@ void sis_client_block::log(const std::string& line)
 
 void sis_client_block::pump()
 {
-    // Before the flowgraph runs nobody would hear the engine.
+    // Before the flowgraph runs nothing receives the engine's output.
     bool more = d_running;
     while (more) {
         more = engine_drain();

@@ -14,12 +14,12 @@
 
 namespace gr::hf {
 
-/*! \brief A block that is a client of a data link and lives with sockets or devices.
+/*! \brief A block that is a client of a data link and uses sockets or devices.
  *
- * Its engine runs on an io_thread, together with what it opened, so it needs no lock of its
- * own; the sis port only posts to that thread. Time comes with the messages of the port. A
- * tick in lock step is answered when the engine has done all that is due. What an operator may
- * want to know goes to the port log, as that of a data link does.
+ * Its engine runs on an io_thread, together with its sockets and devices, so it needs no
+ * lock. The sis port only posts to that thread. Time comes with the messages of the port.
+ * A tick in lock step is answered when the engine has done all that is due. Lines for the
+ * operator go to the port log, as in a data link.
  */
 class sis_client_block : virtual public gr::block
 {
@@ -28,40 +28,40 @@ public:
     bool stop() override;
 
 protected:
-    /*! \param netns network namespace of its sockets and devices; empty: the present one
+    /*! \param netns network namespace of its sockets and devices; empty: the current one
      *  \throws std::invalid_argument as io_thread
      */
     explicit sis_client_block(const std::string& netns);
 
-    //! \name The engine; called on the io_thread only
-    //! @{
+    //! \name The engine, called on the io_thread only @{
     virtual void engine_sis_in(station_time now, const uint8_t* p, size_t n) = 0;
     virtual std::optional<std::vector<uint8_t>> engine_poll_sis() = 0;
     virtual std::optional<station_time> engine_next_deadline() const = 0;
     virtual void engine_on_deadline(station_time now) = 0;
-    //! Data rate of the link, bit/s; told when it changes.
+    //! Data rate of the link, bit/s. Called when it changes.
     virtual void engine_link_rate(double) {}
-    //! Carry out what the engine wants besides SIS; false if there was nothing.
+    //! Do the engine's work besides SIS. False if there was none.
     virtual bool engine_drain() = 0;
-    //! Open and close what belongs to the io_thread; open() may throw.
+    //! Open and close what belongs to the io_thread. open() may throw.
     virtual void open() = 0;
     virtual void close() = 0;
     //! @}
 
-    /*! \brief Open now, so that a port in use or a missing right is told by the constructor.
-     *  \details For the end of the constructor of the final class, whose destructor calls
-     *  close_now(). After stop() the next start() opens again.
+    /*! \brief Open now, so that the constructor reports a port in use or a missing right.
+     *  \details Call it at the end of the constructor of the final class, whose
+     *  destructor calls close_now(). After stop() the next start() opens again.
      *  \throws what open() throws
      */
     void open_now();
     void close_now();
 
-    //! After anything was told to the engine: do all that it wants. On the io_thread.
+    //! Call it after each event for the engine: do all that the engine wants. On the
+    //! io_thread.
     void pump();
     io_thread& io() { return d_io; }
     //! A line for the operator on the port log, with station time.
     void log(const std::string& line);
-    //! Station time of the last message that the engine was told of. On the io_thread.
+    //! Station time of the last message to the engine. On the io_thread.
     station_time now() const { return d_now; }
 
 private:
@@ -71,11 +71,11 @@ private:
     const pmt::pmt_t d_port, d_log;
     const uint64_t d_client;
     io_thread d_io;
-    bool d_lock_step = false; // of the block's own thread
-    std::string d_mode;       // too: of the last tick that had one
+    bool d_lock_step = false; // used only by the block's own thread
+    std::string d_mode;       // mode of the last tick that had one; same thread
     bool d_open = false;
     bool d_running = false;
-    station_time d_now{}; // not io().now(), which other threads may have moved on already
+    station_time d_now{}; // not io().now(), which other threads may have advanced already
 };
 
 } // namespace gr::hf

@@ -103,7 +103,7 @@ private:
         const auto id = r.integer(keys::client());
         auto octets = r.octets();
         if (!id || (octets.empty() && r.type() != "client_gone"))
-            return; // an answer to a tick, which nobody waits for
+            return; // an answer to a tick, which is not needed
         d_io.post([this, id = *id, octets = std::move(octets)]() mutable {
             if (!d_running)
                 return;
@@ -115,7 +115,7 @@ private:
     }
 
     const pmt::pmt_t d_sis;
-    io_thread d_io; // what follows lives on it
+    io_thread d_io; // the members below live on it
     boost::asio::steady_timer d_timer;
     std::chrono::steady_clock::time_point d_begin, d_next;
     sis_dialer d_dialer;

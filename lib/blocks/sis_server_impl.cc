@@ -38,7 +38,8 @@ public:
         message_port_register_in(d_sis);
         message_port_register_out(d_sis);
         set_msg_handler(d_sis, [this](const pmt::pmt_t& m) { on_message(m); });
-        // Now, so that a port in use is told by the constructor: the scheduler only logs it.
+        // Listen now, so that the constructor reports a port in use. The scheduler only
+        // logs it.
         d_io.run_and_wait([this] { d_edge.listen(); });
     }
 

@@ -19,9 +19,10 @@ namespace gr::hf {
 namespace {
 
 constexpr long wait_us = 100000;
-// A device that takes nothing for so long is gone: bursts begin a fraction of a second ahead.
+// A device that accepts nothing for this long is lost. Bursts begin a fraction of a
+// second early.
 constexpr int most_waits = 50;
-constexpr std::chrono::seconds again{ 1 }; // between two attempts to open it anew
+constexpr std::chrono::seconds again{ 1 }; // between two attempts to open it again
 
 class soapy_sink_impl : public soapy_sink
 {
@@ -93,7 +94,7 @@ public:
             if (!d_sending) {
                 const auto sob = next("tx_sob", at);
                 if (!sob)
-                    break; // what is not in a burst is not sent
+                    break; // samples outside a burst are not sent
                 at = static_cast<int>(sob->offset - begin);
                 d_sending = true;
                 d_dropping = false;
@@ -127,7 +128,7 @@ private:
                 if (sent == SOAPY_SDR_TIME_ERROR)
                     return;
             } else if ((sent != 0 && sent != SOAPY_SDR_TIMEOUT) || ++waits > most_waits) {
-                // To the end of the burst, even if the device is there again before.
+                // Until the end of the burst, even if the device is back before.
                 d_dropping = true;
                 d_device.lose();
                 report(sent, std::nullopt);
@@ -155,8 +156,8 @@ private:
         }
     }
 
-    // The device tells of its transmissions when it knows. The same thread gives back a device
-    // that is lost and opens it again: there may be nothing to transmit for hours.
+    // Reports of the device about its transmissions. The same thread closes a lost device
+    // and opens it again, since there may be nothing to transmit for hours.
     void listen()
     {
         auto tried = std::chrono::steady_clock::now();
@@ -188,7 +189,7 @@ private:
                 report(code,
                        flags & SOAPY_SDR_HAS_TIME ? std::optional<long long>(ns)
                                                   : std::nullopt);
-            else if (code < 0 && code != SOAPY_SDR_TIMEOUT) // some tell nothing
+            else if (code < 0 && code != SOAPY_SDR_TIMEOUT) // some devices report nothing
                 std::this_thread::sleep_for(std::chrono::microseconds(wait_us));
         }
     }
@@ -221,10 +222,11 @@ private:
     std::thread d_listener;
     std::atomic<bool> d_ended{ true };
     std::mutex
-        d_use; // of d_device: work() writes, the listener closes and opens, anybody tunes
+        d_use; // guards d_device: work() writes, the listener closes and opens, any
+               // thread tunes
     bool d_sending = false, d_dropping = false;
     std::optional<kernel::device_time>
-        d_time; // of the next sample, at the begin of a burst
+        d_time; // time of the next sample, at the start of a burst
 };
 
 } // namespace

@@ -20,9 +20,9 @@ namespace {
 using steady = std::chrono::steady_clock;
 
 constexpr long wait_us = 100000;
-// A device that gives nothing for so long is gone; s.
+// A device that gives nothing for this long is lost, s.
 constexpr double stalled_s = 4;
-constexpr double again_s = 1; // between two attempts to open it anew
+constexpr double again_s = 1; // between two attempts to open it again
 
 class soapy_source_impl : public soapy_source
 {
@@ -118,7 +118,7 @@ private:
         return std::chrono::duration<double>(steady::now() - t).count();
     }
 
-    // Zeros of the time without a device, by the host's clock.
+    // Zeros for the time without a device, by the host's clock.
     int put_in(gr_complex* y, int n)
     {
         if (!d_away)
@@ -173,7 +173,7 @@ private:
         return 0;
     }
 
-    // Tags stand where the count of samples does not tell the time.
+    // Tag a sample whose time does not follow from the count of samples.
     void note_time(long long ns)
     {
         const long double per_sample = 1e9L / d_device.sample_rate();
@@ -202,8 +202,8 @@ private:
     soapy_device d_device;
     retuning d_retuning;
     steady::time_point d_last, d_opened,
-        d_tried;          // when samples came, it was opened, and tried
-    bool d_away = false;  // no sample has come since the device was lost
+        d_tried;          // times of the last sample, of opening and of the last attempt
+    bool d_away = false;  // no sample has arrived since the device was lost
     uint64_t d_given = 0; // zeros since then
     mutable std::mutex d_mutex;
     soapy_source_state d_state;

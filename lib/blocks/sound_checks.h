@@ -9,7 +9,7 @@
 
 namespace gr::hf {
 
-//! \throws std::invalid_argument that names the value and what is allowed
+//! \throws std::invalid_argument names the value and what is allowed
 inline void check_sound(const char* name, double value, double least, double most)
 {
     using kernel::audio_rates;
@@ -19,7 +19,7 @@ inline void check_sound(const char* name, double value, double least, double mos
                                     audio_rates::text(most));
 }
 
-//! What sound cards can do, samples/s.
+//! Sample rate that sound cards support, samples/s.
 inline unsigned checked_sound_rate(int rate)
 {
     check_sound("audio_rate", rate, 8000, 192000);

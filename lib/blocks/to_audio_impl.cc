@@ -44,7 +44,7 @@ public:
         check_sound("tone_hz", tone_hz, 0, audio_rate / 2);
         set_relative_rate(audio_rate / modem_rate);
         set_tag_propagation_policy(TPP_DONT);
-        // What waits here is delay between the link and the air.
+        // Samples that wait here delay the link.
         set_max_output_buffer(std::max(1024, static_cast<int>(0.02 * audio_rate)));
         message_port_register_out(pmt::mp("key"));
         message_port_register_out(pmt::mp("events"));
@@ -73,7 +73,7 @@ public:
         return static_cast<int>(made);
     }
 
-    // Whoever ends the flowgraph in the middle of a transmission must not leave the key down.
+    // A flowgraph that ends in the middle of a transmission must not leave the key down.
     bool stop() override
     {
         if (d_line.keyed())
@@ -91,7 +91,7 @@ private:
     static constexpr int most_at_once = 2048;
     static constexpr double most_held_s = 10; // no device holds more
 
-    // What the device holds, as hf.audio_sink tells.
+    // What the device holds, as hf.audio_sink reports.
     void on_held(const pmt::pmt_t& msg)
     {
         const double held = pdu::reader(msg).real(keys::held_s(), -1);
@@ -101,7 +101,7 @@ private:
                                : kernel::tx_trouble::underflow);
         if (!(held >= 0 && held <= most_held_s))
             return;
-        if (!d_has_tone) { // which waits in the device as the samples do
+        if (!d_has_tone) { // the tone waits in the device as the samples do
             d_line.device_holds(held);
             const double host = pdu::reader(msg).real(keys::host_s(), -1);
             if (host >= 0)
@@ -114,8 +114,8 @@ private:
             d_line.trim(std::llround(*seconds * d_modem_rate));
     }
 
-    // What the device did not play while it was keyed is a hole in the transmission, whose data the
-    // link must not take for lost by the channel.
+    // Samples not played while keyed are a hole in the transmission. The link must not
+    // count its data as lost by the channel.
     void note_gaps(uint64_t gaps, kernel::tx_trouble what)
     {
         const bool more = gaps > d_gaps, lost = what == kernel::tx_trouble::lost;
@@ -188,10 +188,11 @@ private:
     const bool d_has_tone;
     kernel::keying_tone d_tone;
     std::optional<double>
-        d_empty_s;               // of the host's clock: the device has played all by then
-    uint64_t d_gaps = 0;         // of the device, told so far
+        d_empty_s;               // by the host's clock: the device has played everything
+                                 // by then
+    uint64_t d_gaps = 0;         // gaps of the device, as last reported
     uint64_t d_transmission = 0; // number of the last one that began
-    uint64_t d_damaged = 0;      // the last one that was told to be
+    uint64_t d_damaged = 0;      // the last one reported as damaged
     std::vector<gr_complex> d_passed;
     std::vector<float> d_waiting;
     mutable std::mutex d_mutex;

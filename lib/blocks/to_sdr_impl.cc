@@ -71,7 +71,7 @@ public:
         return static_cast<int>(made);
     }
 
-    // Whoever ends the flowgraph in the middle of a transmission must not leave the key down.
+    // A flowgraph that ends in the middle of a transmission must not leave the key down.
     bool stop() override
     {
         if (d_bursts.keyed())
@@ -139,7 +139,7 @@ private:
             d_bursts.forget_origin();
     }
 
-    // The form of gr-uhd's port async_msgs: a dictionary behind a word.
+    // Message of gr-uhd's port async_msgs: a dictionary after a word.
     void on_report(const pmt::pmt_t& msg)
     {
         if (!pmt::is_pair(msg) || !pmt::is_dict(pmt::cdr(msg)))
@@ -152,7 +152,7 @@ private:
             if (!pmt::is_symbol(pmt::car(list)))
                 continue;
             const std::string code = pmt::symbol_to_string(pmt::car(list));
-            // Packets that came out of order or not at all are a hole as well.
+            // Packets that arrive out of order or not at all make a hole as well.
             if (code == "time_error")
                 report(tx_trouble::late, time);
             else if (code == "device_lost")

@@ -53,7 +53,7 @@ protected:
     void close() override {}
 
 private:
-    mutable std::mutex d_mutex; // displays ask from other threads
+    mutable std::mutex d_mutex; // displays call from other threads
     sim::traffic_client d_client;
 };
 

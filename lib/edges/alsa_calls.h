@@ -3,10 +3,11 @@
 #pragma once
 
 /*! \file alsa_calls.h
- *  \brief What sound_device calls of libasound, version 1.
+ *  \brief Functions of libasound, version 1, that sound_device calls.
  *
- * The library comes with GNU Radio, its headers do not. These calls have kept their binary form
- * since version 0.9; https://www.alsa-project.org/alsa-doc/alsa-lib/pcm.html describes them.
+ * The library comes with GNU Radio, its headers do not. The binary form of these calls
+ * has been the same since version 0.9.
+ * https://www.alsa-project.org/alsa-doc/alsa-lib/pcm.html describes them.
  */
 extern "C" {
 
@@ -24,7 +25,7 @@ long snd_pcm_avail(_snd_pcm* pcm);
 long snd_pcm_readi(_snd_pcm* pcm, void* frames, unsigned long count);
 long snd_pcm_writei(_snd_pcm* pcm, const void* frames, unsigned long count);
 const char* snd_strerror(int error);
-//! What the library would print is handed to this instead.
+//! The library's error messages go to this handler instead of the terminal.
 int snd_lib_error_set_handler(
     void (*handler)(const char*, int, const char*, int, const char*, ...));
 

@@ -8,8 +8,8 @@
 
 namespace gr::hf {
 
-/*! \brief An address as the engines have it. IPv4 in IPv6 comes out as IPv4: a dual-stack socket
- *         shows IPv4 clients as mapped addresses.
+/*! \brief An address in the engines' form. IPv4 in IPv6 becomes IPv4, because a
+ *         dual-stack socket shows IPv4 clients as mapped addresses.
  */
 inline ip::address from_asio(const boost::asio::ip::address& a)
 {
@@ -24,7 +24,7 @@ inline ip::address from_asio(const boost::asio::ip::address& a)
     return ip::address::v6(v6.to_bytes().data());
 }
 
-//! An address as sockets take it.
+//! An address in the sockets' form.
 inline boost::asio::ip::address to_asio(const ip::address& a)
 {
     return boost::asio::ip::make_address(a.to_string());

@@ -9,27 +9,25 @@
 
 namespace gr::hf {
 
-/*! \brief Reads the first line of those who connect to a modem in the UDP form: the port that they
- *         take datagrams at.
- *  \details Lives on the thread of the sockets. Strangers may connect and say nothing: a connection
- *  has 3 s for its line, and eight at a time are heard.
+/*! \brief Reads the first line of each connection to a modem in the UDP form: the port
+ *         for its datagrams.
+ *  \details Lives on the thread of the sockets. Strangers may connect and send nothing,
+ *  so a connection has 3 s for its line, and at most eight wait at a time.
  */
 class control_lines
 {
 public:
-    //! \name Set before the first connection
-    //! @{
-    //! The line has come.
+    //! \name Set before the first connection @{ The line has arrived.
     std::function<void(boost::asio::ip::tcp::socket, uint16_t port)> on_port;
-    //! None has, or there are too many.
+    //! The line did not arrive, or too many connections wait.
     std::function<void()> on_refused;
     //! @}
 
-    //! Takes a connection that has just been made.
+    //! Takes a new connection.
     void await(boost::asio::ip::tcp::socket socket);
 
 private:
-    int d_asking = 0; // have not sent their line
+    int d_asking = 0; // connections whose line has not arrived
 };
 
 } // namespace gr::hf

@@ -27,7 +27,7 @@ constexpr uint16_t dns_port = 53;
 constexpr size_t query_max = 1024;
 constexpr size_t waiting_max = 4096;
 constexpr size_t clients_max = 64;
-// A TCP client that says nothing for so long is closed.
+// A TCP client that is silent for this long is closed.
 constexpr auto client_idle = std::chrono::seconds(15);
 constexpr size_t udp_always = 512; // RFC 1035 2.3.4
 
@@ -217,7 +217,7 @@ dns_edge::repeat_key dns_edge::key_of(const waiting& w)
 
 void dns_edge::query(waiting w)
 {
-    // A client that repeats gets the one reply when it is there.
+    // A client that repeats its question gets one reply when it arrives.
     const bool by_udp = !w.by_udp.expired();
     if (d_waiting.size() >= waiting_max ||
         (by_udp && !d_repeats.insert(key_of(w)).second))
@@ -254,7 +254,7 @@ void dns_edge::reply(uint64_t client, dns::octets message)
         if (asked != nullptr && message.size() > asked->udp_octets)
             message = dns::make_truncated(*asked);
     }
-    error_code ignored; // a client that is gone
+    error_code ignored; // a client that has closed
     l->socket.send_to(boost::asio::buffer(message), w.to, 0, ignored);
 }
 

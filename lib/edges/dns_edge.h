@@ -18,7 +18,7 @@
 
 namespace gr::hf {
 
-/*! \brief "ADDRESS[:PORT]", IPv6 with a port in brackets; port 53 unless said.
+/*! \brief "ADDRESS[:PORT]", IPv6 with a port in brackets; port 53 by default.
  *  \throws std::invalid_argument that names \p text and what is allowed.
  */
 boost::asio::ip::udp::endpoint parse_dns_endpoint(const std::string& text);
@@ -30,7 +30,7 @@ class dns_edge
 {
 public:
     /*! \param clock station time
-     *  \param pump called after the engine was told something from a socket
+     *  \param pump called after each event from a socket
      */
     dns_edge(boost::asio::io_context& io,
              dns::forwarder& engine,
@@ -38,11 +38,11 @@ public:
              std::function<void()> pump);
     ~dns_edge();
 
-    //! UDP and TCP. \throws std::runtime_error naming the address and what the system said.
+    //! UDP and TCP. \throws std::runtime_error with the address and the system's error.
     void listen(const boost::asio::ip::udp::endpoint& where);
-    //! Who is asked for peers.
+    //! Resolver for the questions of peers.
     void set_resolver(const boost::asio::ip::udp::endpoint& where) { d_resolver = where; }
-    //! Carry out what the engine wants; false if it wanted nothing.
+    //! Do what the engine wants. False if it wanted nothing.
     bool drain();
     //! Close all sockets at once.
     void close();
@@ -51,7 +51,8 @@ private:
     struct udp_listener;
     class tcp_client;
     class question; // dns_question.h
-    //! Who waits for a reply: by UDP a socket and an address, by TCP a connection.
+    //! A client that waits for a reply: by UDP a socket and an address, by TCP a
+    //! connection.
     struct waiting {
         std::weak_ptr<udp_listener> by_udp;
         boost::asio::ip::udp::endpoint to;

@@ -16,7 +16,7 @@ using boost::system::error_code;
 
 namespace {
 
-// Waits for an answer by UDP: 2, 4 and 6 s; the engine gives up after 20 s.
+// Waits for an answer by UDP: 2, 4 and 6 s. The engine gives up after 20 s.
 constexpr int tries_max = 3;
 constexpr auto first_wait = std::chrono::seconds(2);
 constexpr auto tcp_wait = std::chrono::seconds(6);
@@ -42,9 +42,9 @@ void dns_edge::question::ask(std::function<void(const dns::octets&)> done)
     error_code error;
     d_udp.open(d_resolver.protocol(), error);
     if (!error)
-        d_udp.connect(d_resolver, error); // answers of others are not received
+        d_udp.connect(d_resolver, error); // answers from other addresses are not received
     if (error) {
-        // Not from within the engine's own drain.
+        // Not from inside the engine's own drain().
         wait(std::chrono::seconds(0), [self = shared_from_this()] { self->finish(0); });
         return;
     }
@@ -70,7 +70,7 @@ void dns_edge::question::send()
         return;
     }
     ++d_tries;
-    error_code ignored; // the next try may do better
+    error_code ignored; // the next try may succeed
     d_udp.send(boost::asio::buffer(d_message), 0, ignored);
     wait(d_tries * first_wait, [this] { send(); });
 }

@@ -12,9 +12,9 @@
 
 namespace gr::hf {
 
-/*! \brief One question to the upstream resolver: by UDP, each from a port and with an id that
- *         cannot be guessed (RFC 5452), again if nothing comes, and by TCP if the answer is
- *         too long.
+/*! \brief One question to the upstream resolver. By UDP, each attempt from a port and
+ *         with an id that cannot be guessed (RFC 5452), repeated without an answer. By
+ *         TCP if the answer is too long.
  */
 class dns_edge::question : public std::enable_shared_from_this<question>
 {
@@ -24,9 +24,9 @@ public:
              const boost::asio::ip::udp::endpoint& resolver,
              dns::octets message);
 
-    //! \p done gets the answer with id 0, or nothing; it is called once.
+    //! \p done gets the answer with id 0, or nothing. It is called once.
     void ask(std::function<void(const dns::octets&)> done);
-    //! No more calls.
+    //! Stop without calling done.
     void cancel();
 
 private:

@@ -17,16 +17,18 @@
 
 namespace gr::hf {
 
-/*! \brief One thread with an event loop, inside a network namespace if asked for.
+/*! \brief One thread with an event loop, inside a network namespace if one is given.
  *
- * Sockets and devices belong to the namespace of the thread that opens them, so everything
- * that a block opens is opened on this thread, and the thread enters the namespace first.
+ * Sockets and devices belong to the namespace of the thread that opens them. So this
+ * thread enters the namespace first and opens all that a block needs.
  */
 class io_thread
 {
 public:
-    /*! \param netns name of a namespace as `ip netns list` shows it; empty: the present one.
-     *  \throws std::invalid_argument if there is no such namespace or no right to enter it.
+    /*! \param netns name of a namespace as `ip netns list` shows it; empty: the current
+     *         one.
+     *  \throws std::invalid_argument if the namespace does not exist or may not be
+     *         entered.
      */
     explicit io_thread(const std::string& netns);
     ~io_thread();
@@ -35,7 +37,7 @@ public:
 
     boost::asio::io_context& context() { return d_context; }
 
-    //! Run \p f on the thread and wait for it; an exception of \p f comes back to the caller.
+    //! Run \p f on the thread and wait for it. An exception of \p f reaches the caller.
     template <class F>
     void run_and_wait(F f)
     {
@@ -45,22 +47,22 @@ public:
         done.get();
     }
 
-    //! Run \p f on the thread some time later, in the order of calls.
+    //! Run \p f on the thread later, in the order of calls.
     template <class F>
     void post(F f)
     {
         boost::asio::post(d_context, std::move(f));
     }
 
-    /*! \brief Tell the thread that station time is \p now; \p f runs at most once for any
-     *  number of calls that it has not caught up with, so a slow thread is not buried.
+    /*! \brief Set station time to \p now and post \p f. A slow thread that has several
+     *         calls pending runs \p f only once, so it is not overloaded.
      */
     void post_time(station_time now, std::function<void(station_time)> f);
 
     //! The last time given to post_time().
     station_time now() const { return station_time(d_now.load()); }
 
-    //! End the event loop and join the thread; later posts are never run.
+    //! End the event loop and join the thread. Later posts never run.
     void stop();
 
 private:

@@ -64,7 +64,7 @@ bool ip_edge::drain()
     bool any = false;
     while (const auto packet = d_engine.poll_packet()) {
         any = true;
-        // A full device drops, as any router would.
+        // If the device is full the packet is dropped, as at any router.
         if (d_tun) {
             [[maybe_unused]] const ssize_t written =
                 ::write(d_tun->fd(), packet->data(), packet->size());
@@ -73,8 +73,8 @@ bool ip_edge::drain()
     return any;
 }
 
-// Somebody has deleted the device. Its descriptor is readable from now on, always, and reading
-// it fails.
+// The device was deleted by another program. From now on its descriptor is always
+// readable, and reading fails.
 void ip_edge::lost(int why)
 {
     close_device();
@@ -129,10 +129,10 @@ void ip_edge::watch_link()
                              });
 }
 
-// 0, or why the device cannot be read any more.
+// Returns 0, or why the device cannot be read any more.
 int ip_edge::read_packets()
 {
-    // Leave the thread to others after some packets: the kernel queues the rest.
+    // After some packets let others run. The kernel queues the rest.
     for (int k = 0; k < 64; ++k) {
         const ssize_t n = ::read(d_tun->fd(), d_packet.data(), d_packet.size());
         if (n < 0 && errno != EAGAIN && errno != EINTR)

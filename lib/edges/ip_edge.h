@@ -17,18 +17,20 @@
 
 namespace gr::hf {
 
-/*! \brief The TUN device of the IP client: its packets go to the engine, and what the engine has
- *         for the host goes to it. Everything runs on the thread of the io_context.
+/*! \brief The TUN device of the IP client: its packets go to the engine, and the engine's
+ *         packets for the host go to it. Everything runs on the thread of the io_context.
  *
- * A device that somebody deletes is made again: after 1 s, then every 5 s.
+ * If the device is deleted by another program, it is made again after 1 s, then every 5
+ * s.
  */
 class ip_edge
 {
 public:
-    //! What happens around it.
+    //! Callbacks of the owner.
     struct surroundings {
         std::function<station_time()> clock;          //!< station time
-        std::function<void()> pump;                   //!< the engine was told something
+        std::function<void()> pump;                   //!< called after each event for the
+                                                      //!< engine
         std::function<void(const std::string&)> tell; //!< a line for the operator
     };
 
@@ -42,9 +44,9 @@ public:
 
     //! Make the device. \throws what tun_device throws
     void open();
-    //! Take it away.
+    //! Remove the device.
     void close();
-    //! Carry out what the engine wants; false if it wanted nothing.
+    //! Do what the engine wants. False if it wanted nothing.
     bool drain();
 
 private:

@@ -24,7 +24,7 @@ constexpr std::chrono::seconds connect_again{ 2 };
 
 } // namespace
 
-//! On the way to a connection.
+//! An attempt to connect.
 struct modem_dialer::attempt {
     explicit attempt(boost::asio::io_context& io)
         : resolver(io), socket(io), datagrams(io),

@@ -15,28 +15,27 @@
 
 namespace gr::hf {
 
-/*! \brief The way from a data link to a modem's LAN interface (110C Appendix A): connects, in the
- *         UDP form tells the ports to each other, and tries again every 2 s until it has worked.
- *  \details Lives on the thread of the io_context. An attempt is given up after 10 s.
+/*! \brief Connects a data link to a modem's LAN interface (110C Appendix A). In the UDP
+ *         form it exchanges the port numbers. It tries again every 2 s until it succeeds.
+ *  \details Lives on the thread of the io_context. An attempt ends after 10 s.
  */
 class modem_dialer
 {
 public:
     /*! \param host name or address of the modem, \param port its TCP port
-     *  \param udp the UDP form: the connection is for control, data go in datagrams
+     *  \param udp the UDP form: the connection is for control, data goes in datagrams
      */
     modem_dialer(boost::asio::io_context& io, std::string host, int port, bool udp);
 
-    //! \name What comes of it; set before start(), not called any more after stop()
-    //! @{
-    //! Connected in the TCP form.
+    //! \name Results, set before start(), not called after stop() @{ Connected in the TCP
+    //! form.
     std::function<void(boost::asio::ip::tcp::socket)> on_stream;
-    //! Connected in the UDP form: control connection, our socket, where the modem's is.
+    //! Connected in the UDP form: control connection, our socket, the modem's address.
     std::function<void(boost::asio::ip::tcp::socket,
                        boost::asio::ip::udp::socket,
                        boost::asio::ip::udp::endpoint)>
         on_control;
-    //! An attempt has failed, and why; the next one follows by itself.
+    //! An attempt has failed, with the reason. The next one follows by itself.
     std::function<void(const std::string&)> on_failed;
     //! @}
 

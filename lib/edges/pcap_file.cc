@@ -40,7 +40,7 @@ void pcap_file::put(const std::vector<uint8_t>& octets)
     errno = 0;
     d_file.write(reinterpret_cast<const char*>(octets.data()),
                  static_cast<std::streamsize>(octets.size()));
-    // Somebody may look while the station runs.
+    // The file may be read while the station runs.
     d_file.flush();
     if (d_file)
         return;

@@ -14,27 +14,29 @@
 
 namespace gr::hf {
 
-/*! \brief A capture file that Wireshark reads: what the engines make of D_PDUs and
- *         S_primitives, written as it happens.
+/*! \brief A capture file that Wireshark reads: D_PDUs or S_primitives of the engines,
+ *         written as they occur.
  */
 class pcap_file
 {
 public:
     enum class kind { d_pdu, sis };
 
-    //! \param path empty: nothing is written \throws std::invalid_argument if it cannot be made
+    //! \param path empty: nothing is written \throws std::invalid_argument if the file
+    //! cannot be made
     pcap_file(const std::string& path, kind k);
 
     bool wanted() const { return d_file.is_open(); }
-    /*! \brief Why nothing is written any more, once; else empty.
-     *  \details The first write that fails ends the capture: what is in the file stays whole up
-     *  to there.
+    /*! \brief Why the capture ended, once; otherwise empty.
+     *  \details The first write that fails ends the capture. The file is valid up to
+     *  there.
      */
     std::string poll_failure();
 
-    //! One D_PDU, into a file of that kind.
+    //! One D_PDU, into a file of kind D_PDUs.
     void write(const s5066::tap_record& r);
-    //! One S_primitive, into a file of that kind. \param to_client false: from the client
+    //! One S_primitive, into a file of kind S_primitives. \param to_client false: from
+    //! the client
     void write(station_time now,
                uint64_t client,
                bool to_client,

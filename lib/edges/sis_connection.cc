@@ -12,7 +12,7 @@ using boost::system::error_code;
 
 namespace {
 
-// From here on a far end sends noise, not primitives.
+// Beyond this the far end sends noise, not primitives.
 constexpr uint64_t max_invalid = 10;
 constexpr size_t max_octets_without_primitive = 262144;
 
@@ -27,7 +27,7 @@ void sis_connection::open()
 {
     error_code ignored;
     d_socket.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
-    // A client that has lost its power does not say so.
+    // A client that loses its power does not close the connection.
     d_socket.set_option(boost::asio::socket_base::keep_alive(true), ignored);
     d_open = true;
     read();
@@ -40,8 +40,8 @@ std::optional<std::vector<uint8_t>> sis_connection::next()
         return std::nullopt;
     auto p = d_deframer.next();
     if (const auto& fault = d_deframer.size_fault(); fault && fault->swapped) {
-        // Not noise: none of its primitives will ever be understood. To end the connection is
-        // the one answer that it will understand.
+        // Not noise: none of this client's primitives will ever be valid. Ending the
+        // connection is the only answer that it will understand.
         broken(fault->to_string());
         return std::nullopt;
     }
@@ -76,7 +76,8 @@ void sis_connection::shut()
     d_socket.close(ignored);
 }
 
-// Only after next() has run dry: so no more than one primitive and one read are ever held.
+// Called only when next() has run dry, so that at most one primitive and one read are
+// held.
 void sis_connection::read()
 {
     if (!d_open || d_reading)
@@ -131,7 +132,7 @@ void sis_connection::broken(const std::string& why)
     if (!d_open)
         return;
     shut();
-    // Not from inside whoever is sending: it may be in the middle of a list of connections.
+    // Defer on_broken: the sender may be iterating over a list of connections.
     boost::asio::post(d_socket.get_executor(), [self = shared_from_this(), why] {
         if (!self->d_told)
             self->on_broken(why);

@@ -17,11 +17,11 @@
 
 namespace gr::hf {
 
-/*! \brief S_primitives over one TCP connection, whichever end of it (Annex A, 1).
+/*! \brief S_primitives over one TCP connection, for either end (Annex A, 1).
  *
- * Lives on an io_thread. Whole primitives are pulled with next(), so a user that does not
- * take them stops the reading, and the far end feels that through TCP. What is to be written
- * is bounded: a far end that does not read is given up.
+ * Lives on an io_thread. Whole primitives are pulled with next(). A user that does not
+ * pull them stops the reading, and TCP then slows the far end. Output is bounded: a far
+ * end that does not read is disconnected.
  */
 class sis_connection : public std::enable_shared_from_this<sis_connection>
 {
@@ -29,16 +29,16 @@ public:
     //! \param max_out octets that may wait to be written
     sis_connection(boost::asio::ip::tcp::socket socket, size_t max_out);
 
-    //! \name What happens; neither is called any more after close()
-    //! @{
+    //! \name Events, none after close() @{
     std::function<void()> on_readable;                 //!< next() may have something
-    std::function<void()> on_written;                  //!< waiting() has become less
-    std::function<void(const std::string&)> on_broken; //!< once: over, and why
+    std::function<void()> on_written;                  //!< waiting() has decreased
+    std::function<void(const std::string&)> on_broken; //!< once: the connection has
+                                                       //!< ended, with the reason
     //! @}
 
-    //! Begin to read and write; callbacks must be set.
+    //! Start to read and write. Callbacks must be set.
     void open();
-    //! The next whole primitive, if one has come.
+    //! The next whole primitive, if one has arrived.
     std::optional<std::vector<uint8_t>> next();
     //! Write a whole primitive.
     void send(std::vector<uint8_t> primitive);
@@ -46,7 +46,7 @@ public:
     size_t waiting() const { return d_waiting; }
     //! Losses of synchronisation in what was read.
     uint64_t invalid() const { return d_deframer.invalid(); }
-    //! Over; handlers that are under way do nothing more.
+    //! End the connection. Pending handlers do nothing more.
     void close();
     boost::asio::ip::tcp::socket& socket() { return d_socket; }
 
@@ -64,7 +64,7 @@ private:
     size_t d_waiting = 0;
     size_t d_without_primitive = 0; // octets read since the last whole one
     bool d_open = false;
-    bool d_told = false; // whoever uses this knows that it is over
+    bool d_told = false; // the user knows that the connection has ended
     bool d_reading = false, d_writing = false;
 };
 

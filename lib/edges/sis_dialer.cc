@@ -13,15 +13,16 @@ using boost::system::error_code;
 namespace {
 
 constexpr std::chrono::seconds connect_limit{ 20 };
-// Octets that wait for a server that does not read: clients stop at the first, go on at the
-// second, and one that does not stop loses its connection at the third.
+// Octets that wait for a server that does not read. Clients are stopped at the first
+// limit and resumed at the second. A client that does not stop loses its connection at
+// the third.
 constexpr size_t flow_off_above = 131072;
 constexpr size_t flow_on_below = 32768;
 constexpr size_t max_out = 4u << 20;
 
 } // namespace
 
-//! What belongs to one client inside.
+//! State of one local client.
 struct sis_dialer::client {
     explicit client(boost::asio::io_context& io) : resolver(io), socket(io), timer(io) {}
     void end()
@@ -34,7 +35,7 @@ struct sis_dialer::client {
             connection->close();
     }
     tcp::resolver resolver;
-    tcp::socket socket; // until it is connected
+    tcp::socket socket; // before the connection exists
     boost::asio::steady_timer timer;
     std::shared_ptr<sis_connection> connection;
     std::vector<uint8_t> bind; // waits for the connection
@@ -53,7 +54,7 @@ void sis_dialer::from_client(uint64_t id, std::vector<uint8_t> primitive)
 {
     const auto it = d_clients.find(id);
     if (it == d_clients.end()) {
-        // All but S_BIND_REQUEST is for a binding that exists no more.
+        // Any primitive but S_BIND_REQUEST belongs to a binding that no longer exists.
         if (primitive.size() > s5066::sis_header_octets &&
             primitive[s5066::sis_header_octets] == 1)
             connect(id, std::move(primitive));
@@ -110,7 +111,7 @@ void sis_dialer::connect(uint64_t id, std::vector<uint8_t> bind)
         });
 }
 
-// A handler may be of an attempt that has been given up.
+// False for a handler of an attempt that was abandoned.
 bool sis_dialer::current(uint64_t id, const client_ptr& c) const
 {
     const auto it = d_clients.find(id);
@@ -121,7 +122,7 @@ void sis_dialer::failed(uint64_t id, const client_ptr& c, const std::string& why
 {
     if (!current(id, c))
         return;
-    // Once until it works again: clients try every few seconds.
+    // Report once until it works again. Clients try every few seconds.
     if (!d_said)
         on_trouble(why);
     d_said = true;
@@ -144,7 +145,7 @@ void sis_dialer::connected(uint64_t id, const client_ptr& c)
         on_trouble("connection lost: " + why);
         ++d_count.lost;
         forget(id);
-        // No reason says it; this one comes nearest.
+        // No reason means exactly this. This one is the nearest.
         on_primitive(id,
                      s5066::encode(s5066::s_unbind_indication{
                          uint8_t(s5066::unbind_reason::no_keep_alive) }));

@@ -17,20 +17,21 @@
 
 namespace gr::hf {
 
-/*! \brief For each client inside a connection of its own to a SIS server outside (Annex A).
+/*! \brief Gives each local client its own connection to a remote SIS server (Annex A).
  *
- * Lives on the thread of the io_context. A client's S_BIND_REQUEST makes its connection; when there
- * is none, or it breaks, the client hears that as a SIS server would say it. One that sends faster
- * than the server reads is stopped by S_DATA_FLOW_OFF, whatever the server's own flow control says.
+ * Lives on the thread of the io_context. A client's S_BIND_REQUEST makes its connection.
+ * If that fails or breaks, the client is notified as a SIS server would do it. A client
+ * that sends faster than the server reads is stopped by S_DATA_FLOW_OFF, regardless of
+ * the server's own flow control.
  */
 class sis_dialer
 {
 public:
-    //! Since construction; to be read on any thread.
+    //! Since construction. Any thread may read them.
     struct counters {
         std::atomic<uint64_t> connected{ 0 }; //!< connections made
-        std::atomic<uint64_t> failed{ 0 };    //!< that could not be made
-        std::atomic<uint64_t> lost{ 0 };      //!< that broke
+        std::atomic<uint64_t> failed{ 0 };    //!< attempts that failed
+        std::atomic<uint64_t> lost{ 0 };      //!< connections that broke
         std::atomic<uint64_t> in{ 0 };        //!< primitives from servers
         std::atomic<uint64_t> out{ 0 };       //!< primitives to servers
     };
@@ -44,15 +45,16 @@ public:
     //! A primitive for the client of that number.
     std::function<void(uint64_t client, const std::vector<uint8_t>& primitive)>
         on_primitive;
-    //! For the operator: no connection, and why, once until there is one; or one is lost.
+    //! For the operator: no connection, with the reason, once until one is made; or a
+    //! connection is lost.
     std::function<void(const std::string&)> on_trouble;
     //! @}
 
     //! One whole primitive of a client.
     void from_client(uint64_t client, std::vector<uint8_t> primitive);
-    //! The client has gone.
+    //! The client has closed.
     void forget(uint64_t client);
-    //! All have gone; nothing is called any more until the next from_client().
+    //! All clients have closed. No callbacks until the next from_client().
     void close();
     const counters& count() const { return d_count; }
 

@@ -12,10 +12,10 @@ using boost::asio::ip::tcp;
 
 namespace {
 
-// Octets of data taken from a client that was told to stop: what was on its way.
+// Data octets accepted from a client after it was stopped: those already on their way.
 constexpr size_t flow_off_grace = 65536;
-// Connections without a SAP: so many can get as far as to say what rank they have, whatever
-// number is bound.
+// Limit of connections without a SAP. This many can send their rank, regardless of how
+// many clients are bound.
 constexpr size_t max_visitors = 64;
 
 uint8_t type_of(const std::vector<uint8_t>& primitive)
@@ -62,7 +62,7 @@ void sis_edge::accepted(tcp::socket socket)
     boost::system::error_code error;
     const auto far = socket.remote_endpoint(error);
     if (error)
-        return; // it has gone already
+        return; // the client has closed already
     const auto from = from_asio(far.address());
     const auto highest = d_settings.ranks.highest(from);
     if (!highest) {
@@ -102,7 +102,7 @@ size_t sis_edge::visitors() const
         d_clients.begin(), d_clients.end(), [](auto& c) { return !c.second.bound; }));
 }
 
-// Of the visitors one that says nothing, of the address that has most of them, the oldest.
+// The oldest silent visitor of the address that has the most of them.
 uint64_t sis_edge::least_needed()
 {
     const auto silent = [](client& c) {
@@ -110,7 +110,7 @@ uint64_t sis_edge::least_needed()
         return !c.bound && !c.asking && c.connection->socket().available(error) == 0;
     };
     std::map<ip::address, std::vector<uint64_t>> speaking, idle;
-    for (auto& [id, c] : d_clients) // ids grow
+    for (auto& [id, c] : d_clients) // ids increase
         if (!c.bound)
             (silent(c) ? idle : speaking)[c.from].push_back(id);
     const auto& from = idle.empty() ? speaking : idle;
@@ -121,7 +121,7 @@ uint64_t sis_edge::least_needed()
         ->second.front();
 }
 
-// Whether a bind goes on to the data link, which then decides.
+// Whether to pass a bind to the data link, which then decides.
 bool sis_edge::may_bind(client& c, const std::vector<uint8_t>& request)
 {
     const int sap = request[s5066::sis_header_octets + 1] >> 4;
@@ -144,7 +144,8 @@ bool sis_edge::may_bind(client& c, const std::vector<uint8_t>& request)
     return true;
 }
 
-// A place among the bound clients, if need be that of one of lower rank (A.2.1.5).
+// Makes a place among the bound clients, if necessary by removing one of lower rank
+// (A.2.1.5).
 bool sis_edge::make_room(int sap, int rank)
 {
     size_t taken = 0;
@@ -154,7 +155,7 @@ bool sis_edge::make_room(int sap, int rank)
             continue;
         ++taken;
         if (c->second.bound && c->second.sap == sap)
-            return true; // for the data link to refuse
+            return true; // the data link will refuse it
         if (c->second.bound &&
             (lowest == d_clients.end() || c->second.rank < lowest->second.rank))
             lowest = c;
@@ -184,7 +185,7 @@ void sis_edge::drop(uint64_t id)
     d_connected = d_clients.size();
 }
 
-// What has come from a client and may go on now.
+// Passes on what a client has sent, as far as allowed now.
 void sis_edge::take(uint64_t id)
 {
     client& c = d_clients.at(id);
@@ -219,7 +220,7 @@ void sis_edge::take(uint64_t id)
 
 void sis_edge::tick(station_time now)
 {
-    // Several ticks may have been put together; no more is saved up than for one.
+    // Several ticks may have been merged. Credit never exceeds that of one tick.
     if (now <= d_tick)
         return;
     d_tick = now;
@@ -230,7 +231,7 @@ void sis_edge::tick(station_time now)
     }
 }
 
-// Most of what passes belongs to clients that are blocks.
+// Most primitives are for clients that are blocks.
 void sis_edge::to_client(uint64_t id, std::vector<uint8_t> octets)
 {
     const auto it = d_clients.find(id);

@@ -23,27 +23,30 @@
 
 namespace gr::hf {
 
-/*! \brief The sockets of a SIS server: clients by TCP, each with its place, its rank and its flow
- *         (Annex A). Everything but stats() and port() runs on the thread of the io_context.
+/*! \brief The sockets of a SIS server: clients by TCP, each with its place, its rank and
+ *         its flow (Annex A). Everything but stats() and port() runs on the thread of the
+ *         io_context.
  *
- * What clients say is taken in portions, from one tick of station time to the next, so that all
- * together cannot flood the data link; data of a client that was told DATA_FLOW_OFF waits in its
- * connection beyond what was on its way.
+ * Primitives of clients are taken in portions, one for each tick of station time, so that
+ * clients cannot flood the data link. Data of a client that got DATA_FLOW_OFF waits in
+ * its connection, except what was already on its way.
  */
 class sis_edge
 {
 public:
     struct settings {
         boost::asio::ip::tcp::endpoint where;
-        size_t max_clients; //!< bound at a time
+        size_t max_clients; //!< clients bound at the same time
         size_t max_out;     //!< octets that may wait for one client that does not read
         sis_ranks ranks;
     };
-    //! The data link, and who hears of it.
+    //! The data link, as callbacks.
     struct surroundings {
         std::function<uint64_t()> new_client; //!< an id that grows from call to call
-        std::function<void(uint64_t, const std::vector<uint8_t>&)> to_link; //!< primitive
-        std::function<void(uint64_t)> gone; //!< a client that the data link knows of
+        std::function<void(uint64_t, const std::vector<uint8_t>&)>
+            to_link;                        //!< a primitive
+        std::function<void(uint64_t)> gone; //!< a client that the data link knows has
+                                            //!< closed
         std::function<void(const std::string&)> tell, warn;
     };
     //! Counters since the start; clients: now connected.
@@ -53,20 +56,22 @@ public:
 
     sis_edge(boost::asio::io_context& io, settings s, surroundings around);
 
-    /*! \brief Bind and listen: from now on clients are taken, but not heard before start().
-     *  \throws std::runtime_error naming the address and what the system said
+    /*! \brief Bind and listen. Clients may connect from now on. Their primitives are read
+     *         after start().
+     *  \throws std::runtime_error with the address and the system's error
      */
     void listen();
-    //! Hear what clients say; listen() again at the same port after stop().
+    //! Read primitives of clients. Listens again at the same port after stop().
     void start();
     //! Close everything.
     void stop();
-    //! Station time goes on: every client gets its portion.
+    //! Station time has advanced. Every client gets its portion.
     void tick(station_time now);
-    //! A primitive of the data link for \p client; one that is not connected here is no error.
+    //! A primitive of the data link for \p client. It is ignored if the client is not
+    //! connected here.
     void to_client(uint64_t client, std::vector<uint8_t> primitive);
 
-    //! Bound port, also when 0 was asked for. Any thread.
+    //! Bound port, also if 0 was requested. Any thread.
     int port() const { return d_port; }
     //! Any thread.
     counters stats() const
@@ -76,7 +81,7 @@ public:
     }
 
 private:
-    //! From one tick (10 ms) to the next: far more than any modem sends.
+    //! For one tick (10 ms): far more than any modem sends.
     static constexpr unsigned primitives_per_tick = 32;
     static constexpr size_t octets_per_tick = 65540;
 
@@ -86,10 +91,10 @@ private:
         int highest_rank = 0;
         bool asking = false; // S_BIND_REQUEST is with the data link
         bool bound = false;
-        int rank = 0; // of the last bind
+        int rank = 0; // rank of the last bind
         int sap = 0;
         bool flow_off = false;
-        bool told = false; // the data link knows of it
+        bool told = false; // the data link knows the client
         size_t over = 0;   // octets of data taken since flow_off
         unsigned primitives = primitives_per_tick;
         size_t octets = octets_per_tick;
@@ -109,7 +114,7 @@ private:
     const surroundings d_around;
     tcp_acceptor d_acceptor;
     std::map<uint64_t, client> d_clients;
-    bool d_running = false; // before, nobody would hear what clients say
+    bool d_running = false; // before that nothing receives the primitives
     station_time d_tick{ -1 };
     std::atomic<int> d_port{ 0 };
     std::atomic<uint64_t> d_connected{ 0 }, d_accepted{ 0 }, d_refused{ 0 },

@@ -15,10 +15,10 @@ namespace gr::hf {
 class sis_ranks
 {
 public:
-    /*! \param entries "PREFIX=RANK": the highest rank of that network; the longest prefix that
-     *         fits counts. Empty: 15 (which may change the configuration) for this machine,
-     *         14 for all others.
-     *  \throws std::invalid_argument that names the entry and what is allowed
+    /*! \param entries "PREFIX=RANK": the highest rank of that network. The longest
+     *         matching prefix counts. Empty: 15 (which may change the configuration) for
+     *         this machine, 14 for all others.
+     *  \throws std::invalid_argument names the entry and what is allowed
      */
     explicit sis_ranks(const std::vector<std::string>& entries)
     {
@@ -41,7 +41,7 @@ public:
         return { "127.0.0.0/8=15", "::1=15", "0.0.0.0/0=14", "::/0=14" };
     }
 
-    //! The highest rank of a client at \p a; none: it may not connect.
+    //! The highest rank of a client at \p a. None: it may not connect.
     std::optional<int> highest(const ip::address& a) const
     {
         const int* rank = d_table.find(a);

@@ -49,7 +49,7 @@ sw_params new_sw_params()
     return { p, snd_pcm_sw_params_free };
 }
 
-// What went wrong is thrown, counted and told in words of ours; the library would print it as well.
+// Errors are thrown, counted and reported by us. The library would print them as well.
 void say_nothing(const char*, int, const char*, int, const char*, ...) {}
 
 } // namespace
@@ -71,7 +71,7 @@ sound_device::~sound_device() { snd_pcm_close(d_pcm); }
 void sound_device::open()
 {
     const char* name = d_options.name.empty() ? "default" : d_options.name.c_str();
-    // A device that another program holds is an error at once, and not a wait without end.
+    // If another program holds the device, fail at once instead of waiting forever.
     check(snd_pcm_open(&d_pcm,
                        name,
                        d_options.playback ? stream_playback : stream_capture,
@@ -122,7 +122,7 @@ void sound_device::configure()
     check(snd_pcm_sw_params(d_pcm, sw.get()), "parameters");
 }
 
-// Whether the stream goes on after what a call returned.
+// Whether the stream goes on after this return value.
 bool sound_device::recovered(long error)
 {
     if (error == -EAGAIN || error == -EINTR)
@@ -194,8 +194,8 @@ double sound_device::holding()
             throw_lost("room", free);
         return 0;
     }
-    // snd_pcm_delay() would add what lies behind the buffer, but PulseAudio's plugin does not know
-    // it, nor the rest, during the first two seconds.
+    // snd_pcm_delay() would add the delay after the buffer. But in the first two seconds
+    // PulseAudio's plugin knows neither that delay nor the rest.
     const long held = d_options.playback ? static_cast<long>(d_buffer) - free : free;
     return static_cast<double>(std::max(held, 0L)) / d_options.rate;
 }

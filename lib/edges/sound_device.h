@@ -12,34 +12,34 @@ struct _snd_pcm;
 
 namespace gr::hf {
 
-//! The device is gone (unplugged, its server ended, or it moves no samples any more).
+//! The device is lost (unplugged, its server ended, or it moves no samples any more).
 class sound_device_lost : public std::runtime_error
 {
     using std::runtime_error::runtime_error;
 };
 
-//! How a sound device is opened.
+//! Options for opening a sound device.
 struct sound_options {
-    std::string name;       //!< of ALSA; empty: the default device
+    std::string name;       //!< ALSA name; empty: the default device
     bool playback = false;  //!< else capture
     unsigned rate = 48000;  //!< samples/s
     unsigned channels = 1;  //!< samples of a frame
-    double period_s = 0.01; //!< the device takes or gives about so much at once
-    double capacity_s = 1;  //!< of its buffer, as near as it can
-    double start_s = 0.1;   //!< playback begins when so much has been written
+    double period_s = 0.01; //!< the device transfers about this much at once
+    double capacity_s = 1;  //!< size of its buffer, or the nearest that it can do
+    double start_s = 0.1;   //!< playback begins when this much has been written
 };
 
-/*! \brief One direction of a sound device of ALSA: a card, or a device of PulseAudio, PipeWire
- *         or JACK by ALSA's plugins.
+/*! \brief One direction of a sound device of ALSA: a card, or a device of PulseAudio,
+ *         PipeWire or JACK by ALSA's plugins.
  *
- * Never waits except in wait(). What the sound system cuts off (an overrun of capture, an underrun of
- * playback) is counted, and the stream goes on. Belongs to one thread at a time.
+ * Never waits except in wait(). Overruns of capture and underruns of playback are
+ * counted, and the stream goes on. Belongs to one thread at a time.
  */
 class sound_device
 {
 public:
-    /*! \brief Open it; capture begins with start().
-     *  \throws std::runtime_error that says what the sound system said
+    /*! \brief Open the device. Capture begins with start().
+     *  \throws std::runtime_error with the sound system's error
      */
     explicit sound_device(const sound_options& options);
     ~sound_device();
@@ -50,21 +50,21 @@ public:
      *  \throws sound_device_lost
      */
     void start();
-    /*! \brief Take what was captured.
-     *  \returns frames, 0 when none has come
+    /*! \brief Take captured samples.
+     *  \returns frames, 0 when none has arrived
      *  \throws sound_device_lost
      */
     size_t read(float* frames, size_t most);
     /*! \brief Give frames to be played.
-     *  \returns how many it took, 0 while it is full
+     *  \returns frames accepted, 0 while the device is full
      *  \throws sound_device_lost
      */
     size_t write(const float* frames, size_t count);
-    /*! \brief Until it can be read or written, at the most so long, s.
+    /*! \brief Wait until the device can be read or written, at most \p s seconds.
      *  \throws sound_device_lost
      */
     void wait(double s);
-    /*! \brief Captured and not read yet; or written and not yet taken out of its buffer, s.
+    /*! \brief Captured and not read yet; or written and still in the buffer, s.
      *  \throws sound_device_lost
      */
     double holding();

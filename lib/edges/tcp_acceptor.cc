@@ -83,7 +83,7 @@ void tcp_acceptor::accept(const std::shared_ptr<state>& s, tcp_acceptor& self)
 {
     s->acceptor.async_accept([s, &self](const error_code& error, tcp::socket socket) {
         if (!s->acceptor.is_open())
-            return; // and self may be gone
+            return; // self may no longer exist
         if (error) {
             s->retry.expires_after(pause_after_failure);
             s->retry.async_wait([s, &self](const error_code& stopped) {

@@ -12,22 +12,23 @@
 
 namespace gr::hf {
 
-//! How a listening socket takes connections.
+//! How a listening socket accepts connections.
 enum class listen_as {
     ordinary,
-    transparent //!< to any address, as TPROXY hands them over; needs CAP_NET_ADMIN
+    transparent //!< to any address, as TPROXY passes them on; needs CAP_NET_ADMIN
 };
 
-/*! \brief One listening TCP socket, and the connections that it hands out.
+/*! \brief One listening TCP socket and the connections that it accepts.
  *
- * Lives on an io_thread: every call comes from there, and so does every callback.
- * An accept that fails (no descriptors left, for example) is tried again after a pause, since
- * the next try would fail at once, again and again.
+ * Lives on an io_thread, like all its calls and callbacks. An accept that fails (for
+ * example without free descriptors) is tried again after a pause, since the next try
+ * would fail at once, again and again.
  */
 class tcp_acceptor
 {
 public:
-    //! \param who the listener in messages to the operator, for example "SIS server"
+    //! \param who name of the listener in messages to the operator, for example "SIS
+    //! server"
     tcp_acceptor(boost::asio::io_context& io, std::string who);
     ~tcp_acceptor();
 
@@ -35,17 +36,17 @@ public:
     //! An accept has failed.
     std::function<void()> on_failed = [] {};
 
-    /*! \brief Open, bind, listen and take connections from now on. An IPv6 address takes IPv6
-     *  alone.
+    /*! \brief Open, bind, listen and accept connections from now on. An IPv6 address
+     *         accepts only IPv6.
      *  \throws std::runtime_error "<who> cannot listen on <address>: <why>".
      */
     void listen(const boost::asio::ip::tcp::endpoint& where,
                 listen_as how = listen_as::ordinary);
 
     bool is_open() const;
-    //! Bound port, also when 0 was asked for. Only while open.
+    //! Bound port, also if 0 was requested. Only while open.
     uint16_t port() const;
-    //! Neither callback is called any more.
+    //! No callback is called any more.
     void close();
 
 private:
@@ -54,12 +55,12 @@ private:
 
     boost::asio::io_context& d_io;
     const std::string d_who;
-    // Handlers under way may outlive this object.
+    // Pending handlers may outlive this object.
     std::shared_ptr<state> d_state;
 };
 
-/*! \brief Where to listen, from a user's \p address and \p port (0: any free one).
- *  \throws std::invalid_argument naming what is not allowed.
+/*! \brief Endpoint to listen on, from a user's \p address and \p port (0: any free one).
+ *  \throws std::invalid_argument names what is not allowed.
  */
 boost::asio::ip::tcp::endpoint listen_endpoint(const std::string& address, int port);
 

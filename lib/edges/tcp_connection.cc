@@ -24,10 +24,11 @@ hfpep::endpoint_address from_asio(const tcp::endpoint& e)
 
 namespace {
 
-// A client that says nothing does not keep its place for ever.
+// A silent client must not keep its place forever.
 constexpr auto handshake_limit = std::chrono::seconds(30);
 
-// Whether the kernel would deliver to itself: then what it sends comes from that very address.
+// Whether \p to is an address of this host. The kernel then delivers locally, from that
+// very address.
 bool is_own(const tcp::endpoint& to)
 {
     error_code error;
@@ -37,7 +38,7 @@ bool is_own(const tcp::endpoint& to)
     if (!error)
         probe.connect({ to.address(), to.port() }, error); // sends nothing
     if (error)
-        return false; // nor will TCP get there
+        return false; // TCP would not get there either
     return probe.local_endpoint(error).address() == to.address();
 }
 
@@ -70,9 +71,9 @@ tcp_edge::connection::connection(tcp_edge& edge,
 
 void tcp_edge::connection::reset_unless_ended()
 {
-    // The kernel closes the sockets of a program that is stopped or killed. Its application
-    // must not take that for the end of a stream, so until the end is here every close is
-    // a reset.
+    // The kernel closes the sockets of a program that is stopped or killed. The
+    // application must not take that for the end of the stream. So every close is a reset
+    // until the end has arrived.
     error_code ignored;
     if (d_socket.is_open())
         d_socket.set_option(boost::asio::socket_base::linger(true, 0), ignored);
@@ -82,9 +83,9 @@ void tcp_edge::connection::begin()
 {
     error_code ignored;
     d_socket.set_option(tcp::no_delay(true), ignored);
-    // No autotuning: what the kernel holds is data that the sender believes delivered.
+    // No autotuning: the sender believes that data in the kernel's buffer is delivered.
     d_socket.set_option(boost::asio::socket_base::receive_buffer_size(65536), ignored);
-    // Nor does more than this wait for an application that does not read.
+    // Limit what waits for an application that does not read, for the same reason.
     d_socket.set_option(boost::asio::socket_base::send_buffer_size(65536), ignored);
     d_open = true;
     read();
@@ -237,7 +238,8 @@ void tcp_edge::connection::reset(hfpep::status why)
 {
     if (d_handshake && d_known &&
         d_handshake->now() == hfpep::handshake::state::requested) {
-        // The engine has forgotten it; it lives until its client has read the reason.
+        // The engine has forgotten the connection. It lives until its client has read the
+        // reason.
         d_known = false;
         d_handshake->answer(why);
         say(d_handshake->poll_reply(), true);
@@ -264,7 +266,7 @@ void tcp_edge::connection::connect_next()
     d_candidates.pop_front();
     error_code ignored;
     d_socket.close(ignored);
-    d_socket.open(to.protocol(), ignored); // else async_connect() says what is wrong
+    d_socket.open(to.protocol(), ignored); // otherwise async_connect() reports the error
     reset_unless_ended();
     d_socket.async_connect(to, [self, to](const error_code& error) {
         if (self->d_gone)
@@ -313,7 +315,7 @@ void tcp_edge::connection::read()
 
 void tcp_edge::connection::deliver_early()
 {
-    // What the client sent before it knew that it may: not more than was granted.
+    // Octets that the client sent before it was allowed, at most the credit.
     const size_t n = std::min(d_early.size(), d_credit);
     d_credit -= n;
     d_edge.d_engine.on_tcp_data(d_edge.d_clock(), d_id, d_early.data(), n);
@@ -353,7 +355,7 @@ void tcp_edge::connection::write()
             d_socket.shutdown(tcp::socket::shutdown_send, ignored);
         }
         if (d_close) {
-            // The kernel goes on with what it still has to send.
+            // The kernel goes on sending the rest.
             d_socket.set_option(boost::asio::socket_base::linger(false, 0), ignored);
             const auto keep = shared_from_this();
             d_edge.forget(d_id);

@@ -15,11 +15,11 @@
 
 namespace gr::hf {
 
-//! Address and port of a socket; mapped IPv4 addresses come out as IPv4.
+//! Address and port of a socket. Mapped IPv4 addresses become IPv4.
 hfpep::endpoint_address from_asio(const boost::asio::ip::tcp::endpoint& e);
 
-/*! \brief One TCP connection of HF-PEP. Handlers keep it alive; those that come late, after
- *         die(), do nothing.
+/*! \brief One TCP connection of HF-PEP. Handlers keep it alive. Handlers that run after
+ *         die() do nothing.
  */
 class tcp_edge::connection : public std::enable_shared_from_this<tcp_edge::connection>
 {
@@ -28,27 +28,27 @@ public:
                hfpep::connection_id id,
                boost::asio::ip::tcp::socket socket);
 
-    //! Read within the credit and write from now on.
+    //! From now on read within the credit, and write.
     void begin();
-    /*! \brief Ask the client first where it wants to go.
+    /*! \brief Ask the client for its destination first.
      *  \param source its address
      */
     void begin_handshake(hfpep::handshake::protocol p,
                          const hfpep::endpoint_address& source);
-    //! The engine asked for a connection to somewhere.
+    //! The engine wants a connection to a destination.
     void connect(const hfpep::action& a);
-    //! The far end is connected: a client that waits for it is told.
+    //! The far end is connected. A client that waits for it is notified.
     void connected(const hfpep::action& a);
     void allow_read(size_t n);
     void write(std::vector<uint8_t> data);
     void shutdown_write();
     void close_when_written();
-    //! RST, or the outcome in the words of the handshake to a client that waits for it.
+    //! RST, or the outcome in the form of the handshake to a client that waits for it.
     void reset(hfpep::status why);
     void die();
-    //! Still asks its client: the engine does not know it.
+    //! True while it still asks its client. The engine does not know it yet.
     bool asking() const { return d_handshake && !d_known; }
-    //! Of one with a handshake.
+    //! Source of a connection with a handshake.
     const ip::address& source() const { return d_source.host; }
 
 private:
@@ -76,13 +76,13 @@ private:
     std::unique_ptr<boost::asio::ip::tcp::resolver> d_resolver;
     std::unique_ptr<hfpep::handshake> d_handshake; // until the client has its answer
     hfpep::endpoint_address d_source;
-    bool d_known = false;  // to the engine, of one with a handshake
-    hfpep::octets d_early; // what the client sent behind its request
+    bool d_known = false;  // known to the engine; of a connection with a handshake
+    hfpep::octets d_early; // octets that the client sent after its request
     std::deque<boost::asio::ip::tcp::endpoint> d_candidates;
     std::vector<uint8_t> d_in;
     struct outgoing {
         std::vector<uint8_t> data;
-        bool own; // words of the handshake: the engine does not count them
+        bool own; // octets of the handshake: the engine does not count them
     };
     std::deque<outgoing> d_out;
     size_t d_credit = 0;

@@ -20,10 +20,10 @@ using boost::asio::ip::tcp;
 using boost::system::error_code;
 using hfpep::action;
 
-// Clients that have not said yet where they want to go.
+// Clients that have not named their destination yet.
 constexpr size_t asking_max = 256;
 
-// Where the client wanted to go before an nftables REDIRECT rule sent it here.
+// The client's destination before an nftables REDIRECT rule sent it here.
 std::optional<hfpep::endpoint_address> original_destination(tcp::socket& socket)
 {
     // IP6T_SO_ORIGINAL_DST; its header clashes with netinet/in.h.
@@ -65,7 +65,7 @@ void tcp_edge::listen(const tcp_listener& l)
     acceptor->on_accepted = [this, l](tcp::socket s) { accepted(l, std::move(s)); };
     acceptor->on_failed = [this] {
         ++d_accept_errors;
-        d_pump(); // displays see it
+        d_pump(); // displays show it
     };
     acceptor->listen({ boost::asio::ip::make_address(l.bind_address), l.port },
                      l.how == tcp_listener::kind::tproxy ? listen_as::transparent
@@ -99,7 +99,7 @@ void tcp_edge::accepted(const tcp_listener& l, tcp::socket socket)
     } else {
         const auto original =
             l.how == kind::redirect ? original_destination(socket) : local;
-        // Without a rule that redirected it, a connection would lead back to ourselves.
+        // A connection that no rule redirected would lead back to ourselves.
         if (original && !(original->port == l.port && *original == local))
             to = hfpep::destination{ original->host, original->port };
     }
@@ -117,7 +117,7 @@ void tcp_edge::accepted(const tcp_listener& l, tcp::socket socket)
 
 void tcp_edge::make_room_to_ask()
 {
-    // Of the source that has most of them the oldest goes.
+    // Close the oldest client of the source that has the most of them.
     std::map<ip::address, std::vector<hfpep::connection_id>> asking;
     size_t all = 0;
     for (const auto& [id, c] : d_connections)

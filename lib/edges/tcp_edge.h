@@ -19,14 +19,14 @@
 
 namespace gr::hf {
 
-/*! \brief The sockets of HF-PEP: tells the engine what happens on them and does what it
- *         asks for. Everything runs on the thread of the io_context.
+/*! \brief The sockets of HF-PEP: reports their events to the engine and does what it
+ *         wants. Everything runs on the thread of the io_context.
  */
 class tcp_edge
 {
 public:
     /*! \param clock station time
-     *  \param pump called after the engine was told something from a socket
+     *  \param pump called after each event from a socket
      */
     tcp_edge(boost::asio::io_context& io,
              hfpep::proxy& engine,
@@ -34,15 +34,15 @@ public:
              std::function<void()> pump);
     ~tcp_edge();
 
-    //! \throws std::runtime_error naming the listener and what the system said.
+    //! \throws std::runtime_error with the listener and the system's error.
     void listen(const tcp_listener& l);
-    //! Carry out what the engine wants; false if it wanted nothing.
+    //! Do what the engine wants. False if it wanted nothing.
     bool drain();
     //! Close listeners and connections at once.
     void close();
 
     size_t open_sockets() const { return d_connections.size(); }
-    //! Connections that the system would not hand over, mostly for want of descriptors.
+    //! Connections that the system did not hand over, mostly for lack of descriptors.
     uint64_t accept_errors() const { return d_accept_errors; }
 
 private:

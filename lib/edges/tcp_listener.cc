@@ -49,7 +49,7 @@ tcp_listener tcp_listener::parse(const std::string& text)
                 "': allowed are redirect:, tproxy:, socks5: and connect: with "
                 "[ADDRESS:]PORT behind it, and [ADDRESS:]PORT=HOST:PORT");
         l.how = word->second;
-        // The kernel hands over connections to any address.
+        // The kernel passes on connections to any address.
         if (l.how == kind::tproxy)
             l.bind_address = "0.0.0.0";
         bind_to(l, text.substr(colon + 1), text);

@@ -9,13 +9,13 @@
 
 namespace gr::hf {
 
-//! One way in for applications; the string forms are explained at hf.pep.
+//! One listener for applications. hf.pep explains the string forms.
 struct tcp_listener {
     enum class kind { redirect, tproxy, map, socks5, connect };
     kind how = kind::map;
     std::string bind_address = "127.0.0.1";
     uint16_t port = 0;
-    hfpep::destination to; //!< of a map
+    hfpep::destination to; //!< destination of a map
 
     //! \throws std::invalid_argument that names \p text and what is allowed.
     static tcp_listener parse(const std::string& text);

@@ -21,7 +21,7 @@
 namespace gr::hf {
 namespace {
 
-//! A descriptor that is closed on every way out.
+//! A descriptor that is closed on every return path.
 struct descriptor {
     int fd;
     ~descriptor()
@@ -42,7 +42,7 @@ struct descriptor {
     throw std::runtime_error(text);
 }
 
-//! What SIOCSIFADDR takes of IPv6; the header of the kernel does not go with those of libc.
+//! Request of SIOCSIFADDR for IPv6. The kernel's header conflicts with those of libc.
 struct ipv6_request {
     in6_addr address;
     uint32_t length;
@@ -51,8 +51,8 @@ struct ipv6_request {
 
 /*! \brief Asks the kernel to keep IPv6 addresses of a device that is switched off.
  *
- * It may not be ours to say (containers mount /proc/sys read-only); then on_link_event() puts
- * the address back, for which a station that has given up its rights lacks the right.
+ * It may fail, since containers mount /proc/sys read-only. Then on_link_event() sets the
+ * address again, which a station that has given up its rights cannot do.
  */
 void keep_ipv6_when_down(const std::string& name)
 {
@@ -171,7 +171,7 @@ bool tun_device::put_ipv6() const
 
 void tun_device::on_link_event()
 {
-    // One that cannot be set now (IPv6 is switched off) is tried again the next time.
+    // An address that cannot be set now (IPv6 is off) is tried again at the next event.
     if (d_link->came_up())
         put_ipv6();
 }

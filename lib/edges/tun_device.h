@@ -11,10 +11,11 @@
 
 namespace gr::hf {
 
-/*! \brief A TUN device of our own: made, addressed and switched on here, gone when closed.
+/*! \brief Our own TUN device: made, addressed and switched on here, removed when closed.
  *
- * It takes packets from the host's own address, which ICMP errors of the IP client have.
- * Needs CAP_NET_ADMIN. Must be made on a thread that is in the wanted network namespace.
+ * It accepts packets from the host's own address, which ICMP errors of the IP client
+ * have. Needs CAP_NET_ADMIN. Must be made on a thread that is in the wanted network
+ * namespace.
  */
 class tun_device
 {
@@ -23,16 +24,16 @@ public:
      *  \param address see addresses()
      *  \param mtu in octets, 576 to 2048, with IPv6 from 1280
      *  \throws std::invalid_argument for a value outside these limits
-     *  \throws std::runtime_error if the system refuses, saying what and why
+     *  \throws std::runtime_error if the system refuses, with what and why
      */
     tun_device(const std::string& name, const std::string& address, int mtu);
     struct host_prefix {
         ip::address address;
         unsigned length = 0;
     };
-    /*! \brief The text of an address: one with prefix length, or one of IPv4 and one of IPv6
-     *         with a comma or blanks between them.
-     *  \throws std::invalid_argument that says what is allowed
+    /*! \brief Parse an address with prefix length, or one of IPv4 and one of IPv6
+     *         separated by a comma or blanks.
+     *  \throws std::invalid_argument with what is allowed
      */
     static std::vector<host_prefix> addresses(const std::string& text);
     ~tun_device();
@@ -41,10 +42,10 @@ public:
 
     //! Non-blocking descriptor: one read or write is one IP datagram.
     int fd() const { return d_fd; }
-    //! Non-blocking descriptor; readable: call on_link_event().
+    //! Non-blocking descriptor. When it is readable, call on_link_event().
     int link_fd() const { return d_link->fd(); }
-    /*! \brief Puts the IPv6 address back when the device was switched off and on again; the
-     *         kernel keeps that of IPv4 only.
+    /*! \brief Sets the IPv6 address again when the device was switched off and on. The
+     *         kernel keeps only that of IPv4.
      */
     void on_link_event();
 

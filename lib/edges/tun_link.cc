@@ -95,7 +95,7 @@ bool link_watch::came_up()
     for (;;) {
         const ssize_t got = ::recv(d_fd, buffer.data(), buffer.size(), 0);
         if (got < 0 && errno == ENOBUFS) {
-            // Some of it was lost: the device may have been down.
+            // Some reports were lost. The device may have been down.
             d_up = false;
             continue;
         }

@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto goodbye = 1s;
-// Written at once; what is more stays with the session, which knows its limit.
+// Limit of octets in one write. The rest stays with the session, which has its own limit.
 constexpr size_t write_octets = 65536;
 
 } // namespace
@@ -90,7 +90,7 @@ void wire_edge::read()
                 self->close(error.message());
                 return;
             }
-            // A control connection has nothing more to say.
+            // The control connection carries no more messages.
             if (!self->d_datagrams)
                 self->tell([&] {
                     self->d_session.receive(self->d_clock(), self->d_in.data(), n);
@@ -107,7 +107,8 @@ void wire_edge::read_datagrams()
         [self = shared_from_this()](const error_code& error, size_t n) {
             if (!self->d_open || error == boost::asio::error::operation_aborted)
                 return;
-            // Only the terminal, or the modem, of the control connection is listened to.
+            // Accept datagrams only from the terminal, or modem, of the control
+            // connection.
             if (!error && self->d_from == self->d_peer) {
                 self->tell([&] {
                     self->d_session.receive(self->d_clock(), self->d_datagram.data(), n);
@@ -212,7 +213,7 @@ void wire_edge::close(const std::string& why)
     if (d_datagrams)
         d_datagrams->close(ignored);
     tell([this] { d_session.close(d_clock()); });
-    // Not from inside whoever called: it may be about to use what on_closed takes away.
+    // Defer on_closed: the caller may still use what it destroys.
     boost::asio::post(d_timer.get_executor(), [self = shared_from_this(), why] {
         if (self->on_closed)
             self->on_closed(why);

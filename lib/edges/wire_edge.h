@@ -21,10 +21,10 @@ namespace gr::hf {
 //! Forms of the LAN interface. \throws std::invalid_argument
 bool udp_form(const std::string& form);
 
-/*! \brief The sockets of one connection of the LAN interface, whichever end and form.
+/*! \brief The sockets of one connection of the LAN interface, for either end and form.
  *
- * Lives on the thread of the io_context; the session is shared with the block's own thread,
- * so it is touched only under the mutex. Handlers that come late do nothing.
+ * Lives on the thread of the io_context. The block's own thread shares the session, so it
+ * is accessed only under the mutex. Late handlers do nothing.
  */
 class wire_edge : public std::enable_shared_from_this<wire_edge>
 {
@@ -37,11 +37,10 @@ public:
               std::mutex& mutex,
               std::function<station_time()> clock);
 
-    //! \name Set before open()
-    //! @{
-    //! With the mutex: after the session was told something.
+    //! \name Set before open() @{ Called with the mutex, after each event for the
+    //! session.
     std::function<void()> after;
-    //! Without it, once: the connection is over, and why.
+    //! Called without the mutex, once: the connection has ended, with the reason.
     std::function<void(const std::string&)> on_closed;
     //! @}
 
@@ -51,7 +50,7 @@ public:
     void open(boost::asio::ip::tcp::socket control,
               boost::asio::ip::udp::socket datagrams,
               boost::asio::ip::udp::endpoint peer);
-    //! After the session was told something: all that it wants.
+    //! After each event for the session: do all that it wants.
     void pump();
     void close(const std::string& why);
 
@@ -76,7 +75,8 @@ private:
     std::array<uint8_t, 8192> d_in;
     std::array<uint8_t, 2048> d_datagram;
     modem_interface::octets d_out;
-    std::optional<station_time> d_end_at; // finished: time for the last octets to leave
+    std::optional<station_time> d_end_at; // finished: deadline for the last octets to
+                                          // leave
     std::string d_why;
     bool d_open = false;
     bool d_reading = false, d_writing = false;
