@@ -27,11 +27,11 @@ enum type_number : unsigned {
 
 constexpr size_t open_data_max = 255;
 
-// In PAR: the instance and what goes with it follow.
+// In PAR: the instance and its related fields follow.
 constexpr unsigned par_instance = 8;
 // In the check octet of SD: other_ended.
 constexpr unsigned check_ended = 0x80;
-// In the field of SR that names the open: other_ended.
+// In the SR field with the name of the open: other_ended.
 constexpr unsigned answers_ended = 0x8000;
 
 unsigned par_octet(const stream_parameters& p, bool instance)
@@ -69,7 +69,7 @@ stream_parameters read_par(uint8_t v)
 
 bool par_fits(const stream_parameters& p) { return p.window <= 15 && p.dictionary <= 3; }
 
-//! Writes the fields of one PDU; false: something does not fit.
+//! Writes the fields of one PDU. False: a value does not fit.
 class writer
 {
 public:
@@ -192,12 +192,12 @@ private:
     octet_writer d_w;
 };
 
-//! Reads the fields of one PDU behind its head; nothing: a value that none may have. What is cut
-//! short is for the caller to see from the octets' reader.
+//! Reads the fields of one PDU after its head. Empty: an invalid value. The caller
+//! detects truncation through the octet_reader.
 class reader
 {
 public:
-    //! \param first octet 0, of which the flags are taken
+    //! \param first octet 0 with its flags
     reader(octet_reader& r, unsigned first)
         : d_r(r), d_z(first & flag_z), d_1(first & flag_1), d_0(first & flag_0)
     {

@@ -9,20 +9,19 @@
 #include <variant>
 #include <vector>
 
-/*! \file
- *  PDUs of the SIS Layer Extension Protocol (STANAG 5066 Edition 5 Annex W).
+/*! \file PDUs of the SIS Layer Extension Protocol (STANAG 5066 Edition 5 Annex W).
  *
- *  The services are published, the octet layout is not: every layout in this file is our
- *  choice and stays in this one module, so that it can be exchanged when the text of the
- *  annex is at hand. All integers are big-endian.
+ * The services are published, the octet layout is not. Every layout in this file is our
+ * choice. All layouts are in this one module, so that they can be replaced when the text
+ * of the annex is available. All integers are big-endian.
  */
 namespace gr::hf::slep {
 
 using octets = std::vector<uint8_t>;
 
-//! Reasons of SLEP itself; 0 to 127 belong to its user.
+//! Reasons of SLEP itself. 0 to 127 belong to its user.
 enum reason : uint8_t {
-    reason_no_listener = 128,      //!< nobody listens on this extended address
+    reason_no_listener = 128,      //!< no user listens on this extended address
     reason_unknown_stream = 129,   //!< the receiver does not know the stream
     reason_too_many_streams = 130, //!< streams_max of the receiver is reached
     reason_not_supported = 131,    //!< type or option not supported
@@ -45,7 +44,7 @@ constexpr uint32_t window_pdus(uint8_t win)
 //! Bit 7 of a SID: the PDU was sent by the responder.
 constexpr uint8_t sid_responder = 0x80;
 
-//! PAR of SO and SR. Its bit 3 says that the fields of \ref incarnation follow.
+//! PAR of SO and SR. Its bit 3 signals that the fields of \ref incarnation follow.
 struct stream_parameters {
     uint8_t window = window_unlimited; //!< towards the sender of the PDU, 0 to 15
     bool one_way = false;              //!< the responder will send no data
@@ -57,22 +56,22 @@ struct stream_parameters {
     }
 };
 
-/*! \brief Where a direction of a stream begins to count, and its mark in every SD.
- *  \details A station that starts anew may use the numbers of streams of which PDUs are still
- *  under way. So each start has an instance, and each open gives its two directions an
- *  incarnation of their own: what an earlier one left behind has other numbers and marks.
+/*! \brief First number of a direction of a stream, and the mark in each of its SDs.
+ *  \details A station that restarts may reuse the numbers of streams whose PDUs are still
+ *  on their way. So each start has an instance, and each open gives its two directions
+ *  their own incarnation. PDUs of an earlier stream then have other numbers and marks.
  *  Without instances both are 0, and the optional fields are left out.
  */
 struct incarnation {
     uint16_t base = 0; //!< SEQ of SO or SR, which are not numbered on the air
-    uint8_t check = 0; //!< of each SD, 7 bits
+    uint8_t check = 0; //!< mark in each SD, 7 bits
     bool used = false; //!< false: SD has no check octet
 
-    //! Direction of the opener; \p use tells opens of the same number apart.
+    //! Direction of the opener. \p use distinguishes opens of the same number.
     static incarnation of_opener(uint16_t instance, uint8_t number, uint8_t use);
     //! Direction of the responder in answer to \p open.
     static incarnation of_responder(uint16_t instance, const incarnation& open);
-    //! How SR, SX and the refusal name the open that they belong to, 15 bits, never 0.
+    //! Name of the open in SR, SX and refusals, 15 bits, never 0.
     uint16_t name() const { return base & 0x7fff; }
 };
 
@@ -105,8 +104,8 @@ struct stream_open {
     bool fin = false;
     bool compressed = false; //!< direction of the opener is one DEFLATE stream
     stream_parameters par;
-    uint16_t instance = 0; //!< of the opener; 0: none, and no \c use
-    uint8_t use = 0;       //!< how often the instance has used \c number before
+    uint16_t instance = 0; //!< instance of the opener; 0: none, and no \c use
+    uint8_t use = 0;       //!< times that the instance has used \c number before
     octets open_data;      //!< at most 255 octets, never compressed
     octets data;
 };
@@ -116,7 +115,8 @@ struct stream_accept {
     bool fin = false;
     bool compressed = false; //!< direction of the responder is one DEFLATE stream
     stream_parameters par;
-    uint16_t instance = 0;    //!< of the responder; 0: none, and neither of the next two
+    uint16_t instance = 0;    //!< instance of the responder; 0: none, and neither of the
+                              //!< next two
     uint16_t answers = 0;     //!< incarnation::name of the open
     bool other_ended = false; //!< as in stream_data
     octets open_data;         //!< at most 255 octets, never compressed
@@ -137,7 +137,7 @@ struct stream_data {
     bool fin = false;
     octets data;
     std::optional<uint8_t> check = {}; //!< incarnation::check, 7 bits
-    //! With check: the other direction has ended and all of it has reached the user.
+    //! With check: the other direction has ended and its user has received all of it.
     bool other_ended = false;
 };
 //! SC, type 7.
@@ -149,9 +149,9 @@ struct stream_control {
 };
 /*! \brief SX, type 8.
  *  \details With SID 0 and reason_peer_restarted all streams of the peer at the extended
- *  address are gone; then \c mark, when not 0, is the instance that tells one start of the
- *  peer from another, so that a repeated PDU does no harm. Else it is incarnation::name of
- *  the stream's open or a SEQ that its receiver has used; 0: none.
+ *  address have ended. \c mark, if not 0, is then the instance of the peer, so that a
+ *  repeated PDU does no harm. Otherwise it is incarnation::name of the stream's open or a
+ *  SEQ that its receiver has used. 0: none.
  */
 struct stream_abort {
     uint8_t sid = 0;
@@ -181,7 +181,7 @@ constexpr size_t data_header_octets(uint8_t extended, bool check)
 {
     return 4u + (extended != 0) + check;
 }
-//! Octets of SO before its open-data, or of SR; \p instance: with one.
+//! Octets of SO before its open-data, or of SR. \p instance: with an instance.
 constexpr size_t open_header_octets(uint8_t extended, bool opener, bool instance)
 {
     return 4u + (extended != 0) + (instance ? opener ? 3u : 4u : 0u);

@@ -9,9 +9,9 @@
 
 namespace gr::hf::slep {
 
-/*! \brief PDUs without a stream of their own that wait for SIS: SX, refusals, RA.
- *  \details They go ahead of all else, and again if their U_PDU is rejected, until they are too
- *  old. Bounded: the oldest goes.
+/*! \brief PDUs that belong to no stream and wait for SIS: SX, refusals, RA.
+ *  \details They are sent before everything else, and again if their U_PDU is rejected,
+ *  until they are too old. Bounded: the oldest is dropped.
  */
 class control_pdus
 {
@@ -24,9 +24,9 @@ public:
     void add(peer_state& p, pdu_body body, uint8_t priority);
     //! Next S_primitive; empty: nothing can be sent now.
     std::optional<octets> poll();
-    //! SIS is done with one; \p again: it was rejected, and may go once more.
+    //! SIS has settled one. \p again: it was rejected and may be sent once more.
     void settled(uint64_t id, bool again);
-    //! Something waits for the peer.
+    //! PDUs for the peer wait.
     bool holds_for(const peer_state& p) const;
 
 private:

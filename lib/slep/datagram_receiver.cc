@@ -53,7 +53,7 @@ void datagram_receiver::on_pdu(peer_state& p, reliable_datagram d, uint8_t prior
 
 void datagram_receiver::on_pdu(peer_state&, const datagram_answer&, uint8_t)
 {
-    // Never asked for: the node confirm is what ends a reliable datagram here.
+    // We never request it. The node confirm ends a reliable datagram here.
     ++d_ctx.stats.bad_pdus;
 }
 

@@ -6,7 +6,7 @@
 
 namespace gr::hf::slep {
 
-//! Datagrams from peers: puts them together and gives them to the user.
+//! Datagrams from peers: reassembles them and delivers them to the user.
 class datagram_receiver
 {
 public:
@@ -14,14 +14,14 @@ public:
         : d_ctx(c), d_control(control)
     {
     }
-    // Each kind of PDU; \p priority of what it calls for.
+    // One call for each kind of PDU. \p priority is that of the answer.
     void on_pdu(peer_state& p, unreliable_datagram d, uint8_t priority);
     void on_pdu(peer_state& p, reliable_datagram d, uint8_t priority);
     void on_pdu(peer_state& p, const datagram_answer& d, uint8_t priority);
-    //! The user has taken a datagram of so many octets.
+    //! The user has taken a datagram of this many octets.
     void taken(size_t octets) { d_unread -= octets; }
 
-    //! When the oldest incomplete datagram of the peer is too old.
+    //! Time at which the oldest incomplete datagram of the peer is too old.
     std::optional<station_time> next_deadline(const peer_state& p) const;
     void on_deadline(peer_state& p);
 

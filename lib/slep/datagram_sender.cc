@@ -10,7 +10,7 @@ namespace gr::hf::slep {
 
 namespace {
 
-// A part tells its index in 7 bits.
+// A part has its index in 7 bits.
 constexpr size_t parts_max = 128;
 
 } // namespace
@@ -144,7 +144,7 @@ std::optional<octets> datagram_sender::poll(uint8_t service_class)
         const uint8_t at = level(service_class, freshness::first);
         if (p == nullptr || !d_sis.may_send(*p->node, at))
             continue;
-        // Without a number there is nothing that a restart could confuse.
+        // A datagram without a number cannot be confused by a restart.
         if (d.how == outgoing_datagram::service::reliable &&
             p->notice == peer_state::notice::due)
             return d_sis.send_notice(*p);

@@ -9,9 +9,9 @@
 
 namespace gr::hf::slep {
 
-/*! \brief Datagrams of the user on their way: unreliable, confirmed and reliable ones.
- *  \details What waits is bounded by endpoint_config::datagram_octets. Priorities 15 and 14 go
- *  with streams of class 0, and so on down to class 7.
+/*! \brief Outgoing datagrams of the user: unreliable, confirmed and reliable ones.
+ *  \details Waiting octets are limited by endpoint_config::datagram_octets. Priorities 15
+ *  and 14 share the class 0 of streams, and so on down to class 7.
  */
 class datagram_sender
 {
@@ -20,7 +20,7 @@ public:
         : d_ctx(c), d_peers(peers), d_sis(sis)
     {
     }
-    // As the calls of the endpoint.
+    // See the calls of endpoint.
     bool send_unreliable(const user_address& to,
                          const octets& data,
                          uint8_t priority,
@@ -32,14 +32,14 @@ public:
     std::optional<stream_id>
     send_reliable(const user_address& to, const octets& data, uint8_t priority);
 
-    //! Next S_primitive of a class, 0 to 7; empty: nothing can be sent now.
+    //! Next S_primitive of a class, 0 to 7. Empty: nothing can be sent now.
     std::optional<octets> poll(uint8_t service_class);
-    //! SIS is done with a part; \p never: it cannot be sent again either.
+    //! SIS has settled a part. \p never: it cannot be sent again either.
     void settled(uint64_t id, size_t part, bool rejected, bool never);
-    //! Something waits for the peer or is in SIS.
+    //! Datagrams for the peer wait or are in SIS.
     bool holds_for(const peer_state& p) const;
     std::optional<station_time> next_deadline() const;
-    //! Gives up those whose time is over.
+    //! Drops datagrams whose time is over.
     void on_deadline();
 
 private:

@@ -7,7 +7,7 @@
 namespace gr::hf::slep {
 
 namespace {
-// Repeats are known among so many numbers per source.
+// Numbers remembered per source to detect repeats.
 constexpr size_t remembered = 64;
 constexpr size_t part_allowance = 64;
 } // namespace

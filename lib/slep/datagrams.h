@@ -13,24 +13,24 @@
 
 namespace gr::hf::slep {
 
-/*! \brief Reliable datagrams from one peer: puts segments together, drops repeats. */
+/*! \brief Reliable datagrams from one peer: reassembles segments, drops repeats. */
 class datagram_assembler
 {
 public:
-    //! \param limit octets of incomplete datagrams; the oldest goes when there are more
+    //! \param limit octets of incomplete datagrams. Beyond that the oldest is dropped
     explicit datagram_assembler(size_t limit) : d_limit(limit) {}
 
     struct result {
         bool duplicate = false;
         std::optional<octets> whole;
-        size_t lost = 0; //!< incomplete datagrams that had to make room
+        size_t lost = 0; //!< incomplete datagrams that were dropped to make room
     };
     result put(station_time now, reliable_datagram d);
-    //! Drop what is incomplete since before \p before; returns how many.
+    //! Drop datagrams incomplete since before \p before. Returns how many.
     size_t drop_older(station_time before);
-    //! When the oldest incomplete datagram began.
+    //! Arrival of the oldest incomplete datagram.
     std::optional<station_time> oldest() const;
-    //! The peer started anew: its numbers mean nothing any more.
+    //! The peer has restarted. Its numbers mean nothing any more.
     void clear();
 
 private:
@@ -49,15 +49,15 @@ private:
     std::deque<uint16_t> d_seen;
 };
 
-//! A datagram that waits to be sent, and what became of its parts.
+//! A datagram to be sent, with the state of its parts.
 struct outgoing_datagram {
     stream_id handle = 0;
     user_address to;
     uint8_t priority = 0;
     enum class service {
         unreliable, // given to SIS once
-        confirmed,  // until the far node has it, possibly twice
-        reliable    // until the far node has it, with a number: repeats are known
+        confirmed,  // until the far node has it; it may arrive twice
+        reliable    // until the far node has it, with a number that reveals repeats
     } how = service::unreliable;
     bool arq = true;
     station_time expires{};

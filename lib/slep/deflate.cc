@@ -14,9 +14,9 @@ namespace {
 constexpr int raw_window = -15; // negative: no zlib header
 constexpr int level = 6, memory_level = 8;
 constexpr size_t chunk = 16384;
-// When to decide whether compressing is worth it, compressing and not.
+// Input octets between decisions whether to compress: while compressing, and while not.
 constexpr size_t trial_octets = 65536, stored_octets = 1 << 20;
-// What the strategies are compared on, and how often.
+// Size of the sample for comparing strategies, and octets between comparisons.
 constexpr size_t sample_octets = 2048, strategy_octets = 16384;
 
 //! Size of \p data compressed alone.
@@ -94,7 +94,7 @@ void deflater::adapt(size_t in, size_t out, std::vector<uint8_t>& to)
     set(stored ? 0 : level, d_strategy, to);
 }
 
-// Before new input: what it is made of decides how it is compressed.
+// Call it before new input. The kind of data decides the strategy.
 void deflater::sample(const uint8_t* p, size_t n, std::vector<uint8_t>& out)
 {
     if (d_stored || n == 0)
@@ -118,7 +118,7 @@ void deflater::sample(const uint8_t* p, size_t n, std::vector<uint8_t>& out)
 
 void deflater::set(int new_level, int strategy, std::vector<uint8_t>& out)
 {
-    // What waits inside comes out with the old parameters first.
+    // First output the pending octets with the old parameters.
     d_z->next_in = nullptr;
     d_z->avail_in = 0;
     int r = Z_OK;
@@ -173,7 +173,7 @@ inflater::run(const uint8_t* p, size_t n, size_t limit)
         const int r = ::inflate(d_z.get(), Z_SYNC_FLUSH);
         out.resize(at + chunk - d_z->avail_out);
         d_ended = r == Z_STREAM_END;
-        // Z_BUF_ERROR only says that nothing was left to do.
+        // Z_BUF_ERROR only means that nothing was left to do.
         d_bad = (r != Z_OK && r != Z_STREAM_END && r != Z_BUF_ERROR) ||
                 out.size() > limit || (d_ended && d_z->avail_in > 0);
         if (d_bad)

@@ -17,19 +17,19 @@ namespace gr::hf::slep {
 
 /*! \brief Compresses one direction.
  *
- * After 64 kB that did not shrink by a twentieth it goes on with stored blocks, which cost
- * 5 octets in 64 kB, and tries again after each further megabyte. From time to time it looks
- * whether short matches help: among the digits of hexadecimal or base64 text they cost a tenth.
+ * After 64 kB that did not shrink by a twentieth it uses stored blocks, which cost 5
+ * octets in 64 kB. It tries again after each further megabyte. From time to time it tests
+ * whether short matches help. In hexadecimal or base64 text they cost a tenth.
  */
 class deflater
 {
 public:
     enum class flush {
-        none, //!< output may stay inside
-        sync, //!< everything so far comes out; ends with 00 00 FF FF
+        none, //!< output may stay in the compressor
+        sync, //!< all input so far is output; ends with 00 00 FF FF
         last  //!< final block; nothing may follow
     };
-    //! \param dictionary number of a preset dictionary, \ref preset; 0: none
+    //! \param dictionary number of a preset dictionary, \ref preset. 0: none
     explicit deflater(uint8_t dictionary = 0);
     ~deflater();
     deflater(const deflater&) = delete;
@@ -45,28 +45,28 @@ private:
 
     std::unique_ptr<z_stream_s> d_z;
     int d_strategy = 0;            // zlib's default
-    std::vector<uint8_t> d_sample; // of what was compressed last
+    std::vector<uint8_t> d_sample; // sample of the latest input
     size_t d_until_trial;          // octets of input
-    size_t d_in = 0, d_out = 0;    // since the last decision
+    size_t d_in = 0, d_out = 0;    // octets since the last decision
     bool d_stored = false;
     bool d_dirty = false;
     bool d_ended = false;
 };
 
-//! One datagram as a complete DEFLATE stream of its own; empty: it does not get smaller.
+//! One datagram as a complete DEFLATE stream. Empty: it does not get smaller.
 std::optional<std::vector<uint8_t>> deflate_whole(const std::vector<uint8_t>& data);
 
 //! Decompresses one direction.
 class inflater
 {
 public:
-    //! \param dictionary the one that the sender used
+    //! \param dictionary the sender's dictionary
     explicit inflater(uint8_t dictionary = 0);
     ~inflater();
     inflater(const inflater&) = delete;
     inflater& operator=(const inflater&) = delete;
 
-    //! Octets of one PDU; empty: damaged, or more than \p limit came out.
+    //! Octets of one PDU. Empty: damaged, or more than \p limit after decompression.
     std::optional<std::vector<uint8_t>> run(const uint8_t* p, size_t n, size_t limit);
 
 private:

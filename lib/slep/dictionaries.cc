@@ -6,8 +6,8 @@ namespace gr::hf::slep {
 
 namespace {
 
-// The words of RFC 9110 to 9112, 6265 and 6455, and of HTML and JSON as they are usually
-// written; what is used most stands last, where references to it are shortest.
+// The words of RFC 9110 to 9112, 6265 and 6455, and of HTML and JSON in common spelling.
+// The most frequent words are last, where references to them are shortest.
 constexpr std::string_view http_words =
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: "
     "\r\nSec-WebSocket-Key: \r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: "
@@ -109,8 +109,8 @@ constexpr std::string_view http_words =
     "Accept-Encoding: gzip, deflate\r\nUpgrade-Insecure-Requests: 1\r\nCache-Control: "
     "max-age=0\r\nConnection: keep-alive\r\n\r\n";
 
-// The words of RFC 6120 and 6121 and of the extensions that every client uses; what is used
-// most stands last.
+// The words of RFC 6120 and 6121 and of the extensions that every client uses. The most
+// frequent words are last.
 constexpr std::string_view xmpp_words =
     "<bad-request/><conflict/><feature-not-implemented/><forbidden/><gone/>"
     "<internal-server-error/><jid-malformed/><not-acceptable/><not-allowed/>"

@@ -16,7 +16,7 @@
 
 namespace gr::hf::slep {
 
-//! Where a SLEP user sits: node, SAP there, extended address (0: none).
+//! Address of a SLEP user: node, SAP there, extended address (0: none).
 struct user_address {
     s5066::address node;
     uint8_t sap = 13;
@@ -39,78 +39,87 @@ struct user_address {
 
 //! Settings of an endpoint; the defaults are our choice where Annex W is silent.
 struct endpoint_config {
-    uint8_t sap = 13; //!< own SAP, 0 to 15
-    uint8_t rank = 0; //!< of the bind, 0 to 14
-    /*! \brief Tells one start of this endpoint from another at the peers.
-     *  \details Give a fresh number at every start. With 0 the restart notice has no number,
-     *  and a stream can take PDUs of an earlier one of the same number for its own.
+    uint8_t sap = 13; //!< our own SAP, 0 to 15
+    uint8_t rank = 0; //!< rank for the bind, 0 to 14
+    /*! \brief Number of this start of the endpoint, for the peers.
+     *  \details Use a new number at every start. With 0 the restart notice has no number,
+     *  and a stream can mistake PDUs of an earlier stream of the same number for its own.
      */
     uint16_t instance = 0;
     /*! \brief Unconfirmed octets that SIS may hold for one node.
-     *  \details About 1.1 times a longest transmission: 21 kB at 1200 bit/s, 168 kB at
-     *  9600. Less starves the link, more delays urgent data. 2048 to 2^26.
+     *  \details Choose about 1.1 times a longest transmission: 21 kB at 1200 bit/s, 168
+     *  kB at 9600. Less starves the link, more delays urgent data. 2048 to 2^26.
      */
     size_t queue_octets = 168'000;
     size_t segment_octets = 1023; //!< of the link's D_PDUs, 16 to 1023
     /*! \brief Data octets in SO when there is much more to send, 0 to 1000.
-     *  \details The far side can act as soon as SO is in, which at a low rate is seconds
-     *  before the first full PDU. Up to four times as many ride in SO as a whole.
+     *  \details The far side can act as soon as SO has arrived. At a low rate that is
+     *  seconds before the first full PDU. If all data fits into four times as many
+     *  octets, SO carries all of it.
      */
     size_t open_octets = 40;
     size_t send_buffer = 262'144;     //!< per stream, not yet in PDUs; 2048 to 2^26
     size_t buffer_high = 65'536;      //!< unread octets of a stream that stop its sender
-    size_t buffer_low = 16'384;       //!< and that let it go on; below buffer_high
-    size_t held_high = 1'048'576;     //!< octets that wait for a missing PDU and stop it
+    size_t buffer_low = 16'384;       //!< unread octets at which the sender resumes;
+                                      //!< below buffer_high
+    size_t held_high = 1'048'576;     //!< octets waiting for a missing PDU that stop the
+                                      //!< sender
     size_t streams_max = 256;         //!< of all peers together, 1 to 4096
     size_t datagram_octets = 262'144; //!< all datagrams that wait, each direction
-    station_time partial_hold = station_time(20'000'000); //!< for a PDU that is not full
+    station_time partial_hold = station_time(20'000'000);   //!< wait of a PDU that is not
+                                                            //!< full
     station_time accept_hold = station_time(2'000'000'000); //!< SR waits for first data
     station_time turn_ride =
-        station_time(80'000'000); //!< so long after a PDU the link has not turned
-    /*! \brief Streams live through a link that is down for so long.
-     *  \details One that only waits for its peer asks after half of it, or 15 min, of silence
-     *  whether it is still there.
+        station_time(80'000'000); //!< the link has not turned within this time after a
+                                  //!< PDU
+    /*! \brief Longest link outage that streams survive.
+     *  \details A stream that only waits for its peer probes the peer after half of this
+     *  time, or 15 min, of silence.
      */
     station_time outage_max = station_time(1'800'000'000'000);
-    station_time open_wait =
-        station_time(555'000'000'000);                    //!< for SR, SO being confirmed
-    station_time gap_max = station_time(600'000'000'000); //!< for a missing PDU
-    station_time number_rest = station_time(600'000'000'000);  //!< of a stream number
-    station_time reliable_ttl = station_time(600'000'000'000); //!< of reliable datagrams
+    station_time open_wait = station_time(555'000'000'000); //!< wait for SR after SO was
+                                                            //!< confirmed
+    station_time gap_max = station_time(600'000'000'000);   //!< wait for a missing PDU
+    station_time number_rest =
+        station_time(600'000'000'000); //!< rest of a stream number after
+                                       //!< its end
+    station_time reliable_ttl = station_time(600'000'000'000); //!< lifetime of reliable
+                                                               //!< datagrams
     station_time unreliable_ttl =
-        station_time(120'000'000'000); //!< of unreliable datagrams
+        station_time(120'000'000'000); //!< lifetime of unreliable datagrams
 
-    //! \throws std::invalid_argument that names the value and what is allowed.
+    //! \throws std::invalid_argument names the value and what is allowed.
     void validate() const;
 };
 
-//! Names a stream at one endpoint; never used twice.
+//! Id of a stream at one endpoint. Never used twice.
 using stream_id = uint64_t;
 
-//! How a stream is to be carried.
+//! Options of a stream.
 struct stream_options {
-    uint8_t priority = 0;      //!< of its U_PDUs, 0 to 15, higher first
-    uint8_t service_class = 4; //!< 0 to 7; each gets twice the share of the next one
-    bool compress = false;     //!< own direction is one DEFLATE stream
+    uint8_t priority = 0;      //!< priority of its U_PDUs, 0 to 15, higher first
+    uint8_t service_class = 4; //!< 0 to 7; each class gets twice the share of the next
+                               //!< one
+    bool compress = false;     //!< our own direction is one DEFLATE stream
     //! Preset dictionary of compressed directions, \ref preset. The opener chooses it for
-    //! both; that of accept() is not used.
+    //! both directions. That of accept() is ignored.
     uint8_t dictionary = 0;
     bool one_way = false; //!< opener only: the responder sends no data
-    //! 0: as configured. How long the link may be down before the stream is given up.
+    //! Longest link outage that the stream survives. 0: as configured.
     station_time outage_max = station_time(0);
 };
 
-//! What the endpoint tells its user; drain poll_event() after every call.
+//! Event for the user. Drain poll_event() after every call.
 struct event {
     enum class type {
         open,     //!< a peer opens a stream: accept() or refuse() it; data: open-data
         opened,   //!< the peer accepted; data: its open-data
-        refused,  //!< the peer refused; code and text; the stream is gone
-        data,     //!< stream octets, in order: hand them back with consumed()
-        fin,      //!< the peer sends no more; after finish(), it also has all of ours
-        writable, //!< write() takes octets again after it took fewer than offered
-        closed,   //!< both directions ended cleanly; the stream is gone
-        aborted,  //!< code; the stream is gone
+        refused,  //!< the peer refused; code and text; the stream has ended
+        data,     //!< stream octets, in order: return them with consumed()
+        fin,      //!< the peer sends no more; after finish(), it also has all of our data
+        writable, //!< write() accepts octets again after it accepted fewer than offered
+        closed,   //!< both directions ended cleanly; the stream has ended
+        aborted,  //!< code; the stream has ended
         datagram, //!< data from \c from
         //! Reliable or confirmed datagram \c stream: code 0 delivered, else a reason.
         datagram_done
@@ -135,7 +144,7 @@ struct endpoint_stats {
     uint64_t pdus_received = 0;
     uint64_t pdus_confirmed = 0;
     uint64_t pdus_rejected = 0;
-    uint64_t bad_pdus = 0;        //!< short, reserved, or against the procedures
+    uint64_t bad_pdus = 0;        //!< too short, reserved, or against the procedures
     uint64_t duplicates = 0;      //!< PDUs received again and dropped
     uint64_t stale = 0;           //!< PDUs of earlier streams of the same number, dropped
     uint64_t octets_sent = 0;     //!< of stream data taken from the users
@@ -143,7 +152,7 @@ struct endpoint_stats {
     uint64_t datagrams_sent = 0;
     uint64_t datagrams_received = 0;
     uint64_t datagrams_dropped = 0;  //!< queue full, too old, or incomplete
-    uint64_t unmatched_confirms = 0; //!< confirms and rejects of no known PDU
+    uint64_t unmatched_confirms = 0; //!< confirms and rejects of unknown PDUs
     uint64_t peer_restarts = 0;
 };
 
@@ -162,21 +171,21 @@ struct stream_info {
 
 /*! \brief SLEP over one SIS connection: streams and datagrams for one SAP.
  *
- * Sans-I/O: \c now comes in with each call, next_deadline() goes out; after each call drain
- * poll_event() and poll_sis(). It binds its SAP by itself, and again when it was unbound.
- * Deterministic.
+ * Sans-I/O: each call passes \c now, next_deadline() returns when to call on_deadline().
+ * After each call drain poll_event() and poll_sis(). The endpoint binds its SAP by
+ * itself, and again when it was unbound. Deterministic.
  *
- * Streams rest on the node confirmation of STANAG 5066: a PDU is kept until it comes, and
- * sent again when the U_PDU is rejected, so a stream lives through breaks of the link. PDUs
- * are built as late as possible: only while the octets that SIS holds unconfirmed for the
- * destination stay below endpoint_config::queue_octets.
+ * Streams rely on the node confirmation of STANAG 5066. A PDU is kept until it is
+ * confirmed, and sent again when its U_PDU is rejected. So a stream survives breaks of
+ * the link. PDUs are built as late as possible: only while the octets that SIS holds
+ * unconfirmed for the destination stay below endpoint_config::queue_octets.
  *
- * Nothing from outside makes a call throw; calls with an unknown stream do nothing.
+ * No input from outside makes a call throw. Calls with an unknown stream do nothing.
  */
 class endpoint
 {
 public:
-    //! \throws std::invalid_argument that names the value and what is allowed.
+    //! \throws std::invalid_argument names the value and what is allowed.
     explicit endpoint(const endpoint_config& c);
     ~endpoint();
     endpoint(endpoint&&) noexcept;
@@ -184,9 +193,10 @@ public:
 
     //! One whole S_primitive from the node.
     void sis_in(station_time now, const uint8_t* p, size_t n);
-    //! The connection to the node is new: what it held is lost. Binds and sends again.
+    //! The connection to the node is new and what the old one held is lost. Binds and
+    //! sends again.
     void sis_reset(station_time now);
-    //! Next S_primitive for the node; empty: nothing to send now.
+    //! Next S_primitive for the node. Empty: nothing to send now.
     std::optional<octets> poll_sis();
     std::optional<event> poll_event();
     std::optional<station_time> next_deadline() const;
@@ -199,9 +209,9 @@ public:
      *  \param to peer; not a group
      *  \param open_data at most 255 octets for the peer's user, before any stream octet
      *  \param data first stream octets; they go out with the open, without a round trip
-     *  \param fin true: there will be no more data from this side
+     *  \param fin true: this side sends no more data
      *  \return empty: no stream number is free, streams_max is reached, or an argument is
-     *          out of range. \p data beyond send_buffer is not taken either.
+     *  out of range. \p data may not exceed send_buffer.
      */
     std::optional<stream_id> open(station_time now,
                                   const user_address& to,
@@ -214,29 +224,29 @@ public:
                 stream_id s,
                 const octets& open_data,
                 const stream_options& options = {});
-    //! Answer event::open with a reason of the user (0 to 127).
+    //! Answer event::open with a user's reason (0 to 127).
     void
     refuse(station_time now, stream_id s, uint8_t code, const std::string& text = {});
 
-    /*! \brief Octets that write() takes now; 0 for an unknown stream or after finish().
+    /*! \brief Octets that write() accepts now. 0 for an unknown stream or after finish().
      *  \details It grows when PDUs are built from the buffer.
      */
     size_t writable(stream_id s) const;
     /*! \brief Send stream octets.
-     *  \param push true: a PDU that is not full may leave at once; false: it waits for more
-     *  up to endpoint_config::partial_hold
-     *  \return octets taken, at most writable()
+     *  \param push true: a PDU that is not full may leave at once; false: it waits for
+     *         more up to endpoint_config::partial_hold
+     *  \return octets accepted, at most writable()
      */
     size_t
     write(station_time now, stream_id s, const uint8_t* p, size_t n, bool push = true);
-    //! No more data from this side; what was written is sent first.
+    //! No more data from this side. Data already written is sent first.
     void finish(station_time now, stream_id s);
-    //! Give the stream up at once. The peer is told \p code, the user gets no event.
+    //! End the stream at once. The peer gets \p code, the user gets no event.
     void abort(station_time now, stream_id s, uint8_t code = reason_local_abort);
-    //! The user has dealt with \p n octets of event::data; this lets the peer send on.
+    //! The user has processed \p n octets of event::data. This lets the peer send on.
     void consumed(station_time now, stream_id s, size_t n);
 
-    /*! \brief Send an unreliable datagram in one U_PDU; to a group it goes non-ARQ.
+    /*! \brief Send an unreliable datagram in one U_PDU. To a group it is sent non-ARQ.
      *  \return false: too long for one U_PDU, or the queue is full
      */
     bool send_unreliable(station_time now,
@@ -244,20 +254,21 @@ public:
                          const octets& data,
                          uint8_t priority = 0,
                          bool arq = true);
-    /*! \brief Send an unreliable datagram with node confirmation, again and again until
-     *         the far node has it or \p ttl is over; event::datagram_done follows.
-     *  \details Two octets less than a reliable one and no restart notice ahead of it; but
-     *  when the link breaks at the wrong moment it arrives twice. For questions.
-     *  \return its handle for that event; empty: too long for one U_PDU, a group, or the
-     *          queue is full
+    /*! \brief Send an unreliable datagram with node confirmation. It is repeated until
+     *         the far node has it or \p ttl is over. event::datagram_done follows.
+     *  \details It saves two octets and the restart notice of a reliable datagram, but
+     *  may arrive twice if the link breaks at the wrong moment. Meant for questions.
+     *  \return its handle for that event. Empty: too long for one U_PDU, a group, or the
+     *  queue is full
      */
     std::optional<stream_id> send_confirmed(station_time now,
                                             const user_address& to,
                                             const octets& data,
                                             uint8_t priority,
                                             station_time ttl);
-    /*! \brief Send a reliable datagram, in up to 128 segments; event::datagram_done follows.
-     *  \return its handle for that event; empty: too long, a group, or the queue is full
+    /*! \brief Send a reliable datagram, in up to 128 segments. event::datagram_done
+     *         follows.
+     *  \return its handle for that event. Empty: too long, a group, or the queue is full
      */
     std::optional<stream_id> send_reliable(station_time now,
                                            const user_address& to,
@@ -266,19 +277,19 @@ public:
 
     //! The SAP is bound.
     bool bound() const;
-    //! Octets that SIS holds unconfirmed for a node: above 0 the transmitter is at work.
+    //! Octets that SIS holds unconfirmed for a node. Above 0 the transmitter is at work.
     size_t outstanding(const s5066::address& node) const;
-    //! The last U_PDU for the node was not rejected by its link.
+    //! The link did not reject the last U_PDU for the node.
     bool reachable(const s5066::address& node) const;
-    //! Anything ever came from the node, a confirm at least.
+    //! Anything was ever received from the node, at least a confirm.
     bool heard(const s5066::address& node) const;
-    //! How often its link has failed since then.
+    //! Link failures of the node since then.
     int failures(const s5066::address& node) const;
-    //! Nothing is sent to the node before, since its link has just failed.
+    //! Nothing is sent to the node before this time, since its link has just failed.
     station_time retry_at(const s5066::address& node) const;
-    //! Streams now.
+    //! Number of streams now.
     size_t streams() const;
-    //! One line per stream, ordered by id.
+    //! One entry per stream, ordered by id.
     std::vector<stream_info> list() const;
     const endpoint_stats& stats() const;
     const endpoint_config& config() const;

@@ -9,7 +9,7 @@
 
 namespace gr::hf::slep {
 
-//! The first of several times, of which some may not be set.
+//! The earliest of several times, some of which may be unset.
 class earliest
 {
 public:
@@ -24,19 +24,21 @@ private:
     std::optional<station_time> d_first;
 };
 
-/*! \brief What the parts of one endpoint have in common: settings, the time of the present call,
- *         counters, events for the user. It decides nothing; each part keeps its own state.
+/*! \brief Shared by the parts of one endpoint: settings, the time of the current call,
+ *         counters, events for the user. It decides nothing. Each part keeps its own
+ *         state.
  */
 struct endpoint_context {
-    //! \throws std::invalid_argument that names the value and what is allowed.
+    //! \throws std::invalid_argument names the value and what is allowed.
     explicit endpoint_context(const endpoint_config& c) : config((c.validate(), c)) {}
 
     endpoint_config config;
     station_time now{};
     endpoint_stats stats;
-    std::bitset<256> listening; //!< extended addresses that take streams and datagrams
+    std::bitset<256> listening; //!< extended addresses that accept streams and datagrams
     std::deque<event> events;
-    uint64_t last_id = 0; //!< of streams, datagrams and control PDUs, never used twice
+    uint64_t last_id = 0; //!< last id of a stream, datagram or control PDU; ids are never
+                          //!< used twice
 
     uint64_t new_id() { return ++last_id; }
     //! Adds an event for the user.

@@ -53,7 +53,7 @@ void endpoint::impl::sis_reset()
 void endpoint::impl::lost_sis()
 {
     d_sis.allow_withdrawals(false);
-    // Whether they arrived is unknown: all go again, and the peers drop repeats.
+    // Whether they arrived is unknown. All are sent again, and the peers drop repeats.
     while (const auto e = d_sis.give_up_oldest())
         settled(*e, no_answer);
     d_peers.retry_all();
@@ -112,12 +112,12 @@ void endpoint::impl::indication(const s5066::s_unidata_indication& u)
         ++d_ctx.stats.bad_pdus;
         return;
     }
-    // Only our own ARQ traffic shows that the way to the node is open, but whoever is heard
-    // is worth another attempt at once.
+    // Only our own ARQ traffic shows that the way to the node works. But a node that is
+    // heard is worth another attempt at once.
     p->node->link_alive(d_ctx.now);
     p->node->heard_at = d_ctx.now;
     p->used_at = d_ctx.now;
-    // What is asked for has one more than its answers (stream::priority()).
+    // The answer has a priority one lower than the request (stream::priority()).
     const auto priority = static_cast<uint8_t>(u.priority > 0 ? u.priority - 1 : 0);
     std::visit(
         [&](auto&& d) {

@@ -8,7 +8,7 @@ namespace gr::hf::slep {
 
 namespace {
 
-// Times between attempts to send again what was rejected.
+// Pauses before rejected U_PDUs are sent again.
 constexpr int backoff_s[] = { 5, 10, 20, 40, 60 };
 // Confirms further apart belong to two transmissions.
 constexpr station_time burst_gap = std::chrono::milliseconds(200);
@@ -17,7 +17,7 @@ constexpr station_time burst_gap = std::chrono::milliseconds(200);
 
 void node_state::link_failed(station_time now)
 {
-    // One failure of the link rejects many U_PDUs at once; they count as one.
+    // One link failure rejects many U_PDUs at once. They count as one.
     if (now < retry_at)
         return;
     const int last = static_cast<int>(std::size(backoff_s)) - 1;
@@ -47,8 +47,9 @@ void node_state::reported(station_time now, const s5066::link_report& r)
 
 void node_state::learn_depth(station_time now, size_t octets)
 {
-    // The confirms of a transmission come together. Of what the link has taken in one, SIS gets
-    // as much again: more would only wait there, where nothing new can pass it.
+    // The confirms of a transmission arrive together. SIS gets as much again as the link
+    // carried in one transmission. More would only wait there, and new data could not
+    // pass it.
     if (burst_at >= station_time(0) && now - burst_at < burst_gap) {
         burst += octets;
     } else {
@@ -77,8 +78,8 @@ peer_state* peer_table::get(const user_address& who)
         return nullptr;
     peer_state& p = d_peers.emplace(who, d_ctx.config.datagram_octets).first->second;
     p.who = who;
-    // What the peer still has in SIS for streams of the start before must not meet new ones
-    // of the same number: each start begins somewhere else.
+    // U_PDUs in the peer's SIS for streams of an earlier start must not meet new streams
+    // of the same number. So each start uses a different first number.
     p.next_number = static_cast<uint8_t>(d_ctx.config.instance * 53u % stream_numbers);
     p.node = &d_nodes[who.node];
     p.used_at = d_ctx.now;

@@ -66,7 +66,7 @@ sis_client::result sis_client::primitive_in(station_time now, const uint8_t* p, 
         return r;
     }
     if (const auto* accepted = std::get_if<s_bind_accepted>(&*decoded)) {
-        // The answer repeats the SAP; one that was not asked for changes nothing.
+        // The answer repeats the SAP. An answer without a request changes nothing.
         if (d_state == state::asking && accepted->sap == d_config.sap) {
             d_state = state::bound;
             d_mtu = accepted->mtu;
@@ -88,7 +88,7 @@ sis_client::result sis_client::primitive_in(station_time now, const uint8_t* p, 
             r.what = change::flow_on;
         d_flow_off = false;
     } else if (std::holds_alternative<s_keep_alive>(*decoded)) {
-        // One answer is enough for all that were asked since the last poll.
+        // One answer is enough for all requests since the last poll.
         if (d_out.empty())
             d_out.push_back(encode(s_keep_alive{}));
     } else if (std::holds_alternative<s_unidata_indication>(*decoded) ||

@@ -12,11 +12,11 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief The part of a subnetwork client that every client needs (Annex A.3): keeps one
- *         SAP bound, answers keep-alives, follows the flow control of the node.
+/*! \brief The common part of all subnetwork clients (Annex A.3): keeps one SAP bound,
+ *         answers keep-alives, follows the flow control of the node.
  *
- * Sans-I/O. The owner hands every primitive from the node to primitive_in() first, and
- * looks at what comes back: only what concerns U_PDUs is left over.
+ * Sans-I/O. The owner passes every primitive from the node to primitive_in() first. The
+ * result contains only what concerns U_PDUs.
  */
 class sis_client
 {
@@ -24,15 +24,16 @@ public:
     struct config {
         uint8_t sap = 0;       //!< 0 to 15
         uint8_t rank = 0;      //!< 0 to 14; 15 is for management
-        delivery_mode service; //!< of the bind; its mode must not be default_
+        delivery_mode service; //!< service for the bind; its mode must not be default_
         station_time rebind_wait =
-            station_time(5'000'000'000); //!< after a refused or lost bind
+            station_time(5'000'000'000); //!< pause after a refused or lost bind
 
-        //! ARQ, confirmed by the far node, as they arrive: what SLEP and the IP client bind.
+        //! ARQ, confirmed by the far node, in order of arrival. SLEP and the IP client
+        //! bind it.
         static config confirmed(uint8_t sap, uint8_t rank);
     };
 
-    //! \throws std::invalid_argument that names the value and what is allowed.
+    //! \throws std::invalid_argument names the value and what is allowed.
     explicit sis_client(const config& c);
 
     //! What changed the state of the binding.
@@ -41,20 +42,20 @@ public:
         change what = change::none;
         //! S_UNIDATA_INDICATION, _CONFIRM or _REJECTED, normal or expedited.
         std::optional<s_primitive> data;
-        std::optional<s_management_msg_indication> message; //!< of the node itself
+        std::optional<s_management_msg_indication> message; //!< from the node itself
     };
 
     //! One whole primitive from the node. Bad ones are counted in invalid().
     result primitive_in(station_time now, const uint8_t* p, size_t n);
-    //! The connection to the node was lost and is new: bind again now.
+    //! The connection to the node was lost and is new. Binds again now.
     void reset(station_time now);
-    //! Binding and keep-alive primitives that wait; the owner sends them before data.
+    //! Next binding or keep-alive primitive. The owner sends them before data.
     std::optional<std::vector<uint8_t>> poll();
 
     bool bound() const { return d_state == state::bound; }
-    //! Bound, and the node takes data.
+    //! Bound, and the node accepts data.
     bool ready() const { return bound() && !d_flow_off; }
-    //! Told in S_BIND_ACCEPTED; sis_mtu before.
+    //! MTU from S_BIND_ACCEPTED. sis_mtu before it arrives.
     size_t mtu() const { return d_mtu; }
     //! Primitives that were malformed, or not for a client.
     uint64_t invalid() const { return d_invalid; }

@@ -11,16 +11,16 @@ namespace {
 
 // For foreign nodes with a strange MTU.
 constexpr size_t mtu_min = 64;
-// As many octets are fresh as take this part of a longest transmission, within these limits: a
-// small page is small at every rate.
+// Fresh octets are this part of a longest transmission, within these limits. A small page
+// is small at every rate.
 constexpr size_t fresh_part = 8;
 constexpr size_t fresh_min = 8192;
 constexpr size_t fresh_max = 65536;
-// What SIS takes at any rate before it stops its clients.
+// SIS accepts this much at any rate before it stops its clients.
 constexpr size_t sis_least = 32768;
-// Part of a longest transmission that SIS is given at least.
+// SIS is given at least this part of a longest transmission.
 constexpr size_t least_depth_part = 8;
-// SIS should have answered long before.
+// SIS should have answered long before this.
 constexpr station_time confirm_wait = std::chrono::hours(1);
 
 } // namespace
@@ -38,7 +38,7 @@ sis_queue::sis_queue(endpoint_context& c)
 
 size_t sis_queue::u_pdu_octets() const
 {
-    // Whole segments only: a rest of a few octets would cost a D_PDU of its own.
+    // Whole segments only. A remainder of a few octets would cost an extra D_PDU.
     const size_t mtu = std::clamp<size_t>(d_client.mtu(), mtu_min, s5066::sis_mtu);
     const size_t seg = d_ctx.config.segment_octets, c_pdu = mtu + below_u_pdu;
     return c_pdu < seg ? mtu : c_pdu / seg * seg - below_u_pdu;
@@ -56,16 +56,16 @@ bool sis_queue::may_send(node_state& n, uint8_t level) const
         return false;
     const size_t full = u_pdu_octets(), depth = depth_of(n);
     const size_t queue = d_ctx.config.queue_octets;
-    // What follows an aborted stream need not wait until SIS has got rid of its U_PDUs; an
-    // eighth still lies below the mark where SIS stops its clients.
+    // Later data need not wait until SIS has got rid of the U_PDUs of an aborted stream.
+    // An eighth still keeps below the mark where SIS stops its clients.
     const size_t passing = std::min(n.dead, queue / 8);
     if (n.outstanding == 0 || n.outstanding + full <= depth + passing)
         return true;
     n.held_back = true;
     if (is_bulk(level))
-        return false; // all classes share the room, and none has some of its own
-    // What SIS holds of less urgent levels is confirmed after a whole transmission only. So
-    // more urgent ones have an eighth of the depth on top of it, or one PDU at least.
+        return false; // all classes share the room
+    // Less urgent U_PDUs in SIS are confirmed only after a whole transmission. So more
+    // urgent ones may exceed the depth by an eighth, or by at least one PDU.
     const auto end = n.outstanding_of.begin() + level + 1;
     const size_t as_urgent = std::accumulate(n.outstanding_of.begin(), end, size_t(0));
     const size_t most = std::max(queue + queue / 8, sis_least);
@@ -85,7 +85,7 @@ octets sis_queue::send(peer_state& p, octets wire, uint8_t priority, owner who)
     ++d_ctx.stats.pdus_sent;
 
     s5066::s_unidata_request q;
-    // SIS cannot be asked for U_PDUs of an aborted stream back, but what comes after them can
+    // U_PDUs of an aborted stream cannot be taken back from SIS, but later ones can
     // overtake them.
     q.priority = p.node->dead > 0 ? std::min<uint8_t>(priority + 1, 15) : priority;
     q.dst_sap = p.who.sap;
@@ -107,7 +107,7 @@ octets sis_queue::send_notice(peer_state& p)
     octets wire =
         encode({ p.who.extended,
                  stream_abort{ 0, reason_peer_restarted, d_ctx.config.instance } });
-    // The highest priority: it has to leave before what follows it.
+    // The highest priority, because it must be sent before what follows it.
     return send(p, std::move(wire), 15, { owner::kind::notice, 0, 0 });
 }
 
@@ -121,7 +121,7 @@ std::optional<sis_queue::entry> sis_queue::settled(const s5066::address& node,
         ++d_ctx.stats.unmatched_confirms;
         return e;
     }
-    // What was taken back is rejected as well, and says nothing of the link.
+    // A withdrawn U_PDU is rejected as well, which says nothing about the link.
     if (rejected && !e->tag.dead)
         e->tag.p->node->link_failed(d_ctx.now);
     else if (!rejected)

@@ -11,33 +11,33 @@ namespace gr::hf::slep {
 //! SIS and CAS headers below each U_PDU (A.3, B.3), octets.
 constexpr size_t below_u_pdu = 4;
 
-//! What a U_PDU in SIS belongs to.
+//! Owner of a U_PDU in SIS.
 struct owner {
     enum class kind { data, window, control, notice, datagram } what = kind::data;
     uint64_t id = 0;     //!< stream, control PDU or datagram
     uint64_t number = 0; //!< PDU or part
-    //! Order of service. Those without a stream are few and stand in nobody's way.
+    //! Order of service. U_PDUs without a stream are few and delay nothing.
     uint8_t level = levels - 1;
-    uint8_t priority = 0; //!< of the stream, before anything is added
+    uint8_t priority = 0; //!< priority of the stream, before any increase
 };
 
 //! A U_PDU in SIS that waits for its confirm or reject.
 struct in_sis {
     owner who;
     peer_state* p = nullptr;
-    bool dead = false; //!< its stream was given up
+    bool dead = false; //!< its stream has ended
 };
 
-/*! \brief The connection to SIS and the U_PDUs that it holds: how much more it may have for each
- *         node, and what its confirms and rejects belong to.
+/*! \brief The connection to SIS and the U_PDUs in SIS. It limits them for each node, and
+ *         finds the owner of each confirm and reject.
  *
- *  SIS cannot be asked for anything back, and what it holds is sent before what comes later of
- *  the same priority. So it gets as much as keeps the link at work, and no more.
+ * U_PDUs in SIS cannot be taken back, and are sent before later ones of the same
+ * priority. So SIS gets only as much as keeps the link at work.
  */
 class sis_queue
 {
 public:
-    //! A U_PDU that SIS is done with.
+    //! A settled U_PDU.
     using entry = s5066::u_pdu_ledger<in_sis>::entry;
 
     explicit sis_queue(endpoint_context& c);
@@ -48,29 +48,30 @@ public:
 
     //! The longest U_PDU that fills whole segments of the link, octets.
     size_t u_pdu_octets() const;
-    //! There is room in SIS for one more U_PDU of \p level; if not, the node remembers it.
+    //! SIS has room for one more U_PDU of \p level. If not, the node remembers it.
     bool may_send(node_state& n, uint8_t level) const;
-    //! The S_primitive that gives \p wire to SIS, to be confirmed by the far node.
+    //! Returns the S_primitive that passes \p wire to SIS, to be confirmed by the far
+    //! node.
     octets send(peer_state& p, octets wire, uint8_t priority, owner who);
     //! The same for the restart notice.
     octets send_notice(peer_state& p);
 
-    //! SIS is done with a U_PDU, named by its first octets; empty: with none that is known.
+    //! SIS has settled the U_PDU that starts with \p head. Empty: no such U_PDU.
     std::optional<entry>
     settled(const s5066::address& node, uint8_t sap, const octets& head, bool rejected);
-    //! The oldest will never be settled, and counts as rejected.
+    //! Drops the oldest U_PDU, which will never be settled. It counts as rejected.
     std::optional<entry> give_up_oldest();
-    //! The same if it was given to SIS so long ago that the answer must be lost.
+    //! The same, if the U_PDU is so old that its answer must be lost.
     std::optional<entry> give_up_overdue();
-    //! The data of a stream in SIS is of no use any more, and taken back if the node lets us.
+    //! The stream has ended. Its data in SIS is withdrawn if the node allows it.
     void stream_gone(stream_id s);
-    //! The node takes withdrawals.
+    //! The node accepts withdrawals.
     void allow_withdrawals(bool on) { d_withdrawals_allowed = on; }
     //! Next withdrawal for the node, as a primitive.
     std::optional<octets> poll_withdrawal();
     //! SIS holds U_PDUs for the peer.
     bool holds_for(const peer_state& p) const;
-    //! When give_up_overdue() has something.
+    //! Time of the next give_up_overdue().
     std::optional<station_time> next_deadline() const;
 
 private:
@@ -84,7 +85,8 @@ private:
     std::deque<octets> d_withdrawals;
 };
 
-//! The first octets of a stream, or after a pause, that go ahead of the bulk of its class.
+//! Octets at the start of a stream, or after a pause, that are sent before the bulk of
+//! its class.
 size_t fresh_octets(const endpoint_config& c);
 
 } // namespace gr::hf::slep

@@ -7,11 +7,11 @@
 namespace gr::hf::slep {
 
 namespace {
-// What a held PDU costs besides its data, so that many small ones are bounded as well.
+// Overhead of a held PDU besides its data, so that many small ones are limited as well.
 constexpr size_t held_allowance = 64;
-// Decompressed size of one PDU.
+// Limit of the decompressed size of one PDU.
 constexpr size_t inflated_max = 1 << 20;
-// Taken octets are cut off the buffer in pieces of this size at least.
+// Octets already taken are removed from the buffer in pieces of at least this size.
 constexpr size_t trim_octets = 65536;
 } // namespace
 
@@ -37,7 +37,8 @@ size_t stream_sender::write(station_time now, const uint8_t* p, size_t n, bool p
         d_buffer.erase(d_buffer.begin(), d_buffer.begin() + static_cast<long>(d_taken));
         d_taken = 0;
     }
-    // A quarter of a megabyte, which a direction without data never needs.
+    // The compressor needs a quarter of a megabyte. A direction without data never needs
+    // one.
     if (d_compress && !d_deflater)
         d_deflater = std::make_unique<deflater>(d_dictionary);
     if (d_deflater)
@@ -49,7 +50,7 @@ size_t stream_sender::write(station_time now, const uint8_t* p, size_t n, bool p
         d_push = true;
         d_hold_until.reset();
     } else if (!d_hold_until && (!d_push || d_deflater)) {
-        // A push only covers what came out of the compressor, not what it still holds.
+        // A push covers only output of the compressor, not what it still holds.
         d_hold_until = now + d_hold;
     }
     return n;
@@ -86,7 +87,7 @@ bool stream_sender::due(size_t full) const
         return false;
     if (waiting() >= full)
         return true;
-    // The headers of many small ones cost more than the wait for a confirm.
+    // The headers of many small PDUs cost more than the wait for a confirm.
     if (d_kept.size() >= small_pdus && d_kept_octets < d_kept.size() * full / 2)
         return false;
     return (d_push && waiting() > 0) || d_finish;
@@ -101,7 +102,7 @@ stream_sender::part stream_sender::take(size_t full)
     d_taken += n;
     if (waiting() == 0) {
         d_push = false;
-        // A compressor may still hold input; its hold time goes on then.
+        // A compressor may still hold input. Its hold time then goes on.
         if (!d_deflater)
             d_hold_until.reset();
         d_buffer.clear();

@@ -89,8 +89,8 @@ void stream_calls::accept(stream_id id, const octets& open_data, stream_options 
     s.state = stream_state::open;
     if (o.one_way)
         s.tx.finish();
-    // If the link is about to turn, SR rides on the acknowledgement. Else it would cost a
-    // transmission of its own, so it waits longer for data to go with it.
+    // If the link is about to turn, SR is sent with the acknowledgement. Otherwise it
+    // would cost its own transmission, so it waits longer for data to go with it.
     const bool turning = d_ctx.now - s.p->node->heard_at <= c.turn_ride;
     s.accept_at = d_ctx.now + (turning ? c.partial_hold : c.accept_hold);
     d_scheduler.make_ready(s);

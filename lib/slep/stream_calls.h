@@ -6,7 +6,7 @@
 
 namespace gr::hf::slep {
 
-//! What the user asks of streams; see the calls of \ref endpoint.
+//! Calls of the user on streams. See the calls of \ref endpoint.
 class stream_calls
 {
 public:
@@ -34,9 +34,9 @@ public:
     void consumed(stream_id id, size_t n);
 
 private:
-    //! nullptr: there is none, or the user has not accepted it yet.
+    //! nullptr: no such stream, or the user has not accepted it yet.
     stream* accepted(stream_id id);
-    //! The next number that no stream has and that does not rest; empty: there is none.
+    //! The next number that no stream has and that does not rest. Empty: none.
     std::optional<uint8_t> free_number(const peer_state& p) const;
 
     endpoint_context& d_ctx;

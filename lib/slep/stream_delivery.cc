@@ -10,8 +10,8 @@ void stream_delivery::deliver(stream& s)
         return;
     for (;;) {
         octets data;
-        // With our end already under way, the peer's end is shown when it is certain that
-        // its user has all of ours: until then the stream can still fail.
+        // Once our end is on its way, the peer's end is delivered only when the peer's
+        // user certainly has all our data. Until then the stream can still fail.
         const bool hold_fin = s.confirms_end() && s.tx.fin_built() && !s.end_confirmed;
         const auto step = s.rx.next(data, hold_fin);
         if (step == stream_receiver::step::none)
@@ -38,8 +38,8 @@ void stream_delivery::deliver(stream& s)
 
 void stream_delivery::update_window(stream& s)
 {
-    // What is held because a PDU is missing is not the reader's fault: most of a transmission
-    // may have to wait for its first one.
+    // Data held for a missing PDU is not the reader's fault. Most of a transmission may
+    // have to wait for its first PDU.
     const endpoint_config& c = d_ctx.config;
     const size_t unread = s.rx.unread(), held = s.rx.held_octets();
     const bool shut = s.shut ? unread > c.buffer_low || held > c.held_high / 4

@@ -7,7 +7,7 @@
 
 namespace gr::hf::slep {
 
-//! What the users get of their streams, and how slow ones stop their peers.
+//! Delivers stream data to the users, and stops peers of slow users.
 class stream_delivery
 {
 public:
@@ -15,9 +15,9 @@ public:
         : d_ctx(c), d_scheduler(scheduler), d_ends(ends)
     {
     }
-    //! Hands over all that is in order; the stream may be gone then.
+    //! Delivers all octets that are in order. The stream may have ended then.
     void deliver(stream& s);
-    //! Shuts or opens the receive window as the user reads; the peer will be told.
+    //! Shuts or opens the receive window as the user reads. An SC reports it to the peer.
     void update_window(stream& s);
 
 private:

@@ -29,8 +29,8 @@ void stream_ends::refused(stream& s, const stream_refuse& d)
 void stream_ends::abort(stream& s, uint8_t code)
 {
     ++d_ctx.stats.streams_aborted;
-    // A peer that never heard of the stream need not hear of its end, nor one that may not
-    // exist: should it have the stream after all, its answer is for a stream unknown here.
+    // A peer that never heard of the stream needs no SX, nor does a peer that may not
+    // exist. If it does have the stream, its answer is for a stream unknown here.
     if ((!s.opener || s.tx.next_number() > 0) && s.p->node->heard())
         d_control.add(
             *s.p, stream_abort{ s.sid(), code, s.open_name() }, s.priority(true));
@@ -59,7 +59,7 @@ void stream_ends::end(stream& s, uint8_t rest_answer)
 
 void stream_ends::end_if_done(stream& s)
 {
-    // The peer may be waiting to hear that all of its direction arrived.
+    // The peer may be waiting for confirmation that all of its direction arrived.
     if (!s.tx.done() || !s.rx.fin_delivered() || s.will_owe_end() || s.control_in_sis)
         return;
     d_ctx.tell(event::type::closed, s.id, s.p->who);

@@ -7,9 +7,9 @@
 
 namespace gr::hf::slep {
 
-/*! \brief The ways in which a stream ends, and who is told.
- *  \details After each of them the stream is gone, and its number rests so that what is still
- *  under way of it does no harm.
+/*! \brief The ways in which a stream ends, and who is notified.
+ *  \details After each of them the stream is removed. Its number rests, so that PDUs
+ *  still on their way do no harm.
  */
 class stream_ends
 {
@@ -21,13 +21,13 @@ public:
         : d_ctx(c), d_sis(sis), d_control(control), d_streams(streams)
     {
     }
-    //! The user does not want the offered stream: the peer is told.
+    //! The user refuses the offered stream. The peer is notified.
     void refuse(stream& s, uint8_t code, const std::string& text);
-    //! The peer did not want it: the user is told.
+    //! The peer refused the stream. The user is notified.
     void refused(stream& s, const stream_refuse& d);
-    //! The user gives it up: the peer is told if it can know the stream.
+    //! The user aborts the stream. The peer is notified if it can know the stream.
     void abort(stream& s, uint8_t code);
-    //! It cannot go on: the user is told, and with \p tell_peer the peer.
+    //! The stream cannot go on. The user is notified, and with \p tell_peer the peer.
     void fail(stream& s, uint8_t code, bool tell_peer);
     //! Ends it if both directions have ended and both sides know.
     void end_if_done(stream& s);

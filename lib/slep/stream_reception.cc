@@ -6,14 +6,14 @@ namespace gr::hf::slep {
 
 namespace {
 
-// A peer that started anew is asked after this whether it knows a stream just opened; its
-// answer may have to wait for the end of a longest transmission.
+// Wait before a restarted peer is asked whether it knows a stream just opened. Its answer
+// may have to wait for the end of a longest transmission.
 constexpr station_time probe_wait = std::chrono::seconds(130);
 // One SX for the same unknown stream per minute.
 constexpr station_time answer_gap = std::chrono::minutes(1);
-// Early data waits so long for its SO.
+// Early data waits this long for its SO.
 constexpr station_time orphan_wait = std::chrono::minutes(2);
-// Orphans of one peer: numbers, and octets of each.
+// Limit of orphans of one peer, and the overhead of each in octets.
 constexpr size_t orphans_max = 32;
 constexpr size_t orphan_allowance = 64;
 
@@ -27,19 +27,19 @@ void stream_reception::unknown_stream(peer_state& p,
     resting& rest = p.rest_of(sid);
     uint8_t code = reason_unknown_stream;
     if (d_ctx.now < rest.until) {
-        // A late repeat after a clean end is no reason for traffic.
+        // A late repeat after a clean end needs no answer.
         if (rest.answer == 0) {
             ++d_ctx.stats.duplicates;
             return;
         }
         code = rest.answer;
     } else if ((sid & sid_responder) != 0) {
-        // Of a stream that an earlier start of ours opened: there may be more of it to come.
+        // An earlier start of ours opened the stream. More of it may follow.
         rest.until = d_ctx.now + d_ctx.config.number_rest;
         rest.answer = code;
     }
     if (p.notice == peer_state::notice::due) {
-        // We started after the peer opened it: the notice ends all such streams at once.
+        // We started after the peer opened it. The notice ends all such streams at once.
         p.notice_wanted = true;
         return;
     }
@@ -71,8 +71,9 @@ bool stream_reception::not_new(peer_state& p, const stream_open& d, uint8_t prio
         ++d_ctx.stats.duplicates;
         return true;
     }
-    // Left over from an earlier start of the peer. Should the peer still wait for an answer,
-    // it gets one; else it knows by the name that the answer is for none of its streams.
+    // Left over from an earlier start of the peer. If the peer still waits for an answer,
+    // it gets one. Otherwise the name shows it that the answer is for none of its
+    // streams.
     const bool earlier = in.used && p.instance != 0 && d.instance != p.instance;
     if (known != nullptr || earlier) {
         ++d_ctx.stats.stale;
@@ -146,7 +147,7 @@ void stream_reception::on_pdu(peer_state& p, stream_accept d, uint8_t priority)
         return;
     }
     if (d.instance != 0 && p.instance != 0 && d.instance != p.instance) {
-        ++d_ctx.stats.stale; // of an earlier start of the peer
+        ++d_ctx.stats.stale; // from an earlier start of the peer
         return;
     }
     if (!s->opener || s->state != stream_state::opening || s->tx.next_number() == 0) {
@@ -205,7 +206,7 @@ void stream_reception::on_pdu(peer_state& p, stream_data d, uint8_t priority)
         unknown_stream(p, sid, priority, d.seq);
         return;
     }
-    // Delivered as they arrive, data may come before the SO that it belongs to.
+    // With delivery in order of arrival, data may come before its SO.
     if (p.notice == peer_state::notice::due)
         p.notice_wanted = true;
     if (p.orphans.count(sid) == 0 && p.orphans.size() >= orphans_max) {
@@ -241,7 +242,7 @@ void stream_reception::receive_first(stream& s, octets data, bool fin)
 
 void stream_reception::receive_early(stream_id id, std::vector<stream_data> pdus)
 {
-    // Any of them may end the stream.
+    // Any of these PDUs may end the stream.
     for (stream_data& d : pdus)
         if (stream* s = d_streams.find(id))
             receive(*s, std::move(d));
@@ -290,13 +291,13 @@ void stream_reception::on_pdu(peer_state& p, const stream_control& d, uint8_t pr
 {
     stream* s = d_streams.by_sid(p, d.sid);
     if (s == nullptr) {
-        // Its numbers say nothing about the stream as a whole.
+        // The numbers in it are not valid for the stream.
         if (d.answer_wanted)
             unknown_stream(p, d.sid, priority, 0);
         return;
     }
     const auto ack = static_cast<uint16_t>(d.ack - s->out.base);
-    // Who still waits for SR cannot know where our numbers begin.
+    // A peer that still waits for SR cannot know where our numbers start.
     if (!s->tx.window(ack, d.window) && !d.answer_wanted) {
         ++d_ctx.stats.stale;
         return;
@@ -366,7 +367,7 @@ void stream_reception::peer_restarted(peer_state& p, uint16_t instance)
         return;
     }
     p.instance = instance;
-    // It knows nothing of us that a notice of ours would have to end.
+    // It has no streams of ours that a notice would have to end.
     if (p.notice == peer_state::notice::due) {
         p.notice = peer_state::notice::done;
         p.notice_wanted = false;
@@ -377,8 +378,8 @@ void stream_reception::peer_restarted(peer_state& p, uint16_t instance)
             stream* s = d_streams.find(id);
             if (s == nullptr)
                 continue;
-            // A stream that was not answered yet may have met the new instance: ask. If its
-            // SO is not confirmed, it is still to come there.
+            // The new instance may or may not know a stream without an answer yet, so
+            // ask. If its SO is not confirmed, it will still arrive there.
             if (s->opener && s->state == stream_state::opening) {
                 if (s->answer_by)
                     s->probe_at = d_ctx.now + probe_wait;

@@ -6,8 +6,8 @@
 
 namespace gr::hf::slep {
 
-/*! \brief What the stream PDUs of peers do: SO, SR, SD, SC and SX, and those for streams that are
- *         not known (yet, or any more).
+/*! \brief Handles the stream PDUs of peers: SO, SR, SD, SC and SX. Includes those for
+ *         streams not known yet, or no longer.
  */
 class stream_reception
 {
@@ -22,7 +22,7 @@ public:
           d_ends(ends), d_delivery(delivery)
     {
     }
-    // Each kind of PDU; \p priority of what it calls for.
+    // One call for each kind of PDU. \p priority is that of the answer.
     void on_pdu(peer_state& p, stream_open d, uint8_t priority);
     void on_pdu(peer_state& p, stream_accept d, uint8_t priority);
     void on_pdu(peer_state& p, const stream_refuse& d, uint8_t priority);
@@ -30,7 +30,7 @@ public:
     void on_pdu(peer_state& p, const stream_control& d, uint8_t priority);
     void on_pdu(peer_state& p, const stream_abort& d, uint8_t priority);
 
-    //! When the oldest early data of the peer has waited long enough for its SO.
+    //! Time at which the oldest early data of the peer has waited long enough for its SO.
     static std::optional<station_time> next_deadline(const peer_state& p);
     void on_deadline(peer_state& p);
 

@@ -60,7 +60,7 @@ std::optional<octets> stream_scheduler::poll_shared()
 std::optional<octets> stream_scheduler::poll(uint8_t service_class, freshness how)
 {
     auto& ring = d_ring[service_class];
-    // Deficit round robin by octets; the unit is one PDU, the quantum a full one.
+    // Deficit round robin by octets. The unit is one PDU, the quantum a full one.
     for (size_t left = ring.size(); left > 0; --left) {
         stream* s = d_streams.find(ring.front());
         if (s == nullptr || !has_work(*s) || s->options.service_class != service_class) {
@@ -106,7 +106,8 @@ octets stream_scheduler::next_of(stream& s)
     if (s.control_due && !s.control_in_sis && number > 0)
         return send_control(s);
     const owner who{ owner::kind::data, s.id, number, s.level(), s.options.priority };
-    // An end without data asks for nothing, though a compressor may have octets left for it.
+    // An end without data asks for no answer, even if the compressor has octets left for
+    // it.
     const bool asks = s.opener && (number == 0 || s.octets_sent > s.octets_asked);
     const uint8_t priority = s.priority(asks);
     const size_t size = d_sis.u_pdu_octets();
@@ -124,7 +125,7 @@ octets stream_scheduler::next_of(stream& s)
 
 octets stream_scheduler::send_control(stream& s)
 {
-    // One at a time: delivered out of order, an old one would undo a newer one.
+    // One at a time: out of order, an old one would undo a newer one.
     s.control_due = false;
     s.control_in_sis = true;
     stream_control c;

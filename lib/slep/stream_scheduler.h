@@ -10,10 +10,11 @@
 
 namespace gr::hf::slep {
 
-/*! \brief Which stream sends next, and what: repeats first, then SC, then a new PDU.
- *  \details PDUs are built when SIS has room for them and not before. Streams of one class take
- *  turns by octets (deficit round robin); what is new or small goes ahead of bulk. First exchanges
- *  go ahead of all that, whatever their class.
+/*! \brief Chooses the stream that sends next, and the PDU: repeats first, then SC, then a
+ *         new PDU.
+ *  \details PDUs are built only when SIS has room for them. Streams of one class take
+ *  turns by octets (deficit round robin). New or small amounts go before bulk. First
+ *  exchanges go before everything else, in any class.
  */
 class stream_scheduler
 {
@@ -22,14 +23,15 @@ public:
         : d_ctx(c), d_sis(sis), d_streams(streams)
     {
     }
-    //! Something about the stream has changed: it takes turns if it has something to send.
+    //! The stream has changed. It takes turns if it has something to send.
     void make_ready(stream& s);
-    //! Next S_primitive of first exchanges of a class, 0 to 7; empty: nothing can be sent now.
+    //! Next S_primitive of first exchanges of a class, 0 to 7. Empty: nothing can be sent
+    //! now.
     std::optional<octets> poll_first(uint8_t service_class)
     {
         return poll(service_class, freshness::first);
     }
-    //! The same of everything else: the classes share, each gets twice as much as the next.
+    //! Next S_primitive of everything else. Each class gets twice the share of the next.
     std::optional<octets> poll_shared();
 
 private:

@@ -8,14 +8,14 @@ namespace gr::hf::slep {
 
 namespace {
 
-// A request with its answer of 5 kB, or the first messages of a protocol: octets of a burst that go
-// ahead of all bulk, whatever its class.
+// A request with its answer of 5 kB, or the first messages of a protocol. This many
+// octets of a burst go before all bulk, in any class.
 constexpr size_t first_exchange = 5000;
 
 size_t hard_limit(const endpoint_config& c)
 {
-    // The stop reaches the sender with the end of its transmission; then SIS still holds
-    // its queue for us.
+    // The stop reaches the sender at the end of its transmission. By then its SIS still
+    // holds a queue for us.
     return c.held_high + 2 * c.queue_octets + 65536;
 }
 
@@ -36,9 +36,10 @@ freshness stream::how_fresh() const
 
 uint8_t stream::priority(bool asks) const
 {
-    // Ahead of bulk that SIS holds already; and the data links can tell what is asked for from
-    // what answers, and both from bulk (s5066::node_config::prompt_priority). The data link is
-    // strict, the order of service is not: so bulk of all classes has one priority.
+    // Goes before bulk already in SIS. The different priorities let the data link tell
+    // requests, answers and bulk apart (s5066::node_config::prompt_priority). The data
+    // link serves priorities strictly, our order of service does not. So bulk of all
+    // classes has one priority.
     const int more = how_fresh() == freshness::bulk ? 0 : asks ? 2 : 1;
     const int base = std::max(options.priority, p->node->bulk_priority());
     return static_cast<uint8_t>(std::min(base + more, 15));
@@ -67,7 +68,7 @@ void stream::window_settled(station_time now, bool rejected)
         went_through(now);
         return;
     }
-    // The newest state goes out, not the one that was lost.
+    // Send the newest state, not the lost one.
     control_due = true;
     control_ask = control_ask || life_asked;
     stalled(now);

@@ -10,18 +10,18 @@ namespace {
 
 // A peer whose window stays shut is asked again after this.
 constexpr station_time window_again = std::chrono::minutes(5);
-// A stream that only waits asks its peer after half of what it lives through, or this.
+// A stream that only waits probes its peer after this, or half of its longest outage.
 constexpr station_time life_again = std::chrono::minutes(15);
 
 station_time ask_life_after(const stream& s)
 {
     const station_time after = std::min(s.options.outage_max / 2, life_again);
-    // Its question answers that of the other side, which waits for it.
+    // The opener's probe also answers that of the other side, which waits for it.
     return s.opener ? after : after + after / 4;
 }
 
-// Empty: nothing says that the peer is away. What is rejected does, and a data link that gets no
-// answer: long transmissions and others on the channel are no silence of the peer.
+// Empty: nothing shows that the peer is away. Rejected U_PDUs show it, and so does a data
+// link without an answer. Long transmissions and other stations on the channel do not.
 std::optional<station_time> outage_end(const stream& s)
 {
     const node_state& n = *s.p->node;
@@ -61,7 +61,7 @@ void stream_timers::on_deadline()
 
 void stream_timers::ask_life(const node_state& n)
 {
-    // Streams that would ask soon ask at once: one exchange serves them all.
+    // Streams that would probe soon probe at once. One exchange serves them all.
     for (auto& entry : d_streams.all()) {
         stream& s = entry.second;
         if (s.p->node != &n || !s.only_waits() ||

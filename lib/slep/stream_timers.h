@@ -7,7 +7,7 @@
 
 namespace gr::hf::slep {
 
-//! All that streams wait for: answers, missing PDUs, the end of an outage, signs of life.
+//! Timers of streams: answers, missing PDUs, the end of an outage, signs of life.
 class stream_timers
 {
 public:
@@ -19,7 +19,7 @@ public:
     {
     }
     std::optional<station_time> next_deadline() const;
-    //! Does what is due; streams whose time is over are gone then.
+    //! Does what is due. Streams whose time is over are removed.
     void on_deadline();
 
 private:

@@ -15,8 +15,9 @@ namespace gr::hf::s5066 {
 
 /*! \brief U_PDUs that SIS holds and will confirm or reject.
  *
- * The primitives name a U_PDU by destination and its first octets only (A.2.1), so those are
- * kept, with a \p Tag of the owner. Equal U_PDUs are settled in the order of submission.
+ * The primitives identify a U_PDU only by destination and first octets (A.2.1). So those
+ * are kept, with a \p Tag of the owner. Equal U_PDUs are settled in the order of
+ * submission.
  */
 template <typename Tag>
 class u_pdu_ledger
@@ -29,11 +30,11 @@ public:
         size_t size = 0;
         station_time since{};
         Tag tag{};
-        //! What it takes of a queue: a small U_PDU costs its headers on the air as well.
+        //! Share of a queue: a small U_PDU costs its headers on the air as well.
         size_t cost() const { return size + 26; }
     };
 
-    //! Returns what it costs.
+    //! Returns the cost.
     size_t add(station_time now,
                const address& dst,
                uint8_t sap,
@@ -52,7 +53,7 @@ public:
         return d_entries.back().cost();
     }
 
-    //! Takes out the U_PDU that \p returned octets belong to; empty: none does.
+    //! Removes the U_PDU that \p returned octets belong to. Empty: none.
     std::optional<entry>
     settle(const address& dst, uint8_t sap, const std::vector<uint8_t>& returned)
     {
@@ -71,7 +72,7 @@ public:
         return std::nullopt;
     }
 
-    //! Takes out the oldest.
+    //! Removes the oldest.
     std::optional<entry> pop()
     {
         if (d_entries.empty())
