@@ -10,7 +10,7 @@
 
 namespace gr::hf::dns {
 
-//! What is known about a question.
+//! Answer to a question.
 struct known {
     rcode code = rcode::ok;
     std::vector<ip::address> addresses;
@@ -18,31 +18,32 @@ struct known {
     uint32_t ttl = 0;
 };
 
-//! How long answers are kept.
+//! Limits of the time that answers are kept.
 struct cache_limits {
-    size_t entries = 4096;        //!< 1 to 10^6; the one used least recently makes room
+    size_t entries = 4096;        //!< 1 to 10^6; the least recently used makes room
     uint32_t ttl_min_s = 300;     //!< floor: short TTLs are for load sharing, not for HF
     uint32_t ttl_max_s = 86400;   //!< ceiling
     uint32_t negative_min_s = 60; //!< the same for "no such name" and "no data"
     uint32_t negative_max_s = 900;
-    uint32_t stale_s = 86400; //!< kept after the end of the TTL, for want of a link
+    uint32_t stale_s = 86400; //!< kept after the end of the TTL, for the case that the
+                              //!< link is down
 };
 
-//! Answers by question, with an end.
+//! Answers by question, each with an expiry time.
 class cache
 {
 public:
     explicit cache(const cache_limits& limits) : d_limits(limits) {}
 
-    //! \p k is what was answered; its TTL is bounded by the limits.
+    //! \p k is the answer. Its TTL is limited by cache_limits.
     void put(station_time now, const question& q, known k);
 
     struct found {
         const known* what = nullptr; //!< valid until the next put()
-        uint32_t ttl_s = 0;          //!< left; 0 when stale
+        uint32_t ttl_s = 0;          //!< rest of the TTL; 0 when stale
         bool stale = false;
     };
-    //! Empty: nothing is known, or nothing that may still be used.
+    //! Empty: no answer, or none that may still be used.
     std::optional<found> find(station_time now, const question& q);
     size_t size() const { return d_entries.size(); }
     void clear();

@@ -4,19 +4,18 @@
 
 #include "dns/message.h"
 
-/*! \file
- *  What DNS-PEP sends over HF: one SLEP datagram for a question, one for its answer. The
- *  octet layout is our choice and stays in this one module.
+/*! \file Messages of DNS-PEP over HF: one SLEP datagram for a question, one for its
+ *  answer. The octet layout is our choice. It is known only to this module.
  *
  *      question  0 0 k k 0 0 0 0   transaction   [QTYPE, kind other]   name in ASCII
  *      answer    0 1 s s a a a a   transaction   b b b b t t t t   a A's   b AAAA's
  *      raw       1 0 or 1 1, 6 zeros   transaction   message of RFC 1035 without its id
  *
- *  kk kind, ss outcome, t code of the TTL: 15 * 2^t seconds.
+ * kk kind, ss outcome, t code of the TTL: 15 * 2^t seconds.
  */
 namespace gr::hf::dns {
 
-//! What is asked about a name.
+//! Record types that a question asks for.
 enum class kind : uint8_t {
     a = 0,
     aaaa = 1,
@@ -30,7 +29,7 @@ struct hf_question {
     uint16_t type = 0; //!< with kind::other
     std::string name;  //!< \ref normal_name
 };
-//! Any query, for DNSSEC: without its id.
+//! Any query, for DNSSEC, without its id.
 struct raw_question {
     uint8_t transaction = 0;
     octets message;
@@ -45,7 +44,7 @@ struct hf_answer {
     uint8_t transaction = 0;
     outcome what = outcome::ok;
     std::vector<ip::address> addresses; //!< at most 15 of each family
-    uint32_t ttl = 0; //!< s; arrives rounded down to 15 * 2^n, at least 15
+    uint32_t ttl = 0; //!< s; rounded down to 15 * 2^n on the air, at least 15
 };
 //! Any response, without its id.
 struct raw_answer {
@@ -55,7 +54,7 @@ struct raw_answer {
 
 using hf_message = std::variant<hf_question, raw_question, hf_answer, raw_answer>;
 
-//! Octets; empty when a value does not fit.
+//! Octets. Empty: a value does not fit.
 octets encode(const hf_message& m);
 //! Empty: malformed.
 std::optional<hf_message> decode(const uint8_t* p, size_t n);

@@ -10,9 +10,10 @@
 
 namespace gr::hf::dns {
 
-//! Which station answers for names; the longest suffix wins.
+//! Station that answers for names. The longest suffix wins.
 struct name_route {
-    std::string suffix; //!< "example.org" is itself and all below; "." is every name
+    std::string suffix; //!< "example.org" matches itself and all names below; "." every
+                        //!< name
     s5066::address node;
 };
 
@@ -22,9 +23,9 @@ struct local_name {
     ip::address address;
 };
 
-/*! \brief Names that no far resolver can know or should be asked: special-use names
- *         (RFC 6761, RFC 6762, RFC 8375), reverse look-ups of private addresses, the name by
- *         which browsers find out that DNS is to stay here.
+/*! \brief Names that no far resolver can know or should be asked for: special-use names
+ *         (RFC 6761, RFC 6762, RFC 8375), reverse look-ups of private addresses, and the
+ *         name by which browsers detect that DNS must stay local.
  */
 std::vector<std::string> default_blocked();
 
@@ -32,32 +33,33 @@ std::vector<std::string> default_blocked();
 struct forwarder_config {
     forwarder_config() { slep.sap = 15; }
 
-    slep::endpoint_config slep;     //!< SAP 15 unless set: our choice, free in Annex F.15
-    std::vector<name_route> routes; //!< empty: asks nobody
-    bool serve = false;             //!< answers peers, by on_response() of the edge
-    std::vector<s5066::address> peers; //!< who may ask; empty: every node
+    slep::endpoint_config slep;     //!< SAP 15 by default: our choice, free in Annex F.15
+    std::vector<name_route> routes; //!< empty: asks no peer
+    bool serve = false;             //!< answers peers, with on_response() of the edge
+    std::vector<s5066::address> peers; //!< nodes that may ask; empty: every node
     std::vector<local_name> local;
     std::vector<std::string> blocked = default_blocked();      //!< suffixes: no such name
     std::vector<uint16_t> no_data = { type_svcb, type_https }; //!< types: no data
-    bool ipv6 = true;    //!< false: AAAA has no data, and is not asked for
-    bool dnssec = false; //!< true: signatures are carried to clients that want them
+    bool ipv6 = true;    //!< false: AAAA has no data, and is not requested
+    bool dnssec = false; //!< true: DNSSEC signatures are sent to clients that want them
     cache_limits limits;
-    uint8_t priority = 12;    //!< of STANAG 5066
+    uint8_t priority = 12;    //!< STANAG 5066 priority
     size_t pending_max = 256; //!< questions on their way, each side; 1 to 65536
-    size_t waiters_max = 64;  //!< clients that wait for one of them
+    size_t waiters_max = 64;  //!< clients that wait for one question
     size_t addresses_max = 4; //!< of each family sent over HF, 1 to 15
-    station_time wait_max = station_time(120'000'000'000); //!< then the client is told
+    station_time wait_max = station_time(120'000'000'000); //!< then the client gets a
+                                                           //!< failure
     station_time stale_wait =
-        station_time(4'000'000'000); //!< then it gets a stale answer
+        station_time(4'000'000'000); //!< then the client gets a stale answer
     station_time upstream_wait =
-        station_time(20'000'000'000); //!< for the edge's resolver
+        station_time(20'000'000'000); //!< limit for the edge's resolver
     uint32_t stale_ttl_s = 30;
 
-    //! \throws std::invalid_argument that names the value and what is allowed.
+    //! \throws std::invalid_argument names the value and what is allowed.
     void validate() const;
 };
 
-//! What the edge, which owns the sockets, is to do.
+//! Work for the edge, which owns the sockets.
 struct action {
     enum class kind {
         reply, //!< send \c message to client \c id
@@ -65,50 +67,51 @@ struct action {
     };
     kind what = kind::reply;
     uint64_t id = 0;
-    octets message; //!< of ask: with id 0, which the edge replaces by a random one
+    octets message; //!< an ask has id 0, which the edge replaces by a random one
 };
 
 //! Counters since the start.
 struct forwarder_stats {
-    uint64_t queries = 0;       //!< of local clients
+    uint64_t queries = 0;       //!< from local clients
     uint64_t malformed = 0;     //!< of these: no query, or of a kind not served
     uint64_t local = 0;         //!< answered here by configuration
     uint64_t cached = 0;        //!< answered from the cache
     uint64_t stale = 0;         //!< answered from the cache after the TTL
     uint64_t joined = 0;        //!< waited for a question already on its way
     uint64_t asked = 0;         //!< questions sent over HF
-    uint64_t answered = 0;      //!< answers that came
+    uint64_t answered = 0;      //!< answers that arrived
     uint64_t failed = 0;        //!< questions without an answer
     uint64_t served = 0;        //!< questions of peers
-    uint64_t upstream = 0;      //!< of these: given to the upstream resolver
+    uint64_t upstream = 0;      //!< of these: passed to the upstream resolver
     uint64_t bad_messages = 0;  //!< from HF or from upstream, dropped
-    uint64_t refused_peers = 0; //!< questions of nodes that may not ask, or not served
+    uint64_t refused_peers = 0; //!< questions of nodes that may not ask, or while not
+                                //!< serving
     size_t cache_entries = 0;
 };
 
-/*! \brief DNS-PEP: a caching DNS forwarder whose other half is across HF.
+/*! \brief DNS-PEP: a caching DNS forwarder in two halves, one at each end of the HF link.
  *
- * Sans-I/O. A question crosses HF once however often clients repeat it, as one datagram
- * with the name alone; A and AAAA are asked together. The far half asks its resolver and
- * answers with the addresses. Answers are kept for a floor of minutes, and beyond their end
- * while the link is down. After each call drain poll_action() and poll_sis().
+ * Sans-I/O. A question crosses HF once, however often clients repeat it, as one datagram
+ * with only the name. A and AAAA are asked together. The far half asks its resolver and
+ * answers with the addresses. Answers are kept for at least some minutes, and beyond
+ * their TTL while the link is down. After each call drain poll_action() and poll_sis().
  */
 class forwarder
 {
 public:
-    //! \throws std::invalid_argument that names the value and what is allowed.
+    //! \throws std::invalid_argument names the value and what is allowed.
     explicit forwarder(const forwarder_config& c);
     ~forwarder();
 
     /*! \brief A query of a local client.
-     *  \param client number of the edge's choice; at most one action::kind::reply follows,
-     *  none for what is no query at all
+     *  \param client id that the edge chooses. At most one action::kind::reply follows,
+     *         none if it is no query
      *  \return false: there will be no reply
      */
     bool on_query(station_time now, uint64_t client, const uint8_t* p, size_t n);
-    //! What the upstream resolver said to ask \p id, TCP included.
+    //! Response of the upstream resolver to ask \p id, by UDP or TCP.
     void on_response(station_time now, uint64_t id, const uint8_t* p, size_t n);
-    //! It said nothing.
+    //! The upstream resolver did not respond.
     void on_ask_failed(station_time now, uint64_t id);
     std::optional<action> poll_action();
 

@@ -8,7 +8,7 @@ namespace gr::hf::dns {
 
 namespace {
 
-// Below 2 kB in one U_PDU; what is larger goes in segments, up to this.
+// Below 2 kB one U_PDU is enough. Larger messages are sent in segments, up to this.
 constexpr size_t raw_max = 16384;
 
 bool is_address(uint16_t type) { return type == type_a || type == type_aaaa; }
@@ -142,7 +142,7 @@ void forwarder::impl::answer_peer(const served& s)
     hf_message message;
     for (const known& k : s.results) {
         if (k.code == rcode::ok && a.what != outcome::ok)
-            ttl.reset(); // of what failed
+            ttl.reset(); // of the failed family
         if (k.code == rcode::ok)
             a.what = outcome::ok;
         else if (a.what == outcome::ok)
@@ -151,7 +151,7 @@ void forwarder::impl::answer_peer(const served& s)
             a.what = outcome::no_such_name;
         else if (k.code == rcode::refused)
             a.what = outcome::refused;
-        // "No data" of one family says nothing about how long the other one holds.
+        // "No data" of one family does not limit how long the other one is valid.
         if (!k.addresses.empty() || !ttl)
             ttl = std::min(ttl.value_or(k.ttl), k.ttl);
         size_t left[2] = { d_config.addresses_max, d_config.addresses_max };

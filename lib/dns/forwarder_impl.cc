@@ -68,7 +68,7 @@ void forwarder::impl::pump()
             answered(e->from.node, *r);
         }
     }
-    // A link that was found down since: what the cache has is better than waiting.
+    // The link has failed since. A cached answer is better than waiting.
     for (auto& entry : d_pending)
         if (!d_link.reachable(entry.second.node))
             for (auto& w : entry.second.waiters)

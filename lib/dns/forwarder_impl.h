@@ -7,9 +7,9 @@
 #include <deque>
 #include <map>
 
-/*! \file
- *  Inside of the engine: engine.cc is the public face and the settings, engine_near.cc the
- *  side of the clients, engine_far.cc that of the far resolver, engine_impl.cc both.
+/*! \file Inside of the engine: forwarder.cc has the public calls and the settings,
+ *  forwarder_near.cc the side of the clients, forwarder_far.cc that of the far resolver,
+ *  forwarder_impl.cc both.
  */
 namespace gr::hf::dns {
 
@@ -25,7 +25,8 @@ struct pending {
     struct waiter {
         uint64_t client;
         query q;
-        std::optional<station_time> stale_at; // it then gets what the cache still has
+        std::optional<station_time> stale_at; // the client then gets a stale answer from
+                                              // the cache
     };
     std::vector<waiter> waiters;
 };
@@ -93,7 +94,7 @@ private:
     uint8_t d_next_transaction = 0;
 };
 
-//! Messages without their id, as they go over HF, and with id 0.
+//! Conversion between messages without id, as sent over HF, and with id 0.
 octets without_id(octets message);
 octets with_id(const octets& message);
 

@@ -8,7 +8,7 @@ namespace gr::hf::dns {
 
 namespace {
 
-// TTL of names that are answered by configuration.
+// TTL of configured names.
 constexpr uint32_t local_ttl_s = 60;
 
 bool is_address(uint16_t type) { return type == type_a || type == type_aaaa; }
@@ -66,7 +66,7 @@ std::optional<octets> forwarder::impl::answer_here(const query& q)
         return make_reply(q, rcode::ok);
     if (q.ask.type == type_any)
         return make_reply(q, rcode::not_implemented);
-    // Zone transfers, mailbox and other queries that are no types of data.
+    // Zone transfers, mailbox and other queries that are not data types.
     if (q.ask.type >= type_ixfr && q.ask.type < type_any)
         return make_reply(q, rcode::refused);
     return std::nullopt;
@@ -136,7 +136,7 @@ bool forwarder::impl::ask_far(uint64_t client, const query& q)
     if (via == nullptr)
         return false;
     pending::waiter w{ client, q, std::nullopt };
-    // While the link is down a stale answer comes at once; the question goes all the same.
+    // While the link is down a stale answer comes at once. The question is still sent.
     if (d_cache.find(d_now, q.ask))
         w.stale_at =
             d_now + (d_link.reachable(via->node) ? d_config.stale_wait : station_time(0));
@@ -236,7 +236,7 @@ void forwarder::impl::answered(const s5066::address& node, const hf_answer& a)
     if (it->second.what == kind::both)
         about.push_back({ it->second.ask.name, type_aaaa, false });
     for (const question& q : about) {
-        // A failure is remembered for a while, but does not push out what is better.
+        // A failure is cached for a while, but does not replace a better answer.
         if (failed && d_cache.find(d_now, q))
             continue;
         known part = k;

@@ -19,7 +19,7 @@ constexpr unsigned flag_response = 0x8000, flag_truncated = 0x0200,
 constexpr unsigned opcode_mask = 0x7800;
 // Of the TTL field of OPT, RFC 6891 6.1.4.
 constexpr uint32_t edns_dnssec_ok = 0x8000;
-// Said to upstream resolvers: fits every path without fragments.
+// UDP size for upstream resolvers. It fits every path without fragments.
 constexpr unsigned own_udp_octets = 1232;
 
 uint16_t at16(const uint8_t* p, size_t at)
@@ -39,7 +39,7 @@ uint8_t lower(uint8_t c)
     return c >= 'A' && c <= 'Z' ? static_cast<uint8_t>(c + 32) : c;
 }
 
-//! Reads the name at \p at and moves behind it; empty: malformed.
+//! Reads the name at \p at and moves past it. Empty: malformed.
 std::optional<std::string> read_name(const uint8_t* p, size_t n, size_t& at)
 {
     std::string name;
@@ -83,7 +83,7 @@ std::optional<std::string> read_name(const uint8_t* p, size_t n, size_t& at)
     return name;
 }
 
-//! Moves \p at behind a name of whatever octets.
+//! Moves \p at past a name of any octets.
 bool skip_name(const uint8_t* p, size_t n, size_t& at)
 {
     while (at < n) {
@@ -101,7 +101,7 @@ bool skip_name(const uint8_t* p, size_t n, size_t& at)
     return false;
 }
 
-//! One resource record: where its parts lie.
+//! Positions of the parts of one resource record.
 struct record {
     uint16_t type = 0, cls = 0;
     uint32_t ttl = 0;
@@ -329,7 +329,7 @@ std::optional<response> read_response(const uint8_t* p, size_t n)
     r.answer_end = at;
     for (unsigned k = 0; k < answers + authorities; ++k) {
         const auto x = read_record(p, n, at);
-        if (!x) // what follows a truncation may be cut anywhere
+        if (!x) // after a truncation the message may end anywhere
             return r.truncated ? std::optional(r) : std::nullopt;
         const uint8_t* data = p + x->data_at;
         if (k >= answers) {

@@ -10,8 +10,7 @@
 #include <variant>
 #include <vector>
 
-/*! \file
- *  As much of the DNS message format (RFC 1035, RFC 6891) as a forwarder needs.
+/*! \file The part of the DNS message format (RFC 1035, RFC 6891) that a forwarder needs.
  */
 namespace gr::hf::dns {
 
@@ -41,7 +40,8 @@ enum class rcode : uint8_t {
 //! Longest name in text, without the last dot (RFC 1035 2.3.4).
 constexpr size_t name_max = 253;
 
-/*! \brief A name as it is compared: lower case, without the last dot; "" is the root.
+/*! \brief A name in the form for comparing: lower case, without the last dot. "" is the
+ *         root.
  *  \return empty: no name (a label of more than 63 octets, an octet that is no visible
  *  ASCII character)
  */
@@ -67,27 +67,27 @@ struct query {
     bool recursion_desired = false;
     bool checking_disabled = false;
     bool edns = false;
-    size_t udp_octets = 512; //!< that the client takes by UDP
+    size_t udp_octets = 512; //!< limit that the client accepts by UDP
     question ask;
-    octets question_section; //!< as it came: the reply repeats it, case included
+    octets question_section; //!< as received: the reply repeats it, case included
 };
 
 /*! \brief Reads a query.
- *  \return the query; or the reply that it deserves; or empty octets if it deserves none
- *  (it is a response, or shorter than a header)
+ *  \return the query, or the reply to send instead, or empty octets if none is due (a
+ *  response, or shorter than a header)
  */
 std::variant<query, octets> read_query(const uint8_t* p, size_t n);
 
 //! A reply without records: an error, or "no data".
 octets make_reply(const query& q, rcode code);
-//! A reply with the addresses whose family is asked for; \p ttl in seconds.
+//! A reply with the addresses of the requested family. \p ttl in seconds.
 octets
 make_reply(const query& q, const std::vector<ip::address>& addresses, uint32_t ttl);
-//! A reply that says: too long for UDP, ask by TCP.
+//! A reply that signals: too long for UDP, ask by TCP.
 octets make_truncated(const query& q);
-/*! \brief A reply from the octets of another one to the same question.
+/*! \brief A reply made from the octets of another response to the same question.
  *  \param response whole message
- *  \param ttl of all records is lowered to this
+ *  \param ttl limit for the TTL of all records
  *  \return empty: \p response is malformed
  */
 octets make_reply(const query& q, const octets& response, uint32_t ttl);
@@ -95,22 +95,22 @@ octets make_reply(const query& q, const octets& response, uint32_t ttl);
 //! A query for an upstream resolver, with id 0, recursion desired, with EDNS.
 octets make_query(const question& ask);
 
-//! What matters in a response.
+//! The parts of a response that are used.
 struct response {
     uint16_t id = 0;
     bool truncated = false;
     rcode code = rcode::ok;
     question ask;
     std::vector<ip::address> addresses; //!< of A and AAAA records in the answer
-    bool any_answer = false;            //!< there is some record in the answer
-    size_t answer_end = 0;              //!< offset behind the answer section
+    bool any_answer = false;            //!< the answer section has a record
+    size_t answer_end = 0;              //!< offset of the end of the answer section
     uint32_t ttl = 0; //!< lowest of the answer; of a negative one as RFC 2308 5, else 0
 };
-/*! \brief The message without what comes behind its answer: a client that asks for one name
- *         has no use for it.
+/*! \brief The message up to the end of its answer section. A client that asks for one
+ *         name does not need the rest.
  */
 octets only_answer(const uint8_t* p, const response& r);
-//! Reads a response; empty: malformed, not a response, or not exactly one question.
+//! Reads a response. Empty: malformed, not a response, or not exactly one question.
 std::optional<response> read_response(const uint8_t* p, size_t n);
 
 } // namespace gr::hf::dns

@@ -25,7 +25,7 @@ public:
     static address v4(const uint8_t* octets);
     //! IPv6 from 16 octets in network order.
     static address v6(const uint8_t* octets);
-    //! From text; empty when it is none.
+    //! From text. Empty: not an address.
     static std::optional<address> parse(const std::string& text);
 
     bool is_v6() const { return d_v6; }
@@ -39,7 +39,7 @@ public:
     bool is_multicast() const;
     //! 169.254.0.0/16 or fe80::/10.
     bool is_link_local() const;
-    //! IPv4 of a mapped address, ::ffff:0:0/96; any other as it is.
+    //! IPv4 of a mapped address, ::ffff:0:0/96. Any other address unchanged.
     address unmapped() const;
     //! Dotted quad or the RFC 5952 form.
     std::string to_string() const;
@@ -59,13 +59,13 @@ private:
     std::array<uint8_t, 16> d_octets{};
 };
 
-/*! \brief Address prefix such as 10.66.0.0/16; bits behind the length are ignored. */
+/*! \brief Address prefix such as 10.66.0.0/16. Bits after the length are ignored. */
 class prefix
 {
 public:
     //! 0.0.0.0/0
     prefix() = default;
-    /*! \brief "10.66.0.0/16", "fd00::/8"; a bare address is a host prefix.
+    /*! \brief "10.66.0.0/16", "fd00::/8"; an address without a length is a host prefix.
      *  \throws std::invalid_argument that names \p text and what is allowed.
      */
     explicit prefix(const std::string& text);
@@ -82,7 +82,7 @@ private:
     int d_length = 0;
 };
 
-/*! \brief Longest-prefix table. On a tie the entry that came first wins. */
+/*! \brief Longest-prefix table. On a tie the earlier entry wins. */
 template <typename T>
 class prefix_table
 {

@@ -11,7 +11,7 @@ namespace {
 class list_builder
 {
 public:
-    //! A rule that drops, to be narrowed.
+    //! Adds a rule that drops, for further conditions.
     filter_rule& drop(const char* name)
     {
         filter_rule r;
@@ -40,7 +40,7 @@ public:
     }
     void drop_to(const char* name, const char* to) { drop(name).to = prefix(to); }
     void drop_from(const char* name, const char* from) { drop(name).from = prefix(from); }
-    //! Interactive traffic that is worth a high priority.
+    //! Adds a rule for interactive traffic that is worth a high priority.
     filter_rule& first(const char* name, uint8_t protocol, uint8_t priority)
     {
         filter_rule& r = drop(name);

@@ -12,21 +12,21 @@
 
 namespace gr::hf::ip {
 
-//! What becomes of a packet.
+//! Action for a packet.
 enum class verdict {
     send,            //!< over HF
     drop,            //!< silently
-    port_unreachable //!< dropped, and the sender is told by ICMP
+    port_unreachable //!< dropped, and ICMP notifies the sender
 };
 
-//! Which packets of a kind are kept when an equal one already waits.
+//! Which of several equal packets that wait is kept.
 enum class dedup {
     none,
     echo_newest, //!< ICMP echo: one per identifier, the newest
     payload      //!< same flow and same transport payload (DNS): the first
 };
 
-//! One line of the filter. An empty field matches everything; the first match counts.
+//! One rule of the filter. An empty field matches everything. The first match counts.
 struct filter_rule {
     std::string name; //!< for the counters; need not be unique
     // match
@@ -41,25 +41,25 @@ struct filter_rule {
     size_t length_max = 0; //!< whole packet; 0: any
     // effect
     verdict what = verdict::send;
-    std::optional<bool> arq;         //!< else unicast with ARQ, multicast without
-    std::optional<uint8_t> priority; //!< 0 to 15; else from the DSCP
+    std::optional<bool> arq;         //!< empty: unicast with ARQ, multicast without
+    std::optional<uint8_t> priority; //!< 0 to 15; empty: from the DSCP
     uint8_t repeats = 0;             //!< non-ARQ: sent 1 + n times, 0 to 15
-    bool in_order = false;           //!< with ARQ: hold back later ones for earlier ones
-    bool interactive = false;        //!< goes first and gets old faster
+    bool in_order = false;           //!< with ARQ: deliver in order of submission
+    bool interactive = false;        //!< is served first and expires earlier
     dedup duplicates = dedup::none;
 
-    //! \throws std::invalid_argument that names the value and what is allowed.
+    //! \throws std::invalid_argument names the value and what is allowed.
     void validate() const;
     bool matches(const packet_view& p) const;
 };
 
-/*! \brief The default list: drops what a host sends unasked (neighbour discovery, IGMP,
- *  name and service discovery, NTP, DHCP, routing protocols, link-local), rejects QUIC,
- *  puts DNS and echo first.
+/*! \brief The default list. It drops what a host sends unasked (neighbour discovery,
+ *         IGMP, name and service discovery, NTP, DHCP, routing protocols, link-local),
+ *         rejects QUIC, and serves DNS and echo first.
  */
 std::vector<filter_rule> default_filter();
 
-//! Priority of STANAG 5066 for each DSCP.
+//! STANAG 5066 priority for each DSCP.
 using dscp_table = std::array<uint8_t, 64>;
 //! 2 x the three upper bits of DSCP or TOS (Annex F.12.4).
 dscp_table default_dscp();
@@ -75,10 +75,10 @@ dscp_table default_dscp();
  *     action=send|drop|reject        reject: ICMP port unreachable
  *     mode=arq|non-arq  order=in|any
  *     priority=0...15  repeats=0...15
- *     class=interactive|ordinary     interactive goes first and gets old faster
+ *     class=interactive|ordinary interactive is served first and expires earlier
  *     dedup=none|echo|payload
  *
- *  \throws std::invalid_argument that names the word and what is allowed.
+ *  \throws std::invalid_argument names the word and what is allowed.
  */
 filter_rule parse_filter_rule(const std::string& words);
 

@@ -10,13 +10,13 @@ namespace gr::hf::ip {
 
 namespace {
 
-// What the host has not read yet.
+// Limit of packets that the host has not read yet.
 constexpr size_t host_octets_max = 1 << 22;
 constexpr size_t buckets_max = 256;
-// A TCP segment that was delivered is not sent again so soon.
+// Repeats of a delivered TCP segment are suppressed for this long.
 constexpr station_time repeat_wait = std::chrono::minutes(1);
 
-//! Octets of TCP that may be under way to a node: what is on the air, and enough behind it.
+//! TCP octets that may be on their way to a node: those on the air, and enough to follow.
 size_t window_for(const client_config& c)
 {
     const bool clamp = c.clamp_window && c.queue.policy == queue_policy::fair;
@@ -143,7 +143,8 @@ void client::impl::error(icmp_error e, const packet_view& about)
 {
     const auto is_own = [&about](const address& a) { return a == about.src; };
     const bool own = std::any_of(d_config.own.begin(), d_config.own.end(), is_own);
-    // An error about a packet from HF would cost more than it tells, save the MTU.
+    // An error about a packet from HF would cost more than it is worth, except about the
+    // MTU.
     if (!own && e != icmp_error::too_big && route(about.src) != nullptr) {
         ++d_stats.icmp_suppressed;
         return;

@@ -10,16 +10,15 @@
 #include <deque>
 #include <map>
 
-/*! \file
- *  Inside of the IP client: client.cc is the public face and the way of a packet,
- *  client_queue.cc queues and SIS.
+/*! \file Inside of the IP client: client.cc has the public calls and the path of a
+ *  packet, client_queue.cc the queues and SIS.
  */
 namespace gr::hf::ip {
 
 //! Classes of a queue, in the order of service.
 enum service : size_t { interactive = 0, ordinary = 1 };
 
-//! What waits for one next hop.
+//! Queue for one next hop.
 struct hop_state {
     hop_state(const client_config& c, queue_stats& stats);
     std::array<packet_queue, 2> queue;
@@ -81,14 +80,14 @@ private:
     prefix_table<s5066::address> d_table;
     std::map<address, bucket> d_buckets;
     size_t d_host_octets = 0;
-    //! What a U_PDU in SIS is.
+    //! A U_PDU in SIS.
     struct held {
         service s;
         std::optional<segment_key> segment;
-        std::optional<tcp_direction> ack; // one of those in d_acks
+        std::optional<tcp_direction> ack; // direction in d_acks if it is a pure ACK
         uint64_t number = 0;
     };
-    //! The newest pure ACK of a connection that SIS holds.
+    //! The newest pure ACK of a connection in SIS.
     struct newest_ack {
         uint64_t number = 0;
         uint32_t ack = 0;
@@ -101,8 +100,8 @@ private:
     tcp_flows d_tcp;
     std::map<tcp_direction, newest_ack> d_acks;
     uint64_t d_next_ack = 1;
-    station_time d_sent_until{}; // datagrams without ARQ: when SIS is through with them
-    s5066::address d_last;       // served last, for taking turns
+    station_time d_sent_until{}; // when SIS will have sent the datagrams without ARQ
+    s5066::address d_last;       // node served last, for taking turns
 
     friend class client;
 };

@@ -8,7 +8,7 @@ namespace gr::hf::ip {
 
 namespace {
 
-// SIS should have answered long before.
+// SIS should have answered long before this.
 constexpr station_time confirm_wait = std::chrono::minutes(30);
 constexpr service services[] = { interactive, ordinary };
 
@@ -49,11 +49,11 @@ bool client::impl::room(const hop_state& hop, service s, const waiting_packet& w
     if (w.arq) {
         if (hop.all_outstanding() == 0 || hop.all_outstanding() + size <= depth)
             return true;
-        // What SIS holds of the ordinary class may take a whole transmission.
+        // Octets of the ordinary class in SIS may take a whole transmission.
         return s == interactive &&
                (hop.outstanding[s] == 0 || hop.outstanding[s] + size <= depth / 16);
     }
-    // Nothing tells when a datagram without ARQ has left: go by the rate.
+    // Nothing reports when a datagram without ARQ has left. Estimate it by the rate.
     const double depth_s = static_cast<double>(d_config.queue_octets) * 8 / d_config.rate;
     return d_sent_until - d_now <= from_seconds(depth_s);
 }
@@ -65,7 +65,7 @@ std::optional<octets> client::impl::poll_sis()
     if (!d_sis.ready())
         return std::nullopt;
     for (const service s : services) {
-        // Next hops take turns, beginning behind the one served last.
+        // Next hops take turns, starting after the one served last.
         auto it = d_hops.upper_bound(d_last);
         for (size_t left = d_hops.size(); left > 0; --left, ++it) {
             if (it == d_hops.end())
@@ -106,15 +106,15 @@ octets client::impl::submit(const s5066::address& node, hop_state& hop, service 
         if (h.segment)
             d_tcp.sent(*h.segment);
         const bool fair = d_config.queue.policy == queue_policy::fair;
-        // A segment that is late is still worth more than its repeat, so what it has waited
-        // does not count; the sender's window bounds that.
+        // A late segment is still worth more than its repeat. So the time already waited
+        // does not count. The sender's window limits it.
         if (maybe_tcp && fair)
             left = age_limit(s);
         if (fair && d_config.queue.thin_acks && tcp.pure_ack() && !w.in_order) {
             h.ack = direction_of(*v);
             h.number = d_next_ack++;
             newest_ack& newest = d_acks[*h.ack];
-            // Equal ones mean a loss to the sender.
+            // Equal ACKs signal a loss to the sender.
             const bool advances =
                 newest.number == 0 || static_cast<int32_t>(tcp.ack - newest.ack) > 0;
             if (advances && !w.insist)
@@ -167,8 +167,8 @@ void client::impl::settled(const s5066::address& node,
         release(*e, !reject_reason);
         ++(reject_reason ? d_stats.rejected : d_stats.confirmed);
     }
-    // The link has failed: what waits would come too late to be of use. One that has only
-    // become too old says nothing about the others.
+    // The link has failed. Waiting packets would arrive too late to be of use. A packet
+    // that only became too old says nothing about the others.
     if (reject_reason && !too_old && d_config.discard_on_failure)
         for (packet_queue& queue : hop->second.queue)
             queue.flush();
@@ -176,8 +176,8 @@ void client::impl::settled(const s5066::address& node,
 
 station_time client::impl::ack_life() const
 {
-    // The next segment is there after its time on the air; queue_octets are about 140 s. A
-    // turn takes some seconds more.
+    // The next segment arrives after its time on the air. queue_octets last about 140 s.
+    // A turn takes some seconds more.
     const double segment_s =
         140 * static_cast<double>(mtu()) / static_cast<double>(d_config.queue_octets);
     return from_seconds(std::min(6 + 1.3 * segment_s, 60.0));

@@ -10,7 +10,7 @@ namespace gr::hf::ip {
 
 namespace {
 
-// Longest error messages: RFC 1812 4.3.2.3 and RFC 4443 2.4.
+// Limits of error messages: RFC 1812 4.3.2.3 and RFC 4443 2.4.
 constexpr size_t v4_max = 576, v6_max = 1280;
 constexpr size_t v4_header = 20, v6_header = 40, icmp_header = 8;
 constexpr uint8_t hops = 64;
@@ -94,7 +94,7 @@ make_icmp_error(icmp_error e, const packet_view& about, const address& from, siz
     w.u8(tc.type);
     w.u8(tc.code);
     w.u16(0);
-    // RFC 1191 puts a 16-bit MTU behind 16 unused bits, RFC 4443 a 32-bit one.
+    // RFC 1191 has 16 unused bits and a 16-bit MTU, RFC 4443 a 32-bit MTU.
     w.u32(mtu_value);
     w.bytes(about.data, quoted);
 

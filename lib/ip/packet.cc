@@ -18,7 +18,7 @@ void put16(uint8_t* p, unsigned v)
     p[1] = static_cast<uint8_t>(v);
 }
 
-//! RFC 1624, equation 3: the checksum after a word has changed.
+//! RFC 1624, equation 3: update of the checksum after a word has changed.
 uint16_t checksum_update(uint16_t sum, uint16_t before, uint16_t after)
 {
     uint32_t s = static_cast<uint16_t>(~sum) + static_cast<uint16_t>(~before) + after;
@@ -213,7 +213,8 @@ std::vector<octets> fragments(const packet_view& v, size_t mtu)
 {
     constexpr unsigned more = 0x2000, offset_mask = 0x1fff;
     const size_t header = v.version == 4 ? size_t(v.data[0] & 15) * 4 : 0;
-    // Options may have to be in every fragment or in the first only: such are not cut.
+    // Options may be required in every fragment or only in the first. Such datagrams are
+    // not cut.
     if (v.version != 4 || v.dont_fragment || header != 20 || v.size <= mtu ||
         mtu < header + 8)
         return {};

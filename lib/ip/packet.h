@@ -24,8 +24,9 @@ enum protocol_number : uint8_t {
     proto_vrrp = 112
 };
 
-/*! \brief Fields of one datagram. Holds no octets: valid as long as those it was read from.
- *  \details Of a later fragment \c ports and \c icmp_type are empty.
+/*! \brief Fields of one datagram. It refers to the octets it was read from and is valid
+ *         only with them.
+ *  \details \c ports and \c icmp_type of a later fragment are empty.
  */
 struct packet_view {
     const uint8_t* data = nullptr;
@@ -46,35 +47,37 @@ struct packet_view {
 };
 
 /*! \brief Check and read one datagram.
- *  \details Checked: version, header length, total length equal to \p n, header checksum
- *  (IPv4), extension headers that stay inside (IPv6). Empty when anything is wrong.
+ *  \details Checks version, header length, total length equal to \p n, header checksum
+ *  (IPv4), and that extension headers stay inside (IPv6). Empty if anything is wrong.
  */
 std::optional<packet_view> read_packet(const uint8_t* p, size_t n);
 
-//! One's complement sum of RFC 1071 over \p n octets, added to \p sum; not inverted.
+//! One's complement sum of RFC 1071 over \p n octets, added to \p sum, not inverted.
 uint32_t checksum_add(uint32_t sum, const uint8_t* p, size_t n);
 //! Folded and inverted.
 uint16_t checksum_fold(uint32_t sum);
-//! Lower TTL or hop limit by one; the IPv4 checksum follows (RFC 1624).
+//! Lower TTL or hop limit by one. Updates the IPv4 checksum (RFC 1624).
 void decrement_hops(octets& datagram);
-/*! \brief Lower the MSS option of a TCP SYN to \p mss if it is larger; checksum follows.
+/*! \brief Lower the MSS option of a TCP SYN to \p mss if it is larger. Updates the
+ *         checksum.
  *  \return true: it was lowered
  */
 bool clamp_mss(octets& datagram, uint16_t mss);
 
-//! Set the window field of the TCP header at offset \p upper; its checksum follows.
+//! Set the window field of the TCP header at offset \p upper. Updates its checksum.
 void set_tcp_window(octets& datagram, size_t upper, uint16_t window);
 
-/*! \brief Mark "congestion experienced" (RFC 3168); the IPv4 checksum follows.
- *  \return false: the sender does not understand marks
+/*! \brief Mark "congestion experienced" (RFC 3168). Updates the IPv4 checksum.
+ *  \return false: the sender does not support marks
  */
 bool mark_congestion(octets& datagram);
-/*! \brief Cut an IPv4 datagram without DF into fragments of at most \p mtu octets (RFC 791).
- *  \return empty: it may not be cut, or needs not to be
+/*! \brief Cut an IPv4 datagram without DF into fragments of at most \p mtu octets (RFC
+ *         791).
+ *  \return empty: it must not be cut, or need not be
  */
 std::vector<octets> fragments(const packet_view& v, size_t mtu);
 
-//! What an ICMP error says, in both families.
+//! Kind of ICMP error, for both families.
 enum class icmp_error {
     net_unreachable,
     port_unreachable,
@@ -82,10 +85,10 @@ enum class icmp_error {
     time_exceeded
 };
 /*! \brief ICMP (RFC 792) or ICMPv6 (RFC 4443) error about \p about, back to its source.
- *  \param from own address, same family
+ *  \param from our own address, same family
  *  \param mtu only with too_big
  *  \return empty when no error may be sent about such a packet: an ICMP error, multicast,
- *          a later fragment, an unspecified source
+ *  a later fragment, an unspecified source
  */
 std::optional<octets> make_icmp_error(icmp_error e,
                                       const packet_view& about,

@@ -11,10 +11,10 @@ namespace gr::hf::ip {
 namespace {
 
 constexpr long quantum = 1500;
-// More flows than this share one.
+// Further flows share one queue.
 constexpr size_t flows_max = 1024;
 
-//! What makes two packets of one flow equal for the purpose of \p d.
+//! Whether two packets of one flow are equal for \p d.
 bool is_duplicate(const packet_view& a, const packet_view& b, dedup d)
 {
     if (a.version != b.version || a.protocol != b.protocol || a.src != b.src ||
@@ -25,7 +25,7 @@ bool is_duplicate(const packet_view& a, const packet_view& b, dedup d)
     if (d == dedup::echo_newest) // type, code; identifier
         return na >= 8 && nb >= 8 && pa[0] == pb[0] &&
                std::memcmp(pa + 4, pb + 4, 2) == 0;
-    // Ports, then the payload behind the UDP header.
+    // Ports, then the payload after the UDP header.
     return d == dedup::payload && a.has_ports && b.has_ports && na == nb && na >= 8 &&
            a.src_port == b.src_port && a.dst_port == b.dst_port &&
            std::memcmp(pa + 8, pb + 8, na - 8) == 0;
@@ -72,7 +72,7 @@ bool packet_queue::is_known(flow& f, waiting_packet& w, const packet_view& v, de
             else
                 continue;
         }
-        // The newer one takes the place of the older: it knows more.
+        // The newer packet replaces the older one, since it knows more.
         f.octets += w.packet.size() - old.packet.size();
         d_octets += w.packet.size() - old.packet.size();
         if (d == dedup::none)
@@ -130,7 +130,7 @@ void packet_queue::forget_if_empty(const flow_key& k)
     const auto it = d_flows.find(k);
     if (it == d_flows.end() || !it->second.packets.empty())
         return;
-    const flow_key key = k; // it may live in what is erased
+    const flow_key key = k; // \p k may be part of the erased flow
     for (auto* line : { &d_fresh, &d_turns })
         line->erase(std::remove(line->begin(), line->end(), key), line->end());
     d_flows.erase(it);
@@ -198,7 +198,7 @@ void packet_queue::expire(station_time now)
 
 bool packet_queue::too_much_delay(flow& f, station_time now)
 {
-    // A last packet is never too much: it would leave the flow without any sign of life.
+    // Never drop the last packet. It would leave the flow without any sign of life.
     if (f.packets.size() < 2 || now - f.packets.front().since < d_config.delay_target) {
         f.above_until.reset();
         return false;

@@ -13,14 +13,15 @@
 
 namespace gr::hf::ip {
 
-//! What happens in a queue that the link does not empty fast enough.
+//! Policy of a queue that the link does not empty fast enough.
 enum class queue_policy {
-    //! One queue. Too long or too old, it is dropped as a whole, so that all losses of a TCP
-    //! connection fall together.
+    //! One queue. If it is too long or too old, all of it is dropped, so that all losses
+    //! of a TCP connection happen together.
     whole,
-    //! A queue for each flow, served in turn by octets (RFC 8290 without its hash); those
-    //! new or seldom come first. The longest one loses its oldest packet when there is too
-    //! much; a flow that keeps packets waiting is marked (ECN) or loses one (RFC 8289).
+    //! A queue for each flow, served in turn by octets (RFC 8290 without its hash). New
+    //! or seldom flows come first. When there is too much, the longest queue loses its
+    //! oldest packet. A flow whose packets wait too long is marked (ECN) or loses one
+    //! (RFC 8289).
     fair
 };
 
@@ -29,16 +30,16 @@ struct queue_config {
     queue_policy policy = queue_policy::fair;
     size_t octets_max = 360'000;
     station_time age_max = station_time(300'000'000'000);
-    //! Fair only: standing delay that is accepted, and how long it must stand. A round trip
+    //! Fair only: accepted standing delay, and how long it must last. A round trip
     //! contains two transmissions.
     station_time delay_target = station_time(30'000'000'000);
     station_time delay_interval = station_time(300'000'000'000);
-    //! Of the pure ACKs of a TCP connection only the newest waits. In SIS, too, where it
-    //! lives only until the next one should be there, and comes again if it is not.
+    //! Only the newest pure ACK of a TCP connection waits. In SIS, too: an ACK there
+    //! expires when the next one should arrive, and is sent again if none does.
     bool thin_acks = true;
-    //! A TCP segment (a SYN, too) that is already waiting does not wait twice, nor does one
-    //! that SIS holds unconfirmed, since ARQ will deliver it, or that was delivered a minute
-    //! ago at most while the far side has not been heard since.
+    //! Drop a TCP segment (or SYN) that already waits. Also one in SIS, since ARQ will
+    //! deliver it, and one delivered within the last minute if the far side has not been
+    //! heard since.
     bool drop_repeats = true;
 };
 
@@ -50,14 +51,14 @@ struct waiting_packet {
     bool arq = true;
     uint8_t repeats = 0;
     bool in_order = false;
-    bool insist = false; //!< an ACK that became too old in SIS and is still the newest
+    bool insist = false; //!< an ACK that expired in SIS and is still the newest
 };
 
 //! Counters of queues.
 struct queue_stats {
-    uint64_t duplicates = 0;      //!< an equal packet waited already
-    uint64_t repeats_dropped = 0; //!< TCP segments that waited already
-    uint64_t acks_thinned = 0;    //!< waiting, or outlived in SIS
+    uint64_t duplicates = 0;      //!< an equal packet was already waiting
+    uint64_t repeats_dropped = 0; //!< TCP segments that were already waiting
+    uint64_t acks_thinned = 0;    //!< dropped while waiting, or expired in SIS
     uint64_t flushed_queues = 0;  //!< whole queues dropped: full, old or link lost
     uint64_t flushed_packets = 0; //!< packets in them
     uint64_t overflowed = 0;      //!< single packets dropped: full or old
@@ -65,42 +66,42 @@ struct queue_stats {
     uint64_t delay_dropped = 0;   //!< instead of a mark
 };
 
-//! Packets of one flow that wait.
+//! Waiting packets of one flow.
 struct waiting_flow {
     address src, dst;
-    uint8_t protocol = 0; //!< number in IP; 0: of several flows that share one queue
-    uint16_t src_port = 0, dst_port = 0; //!< 0 where the protocol has none
+    uint8_t protocol = 0; //!< number in IP; 0: several flows that share one queue
+    uint16_t src_port = 0, dst_port = 0; //!< 0 if the protocol has none
     size_t packets = 0, octets = 0;
-    station_time since{}; //!< the oldest of them waits
+    station_time since{}; //!< arrival of the oldest
 };
 
-//! What waits for one next hop in one class.
+//! Queue for one next hop in one class.
 class packet_queue
 {
 public:
-    //! \p stats is shared by queues and outlives them.
+    //! Queues share \p stats, which outlives them.
     packet_queue(const queue_config& c, queue_stats& stats) : d_config(c), d_stats(stats)
     {
     }
 
     void put(station_time now, waiting_packet w, dedup d);
-    /*! \brief The packet that goes next; empty pointer: none. Drops what is too old and what
-     *         the delay demands, so call it when there is room for a packet.
+    /*! \brief The next packet. Null pointer: none. Drops packets that are too old or that
+     *         wait too long, so call it when there is room for a packet.
      */
     const waiting_packet* next(station_time now);
-    //! Takes out what next() has just pointed to.
+    //! Removes the packet that next() has just returned.
     waiting_packet take();
     void flush();
-    //! Drops what is too old.
+    //! Drops packets that are too old.
     void expire(station_time now);
 
     bool empty() const { return d_octets == 0; }
     size_t octets_waiting() const { return d_octets; }
-    //! Flows that have something waiting, in no particular order.
+    //! Flows with waiting packets, in no particular order.
     std::vector<waiting_flow> flows() const;
-    //! When something gets too old.
+    //! When the next packet gets too old.
     std::optional<station_time> expires() const;
-    //! The packet at the head of the line, whatever its age.
+    //! The first packet, at any age.
     const waiting_packet* peek() const;
 
 private:
@@ -111,7 +112,7 @@ private:
         size_t octets = 0;
         long deficit = 0;
         // RFC 8289.
-        std::optional<station_time> above_until; // the delay is above its target since
+        std::optional<station_time> above_until; // start of the delay above its target
         bool dropping = false;
         station_time drop_at{};
         unsigned drops = 0;
@@ -127,7 +128,7 @@ private:
     queue_config d_config;
     queue_stats& d_stats;
     std::map<flow_key, flow> d_flows;
-    std::deque<flow_key> d_fresh, d_turns; // both without repeats
+    std::deque<flow_key> d_fresh, d_turns; // both without duplicates
     size_t d_octets = 0;
 };
 

@@ -11,11 +11,11 @@ namespace {
 constexpr size_t header_min = 20;
 constexpr uint8_t option_end = 0, option_nop = 1, option_scale = 3;
 constexpr unsigned shift_max = 14;
-// Connections and delivered segments that are remembered.
+// Limits of remembered connections and delivered segments.
 constexpr size_t flows_max = 1024, delivered_max = 8192;
-// A connection that was quiet for so long shares no window.
+// A connection that was quiet for this long shares no window.
 constexpr station_time quiet = std::chrono::minutes(5);
-// Fewer would leave nothing for fast retransmission.
+// A smaller window would leave nothing for fast retransmission.
 constexpr uint32_t window_min = 4 * 1460;
 
 uint16_t at16(const uint8_t* p) { return static_cast<uint16_t>(p[0] << 8 | p[1]); }
@@ -110,7 +110,7 @@ bool tcp_flows::under_way(station_time now, const segment_key& k)
                               static_cast<uint16_t>(ports >> 16),
                               static_cast<uint16_t>(ports) },
                             false);
-    // What was said after it arrived may be a reason to send it again.
+    // Anything heard after the delivery may be a reason to send it again.
     const bool heard_since = f != nullptr && f->heard_at > it->second;
     if (!heard_since && now - it->second < d_repeat_wait)
         return true;

@@ -13,7 +13,7 @@ using s5066::octet_writer;
 
 enum address_type : unsigned { type_v4 = 1, type_v6 = 2, type_name = 3 };
 enum option_type : unsigned {
-    option_address = 1, // source in a request, address connected to in an answer
+    option_address = 1, // source in a request, connected address in an answer
     option_dscp = 2,
     option_idle = 3,
     option_connect_limit = 6,
@@ -43,7 +43,7 @@ std::optional<endpoint_address> get_address(const octets& value)
     return a;
 }
 
-//! Calls \p f with type and value of each option; false: the list is cut off.
+//! Calls \p f with type and value of each option. False: the list is truncated.
 template <typename F>
 bool each_option(octet_reader& r, F f)
 {
@@ -175,7 +175,7 @@ std::variant<connect_request, status> decode_request(const uint8_t* p, size_t n)
     q.to.port = r.u16();
     if (!r.ok() || first >> 6 != 0)
         return status::malformed_request;
-    // Kind 1, TLS ended by the proxies, needs certificates that we do not have.
+    // Kind 1, TLS terminated by the proxies, needs certificates that we do not have.
     if ((first >> 4 & 3) != 0)
         return status::kind_not_supported;
     switch (first & 15) {
@@ -191,7 +191,7 @@ std::variant<connect_request, status> decode_request(const uint8_t* p, size_t n)
     case type_name: {
         const octets name = r.bytes(r.u8());
         std::string text(name.begin(), name.end());
-        // What goes to a resolver must be a plain name.
+        // A resolver may only get a plain name.
         bool ok = r.ok() && !text.empty();
         for (const unsigned char c : text)
             ok = ok && c > 0x20 && c < 0x7f;

@@ -11,15 +11,15 @@
 #include <variant>
 #include <vector>
 
-/*! \file
- *  Connect request and answer of HF-PEP (STANAG 5066 Edition 5 Annex X): the open-data of
- *  a SLEP stream. The octet layout is our choice and stays in this one module.
+/*! \file Connect request and answer of HF-PEP (STANAG 5066 Edition 5 Annex X): the
+ *  open-data of a SLEP stream. The octet layout is our choice. It is known only to this
+ *  module.
  */
 namespace gr::hf::hfpep {
 
 using octets = std::vector<uint8_t>;
 
-//! Outcome of a connect request; 1 to 8 equal the codes of SOCKS5 (RFC 1928).
+//! Outcome of a connect request. 1 to 8 equal the codes of SOCKS5 (RFC 1928).
 enum class status : uint8_t {
     connected = 0,
     general_failure = 1,
@@ -38,9 +38,9 @@ enum class status : uint8_t {
     peer_not_allowed = 14,
     reset_by_endpoint = 15,
     link_lost = 134,     //!< SLEP: the link was down too long
-    peer_restarted = 136 //!< SLEP: the other node started anew
+    peer_restarted = 136 //!< SLEP: the other node has restarted
 };
-//! Short English words for displays and logs.
+//! A few English words for displays and logs.
 const char* to_string(status s);
 
 //! Address and port of a TCP endpoint.
@@ -54,7 +54,7 @@ struct endpoint_address {
     }
 };
 
-//! What a connection asks for: an address, or a name that the far side looks up.
+//! Destination of a connection: an address, or a name that the far side looks up.
 struct destination {
     std::variant<ip::address, std::string> host; //!< a name has 1 to 210 octets
     uint16_t port = 0;
@@ -68,24 +68,25 @@ struct connect_request {
     std::optional<uint8_t> dscp;            //!< option 2
     std::optional<uint16_t> idle_limit_s;   //!< option 3; 0: none
     std::optional<uint8_t> connect_limit_s; //!< option 6; default 30
-    bool answer_first = false; //!< option 7: nothing was accepted yet, answer before data
+    bool answer_first = false; //!< option 7: not accepted locally yet, send the answer
+                               //!< before data
 };
 
 //! Answer to an accepted request.
 struct connect_answer {
     status code = status::connected;
-    std::optional<endpoint_address> actual; //!< option 1: the address really connected
+    std::optional<endpoint_address> actual; //!< option 1: the connected address
 };
 
-//! Empty when a value does not fit.
+//! Empty if a value does not fit.
 octets encode(const connect_request& r);
 octets encode(const connect_answer& a);
 
 /*! \brief Reads a request. Unknown options are ignored.
- *  \return the request, or the status to refuse it with
+ *  \return the request, or the status of its refusal
  */
 std::variant<connect_request, status> decode_request(const uint8_t* p, size_t n);
-//! Empty when it is malformed.
+//! Empty if it is malformed.
 std::optional<connect_answer> decode_answer(const uint8_t* p, size_t n);
 
 } // namespace gr::hf::hfpep

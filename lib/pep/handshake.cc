@@ -97,7 +97,7 @@ bool handshake::take_name(const std::string& name, uint16_t port)
         d_request.host = *a;
         return true;
     }
-    // Only what can stand in a host name: it goes into logs and to the far resolver.
+    // Only characters of a host name, because it goes into logs and to the far resolver.
     const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';

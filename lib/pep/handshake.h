@@ -12,11 +12,11 @@
 
 namespace gr::hf::hfpep {
 
-/*! \brief Server side of what a client says before its data on an explicit proxy port: SOCKS5
+/*! \brief Server side of the handshake on an explicit proxy port, before the data: SOCKS5
  *         (RFC 1928, no authentication, CONNECT only) or HTTP CONNECT (RFC 9110, 9.3.6).
  *
- * Bounded and without I/O: feed() takes what the client sent, poll_reply() gives what goes
- * back to it. Names are not resolved here: the far side does.
+ * Bounded and without I/O: feed() takes the client's octets, poll_reply() returns those
+ * for the client. The far side resolves names.
  */
 class handshake
 {
@@ -24,24 +24,24 @@ public:
     enum class protocol { socks5, http_connect };
     enum class state {
         asking,    //!< more octets are needed
-        requested, //!< request() says where to; answer() comes next
-        failed,    //!< not understood: send the reply, then close
+        requested, //!< request() returns the destination; answer() comes next
+        failed,    //!< malformed: send the reply, then close
         done       //!< answered
     };
 
     explicit handshake(protocol p) : d_protocol(p) {}
 
     /*! \brief Octets from the client.
-     *  \details What comes after the request belongs to the connection: early_data().
+     *  \details Octets after the request belong to the connection: early_data().
      */
     state feed(const uint8_t* p, size_t n);
     state now() const { return d_state; }
     const destination& request() const { return d_request; }
-    //! Octets behind the request; given away once.
+    //! Octets after the request. Returned once.
     octets early_data();
-    //! The outcome, told to the client by poll_reply().
+    //! The outcome, sent to the client by poll_reply().
     void answer(status code, const std::optional<endpoint_address>& actual = {});
-    //! Octets for the client; empty: none.
+    //! Octets for the client. Empty: none.
     octets poll_reply();
 
     //! A request longer than this fails.

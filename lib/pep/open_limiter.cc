@@ -10,7 +10,7 @@ namespace gr::hf::hfpep {
 namespace {
 
 constexpr size_t tidy_first = 64;
-// With no room left each search for some would be in vain.
+// While nothing can be removed, do not search again within this time.
 constexpr station_time tidy_pause = std::chrono::seconds(1);
 
 void require(bool ok, const char* name, double value, const char* allowed)
@@ -41,7 +41,7 @@ open_limiter::open_limiter(const open_limits& l)
 
 void open_limiter::fill(bucket& b, double per_second, station_time now) const
 {
-    // A clock that steps back fills nothing.
+    // A clock that steps back adds no tokens.
     if (now > b.at)
         b.tokens = std::min(double(d_limits.burst),
                             b.tokens + per_second * to_seconds(now - b.at));

@@ -9,11 +9,11 @@ namespace gr::hf::hfpep {
 namespace {
 
 constexpr connection_id own_ids = connection_id(1) << 63;
-// Credit is given in pieces of this size at least.
+// Credit is given in pieces of at least this size.
 constexpr size_t grant_octets = 16384;
-// A connection idle for so long makes room for another one of its own source.
+// A connection idle for this long makes room for another one of the same source.
 constexpr station_time gives_way_after = std::chrono::seconds(60);
-// The edge should have answered a connect by itself.
+// Extra time. The edge should have answered a connect before.
 constexpr station_time connect_grace = std::chrono::seconds(5);
 
 //! Status for the edge from a reason of SLEP.
@@ -135,7 +135,7 @@ rule_action proxy::impl::on_accept(connection_id id,
         j = judge(to, source);
     if (id >= own_ids || d_connections.count(id) != 0)
         j.what = rule_action::reject;
-    // The last question: what is refused anyway does not count.
+    // Checked last, because a connection refused anyway does not count.
     if (j.what == rule_action::proxy && !d_local_opens.take(d_now, j.via->node)) {
         j.what = rule_action::reject;
         j.why = status::too_many_connections;
@@ -175,7 +175,8 @@ bool proxy::impl::make_room(const ip::address& source)
     size_t most = 0;
     for (const auto& h : held)
         most = std::max(most, h.second);
-    // Whoever has most gives way to others; to itself with what has long been idle only.
+    // The source with the most connections makes room for others. It makes room for
+    // itself only with a connection that has long been idle.
     connection* oldest = nullptr;
     for (auto& entry : d_connections) {
         connection& c = entry.second;
@@ -218,7 +219,7 @@ void proxy::impl::release_waiting()
 {
     if (d_waiting == 0)
         return;
-    std::vector<connection_id> ids; // in the order in which they came
+    std::vector<connection_id> ids; // in order of arrival
     for (const auto& c : d_connections)
         if (c.second.state == phase::waiting)
             ids.push_back(c.first);
@@ -254,7 +255,7 @@ void proxy::impl::start(connection& c)
         give_up(c);
         return;
     }
-    // A number rests after its stream, so a busy proxy moves on to the next address.
+    // A number rests after its stream, so a busy proxy uses the next extended address.
     for (const uint8_t extended : d_config.extended) {
         c.far.extended = extended;
         const auto s = d_link.open(d_now, c.far, request, c.held, c.eof, options_of(c));
@@ -313,7 +314,7 @@ void proxy::impl::grant(connection& c)
     const size_t room =
         c.state == phase::hold ? hold_limit() - c.held.size() : d_link.writable(c.stream);
     if (room < c.granted + std::min(grant_octets, d_config.slep.send_buffer / 4))
-        return; // few, large grants
+        return; // give credit seldom and in large pieces
     const size_t more = room - c.granted;
     c.granted += more;
     act(action::kind::read_more, c).octets_allowed = more;
@@ -337,8 +338,8 @@ void proxy::impl::on_tcp_data(connection& c, const uint8_t* p, size_t n)
     c.octets_out += n;
     d_stats.octets_out += n;
     if (c.state != phase::hold) {
-        // Credit was given for room that was there. Only a compressor can have used some
-        // of it up since; what does not fit then waits here.
+        // Credit was given for free room. Only a compressor can have used some of it
+        // since. Octets that do not fit wait here.
         const size_t taken =
             c.held.empty() ? d_link.write(d_now, c.stream, p, n, false) : 0;
         c.held.insert(c.held.end(), p + taken, p + n);
@@ -359,7 +360,7 @@ void proxy::impl::on_connect_ok(connection& c,
     c.connect_by.reset();
     ++d_stats.connected;
     connect_answer a;
-    // The address is news only to one who asked for a name.
+    // A client that requested a name does not know the address yet.
     if (c.by_name)
         a.actual = actual;
     d_link.accept(d_now, c.stream, encode(a), options_of(c));
@@ -427,7 +428,7 @@ void proxy::impl::on_request(const slep::event& e)
     ++d_stats.requested;
     auto decoded = decode_request(e.data.data(), e.data.size());
     auto* q = std::get_if<connect_request>(&decoded);
-    // Rules and allow speak of IPv4, whatever the peer calls it.
+    // Rules and allow use IPv4 for mapped addresses of the peer.
     if (q != nullptr)
         if (auto* at = std::get_if<ip::address>(&q->to.host))
             *at = at->unmapped();

@@ -9,9 +9,8 @@
 #include <map>
 #include <set>
 
-/*! \file
- *  Inside of the engine: engine.cc is the public face, engine_timers.cc what time brings,
- *  engine_impl.cc the rest.
+/*! \file Inside of the engine: proxy.cc has the public calls, proxy_timers.cc the timers,
+ *  proxy_impl.cc the rest.
  */
 namespace gr::hf::hfpep {
 
@@ -19,7 +18,7 @@ enum class phase {
     waiting,    // accepted, but its rule has no room yet: not read
     hold,       // waits for first data of the local application
     opening,    // the stream is open here, the far side has not answered
-    connecting, // asked for by the peer, local connect runs
+    connecting, // requested by the peer, local connect runs
     open
 };
 
@@ -37,15 +36,15 @@ struct connection {
     station_time since{};
     station_time last_use{};
     std::optional<station_time> start_at;   // end of the hold time
-    std::optional<station_time> connect_by; // the edge answers before
-    // The far node was never heard: since when it is called, and how often that had failed.
+    std::optional<station_time> connect_by; // deadline for the edge's answer
+    // The far node was never heard: start of the call, and its failures before it.
     std::optional<station_time> contact_from;
     int failures_before = 0;
     octets held;
-    bool eof = false;     // of the local application
-    bool far_eof = false; // of the far one
-    size_t granted = 0;   // octets that the edge may still bring
-    size_t unread = 0;    // octets given to the edge, not yet written
+    bool eof = false;     // end of the local application's data
+    bool far_eof = false; // end of the far application's data
+    size_t granted = 0;   // octets that the edge may still deliver
+    size_t unread = 0;    // octets passed to the edge, not yet written
     uint64_t octets_out = 0, octets_in = 0;
 
     const char* name() const
@@ -75,9 +74,9 @@ public:
         rule_action what;
         const stream_route* via = nullptr;
         std::optional<size_t> rule_index;
-        bool wait = false;                     // for room in the rule
-        status why = status::connected;        // of a refusal
-        uint64_t proxy_stats::*over = nullptr; // limit that refuses
+        bool wait = false;                     // wait for room in the rule
+        status why = status::connected;        // reason of a refusal
+        uint64_t proxy_stats::*over = nullptr; // counter of the limit that refuses
     };
     judged judge(const destination& to, const endpoint_address& source) const;
     rule_action on_accept(connection_id id,
@@ -92,9 +91,9 @@ public:
     void start(connection& c);
     void forget(connection& c);
     void begin(connection& c);
-    // The limit that stands against one more connection with the node; none: null.
+    // Counter of the limit that forbids one more connection with the node. Null: none.
     uint64_t proxy_stats::*over_limit(const s5066::address& node) const;
-    // Ends a connection that can give way to one of source.
+    // Ends a connection that can make room for one of source.
     bool make_room(const ip::address& source);
     connection& add(connection_id id, const slep::user_address& far);
     size_t carried_by(size_t rule_index) const;
@@ -109,13 +108,13 @@ public:
     station_time d_now{};
     double d_rate = 0;
     proxy_stats d_stats;
-    status d_refusal = status::connected; // of the last on_accept()
+    status d_refusal = status::connected; // result of the last on_accept()
     open_limiter d_local_opens, d_far_opens;
     std::map<connection_id, connection> d_connections;
     std::map<slep::stream_id, connection_id> d_by_stream;
-    std::map<s5066::address, size_t> d_with_peer; // connections, none of 0
+    std::map<s5066::address, size_t> d_with_peer; // connections by peer, without zeros
     std::deque<action> d_actions;
-    std::deque<std::string> d_log; // log_max lines at most
+    std::deque<std::string> d_log; // at most log_max lines
 
 private:
     action& act(action::kind what, const connection& c);

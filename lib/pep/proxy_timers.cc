@@ -9,7 +9,7 @@ namespace gr::hf::hfpep {
 
 namespace {
 
-// Nobody may read them.
+// The log may have no reader.
 constexpr size_t log_max = 1000;
 
 } // namespace
@@ -40,7 +40,7 @@ void proxy::impl::check_contacts()
             d_contacts.erase(id);
         } else if (d_link.failures(node) > c.failures_before &&
                    d_link.outstanding(node) == 0) {
-            give_up(c); // its link has, too
+            give_up(c); // SLEP has given up the link, too
         }
     }
 }
@@ -77,7 +77,7 @@ void proxy::impl::on_deadline()
             d_link.refuse(d_now, c.stream, uint8_t(status::timed_out));
             drop(c, 0, status::timed_out);
         } else if (c.start_at && *c.start_at <= d_now) {
-            // While the transmitter is busy waiting costs nothing.
+            // While the transmitter is busy, waiting costs nothing.
             const station_time latest = c.since + d_config.hold_max;
             if (c.held.empty() && d_now < latest && d_link.outstanding(c.far.node) > 0)
                 c.start_at = latest;

@@ -81,10 +81,11 @@ bool reach::permits(const destination& to) const
 
 namespace {
 
-//! Ranges of this host or its links; null: \p a is in none.
+//! Range of this host or its links that contains \p a. Null: none.
 const ip::prefix* local_range(const ip::address& a)
 {
-    // ::/96 has the unspecified address, the loopback and what once stood for IPv4.
+    // ::/96 has the unspecified address, the loopback and the obsolete IPv4-compatible
+    // addresses.
     static const ip::prefix ranges[] = {
         ip::prefix("0.0.0.0/8"), ip::prefix("127.0.0.0/8"), ip::prefix("169.254.0.0/16"),
         ip::prefix("::/96"),     ip::prefix("fe80::/10"),
@@ -95,7 +96,7 @@ const ip::prefix* local_range(const ip::address& a)
     return found != std::end(ranges) ? found : nullptr;
 }
 
-//! An entry has \p a, and a prefix of \p length or longer.
+//! An entry contains \p a, and its prefix has \p length or is longer.
 bool named(const std::vector<reach>& list,
            const ip::address& a,
            uint16_t port,

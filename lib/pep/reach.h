@@ -12,12 +12,12 @@
 
 namespace gr::hf::hfpep {
 
-//! "HOST:PORT" split at the last colon; the host of an IPv6 address stands in brackets.
+//! "HOST:PORT" split at the last colon. The host of an IPv6 address is in brackets.
 std::pair<std::string, std::string> split_host_port(const std::string& text);
-//! 0 to 65535; empty: not a number in that range.
+//! 0 to 65535. Empty: not a number in that range.
 std::optional<uint16_t> parse_port(const std::string& text);
 
-/*! \brief One entry of the list of what peers may connect to at this side.
+/*! \brief One destination that peers may connect to at this side.
  *
  *     10.66.0.2:8000          one address, one port
  *     10.66.0.0/24:80-90      a prefix, a range of ports
@@ -26,33 +26,34 @@ std::optional<uint16_t> parse_port(const std::string& text);
  *     *:22                    every address and every name
  */
 struct reach {
-    //! Empty: names, or everything with \c suffix ".".
+    //! Empty: names, or every destination with \c suffix ".".
     std::optional<ip::prefix> prefix;
-    std::string suffix; //!< of names, as route::name_suffix
+    std::string suffix; //!< suffix of names, as route::name_suffix
     uint16_t port_first = 0, port_last = 65535;
 
-    //! \throws std::invalid_argument that names \p text and what is allowed.
+    //! \throws std::invalid_argument names \p text and what is allowed.
     static reach parse(const std::string& text);
     bool permits(const destination& to) const;
 };
 
-/*! \brief Whether any entry permits it; an empty list permits nothing.
- *  \details Addresses that lead to this host or no further than its links (loopback,
- *  unspecified, link-local) must be named: only a prefix within their range permits them, not *
- *  and no wider prefix. IPv4-mapped addresses are those of IPv4.
+/*! \brief Whether any entry permits it. An empty list permits nothing.
+ *  \details Addresses of this host or of its links (loopback, unspecified, link-local)
+ *  must be named: only a prefix within their range permits them, not * and no wider
+ *  prefix. IPv4-mapped addresses count as IPv4.
  */
 bool permits(const std::vector<reach>& list, const destination& to);
-/*! \brief Whether a connection asked for as \p to may be made to the address \p at.
- *  \param own at is an address of this host: only an entry with that very address permits it
- *  \details A name that is permitted leads to every address but those that must be named;
- *  "localhost", when it is listed itself, to the loopback.
+/*! \brief Whether a connection requested as \p to may be made to the address \p at.
+ *  \param own at is an address of this host: only an entry with that very address permits
+ *         it
+ *  \details A permitted name permits every address except those that must be named.
+ *  "localhost", if it is listed itself, permits the loopback.
  */
 bool permits_at(const std::vector<reach>& list,
                 const destination& to,
                 const ip::address& at,
                 bool own);
-/*! \brief Whether a name may be looked up: it is permitted itself, or some address is at
- *         that port, which is then checked after the look-up.
+/*! \brief Whether a name may be looked up: the name is permitted, or some address at that
+ *         port is. The address is checked after the look-up.
  */
 bool may_resolve(const std::vector<reach>& list, const destination& to);
 

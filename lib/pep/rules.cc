@@ -33,8 +33,8 @@ rule port_rule(uint16_t port, uint8_t service_class, uint8_t priority)
     return r;
 }
 
-// Ports of protocols that encrypt from the first message on (SSH, TLS, RDP): their octets look
-// like noise. What else does not shrink the compressor finds out by itself.
+// Ports of protocols that encrypt from the first message on (SSH, TLS, RDP). Their octets
+// look like noise. The compressor itself detects other data that does not shrink.
 constexpr std::array<uint16_t, 24> encrypting{ 22,   443,  465,  563,  636,  853,
                                                989,  990,  992,  993,  994,  995,
                                                3269, 3389, 5061, 5223, 5270, 5349,

@@ -23,17 +23,18 @@ namespace gr::hf::hfpep {
  *     accept=early|late
  *     hold_ms=50 idle_s=0 outage_s=1800
  *
- *  \throws std::invalid_argument that names the word and what is allowed.
+ *  \throws std::invalid_argument names the word and what is allowed.
  */
 rule parse_rule(const std::string& words);
 
-//! Rules of an operator, parse_rule() each, ahead of default_rules() if these are wanted.
+//! Rules of an operator, parse_rule() each, followed by default_rules() if
+//! \p with_default.
 std::vector<rule> rules_from(const std::vector<std::string>& words, bool with_default);
 
-//! Length of the match of a name suffix (route::name_suffix); negative: none.
+//! Length of the match of a name suffix (route::name_suffix). Negative: none.
 long name_matches(const std::string& suffix, const std::string& name);
 
-//! Which far proxy serves \p to; empty: none.
+//! Far proxy that serves \p to. Empty: none.
 const stream_route* find_route(const std::vector<stream_route>& routes,
                                const destination& to);
 
@@ -50,7 +51,7 @@ std::optional<size_t> find_rule(const std::vector<rule>& rules,
 //! Whether a connection to \p port is compressed under a rule.
 bool compresses(compression how, uint16_t port);
 
-//! Preset dictionary for what is usually spoken on \p port, slep::preset.
+//! Preset dictionary for the usual protocol on \p port, slep::preset.
 uint8_t dictionary_for(uint16_t port);
 
 } // namespace gr::hf::hfpep
