@@ -11,15 +11,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The modem may be receiving, for as long as a transmission lasts, and a bit.
+// The modem may be receiving for as long as a transmission, and a little longer.
 constexpr auto ready_limit = 180s;
-// A transmission may end so much later than computed.
+// A transmission may end this much later than computed.
 constexpr auto end_limit = 30s;
 // Between the last data of a reception and the loss of carrier.
 constexpr auto rx_end_limit = 1s;
-// A modem may tell any blocking factor; no interleaver block is longer.
+// A modem may report any blocking factor. No interleaver block is longer than this.
 constexpr size_t max_block_bits = 1 << 23;
-// What a data link that does not listen would pile up.
+// Limit for a data link that does not read its events.
 constexpr size_t max_events = 65536;
 
 } // namespace
@@ -110,7 +110,7 @@ size_t dte_session::lead_blocks() const
     return d_settings.prefill + (8 * tx_overhead() + bits - 1) / bits;
 }
 
-// One pull at a time: the answer says whether there is another.
+// One pull at a time. The answer says whether another follows.
 void dte_session::pull_more()
 {
     if (d_tx == tx::idle || d_ended || d_asked > 0 || !pull_due())
@@ -207,7 +207,7 @@ mode dte_session::mode_of(uint32_t rate_bps, uint32_t blocking_bits) const
     const mode* same_rate = nullptr;
     const mode* exact = nullptr;
     for (const auto& m : mode::all()) {
-        // The far end tells no bandwidth: it is the one that both are set to.
+        // The far end does not report the bandwidth. Both must be set to the same.
         if (m.bandwidth_hz != d_settings.tx_mode.bandwidth_hz ||
             static_cast<uint32_t>(m.rate_bps) != rate_bps)
             continue;
@@ -222,7 +222,7 @@ mode dte_session::mode_of(uint32_t rate_bps, uint32_t blocking_bits) const
 
 void dte_session::carrier(bool on, uint32_t rate_bps, uint32_t blocking_bits)
 {
-    // Half duplex: what a transmission of the data link cuts off is not told.
+    // Half duplex: a reception that our transmission cuts off is not reported.
     if (d_tx == tx::waiting || d_tx == tx::started)
         return;
     if (on) {

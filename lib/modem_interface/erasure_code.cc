@@ -8,7 +8,7 @@
 namespace gr::hf::modem_interface {
 namespace {
 
-constexpr size_t order = 15; // of the multiplicative group
+constexpr size_t order = 15; // order of the multiplicative group
 
 struct field {
     std::array<uint8_t, order> power{};
@@ -80,8 +80,9 @@ erasure_code::recovery(const std::vector<bool>& have) const
     if (missing.size() > d_n - d_k)
         return std::nullopt;
 
-    // At each root the codeword is 0: as many equations as symbols are missing. Columns of
-    // the unknown symbols are eliminated; those of the others become the solution.
+    // At each root the codeword is 0, which gives as many equations as symbols are
+    // missing. Columns of the missing symbols are eliminated. Columns of the others
+    // become the solution.
     const size_t e = missing.size();
     std::vector<std::array<uint8_t, 15>> m(e);
     for (size_t row = 0; row < e; ++row)

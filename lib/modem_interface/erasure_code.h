@@ -10,12 +10,13 @@
 
 namespace gr::hf::modem_interface {
 
-/*! \brief Shortened Reed-Solomon code over GF(16) of the UDP form, for erasures (A.5.2.5).
+/*! \brief Shortened Reed-Solomon code over GF(16) of the UDP form, for erasures
+ *         (A.5.2.5).
  *
- * The field is that of polynomials modulo x^4 + x + 1. The text prints the generator for four
- * parity symbols, (x + a)(x + a^2)(x + a^3)(x + a^4); ours for fewer has the first of these
- * factors. Parity symbols come first, as in table A-XVIII. That symbol i of a codeword is the
- * coefficient of x^i is our reading; the text does not say.
+ * The field is that of polynomials modulo x^4 + x + 1. The text gives the generator for
+ * four parity symbols, (x + a)(x + a^2)(x + a^3)(x + a^4). Ours for fewer symbols has the
+ * first of these factors. Parity symbols come first, as in table A-XVIII. We take symbol
+ * i of a codeword as the coefficient of x^i, which the text leaves open.
  */
 class erasure_code
 {
@@ -29,10 +30,10 @@ public:
     //! A codeword: n - k parity symbols, then the k symbols (0 to 15) of \p data.
     std::vector<uint8_t> encode(const uint8_t* data) const;
 
-    /*! \brief The matrix that gives missing symbols from those that are there.
+    /*! \brief The matrix that computes missing symbols from those that have arrived.
      *  \param have n entries: which symbols have arrived
-     *  \return n rows of n coefficients, a unit row for each symbol that has arrived; empty
-     *  if more than n - k are missing
+     *  \return n rows of n coefficients, a unit row for each symbol that has arrived;
+     *  empty if more than n - k are missing
      */
     std::optional<std::vector<std::array<uint8_t, 15>>>
     recovery(const std::vector<bool>& have) const;

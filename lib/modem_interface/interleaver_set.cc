@@ -7,7 +7,7 @@
 namespace gr::hf::modem_interface {
 namespace {
 
-// Sets that are kept while an earlier one is missing.
+// Sets kept while an earlier one is missing.
 constexpr uint64_t window = 16;
 
 } // namespace
@@ -150,8 +150,8 @@ bool set_decoder::push(const encoded_data& d)
         return false;
     const uint64_t base = d_next * d_layout.n;
     const auto ahead = static_cast<uint16_t>(d.sequence - static_cast<uint16_t>(base));
-    if (ahead >= window * d_layout.n) { // the past is far ahead, too
-        // Not lost but late, if it is one that the set could do without.
+    if (ahead >= window * d_layout.n) { // past packets appear far ahead, too
+        // Late rather than lost, if the set could be decoded without it.
         d_lost -= d_lost > 0 && ahead >= 65536 - d_layout.n;
         return false;
     }
@@ -181,8 +181,8 @@ void set_decoder::advance()
     }
 }
 
-// A set is given as soon as K of its packets are there; the others then count as lost though
-// they may only be late.
+// A set is returned as soon as K of its packets have arrived. The others then count as
+// lost, even if they are only late.
 void set_decoder::give(octets user, bool last)
 {
     d_tail.insert(d_tail.end(), user.begin(), user.end());

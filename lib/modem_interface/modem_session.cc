@@ -41,7 +41,7 @@ std::optional<mode> modem_session::want_tx(station_time)
 tx_octets modem_session::pull(station_time, station_time, size_t max_octets)
 {
     const bool wanted = d_state == tx_state::started || d_state == tx_state::draining;
-    if (!wanted || d_key_up || !connected()) // what is on the air was given up
+    if (!wanted || d_key_up || !connected()) // the transmission on the air was aborted
         return { {}, true };
     const size_t n = std::min(max_octets, d_fifo.size());
     const auto end = d_fifo.begin() + static_cast<ptrdiff_t>(n);
@@ -60,7 +60,7 @@ tx_octets modem_session::pull(station_time, station_time, size_t max_octets)
 void modem_session::on_tx_end(station_time)
 {
     d_on_air = false;
-    // With a transmission of an earlier connection the present one has nothing to do.
+    // A transmission of an earlier connection does not concern the current one.
     if (!d_key_up && (d_state == tx_state::started || d_state == tx_state::draining ||
                       d_state == tx_state::draining_forced)) {
         d_state = tx_state::flushed;

@@ -13,20 +13,21 @@ namespace gr::hf::modem_interface {
 
 //! Settings of the modem's end.
 struct modem_settings {
-    mode tx_mode; //!< of all transmissions; the interface has no way to ask for another
-    /*! \brief Half duplex, receiver master (A.5.1.2.7.2): a reception is not cut off by a
-     *  transmission. Otherwise transmitter master (A.5.1.2.7.1).
+    mode tx_mode; //!< mode of all transmissions; the interface cannot request another
+    /*! \brief Half duplex, receiver master (A.5.1.2.7.2): a transmission does not end a
+     *         reception. Otherwise transmitter master (A.5.1.2.7.1).
      */
     bool receiver_master = true;
-    double prebuffer_blocks = 3; //!< UDP form: blocks that are queued before it transmits
+    double prebuffer_blocks = 3; //!< UDP form: blocks queued before a transmission starts
 };
 
-/*! \brief The modem's end of the LAN interface, MIL-STD-188-110C Appendix A: what both forms
- *         have in common.
+/*! \brief The modem of the LAN interface, MIL-STD-188-110C Appendix A: the common part of
+ *         both forms.
  *
- * Towards the modem it is a modem_user. Octets from the network wait in a queue until the
- * modem pulls them; a queue that is empty before the last octet has come ends the
- * transmission (underrun). Nothing is transmitted unless a data terminal is connected.
+ * For the real modem it is a modem_user. Octets from the network wait in a queue until
+ * the modem pulls them. A queue that runs empty before the last octet has arrived ends
+ * the transmission (underrun). Nothing is transmitted unless a data terminal is
+ * connected.
  */
 class modem_session : public wire, public modem_user
 {
@@ -52,8 +53,7 @@ public:
 protected:
     enum class tx_state { flushed, queueing, started, draining, draining_forced };
 
-    //! \name The form of the interface tells what has happened
-    //! @{
+    //! \name Events for the form of the interface @{
     virtual void tx_changed() = 0; //!< state, or the length of the queue
     virtual void underrun() = 0;   //!< before tx_changed()
     virtual void rx_carrier() = 0; //!< carrier() has changed
@@ -61,27 +61,26 @@ protected:
     virtual void rx_last() = 0; //!< no more data of this reception
     //! @}
 
-    //! \name What the form of the interface asks for
-    //! @{
+    //! \name Calls of the form of the interface @{
     void enqueue(const octets& data);
     void begin_queueing();
-    //! Key the transmitter as soon as the modem asks.
+    //! Key the transmitter at the modem's next question.
     void start_tx();
-    //! No more octets will come for this transmission.
+    //! No more octets follow in this transmission.
     void last_queued();
-    //! Forget what is queued and end the transmission that is on the air.
+    //! Discard the queue and end the transmission on the air.
     void abort_tx();
-    //! End the transmission because data are missing.
+    //! End the transmission because data is missing.
     void force_drain();
-    //! Pass on nothing more of the present reception.
+    //! Pass on no more of the current reception.
     void abort_rx();
     //! @}
 
     tx_state state() const { return d_state; }
     bool last_known() const { return d_last; }
     size_t fifo_space() const;
-    //! False while a transmission of an earlier connection is still on the air, or, with a
-    //! receiver master, while receiving.
+    //! False while a transmission of an earlier connection is still on the air. With a
+    //! receiver master, also false while receiving.
     bool port_ready() const;
     bool carrier() const { return d_carrier; }
     const mode& rx_mode() const { return d_rx_mode; }
@@ -95,12 +94,13 @@ private:
     const size_t d_capacity;
     std::deque<uint8_t> d_fifo;
     tx_state d_state = tx_state::flushed;
-    bool d_last = false;   // the last octet is in the queue or has left it
-    bool d_key_up = false; // asked for, not begun
+    bool d_last = false;   // the last octet is in the queue or was pulled
+    bool d_key_up = false; // requested, not started
     bool d_on_air = false;
     bool d_carrier = false;
-    bool d_receiving = false; // carrier, whatever the data terminal wants
-    bool d_rx_any = false;    // data of this reception were passed on
+    bool d_receiving = false; // carrier, even if the data terminal has aborted the
+                              // reception
+    bool d_rx_any = false;    // data of this reception was passed on
     mode d_rx_mode;
     uint64_t d_underruns = 0;
 };

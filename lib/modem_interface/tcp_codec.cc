@@ -263,7 +263,7 @@ std::optional<tcp_packet> tcp_deframer::search()
         const auto begin =
             std::search(from, d_buf.end(), std::begin(preamble), std::end(preamble));
         if (begin == d_buf.end()) {
-            // Its first two octets may be there already.
+            // The first two octets of the next preamble may have arrived already.
             skip(held() - std::min<size_t>(held(), sizeof(preamble) - 1));
             return std::nullopt;
         }

@@ -29,9 +29,9 @@ enum class packet_type : uint8_t {
     error = 0xff
 };
 
-//! One packet; the CRCs are added by encode() and taken off by tcp_deframer.
+//! One packet. encode() adds the CRCs, tcp_deframer removes them.
 struct tcp_packet {
-    uint8_t type = 0; //!< a packet_type, or what a peer sent instead
+    uint8_t type = 0; //!< a packet_type, or an unknown type of a peer
     octets payload;   //!< at most max_tcp_payload
 };
 
@@ -97,8 +97,8 @@ struct tx_status {
     transmitter_state state = transmitter_state::flushed;
     uint32_t fifo_space = 0;      //!< octets
     uint32_t fifo_fill = 0;       //!< octets
-    uint32_t critical_ms = 0;     //!< until a forced drain if nothing more comes
-    uint32_t critical_octets = 0; //!< needed before then
+    uint32_t critical_ms = 0;     //!< time until a forced drain if nothing more arrives
+    uint32_t critical_octets = 0; //!< octets needed before then
 };
 
 struct carrier_detect {
@@ -137,25 +137,26 @@ using tcp_payload = std::variant<data_transfer,
                                  connection_probe>;
 
 /*! \brief The whole DATA packet, CRCs included.
- *  \throws std::invalid_argument if the data are too many.
+ *  \throws std::invalid_argument if there is too much data.
  */
 octets encode(const tcp_payload& p);
 
-//! What the payload of a DATA packet says; empty if it is not one of table A-II.
+//! Content of the payload of a DATA packet. Empty if it is not one of table A-II.
 std::optional<tcp_payload> parse_payload(const octets& payload);
 
-/*! \brief Finds packets in what came over a TCP connection.
+/*! \brief Finds packets in the octets of a TCP connection.
  *
- * What fails a CRC is dropped in silence (A.5.1.2.3): with a bad header the search goes on
- * at the next octet, with a bad payload behind it, since the header vouches for the length.
+ * Parts that fail a CRC are dropped silently (A.5.1.2.3). After a bad header the search
+ * goes on at the next octet. A bad payload is skipped as a whole, since its header gives
+ * the length reliably.
  */
 class tcp_deframer
 {
 public:
     void push(const uint8_t* p, size_t n);
-    //! The next packet that is whole and right, of whatever type.
+    //! The next complete and correct packet, of any type.
     std::optional<tcp_packet> next();
-    //! Octets passed over since the last packet that was right.
+    //! Octets skipped since the last correct packet.
     size_t skipped() const { return d_skipped; }
     //! Octets that wait for next().
     size_t held() const { return d_buf.size() - d_begin; }
@@ -165,7 +166,7 @@ private:
     void skip(size_t n);
 
     octets d_buf;
-    size_t d_begin = 0; // what lies before is done with
+    size_t d_begin = 0; // start of the octets not yet processed
     size_t d_skipped = 0;
 };
 

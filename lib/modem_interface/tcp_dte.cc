@@ -77,7 +77,7 @@ void tcp_dte::on_status(const tx_status& s)
 {
     d_status = s;
     d_since_status = 0;
-    // The initial exchange ends with a status of the transmitter, but for the carrier.
+    // The initial exchange ends with a transmitter status, apart from the carrier.
     set_connected(true);
     switch (s.state) {
     case transmitter_state::flushed:
@@ -126,7 +126,8 @@ bool tcp_dte::tx_room(size_t n) const
     // Before the modem is armed it refuses data.
     if (!d_armed)
         return false;
-    // One that has room for less than a block must take it in pieces: TCP sees to that.
+    // A modem with room for less than a block must accept it in pieces. TCP's flow
+    // control ensures that.
     if (d_status.fifo_fill + d_since_status == 0)
         return true;
     return d_status.fifo_space >= n + d_since_status + max_transfer_data;

@@ -19,7 +19,7 @@ public:
     std::optional<station_time> next_deadline() const override;
     void on_deadline(station_time now) override;
 
-    //! Make the modem give up what it receives (step 6 of A.5.1.2.6).
+    //! Make the modem abort its reception (step 6 of A.5.1.2.6).
     void abort_reception();
     const initial_setup& setup() const { return d_setup; }
 
@@ -38,7 +38,7 @@ private:
     void send(const tcp_payload& p);
 
     tcp_link d_link;
-    station_time d_now{}; // of the host
+    station_time d_now{}; // time of the host
     initial_setup d_setup;
     tx_status d_status;
     bool d_arm_wanted = false; // the modem has not been armed since tx_begin()

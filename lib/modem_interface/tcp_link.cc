@@ -14,7 +14,7 @@ constexpr auto greeting_limit = 3s;
 constexpr auto probe_limit = 6s;
 constexpr auto keep_alive_after = 2s;
 constexpr auto silence_limit = 30s;
-// From here on a far end sends noise, not packets.
+// Beyond this the far end sends noise, not packets.
 constexpr size_t max_skipped = 65536;
 
 } // namespace

@@ -12,8 +12,8 @@
 
 namespace gr::hf::modem_interface {
 
-/*! \brief Initial exchange, keep-alive and errors of the TCP form (A.5.1.2.1 to A.5.1.2.3),
- *         for either end.
+/*! \brief Initial exchange, keep-alive and errors of the TCP form (A.5.1.2.1 to
+ *         A.5.1.2.3), for either end.
  */
 class tcp_link
 {
@@ -21,7 +21,7 @@ public:
     enum class role { modem, dte };
 
     /*! \param send puts octets on the connection
-     *  \param finish asks for the connection to be closed, with the reason
+     *  \param finish requests to close the connection, with the reason
      */
     tcp_link(role r,
              std::function<void(octets)> send,
@@ -31,21 +31,21 @@ public:
     void close() { d_phase = phase::closed; }
     void receive(const uint8_t* p, size_t n) { d_deframer.push(p, n); }
 
-    //! What next() has found.
+    //! Result of next().
     enum class event {
         none,    //!< nothing more
         up,      //!< the initial exchange is complete
-        payload, //!< something for the owner, in \c payload
+        payload, //!< a packet for the owner, in \c payload
     };
     event next(station_time now, tcp_payload& payload);
 
     void send(station_time now, const tcp_payload& p);
-    //! A.5.1.2.3: say that it is an error, and end.
+    //! A.5.1.2.3: report the error to the far end, and close.
     void protocol_error(const std::string& why);
 
     //! Modem: time between the connection probe and its answer.
     station_time round_trip() const { return d_round_trip; }
-    //! What is not read on purpose must not count as silence.
+    //! Deliberately not reading must not count as silence of the far end.
     void heard(station_time now) { d_heard_at = now; }
 
     std::optional<station_time> next_deadline() const;

@@ -9,12 +9,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto status_interval = 2s; // at least, while transmitting: A.5.1.2.5 step 8
-// A complete transmission whose START does not come is refused after this silence.
+constexpr auto status_interval = 2s; // longest interval while transmitting: A.5.1.2.5
+                                     // step 8
+// A complete transmission without START is refused after this silence.
 constexpr auto start_limit = 30s;
 constexpr uint32_t max_latency_ms =
-    30000; // beyond it the keep-alive timer ends it anyway
-// A terminal that does not read so much is given up.
+    30000; // beyond it the keep-alive timer ends the connection anyway
+// A terminal that leaves this much unread is disconnected.
 constexpr size_t max_unsent = 4u << 20;
 
 } // namespace
@@ -145,7 +146,7 @@ void tcp_modem::on_start()
         return;
     }
     start_tx();
-    if (last_known()) { // the terminal waits for STARTED, whatever follows
+    if (last_known()) { // the terminal waits for STARTED in any case
         d_told = transmitter_state::started;
         send(tx_status{ d_told,
                         static_cast<uint32_t>(fifo_space()),
@@ -216,7 +217,7 @@ void tcp_modem::rx_carrier()
         c.blocking_bits = blocking_bits(rx_mode());
     }
     send(c);
-    // With a receiver master the port is ready or not by the carrier.
+    // With a receiver master the carrier decides whether the port is ready.
     if (wire_state() != d_told)
         send_status();
 }

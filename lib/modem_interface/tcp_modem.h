@@ -7,18 +7,18 @@
 
 namespace gr::hf::modem_interface {
 
-/*! \brief TCP form, the modem's end (A.5.1.2), synchronous.
+/*! \brief TCP form of the modem (A.5.1.2), synchronous.
  *
- * Where the text leaves a choice: packets are taken from the stream only while the queue has
- * room for the longest one (step 10 of A.5.1.2.5), and that does not count as silence of the
- * terminal; a LAST packet of a reception carries no octets; critical octets are those of the
- * next interleaver block.
+ * Our choices where the text leaves one: Packets are taken from the stream only while the
+ * queue has room for the longest one (step 10 of A.5.1.2.5). The pause does not count as
+ * silence of the terminal. A LAST packet of a reception carries no octets. Critical
+ * octets are those of the next interleaver block.
  *
- * Nothing is transmitted before START, a single FIRST AND LAST packet neither: the terminal
- * chooses the moment (step 7 of A.5.1.2.5). While a complete transmission waits for START the
- * state is ARMED, and a packet of another transmission is refused as a second FIRST, or as one
- * without FIRST. Without START and any status for 30 s the transmission is refused (NAK of its
- * last packet) and the state is FLUSHED.
+ * Nothing is transmitted before START, not even a single FIRST AND LAST packet, because
+ * the terminal chooses the moment (step 7 of A.5.1.2.5). While a complete transmission
+ * waits for START, the state is ARMED. A packet of another transmission is then refused
+ * as a second FIRST, or as one without FIRST. After 30 s without START and any status the
+ * transmission is refused (NAK of its last packet), and the state is FLUSHED.
  */
 class tcp_modem : public modem_session
 {
@@ -49,12 +49,13 @@ private:
     void send_status();
     transmitter_state wire_state() const;
     bool moving() const;      //!< started and not yet flushed
-    bool lacks_start() const; //!< complete, and START may come
+    bool lacks_start() const; //!< complete, and START may arrive
 
     tcp_link d_link;
-    station_time d_now{};                // of the host
+    station_time d_now{};                // time of the host
     std::optional<data_transfer> d_held; // waits for room in the queue
-    bool d_first = false;                // a FIRST packet of this transmission has come
+    bool d_first = false;                // a FIRST packet of this transmission has
+                                         // arrived
     bool d_rx_first = true;              // the next packet of a reception is its first
     packet_id d_last_id{};
     uint64_t d_next_id = 1;

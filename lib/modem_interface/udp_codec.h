@@ -7,8 +7,8 @@
 #include <string>
 
 /*! \file udp_codec.h
- *  \brief Datagrams of the UDP socket interface, MIL-STD-188-110C A.5.2, and the line by which
- *         our control connection names the terminal's port.
+ *  \brief Datagrams of the UDP socket interface, MIL-STD-188-110C A.5.2, and the line of
+ *         our control connection with the terminal's port.
  */
 namespace gr::hf::modem_interface {
 
@@ -45,7 +45,7 @@ enum class udp_tx_state : uint8_t {
 //! Figure A-13.
 struct status_reply {
     uint16_t sequence = 0;
-    uint16_t transfer = 0; //!< of the current transmission
+    uint16_t transfer = 0; //!< number of the current transmission
     uint8_t errors = 0;    //!< error_bit
     bool rx_started = false;
     bool carrier = false;
@@ -58,7 +58,7 @@ struct status_reply {
     uint32_t tx_rate_bps = 0, tx_blocking_bits = 0;
 };
 
-//! Figures; \c rate_bps and \c blocking_bits only if enhanced.
+//! Figures. \c rate_bps and \c blocking_bits only if enhanced.
 struct encoded_data {
     bool enhanced = false;
     uint16_t transfer = 0;
@@ -66,11 +66,11 @@ struct encoded_data {
     bool holdoff = false, last_set = false, first_set = false;
     uint8_t fec_n = 0, fec_k = 0;
     uint32_t rate_bps = 0, blocking_bits = 0;
-    uint32_t timestamp = 0; //!< microseconds within the hour, as the printed code has it
+    uint32_t timestamp = 0; //!< microseconds within the hour, as in the printed code
     octets data;            //!< at most max_encoded_data
 };
 
-//! Figure A-19. The one command of table A-XVI is 1, abort reception.
+//! Figure A-19. The only command of table A-XVI is 1, abort reception.
 struct command_request {
     uint16_t sequence = 0;
     uint8_t command = 1;
@@ -94,20 +94,19 @@ struct udp_packet {
     udp_payload what;
 };
 
-//! \throws std::invalid_argument if data are too many or a field does not fit
+//! \throws std::invalid_argument if there is too much data or a field does not fit
 octets encode(const udp_packet& p);
 
 //! Empty if the version, the CRC, the type or the format is wrong (A.5.2.6.3: ignored).
 std::optional<udp_packet> parse_datagram(const uint8_t* p, size_t n);
 
-/*! \name The control connection
- *  A.5.2.1 leaves its protocol open. Ours: each end sends one line of text, the terminal
- *  "UDP PORT", the modem "UDP PORT" or "BUSY". Control lasts as long as the connection.
- *  @{
+/*! \name The control connection A.5.2.1 leaves its protocol open. In ours, each end sends
+ *  one line of text: the terminal "UDP PORT", the modem "UDP PORT" or "BUSY". The session
+ *  lasts as long as this connection. @{
  */
 constexpr size_t max_control_line = 16;
 std::string control_line(uint16_t port);
-//! The port that a line (without its end) names; empty if it names none.
+//! The port in a line (without its end). Empty: none.
 std::optional<uint16_t> parse_control_line(const std::string& line);
 //! @}
 

@@ -15,7 +15,7 @@ constexpr auto ping_interval = 5s; // A.5.2.6.2
 constexpr auto silence_limit = 30s;
 constexpr auto ask_interval = 1s; // for the first status
 constexpr auto answer_limit = 10s;
-// Latency and jitter of the network that a missing packet is waited for, A.5.2.6.3.
+// Wait for a missing packet: latency and jitter of the network, A.5.2.6.3.
 constexpr auto gap_limit = 500ms;
 constexpr station_time command_wait = 500ms; // doubled each time, A.5.2.6.7
 constexpr station_time max_command_wait = 8s;
@@ -78,7 +78,7 @@ void udp_dte::receive(station_time now, const uint8_t* p, size_t n)
 
 void udp_dte::on_status(const status_reply& s)
 {
-    // A.5.2.4.1: older ones are ignored; the first is always taken.
+    // A.5.2.4.1: older ones are ignored. The first is always accepted.
     if (connected() && static_cast<int16_t>(s.sequence - d_status.sequence) < 0)
         return;
     if (!connected()) {
@@ -92,7 +92,7 @@ void udp_dte::on_status(const status_reply& s)
         carrier(s.carrier, s.rx_rate_bps, s.rx_blocking_bits);
 
     if (s.transfer != d_transfer || (!waiting() && !started()))
-        return; // of an earlier transmission
+        return; // from an earlier transmission
     if (s.errors & (tx_overrun | tx_underrun))
         modem_gave_up();
     switch (s.tx) {
@@ -144,7 +144,7 @@ void udp_dte::tx_data(const octets& data, bool, bool last)
 void udp_dte::on_data(const encoded_data& d)
 {
     if (d_rx_transfer != d.transfer) {
-        // A late packet of the reception before would look new.
+        // A late packet of the previous reception would look new.
         if (d_rx_transfer && static_cast<int16_t>(d.transfer - *d_rx_transfer) < 0)
             return;
         d_rx_transfer = d.transfer;

@@ -7,10 +7,10 @@
 
 namespace gr::hf::modem_interface {
 
-/*! \brief UDP form, the data terminal's end (A.5.2).
+/*! \brief UDP form of the data terminal (A.5.2).
  *
- * open() is to be called when the control connection exists. A set of a reception that stays
- * incomplete is replaced by zeros, so that the data link keeps its place in the octets.
+ * Call open() when the control connection exists. An incomplete set of a reception is
+ * replaced by zeros, so that the data link keeps its position in the octets.
  */
 class udp_dte : public dte_session
 {
@@ -23,7 +23,7 @@ public:
     std::optional<station_time> next_deadline() const override;
     void on_deadline(station_time now) override;
 
-    //! Make the modem give up what it receives; repeated until it is acknowledged.
+    //! Make the modem abort its reception. Repeated until it is acknowledged.
     void abort_reception();
     const status_reply& status() const { return d_status; }
     uint64_t invalid() const { return d_invalid; }
@@ -41,7 +41,7 @@ private:
     void take_decoded();
     void send(udp_payload p);
 
-    station_time d_now{}; // of the host
+    station_time d_now{}; // time of the host
     bool d_open = false;
     uint32_t d_random;
     uint32_t d_session = 0;
@@ -51,7 +51,7 @@ private:
     uint16_t d_transfer = 0;
     std::optional<set_decoder> d_decoder;
     std::optional<uint16_t> d_rx_transfer;
-    std::optional<station_time> d_gap_at; // since when a set is missing
+    std::optional<station_time> d_gap_at; // start of the wait for a missing set
     struct command {
         command_request request;
         station_time again{}, wait{};

@@ -17,7 +17,7 @@ constexpr size_t sets_ahead_limit = 2;
 constexpr size_t jitter_window = 100;
 constexpr uint32_t hour_us = 3600000000u;
 constexpr uint8_t abort_reception_command = 1;
-// Datagrams that nobody takes away: newer ones are not made.
+// Limit of unsent datagrams. Beyond it no new ones are made.
 constexpr size_t max_unsent = 4u << 20;
 
 } // namespace
@@ -142,8 +142,8 @@ void udp_modem::take_decoded()
         last_queued();
 }
 
-// A.5.2.4.1: deviation of the time between sending and arrival, over 100 packets. The clocks
-// of both ends differ by a constant, which does not matter.
+// A.5.2.4.1: deviation of the time between sending and arrival, over 100 packets. The
+// clocks of both ends differ by a constant, which has no effect.
 void udp_modem::note_jitter(uint32_t timestamp)
 {
     const uint32_t here = timestamp_of(d_now);
@@ -180,7 +180,7 @@ void udp_modem::rx_carrier()
 
 void udp_modem::rx_data(const octets& data)
 {
-    if (!d_encoder) // the session began within the reception
+    if (!d_encoder) // the session started within the reception
         rx_carrier();
     d_encoder->push(data);
     send_sets();

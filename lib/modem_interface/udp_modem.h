@@ -7,11 +7,12 @@
 
 namespace gr::hf::modem_interface {
 
-/*! \brief UDP form, the modem's end (A.5.2), synchronous.
+/*! \brief UDP form of the modem (A.5.2), synchronous.
  *
- * Where the text leaves a choice: the session number is the terminal's, so nothing is sent
- * before its first packet; a transmission begins when modem_settings::prebuffer_blocks blocks
- * are queued; a set is given up when two later ones have arrived.
+ * Our choices where the text leaves one: The session number is the terminal's, so nothing
+ * is sent before its first packet. A transmission begins when
+ * modem_settings::prebuffer_blocks blocks are queued. A set is skipped when two later
+ * ones have arrived.
  */
 class udp_modem : public modem_session
 {
@@ -24,7 +25,7 @@ public:
     std::optional<station_time> next_deadline() const override;
     void on_deadline(station_time now) override;
 
-    //! Datagrams that were not understood.
+    //! Malformed datagrams.
     uint64_t invalid() const { return d_invalid; }
 
 private:
@@ -42,20 +43,20 @@ private:
     void send_sets();
     void note_jitter(uint32_t timestamp);
 
-    station_time d_now{}; // of the host
+    station_time d_now{}; // time of the host
     bool d_open = false;
     std::optional<uint32_t> d_session;
     bool d_silent = false; // 30 s without a ping reply: nothing is accepted
     station_time d_status_at{}, d_ping_at{}, d_reply_at{};
     uint16_t d_status_sequence = 0;
     uint8_t d_errors = 0;
-    std::optional<uint16_t> d_transfer; // of the current or last transmission
+    std::optional<uint16_t> d_transfer; // current or last transmission
     std::optional<set_decoder> d_decoder;
     bool d_holdoff = false;
-    std::optional<set_encoder> d_encoder; // of the reception
+    std::optional<set_encoder> d_encoder; // encoder of the current reception
     uint16_t d_rx_transfer = 0;
     std::deque<double>
-        d_delays; // ms, of the last 100 packets, with the clocks' difference
+        d_delays; // ms, of the last 100 packets, including the clocks' difference
     uint64_t d_invalid = 0;
 };
 

@@ -12,25 +12,25 @@
 
 namespace gr::hf::modem_interface {
 
-/*! \brief The network side of either end of the LAN interface, without a socket.
+/*! \brief The network side of either end of the LAN interface, without sockets.
  *
- * For the TCP form what is exchanged is a stream, for the UDP form datagrams. Times are those
- * of the host: the far end lives in real time even where the air is simulated.
+ * The TCP form exchanges a stream, the UDP form datagrams. Times are those of the host,
+ * since the far end runs in real time even if the air is simulated.
  */
 class wire
 {
 public:
     virtual ~wire() = default;
 
-    //! A connection exists (UDP form: control was granted). Also after an earlier one.
+    //! A connection exists (UDP form: control was granted). May follow an earlier one.
     virtual void open(station_time now) = 0;
-    //! It exists no more.
+    //! The connection has ended.
     virtual void close(station_time now) = 0;
-    //! Octets of the stream, or one datagram. Takes anything.
+    //! Octets of the stream, or one datagram. Any content is allowed.
     virtual void receive(station_time now, const uint8_t* p, size_t n) = 0;
-    //! False: give it no more of the stream until it says true.
+    //! False: pass no more of the stream until it returns true.
     virtual bool reading() const { return true; }
-    //! When on_deadline() is due.
+    //! Time of the next on_deadline().
     virtual std::optional<station_time> next_deadline() const = 0;
     virtual void on_deadline(station_time now) = 0;
 
@@ -44,7 +44,7 @@ public:
         d_out_octets -= o.size();
         return o;
     }
-    //! Not empty: the connection is to be closed when poll_wire() has run dry, and why.
+    //! Not empty: close the connection when poll_wire() has run dry, for this reason.
     const std::string& finished() const { return d_finished; }
     //! The far end has completed the initial exchange.
     bool connected() const { return d_connected; }
