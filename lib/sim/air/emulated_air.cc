@@ -42,7 +42,7 @@ void emulated_air::leave(emulated_modem* m)
     const station_time now = d_scheduler.now();
     for (auto& s : d_signals) {
         if (s->from == m->id() && (!s->end || *s->end > now)) {
-            // Switched off while sending: receivers notice that the signal has gone.
+            // Switched off while sending. Receivers notice that the signal is lost.
             s->end = now;
             over(*s, true);
             for (emulated_modem* to : d_modems) {
@@ -138,14 +138,14 @@ bool emulated_air::disturbed(const signal& s,
                              station_time a,
                              station_time b) const
 {
-    // Own transmissions disturb reception like any other signal. Propagation differences are
-    // far below the length of a preamble and left out here.
+    // A station's own transmissions disturb reception like any other signal. Differences
+    // in propagation are far shorter than a preamble and left out here.
     const bool collided =
         std::any_of(d_signals.begin(), d_signals.end(), [&](const signal_ptr& o) {
             return o->id != s.id && o->begin < b && (!o->end || *o->end > a) &&
                    (o->from == at || path_between(o->from, at).loss < 1);
         });
-    constexpr double most = 0.1; // what interleaving and code can do without
+    constexpr double most = 0.1; // share that interleaving and code can do without
     return collided ||
            std::any_of(
                d_disturbances.begin(), d_disturbances.end(), [&](const disturbance& d) {

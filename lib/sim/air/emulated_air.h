@@ -19,45 +19,45 @@
 
 namespace gr::hf::sim {
 
-//! What happens to a transmission on its way from one station to another.
+//! What happens to a transmission between two stations.
 struct air_path {
-    double ber = 0; //!< independent bit errors in the octets decoded
-    //! Probability that a transmission is not noticed (preamble missed); 1: nothing of the other
-    //! station arrives at all, nor does it disturb.
+    double ber = 0; //!< independent bit errors in the decoded octets
+    //! Probability that a transmission is not noticed (preamble missed). 1: the other
+    //! station is not heard and does not disturb either.
     double loss = 0;
     double eom_loss = 0;  //!< probability that the end of message is not recognised
     double snr_db = 30;   //!< reported to the receiver
     station_time delay{}; //!< propagation
-    //! Instead of ber and snr_db: SNR over time, from which block errors, missed preambles and
-    //! the reported SNR follow.
+    //! Replaces ber and snr_db: SNR over time, which decides block errors, missed
+    //! preambles and the reported SNR.
     std::shared_ptr<const snr_trace> fading;
-    //! Instead of ber: independent blocks with the errors that were measured at snr_db.
+    //! Replaces ber: independent blocks with the errors measured at snr_db.
     std::shared_ptr<const s5066::block_error_curves> blocks;
-    double duplicate =
-        0;              //!< probability that the octets of a block are handed over twice
-    double reorder = 0; //!< probability that a block comes after its successor
-    //! Not heard at all if this says so; called once per transmission with 0, 1, 2 ...
+    double duplicate = 0; //!< probability that the octets of a block are delivered twice
+    double reorder = 0;   //!< probability that a block arrives after its successor
+    //! True: the transmission is not heard at all. Called once per transmission with 0,
+    //! 1, 2 ...
     std::function<bool(uint64_t)> drop;
 };
 
-//! What was on the air, for pictures and tables.
+//! A transmission on the air, for pictures and tables.
 struct transmission_record {
     size_t station = 0; //!< number of the modem, as emulated_modem::id()
     mode m;
     station_time begin{};
     station_time end{};
-    size_t octets = 0; //!< handed to the modem
+    size_t octets = 0; //!< octets passed to the modem
     bool cut = false;  //!< the station was switched off in the middle
 };
 
 class emulated_modem;
 
-/*! \brief The channel between emulated modems: who hears what, with bit errors, missed
- *         preambles and collisions.
+/*! \brief The channel between emulated modems, with bit errors, missed preambles and
+ *         collisions.
  *
  * A transmission is heard by every other station that does not transmit and hears nothing
- * else during the preamble. Blocks that overlap with another signal at the receiver come out
- * as noise. Same seed, same result.
+ * else during the preamble. Blocks that overlap with another signal at the receiver
+ * become noise. Same seed, same result.
  */
 class emulated_air
 {
@@ -67,12 +67,12 @@ public:
     {
     }
 
-    //! Path between two stations; it stays when one of them is restarted.
+    //! Path between two stations. It stays when one of them is restarted.
     void
     set_path(const emulated_modem& from, const emulated_modem& to, const air_path& p);
-    /*! \brief Nothing gets through from \p from to \p to between two times.
-     *  \details Numbers of modems; empty: all. A block is spoilt if more than a tenth of it is
-     *  covered, a preamble is missed.
+    /*! \brief Blocks everything from \p from to \p to between two times.
+     *  \details Numbers of modems. Empty: all. A block is spoilt if more than a tenth of
+     *  it is covered. A preamble is missed.
      */
     void disturb(std::optional<size_t> from,
                  std::optional<size_t> to,
@@ -80,7 +80,7 @@ public:
                  station_time end);
     //! Called when a transmission is over.
     std::function<void(const transmission_record&)> on_transmission;
-    //! For all pairs without a path of their own.
+    //! For all pairs without their own path.
     void set_default_path(const air_path& p) { d_default = p; }
     //! Number of transmissions begun.
     uint64_t transmissions() const { return d_count; }
@@ -97,7 +97,7 @@ private:
         station_time begin{};
         std::optional<station_time> end;
         size_t sent_octets = 0;
-        uint64_t given_blocks = 0; // with octets
+        uint64_t given_blocks = 0; // blocks delivered with octets
         std::vector<uint8_t> octets;
         std::vector<size_t> dropped_at; // stations that do not hear it at all
     };
@@ -113,15 +113,15 @@ private:
     void leave(emulated_modem* m);
     const air_path& path_between(size_t from, size_t to) const;
     signal_ptr begin(emulated_modem* from, const mode& m);
-    //! Block \p k of \p s is on the air now until its end.
+    //! Block \p k of \p s is on the air from now until its end.
     void block(const signal_ptr& s, size_t k, std::vector<uint8_t> octets, bool last);
     void over(const signal& s, bool cut);
-    //! Whether \p m hears that there is a transmission, from which it receives nothing.
+    //! Whether \p m hears a transmission that it does not receive.
     bool audible(const emulated_modem& m) const;
     bool disturbed(const signal& s, size_t at, station_time a, station_time b) const;
-    //! Whether errors of a coded block, and how many: bit error rate.
+    //! Bit error rate of a coded block, 0 without errors.
     double block_ber(const air_path& p, const signal& s, station_time a, station_time b);
-    //! \param burst bits that an error spreads over, every second one wrong; 1: single bits
+    //! \param burst bits that an error spreads over, half of them wrong; 1: single bits
     void add_errors(std::vector<uint8_t>& octets, double ber, double burst);
     double uniform()
     {
@@ -131,12 +131,12 @@ private:
 
     scheduler& d_scheduler;
     std::mt19937_64 d_random;
-    std::mt19937_64 d_readings; // errors of what receivers measure
+    std::mt19937_64 d_readings; // measurement errors of receivers
     std::vector<emulated_modem*> d_modems;
     air_path d_default;
     size_t d_next_id = 0;
     std::map<std::pair<size_t, size_t>, air_path> d_paths;   // by numbers of the modems
-    std::map<std::pair<size_t, size_t>, uint64_t> d_numbers; // of transmissions
+    std::map<std::pair<size_t, size_t>, uint64_t> d_numbers; // count of transmissions
     std::vector<disturbance> d_disturbances;
     std::deque<signal_ptr> d_signals;
     uint64_t d_count = 0;

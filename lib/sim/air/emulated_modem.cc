@@ -70,7 +70,7 @@ void emulated_modem::schedule()
         ++d_wake;
         return;
     }
-    // Ticks come on a grid, never twice at the same time.
+    // Ticks are on a grid, never twice at the same time.
     const auto tick = d_config.tick.count();
     const auto next = (d_scheduler.now().count() / tick + 1) * tick;
     const auto due = ((*t - d_config.clock).count() + tick - 1) / tick * tick;
@@ -88,7 +88,7 @@ void emulated_modem::schedule()
                    }));
 }
 
-// Keys up, and breaks off what is being received, as a modem with samples does.
+// Keys the transmitter and aborts a reception, as a modem with samples does.
 void emulated_modem::start(const mode& m)
 {
     if (d_hearing) {
@@ -112,7 +112,7 @@ void emulated_modem::send_block(size_t k)
     const station_time begin = s->begin + t.block_begin(k);
     tx_octets o;
     if (s->end) {
-        o.last = true; // only the end of message and fill are left
+        o.last = true; // only the end of message and fill remain
     } else {
         o = d_user.pull(clock(), begin + d_config.clock, ask);
         o.last = o.last || o.octets.size() < ask;
@@ -137,7 +137,7 @@ void emulated_modem::send_block(size_t k)
     }
 }
 
-// From now on, until something is sent or received.
+// Listens from now on, until something is sent or received.
 void emulated_modem::listen()
 {
     d_listening_since = d_scheduler.now();

@@ -8,32 +8,32 @@ namespace gr::hf::sim {
 
 //! Properties of an emulated modem.
 struct modem_config {
-    //! From block end to its octets. Empty: 100 ms, of a wideband mode 50 ms (assumed: there is no
-    //! such modem here).
+    //! From the end of a block to its octets. Empty: 100 ms, in a wideband mode 50 ms
+    //! (assumed: no such modem is available here).
     std::optional<station_time> rx_latency;
     station_time tick =
         std::chrono::milliseconds(10); //!< grid of on_tick() and want_tx()
-    //! Of the station on the air; a restarted station keeps it. Empty: a new one.
+    //! Number of the station on the air. A restarted station keeps it. Empty: a new one.
     std::optional<size_t> id;
-    station_time clock{}; //!< what the user's clock is ahead of virtual time
-    //! Carrier detector: until a transmission under way is noticed, and until its end is, as
-    //! kernel::carrier_detector has them at a usual SNR. Empty: there is none.
+    station_time clock{}; //!< how far the user's clock is ahead of virtual time
+    //! Carrier detector: delay until a running transmission is noticed, and until its end
+    //! is, as in kernel::carrier_detector at a usual SNR. Empty: no detector.
     std::optional<station_time> carrier_delay = std::chrono::milliseconds(300);
     station_time carrier_release = std::chrono::milliseconds(900);
 };
 
-/*! \brief Half-duplex modem without samples: the exact times of preambles and blocks of each
- *         mode, octets instead of symbols.
+/*! \brief Half-duplex modem without samples. It has the exact times of preambles and
+ *         blocks of each mode, and octets instead of symbols.
  *
- * It drives a modem_user as a real modem does, but calls on_tick() only when the user's next
- * deadline is due, so that virtual time can jump.
+ * It drives a modem_user as a real modem does, but calls on_tick() only when the user's
+ * next deadline is due, so that virtual time can jump.
  */
 class emulated_modem
 {
 public:
-    //! Tells when the user wants to be called; empty: not before something happens.
+    //! Time at which the user wants to be called. Empty: only after an event.
     using deadline_function = std::function<std::optional<station_time>()>;
-    //! Called after every call of the user, to look for what it has produced.
+    //! Called after every call of the user, to collect its output.
     using after_function = std::function<void()>;
 
     emulated_modem(scheduler& s,
@@ -46,11 +46,11 @@ public:
     emulated_modem(const emulated_modem&) = delete;
     emulated_modem& operator=(const emulated_modem&) = delete;
 
-    //! Something was given to the user from above: its deadlines may have changed.
+    //! The user got input from above. Its deadlines may have changed.
     void poke();
     //! Number of the station on the air.
     size_t id() const { return d_id; }
-    //! The time that the user is told.
+    //! Time that the user sees.
     station_time clock() const { return d_scheduler.now() + d_config.clock; }
     //! The user's clock jumps forward or back.
     void step_clock(station_time by);
@@ -84,9 +84,10 @@ private:
     after_function d_after;
     emulated_air::signal_ptr d_sending;
     emulated_air::signal_ptr d_hearing;
-    size_t d_bits = 0; // accepted from the user in this transmission
+    size_t d_bits = 0; // bits accepted from the user in this transmission
     size_t d_id = 0;
-    station_time d_listening_since{}; // for what is not received
+    station_time d_listening_since{}; // listening for transmissions that are not received
+                                      // since
     std::optional<bool> d_carrier;
     std::optional<rx_octets> d_late;
     std::shared_ptr<bool> d_alive = std::make_shared<bool>(true);

@@ -20,17 +20,18 @@ namespace {
 constexpr double pi = 3.14159265358979323846;
 constexpr double deepest_db = -40;
 constexpr const char* steady = "awgn";
-// How much fades inside a block count: with it the model's curves are as steep as those measured,
-// between 50 and 10 % of bad blocks within 1 dB on Poor and Moderate from 1200 bit/s on; 0.2 is
-// flatter there by 0.5 to 1 dB, 0.6 steeper by as much. Where they lie is fitted for each mode.
+// Weight of fades inside a block. With it the model's curves are as steep as the measured
+// ones: within 1 dB between 50 and 10 % of bad blocks, on Poor and Moderate from 1200
+// bit/s on. With 0.2 they are flatter by 0.5 to 1 dB, with 0.6 steeper by as much. Their
+// position is fitted for each mode.
 constexpr double fade_weight = 0.35;
-// Share of the blocks that arrive at the SNR to which levels are compared.
+// Share of blocks that arrive at the SNR that levels are compared to.
 constexpr double nearly_all = 0.99;
 // D_PDU with the losses at which the model is fitted.
 constexpr size_t fit_octets = 220;
 constexpr std::array<double, 2> fit_losses = { 0.2, 0.5 };
 constexpr double unreachable_db = 100;
-// Fading to which the model is fitted: so many independent fades, and so many values in each.
+// Fading used for the fit: number of independent fades, and values in each.
 constexpr double fit_fades = 2000, values_per_fade = 10;
 
 struct fit_channel {
@@ -43,7 +44,7 @@ constexpr std::array<fit_channel, 3> fit_channels = {
 
 double linear(double db) { return std::pow(10, db / 10); }
 
-// SNR from which on a D_PDU is lost in no more than the share, dB.
+// SNR from which at most the share of D_PDUs is lost, dB.
 double measured_db(const s5066::block_error_curves& curves, const mode& m, double share)
 {
     constexpr double lowest_db = -25, highest_db = 50, step_db = 0.1;
@@ -81,7 +82,7 @@ std::vector<double> effective_of_blocks(const fade_model& model,
     return all;
 }
 
-// What must be taken off each block so that the share of lost D_PDUs is as given.
+// Loss of each block for which the share of lost D_PDUs is as given.
 double fitted_loss(const mode& m, const std::vector<double>& blocks_db, double share)
 {
     const auto& curves = s5066::measured_block_errors(steady);

@@ -21,10 +21,10 @@ class two_path_fading
 public:
     /*! \param two_sigma_hz Doppler spread of each path
      *  \param step_s between values
-     *  \param random where phases and frequencies are from
+     *  \param random source of phases and frequencies
      */
     two_path_fading(double two_sigma_hz, double step_s, std::mt19937_64& random);
-    //! The next value beside the mean power, dB, -40 at least.
+    //! The next value relative to the mean power, dB, at least -40.
     double next_db();
 
 private:
@@ -41,29 +41,30 @@ private:
     tap d_first, d_second;
 };
 
-/*! \brief What fades inside a block do to a mode.
+/*! \brief Effect of fades inside a block on a mode.
  *
- * All levels that a block sees have the effect of one level on a channel without fading, the
- * exponential effective SNR, less a loss. The loss is fitted to measured_block_errors() of the
- * channel with the nearest Doppler spread (0.5, 1 or 10 Hz): under Rayleigh fading of that spread the
- * model loses as many D_PDUs of 220 octets as the receiver does where that is 20 % and 50 %. A mode
- * without a curve has the loss of the one that serves it.
+ * All levels in a block have the effect of one level on a channel without fading, the
+ * exponential effective SNR, less a loss. The loss is fitted to measured_block_errors()
+ * of the channel with the nearest Doppler spread (0.5, 1 or 10 Hz). Under Rayleigh fading
+ * of that spread the model then loses as many D_PDUs of 220 octets as the receiver does,
+ * at 20 % and 50 %. A mode without a curve has the loss of the mode whose curve is used
+ * for it.
  */
 class fade_model
 {
 public:
-    /*! \brief Of mode \p m; lives as long as the program.
+    /*! \brief Model of mode \p m. Lives as long as the program.
      *  \param fading_hz two-sigma Doppler spread of each path; 0: not known, no loss
      */
     static const fade_model& of(const mode& m, double fading_hz);
 
-    //! Mean of the levels' effect, each given in dB by its own call of add().
+    //! Mean effect of levels. Each is given in dB by one call of add().
     class block
     {
     public:
         explicit block(const fade_model& of) : d_of(of) {}
         void add(double snr_db);
-        //! SNR without fading that would do the same, dB.
+        //! SNR without fading that has the same effect, dB.
         double effective_db() const;
 
     private:
@@ -72,15 +73,15 @@ public:
         size_t d_n = 0;
     };
 
-    //! SNR that the fitting takes off, dB; 100 where the receiver reaches nothing at any SNR.
+    //! SNR that the fit subtracts, dB. 100 if the receiver reaches nothing at any SNR.
     double loss_db() const { return d_loss_db; }
-    //! Mean power of the mode beside a constant envelope with the same peak.
+    //! Mean power of the mode relative to a constant envelope with the same peak.
     double power() const { return d_power; }
 
 private:
     fade_model(const mode& m, const char* curves, double fading_hz);
 
-    double d_scale; // linear SNR to which levels are compared
+    double d_scale; // linear SNR that levels are compared to
     double d_power;
     double d_loss_db = 0;
 };

@@ -142,7 +142,7 @@ bool snr_trace::preamble_heard(station_time from, station_time to, const mode& m
 
 namespace {
 
-// Share of the D_PDUs that arrive, which begin anywhere and may touch several blocks.
+// Share of D_PDUs that arrive. They begin anywhere and may touch several blocks.
 double arriving(const std::vector<s5066::block_error_point>& blocks,
                 double octets,
                 double block_octets)

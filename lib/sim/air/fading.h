@@ -15,34 +15,37 @@
 
 namespace gr::hf::sim {
 
-/*! \brief How a synthetic channel changes: slow swing, medium-term variation, fading.
+/*! \brief Changes of a synthetic channel: slow swing, medium-term variation, fading.
  *
- * Levels are SNR in the mode's bandwidth. Two paths of equal mean power fade independently with a Gaussian
- * Doppler spectrum, as in the Watterson model; Poor is 1 Hz, Moderate 0.5 Hz (two sigma).
+ * Levels are SNR in the mode's bandwidth. Two paths of equal mean power fade
+ * independently with a Gaussian Doppler spectrum, as in the Watterson model; Poor is 1
+ * Hz, Moderate 0.5 Hz (two sigma).
  */
 struct trace_config {
-    double mean_db = 15;      //!< of the SNR, without fading
+    double mean_db = 15;      //!< mean SNR, without fading
     double swing_db = 0;      //!< amplitude of the day and night swing
-    double period_s = 86400;  //!< of the swing
+    double period_s = 86400;  //!< period of the swing
     double slow_db = 0;       //!< standard deviation of the medium-term variation
     double slow_s = 300;      //!< its correlation time
     double fading_hz = 0;     //!< two-sigma Doppler spread of each path; 0: no fading
-    double duration_s = 3600; //!< afterwards the trace begins again; 1 to 1e6
+    double duration_s = 3600; //!< after this the trace starts again; 1 to 1e6
     double step_s = 0.1;      //!< between samples
     uint64_t seed = 1;
-    /*! \brief Mean power to which the SNR refers (kernel::mean_power()); 0: that of whatever mode is
-     *         sent. Modes that take turns on one channel differ by up to 2 dB at the same peak.
+    /*! \brief Mean power that the SNR refers to (kernel::mean_power()). 0: that of the
+     *         mode in use. Modes that take turns on one channel differ by up to 2 dB at
+     *         the same peak.
      */
     double signal_power = 0;
 
-    //! \throws std::invalid_argument that names the first bad value and what is allowed.
+    //! \throws std::invalid_argument names the first bad value and what is allowed.
     void validate() const;
 };
 
-/*! \brief SNR over time, recorded or made, and what it does to interleaver blocks.
+/*! \brief SNR over time, recorded or synthetic, and its effect on interleaver blocks.
  *
  * A block sees all values of its duration. Their effect is that of one value on a channel
- * without fading (fade_model); what a block does there is in measured_block_errors("awgn").
+ * without fading (fade_model). The error of a block there is in
+ * measured_block_errors("awgn").
  */
 class snr_trace
 {
@@ -61,20 +64,22 @@ public:
 
     //! Value at \p t in dB.
     double at(station_time t) const { return d_db[index(t)]; }
-    //! Mean power over an interval in dB, of a transmission in mode \p m: what a receiver measures.
+    //! Mean power over an interval in dB, of a transmission in mode \p m, as a receiver
+    //! measures it.
     double mean_db(station_time from, station_time to, const mode& m) const;
-    //! The same for a mode's decoder: fades count more than peaks.
+    //! Effective SNR for a mode's decoder: fades count more than peaks.
     double effective_db(station_time from, station_time to, const mode& m) const;
-    //! What becomes of a block of mode \p m.
+    //! Errors of a block of mode \p m.
     s5066::block_error_point
     block(station_time from, station_time to, const mode& m) const;
-    //! A preamble in this interval is recognised.
+    //! Whether a preamble in this interval is recognised.
     bool preamble_heard(station_time from, station_time to, const mode& m) const;
-    /*! \brief Two-sigma Doppler spread that a receiver reads of a block; empty: it is not known.
+    /*! \brief Two-sigma Doppler spread that a receiver measures in a block. Empty: not
+     *         known.
      *
-     * A normal distribution around the true one with the deviation of s5066::doppler_error_hz(), none
-     * below 0.
-     *  \param random where the error is from
+     * A normal distribution around the true spread with the deviation of
+     * s5066::doppler_error_hz(), never below 0.
+     *  \param random source of the error
      */
     std::optional<double>
     doppler_hz(station_time from, station_time to, std::mt19937_64& random) const;
@@ -83,7 +88,8 @@ public:
 
 private:
     size_t index(station_time t) const;
-    double power_db(const mode& m) const; // of a transmission in it, beside the reference
+    double power_db(const mode& m) const; // power of a transmission in m, relative to the
+                                          // reference
 
     std::vector<float> d_db;
     double d_step;
@@ -93,12 +99,11 @@ private:
 
 /*! \brief Goodput of a station that knows the best mode of each period.
  *  \param t the channel
- *  \param from,to what is looked at
+ *  \param from,to interval to evaluate
  *  \param period length of a period
  *  \param modes to choose from
- *  \return user bit/s of bulk ARQ: the best segment length for the mode and period, D_PDUs that
- *          arrive, one turn for each transmission, which the window may
- *          shorten
+ *  \return user bit/s of bulk ARQ: the best segment length for the mode and period,
+ *  D_PDUs that arrive, one turn for each transmission, which the window may shorten
  */
 double oracle_goodput(const snr_trace& t,
                       station_time from,

@@ -14,8 +14,8 @@ lock_step_station::lock_step_station(const s5066::node_config& node,
 
 lock_step_station::~lock_step_station() = default;
 
-// Everything that the node has to say, except to the modem. What clients answer waits for
-// the end of the tick, as it does between threads.
+// All output of the node except to the modem. Answers of clients wait for the end of the
+// tick, as between threads.
 void lock_step_station::publish(station_time now)
 {
     d_held.resize(d_clients.size());

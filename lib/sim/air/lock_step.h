@@ -14,14 +14,14 @@
 
 namespace gr::hf::sim {
 
-//! A subnetwork client's engine as a station in lock step drives it.
+//! Engine of a subnetwork client, as driven by a station in lock step.
 class lock_step_client
 {
 public:
     virtual ~lock_step_client() = default;
     //! One whole primitive from the node.
     virtual void sis_in(station_time now, const std::vector<uint8_t>& primitive) = 0;
-    //! Station time has come to \p now.
+    //! Station time has reached \p now.
     virtual void tick(station_time now) = 0;
     //! The next primitive for the node.
     virtual std::optional<std::vector<uint8_t>> poll_sis() = 0;
@@ -42,7 +42,7 @@ public:
     }
     void tick(station_time now) override
     {
-        // A deadline that moves itself into the past would keep us here for ever.
+        // A deadline that moves itself into the past would loop here forever.
         for (int round = 0; round < 100; ++round) {
             const auto due = engine.next_deadline();
             if (!due || *due > now)
@@ -57,15 +57,15 @@ public:
 
 /*! \brief A node, its modem and its clients, on real waveforms.
  *
- * The order within a tick is that of the blocks in lock step: what was received, the node's
- * timers, the clients in the order in which they were attached, the primitives that they sent,
- * and only then the question whether to transmit. So a flowgraph of the same stations has the
- * same events at the same times.
+ * The order within a tick is that of the blocks in lock step. First the received data,
+ * then the node's timers, the clients in order of attachment, their primitives, and only
+ * then the question whether to transmit. So a flowgraph of the same stations has the same
+ * events at the same times.
  */
 class lock_step_station : private modem_user
 {
 public:
-    //! \throws std::invalid_argument for what node and modem do not allow
+    //! \throws std::invalid_argument for values that node or modem do not allow
     lock_step_station(const s5066::node_config& node,
                       const kernel::half_duplex_options& modem);
     ~lock_step_station() override;
@@ -82,7 +82,7 @@ public:
 
     const s5066::node& node() const { return d_node; }
     station_time now() const { return d_modem.now(); }
-    //! Lines of the node's log, as they come, if its configuration has trace.
+    //! Lines of the node's log as they occur, if its configuration has trace.
     std::function<void(const s5066::log_record&)> on_trace;
 
 private:
@@ -101,25 +101,27 @@ private:
     s5066::node d_node;
     kernel::half_duplex_modem d_modem;
     std::vector<lock_step_client*> d_clients;
-    // What each client has sent since the last tick ended.
+    // Primitives of each client since the end of the last tick.
     std::vector<std::vector<std::vector<uint8_t>>> d_held;
 };
 
-/*! \brief Stations on real waveforms over one simulated air, in one thread: what hf.air, hf.modem
- *         and hf.data_link do in lock step, without handing samples between threads.
+/*! \brief Stations on real waveforms over one simulated air, in one thread. Does what
+ *         hf.air, hf.modem and hf.data_link do in lock step, without passing samples
+ *         between threads.
  */
 class lock_step
 {
 public:
     /*! \param air between the stations; its bandwidth is the modems'
-     *  \param stations one for each of the air
+     *  \param stations one for each station of the air
      *  \throws std::invalid_argument as shared_air, and if the numbers differ
      */
     lock_step(const kernel::air_options& air, std::vector<lock_step_station*> stations);
 
-    //! 10 ms of all stations.
+    //! Run 10 ms of all stations.
     void tick();
-    //! Until \p done, asked after each tick, or until \p limit. \return whether it is done
+    //! Run until \p done, asked after each tick, or until \p limit. \return the last
+    //! answer
     bool run_until(const std::function<bool()>& done, station_time limit);
     station_time now() const { return d_stations.front()->now(); }
 

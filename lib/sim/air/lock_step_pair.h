@@ -14,22 +14,23 @@ namespace gr::hf::sim {
 //! Real waveforms between two stations.
 struct waveform_link {
     std::string channel = "awgn snr=30"; //!< see channel_spec
-    /*! \brief Mean power of a transmission to which snr= refers; 0: that of the (fastest) mode.
+    /*! \brief Mean power of a transmission, the reference of snr=. 0: that of the
+     *         (fastest) mode.
      *  \details Modes that take turns on one air differ by up to 2 dB at the same peak.
      */
     double signal_power = 0;
     int effort = 1; //!< of the receivers, see rx_options
 };
 
-//! A mode, or the fastest of a range of the rate adaptation. \throws std::invalid_argument
+//! A mode, or the fastest of an adaptive range. \throws std::invalid_argument
 mode fastest_mode(const std::string& text);
 
 //! Two stations in lock step on the air of their mode.
 class lock_step_pair
 {
 public:
-    /*! \param nodes that of the first says which mode, and so the bandwidth, and whether lines of
-     *         the log are kept
+    /*! \param nodes the first sets the mode, and so the bandwidth, and whether log lines
+     *         are kept
      *  \param seed of the channel
      *  \throws std::invalid_argument as the parts
      */
@@ -46,7 +47,7 @@ public:
     }
     station_time now() const { return d_both.now(); }
     const s5066::node& node(size_t station) const { return d_stations[station].node(); }
-    //! Station time (s) and line of both logs, with A or B in front.
+    //! Station time (s) and line of both logs, prefixed by A or B.
     std::vector<std::pair<double, std::string>> log;
 
 private:

@@ -11,23 +11,23 @@
 
 namespace gr::hf::sim {
 
-/*! \brief Virtual time: runs events in the order of their times, those of the same time in
- *         the order in which they were entered.
+/*! \brief Virtual time: runs events in order of time. Events of the same time run in
+ *         order of entry.
  */
 class scheduler
 {
 public:
     station_time now() const { return d_now; }
-    //! Runs \p f at \p t, at once if \p t lies in the past.
+    //! Runs \p f at \p t. Runs it at once if \p t is in the past.
     void at(station_time t, std::function<void()> f)
     {
         d_events.emplace(std::make_pair(t < d_now ? d_now : t, d_next++), std::move(f));
     }
     //! Runs the next event. \return false if there is none
     bool step();
-    //! Runs everything up to and including \p t; time is \p t afterwards.
+    //! Runs everything up to and including \p t. Time is \p t afterwards.
     void run_until(station_time t);
-    //! Runs until \p done or until \p limit. \return whether it is done
+    //! Runs until \p done or until \p limit. \return the last answer of \p done
     bool run_until(const std::function<bool()>& done, station_time limit);
     size_t pending() const { return d_events.size(); }
 

@@ -9,7 +9,7 @@ namespace gr::hf::sim {
 
 namespace {
 
-// Times of this many U_PDUs are kept while they are on their way.
+// Limit of U_PDUs whose times are kept while they are on their way.
 constexpr size_t max_under_way = 100000;
 
 s5066::delivery_mode service_of(const scenario_traffic& t)
@@ -199,7 +199,7 @@ void flow::start()
 void flow::send_next()
 {
     const auto& t = d_traffic;
-    if (d_waiting) { // the answer to a ping did not come in time
+    if (d_waiting) { // the answer to a ping did not arrive in time
         ++d_unanswered;
         d_waiting = false;
     }
@@ -233,7 +233,7 @@ void flow::send_next()
 
 void flow::on_u_pdu(station_time, size_t receiver, const s5066::s_unidata_indication& i)
 {
-    // Virtual time, not that of the station, whose clock may be wrong.
+    // Virtual time, because the station's clock may be wrong.
     const station_time now = d_scheduler.now();
     d_last = now;
     if (on_delivery) {
@@ -248,7 +248,7 @@ void flow::on_u_pdu(station_time, size_t receiver, const s5066::s_unidata_indica
         r.mode = service_of(d_traffic);
         r.priority = static_cast<uint8_t>(d_traffic.priority);
         r.u_pdu = bulk_source::u_pdu(number, ping ? d_traffic.u_pdu : d_traffic.answer);
-        // Not from within the callback of the station.
+        // Not from inside the station's callback.
         r.expedited = d_traffic.expedited;
         d_scheduler.at(now, [this, receiver, number, r] {
             if (d_index) {

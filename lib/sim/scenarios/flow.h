@@ -7,7 +7,7 @@
 
 namespace gr::hf::sim {
 
-//! One flow of a scenario: its clients at both ends, and what is counted.
+//! One flow of a scenario: its clients at both ends, and its counters.
 class flow
 {
 public:
@@ -17,7 +17,7 @@ public:
         uint8_t sap = 0;
     };
     /*! \param to every receiver; they all use the same SAP
-     *  \param dst address that the U_PDUs are sent to
+     *  \param dst destination address of the U_PDUs
      */
     flow(scheduler& s,
          const scenario_traffic& t,
@@ -25,7 +25,7 @@ public:
          const std::vector<end>& to,
          s5066::address dst,
          uint64_t seed);
-    /*! \brief Keeps what becomes of each U_PDU from now on.
+    /*! \brief Records the fate of each U_PDU from now on.
      *  \param index of this flow
      *  \param receivers their names, in the order of \p to
      */
@@ -34,7 +34,7 @@ public:
 
     //! Station \p at has forgotten its clients.
     void rebind(const station* at);
-    //! Nothing more will be delivered that should be.
+    //! No delivery is outstanding.
     bool complete() const;
     bool finite() const;
     flow_result result() const;
@@ -63,12 +63,12 @@ private:
     std::vector<std::unique_ptr<bulk_sink>> d_sinks;
     std::optional<size_t> d_index; // if fates are kept
     fate_book d_fates;
-    std::map<uint32_t, station_time> d_sent; // when a U_PDU was submitted, by its number
+    std::map<uint32_t, station_time> d_sent; // submission time of a U_PDU, by its number
     std::vector<double> d_times;
     uint64_t d_count = 0; // messages submitted
     uint64_t d_octets = 0;
     uint64_t d_unanswered = 0;
-    uint32_t d_awaited = 0; // ping: number of the request under way
+    uint32_t d_awaited = 0; // ping: number of the pending request
     bool d_waiting = false;
     uint64_t d_wake = 0;
     station_time d_last{};

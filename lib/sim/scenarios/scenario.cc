@@ -53,7 +53,7 @@ void validate(const scenario_traffic& t, const std::string& where)
     within(where, "priority", t.priority, 0, 15);
 }
 
-//! Refuses the name of a station that there is not.
+//! Refuses the name of an unknown station.
 void known(const scenario& s,
            const std::string& where,
            const char* key,
@@ -110,7 +110,7 @@ void validate(const scenario& s, const scenario_fault& f, const std::string& whe
     within(where, "step_s", f.step_s, -longest_s, longest_s);
 }
 
-//! \throws std::invalid_argument that names what the station cannot have
+//! \throws std::invalid_argument names what the station cannot have
 s5066::node_config node_of(const scenario& s, size_t i)
 {
     const auto& c = s.stations[i];
@@ -118,7 +118,7 @@ s5066::node_config node_of(const scenario& s, size_t i)
     n.mode = c.mode;
     n.ack_mode = c.ack_mode;
     n.seed = s.seed * 1000 + i;
-    n.default_ttl_s = 1296000; // what counts is how much gets through, not how late
+    n.default_ttl_s = 1296000; // only the amount delivered counts, not the delay
     n.own = s5066::address(c.address.empty() ? "1." + std::to_string(i + 1) + ".0.0"
                                              : c.address);
     for (const auto& g : c.groups) {
@@ -134,7 +134,7 @@ s5066::node_config node_of(const scenario& s, size_t i)
     return n;
 }
 
-//! The stations of a running scenario and everything between them.
+//! The stations of a running scenario and all objects between them.
 class experiment
 {
 public:
@@ -157,11 +157,12 @@ private:
     struct running {
         std::unique_ptr<station> at;
         uint8_t next_sap = 1;
-        transmission_result now; // what has been put into the transmission so far
+        transmission_result now; // content of the current transmission so far
         size_t data_pdus = 0;
-        uint64_t again_before = 0; // D_PDUs repeated or put in as fill, until it began
+        uint64_t again_before = 0; // D_PDUs repeated or sent as fill, until the
+                                   // transmission began
         double tx_time_s = 0;      // by the clock of the experiment
-        station_result before;     // of its lives before the last restart
+        station_result before;     // counters from before the last restart
     };
     static void add_counts(station_result& r, const s5066::node_stats& s);
 
@@ -221,7 +222,7 @@ void experiment::make_stations()
     d_air.on_transmission = [this](const transmission_record& t) {
         d_stations[t.station]->tx_time_s += to_seconds(t.end - t.begin);
         if (d_config.record) {
-            // What the last block contains is known when its modem has been served.
+            // The content of the last block is known only after its modem was served.
             d_scheduler.at(t.end, [this, t] { on_transmission(t); });
         }
     };
@@ -249,7 +250,7 @@ void experiment::make_flow(const scenario_traffic& t)
     const std::string where = nth("traffic", k);
     running& from = *d_stations[index(t.from)];
     std::vector<running*> receivers;
-    std::vector<std::string> names; // of them
+    std::vector<std::string> names; // names of the receivers
     s5066::address dst;
     const size_t one = index(t.to);
     if (one < d_stations.size()) {
@@ -413,7 +414,7 @@ scenario_result experiment::run(const std::function<void(double)>& progress)
                    return f->complete();
                });
     };
-    // Asked for only now and then: flows with many messages take their time.
+    // Asked only now and then, since flows with many messages need time for it.
     const station_time end = from_seconds(d_config.duration_s);
     constexpr auto step = std::chrono::milliseconds(500);
     while (d_scheduler.now() < end && !done()) {

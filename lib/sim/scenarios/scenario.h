@@ -11,28 +11,27 @@
 #include <string>
 #include <vector>
 
-/*! \file
- *  A whole experiment on the event simulator as data: stations, channel, traffic, faults; and
- *  what came of it.
+/*! \file A whole experiment on the event simulator as data: stations, channel, traffic,
+ *  faults, and the result.
  */
 namespace gr::hf::sim {
 
 //! One station.
 struct scenario_station {
-    std::string name;    //!< of its own in the scenario
+    std::string name;    //!< unique in the scenario
     std::string address; //!< STANAG 5066 node address; empty: 1.n.0.0 of the n-th
     std::vector<std::string> groups; //!< group addresses that it listens to
     std::string mode = "4539-9600S"; //!< as node_config::mode
     std::string ack_mode = "auto";   //!< as node_config::ack_mode
     s5066::node_settings data_link;  //!< further settings by name
-    //! Of the modem, 0 to 10. Empty: as modem_config::rx_latency.
+    //! Receiver delay of the modem, 0 to 10. Empty: as modem_config::rx_latency.
     std::optional<double> decode_delay_s;
 };
 
-//! What kind of load a flow is.
+//! Kind of load of a flow.
 enum class traffic_kind {
-    bulk,        //!< as much as goes out, or at a steady rate
-    interactive, //!< messages at random times, perhaps answered
+    bulk,        //!< as much as the link carries, or at a steady rate
+    interactive, //!< messages at random times, optionally answered
     ping,        //!< echo requests, one after the other
     broadcast    //!< messages without ARQ to a group at regular times
 };
@@ -43,42 +42,42 @@ struct scenario_traffic {
     std::string from,
         to; //!< names of stations; broadcast: also a group address, or "all"
     double start_s = 0;
-    double stop_s = 0;   //!< nothing is submitted afterwards; 0: until the end
-    uint64_t octets = 0; //!< bulk: altogether; 0: without end
-    size_t u_pdu = 2042; //!< octets of each U_PDU, 4 to 2048
-    uint64_t count = 0;  //!< others: U_PDUs; 0: without end
-    double rate_bps = 0; //!< bulk: offered steadily; 0: more than goes out
-    double interval_s =
-        30;               //!< interactive: mean; broadcast: exact; ping: after an answer
-    size_t answer = 0;    //!< interactive: octets of the answer to each; 0: none
-    double limit_s = 600; //!< ping: longest wait for an answer
+    double stop_s = 0;      //!< last submission; 0: until the end
+    uint64_t octets = 0;    //!< bulk: total; 0: without end
+    size_t u_pdu = 2042;    //!< octets of each U_PDU, 4 to 2048
+    uint64_t count = 0;     //!< others: U_PDUs; 0: without end
+    double rate_bps = 0;    //!< bulk: steady offered rate; 0: as much as the link carries
+    double interval_s = 30; //!< interactive: mean pause; broadcast: exact; ping: after an
+                            //!< answer
+    size_t answer = 0;      //!< interactive: octets of the answer to each; 0: none
+    double limit_s = 600;   //!< ping: longest wait for an answer
     bool arq = true;
     bool in_order = false;
     unsigned repeats = 0;  //!< without ARQ: further copies, 0 to 15
     unsigned priority = 0; //!< 0 to 15
-    //! What the sending client is told of by ARQ; without ARQ there is none.
+    //! Confirmation to the sending client with ARQ. None without ARQ.
     s5066::delivery_confirmation confirmation = s5066::delivery_confirmation::node;
     bool expedited =
-        false; //!< S_EXPEDITED_UNIDATA; a node takes 10 unconfirmed ones at once
+        false; //!< S_EXPEDITED_UNIDATA; a node accepts 10 unconfirmed ones at once
 };
 
-//! What goes wrong.
+//! Kind of fault.
 enum class fault_kind {
-    restart,    //!< a station is off for a time and has forgotten everything then
-    deaf,       //!< a station does not hear another one, or any
-    noise,      //!< a burst of noise at a station, or at all
+    restart,    //!< a station is off for a time and loses its state
+    deaf,       //!< a station does not hear another one, or none
+    noise,      //!< a burst of noise at one station, or at all
     clock_step, //!< a station's clock jumps
 };
 
 //! One fault.
 struct scenario_fault {
     fault_kind kind = fault_kind::noise;
-    std::string
-        station;      //!< restart, clock_step: which; deaf, noise: at which; empty: all
-    std::string from; //!< deaf: whom it does not hear; empty: nobody
+    std::string station; //!< restart, clock_step: the station; deaf, noise: the receiver;
+                         //!< empty: all
+    std::string from;    //!< deaf: the station not heard; empty: hears none
     double at_s = 0;
-    double for_s = 0;  //!< how long; not of clock_step
-    double step_s = 0; //!< clock_step: forward, or back if negative
+    double for_s = 0;  //!< duration; unused by clock_step
+    double step_s = 0; //!< clock_step: forward, or backward if negative
 };
 
 //! Channel from one station to another.
@@ -89,27 +88,28 @@ struct scenario_path {
 
 //! The experiment.
 struct scenario {
-    double duration_s = 3600; //!< at most; it ends when every finite flow is complete
+    double duration_s = 3600; //!< at most; the run ends when every finite flow is
+                              //!< complete
     uint64_t seed = 1;
     std::vector<scenario_station> stations; //!< 2 to 64
-    std::vector<scenario_path> paths;       //!< later ones count more than earlier ones
+    std::vector<scenario_path> paths;       //!< later ones override earlier ones
     std::vector<scenario_traffic> traffic;
     std::vector<scenario_fault> faults;
     bool record = false; //!< keep transmissions and deliveries
-    bool fates = false;  //!< keep what became of each U_PDU
-    bool log = false;    //!< keep lines of the stations' logs
+    bool fates = false;  //!< keep the fate of each U_PDU
+    bool log = false;    //!< keep log lines of the stations
 
-    //! \throws std::invalid_argument that names the first bad value and what is allowed.
+    //! \throws std::invalid_argument names the first bad value and what is allowed.
     void validate() const;
 };
 
-//! What became of a flow.
+//! Result of a flow.
 struct flow_result {
     std::string kind, from, to;
     uint64_t u_pdus_offered = 0; //!< submitted to the station
     uint64_t octets_offered = 0;
     uint64_t receivers = 1;
-    uint64_t u_pdus_delivered = 0; //!< different ones, by all receivers
+    uint64_t u_pdus_delivered = 0; //!< different ones, all receivers
     uint64_t octets_delivered = 0;
     uint64_t rejected = 0, altered = 0, repeated = 0, out_of_order = 0;
     double last_s = 0;      //!< time of the last delivery
@@ -120,7 +120,7 @@ struct flow_result {
     bool finite = false, complete = false;
 };
 
-//! What a station did.
+//! Result of a station.
 struct station_result {
     std::string name;
     uint64_t transmissions = 0, silent_rounds = 0, links_made = 0, links_failed = 0;
@@ -128,7 +128,7 @@ struct station_result {
     double tx_time_s = 0;
 };
 
-//! One transmission and the octets of D_PDUs in it by what they are for.
+//! One transmission, with its D_PDU octets by purpose.
 struct transmission_result {
     size_t station = 0; //!< index
     std::string mode;
@@ -144,7 +144,7 @@ struct delivery {
     size_t octets = 0;
 };
 
-//! Everything that came of a scenario.
+//! Result of a scenario.
 struct scenario_result {
     double end_s = 0;
     bool complete = false; //!< all finite flows
@@ -160,8 +160,8 @@ struct scenario_result {
 };
 
 /*! \brief Runs a scenario in virtual time. The same scenario gives the same result.
- *  \param progress called every half second of station time with the share of the
- *         scenario's duration that is over, 0 to 1; may be empty
+ *  \param progress called every half second of station time with the elapsed share of the
+ *         duration, 0 to 1; may be empty
  *  \throws std::invalid_argument as scenario::validate() and the configurations
  */
 scenario_result run(const scenario& s, const std::function<void(double)>& progress = {});

@@ -28,10 +28,10 @@ public:
         drain();
     }
 
-    //! Carries out what the engine wants besides SIS; false if there was nothing.
+    //! Does the engine's work besides SIS. False if there was none.
     std::function<bool()> edge;
 
-    //! To be called after anything was told to the engine.
+    //! Call it after each event for the engine.
     void drain()
     {
         if (d_busy)

@@ -12,10 +12,10 @@ using ip_on_station = client_on_station<ip::client>;
 
 //! ICMP echo request of \p size octets with IP header, sequence number \p k.
 octets echo_request(const ip::address& from, const ip::address& to, size_t size, int k);
-//! What a host answers to it; empty: \p v is none.
+//! A host's answer to a request. Empty: \p v is no request.
 octets echo_reply(octets v);
 
-//! IP client of station \p n, 1 or 2, for a data link of \p mode: its host is 10.66.0.n.
+//! IP client of station \p n, 1 or 2, for a data link of \p mode: the host is 10.66.0.n.
 ip::client_config
 ip_config(int n, const std::string& mode, const ip::queue_config& queue);
 
@@ -30,7 +30,7 @@ struct ip_hosts {
 
     //! The host of \p from sends a datagram.
     void send(ip_on_station& from, const octets& packet);
-    //! What comes for the host of \p c goes to \p f.
+    //! Packets for the host of \p c are passed to \p f.
     void to_host(ip_on_station& c, std::function<void(octets)> f);
 
     const ip::address address_a{ "10.66.0.1" }, address_b{ "10.66.0.2" };

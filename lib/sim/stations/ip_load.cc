@@ -38,7 +38,7 @@ private:
     station_time d_begin;
     std::vector<std::unique_ptr<tcp_model>> d_transfers;
     std::vector<station_time> d_begins;
-    std::map<int, station_time> d_pings; // sent and not answered
+    std::map<int, station_time> d_pings; // sent and not yet answered
     std::optional<station_time> d_wake;
     ip_load_result d_result;
 };
@@ -49,7 +49,7 @@ experiment::experiment(const ip_load& l)
     d_result.transfer_s.assign(l.octets.size(), -1);
     const auto to_host = [this](bool at_server) {
         return [this, at_server](octets v) {
-            // Not from within the poll of the same engine.
+            // Not from inside the poll of the same engine.
             d_net.s.at(d_net.s.now(),
                        [this, at_server, v = std::move(v)] { arrived(at_server, v); });
         };
@@ -167,7 +167,7 @@ ip_load_result experiment::run()
         },
         d_begin + from_seconds(d_load.limit_s));
     count_transfers(to_seconds(d_net.s.now() - d_begin));
-    // Those of the last minutes may still be on their way.
+    // Pings of the last minutes may still be on their way.
     for (const auto& p : d_pings)
         d_result.pings_lost += d_net.s.now() - p.second > std::chrono::minutes(5);
     return std::move(d_result);

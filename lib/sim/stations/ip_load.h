@@ -13,7 +13,7 @@ namespace gr::hf::sim {
 //! TCP transfers and pings through two IP clients, all at the same time.
 struct ip_load {
     std::string mode = "4539-9600S";
-    ip::queue_config queue;     //!< of both IP clients
+    ip::queue_config queue;     //!< settings of both IP clients' queues
     std::vector<size_t> octets; //!< of each transfer, all from A to B
     double apart_s = 20;        //!< between their starts
     double ping_every_s = 0;    //!< 0: none
@@ -24,13 +24,14 @@ struct ip_load {
 
 struct ip_load_result {
     std::vector<double>
-        transfer_s;             //!< from its SYN until all is acknowledged; -1: it failed
-    std::vector<double> ping_s; //!< of answered pings
+        transfer_s;             //!< from SYN until everything is acknowledged; -1: failed
+    std::vector<double> ping_s; //!< round trips of answered pings
     uint64_t pings_lost = 0;
-    uint64_t segments = 0; //!< of TCP data, repeats included
+    uint64_t segments = 0; //!< TCP data segments, repeats included
     uint64_t repeats = 0;
     uint64_t timeouts = 0;
-    double utilisation = 0; //!< payload of TCP by the data rate until the last one ended
+    double utilisation = 0; //!< TCP payload rate divided by the data rate, until the last
+                            //!< transfer ended
     double fairness = 0;    //!< Jain's index of the transfers' rates
 };
 

@@ -13,11 +13,11 @@ class proxy_on_station
 public:
     proxy_on_station(scheduler& s, station& at, const hfpep::proxy_config& c);
 
-    //! To be called after anything was done to the edge.
+    //! Call it after each call of the edge.
     void drain();
-    //! The node has restarted: attach and bind again.
+    //! The node has restarted. Attach and bind again.
     void reattach();
-    //! The proxy itself starts anew with \p c: its sockets and streams are gone.
+    //! The proxy itself restarts with \p c. Its sockets and streams are lost.
     void restart(const hfpep::proxy_config& c);
 
     tcp_host& edge() { return *d_edge; }
@@ -35,7 +35,7 @@ private:
 
 //! The proxies on emulated modems, in virtual time.
 struct proxy_pair : proxy_link {
-    /*! \param mode_text of data, both directions
+    /*! \param mode_text mode of data, both directions
      *  \throws std::invalid_argument as the configurations
      */
     explicit proxy_pair(const std::string& mode_text,
@@ -43,7 +43,8 @@ struct proxy_pair : proxy_link {
                         uint64_t seed = 1,
                         const changes& change = {});
 
-    //! Configuration of the proxy of node 1.\p n.0.0; \p instance tells its starts apart.
+    //! Configuration of the proxy of node 1.\p n.0.0. \p instance distinguishes its
+    //! starts.
     hfpep::proxy_config pep_config(int n, uint16_t instance) const;
 
     tcp_host& edge(size_t station) override { return (station == 0 ? pa : pb).edge(); }

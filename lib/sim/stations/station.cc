@@ -90,13 +90,13 @@ void station::send_octets(s5066::client_id c, const std::vector<uint8_t>& p)
 void station::drain()
 {
     if (d_draining) {
-        return; // a client answers from within its callback: the loop below goes on
+        return; // a client answers from inside its callback; the loop below goes on
     }
     d_draining = true;
     while (const auto p = d_node->poll_sis()) {
         const auto it = d_clients.find(p->client);
         if (it != d_clients.end()) {
-            const auto f = it->second; // it may detach itself
+            const auto f = it->second; // the client may detach itself
             d_numbering = p->numbering;
             f(d_scheduler.now(), p->octets);
         }

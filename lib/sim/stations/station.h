@@ -25,9 +25,9 @@ namespace gr::hf::sim {
 class station
 {
 public:
-    //! A primitive for the client.
+    //! Gets primitives for the client.
     using client_function = std::function<void(station_time, const s5066::s_primitive&)>;
-    //! The same as octets.
+    //! Gets them as octets.
     using octets_function =
         std::function<void(station_time, const std::vector<uint8_t>&)>;
 
@@ -45,13 +45,13 @@ public:
     void send(s5066::client_id c, const s5066::s_primitive& p);
     void send_octets(s5066::client_id c, const std::vector<uint8_t>& p);
 
-    //! Power off and on: the node forgets everything, clients must bind again.
+    //! Power off and on. The node loses its state, clients must bind again.
     void restart(uint64_t seed);
-    //! Power off: nothing is sent or heard, primitives are lost, until restart().
+    //! Power off until restart(). Nothing is sent or received, primitives are lost.
     void power_off();
     bool on() const { return d_modem != nullptr; }
-    uint64_t restarts() const { return d_restarts; } //!< so far
-    //! sis_output::numbering of the primitive that a client is being given.
+    uint64_t restarts() const { return d_restarts; } //!< number of restarts
+    //! sis_output::numbering of the primitive now being delivered to a client.
     uint64_t numbering() const { return d_numbering; }
     //! The station's clock jumps forward or back.
     void step_clock(station_time by);
@@ -61,7 +61,7 @@ public:
     emulated_modem& modem() { return *d_modem; } //!< not while the power is off
     s5066::address address() const { return d_config.own; }
 
-    //! Log lines and D_PDUs of the node, if it keeps them; called as they come.
+    //! Log lines and D_PDUs of the node as they occur, if it keeps them.
     std::function<void(const s5066::log_record&)> on_trace;
     std::function<void(const s5066::tap_record&)> on_tap;
 

@@ -11,11 +11,11 @@ namespace gr::hf::sim {
 
 using octets = std::vector<uint8_t>;
 
-/*! \brief The sockets of one proxy and the applications behind them, without a kernel:
- *         applications that have something to send and take what comes.
+/*! \brief The sockets of one proxy and its applications, without a kernel. Applications
+ *         have data to send and read what arrives.
  *
- * It plays the edge of hfpep::proxy. A socket is read only within its credit; an application
- * that does not read (\c reads false) leaves its octets with the engine.
+ * It acts as the edge of hfpep::proxy. A socket is read only within its credit. An
+ * application that does not read (\c reads false) leaves its octets with the engine.
  */
 class tcp_host
 {
@@ -24,42 +24,42 @@ public:
 
     //! One TCP connection with its application.
     struct socket {
-        hfpep::destination to; //!< of a connect
+        hfpep::destination to; //!< destination of a connect
         octets to_send;        //!< by the application
-        bool then_eof = false; //!< and then it closes its direction
+        bool then_eof = false; //!< afterwards it closes its direction
         bool reads = true;
-        bool eof_after_eof = false; //!< closes when the other side has
-        size_t reply_after = 0;     //!< when so many octets came, send the reply
+        bool eof_after_eof = false; //!< it closes when the other side has closed
+        size_t reply_after = 0;     //!< received octets after which to send the reply
         octets reply;
 
-        size_t sent = 0; //!< of to_send
+        size_t sent = 0; //!< octets of to_send already sent
         bool eof_sent = false;
-        size_t credit = 0; //!< octets that may still be read from the application
+        size_t credit = 0; //!< octets that the engine may still read from the application
         octets got;
-        size_t unwritten = 0; //!< taken from the engine, not by the application
+        size_t unwritten = 0; //!< taken from the engine, not yet read by the application
         size_t max_unwritten = 0;
         bool connected = false; //!< action::connected seen
         bool got_eof = false, closed = false, reset = false;
         hfpep::status why = hfpep::status::connected;
-        station_time connect_at{ -1 }; //!< of a connect asked for by the engine
-        station_time sent_at{ -1 };    //!< the application's last octet was taken
+        station_time connect_at{ -1 }; //!< time of a connect requested by the engine
+        station_time sent_at{ -1 };    //!< the application's last octet was read
         station_time first_at{ -1 }, last_at{ -1 }, eof_at{ -1 }, closed_at{ -1 };
     };
 
     hfpep::proxy pep;
     std::map<hfpep::connection_id, socket> sockets;
-    std::vector<hfpep::connection_id> connects; //!< asked for by the engine, in order
-    //! Outcome of connects; empty: succeed.
+    std::vector<hfpep::connection_id> connects; //!< requested by the engine, in order
+    //! Outcome of connects. Empty: they succeed.
     std::function<hfpep::status(const hfpep::destination&)> on_connect;
     //! Prepares a connected server socket.
     std::function<void(socket&)> on_server;
-    //! Called when the engine has finished with a socket (closed or reset).
+    //! Called when the engine has closed or reset a socket.
     std::function<void(hfpep::connection_id, socket&)> on_over;
-    //! Of the last accept().
+    //! Result of the last accept().
     hfpep::rule_action verdict = hfpep::rule_action::proxy;
 
     /*! \brief An application connects to \p host (address or name).
-     *  \return its number; unless verdict is proxy there is no socket of this number
+     *  \return its number. There is no socket of this number unless verdict is proxy
      */
     hfpep::connection_id accept(station_time now, const std::string& host, uint16_t port);
     //! The application aborts: RST.
@@ -74,7 +74,7 @@ public:
         return [this](station_time now) { work(now); };
     }
 
-    //! Do what the engine wants and what the applications can, until nothing moves.
+    //! Do what the engine wants and what the applications can, until nothing changes.
     void work(station_time now);
 
 private:

@@ -86,7 +86,7 @@ void tcp_model::send_segment(station_time now, size_t at)
         ++d_again;
     else if (!d_timed)
         d_timed = { at + n, now };
-    // Karn: what was sent twice tells nothing.
+    // Karn: a segment sent twice is no sample.
     if (at < d_highest && d_timed && at < d_timed->first)
         d_timed.reset();
     d_highest = std::max(d_highest, at + n);
@@ -173,7 +173,7 @@ void tcp_model::packet_in(station_time now, bool at_server, const ip::packet_vie
             d_cwnd = initial_window;
             d_srtt = to_seconds(now - d_timed->second);
             d_rttvar = d_srtt / 2;
-            // RFC 6298 5.7: a SYN that was repeated makes the timer careful.
+            // RFC 6298 5.7: a repeated SYN makes the timer careful.
             d_rto = std::clamp(from_seconds(3 * d_srtt),
                                d_timeouts > 0 ? station_time(std::chrono::seconds(3))
                                               : rto_min,

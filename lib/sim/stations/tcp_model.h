@@ -11,9 +11,10 @@
 
 namespace gr::hf::sim {
 
-/*! \brief One bulk transfer of a TCP as hosts have it, to load an IP client with: three-way
- *         handshake, slow start, congestion avoidance, fast retransmit and recovery (RFC
- *         5681, 6582), retransmission timer (RFC 6298), delayed ACKs, one receive window.
+/*! \brief Model of one bulk TCP transfer as hosts do it, as load for an IP client:
+ *         three-way handshake, slow start, congestion avoidance, fast retransmit and
+ *         recovery (RFC 5681, 6582), retransmission timer (RFC 6298), delayed ACKs, one
+ *         receive window.
  *  \details Both ends in one object; packets are whole IPv4 datagrams.
  */
 class tcp_model
@@ -21,24 +22,24 @@ class tcp_model
 public:
     struct config {
         ip::address client, server;
-        uint16_t port = 10000; //!< of the client
+        uint16_t port = 10000; //!< port of the client
         size_t octets = 100'000;
         size_t mss = 1460;
-        size_t window = 6'000'000;                          //!< of the receiver
+        size_t window = 6'000'000;                          //!< window of the receiver
         station_time timeout = station_time(1'000'000'000); //!< first one, RFC 6298
     };
     explicit tcp_model(const config& c);
 
-    //! Begins with a SYN.
+    //! Starts with a SYN.
     void start(station_time now);
-    //! A datagram for \p at, which is one of the ends; others are ignored.
+    //! A datagram for the end \p at_server. Others are ignored.
     void packet_in(station_time now, bool at_server, const ip::packet_view& v);
     //! Next datagram of an end for its IP client.
     std::optional<ip::octets> poll(bool at_server);
     std::optional<station_time> next_deadline() const;
     void on_deadline(station_time now);
 
-    //! Everything arrived and the client knows it.
+    //! Everything has arrived and the client knows it.
     bool done() const { return d_acked >= d_config.octets; }
     size_t received() const { return d_received; }
     uint64_t segments_sent() const { return d_sent; }
@@ -63,11 +64,12 @@ private:
     station_time d_rto;
     double d_srtt = -1, d_rttvar = 0;
     std::optional<station_time> d_timer;
-    std::optional<std::pair<size_t, station_time>> d_timed; // offset that ends the sample
+    std::optional<std::pair<size_t, station_time>>
+        d_timed; // offset at which the sample ends
     uint64_t d_sent = 0, d_again = 0, d_timeouts = 0;
     // Server.
     size_t d_received = 0;
-    std::map<size_t, size_t> d_ahead; // begin, end
+    std::map<size_t, size_t> d_ahead; // start, end
     std::optional<station_time> d_delayed_ack;
     int d_unacked = 0;
 };

@@ -80,7 +80,7 @@ void bulk_source::on_primitive(station_time now, const s_primitive& p)
     if (on_report) {
         on_report(p);
     }
-    // Not from within the callback: a long file would nest as deep as it has U_PDUs.
+    // Not from inside the callback: calls would nest once per U_PDU.
     d_scheduler.at(d_scheduler.now(), [this] { go(); });
 }
 

@@ -10,8 +10,8 @@ namespace gr::hf::sim {
 
 /*! \brief Client that sends numbered U_PDUs as fast as flow control lets it.
  *
- * Each U_PDU begins with its number (4 octets) followed by octets that follow from the number,
- * so that the sink can tell lost, repeated and altered ones.
+ * Each U_PDU begins with its number (4 octets). The number determines the other octets,
+ * so that the sink detects lost, repeated and altered U_PDUs.
  */
 class bulk_source
 {
@@ -28,14 +28,15 @@ public:
 
     //! Sends \p octets more octets in U_PDUs of \p size octets to \p to.
     void send(s5066::address to, size_t octets, size_t size);
-    //! Binds again, for after a restart of the station; what was sent is not sent again.
+    //! Binds again after a restart of the station. Octets already sent are not sent
+    //! again.
     void rebind();
 
-    //! Nothing more is sent.
+    //! Stop sending.
     void stop() { d_left = 0; }
 
     uint32_t submitted() const { return d_next; }
-    uint64_t octets() const { return d_octets; } //!< submitted
+    uint64_t octets() const { return d_octets; } //!< octets submitted
     bool drained() const { return d_left == 0; } //!< nothing waits for flow control
     uint64_t confirmed() const { return d_confirmed; }
     uint64_t rejected() const { return d_rejected; }
@@ -49,9 +50,9 @@ public:
     static std::vector<uint8_t> u_pdu(uint32_t number, size_t size);
     //! The number of a U_PDU of at least 4 octets.
     static uint32_t number_of(const std::vector<uint8_t>& u_pdu);
-    //! What is sent back to the source's SAP.
+    //! Gets indications for the source's SAP.
     std::function<void(station_time, const s5066::s_unidata_indication&)> on_indication;
-    //! Called with the number and octets of each U_PDU that is given to the node.
+    //! Called with the number and octets of each U_PDU passed to the node.
     std::function<void(uint32_t, size_t)> on_submit;
     //! Called with the node's answers to S_UNIDATA_REQUEST: confirmed, rejected.
     std::function<void(const s5066::s_primitive&)> on_report;
@@ -85,21 +86,21 @@ public:
     bulk_sink(scheduler& s, station& at, uint8_t sap);
 
     void rebind();
-    uint64_t u_pdus() const { return d_u_pdus; } //!< different ones
-    uint64_t octets() const { return d_octets; } //!< of different ones
+    uint64_t u_pdus() const { return d_u_pdus; } //!< number of different U_PDUs
+    uint64_t octets() const { return d_octets; } //!< octets of different U_PDUs
     uint64_t repeated() const { return d_repeated; }
     uint64_t altered() const { return d_altered; }
     uint64_t out_of_order() const { return d_out_of_order; }
     station_time last() const { return d_last; }
-    //! Forgets the numbers: a second source starts from 0.
+    //! Forgets the numbers, for a second source that starts from 0.
     void forget() { d_seen.clear(); }
-    //! Called with each U_PDU that came for the first time, unaltered.
+    //! Called with each unaltered U_PDU that arrived for the first time.
     std::function<void(station_time, const s5066::s_unidata_indication&)> on_new;
-    //! Called with the number of each U_PDU that came unaltered, the first time and later ones.
+    //! Called with the number of each unaltered U_PDU, repeats included.
     std::function<void(uint32_t)> on_any;
-    //! Called with the node's answers to what send() has sent: confirmed, rejected.
+    //! Called with the node's answers to send(): confirmed, rejected.
     std::function<void(const s5066::s_primitive&)> on_report;
-    //! Sends something back from the sink's SAP.
+    //! Sends a primitive from the sink's SAP.
     void send(const s5066::s_primitive& p) { d_station.send(d_client, p); }
 
 private:

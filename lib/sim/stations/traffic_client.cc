@@ -8,7 +8,7 @@
 namespace gr::hf::sim {
 namespace {
 
-//! Octet \p k of the message: the receiver can check any U_PDU by its own offset.
+//! Octet \p k of the message. The receiver can check any U_PDU by its offset.
 uint8_t pattern(uint64_t k) { return static_cast<uint8_t>(k * 167 + (k >> 8) * 13 + 5); }
 
 const traffic_client::config& checked(const traffic_client::config& c)

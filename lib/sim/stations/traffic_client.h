@@ -16,28 +16,28 @@
 
 namespace gr::hf::sim {
 
-/*! \brief Engine of hf.traffic: a subnetwork client that sends a number of octets and counts
- *         and checks what it receives.
+/*! \brief Engine of hf.traffic: a subnetwork client that sends a number of octets and
+ *         counts and checks what it receives.
  *
- * U_PDUs begin with the offset of their first octet (8 octets), so that they may arrive in any
- * order; what follows is a pattern of the offset.
+ * U_PDUs begin with the offset of their first octet (8 octets), so that they may arrive
+ * in any order. The rest is a pattern that depends on the offset.
  */
 class traffic_client
 {
 public:
-    //! What it sends, and how.
+    //! What the client sends.
     struct config {
         s5066::address peer;
-        uint64_t octets = 0;        //!< to send in all; 0: only receive
-        size_t u_pdu_octets = 2042; //!< of one U_PDU, 8 to 2048
-        int sap = 12;               //!< own and far, 0 to 15
+        uint64_t octets = 0;        //!< total to send; 0: only receive
+        size_t u_pdu_octets = 2042; //!< octets of one U_PDU, 8 to 2048
+        int sap = 12;               //!< SAP at both ends, 0 to 15
         bool arq = true;            //!< confirmed by the far node; false: unacknowledged
-        //! Submitted and not yet confirmed at most; the default is enough for the longest
-        //! transmission of a narrowband mode.
+        //! Limit of octets submitted and not yet confirmed. The default is enough for the
+        //! longest transmission of a narrowband mode.
         uint64_t outstanding = 200000;
     };
 
-    //! \throws std::invalid_argument that names the value and what is allowed.
+    //! \throws std::invalid_argument names the value and what is allowed.
     explicit traffic_client(const config& c);
 
     void sis_in(station_time now, const uint8_t* p, size_t n);

@@ -20,7 +20,7 @@ s5066::node_config node_config(int n, const dns_series& d)
     return c;
 }
 
-//! What a stub resolver sends: as an upstream query, but with an id and without EDNS.
+//! Query of a stub resolver: an upstream query, but with an id and without EDNS.
 octets stub_query(const dns::question& ask, uint16_t id)
 {
     octets v = dns::make_query(ask);

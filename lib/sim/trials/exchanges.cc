@@ -16,7 +16,7 @@ namespace gr::hf::sim {
 namespace {
 
 constexpr const char* server_address = "10.0.0.1";
-// Refused by the far side: makes two stations known to each other.
+// Port refused by the far side. The attempt makes two stations known to each other.
 constexpr uint16_t warm_port = 7;
 constexpr uint8_t ping_sap = 12;
 
@@ -48,7 +48,7 @@ struct two_stations {
     station a, b;
 };
 
-//! Sends \p count requests; \p answered says how many answers have come.
+//! Sends \p count requests. \p answered returns the number of answers.
 std::vector<double> run_series(scheduler& s,
                                const ping_series& p,
                                const std::function<void(int)>& request,
@@ -73,7 +73,7 @@ std::vector<double> ping_icmp(const ping_series& p)
     int answered = 0;
     n.to_host(n.a, [&](const octets&) { ++answered; });
     n.to_host(n.b, [&](octets v) {
-        // Not from within the poll of the same engine.
+        // Not from inside the poll of the same engine.
         n.s.at(n.s.now(), [&n, reply = echo_reply(std::move(v))] {
             if (!reply.empty())
                 n.send(n.b, reply);
@@ -114,7 +114,7 @@ std::vector<double> ping_u_pdu(const ping_series& p)
         n.s, p, [&](int) { n.a.send(client_a, q); }, answered);
 }
 
-// How long after the last transmission the soft link is surely broken.
+// Time after the last transmission by which the soft link is surely broken.
 constexpr double link_broken_s = 90;
 
 //! One refused connection, and a wait until the soft link is broken again.
@@ -128,7 +128,7 @@ void make_acquainted(proxy_link& n)
     n.run_for(link_broken_s);
 }
 
-//! A transfer that is only to have happened, and a wait until the soft link is broken again.
+//! An earlier transfer, and a wait until the soft link is broken again.
 bool transfer_before(proxy_link& n, const tcp_transfer& t, double limit_s)
 {
     const auto id = n.edge(0).accept(n.now(), server_address, t.port);
@@ -157,7 +157,7 @@ std::unique_ptr<proxy_link> link_of(const tcp_transfer& t)
     return std::make_unique<proxy_pair>(t.mode, t.on_path, t.seed, change);
 }
 
-//! The transfer that is measured, and what goes before it.
+//! The measured transfer, and its preparation.
 tcp_times transfer(proxy_link& n, const tcp_transfer& t)
 {
     tcp_host& far = n.edge(1);

@@ -10,26 +10,25 @@
 #include <string>
 #include <vector>
 
-/*! \file
- *  The exchanges that published measurements of HF systems are made of, between two stations
- *  in virtual time: with emulated modems, a TCP transfer also over real waveforms.
+/*! \file The exchanges used in published measurements of HF systems, between two stations
+ *  in virtual time. They use emulated modems. A TCP transfer can also use real waveforms.
  */
 namespace gr::hf::sim {
 
 //! One TCP transfer through HF-PEP: connect, send, short confirmation, close.
 struct tcp_transfer {
     std::string mode = "4539-9600S";
-    octets content;                         //!< what the client sends
+    octets content;                         //!< data of the client
     air_path on_path;                       //!< both directions; emulated modems
-    std::optional<waveform_link> waveforms; //!< real ones, instead of emulated modems
+    std::optional<waveform_link> waveforms; //!< real waveforms instead of emulated modems
     uint64_t seed = 1;
     bool compress = false; //!< DEFLATE of both directions
-    uint16_t port = 8000;  //!< of the server; it selects the preset dictionary
-    //! The stations have spoken before, the soft link is broken again: only the first
-    //! exchange ever costs the restart notices of SLEP.
+    uint16_t port = 8000;  //!< port of the server; it selects the preset dictionary
+    //! The stations have been in contact before, and the soft link is broken again. Only
+    //! the first exchange ever costs the restart notices of SLEP.
     bool acquainted = true;
-    //! So many transfers of the same content before this one, the soft link broken after
-    //! each: what the stations remember of the channel is then in use.
+    //! Number of earlier transfers of the same content, the soft link broken after each.
+    //! They make use of what the stations remember of the channel.
     unsigned earlier = 0;
     s5066::node_settings settings; //!< of both data links
     std::string ack_mode = "auto"; //!< of both data links
@@ -40,28 +39,28 @@ struct tcp_times {
     bool complete = false;   //!< everything arrived unaltered and both ends closed
     double connect_s = -1;   //!< to accept() at the server
     double total_s = -1;     //!< to the last octet at the server
-    double latency_s = -1;   //!< of the last octet, from the client's hands to the server
+    double latency_s = -1;   //!< of the last octet, from the client's write to the server
     double confirmed_s = -1; //!< to the confirmation at the client
     double close_s = -1;     //!< from close() of the client to both FINs
     uint64_t transmissions = 0;
-    uint64_t octets_over_hf = 0; //!< of D_PDUs, both directions
-    double end_s = 0;            //!< station time when it was over
+    uint64_t octets_over_hf = 0; //!< octets of D_PDUs, both directions
+    double end_s = 0;            //!< station time at the end
 };
 
 //! \throws std::invalid_argument as the configurations
 tcp_times measure(const tcp_transfer& t);
 
-//! Echo requests one after the other, each sent \c gap_s after the answer to the last.
+//! Echo requests one after the other, each \c gap_s after the previous answer.
 struct ping_series {
     std::string mode = "4539-9600S";
     std::string ack_mode = "auto";
     //! true: ICMP echo through the IP client, \c octets with IP header; false: U_PDUs of
     //! that size, echoed by a client of the data link.
     bool icmp = true;
-    bool arq = true;      //!< false: requests and answers go without ARQ
+    bool arq = true;      //!< false: requests and answers are sent without ARQ
     size_t octets = 84;   //!< 28 to 1500 with ICMP, 4 to 2048 without
-    int count = 6;        //!< the first finds no link
-    double gap_s = 10;    //!< the acknowledgement of the answer is out of the way
+    int count = 6;        //!< the first one finds no link
+    double gap_s = 10;    //!< the acknowledgement of the answer is then complete
     double limit_s = 600; //!< for each answer
     air_path on_path;
     uint64_t seed = 1;
@@ -75,23 +74,23 @@ std::vector<double> measure(const ping_series& p);
 //! Names looked up through DNS-PEP, one after the other.
 struct dns_series {
     std::string mode = "4539-9600S";
-    std::string name = "isode.com"; //!< a digit is put in front of the later ones
-    int count = 4;                  //!< the first finds no link
+    std::string name = "isode.com"; //!< later ones have a digit in front
+    int count = 4;                  //!< the first one finds no link
     double gap_s = 10;
     double limit_s = 150; //!< for each answer
-    bool ipv6 = true;     //!< A and AAAA are asked for, in one question
+    bool ipv6 = true;     //!< A and AAAA are requested, in one question
     air_path on_path;
     uint64_t seed = 1;
 };
 
 struct dns_times {
-    //! From the queries of the client to both of its replies; negative: none came.
+    //! From the queries of the client to both replies. Negative: none arrived.
     std::vector<double> answer_s;
     uint64_t questions = 0; //!< sent over HF
 };
 
-/*! \brief A client that asks for A and AAAA at once and repeats both every second, until it
- *         has both replies.
+/*! \brief A client that asks for A and AAAA at once and repeats both every second until
+ *         it has both replies.
  *  \throws std::invalid_argument as the configurations
  */
 dns_times measure(const dns_series& d);

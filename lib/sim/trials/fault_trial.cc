@@ -12,7 +12,7 @@ namespace {
 
 constexpr double least_s = 600, longest_s = 1e6;
 
-//! Draws of one seed.
+//! Random numbers of one seed.
 class dice
 {
 public:
@@ -23,9 +23,9 @@ public:
         return static_cast<double>((d_random() >> 11) + 1) / 9007199254740992.0;
     }
     double between(double a, double b) { return a + (b - a) * part(); }
-    //! As many between 1 and 10 as between 10 and 100.
+    //! Logarithmic: between 1 and 10 as likely as between 10 and 100.
     double between_log(double a, double b) { return a * std::pow(b / a, part()); }
-    //! Time to the next of events that come at random.
+    //! Time to the next random event.
     double pause(double mean_s) { return -mean_s * std::log(part()); }
     bool chance(double p) { return part() <= p; }
     template <typename T, size_t N>
@@ -56,7 +56,7 @@ void add_stations(scenario& s, dice& d)
     }
 }
 
-// Each direction has a channel of its own.
+// Each direction has its own channel.
 void add_paths(scenario& s, dice& d)
 {
     for (const char* from : names) {
@@ -73,7 +73,7 @@ void add_paths(scenario& s, dice& d)
     }
 }
 
-// Between two of the stations, both ways, and a little with the third.
+// Traffic between two of the stations, both ways, and a little with the third.
 void add_traffic(scenario& s, dice& d)
 {
     using s5066::delivery_confirmation;
@@ -91,7 +91,8 @@ void add_traffic(scenario& s, dice& d)
         return &s.traffic.back();
     };
     const bool forth_and_back[] = { false, true };
-    // Both ask for a link at the same moment, after it was idle for long enough to be broken.
+    // Both request a link at the same moment, after the link was idle long enough to be
+    // broken.
     const double interval_s = d.between(150, 400);
     for (const bool back : forth_and_back) {
         auto* t = add(traffic_kind::bulk, names[back], names[!back]);
@@ -103,7 +104,7 @@ void add_traffic(scenario& s, dice& d)
         t->interval_s = d.between_log(20, 600);
         t->answer = back ? 100 : 0;
     }
-    // Long enough for several transmissions, then nothing.
+    // Long enough for several transmissions, then a pause.
     for (double at = d.pause(1800); at < s.duration_s; at += d.pause(5400)) {
         auto* t = add(traffic_kind::bulk, d.chance(0.5) ? "A" : "B", "C");
         t->from = d.chance(0.7) ? t->from : "C";
@@ -113,7 +114,7 @@ void add_traffic(scenario& s, dice& d)
         t->start_s = at;
         t->stop_s = at + 1800;
         if (s.traffic.size() >= 12) {
-            break; // SAPs
+            break; // no SAPs left
         }
     }
     auto* t = add(traffic_kind::ping, "A", "B");
@@ -134,7 +135,7 @@ void add_faults(scenario& s, dice& d)
     };
     std::vector<double> free_at(std::size(names), 0);
     const auto restart = [&](scenario_fault f, size_t which) {
-        // A station that is off cannot be switched off.
+        // A station that is already off.
         if (f.at_s <= free_at[which]) {
             return;
         }

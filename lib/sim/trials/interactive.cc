@@ -18,7 +18,7 @@ constexpr uint16_t shell_port = 22;
 constexpr size_t request_octets = 200, key_octets = 36, greeting_octets = 40;
 constexpr size_t ping_octets = 84;
 
-//! One run: what the user does, and when.
+//! One run with all actions of the user.
 class trial
 {
 public:
@@ -94,7 +94,7 @@ private:
         const size_t index = d_bulks.size();
         d_bulks.push_back(std::move(b));
         d_result.bulk_s.push_back(-1);
-        // The server knows which one it is.
+        // The port identifies it to the server.
         d_bulks.back()->client =
             connect(static_cast<uint16_t>(d_load.bulk_port + index),
                     d_load.upload ? d_bulks.back()->content : noise(request_octets));
@@ -138,7 +138,7 @@ private:
         while (auto v = c.engine.poll_packet()) {
             any = true;
             if (at_server) {
-                // Not from within the poll of the same engine.
+                // Not from inside the poll of the same engine.
                 after(0, [&c, this, reply = echo_reply(std::move(*v))] {
                     c.engine.on_packet(d_pair.s.now(), reply.data(), reply.size());
                     c.drain();
@@ -154,7 +154,7 @@ private:
         return any;
     }
 
-    //! After every event: what has arrived, and what the programs do about it.
+    //! After every event: checks what has arrived, and lets the programs react.
     void look()
     {
         const station_time now = d_pair.s.now();

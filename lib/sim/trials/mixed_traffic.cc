@@ -36,7 +36,7 @@ public:
 
     mixed_traffic_result run(const std::function<void(double)>& progress)
     {
-        // The simulation is the same in one piece and in many.
+        // The simulation is the same in one piece or in many.
         constexpr int pieces = 100;
         for (int k = 1; k <= pieces; ++k) {
             d_scheduler.run_until(from_seconds(d_config.duration_s * k / pieces));
@@ -92,7 +92,7 @@ private:
         c.drc = i >= on_first_channel;
         user u;
         u.at = std::make_unique<station>(d_scheduler, air_of(i), c);
-        // What is received shows the bit errors, so only what is sent goes in.
+        // Capture only sent D_PDUs. Received ones have bit errors.
         u.at->on_tap = [this](const tap_record& r) {
             if (r.sent) {
                 ++d_result.d_pdus[r.octets[2] >> 4];
@@ -133,7 +133,7 @@ private:
 
     void capture(uint64_t number, bool to_node, const std::vector<uint8_t>& o)
     {
-        constexpr size_t type_at = 5; // behind the preamble, version and length
+        constexpr size_t type_at = 5; // after the preamble, version and length
         if (o.size() > type_at && o[type_at] < d_result.primitives.size()) {
             ++d_result.primitives[o[type_at]];
         }

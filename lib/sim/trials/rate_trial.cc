@@ -27,14 +27,14 @@ std::vector<mode> modes_of(const std::string& text)
     return { mode::parse(text) };
 }
 
-//! Sets the channels of both directions; gives the trace from \p a to \p b.
+//! Sets the channels of both directions. Returns the trace from \p a to \p b.
 std::shared_ptr<snr_trace> set_paths(emulated_air& air,
                                      station& a,
                                      station& b,
                                      const rate_trial& t,
                                      const mode& fastest)
 {
-    // Fading is independent, the medium-term variation is not the same either; the swing is.
+    // Fading and the medium-term variation are independent. The swing is the same.
     trace_config there = t.channel, back = t.channel;
     there.duration_s = back.duration_s = t.duration_s;
     if (t.channel.signal_power == 0) {
@@ -51,14 +51,14 @@ std::shared_ptr<snr_trace> set_paths(emulated_air& air,
     return trace;
 }
 
-//! Runs until \p end; gives the time on the air in each mode, seconds.
+//! Runs until \p end. Returns the time on the air in each mode, seconds.
 std::map<std::string, double> air_time(scheduler& s, const station& a, station_time end)
 {
     std::map<std::string, double> by_mode;
     std::string mode_now;
     station_time tx_before{};
     while (s.now() < end) {
-        // Steps shorter than any transmission, so that each one's mode is seen.
+        // Steps are shorter than any transmission, so that each mode is seen.
         s.run_until(std::min(s.now() + std::chrono::milliseconds(100), end));
         const auto state = a.node().state();
         const station_time tx = a.node().stats().tx_time;
@@ -81,7 +81,7 @@ rate_trial_result run(const rate_trial& t)
     s5066::node_config c = t.base;
     c.mode = t.mode;
     c.trace = true;
-    c.default_ttl_s = 1296000; // what counts is how much gets through, not how late
+    c.default_ttl_s = 1296000; // only the amount delivered counts, not the delay
     c.own = s5066::address("1.1.0.0");
     c.seed = t.seed * 2;
     station a(s, air, c);

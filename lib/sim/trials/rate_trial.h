@@ -15,25 +15,27 @@ namespace gr::hf::sim {
 //! Bulk ARQ over a changing channel.
 struct rate_trial {
     std::string mode = "auto"; //!< of both stations
-    std::string back_mode;     //!< of the second one, which answers; empty: the same
-    //! Both ways, with independent fading. signal_power 0: that of the fastest mode.
+    std::string back_mode;     //!< mode of the second station, which answers; empty: the
+                               //!< same
+    //! Both directions, with independent fading. signal_power 0: that of the fastest
+    //! mode.
     trace_config channel;
-    std::optional<double> back_mean_db; //!< of the way back; empty: the same
+    std::optional<double> back_mean_db; //!< mean for the way back; empty: the same
     double duration_s = 3600;
     uint64_t seed = 1;
     s5066::node_config base;                     //!< further settings of both stations
     std::function<void(const std::string&)> log; //!< lines of both stations' logs
 };
 
-//! What came of it.
+//! Result.
 struct rate_trial_result {
-    double goodput_bps = 0; //!< U_PDU bits delivered over the time
-    double oracle_bps = 0;  //!< that of the best fixed mode of each minute
+    double goodput_bps = 0; //!< delivered U_PDU bits divided by the time
+    double oracle_bps = 0;  //!< goodput of the best fixed mode of each minute
     uint64_t transmissions = 0;
     uint64_t silent_rounds = 0;
     uint64_t links_failed = 0;
-    std::map<std::string, double> air_time_s; //!< of data, by mode
-    uint64_t altered = 0;                     //!< U_PDUs that were not as sent
+    std::map<std::string, double> air_time_s; //!< air time of data, by mode
+    uint64_t altered = 0;                     //!< U_PDUs that differ from those sent
 };
 
 //! \throws std::invalid_argument as the parts of \p t

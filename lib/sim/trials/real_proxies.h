@@ -13,7 +13,7 @@ namespace gr::hf::sim {
 class real_proxies : public proxy_link
 {
 public:
-    /*! \param mode_text of data, both directions
+    /*! \param mode_text mode of data, both directions
      *  \throws std::invalid_argument as the configurations
      */
     real_proxies(const std::string& mode_text,
@@ -22,7 +22,7 @@ public:
                  const changes& change = {});
 
     tcp_host& edge(size_t station) override { return d_proxies[station]->engine; }
-    //! \details What an edge was given waits for the next tick.
+    //! \details Input of an edge waits for the next tick.
     void drain() override {}
     bool run_for(double seconds, const std::function<bool()>& done) override;
     station_time now() const override { return d_pair.now(); }
@@ -32,7 +32,7 @@ public:
     }
 
 private:
-    //! A proxy whose applications act whenever it does.
+    //! A proxy whose applications act at each of its calls.
     class proxy : public lock_step_engine<tcp_host>
     {
     public:
@@ -50,7 +50,8 @@ private:
     };
 
     lock_step_pair d_pair;
-    std::array<std::optional<proxy>, 2> d_proxies; // configured by what the nodes say
+    std::array<std::optional<proxy>, 2> d_proxies; // configured from what the nodes
+                                                   // report
 };
 
 } // namespace gr::hf::sim

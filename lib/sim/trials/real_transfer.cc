@@ -25,8 +25,8 @@ s5066::node_config node_of(const real_transfer& t, size_t k)
     return c;
 }
 
-// Octets that the client may have under way: of two longest transmissions where that is more than
-// in any narrowband mode.
+// Octets that the client may have on their way: two longest transmissions if that is more
+// than in any narrowband mode.
 uint64_t outstanding_of(const std::string& text)
 {
     constexpr double longest_transmission_s = 127.5;

@@ -23,26 +23,26 @@ struct real_transfer {
     size_t u_pdu_octets = 2042; //!< of each U_PDU, 8 to 2048
     bool arq = true;
     waveform_link link;
-    uint64_t seed = 1;              //!< of the channel and the stations
+    uint64_t seed = 1;              //!< seed of the channel and the stations
     s5066::node_settings data_link; //!< further settings by name
     double limit_s = 86400;         //!< of station time
-    bool log = false;               //!< keep the lines of both nodes
-    //! Called now and then with the share of the octets that is done, 0 to 1.
+    bool log = false;               //!< keep the log lines of both nodes
+    //! Called now and then with the completed share of the octets, 0 to 1.
     std::function<void(double)> progress;
 };
 
-//! What came of it.
+//! Result.
 struct real_transfer_result {
     bool complete = false; //!< everything confirmed, or delivered without ARQ
     double end_s = 0;      //!< station time
     traffic_state sender, receiver;
-    s5066::node_stats node;                          //!< of the sender
+    s5066::node_stats node;                          //!< counters of the sender
     std::vector<std::pair<double, std::string>> log; //!< station time, line
 };
 
-/*! \brief Runs it in one thread, as fast as the receiver works. Same seed, same result; a
- *         flowgraph of the same stations has the same events at the same times.
- *  \throws std::invalid_argument that names the first bad value and what is allowed
+/*! \brief Runs the transfer in one thread, as fast as the receiver works. Same seed, same
+ *         result. A flowgraph of the same stations has the same events at the same times.
+ *  \throws std::invalid_argument names the first bad value and what is allowed
  */
 real_transfer_result run(const real_transfer& t);
 

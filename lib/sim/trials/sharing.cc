@@ -46,7 +46,7 @@ private:
     std::mt19937_64 d_random;
 };
 
-//! One station's load, and what arrives of it.
+//! Load of one station, and what arrives of it.
 struct sender {
     sender(scheduler& scheduler_,
            const std::vector<std::unique_ptr<station>>& stations,
@@ -77,7 +77,7 @@ struct sender {
         }
         return m;
     }
-    // A station may have two others that send to it.
+    // Two other stations may send to the same station.
     static uint8_t sink_sap(const sharing_trial& t, unsigned i)
     {
         return static_cast<uint8_t>(i + 1 == t.stations ? sap + 3 : sap + 1 + i % 2);

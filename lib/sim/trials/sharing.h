@@ -10,46 +10,48 @@
 
 namespace gr::hf::sim {
 
-//! Who sends to whom.
+//! Pattern of senders and receivers.
 enum class sharing_pattern {
     one_way, //!< each to the next one, the last to the first
-    two_way, //!< in pairs to each other; an odd last one to the first
+    two_way, //!< in pairs to each other, an odd last one to the first
     mixed    //!< the first two to each other, the others to the next one
 };
 
-//! Stations that share one channel and all have more to send than it carries.
+//! Stations on one channel that all have more to send than it carries.
 struct sharing_trial {
     std::string mode = "4539-2400S";
     unsigned stations = 3; //!< 2 to 64
     sharing_pattern pattern = sharing_pattern::one_way;
-    //! The last station begins to send so much later than the others.
+    //! The last station starts to send this much later than the others.
     double late_s = 0;
-    unsigned without_arq = 0; //!< so many stations, the first ones, send without ARQ
+    unsigned without_arq = 0; //!< number of stations, from the first, that send without
+                              //!< ARQ
     //! The first and the last station do not hear each other.
     bool hidden = false;
     double duration_s = 3600;   //!< of the load
     size_t u_pdu_octets = 1000; //!< of each U_PDU, 8 to 2048
-    /*! \brief Load of each station in bit/s, as U_PDUs at random times; 0: always more than
-     *         goes out.
+    /*! \brief Load of each station in bit/s, as U_PDUs at random times. 0: always more
+     *         than the channel carries.
      */
     double load_bps = 0;
     uint64_t seed = 1;
     s5066::node_config base; //!< further settings of all stations
 };
 
-//! What came of it.
+//! Result.
 struct sharing_result {
     std::vector<uint64_t> octets; //!< delivered, by sending station
-    /*! \brief Longest time in seconds without a delivery, from the begin of a station's load to the
-     *         end, by sending station; only of those that always have something to send.
+    /*! \brief Longest time in seconds without a delivery, from the start of a station's
+     *         load to the end, by sending station. Only for stations that always have
+     *         something to send.
      */
     std::vector<double> wait_s;
-    double utilisation = 0; //!< of the data rate, by all together
+    double utilisation = 0; //!< share of the data rate used by all together
     double fairness = 0;    //!< Jain's index: 1 is equal, 1/n is one station alone
     uint64_t transmissions = 0;
     uint64_t collisions = 0; //!< pairs of transmissions that overlapped
     uint64_t links_failed = 0;
-    uint64_t altered = 0; //!< U_PDUs that were not as sent
+    uint64_t altered = 0; //!< U_PDUs that differ from those sent
 };
 
 //! \throws std::invalid_argument for values that are not allowed
