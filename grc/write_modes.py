@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes the lists of modes of the Companion's blocks anew, from the registry of waveforms:
-build/run python3 grc/write_modes.py. What a list has ahead of modes (auto, same) stays.
+"""Updates the lists of modes in the Companion's blocks from the registry of waveforms:
+build/run python3 grc/write_modes.py. Entries before the modes (auto, same) stay.
 
-Every mode of 4539, and of 5069 those with the short interleaver and the usual code in every
-bandwidth; any other mode may be written in place of a choice."""
+The lists have every mode of 4539, and of 5069 the modes with the short interleaver and the usual
+code in every bandwidth. A user may type any other mode."""
 import pathlib
 import textwrap
 from typing import List, Tuple
@@ -22,7 +22,7 @@ WORDS = {"N": "uncoded", "Z": "no interleaver", "US": "ultra short", "VS": "very
 
 
 def offered() -> List["hf.mode"]:
-    """What the lists hold."""
+    """Modes in the lists."""
     return [m for m in hf.mode.all() if str(m).startswith("4539") or
             (m.interleaver == "S" and m.constraint_length == 7)]
 
@@ -42,7 +42,7 @@ def written(key: str, values: List[str]) -> str:
     """A list in YAML, in lines of 100."""
     indent = " " * (len(key) + 7)
     quoted = [f"'{v}'" if any(c in v for c in ",: ") else v for v in values]
-    # Spaces within an entry are no places to break.
+    # Do not break lines inside an entry.
     text = ", ".join(q.replace(" ", "\0") for q in quoted)
     lines = textwrap.fill(text, 100, initial_indent=f"    {key}: [", subsequent_indent=indent,
                           break_long_words=False, break_on_hyphens=False)
@@ -50,7 +50,7 @@ def written(key: str, values: List[str]) -> str:
 
 
 def rewrite(text: str, parameter: str) -> str:
-    """The description of a block with that list anew."""
+    """The description of a block with an updated list."""
     (p,) = [p for p in yaml.safe_load(text)["parameters"] if p["id"] == parameter]
     more: List[Tuple[str, str]] = [
         (o, n) for o, n in zip(p["options"], p["option_labels"])

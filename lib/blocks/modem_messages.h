@@ -37,7 +37,8 @@ pmt::pmt_t tx_end(station_time now);
 pmt::pmt_t tx_start(station_time now, const mode& m);
 pmt::pmt_t start(station_time now, const rx_start& e);
 pmt::pmt_t octets(station_time now, const rx_octets& e);
-//! channel: now, freq_offset_hz, doppler_hz, delay_spread_ms, coded_ber, profile; for displays
+//! channel: now, freq_offset_hz, doppler_hz, delay_spread_ms, coded_ber, profile; for
+//! displays
 pmt::pmt_t channel(station_time now, const kernel::channel_report& c);
 pmt::pmt_t end(station_time now, const rx_end& e);
 /*! \brief For displays: a decoded block with its equalised symbols instead of octets, the

@@ -33,7 +33,8 @@ class HF_API from_audio : virtual public gr::block
 public:
     typedef std::shared_ptr<from_audio> sptr; //!< how flowgraphs hold it
     /*! \param audio_rate samples/s of the input, 8000 to 2000000
-     *  \param subcarrier_hz middle of the channel in the audio, 0 to half of \p audio_rate
+     *  \param subcarrier_hz middle of the channel in the audio, 0 to half of
+     *         \p audio_rate
      *  \param modem_rate samples/s of the output, 9600 (for 3 kHz) to 153600
      *  \throws std::invalid_argument
      */

@@ -35,7 +35,8 @@ HF_API const pmt::pmt_t& doppler_hz();
 HF_API const pmt::pmt_t& delay_spread_ms();
 //! double: share of the coded bits of a block that the decoder corrected, 0 to 0.5.
 HF_API const pmt::pmt_t& coded_ber();
-//! f32vector: share of the power at each delay during a block, in steps of 1/4800 s; sums to 1.
+//! f32vector: share of the power at each delay during a block, in steps of 1/4800 s; sums
+//! to 1.
 HF_API const pmt::pmt_t& profile();
 //! c32vector: channel taps in the last frame of a block, at the delays of profile.
 HF_API const pmt::pmt_t& taps();

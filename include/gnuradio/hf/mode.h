@@ -57,8 +57,8 @@ struct HF_API mode {
     //! The string form; parse(to_string()) gives the same mode.
     std::string to_string() const;
 
-    //! Every mode that can be modulated, ordered by standard, bandwidth, rate, interleaver and
-    //! constraint length.
+    //! Every mode that can be modulated, ordered by standard, bandwidth, rate,
+    //! interleaver and constraint length.
     static const std::vector<mode>& all();
 
     /*! \brief False if the receiver of this version does not know the family. Such a mode

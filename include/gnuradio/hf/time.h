@@ -8,8 +8,9 @@ namespace gr::hf {
 
 /*! \brief Station time: nanoseconds since the station's modem started.
  *
- * It is derived from the count of received samples, never from the host's clock, so that a
- * station behaves the same on a radio, in a lock-step flowgraph and in the event simulator.
+ * It is derived from the count of received samples, never from the host's clock, so that
+ * a station behaves the same on a radio, in a lock-step flowgraph and in the event
+ * simulator.
  */
 using station_time = std::chrono::nanoseconds;
 

@@ -13,8 +13,8 @@
 
 namespace gr::hf::sim {
 
-/*! \brief Level of two paths of equal mean power that fade independently with a Gaussian Doppler
- *         spectrum (Watterson), each a sum of rotating phasors.
+/*! \brief Level of two paths of equal mean power that fade independently with a Gaussian
+ *         Doppler spectrum (Watterson), each a sum of rotating phasors.
  */
 class two_path_fading
 {

@@ -63,8 +63,8 @@ struct numbering {
     }
 };
 
-/*! \brief Keeps the fates of a flow's U_PDUs, in the order of submission. Some 200 octets of memory
- *         each.
+/*! \brief Keeps the fates of a flow's U_PDUs, in the order of submission. Some 200 octets
+ *         of memory each.
  */
 class fate_book
 {

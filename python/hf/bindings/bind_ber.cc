@@ -33,12 +33,12 @@ using samples = std::vector<std::complex<float>>;
 struct trial {
     uint64_t bits = 0, errors = 0; // a lost transmission counts half of its bits
     uint64_t blocks = 0, bad_blocks = 0;
-    uint64_t receptions = 0; // transmissions the receiver saw: 1 is right
-    bool found = false;      // in the right mode, at the right place
+    uint64_t receptions = 0; // transmissions that the receiver detected: 1 is right
+    bool found = false;      // in the right mode and at the right time
     bool ended = false;      // by its end-of-message marker
     double snr_db = 0, offset_hz = 0, air_s = 0, cpu_s = 0;
-    double start_true_db = 0; // SNR during the preamble, in truth
-    struct report {           // of a block
+    double start_true_db = 0; // true SNR during the preamble
+    struct report {           // report of a block
         double true_db = 0, snr_db = 0, doppler_hz = 0, delay_ms = 0;
     };
     std::vector<report> reports;
@@ -51,7 +51,7 @@ double cpu_seconds()
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// What the receiver would know of a simulated channel if it knew everything.
+// Reports a simulated channel exactly, as for a receiver that knew everything.
 class simulated : public kernel::known_channel
 {
 public:
@@ -81,8 +81,9 @@ private:
     double d_first_symbol;
 };
 
-/* SNR in the mode's bandwidth with the power that the paths had from sample \p begin to \p end, dB; 99 where
- * there is no noise. */
+/* SNR in the mode's bandwidth, from the power of the paths between samples \p begin and
+ *  \p end, dB. 99 without noise.
+ */
 double true_snr_db(const kernel::channel& c, const mode& m, double begin, double end)
 {
     const kernel::symbol_grid grid = kernel::grid_of(m);
@@ -170,7 +171,7 @@ receive(kernel::burst_receiver& rx, kernel::channel& ch, const samples& x)
     return all;
 }
 
-// The same by two antennas.
+// The same with two antennas.
 std::vector<reception> receive(kernel::diversity_receiver& rx,
                                kernel::channel& first,
                                kernel::channel& second,
@@ -196,22 +197,24 @@ kernel::channel channel_of(const std::string& words, const mode& m, uint64_t see
     return { spec, kernel::grid_of(m).sample_rate(), seed, kernel::mean_power(m) };
 }
 
-// Of the second antenna: another stream of random numbers than that of any first one.
+// Seed of the second antenna: another stream of random numbers than that of any first
+// one.
 constexpr uint64_t second_seed = uint64_t{ 1 } << 40;
 
-// A transmission among the samples that the channel is given.
+// A transmission in the channel's input samples.
 struct transmission {
     mode m;
     std::vector<uint8_t> octets;
-    size_t lead = 0, length = 0; // samples before it, and of it
-    size_t anywhere = 0;         // samples that it may be too early by chance
-    double first_symbol = 0;     // of data, behind the lead
+    size_t lead = 0, length = 0; // samples before it, and its own
+    size_t anywhere = 0;         // samples by which a false detection may be early
+    double first_symbol = 0;     // first data symbol, after the lead
 
     double data() const { return static_cast<double>(lead) + first_symbol; }
     double end() const { return static_cast<double>(lead + length); }
 };
 
-// A super-frame or two may have passed; without any of the preamble it is missed, though data are joined.
+// The receiver may miss a super-frame or two. If it misses the whole preamble, the
+// transmission counts as missed, even if its data is joined.
 const reception* right_of(const std::vector<reception>& got, const transmission& t)
 {
     for (const reception& g : got)
@@ -259,7 +262,7 @@ void count_errors(trial& r,
     }
 }
 
-// Of whole interleaver blocks.
+// Octets in whole interleaver blocks.
 size_t octets_in(const kernel::mode_timing& timing, double seconds)
 {
     const auto whole = static_cast<size_t>(seconds * timing.symbol_rate_bd /
@@ -275,8 +278,9 @@ std::vector<uint8_t> random_octets(const kernel::counter_random& random, size_t 
     return octets;
 }
 
-/* One transmission of random octets with noise before and after it. Whole interleaver
- * blocks, the last one but for the end-of-message marker. */
+/* One transmission of random octets with noise before and after it. Its octets fill whole
+ *  interleaver blocks, with room for the end-of-message marker in the last one.
+ */
 trial run_trial(const std::string& mode_text,
                 const std::string& channel,
                 double seconds,
@@ -296,7 +300,7 @@ trial run_trial(const std::string& mode_text,
     const kernel::counter_random random(seed, 0x6265722d62697473); // not the channel's
     transmission sent{ m, random_octets(random, octets) };
 
-    // Somewhere on the sample grid, after time for the receiver to hear noise alone.
+    // A random position on the sample grid, after enough noise for the receiver.
     const kernel::symbol_grid grid = kernel::grid_of(m);
     sent.anywhere = static_cast<size_t>(grid.samples(0.05));
     sent.lead = static_cast<size_t>(lead_s * grid.sample_rate()) +
@@ -347,7 +351,7 @@ trial run_trial(const std::string& mode_text,
     return r;
 }
 
-// What the receiver takes for transmissions where nobody sends.
+// False detections of the receiver without any transmission.
 std::vector<std::string> run_silence(const std::string& channel,
                                      double seconds,
                                      uint64_t seed,
@@ -410,9 +414,8 @@ void bind_ber(py::module& m)
           py::arg("effort") = 1,
           py::arg("bandwidth") = 3,
           py::call_guard<py::gil_scoped_release>(),
-          "The modes of what the receiver finds in so many seconds of noise and "
-          "interference, "
-          "of power relative to 1, without any transmission: all are false.");
+          "Modes of false detections in a given number of seconds of noise and "
+          "interference, of power relative to 1, without any transmission.");
     m.def(
         "ber_trial",
         [](const std::string& mode_text,
@@ -448,16 +451,13 @@ void bind_ber(py::module& m)
         py::arg("lead_s") = 0.5,
         py::arg("superframes") = py::none(),
         py::arg("second") = "",
-        "One transmission of random octets, about so many seconds, through a simulated "
-        "channel, with noise before and after it; what the receiver made of it, as a "
-        "dictionary. genie: the receiver is told the channel, as a bound on what it can "
-        "do "
-        "by itself. lead_s: noise before it. reports: for each block its SNR in truth, "
-        "dB "
-        "in the mode's bandwidth, and the SNR, dB, Doppler spread, Hz, and delay spread, "
-        "ms, that the "
-        "receiver reported. snr= of the channel counts in the mode's bandwidth. "
-        "superframes: of wideband preambles. second: channel of a second antenna, which "
-        "fades by itself; empty: there is none. Releases the interpreter lock: runs in "
-        "threads.");
+        "One transmission of random octets, about the given number of seconds, through a "
+        "simulated channel, with noise before and after it. Returns what the receiver "
+        "decoded, as a dictionary. genie: the receiver knows the channel, as a bound on "
+        "what it can do by itself. lead_s: noise before it. reports: for each block its "
+        "true SNR, dB in the mode's bandwidth, and the SNR, dB, Doppler spread, Hz, and "
+        "delay spread, ms, that the receiver reported. snr= of the channel refers to the "
+        "mode's bandwidth. superframes: of wideband preambles. second: channel of a "
+        "second antenna, which fades independently; empty: none. Releases the "
+        "interpreter lock: runs in threads.");
 }

@@ -42,7 +42,7 @@ void bind_modem(py::module& m)
         .def_readonly("damaged", &modem_state::damaged);
 
     sync_class<modem>(
-        m, "modem", "Half-duplex HF modem: received samples in, as many out.")
+        m, "modem", "Half-duplex HF modem: received samples in, transmit samples out.")
         .def(py::init(&modem::make),
              py::arg("lock_step") = true,
              py::arg("zero_interleaver") = false,
@@ -73,7 +73,7 @@ void bind_tx_and_rx(py::module& m)
         .def("transmissions", &tx::transmissions)
         .def("dropped", &tx::dropped);
 
-    sync_class<rx>(m, "rx", "Receiver: finds every transmission by itself.")
+    sync_class<rx>(m, "rx", "Receiver that finds every transmission by itself.")
         .def(py::init(&rx::make),
              py::arg("zero_interleaver") = false,
              py::arg("max_blocks") = 0,
@@ -117,7 +117,7 @@ void bind_emulated_air(py::module& m)
                gr::block,
                gr::basic_block,
                std::shared_ptr<emulated_modem>>(
-        m, "emulated_modem", "Modem without samples, of an emulated_air.")
+        m, "emulated_modem", "Modem without samples, one station of an emulated_air.")
         .def("state", &emulated_modem::state);
 
     py::class_<emulated_air, std::shared_ptr<emulated_air>>(

@@ -75,7 +75,7 @@ public:
     }
     samples read(size_t n)
     {
-        // A piece that fits no memory is asked for by mistake.
+        // A piece that fits no memory is requested by mistake.
         std::vector<std::complex<float>> out(std::min<size_t>(n, 1 << 24));
         out.resize(produce(out.data(), out.size()));
         return samples(static_cast<py::ssize_t>(out.size()), out.data());
@@ -225,14 +225,15 @@ samples path_gains(const kernel::channel& c, const std::vector<double>& at)
 
 void bind_mode(py::module& m)
 {
-    py::class_<mode>(m, "mode", "One way of modulating, for example 4539-600S.")
+    py::class_<mode>(m, "mode", "A way to modulate, for example 4539-600S.")
         .def(py::init(&mode_of), py::arg("text"))
         .def_static("all", &mode::all, "Every mode that can be modulated.")
         .def_property_readonly("receivable",
                                &mode::receivable,
-                               "False: for modulators and emulated modems only.")
-        .def_readonly(
-            "constraint_length", &mode::constraint_length, "Of the convolutional code.")
+                               "False: only for modulators and emulated modems.")
+        .def_readonly("constraint_length",
+                      &mode::constraint_length,
+                      "Constraint length of the convolutional code.")
         .def_property_readonly(
             "waveform",
             [](const mode& x) -> std::optional<unsigned> {
@@ -248,9 +249,7 @@ void bind_mode(py::module& m)
                     return std::nullopt;
                 return kernel::wideband::usual_superframes(x);
             },
-            "How often the preamble of a 5069 mode is sent unless said otherwise; None "
-            "for "
-            "others.")
+            "Default number of preamble super-frames of a 5069 mode; None for others.")
         .def_readonly("rate_bps", &mode::rate_bps, "User data rate, bit/s.")
         .def_readonly("bandwidth_hz", &mode::bandwidth_hz, "Channel bandwidth, Hz.")
         .def_property_readonly(
@@ -270,7 +269,8 @@ void bind_mode(py::module& m)
 
 void bind_timing(py::module& m)
 {
-    py::class_<kernel::mode_timing>(m, "timing", "When what is on the air in one mode.")
+    py::class_<kernel::mode_timing>(
+        m, "timing", "Times of preamble, blocks and transmission in one mode.")
         .def(py::init(
                  [](const mode_argument& x) { return kernel::timing_of(mode_of(x)); }),
              py::arg("mode"))
@@ -287,7 +287,7 @@ void bind_timing(py::module& m)
                 return to_seconds(t.block_begin(k));
             },
             py::arg("k"),
-            "Begin of block k after the first preamble symbol, s.")
+            "Start of block k after the first preamble symbol, s.")
         .def(
             "duration",
             [](const kernel::mode_timing& t, size_t n) {
@@ -309,13 +309,11 @@ void bind_modulator(py::module& m)
           py::arg("superframes") = py::none(),
           py::arg("short_preamble") = false,
           "One whole transmission as complex64 baseband samples, 4 for each symbol: at "
-          "9600 "
-          "samples/s in 3 kHz, 3200 for each kHz of the wideband modes. eot, superframes "
-          "and "
-          "short_preamble are of the wideband modes.");
+          "9600 samples/s in 3 kHz, 3200 for each kHz of the wideband modes. eot, "
+          "superframes and short_preamble apply to the wideband modes.");
 
     py::class_<stream_modulator>(
-        m, "modulator", "One transmission in pieces: for messages that last long.")
+        m, "modulator", "One transmission in pieces, for long messages.")
         .def(py::init([](const mode_argument& x,
                          const py::bytes& octets,
                          int agc_blocks,
@@ -341,52 +339,50 @@ void bind_modulator(py::module& m)
         .def("read",
              &stream_modulator::read,
              py::arg("samples"),
-             "The next complex64 samples, at most so many; fewer, or none, at the end.");
+             "The next complex64 samples, at most the given number. Fewer, or none, at "
+             "the end.");
 }
 
 void bind_receiver(py::module& m)
 {
     py::class_<kernel::burst_receiver>(
-        m, "receiver", "Receiver of everything that is on the air; told nothing.")
-        .def(
-            py::init([](bool zero_interleaver,
-                        size_t max_blocks,
-                        int effort,
-                        int bandwidth,
-                        bool details,
-                        bool join) {
-                kernel::rx_options o;
-                o.zero_interleaver = zero_interleaver;
-                o.max_blocks = max_blocks;
-                o.effort = effort;
-                auto rx = std::make_unique<kernel::burst_receiver>(
-                    o, kernel::listened_for(bandwidth, join));
-                rx->keep_details(details);
-                return rx;
-            }),
-            py::arg("zero_interleaver") = false,
-            py::arg("max_blocks") = 0,
-            py::arg("effort") = 1,
-            py::arg("bandwidth") = 3,
-            py::arg("details") = false,
-            py::arg("join") = true,
-            "details: events of decoded blocks also hold symbols (equalised, PSK without "
-            "scrambling), llrs (what the decoder was given, positive for 0) and taps "
-            "(frames "
-            "by delays), as arrays. join: join transmissions of 5069 whose preamble "
-            "was missed, at the begin of a Long block; their mode is found by what can "
-            "be "
-            "decoded.")
+        m,
+        "receiver",
+        "Receiver of all transmissions on the air. It needs no parameters of them.")
+        .def(py::init([](bool zero_interleaver,
+                         size_t max_blocks,
+                         int effort,
+                         int bandwidth,
+                         bool details,
+                         bool join) {
+                 kernel::rx_options o;
+                 o.zero_interleaver = zero_interleaver;
+                 o.max_blocks = max_blocks;
+                 o.effort = effort;
+                 auto rx = std::make_unique<kernel::burst_receiver>(
+                     o, kernel::listened_for(bandwidth, join));
+                 rx->keep_details(details);
+                 return rx;
+             }),
+             py::arg("zero_interleaver") = false,
+             py::arg("max_blocks") = 0,
+             py::arg("effort") = 1,
+             py::arg("bandwidth") = 3,
+             py::arg("details") = false,
+             py::arg("join") = true,
+             "details: events of decoded blocks also hold symbols (equalised, PSK "
+             "without scrambling), llrs (input of the decoder, positive for 0) and taps "
+             "(frames by delays), as arrays. join: join transmissions of 5069 whose "
+             "preamble was missed, at the start of a Long block. The mode is found by "
+             "what can be decoded.")
         .def("push",
              &receive,
              py::arg("samples"),
              py::arg("erased") = py::none(),
-             "Take complex samples, 3200/s for each kHz of bandwidth; returns the "
-             "events, a list of "
-             "dictionaries with the key type: start, octets or end. Times are in seconds "
-             "of input. erased: for each sample the share, 0 to 1, that was blanked "
-             "before, "
-             "see audio_to_baseband.");
+             "Take complex samples, 3200/s for each kHz of bandwidth. Returns the "
+             "events, a list of dictionaries with the key type: start, octets or end. "
+             "Times are in seconds of input. erased: for each sample the share, 0 to 1, "
+             "that was blanked before, see audio_to_baseband.");
 }
 
 void bind_diversity_receiver(py::module& m)
@@ -394,9 +390,8 @@ void bind_diversity_receiver(py::module& m)
     py::class_<kernel::diversity_receiver>(
         m,
         "diversity_receiver",
-        "Receiver of two antennas, or of two radios: their soft bits are decoded "
-        "together, "
-        "and where one hears nothing the other goes on alone.")
+        "Receiver of two antennas, or of two radios. Their soft bits are decoded "
+        "together. Where one hears nothing, the other goes on alone.")
         .def(py::init([](bool zero_interleaver,
                          int effort,
                          int bandwidth,
@@ -422,16 +417,15 @@ void bind_diversity_receiver(py::module& m)
              py::arg("second"),
              py::arg("first_erased") = py::none(),
              py::arg("second_erased") = py::none(),
-             "Take complex samples of both antennas, as many of each, of the same time; "
-             "returns the events, and takes what was erased, as hf.receiver does.")
+             "Take the same number of simultaneous complex samples of both antennas. "
+             "Returns the events as hf.receiver does, and takes erased shares in the "
+             "same way.")
         .def_property_readonly("joint_blocks",
                                &kernel::diversity_receiver::joint_blocks,
                                "Blocks that were decoded from both antennas.")
-        .def_property_readonly(
-            "blocks",
-            &kernel::diversity_receiver::blocks,
-            "Blocks that were decoded, of modes that can be decoded from "
-            "both.");
+        .def_property_readonly("blocks",
+                               &kernel::diversity_receiver::blocks,
+                               "Decoded blocks, of modes that can be decoded from both.");
 }
 
 void bind_channel_model(py::module& m)
@@ -456,14 +450,13 @@ void bind_channel_model(py::module& m)
                 return out;
             },
             py::arg("samples"),
-            "Complex samples through the channel; state is kept from call to call.")
+            "Pass complex samples through the channel. State is kept from call to call.")
         .def("gains",
              &path_gains,
              py::arg("samples"),
-             "The complex64 gains of the paths at output samples of these numbers, a row "
-             "for each: "
-             "what process() multiplies with there. No state, so any order; takes its "
-             "time.")
+             "The complex64 gains of the paths at the given output samples, one row for "
+             "each, as process() multiplies with. No state, so any order is possible; "
+             "slow.")
         .def_property_readonly(
             "delays_s",
             [](const kernel::channel& c) {
@@ -472,8 +465,8 @@ void bind_channel_model(py::module& m)
                     delays.push_back(p.delay() / c.sample_rate());
                 return delays;
             },
-            "Delays of the paths, s, with what is common to all of them, and without "
-            "that of a clock that is off.");
+            "Delays of the paths, s, including their common delay, but not that of a "
+            "wrong clock.");
 }
 
 } // namespace

@@ -171,7 +171,7 @@ void bind_dns_pep(py::module& m)
 void bind_sis_ports(py::module& m)
 {
     message_class<sis_server>(
-        m, "sis_server", "SIS server on TCP: other programs as clients.")
+        m, "sis_server", "SIS server on TCP, for other programs as clients.")
         .def(py::init(&sis_server::make),
              py::arg("address") = "127.0.0.1",
              py::arg("port") = 5066,
@@ -182,7 +182,7 @@ void bind_sis_ports(py::module& m)
         .def("port", &sis_server::port)
         .def("stats", &sis_server::stats);
 
-    message_class<sis_client>(m, "sis_client", "A data link that is elsewhere, over TCP.")
+    message_class<sis_client>(m, "sis_client", "Remote data link, over TCP.")
         .def(py::init(&sis_client::make),
              py::arg("host") = "127.0.0.1",
              py::arg("port") = 5066,
@@ -230,7 +230,8 @@ void bind_traffic(py::module& m)
         .def_readonly("first_received", &traffic_state::first_received)
         .def_readonly("last_received", &traffic_state::last_received);
 
-    message_class<traffic>(m, "traffic", "Client that sends octets and counts them.")
+    message_class<traffic>(
+        m, "traffic", "Client that sends octets and counts what it receives.")
         .def(py::init(&traffic::make),
              py::arg("peer"),
              py::arg("octets") = 0,

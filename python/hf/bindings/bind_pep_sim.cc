@@ -201,54 +201,49 @@ py::dict simulate_interactive(const std::string& mode,
 
 void bind_tcp(py::module& m)
 {
-    m.def(
-        "simulate_tcp",
-        &simulate_tcp,
-        py::arg("mode"),
-        py::arg("content"),
-        py::arg("ber") = 0.0,
-        py::arg("loss") = 0.0,
-        py::arg("seed") = 1,
-        py::arg("compress") = false,
-        py::arg("port") = 8000,
-        py::arg("earlier") = 0,
-        py::arg("ack_mode") = "auto",
-        py::arg("settings") = s5066::node_settings(),
-        py::arg("channel") = std::nullopt,
-        py::arg("effort") = 1,
-        py::arg("acquainted") = true,
-        "One TCP transfer through HF-PEP over emulated modems in virtual time: connect, "
-        "content (bytes), short confirmation, close. With a channel (words as in "
-        "hf.channel) "
-        "over real waveforms, every sample made and received, by receivers of that "
-        "effort. "
-        "port chooses the preset dictionary; earlier transfers of the same go before "
-        "this one; acquainted: the stations have spoken before, so that no restart is "
-        "told. "
-        "Returns a dictionary: complete says that every octet arrived as it was sent; "
-        "times in "
-        "seconds from the SYN, close_s from close() to both FINs.");
+    m.def("simulate_tcp",
+          &simulate_tcp,
+          py::arg("mode"),
+          py::arg("content"),
+          py::arg("ber") = 0.0,
+          py::arg("loss") = 0.0,
+          py::arg("seed") = 1,
+          py::arg("compress") = false,
+          py::arg("port") = 8000,
+          py::arg("earlier") = 0,
+          py::arg("ack_mode") = "auto",
+          py::arg("settings") = s5066::node_settings(),
+          py::arg("channel") = std::nullopt,
+          py::arg("effort") = 1,
+          py::arg("acquainted") = true,
+          "One TCP transfer through HF-PEP over emulated modems in virtual time: "
+          "connect, content (bytes), short confirmation, close. With a channel (words as "
+          "in hf.channel) it runs over real waveforms, sample by sample, with receivers "
+          "of the given effort. port chooses the preset dictionary. earlier: number of "
+          "earlier transfers of the same content. acquainted: the stations have been in "
+          "contact before, so that no restart is signalled. Returns a dictionary. "
+          "complete: every octet arrived unaltered. Times in seconds are from the SYN, "
+          "close_s from close() to both FINs.");
 }
 
 void bind_requests(py::module& m)
 {
-    m.def(
-        "simulate_ping",
-        &simulate_ping,
-        py::arg("mode"),
-        py::arg("icmp") = true,
-        py::arg("octets") = 84,
-        py::arg("count") = 6,
-        py::arg("gap_s") = 10.0,
-        py::arg("limit_s") = 600.0,
-        py::arg("ack_mode") = "auto",
-        py::arg("ber") = 0.0,
-        py::arg("loss") = 0.0,
-        py::arg("seed") = 1,
-        py::arg("arq") = true,
-        "Echo requests one after the other over emulated modems in virtual time: ICMP "
-        "through the IP client, or U_PDUs of the data link. Returns round-trip times in "
-        "seconds, negative if no answer came.");
+    m.def("simulate_ping",
+          &simulate_ping,
+          py::arg("mode"),
+          py::arg("icmp") = true,
+          py::arg("octets") = 84,
+          py::arg("count") = 6,
+          py::arg("gap_s") = 10.0,
+          py::arg("limit_s") = 600.0,
+          py::arg("ack_mode") = "auto",
+          py::arg("ber") = 0.0,
+          py::arg("loss") = 0.0,
+          py::arg("seed") = 1,
+          py::arg("arq") = true,
+          "Echo requests one after the other over emulated modems in virtual time: ICMP "
+          "through the IP client, or U_PDUs of the data link. Returns round-trip times "
+          "in seconds, negative without an answer.");
     m.def("simulate_dns",
           &simulate_dns,
           py::arg("mode"),
@@ -261,58 +256,51 @@ void bind_requests(py::module& m)
           py::arg("loss") = 0.0,
           py::arg("seed") = 1,
           "Names looked up through DNS-PEP over emulated modems in virtual time, one "
-          "after the "
-          "other, by a client that asks for A and AAAA and repeats both every second. "
-          "Returns "
-          "a dictionary: answer_s, times until both replies, negative if none came; "
-          "questions "
-          "sent over HF.");
+          "after the other, by a client that asks for A and AAAA and repeats both every "
+          "second. Returns a dictionary. answer_s: times until both replies, negative if "
+          "none arrived. questions: sent over HF.");
 }
 
 void bind_ip_load(py::module& m)
 {
-    m.def(
-        "simulate_ip_load",
-        &simulate_ip_load,
-        py::arg("mode"),
-        py::arg("octets"),
-        py::arg("queue") = "fair",
-        py::arg("help_tcp") = true,
-        py::arg("apart_s") = 20.0,
-        py::arg("ping_every_s") = 0.0,
-        py::arg("limit_s") = 7200.0,
-        py::arg("ber") = 0.0,
-        py::arg("seed") = 1,
-        "TCP transfers (octets of each) and pings through two IP clients over emulated "
-        "modems "
-        "in virtual time, TCP by a model of it. queue: fair or whole; help_tcp: ACKs are "
-        "thinned and repeats dropped in a fair queue.");
+    m.def("simulate_ip_load",
+          &simulate_ip_load,
+          py::arg("mode"),
+          py::arg("octets"),
+          py::arg("queue") = "fair",
+          py::arg("help_tcp") = true,
+          py::arg("apart_s") = 20.0,
+          py::arg("ping_every_s") = 0.0,
+          py::arg("limit_s") = 7200.0,
+          py::arg("ber") = 0.0,
+          py::arg("seed") = 1,
+          "TCP transfers (octets of each) and pings through two IP clients over emulated "
+          "modems in virtual time, with a model of TCP. queue: fair or whole. help_tcp: "
+          "ACKs are thinned and repeats dropped in a fair queue.");
 }
 
 void bind_interactive(py::module& m)
 {
-    m.def("simulate_interactive",
-          &simulate_interactive,
-          py::arg("mode") = "4539-9600S",
-          py::arg("bulk_octets") = 400000,
-          py::arg("upload") = false,
-          py::arg("second_after_s") = 0.0,
-          py::arg("page_after_s") = 0.0,
-          py::arg("page_every_s") = 60.0,
-          py::arg("page_octets") = 5000,
-          py::arg("key_every_s") = 0.0,
-          py::arg("ping_every_s") = 0.0,
-          py::arg("limit_s") = 36000.0,
-          py::arg("ber") = 0.0,
-          py::arg("seed") = 1,
-          py::arg("settings") = s5066::node_settings(),
-          "A user at work beside a bulk transfer through HF-PEP, over emulated modems in "
-          "virtual "
-          "time: pages (a connection each), a remote shell, pings; 0 leaves one out. The "
-          "bulk goes "
-          "to the user, with upload from the user; a second one begins after "
-          "second_after_s. "
-          "Returns a dictionary of times in seconds.");
+    m.def(
+        "simulate_interactive",
+        &simulate_interactive,
+        py::arg("mode") = "4539-9600S",
+        py::arg("bulk_octets") = 400000,
+        py::arg("upload") = false,
+        py::arg("second_after_s") = 0.0,
+        py::arg("page_after_s") = 0.0,
+        py::arg("page_every_s") = 60.0,
+        py::arg("page_octets") = 5000,
+        py::arg("key_every_s") = 0.0,
+        py::arg("ping_every_s") = 0.0,
+        py::arg("limit_s") = 36000.0,
+        py::arg("ber") = 0.0,
+        py::arg("seed") = 1,
+        py::arg("settings") = s5066::node_settings(),
+        "A user works during a bulk transfer through HF-PEP, over emulated modems in "
+        "virtual time: pages (a connection each), a remote shell, pings. A time of 0 "
+        "leaves one out. The bulk goes to the user, with upload from the user. A second "
+        "one begins after second_after_s. Returns a dictionary of times in seconds.");
 }
 
 } // namespace

@@ -134,12 +134,9 @@ void bind_channeliser(py::module& m)
         m,
         "channeliser",
         "Cuts channels out of one wide complex stream, each as baseband at its own, "
-        "lower "
-        "rate. Streaming.\n\n"
-        "rate: of the stream, samples/s, a multiple of 20 and at least twice the "
-        "channels'; "
-        "centres_hz: from the middle of the stream; channel_rate: samples/s. Raises "
-        "ValueError that names what does not fit.")
+        "lower rate. Streaming.\n\nrate: of the stream, samples/s, a multiple of 20 and "
+        "at least twice the channels'; centres_hz: from the middle of the stream; "
+        "channel_rate: samples/s. Raises ValueError that names what does not fit.")
         .def(py::init<double, const std::vector<double>&, double>(),
              py::arg("rate"),
              py::arg("centres_hz"),
@@ -147,25 +144,24 @@ void bind_channeliser(py::module& m)
         .def("push",
              &cut,
              py::arg("samples"),
-             "Take complex samples; for each channel what they complete, all equally "
-             "long.")
-        .def_static(
-            "grid",
-            &channeliser::grid,
-            py::arg("rate"),
-            py::arg("spacing_hz"),
-            py::arg("channel_rate") = static_cast<double>(audio_rates::default_modem),
-            "Centres from one end of a stream to the other, one of them in its middle.")
+             "Take complex samples. Returns the completed samples of each channel, all "
+             "equally long.")
+        .def_static("grid",
+                    &channeliser::grid,
+                    py::arg("rate"),
+                    py::arg("spacing_hz"),
+                    py::arg("channel_rate") =
+                        static_cast<double>(audio_rates::default_modem),
+                    "Centre frequencies from one end of a stream to the other, one of "
+                    "them in its middle.")
         .def_property_readonly_static(
             "delay_s",
             [](const py::object&) { return channeliser::delay_s; },
-            "The output lies so much behind the input: its sample 0 is of this time "
-            "before "
-            "it.")
+            "Delay of the output: its sample 0 is of this time before the input.")
         .def_property_readonly_static(
             "block_s",
             [](const py::object&) { return channeliser::block_s; },
-            "So much silence behind the last sample brings out all that came before, s.");
+            "Silence needed after the last sample to output all earlier ones, s.");
 }
 
 void bind_audio_to_baseband(py::module& m)
@@ -174,15 +170,11 @@ void bind_audio_to_baseband(py::module& m)
         m,
         "audio_to_baseband",
         "Samples of any rate, real or complex, to complex baseband of the modem. "
-        "Streaming; "
-        "times are kept: output sample 0 lies at input sample 0.\n\n"
-        "audio_rate: samples/s, 8000 to 2 000 000; subcarrier_hz: what becomes 0 Hz (0 "
-        "for "
-        "complex samples around the channel); modem_rate: samples/s of the output, 3200 "
-        "for "
-        "each kHz of bandwidth; blank_bursts: take short bursts of noise out ahead of "
-        "every "
-        "filter. Raises ValueError.")
+        "Streaming. Times are kept: output sample 0 lies at input sample "
+        "0.\n\naudio_rate: samples/s, 8000 to 2 000 000; subcarrier_hz: frequency that "
+        "becomes 0 Hz (0 for complex samples around the channel); modem_rate: samples/s "
+        "of the output, 3200 for each kHz of bandwidth; blank_bursts: remove short "
+        "bursts of noise before every filter. Raises ValueError.")
         .def(py::init<double, double, double, bool>(),
              py::arg("audio_rate"),
              py::arg("subcarrier_hz") = audio_rates::default_subcarrier,
@@ -195,9 +187,8 @@ void bind_audio_to_baseband(py::module& m)
                     return py::none();
                 return to_array(c.erased());
             },
-            "For each sample that the last push() or finish() gave, the share of it that "
-            "was "
-            "blanked, 0 to 1, for receiver.push(); None if none was.")
+            "For each sample that the last push() or finish() returned, the share of it "
+            "that was blanked, 0 to 1, for receiver.push(). None if none was.")
         .def(
             "push",
             [](kernel::audio_to_baseband& c, const py::array& x) {
@@ -205,8 +196,7 @@ void bind_audio_to_baseband(py::module& m)
                                                         : down<float>(c, x));
             },
             py::arg("samples"),
-            "Take real or complex samples; gives the complex64 baseband that they "
-            "complete. "
+            "Take real or complex samples. Returns the completed complex64 baseband. "
             "Samples that are not finite, or absurdly large, count as 0.")
         .def(
             "finish",
@@ -220,13 +210,12 @@ void bind_audio_to_baseband(py::module& m)
 
 void bind_baseband_to_audio(py::module& m)
 {
-    py::class_<kernel::baseband_to_audio>(m,
-                                          "baseband_to_audio",
-                                          "Complex baseband of the modem to a real "
-                                          "signal on a subcarrier. Streaming, times "
-                                          "kept, parameters as of audio_to_baseband. The "
-                                          "audio's peak is at most that of the "
-                                          "baseband's magnitude. Raises ValueError.")
+    py::class_<kernel::baseband_to_audio>(
+        m,
+        "baseband_to_audio",
+        "Complex baseband of the modem to a real signal on a subcarrier. Streaming, "
+        "times are kept, parameters as of audio_to_baseband. The audio's peak is at most "
+        "that of the baseband's magnitude. Raises ValueError.")
         .def(py::init<double, double, double>(),
              py::arg("audio_rate"),
              py::arg("subcarrier_hz") = audio_rates::default_subcarrier,
@@ -242,7 +231,7 @@ void bind_baseband_to_audio(py::module& m)
                 return to_array(out);
             },
             py::arg("samples"),
-            "Take complex samples; gives the float32 audio that they complete.")
+            "Take complex samples. Returns the completed float32 audio.")
         .def(
             "finish",
             [](kernel::baseband_to_audio& c) {

@@ -22,15 +22,15 @@ namespace py = pybind11;
 
 namespace {
 
-// The kernel keeps these rights of each thread by itself, and a thread can give up only its own:
-// so all of them get a signal.
+// The kernel keeps these rights per thread, and a thread can give up only its own. So all
+// threads get a signal.
 std::atomic<int> done{ 0 }, failure{ 0 };
 
 void in_each_thread(int)
 {
     const int before = errno;
     bool ok = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
-    // The last one may be newer than the headers; reading a number beyond it fails.
+    // The last right may be newer than the headers. Reading a number beyond it fails.
     for (int c = 0; ok && ::prctl(PR_CAPBSET_READ, c, 0, 0, 0) >= 0; ++c)
         ok = ::prctl(PR_CAPBSET_DROP, c, 0, 0, 0) == 0;
     if (!ok)
@@ -60,7 +60,7 @@ void give_up_new_rights()
     std::set<pid_t> told;
     int sent = 0;
     const auto limit = clock::now() + std::chrono::seconds(10);
-    // A thread that is made meanwhile has the rights of its maker.
+    // A thread made meanwhile has the rights of its maker.
     for (bool again = true; again;) {
         again = false;
         for (const pid_t t : threads())
@@ -88,8 +88,7 @@ void bind_rights(py::module& m)
     m.def("give_up_new_rights",
           &give_up_new_rights,
           py::call_guard<py::gil_scoped_release>(),
-          "From now on no thread of this program, and nothing that it starts, gets a "
-          "right that "
-          "it does not have: no_new_privs is set and the bounding set is empty. Needs "
+          "From now on no thread of this program, and nothing that it starts, gets any "
+          "further right: no_new_privs is set and the bounding set is empty. Needs "
           "CAP_SETPCAP. Raises RuntimeError if the system refuses.");
 }

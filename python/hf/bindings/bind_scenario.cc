@@ -80,8 +80,8 @@ void bind_parts(py::module& m)
             [](scenario_traffic& t, const std::string& name) {
                 t.confirmation = confirmation_of(name);
             },
-            "What the sending client is told of: none, node or client.");
-    py::class_<scenario_fault>(m, "scenario_fault", "Something that goes wrong.")
+            "Confirmation to the sending client: none, node or client.");
+    py::class_<scenario_fault>(m, "scenario_fault", "One fault of a scenario.")
         .def(py::init<>())
         .def_readwrite("kind", &scenario_fault::kind)
         .def_readwrite("station", &scenario_fault::station)
@@ -126,8 +126,8 @@ void bind_snr_trace(py::module& m)
             py::arg("fading_hz") = 0.0,
             py::arg("duration_s") = 3600.0,
             py::arg("seed") = 1,
-            "A swing of day and night, a medium-term variation, and the fading of two "
-            "paths with a Gaussian Doppler spectrum.")
+            "A day and night swing, a medium-term variation, and the fading of two paths "
+            "with a Gaussian Doppler spectrum.")
         .def_property_readonly("values", &snr_trace::values)
         .def_property_readonly("duration_s", &snr_trace::duration_s);
 }
@@ -156,7 +156,7 @@ void bind_block_error_curves(py::module& m)
 
 void bind_path(py::module& m)
 {
-    py::class_<scenario_path>(m, "scenario_path", "Channel from a station to another.")
+    py::class_<scenario_path>(m, "scenario_path", "Channel from one station to another.")
         .def(py::init([](const std::string& from,
                          const std::string& to,
                          double ber,
@@ -203,7 +203,7 @@ void bind_channel(py::module& m)
 
 void bind_flow_result(py::module& m)
 {
-    py::class_<flow_result>(m, "flow_result", "What became of a flow.")
+    py::class_<flow_result>(m, "flow_result", "Result of a flow.")
         .def_readonly("kind", &flow_result::kind)
         .def_readonly("from_", &flow_result::from)
         .def_readonly("to", &flow_result::to)
@@ -226,7 +226,7 @@ void bind_flow_result(py::module& m)
 
 void bind_station_results(py::module& m)
 {
-    py::class_<station_result>(m, "station_result", "What a station did.")
+    py::class_<station_result>(m, "station_result", "Result of a station.")
         .def_readonly("name", &station_result::name)
         .def_readonly("transmissions", &station_result::transmissions)
         .def_readonly("silent_rounds", &station_result::silent_rounds)
@@ -256,7 +256,7 @@ void bind_station_results(py::module& m)
 
 void bind_u_pdu_fate(py::module& m)
 {
-    py::class_<u_pdu_fate>(m, "u_pdu_fate", "What became of a U_PDU, at one receiver.")
+    py::class_<u_pdu_fate>(m, "u_pdu_fate", "Fate of a U_PDU, at one receiver.")
         .def_readonly("flow", &u_pdu_fate::flow)
         .def_readonly("answer", &u_pdu_fate::answer)
         .def_readonly("number", &u_pdu_fate::number)
@@ -283,7 +283,7 @@ void bind_u_pdu_fate(py::module& m)
                                                    : std::string();
                                })
         .def_property_readonly(
-            "missing", &u_pdu_fate::missing, "Confirmed, and not delivered until then.");
+            "missing", &u_pdu_fate::missing, "Confirmed before any delivery.");
 }
 
 void bind_results(py::module& m)
@@ -291,8 +291,7 @@ void bind_results(py::module& m)
     bind_flow_result(m);
     bind_station_results(m);
     bind_u_pdu_fate(m);
-    py::class_<scenario_result>(
-        m, "scenario_result", "Everything that came of a scenario.")
+    py::class_<scenario_result>(m, "scenario_result", "Result of a scenario.")
         .def_readonly("end_s", &scenario_result::end_s)
         .def_readonly("complete", &scenario_result::complete)
         .def_readonly("flows", &scenario_result::flows)
@@ -309,7 +308,7 @@ void bind_results(py::module& m)
 void bind_faults(py::module& m)
 {
     py::class_<fault_trial_result>(
-        m, "fault_trial_result", "What became of the U_PDUs sent by ARQ under faults.")
+        m, "fault_trial_result", "Fates of the U_PDUs sent by ARQ under faults.")
         .def_readonly("u_pdus", &fault_trial_result::u_pdus)
         .def_readonly("delivered", &fault_trial_result::delivered)
         .def_readonly("confirmed", &fault_trial_result::confirmed)
@@ -342,8 +341,8 @@ void bind_faults(py::module& m)
         py::arg("seed") = 1,
         py::call_guard<py::gil_scoped_release>(),
         "Traffic of all kinds between three stations that are switched off and on at "
-        "random "
-        "times, on a channel with every fault there is. The seed decides everything.");
+        "random times, on a channel with all kinds of faults. The seed decides "
+        "everything.");
 }
 
 } // namespace
@@ -375,6 +374,6 @@ void bind_scenario(py::module& m)
             },
             py::call_guard<py::gil_scoped_release>(),
             py::arg("progress") = std::function<void(double)>(),
-            "Runs it in virtual time; the same scenario gives the same result. progress: "
-            "called now and then with the share of duration_s that is over, 0 to 1.");
+            "Run it in virtual time. The same scenario gives the same result. progress: "
+            "called now and then with the elapsed share of duration_s, 0 to 1.");
 }

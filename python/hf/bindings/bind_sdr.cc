@@ -21,7 +21,7 @@ template <class T>
 using sync_block_class =
     py::class_<T, gr::sync_block, gr::block, gr::basic_block, std::shared_ptr<T>>;
 
-// Source and sink are set alike, but for the gain.
+// Source and sink have the same settings, except for the gain.
 template <class Class, class Make>
 Class& define_soapy(Class& c, Make make, double gain_db)
 {
@@ -40,12 +40,11 @@ Class& define_soapy(Class& c, Make make, double gain_db)
 void bind_rx_timeline(py::module& m)
 {
     using kernel::rx_timeline;
-    py::class_<rx_timeline>(
-        m,
-        "rx_timeline",
-        "The count of received samples against the clock of a device "
-        "that says at which time a sample was taken (tags rx_time).\n\n"
-        "sample_rate: of the device, samples/s.")
+    py::class_<rx_timeline>(m,
+                            "rx_timeline",
+                            "The count of received samples compared with the clock of a "
+                            "device that reports the time of its samples (tags "
+                            "rx_time).\n\nsample_rate: of the device, samples/s.")
         .def(py::init<double>(), py::arg("sample_rate"))
         .def(
             "at",
@@ -55,13 +54,12 @@ void bind_rx_timeline(py::module& m)
             },
             py::arg("seconds"),
             py::arg("fraction"),
-            "The next sample was taken then: (samples that are missing before it, "
-            "samples "
-            "from it on that were there already).")
+            "Set the time of the next sample. Returns (missing samples before it, "
+            "samples from it on that had already arrived).")
         .def("counted",
              &rx_timeline::counted,
              py::arg("samples"),
-             "So many samples were taken, or put in for lost ones.")
+             "This many samples were received, or inserted for lost ones.")
         .def("forget_time",
              &rx_timeline::forget_time,
              "The next time will be that of another clock.");

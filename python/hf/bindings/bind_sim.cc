@@ -70,8 +70,8 @@ s5066::delivery_mode service_of(bool arq)
     return service;
 }
 
-/*! \brief Two stations over emulated modems; the first sends octets to the second.
- *  \details Runs until everything is confirmed or given up, in virtual time.
+/*! \brief Two stations over emulated modems. The first sends octets to the second.
+ *  \details Runs in virtual time until everything is confirmed or has failed.
  */
 py::dict simulate(const std::string& mode_text,
                   size_t octets,
@@ -171,7 +171,7 @@ py::dict simulate_real(sim::real_transfer& t,
                     "tx_time_s"_a = to_seconds(sent.tx_time));
 }
 
-//! Bulk over a changing channel, beside the best fixed mode of each minute.
+//! Bulk over a changing channel, compared with the best fixed mode of each minute.
 py::dict simulate_rates(const std::string& mode_text,
                         double hours,
                         double mean_db,
@@ -301,12 +301,11 @@ void bind_transfer(py::module& m)
           py::arg("log") = std::function<void(double, const std::string&)>(),
           py::arg("snr_db") = std::nullopt,
           py::arg("progress") = std::function<void(double)>(),
-          "Two stations over emulated modems in virtual time: the first sends octets to "
-          "the second. snr_db, in the mode's bandwidth: with the block errors that were "
-          "measured there without fading; none: it is 30, and there are those of ber. "
-          "progress: called now and then with the share of the octets that arrived, 0 to "
-          "1. "
-          "Returns a dictionary of what was delivered, when, and with how much effort.");
+          "Two stations over emulated modems in virtual time. The first sends octets to "
+          "the second. snr_db, in the mode's bandwidth: use the block errors measured at "
+          "this SNR without fading. None: 30 dB, and the errors of ber. progress: called "
+          "now and then with the share of the octets that arrived, 0 to 1. Returns a "
+          "dictionary of what was delivered, when, and with how much effort.");
 }
 
 void bind_real_transfer(py::module& m)
@@ -354,15 +353,11 @@ void bind_real_transfer(py::module& m)
         py::arg("log") = std::function<void(double, const std::string&)>(),
         py::arg("signal_power") = 0.0,
         py::arg("progress") = std::function<void(double)>(),
-        "As simulate(), over real waveforms and a simulated channel, in one thread: the "
-        "same "
-        "events at the same times as a flowgraph of two stations in lock step. log: "
-        "called "
-        "with station time (s) and line when it is over. signal_power: to which snr= "
-        "refers, 0: "
-        "that of the mode, or of the fastest. progress: called now and then with the "
-        "share "
-        "of the octets that is done, 0 to 1. Raises ValueError.");
+        "As simulate(), over real waveforms and a simulated channel, in one thread. It "
+        "has the same events at the same times as a flowgraph of two stations in lock "
+        "step. log: called with station time (s) and line at the end. signal_power: the "
+        "reference of snr=, 0: that of the mode, or of the fastest. progress: called now "
+        "and then with the completed share of the octets, 0 to 1. Raises ValueError.");
 }
 
 void bind_rates(py::module& m)
@@ -374,33 +369,30 @@ void bind_rates(py::module& m)
             return range ? range->ceiling.to_string() : mode::parse(text).to_string();
         },
         py::arg("mode"),
-        "The fastest mode of a range for the rate adaptation, as in auto:600..4800; a "
-        "mode itself.");
+        "The fastest mode of an adaptive range such as auto:600..4800. A mode returns "
+        "itself.");
     m.def("in_bandwidth",
           &s5066::rate_range::in_bandwidth,
           py::arg("mode"),
           py::arg("bandwidth"),
-          "auto or auto:600..4800 as the range of a bandwidth in kHz: auto:48k. Ranges "
-          "that "
-          "name one, and modes, stay as they are, and in 3 kHz all do.");
-    m.def(
-        "simulate_rates",
-        &simulate_rates,
-        py::arg("mode") = "auto",
-        py::arg("hours") = 24.0,
-        py::arg("mean_db") = 15.0,
-        py::arg("swing_db") = 10.0,
-        py::arg("slow_db") = 3.0,
-        py::arg("fading_hz") = 1.0,
-        py::arg("seed") = 1,
-        py::arg("back_mean_db") = std::optional<double>(),
-        py::arg("back_mode") = "",
-        "Bulk ARQ between two stations over a channel whose SNR swings by day and "
-        "night and "
-        "fades, with the goodput of the best fixed mode of each minute beside it. The "
-        "way "
-        "back has the same mean SNR, or back_mean_db; the station that answers the same "
-        "mode, or back_mode.");
+          "Converts auto or auto:600..4800 to the range of a bandwidth in kHz: auto:48k. "
+          "Modes, and ranges that name a bandwidth, stay unchanged, and so does "
+          "everything in 3 kHz.");
+    m.def("simulate_rates",
+          &simulate_rates,
+          py::arg("mode") = "auto",
+          py::arg("hours") = 24.0,
+          py::arg("mean_db") = 15.0,
+          py::arg("swing_db") = 10.0,
+          py::arg("slow_db") = 3.0,
+          py::arg("fading_hz") = 1.0,
+          py::arg("seed") = 1,
+          py::arg("back_mean_db") = std::optional<double>(),
+          py::arg("back_mode") = "",
+          "Bulk ARQ between two stations over a channel whose SNR swings by day and "
+          "night and fades. Also gives the goodput of the best fixed mode of each "
+          "minute. The way back has the same mean SNR, or back_mean_db. The answering "
+          "station has the same mode, or back_mode.");
 }
 
 void bind_several_stations(py::module& m)
@@ -412,9 +404,9 @@ void bind_several_stations(py::module& m)
           py::arg("hours") = 1.0,
           py::arg("seed") = 1,
           py::arg("progress") = std::function<void(double)>(),
-          "Five stations with traffic of all kinds, captured into two pcap files; "
-          "progress: told the share that is done, 0 to 1. Returns a dictionary of how "
-          "much there was of what.");
+          "Five stations with traffic of all kinds, captured into two pcap files. "
+          "progress: called with the completed share, 0 to 1. Returns a dictionary of "
+          "counts by type.");
     m.def(
         "simulate_sharing",
         &simulate_sharing,
@@ -428,10 +420,10 @@ void bind_several_stations(py::module& m)
         py::arg("settings") = s5066::node_settings(),
         py::arg("seed") = 1,
         "Stations on one channel, each sending to the next (pattern one-way), in pairs "
-        "to each other (two-way) or both (mixed): at random times (load_bps of each) "
-        "or, with 0, always. The last begins late_s later; hidden: it and the first do "
-        "not hear each other. Returns utilisation, fairness, collisions, and the longest "
-        "time without a delivery of each station (wait_s).");
+        "to each other (two-way) or both (mixed). They send at random times (load_bps of "
+        "each) or, with 0, always. The last begins late_s later. hidden: the last and "
+        "the first do not hear each other. Returns utilisation, fairness, collisions, "
+        "and the longest time without a delivery of each station (wait_s).");
 }
 
 } // namespace

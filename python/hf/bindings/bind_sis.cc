@@ -137,7 +137,8 @@ void bind_unidata(py::module& m)
         .def_readwrite("dst_sap", &s_unidata_request::dst_sap)
         .def_readwrite("dst", &s_unidata_request::dst)
         .def_readwrite("mode", &s_unidata_request::mode)
-        .def_readwrite("ttl", &s_unidata_request::ttl, "In 2 s; 0: the node's default.");
+        .def_readwrite(
+            "ttl", &s_unidata_request::ttl, "In units of 2 s. 0: the node's default.");
     def_octets(request, "u_pdu", &s_unidata_request::u_pdu);
     auto indication = primitive<s_unidata_indication>(m, "s_unidata_indication");
     indication.def_readwrite("expedited", &s_unidata_indication::expedited)
@@ -251,8 +252,7 @@ void bind_rcop(py::module& m)
         .def_readonly("id", &rcop_message::id)
         .def_readonly("application", &rcop_message::application);
     def_octets(message, "data", &rcop_message::data);
-    py::class_<rcop_assembler>(
-        m, "rcop_assembler", "Puts RCOP and UDOP messages together.")
+    py::class_<rcop_assembler>(m, "rcop_assembler", "Reassembles RCOP and UDOP messages.")
         .def(py::init<>())
         .def(
             "u_pdu_in",
@@ -288,7 +288,7 @@ void bind_file_transfer(py::module& m)
                                   py::bytes(f->header.name),
                                   to_bytes(f->data));
         },
-        "(name that is safe to create, name as it came, file), or None.");
+        "(safe name to create, received name, file), or None.");
     m.def(
         "bftp_receipt",
         [](uint8_t connection, uint8_t id, const py::bytes& name, uint32_t size) {

@@ -112,36 +112,30 @@ py::dict encode_block(const mode& m, const octet_array& bits, uint64_t block)
 
 void bind_symbols(py::module& m)
 {
-    m.def(
-        "symbols",
-        &symbols,
-        py::arg("mode"),
-        py::arg("octets"),
-        py::arg("agc_blocks") = 0,
-        py::arg("eom") = true,
-        py::arg("eot") = false,
-        py::arg("superframes") = py::none(),
-        py::arg("short_preamble") = false,
-        py::arg("running_scrambling") = false,
-        py::arg("same_chips_above_24_khz") = false,
-        "One whole transmission as symbols, before pulses are made of them: numbers and "
-        "kinds (0 AGC or TLC, 1 preamble, 2 mini-probe, 3 data) as uint8, points as "
-        "complex64. From eot on the options are of the wideband modes: "
-        "end-of-transmission "
-        "signal, super-frames of preamble (1 to 32), its short form, scrambling that "
-        "runs "
-        "on through each part of it, and 256 chips for its channel symbols above 24 "
-        "kHz.");
+    m.def("symbols",
+          &symbols,
+          py::arg("mode"),
+          py::arg("octets"),
+          py::arg("agc_blocks") = 0,
+          py::arg("eom") = true,
+          py::arg("eot") = false,
+          py::arg("superframes") = py::none(),
+          py::arg("short_preamble") = false,
+          py::arg("running_scrambling") = false,
+          py::arg("same_chips_above_24_khz") = false,
+          "One whole transmission as symbols, before pulse shaping: numbers and kinds (0 "
+          "AGC or TLC, 1 preamble, 2 mini-probe, 3 data) as uint8, points as complex64. "
+          "The options from eot on apply to the wideband modes: end-of-transmission "
+          "signal, super-frames of preamble (1 to 32), its short form, scrambling that "
+          "runs on through each part of it, and 256 chips for its channel symbols above "
+          "24 kHz.");
     m.def("encode_block",
           &encode_block,
           py::arg("mode"),
           py::arg("bits"),
           py::arg("block") = 0,
           "One interleaver block by itself. bits: as many as timing.bits_per_block, one "
-          "to a "
-          "uint8; block: which of the transmission it is, since that chooses the "
-          "scrambling. "
-          "Returns fetched, the coded bits in the order in which they are sent, and "
-          "numbers, "
-          "the data symbols (chips of spread modes), both uint8.");
+          "in each uint8. block: its number in the transmission, which chooses the "
+          "scrambling. Returns fetched, the coded bits in the order of transmission, and "
+          "numbers, the data symbols (chips of spread modes), both uint8.");
 }

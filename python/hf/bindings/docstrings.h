@@ -5,5 +5,6 @@
 #include <map>
 #include <string>
 
-//! The doc comments of the public headers, by the names that Python knows (make_docstrings.py).
+//! The doc comments of the public headers, by the names that Python knows
+//! (make_docstrings.py).
 const std::map<std::string, const char*>& docstrings();

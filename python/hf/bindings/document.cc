@@ -11,7 +11,7 @@ namespace py = pybind11;
 
 namespace {
 
-//! The function of C inside a method, a static method or a function; null if it is none.
+//! The C function in a method, a static method or a function. Null: none.
 PyCFunctionObject* function_in(py::object o)
 {
     if (PyInstanceMethod_Check(o.ptr()))
@@ -22,7 +22,7 @@ PyCFunctionObject* function_in(py::object o)
                                       : nullptr;
 }
 
-//! Puts the text behind the signature. pybind11 frees what it finds there with free().
+//! Puts the text after the signature. pybind11 frees the old text with free().
 void describe_function(PyCFunctionObject* f, const std::string& text)
 {
     const std::string old = f->m_ml->ml_doc == nullptr ? "" : f->m_ml->ml_doc;
@@ -42,8 +42,9 @@ void describe(const py::object& o, const std::string& text)
 
 } // namespace
 
-/*! \brief Gives everything that is bound the doc comment of its declaration, so that help() says
- *         what the header says; a class also has the parameters of its make().
+/*! \brief Gives everything that is bound the doc comment of its declaration, so that
+ *         help() shows the text of the header. A class also has the parameters of its
+ *         make().
  */
 void document(py::module& m)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Doc comments of the public headers to a table in C++: make_docstrings.py OUT.cc HEADER...
 
-The names in it are those that Python knows: modem, modem.make, modem.state, modem_state.now.
+It uses the Python names: modem, modem.make, modem.state, modem_state.now.
 """
 import os
 import re
@@ -10,7 +10,7 @@ import textwrap
 from typing import Any, Dict, List, Optional, Tuple
 
 WIDTH = 92
-#: What C++ throws, as it arrives in Python.
+#: Exceptions of C++ and of Python.
 EXCEPTIONS = {"std::invalid_argument": "ValueError", "std::runtime_error": "RuntimeError",
               "std::out_of_range": "IndexError"}
 TOKEN = re.compile(r"""
@@ -38,7 +38,7 @@ def name_of(code: str) -> Optional[str]:
 
 
 def plain(comment: str) -> List[str]:
-    """The lines of a comment without its frame."""
+    """The lines of a comment without comment marks."""
     lines = [re.sub(r"^[ \t]*(?:\*(?!/)|//!<?)? ?", "", line, count=1)
              for line in comment.split("\n")]
     lines[0] = lines[0].strip()
@@ -46,21 +46,21 @@ def plain(comment: str) -> List[str]:
 
 
 def words(text: str) -> str:
-    """Without the marks that Doxygen puts at words."""
+    """Text without Doxygen's marks at words."""
     for cpp, python in EXCEPTIONS.items():
         text = text.replace(cpp, python)
     return re.sub(r"\\(?:c|p|ref|e|a) ", "", text).replace("\\\\", "\\")
 
 
 def tidy(comment: str) -> Tuple[str, List[Tuple[str, str]], str]:
-    """Description, parameters, and what is raised."""
+    """Description, parameters and exceptions of a comment."""
     text = "\n".join(plain(comment))
     text = re.sub(r"\\(?:ingroup|file)[^\n]*", "", text)
     parts = re.split(r"\\(param|throws|return|returns|brief|details)\b", text)
     description, raised = [parts[0]], ""
     parameters: List[Tuple[str, str]] = []
     for kind, body in zip(parts[1::2], parts[2::2]):
-        # What follows a blank line belongs to the description again.
+        # Text after a blank line belongs to the description again.
         head, _, rest = body.partition("\n\n")
         if kind == "param":
             name, _, what = " ".join(head.split()).partition(" ")
@@ -79,12 +79,12 @@ def tidy(comment: str) -> Tuple[str, List[Tuple[str, str]], str]:
 
 
 def fill(text: str, **options: Any) -> str:
-    """Text in lines of one width; names are not cut at hyphens."""
+    """Text in lines of one width. Names are not cut at hyphens."""
     return textwrap.fill(text, WIDTH, break_on_hyphens=False, **options)
 
 
 def reflow(text: str) -> str:
-    """Paragraphs of one width; what is indented, and lists, stay as they are."""
+    """Paragraphs of one width. Indented text and lists stay unchanged."""
     paragraphs = []
     for paragraph in re.split(r"\n{2,}", text.strip("\n")):
         lines = paragraph.strip("\n").split("\n")
@@ -131,7 +131,7 @@ def read(text: str) -> Dict[str, str]:
     for match in TOKEN.finditer(text):
         kind, value = match.lastgroup, match.group(match.lastgroup or 0)
         if kind == "behind":
-            # Behind the declaration, or, in an enumeration, before its comma is seen.
+            # After the declaration, or, in an enumeration, before its comma is seen.
             value_of_enum = code.strip().rstrip(",").split(",")[-1]
             target = key(name_of(value_of_enum) or "") if value_of_enum else last
             if target:

@@ -9,10 +9,10 @@
 #include <string>
 #include <variant>
 
-//! Wherever Python gives a mode, its name does as well: hf.tx("4539-600S").
+//! A mode in Python: an object or its name, as in hf.tx("4539-600S").
 using mode_argument = std::variant<gr::hf::mode, std::string>;
 
-//! \throws std::invalid_argument for a name that is none
+//! \throws std::invalid_argument for an unknown name
 inline gr::hf::mode mode_of(const mode_argument& a)
 {
     const auto* text = std::get_if<std::string>(&a);

@@ -6,9 +6,9 @@
 #include <functional>
 #include <utility>
 
-/*! \brief The same callback, called ten times in a second of the host at the most.
- *  \details An engine tells its progress as often as it likes; Python, and what it draws, would
- *  slow it down. A callback of Python's takes the interpreter's lock itself.
+/*! \brief The same callback, called at most ten times in a second of the host.
+ *  \details An engine may report its progress very often. Python, and its display, would
+ *  slow it down. A Python callback takes the interpreter's lock itself.
  *  \returns an empty function for an empty one
  */
 inline std::function<void(double)> seldom(std::function<void(double)> callback)
