@@ -183,8 +183,8 @@ size_t air_impl::available(size_t station) const
     return d_end > 0 ? std::min(n, d_end - std::min(d_end, taken)) : n;
 }
 
-// How many of n samples from position on are due by the clock. Less than all of them and
-// less than a piece count as none. wait_s is then how long to wait.
+// How many of n samples from position on are due by the clock: all that are due, or none
+// if they are less than a piece and not all of n. In that case wait_s is set.
 size_t air_impl::paced(uint64_t position, size_t n, double& wait_s)
 {
     if (d_speed <= 0)

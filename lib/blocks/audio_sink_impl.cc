@@ -95,7 +95,8 @@ private:
             boost::this_thread::interruption_point();
             const auto now = steady::now();
             const size_t took = d_device->write(x + done * d_channels, frames - done);
-            const bool empty = d_device->runs() > d_runs; // found by any call since
+            const bool empty = d_device->runs() > d_runs; // any call may have counted an
+                                                          // underrun
             if (empty)
                 ran_empty(now);
             told = told || empty;
@@ -144,7 +145,7 @@ private:
         if (!d_moving) {
             const double given = static_cast<double>(d_given) / d_rate;
             if (given < d_options.start_s)
-                return true; // it waits for them
+                return true; // it waits for start_s
             d_moving = d_device->holding() < given;
         }
         return d_moving;

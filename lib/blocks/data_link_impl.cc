@@ -70,7 +70,7 @@ public:
 
     bool start() override
     {
-        // Which of the connected blocks answer ticks. Others (a message sink, a user's
+        // Find the connected blocks that answer ticks. Others (a message sink, a user's
         // block) only listen.
         d_lock_step_clients = 0;
         for (auto list = message_subscribers(d_sis); pmt::is_pair(list);

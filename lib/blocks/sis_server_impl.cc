@@ -90,7 +90,7 @@ private:
 
     const pmt::pmt_t d_sis;
     io_thread d_io;
-    sis_edge d_edge; // lives on it
+    sis_edge d_edge; // lives on d_io
 };
 
 } // namespace

@@ -197,7 +197,8 @@ private:
     kernel::tx_log d_log;
     kernel::tx_bursts::output d_out;
     uint64_t d_written = 0; // output sample of d_out.samples[0]
-    std::deque<std::pair<uint64_t, kernel::tx_bursts::mark>> d_marks; // by output sample
+    std::deque<std::pair<uint64_t, kernel::tx_bursts::mark>>
+        d_marks; // keyed by output sample
     mutable std::mutex d_mutex;
     to_sdr_state d_state;
 };

@@ -46,7 +46,7 @@ struct forwarder_config {
     uint8_t priority = 12;    //!< STANAG 5066 priority
     size_t pending_max = 256; //!< questions on their way, each side; 1 to 65536
     size_t waiters_max = 64;  //!< clients that wait for one question
-    size_t addresses_max = 4; //!< of each family sent over HF, 1 to 15
+    size_t addresses_max = 4; //!< limit for each family in a message over HF, 1 to 15
     station_time wait_max = station_time(120'000'000'000); //!< then the client gets a
                                                            //!< failure
     station_time stale_wait =
@@ -73,7 +73,7 @@ struct action {
 //! Counters since the start.
 struct forwarder_stats {
     uint64_t queries = 0;       //!< from local clients
-    uint64_t malformed = 0;     //!< of these: no query, or of a kind not served
+    uint64_t malformed = 0;     //!< part of queries: no query, or of a kind not served
     uint64_t local = 0;         //!< answered here by configuration
     uint64_t cached = 0;        //!< answered from the cache
     uint64_t stale = 0;         //!< answered from the cache after the TTL
@@ -82,7 +82,7 @@ struct forwarder_stats {
     uint64_t answered = 0;      //!< answers that arrived
     uint64_t failed = 0;        //!< questions without an answer
     uint64_t served = 0;        //!< questions of peers
-    uint64_t upstream = 0;      //!< of these: passed to the upstream resolver
+    uint64_t upstream = 0;      //!< part of served: passed to the upstream resolver
     uint64_t bad_messages = 0;  //!< from HF or from upstream, dropped
     uint64_t refused_peers = 0; //!< questions of nodes that may not ask, or while not
                                 //!< serving

@@ -102,7 +102,7 @@ void forwarder::impl::on_response(uint64_t id, const uint8_t* p, size_t n)
     else if (r->code == rcode::ok && r->any_answer)
         k.raw = only_answer(p, *r);
     if (what.dnssec)
-        k.code = rcode::ok; // the raw message has its own
+        k.code = rcode::ok; // the raw message has its own code
     if (k.code == rcode::ok || k.code == rcode::no_such_name)
         d_cache.put(d_now, what, k);
     resolved(id, std::move(k));

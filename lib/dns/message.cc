@@ -17,7 +17,7 @@ constexpr unsigned flag_response = 0x8000, flag_truncated = 0x0200,
                    flag_recursion_desired = 0x0100, flag_recursion_available = 0x0080,
                    flag_checking_disabled = 0x0010;
 constexpr unsigned opcode_mask = 0x7800;
-// Of the TTL field of OPT, RFC 6891 6.1.4.
+// Bit of the TTL field of OPT, RFC 6891 6.1.4.
 constexpr uint32_t edns_dnssec_ok = 0x8000;
 // UDP size for upstream resolvers. It fits every path without fragments.
 constexpr unsigned own_udp_octets = 1232;

@@ -101,7 +101,7 @@ struct response {
     bool truncated = false;
     rcode code = rcode::ok;
     question ask;
-    std::vector<ip::address> addresses; //!< of A and AAAA records in the answer
+    std::vector<ip::address> addresses; //!< addresses of A and AAAA records in the answer
     bool any_answer = false;            //!< the answer section has a record
     size_t answer_end = 0;              //!< offset of the end of the answer section
     uint32_t ttl = 0; //!< lowest of the answer; of a negative one as RFC 2308 5, else 0

@@ -21,7 +21,7 @@ namespace {
 constexpr std::chrono::seconds line_limit{ 3 };
 constexpr int max_asking = 8;
 
-//! A connection until its line has come.
+//! A connection whose line has not arrived.
 struct asking {
     explicit asking(tcp::socket s)
         : socket(std::move(s)), line(modem_interface::max_control_line),

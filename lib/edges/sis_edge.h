@@ -89,7 +89,7 @@ private:
         std::shared_ptr<sis_connection> connection;
         ip::address from;
         int highest_rank = 0;
-        bool asking = false; // S_BIND_REQUEST is with the data link
+        bool asking = false; // S_BIND_REQUEST waits in the data link
         bool bound = false;
         int rank = 0; // rank of the last bind
         int sap = 0;

@@ -238,7 +238,7 @@ void tcp_edge::connection::reset(hfpep::status why)
 {
     if (d_handshake && d_known &&
         d_handshake->now() == hfpep::handshake::state::requested) {
-        // The engine has forgotten the connection. It lives until its client has read the
+        // The engine has forgotten the connection. Keep it until its client has read the
         // reason.
         d_known = false;
         d_handshake->answer(why);

@@ -18,7 +18,7 @@ uint16_t port_of(const std::string& text, const std::string& whole)
     return port;
 }
 
-// "[ADDRESS:]PORT" into the listener.
+// Parses "[ADDRESS:]PORT" into the listener.
 void bind_to(tcp_listener& l, const std::string& where, const std::string& whole)
 {
     const auto [host, port] = hfpep::split_host_port(where);

@@ -68,7 +68,7 @@ private:
     modem_interface::wire& d_session;
     std::mutex& d_mutex;
     const std::function<station_time()> d_clock;
-    boost::asio::ip::tcp::socket d_stream; // of the control connection in the UDP form
+    boost::asio::ip::tcp::socket d_stream; // the control connection in the UDP form
     std::optional<boost::asio::ip::udp::socket> d_datagrams;
     boost::asio::ip::udp::endpoint d_peer, d_from;
     boost::asio::steady_timer d_timer;

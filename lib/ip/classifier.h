@@ -19,7 +19,7 @@ enum class verdict {
     port_unreachable //!< dropped, and ICMP notifies the sender
 };
 
-//! Which of several equal packets that wait is kept.
+//! Which packet is kept when equal ones wait.
 enum class dedup {
     none,
     echo_newest, //!< ICMP echo: one per identifier, the newest
@@ -75,7 +75,7 @@ dscp_table default_dscp();
  *     action=send|drop|reject        reject: ICMP port unreachable
  *     mode=arq|non-arq  order=in|any
  *     priority=0...15  repeats=0...15
- *     class=interactive|ordinary interactive is served first and expires earlier
+ *     class=interactive|ordinary     interactive is served first and expires earlier
  *     dedup=none|echo|payload
  *
  *  \throws std::invalid_argument names the word and what is allowed.

@@ -35,7 +35,7 @@ struct client_config {
         station_time(60'000'000'000); //!< replaces queue.age_max in the interactive class
     double rate = 9600;               //!< bit/s: how fast datagrams without ARQ are sent
                                       //!< to SIS
-    bool use_dscp = true;             //!< false: priority 0 unless a rule says otherwise
+    bool use_dscp = true;             //!< false: priority 0 unless a rule sets another
     dscp_table dscp = default_dscp(); //!< priority by DSCP
     /*! \brief Take the mode from the TOS bits (RFC 1349) if no rule sets one, by the
      *         table of Annex F.12.4. Unicast with minimal delay or cost alone is sent
@@ -48,7 +48,7 @@ struct client_config {
     bool discard_on_failure =
         true;                  //!< when a U_PDU is rejected, drop what waits for the node
     bool decrement_ttl = true; //!< false: the kernel has already done it
-    bool clamp_mss = true;     //!< of TCP SYN, to the MTU less headers
+    bool clamp_mss = true;     //!< limit the MSS of TCP SYNs to the MTU less headers
     /*! \brief Lower the windows that far hosts offer to local TCP senders, to one and a
      *         half times queue_octets for all connections together. Only with the fair
      *         queue.
@@ -68,11 +68,11 @@ struct client_stats {
     uint64_t sent = 0;      //!< passed to SIS
     uint64_t sent_octets = 0;
     uint64_t confirmed = 0;
-    uint64_t rejected = 0; //!< by SIS
+    uint64_t rejected = 0; //!< rejected by SIS
     uint64_t received = 0; //!< passed to the TUN device
     uint64_t received_octets = 0;
     uint64_t bad_from_host = 0; //!< not an IP datagram
-    uint64_t bad_from_hf = 0;   //!< the same, from HF
+    uint64_t bad_from_hf = 0;   //!< malformed from HF
     uint64_t spoofed = 0;       //!< from HF with the source of another node
     uint64_t no_route = 0;
     uint64_t too_big = 0;
@@ -91,7 +91,7 @@ struct client_stats {
 //! A flow with packets that wait for SIS.
 struct client_flow {
     s5066::address node;      //!< next hop
-    bool interactive = false; //!< its class
+    bool interactive = false; //!< class of the flow
     waiting_flow flow;
 };
 

@@ -15,7 +15,7 @@ namespace gr::hf::ip {
 struct tcp_fields {
     uint32_t seq = 0, ack = 0;
     uint8_t flags = 0;
-    uint16_t window = 0; //!< as in the header
+    uint16_t window = 0; //!< raw value of the header
     size_t payload = 0;  //!< octets after the header
 
     static constexpr uint8_t fin = 1, syn = 2, rst = 4, ack_valid = 16, ece = 64,
@@ -79,7 +79,8 @@ private:
     using flow_key =
         std::tuple<address, address, uint16_t, uint16_t>; // our address and port first
     struct flow {
-        std::optional<unsigned> near_shift, far_shift; // of SYNs; empty: no option
+        std::optional<unsigned> near_shift, far_shift; // window scaling of SYNs; empty:
+                                                       // no option
         bool near_syn = false, far_syn = false;
         std::optional<uint32_t> edge; // first number beyond the offered window
         station_time heard_at{ -1 };  // from HF

@@ -42,10 +42,10 @@ enum class compression {
 //! Port rule. The first match counts. S5066-APP9 requires rules, the form is ours.
 struct rule {
     // match
-    uint16_t port_first = 0, port_last = 65535; //!< of the destination
+    uint16_t port_first = 0, port_last = 65535; //!< ports of the destination
     std::optional<ip::prefix> to;               //!< destination, addresses only
     std::optional<ip::prefix> from;             //!< source
-    std::optional<s5066::address> node;         //!< of the far proxy
+    std::optional<s5066::address> node;         //!< address of the far proxy
     double rate_min = 0;                        //!< lowest link rate that matches, bit/s
     double rate_max = 1e12;                     //!< highest link rate that matches
     // effect
@@ -140,7 +140,7 @@ struct proxy_stats {
     uint64_t requested = 0;         //!< connects requested by peers
     uint64_t connected = 0;         //!< far connects that succeeded, either side
     uint64_t failed = 0;            //!< far connects that failed
-    uint64_t rejected = 0;          //!< by rule, limit or missing route
+    uint64_t rejected = 0;          //!< rejected by rule, limit or missing route
     uint64_t over_connections = 0;  //!< part of rejected: max_connections was reached
     uint64_t displaced = 0;         //!< idle ones that made room for others
     uint64_t over_peer = 0;         //!< part of rejected: open_limits::standing_peer was

@@ -251,7 +251,7 @@ void proxy::impl::start(connection& c)
     }
     if (d_link.failures(c.far.node) > 0 && !d_link.heard(c.far.node) &&
         d_link.retry_at(c.far.node) > d_now) {
-        c.contact_from = d_now; // it was called a moment ago
+        c.contact_from = d_now; // the node was called a moment ago
         give_up(c);
         return;
     }

@@ -129,7 +129,7 @@ private:
     void log(std::string line);
     connection_id d_next_id;
     size_t d_waiting = 0;               // connections in phase::waiting
-    std::set<connection_id> d_contacts; // those with contact_from
+    std::set<connection_id> d_contacts; // connections with contact_from
 };
 
 } // namespace gr::hf::hfpep

@@ -118,7 +118,7 @@ struct stream_accept {
     uint16_t instance = 0;    //!< instance of the responder; 0: none, and neither of the
                               //!< next two
     uint16_t answers = 0;     //!< incarnation::name of the open
-    bool other_ended = false; //!< as in stream_data
+    bool other_ended = false; //!< see stream_data
     octets open_data;         //!< at most 255 octets, never compressed
     octets data;
 };
@@ -149,9 +149,9 @@ struct stream_control {
 };
 /*! \brief SX, type 8.
  *  \details With SID 0 and reason_peer_restarted all streams of the peer at the extended
- *  address have ended. \c mark, if not 0, is then the instance of the peer, so that a
- *  repeated PDU does no harm. Otherwise it is incarnation::name of the stream's open or a
- *  SEQ that its receiver has used. 0: none.
+ *  address have ended. \c mark is then the instance of the peer, or 0, so that a repeated
+ *  PDU does no harm. In other SXs \c mark is incarnation::name of the stream's open, or a
+ *  SEQ that its receiver has used, or 0 for none.
  */
 struct stream_abort {
     uint8_t sid = 0;

@@ -54,7 +54,7 @@ private:
     endpoint_context& d_ctx;
     peer_table& d_peers;
     sis_queue& d_sis;
-    table d_datagrams; // by handle
+    table d_datagrams; // keyed by handle
     size_t d_octets = 0;
 };
 

@@ -64,7 +64,7 @@ struct outgoing_datagram {
     std::vector<octets> parts; // U_PDUs
     std::set<size_t> to_send;  // indexes of parts that SIS does not have
     size_t unconfirmed = 0;    // parts that SIS has
-    size_t size = 0;           // of all parts
+    size_t size = 0;           // octets of all parts
 };
 
 } // namespace gr::hf::slep

@@ -51,7 +51,7 @@ struct endpoint_config {
      *  kB at 9600. Less starves the link, more delays urgent data. 2048 to 2^26.
      */
     size_t queue_octets = 168'000;
-    size_t segment_octets = 1023; //!< of the link's D_PDUs, 16 to 1023
+    size_t segment_octets = 1023; //!< longest segment of the link's D_PDUs, 16 to 1023
     /*! \brief Data octets in SO when there is much more to send, 0 to 1000.
      *  \details The far side can act as soon as SO has arrived. At a low rate that is
      *  seconds before the first full PDU. If all data fits into four times as many
@@ -64,7 +64,7 @@ struct endpoint_config {
                                       //!< below buffer_high
     size_t held_high = 1'048'576;     //!< octets waiting for a missing PDU that stop the
                                       //!< sender
-    size_t streams_max = 256;         //!< of all peers together, 1 to 4096
+    size_t streams_max = 256;         //!< limit for all peers together, 1 to 4096
     size_t datagram_octets = 262'144; //!< all datagrams that wait, each direction
     station_time partial_hold = station_time(20'000'000);   //!< wait of a PDU that is not
                                                             //!< full
@@ -134,7 +134,7 @@ struct event {
 
 //! Counters since the start.
 struct endpoint_stats {
-    uint64_t streams_opened = 0;   //!< by this side
+    uint64_t streams_opened = 0;   //!< opened by this side
     uint64_t streams_received = 0; //!< opened by peers
     uint64_t streams_closed = 0;
     uint64_t streams_aborted = 0; //!< for any reason, either side
@@ -147,8 +147,8 @@ struct endpoint_stats {
     uint64_t bad_pdus = 0;        //!< too short, reserved, or against the procedures
     uint64_t duplicates = 0;      //!< PDUs received again and dropped
     uint64_t stale = 0;           //!< PDUs of earlier streams of the same number, dropped
-    uint64_t octets_sent = 0;     //!< of stream data taken from the users
-    uint64_t octets_received = 0; //!< of stream data given to the users
+    uint64_t octets_sent = 0;     //!< stream data taken from the users
+    uint64_t octets_received = 0; //!< stream data delivered to the users
     uint64_t datagrams_sent = 0;
     uint64_t datagrams_received = 0;
     uint64_t datagrams_dropped = 0;  //!< queue full, too old, or incomplete

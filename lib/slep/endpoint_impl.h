@@ -13,14 +13,19 @@ namespace gr::hf::slep {
 /*! \brief Conductor of one endpoint: passes events of the user, SIS and time to the parts
  *         in the right order. It has no rules of its own.
  *
- * | part | duty | |---|---| | peer_table | peers and their nodes: numbers, restarts,
- * back-off | | sis_queue | what SIS holds, and how much more it may have | | control_pdus
- * | PDUs without a stream of their own | | datagram_sender, datagram_receiver | datagrams
- * | | stream_table | the streams by id and by SID | | stream_calls | what the user asks
- * of streams | | stream_scheduler | which stream sends next, and what | |
- * stream_reception | what the stream PDUs of peers do | | stream_delivery | what the user
- * gets of streams | | stream_ends | how streams end, and who is told | | stream_timers |
- * what streams wait for |
+ * | part | duty |
+ * |---|---|
+ * | peer_table | peers and their nodes: numbers, restarts, back-off |
+ * | sis_queue | U_PDUs in SIS, and their limits |
+ * | control_pdus | PDUs that belong to no stream |
+ * | datagram_sender, datagram_receiver | datagrams |
+ * | stream_table | the streams by id and by SID |
+ * | stream_calls | calls of the user on streams |
+ * | stream_scheduler | which stream sends next, and which PDU |
+ * | stream_reception | handles the stream PDUs of peers |
+ * | stream_delivery | delivers stream data to the user |
+ * | stream_ends | how streams end, and who is notified |
+ * | stream_timers | timers of streams |
  *
  * Each part knows only the parts that it gets here. Shared state is in endpoint_context.
  */

@@ -105,7 +105,7 @@ struct peer_state {
     std::array<std::array<resting, stream_numbers>, 2> rest{};
     std::array<uint8_t, stream_numbers> uses{}; //!< uses of each number opened here
     size_t stream_count = 0;
-    std::map<uint8_t, orphan> orphans; //!< by number
+    std::map<uint8_t, orphan> orphans; //!< keyed by number
     datagram_assembler datagrams;
     station_time used_at{};
     resting& rest_of(uint8_t sid)

@@ -36,7 +36,7 @@ public:
     //! \throws std::invalid_argument names the value and what is allowed.
     explicit sis_client(const config& c);
 
-    //! What changed the state of the binding.
+    //! Change of the binding.
     enum class change { none, bound, unbound, flow_on };
     struct result {
         change what = change::none;

@@ -57,7 +57,7 @@ bool sis_queue::may_send(node_state& n, uint8_t level) const
     const size_t full = u_pdu_octets(), depth = depth_of(n);
     const size_t queue = d_ctx.config.queue_octets;
     // Later data need not wait until SIS has got rid of the U_PDUs of an aborted stream.
-    // An eighth still keeps below the mark where SIS stops its clients.
+    // The extra eighth stays below the mark where SIS stops its clients.
     const size_t passing = std::min(n.dead, queue / 8);
     if (n.outstanding == 0 || n.outstanding + full <= depth + passing)
         return true;

@@ -53,7 +53,7 @@ public:
     //! Returns the S_primitive that passes \p wire to SIS, to be confirmed by the far
     //! node.
     octets send(peer_state& p, octets wire, uint8_t priority, owner who);
-    //! The same for the restart notice.
+    //! Returns the S_primitive of the restart notice.
     octets send_notice(peer_state& p);
 
     //! SIS has settled the U_PDU that starts with \p head. Empty: no such U_PDU.
@@ -61,7 +61,7 @@ public:
     settled(const s5066::address& node, uint8_t sap, const octets& head, bool rejected);
     //! Drops the oldest U_PDU, which will never be settled. It counts as rejected.
     std::optional<entry> give_up_oldest();
-    //! The same, if the U_PDU is so old that its answer must be lost.
+    //! Drops the oldest U_PDU if it is so old that its answer must be lost.
     std::optional<entry> give_up_overdue();
     //! The stream has ended. Its data in SIS is withdrawn if the node allows it.
     void stream_gone(stream_id s);

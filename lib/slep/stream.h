@@ -45,7 +45,7 @@ public:
     uint64_t next_number() const { return d_next; }
     //! A new PDU of at most \p full data octets can and should be built.
     bool due(size_t full) const;
-    //! There is data for SR, or no data will follow.
+    //! There is data for SR, or no data will follow at all.
     bool has_first_data() const { return d_push || d_finish; }
     struct part {
         octets data;

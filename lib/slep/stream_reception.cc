@@ -332,7 +332,7 @@ void stream_reception::on_pdu(peer_state& p, const stream_abort& d, uint8_t)
         d_ends.fail(*s, d.reason, false);
         return;
     }
-    // It may have overtaken the SO, which must not open the stream now.
+    // The SX may have overtaken the SO, which must not open the stream now.
     if ((d.sid & sid_responder) == 0) {
         p.rest_of(d.sid) = { d_ctx.now + d_ctx.config.number_rest, 0, d_ctx.now, d.mark };
         p.orphans.erase(d.sid);
@@ -367,7 +367,7 @@ void stream_reception::peer_restarted(peer_state& p, uint16_t instance)
         return;
     }
     p.instance = instance;
-    // It has no streams of ours that a notice would have to end.
+    // The peer has no streams of ours that a notice would have to end.
     if (p.notice == peer_state::notice::due) {
         p.notice = peer_state::notice::done;
         p.notice_wanted = false;

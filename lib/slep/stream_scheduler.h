@@ -46,7 +46,8 @@ private:
     endpoint_context& d_ctx;
     sis_queue& d_sis;
     stream_table& d_streams;
-    std::array<std::deque<stream_id>, service_classes> d_ring; // by class
+    std::array<std::deque<stream_id>, service_classes>
+        d_ring; // streams with something to send, by class
     // Start-time fair queueing (Goyal, Vin and Cheng, 1996) of the classes.
     std::array<uint64_t, service_classes> d_class_end{};
     uint64_t d_virtual_time = 0;

@@ -21,7 +21,7 @@ struct stream {
     bool opener = false;
     stream_state state = stream_state::opening;
     stream_options options;
-    octets open_data; //!< of SO or SR, until it is built
+    octets open_data; //!< open-data of SO or SR, until it is built
     stream_sender tx;
     stream_receiver rx;
     //! Incarnations of the two directions. The opener learns the other one from SR.
@@ -34,7 +34,7 @@ struct stream {
     bool end_told = false;      //!< the peer knows that our user has all of the peer's
                                 //!< direction
     bool in_ring = false;       //!< in the ring of stream_scheduler
-    long deficit = 0;           //!< of the round robin, octets
+    long deficit = 0;           //!< deficit of the round robin, octets
     size_t burst = 0;           //!< octets of PDUs built since nothing was on its way
     size_t fresh_octets;        //!< octets of a burst that go before bulk
     bool want_writable = false;
@@ -50,7 +50,7 @@ struct stream {
     station_time life_at{};
     bool life_asked = false; //!< asked since then
     uint64_t gap_at = 0;
-    //! Our receive window, as reported to the peer or in an SC in SIS.
+    //! Our receive window is shut, as reported to the peer or in an SC in SIS.
     bool shut = false;
     bool control_due = false;
     bool control_ask = false;
@@ -76,7 +76,7 @@ struct stream {
     //! The peer may hold our end back from its user until it gets this.
     bool will_owe_end() const { return confirms_end() && !end_told && !end_shown; }
     bool owes_end() const { return will_owe_end() && tx.fin_built() && rx.complete(); }
-    //! No PDU of ours is on its way whose fate would show whether the peer is alive.
+    //! We have no PDU on its way that would show whether the peer is alive.
     bool only_waits() const
     {
         return state == stream_state::open && tx.next_number() > 0 &&
@@ -131,7 +131,7 @@ public:
     stream& add(peer_state& p, side who, uint8_t number, const stream_options& o);
     //! The number then rests as in \p rest.
     void remove(const stream& s, const resting& rest);
-    //! By id.
+    //! All streams, by id.
     std::map<stream_id, stream>& all() { return d_streams; }
     const std::map<stream_id, stream>& all() const { return d_streams; }
     std::vector<stream_id> ids() const;

@@ -23,7 +23,7 @@ namespace gr::hf {
 class HF_API air
 {
 public:
-    typedef std::shared_ptr<air> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<air> sptr; //!< pointer type for flowgraphs
 
     /*! \brief Make an air for \p stations stations, numbered from 0.
      *  \param stations 2 to 64
@@ -53,9 +53,9 @@ public:
 
     virtual ~air() = default;
 
-    //! What station \p station hears: a source of complex samples.
+    //! Source of complex samples: what station \p station hears.
     virtual std::shared_ptr<gr::sync_block> source(int station) = 0;
-    //! What station \p station transmits: a sink of complex samples.
+    //! Sink for complex samples: what station \p station transmits.
     virtual std::shared_ptr<gr::sync_block> sink(int station) = 0;
 
     //! Change the pace while running.

@@ -45,7 +45,7 @@ struct audio_sink_state {
 class HF_API audio_sink : virtual public gr::sync_block
 {
 public:
-    typedef std::shared_ptr<audio_sink> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<audio_sink> sptr; //!< pointer type for flowgraphs
     /*! \param device ALSA name; empty: the default device
      *  \param audio_rate samples/s, 8000 to 192000
      *  \param buffer_s what the device should hold, s, 0.02 to 0.5

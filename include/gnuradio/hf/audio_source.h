@@ -40,7 +40,7 @@ struct audio_source_state {
 class HF_API audio_source : virtual public gr::sync_block
 {
 public:
-    typedef std::shared_ptr<audio_source> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<audio_source> sptr; //!< pointer type for flowgraphs
     /*! \param device ALSA name; empty: the default device
      *  \param audio_rate samples/s, 8000 to 192000
      *  \throws std::invalid_argument

@@ -39,7 +39,7 @@ namespace gr::hf {
 class HF_API channel : virtual public gr::sync_block
 {
 public:
-    typedef std::shared_ptr<channel> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<channel> sptr; //!< pointer type for flowgraphs
     /*! \param spec the words above
      *  \param seed seed of noise and fading, from 0 on: equal seeds give equal noise
      *  \param signal_power mean power of the signal, the reference of snr= and other

@@ -58,7 +58,7 @@ struct data_link_state {
 class HF_API data_link : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<data_link> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<data_link> sptr; //!< pointer type for flowgraphs
 
     /*! \param address STANAG 5066 address of this station, for example 1.2.0.1
      *  \param mode mode of transmissions with data, for example 4539-9600S

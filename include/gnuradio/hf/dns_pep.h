@@ -25,7 +25,7 @@ namespace gr::hf {
 class HF_API dns_pep : virtual public gr::hier_block2
 {
 public:
-    typedef std::shared_ptr<dns_pep> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<dns_pep> sptr; //!< pointer type for flowgraphs
 
     /*! \param listen addresses of this host for clients, each "ADDRESS[:PORT]", port 53
      *         by default. Any host that reaches them is answered

@@ -21,7 +21,7 @@ namespace gr::hf {
 class HF_API emulated_modem : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<emulated_modem> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<emulated_modem> sptr; //!< pointer type for flowgraphs
 
     //! A snapshot; may be called from any thread.
     virtual modem_state state() const = 0;
@@ -37,7 +37,7 @@ public:
 class HF_API emulated_air
 {
 public:
-    typedef std::shared_ptr<emulated_air> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<emulated_air> sptr; //!< pointer type for flowgraphs
 
     /*! \brief Make an air for \p stations stations, numbered from 0.
      *  \param stations 2 to 64

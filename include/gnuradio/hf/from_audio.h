@@ -31,7 +31,7 @@ struct from_audio_state {
 class HF_API from_audio : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<from_audio> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<from_audio> sptr; //!< pointer type for flowgraphs
     /*! \param audio_rate samples/s of the input, 8000 to 2000000
      *  \param subcarrier_hz middle of the channel in the audio, 0 to half of
      *         \p audio_rate

@@ -46,7 +46,7 @@ struct from_sdr_state {
 class HF_API from_sdr : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<from_sdr> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<from_sdr> sptr; //!< pointer type for flowgraphs
     /*! \param device_rate samples/s of the input, modem_rate to 2000000
      *  \param modem_rate samples/s of the output, 9600 (for 3 kHz) to 153600
      *  \throws std::invalid_argument

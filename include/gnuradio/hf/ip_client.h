@@ -38,7 +38,7 @@ struct ip_flow {
 class HF_API ip_client : virtual public gr::hier_block2
 {
 public:
-    typedef std::shared_ptr<ip_client> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<ip_client> sptr; //!< pointer type for flowgraphs
 
     /*! \param device name of the TUN device, 1 to 15 characters
      *  \param address IPv4 or IPv6 address with prefix length, or one of each, for

@@ -65,7 +65,7 @@ struct modem_state {
 class HF_API modem : virtual public gr::sync_block
 {
 public:
-    typedef std::shared_ptr<modem> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<modem> sptr; //!< pointer type for flowgraphs
 
     /*! \param lock_step wait for the data link (simulated air, recordings, tests)
      *  \param zero_interleaver the short interleaver of the serial tone is received as

@@ -29,7 +29,7 @@ namespace gr::hf {
 class HF_API modem_client : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<modem_client> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<modem_client> sptr; //!< pointer type for flowgraphs
 
     /*! \param mode mode that the modem is set to; a warning is logged if the modem
      *         reports another

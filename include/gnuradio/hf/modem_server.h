@@ -31,7 +31,7 @@ namespace gr::hf {
 class HF_API modem_server : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<modem_server> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<modem_server> sptr; //!< pointer type for flowgraphs
 
     /*! \param mode mode of all transmissions, for example 4539-9600S; the interface
      *         cannot request another

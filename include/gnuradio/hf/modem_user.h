@@ -14,9 +14,9 @@ namespace gr::hf {
 
 //! A transmission was recognised: from now on the channel is in use.
 struct rx_start {
-    mode m;            //!< as signalled by the transmission itself
+    mode m;            //!< mode signalled by the transmission
     double snr_db = 0; //!< in the mode's bandwidth, of the preamble or the joined block
-    double freq_offset_hz = 0; //!< of the received carrier
+    double freq_offset_hz = 0; //!< frequency offset of the received carrier
     //! Received from the start of a block on, without its preamble. Earlier octets are
     //! missing.
     bool joined = false;

@@ -47,7 +47,7 @@ struct pep_connection {
 class HF_API pep : virtual public gr::hier_block2
 {
 public:
-    typedef std::shared_ptr<pep> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<pep> sptr; //!< pointer type for flowgraphs
 
     /*! \param listeners as above; may be empty for a station that only accepts
      *         connections from peers

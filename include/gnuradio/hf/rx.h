@@ -39,7 +39,7 @@ namespace gr::hf {
 class HF_API rx : virtual public gr::sync_block
 {
 public:
-    typedef std::shared_ptr<rx> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<rx> sptr; //!< pointer type for flowgraphs
     /*! \param zero_interleaver the short interleaver of the serial tone is received as
      *         zero interleaver
      *  \param max_blocks blocks after which the receiver returns to acquisition, 0 or

@@ -26,7 +26,7 @@ namespace gr::hf {
 class HF_API sis_client : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<sis_client> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<sis_client> sptr; //!< pointer type for flowgraphs
 
     /*! \param host name or address of the server
      *  \param port 1 to 65535

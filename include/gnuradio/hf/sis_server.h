@@ -31,7 +31,7 @@ namespace gr::hf {
 class HF_API sis_server : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<sis_server> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<sis_server> sptr; //!< pointer type for flowgraphs
 
     /*! \param address address to listen on, IPv4 or IPv6. Any host that reaches it can
      *         transmit

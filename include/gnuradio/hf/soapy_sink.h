@@ -25,7 +25,7 @@ namespace gr::hf {
 class HF_API soapy_sink : virtual public gr::sync_block
 {
 public:
-    typedef std::shared_ptr<soapy_sink> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<soapy_sink> sptr; //!< pointer type for flowgraphs
     /*! \param args arguments of the device, "driver=NAME, ..."; hf.soapy_source with the
      *         same arguments is the same device. "driver=uhd,..." uses UHD itself, with
      *         the rest as UHD's own arguments

@@ -33,7 +33,7 @@ struct soapy_source_state {
 class HF_API soapy_source : virtual public gr::sync_block
 {
 public:
-    typedef std::shared_ptr<soapy_source> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<soapy_source> sptr; //!< pointer type for flowgraphs
     /*! \param args arguments of the device, "driver=NAME, ..."; hf.soapy_sink with the
      *         same arguments is the same device. "driver=uhd,..." uses UHD itself, with
      *         the rest as UHD's own arguments

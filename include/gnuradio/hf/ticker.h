@@ -18,7 +18,7 @@ namespace gr::hf {
 class HF_API ticker : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<ticker> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<ticker> sptr; //!< pointer type for flowgraphs
     //! \param interval_ms from tick to tick, 1 to 1000 \throws std::invalid_argument
     static sptr make(int interval_ms = 10);
 };

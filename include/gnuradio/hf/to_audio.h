@@ -49,7 +49,7 @@ struct to_audio_state {
 class HF_API to_audio : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<to_audio> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<to_audio> sptr; //!< pointer type for flowgraphs
     /*! \param audio_rate samples/s of the output, 8000 to 2000000
      *  \param subcarrier_hz middle of the channel in the audio, so that it fits: 1650 to
      *         22350 in 3 kHz at 48000 samples/s

@@ -42,7 +42,7 @@ struct to_sdr_state {
 class HF_API to_sdr : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<to_sdr> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<to_sdr> sptr; //!< pointer type for flowgraphs
     /*! \param device_rate samples/s of the output, modem_rate to 2000000
      *  \param modem_rate samples/s of the input, 9600 (for 3 kHz) to 153600
      *  \param latency_s from a received sample to its transmit sample, s, 0 to 2: the

@@ -23,7 +23,7 @@ namespace gr::hf {
 class HF_API traffic : virtual public gr::block
 {
 public:
-    typedef std::shared_ptr<traffic> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<traffic> sptr; //!< pointer type for flowgraphs
     /*! \param peer STANAG 5066 address of the far node, for example 1.2.0.2
      *  \param octets octets to send in all, 0 or more; 0: only receive
      *  \param u_pdu_octets size of one U_PDU, 8 to 2048

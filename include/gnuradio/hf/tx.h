@@ -23,7 +23,7 @@ namespace gr::hf {
 class HF_API tx : virtual public gr::sync_block
 {
 public:
-    typedef std::shared_ptr<tx> sptr; //!< how flowgraphs hold it
+    typedef std::shared_ptr<tx> sptr; //!< pointer type for flowgraphs
     /*! \param mode mode, for example 4539-600S
      *  \param agc_blocks AGC training blocks before a high-rate preamble, 0 to 7
      *  \param gap_ms silence before each transmission and after the last one, 0 to 60000

@@ -80,7 +80,7 @@ public:
                  station_time end);
     //! Called when a transmission is over.
     std::function<void(const transmission_record&)> on_transmission;
-    //! For all pairs without their own path.
+    //! Path of all pairs without their own path.
     void set_default_path(const air_path& p) { d_default = p; }
     //! Number of transmissions begun.
     uint64_t transmissions() const { return d_count; }
@@ -135,7 +135,8 @@ private:
     std::vector<emulated_modem*> d_modems;
     air_path d_default;
     size_t d_next_id = 0;
-    std::map<std::pair<size_t, size_t>, air_path> d_paths;   // by numbers of the modems
+    std::map<std::pair<size_t, size_t>, air_path>
+        d_paths; // keyed by numbers of the modems
     std::map<std::pair<size_t, size_t>, uint64_t> d_numbers; // count of transmissions
     std::vector<disturbance> d_disturbances;
     std::deque<signal_ptr> d_signals;

@@ -170,7 +170,7 @@ double oracle_goodput(const snr_trace& t,
                       station_time period,
                       const std::vector<mode>& modes)
 {
-    constexpr double header = 22;  // of a data D_PDU with the longest addresses
+    constexpr double header = 22;  // data D_PDU header with the longest addresses
     constexpr double turn_s = 1.0; // two turnarounds, the answer, the receivers' delays
     constexpr std::array<double, 5> segments = { 64, 155, 300, 514, 1023 };
     double bits = 0;

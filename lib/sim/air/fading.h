@@ -26,7 +26,7 @@ struct trace_config {
     double swing_db = 0;      //!< amplitude of the day and night swing
     double period_s = 86400;  //!< period of the swing
     double slow_db = 0;       //!< standard deviation of the medium-term variation
-    double slow_s = 300;      //!< its correlation time
+    double slow_s = 300;      //!< correlation time of the medium-term variation
     double fading_hz = 0;     //!< two-sigma Doppler spread of each path; 0: no fading
     double duration_s = 3600; //!< after this the trace starts again; 1 to 1e6
     double step_s = 0.1;      //!< between samples

@@ -19,7 +19,7 @@ struct waveform_link {
      *  \details Modes that take turns on one air differ by up to 2 dB at the same peak.
      */
     double signal_power = 0;
-    int effort = 1; //!< of the receivers, see rx_options
+    int effort = 1; //!< effort of the receivers, see rx_options
 };
 
 //! A mode, or the fastest of an adaptive range. \throws std::invalid_argument

@@ -161,7 +161,7 @@ private:
         size_t data_pdus = 0;
         uint64_t again_before = 0; // D_PDUs repeated or sent as fill, until the
                                    // transmission began
-        double tx_time_s = 0;      // by the clock of the experiment
+        double tx_time_s = 0;      // measured by the clock of the experiment
         station_result before;     // counters from before the last restart
     };
     static void add_counts(station_result& r, const s5066::node_stats& s);

@@ -21,8 +21,8 @@ struct scenario_station {
     std::string name;    //!< unique in the scenario
     std::string address; //!< STANAG 5066 node address; empty: 1.n.0.0 of the n-th
     std::vector<std::string> groups; //!< group addresses that it listens to
-    std::string mode = "4539-9600S"; //!< as node_config::mode
-    std::string ack_mode = "auto";   //!< as node_config::ack_mode
+    std::string mode = "4539-9600S"; //!< see node_config::mode
+    std::string ack_mode = "auto";   //!< see node_config::ack_mode
     s5066::node_settings data_link;  //!< further settings by name
     //! Receiver delay of the modem, 0 to 10. Empty: as modem_config::rx_latency.
     std::optional<double> decode_delay_s;
@@ -154,7 +154,7 @@ struct scenario_result {
     std::vector<delivery> deliveries;               //!< if recorded
     std::vector<u_pdu_fate> fates;                  //!< if kept; flow by flow
     std::vector<std::string> log;                   //!< if kept
-    double goodput_bps = 0; //!< of all flows together, to the last delivery
+    double goodput_bps = 0; //!< all flows together, to the last delivery
     double fairness = 1;    //!< Jain's index of the octets delivered by bulk flows
     uint64_t collisions = 0;
 };

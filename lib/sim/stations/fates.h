@@ -42,7 +42,7 @@ struct u_pdu_fate {
                                                         //!< client
     std::optional<double> rejected_s;                   //!< reported to the sending
                                                         //!< client
-    std::optional<s5066::unidata_reject_reason> reason; //!< of the rejection
+    std::optional<s5066::unidata_reject_reason> reason; //!< reason of the rejection
 
     //! Confirmed before any delivery.
     bool missing() const
@@ -55,7 +55,7 @@ struct u_pdu_fate {
 
 //! Numbering of a link's D_PDUs, as the receiving node counts it.
 struct numbering {
-    uint64_t restarts = 0; //!< of that node
+    uint64_t restarts = 0; //!< restarts of that node
     uint64_t begun = 0;    //!< sis_output::numbering
     bool operator==(const numbering& o) const
     {
@@ -74,7 +74,7 @@ public:
      *  \param names of all receivers
      */
     void submitted(const u_pdu_fate& f, const std::vector<std::string>& names);
-    //! It was delivered to the client of a receiver.
+    //! The U_PDU was delivered to the client of a receiver.
     void delivered(bool answer,
                    uint32_t number,
                    size_t receiver,

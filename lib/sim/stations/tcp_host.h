@@ -25,7 +25,7 @@ public:
     //! One TCP connection with its application.
     struct socket {
         hfpep::destination to; //!< destination of a connect
-        octets to_send;        //!< by the application
+        octets to_send;        //!< data of the application
         bool then_eof = false; //!< afterwards it closes its direction
         bool reads = true;
         bool eof_after_eof = false; //!< it closes when the other side has closed

@@ -30,8 +30,8 @@ struct tcp_transfer {
     //! Number of earlier transfers of the same content, the soft link broken after each.
     //! They make use of what the stations remember of the channel.
     unsigned earlier = 0;
-    s5066::node_settings settings; //!< of both data links
-    std::string ack_mode = "auto"; //!< of both data links
+    s5066::node_settings settings; //!< settings of both data links
+    std::string ack_mode = "auto"; //!< used by both data links
 };
 
 //! Times in seconds from the SYN of the client.
@@ -39,7 +39,8 @@ struct tcp_times {
     bool complete = false;   //!< everything arrived unaltered and both ends closed
     double connect_s = -1;   //!< to accept() at the server
     double total_s = -1;     //!< to the last octet at the server
-    double latency_s = -1;   //!< of the last octet, from the client's write to the server
+    double latency_s = -1;   //!< delay of the last octet, from the client's write to the
+                             //!< server
     double confirmed_s = -1; //!< to the confirmation at the client
     double close_s = -1;     //!< from close() of the client to both FINs
     uint64_t transmissions = 0;

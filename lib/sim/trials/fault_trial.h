@@ -31,7 +31,7 @@ struct fault_trial_result {
     uint64_t repeated = 0;         //!< delivered again on a later link, or after a reset
     uint64_t altered = 0;          //!< octets differ from those sent; must be 0
     uint64_t rejected_delivered = 0; //!< rejected although the client has it
-    uint64_t restarts = 0;           //!< of stations
+    uint64_t restarts = 0;           //!< restarts of stations
     uint64_t links_made = 0, links_failed = 0, resets = 0, collisions = 0;
 };
 

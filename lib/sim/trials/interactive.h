@@ -39,7 +39,7 @@ struct interactive_load {
     double limit_s = 36'000;
     air_path on_path;
     uint64_t seed = 1;
-    s5066::node_settings settings; //!< of both data links
+    s5066::node_settings settings; //!< settings of both data links
 };
 
 //! Times in seconds.
@@ -50,7 +50,7 @@ struct interactive_result {
     double banner_s = -1; //!< from the connection to the greeting of the shell server
     std::vector<double> key_s; //!< from a key to its answer
     std::vector<double> ping_s;
-    uint64_t transmissions = 0; //!< of both stations
+    uint64_t transmissions = 0; //!< by both stations
 };
 
 //! \throws std::invalid_argument as the configurations

@@ -14,7 +14,7 @@ namespace gr::hf::sim {
 
 //! Bulk ARQ over a changing channel.
 struct rate_trial {
-    std::string mode = "auto"; //!< of both stations
+    std::string mode = "auto"; //!< mode of both stations
     std::string back_mode;     //!< mode of the second station, which answers; empty: the
                                //!< same
     //! Both directions, with independent fading. signal_power 0: that of the fastest

@@ -17,15 +17,15 @@ namespace gr::hf::sim {
 
 //! Octets from one station to another over real waveforms.
 struct real_transfer {
-    std::string mode = "4539-9600S"; //!< as node_config::mode
-    std::string ack_mode = "auto";   //!< as node_config::ack_mode
+    std::string mode = "4539-9600S"; //!< see node_config::mode
+    std::string ack_mode = "auto";   //!< see node_config::ack_mode
     uint64_t octets = 100000;
-    size_t u_pdu_octets = 2042; //!< of each U_PDU, 8 to 2048
+    size_t u_pdu_octets = 2042; //!< octets of each U_PDU, 8 to 2048
     bool arq = true;
     waveform_link link;
     uint64_t seed = 1;              //!< seed of the channel and the stations
     s5066::node_settings data_link; //!< further settings by name
-    double limit_s = 86400;         //!< of station time
+    double limit_s = 86400;         //!< limit of station time
     bool log = false;               //!< keep the log lines of both nodes
     //! Called now and then with the completed share of the octets, 0 to 1.
     std::function<void(double)> progress;

@@ -28,8 +28,8 @@ struct sharing_trial {
                               //!< ARQ
     //! The first and the last station do not hear each other.
     bool hidden = false;
-    double duration_s = 3600;   //!< of the load
-    size_t u_pdu_octets = 1000; //!< of each U_PDU, 8 to 2048
+    double duration_s = 3600;   //!< duration of the load
+    size_t u_pdu_octets = 1000; //!< octets of each U_PDU, 8 to 2048
     /*! \brief Load of each station in bit/s, as U_PDUs at random times. 0: always more
      *         than the channel carries.
      */
@@ -47,7 +47,8 @@ struct sharing_result {
      */
     std::vector<double> wait_s;
     double utilisation = 0; //!< share of the data rate used by all together
-    double fairness = 0;    //!< Jain's index: 1 is equal, 1/n is one station alone
+    double fairness = 0;    //!< Jain's index: 1 if equal, 1/n if one station gets
+                            //!< everything
     uint64_t transmissions = 0;
     uint64_t collisions = 0; //!< pairs of transmissions that overlapped
     uint64_t links_failed = 0;

@@ -35,7 +35,7 @@ struct trial {
     uint64_t blocks = 0, bad_blocks = 0;
     uint64_t receptions = 0; // transmissions that the receiver detected: 1 is right
     bool found = false;      // in the right mode and at the right time
-    bool ended = false;      // by its end-of-message marker
+    bool ended = false;      // ended by its end-of-message marker
     double snr_db = 0, offset_hz = 0, air_s = 0, cpu_s = 0;
     double start_true_db = 0; // true SNR during the preamble
     struct report {           // report of a block
@@ -205,7 +205,7 @@ constexpr uint64_t second_seed = uint64_t{ 1 } << 40;
 struct transmission {
     mode m;
     std::vector<uint8_t> octets;
-    size_t lead = 0, length = 0; // samples before it, and its own
+    size_t lead = 0, length = 0; // samples before the transmission, and its own
     size_t anywhere = 0;         // samples by which a false detection may be early
     double first_symbol = 0;     // first data symbol, after the lead
 
