@@ -36,7 +36,7 @@ public:
 
     //! Take \p n transmitted samples of \p station; false after the end.
     bool write(int station, const gr_complex* samples, size_t n);
-    /*! \brief Up to \p n samples that \p station hears; waits a short time for them.
+    /*! \brief Up to \p n samples that \p station hears. Waits a short time for them.
      *  \return 0: none yet, ask again; -1: the air has ended
      */
     int read(int station, gr_complex* samples, size_t n);
@@ -58,7 +58,7 @@ private:
 
     kernel::shared_air d_air;
     const double d_sample_rate;
-    const uint64_t d_end; // in samples
+    const uint64_t d_end; // end of the streams, samples
     double d_speed;
     bool d_ended = false;
     std::vector<halves> d_halves;

@@ -261,8 +261,8 @@ private:
     steady::time_point d_tried;
     uint64_t d_runs = 0;   // device runs seen
     uint64_t d_gaps = 0;   // times that it ran empty or was lost
-    uint64_t d_given = 0;  // since it was opened or ran empty
-    bool d_moving = false; // it has played some of them
+    uint64_t d_given = 0;  // samples written since it was opened or ran empty
+    bool d_moving = false; // it has played some samples
     std::vector<float> d_frames;
     mutable std::mutex d_mutex;
     audio_sink_state d_state;

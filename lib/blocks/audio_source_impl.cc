@@ -193,7 +193,7 @@ private:
     uint64_t d_due = 0;        // zeros still to insert
     uint64_t d_too_many = 0;   // samples still to drop
     bool d_away = false;       // no sample has arrived since the device was lost
-    uint64_t d_away_given = 0; // zeros since then
+    uint64_t d_away_given = 0; // zeros given since the device was lost
     uint64_t d_overruns = 0;   // overruns of earlier devices
     unsigned d_empty = 0;      // empty reads in a row
     mutable std::mutex d_mutex;

@@ -75,7 +75,7 @@ public:
         d_lock_step_clients = 0;
         for (auto list = message_subscribers(d_sis); pmt::is_pair(list);
              list = pmt::cdr(list)) {
-            const auto target = pmt::car(list); // block and port
+            const auto target = pmt::car(list); // pair of block and port
             const auto block = global_block_registry.block_lookup(pmt::car(target));
             if (dynamic_cast<sis_client_block*>(block.get()) != nullptr ||
                 pmt::eqv(pmt::cdr(target), pmt::mp("sis_in_step")))

@@ -186,7 +186,7 @@ modem_state emulated_modem_impl::state() const
     return s;
 }
 
-// Takes messages until one parses; empty when the air has ended.
+// Takes messages until one parses. Empty when the air has ended.
 template <class Parse>
 auto emulated_modem_impl::await(Parse parse) -> decltype(parse(pmt::pmt_t()))
 {

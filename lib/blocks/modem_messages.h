@@ -12,19 +12,19 @@
 #include <string>
 
 /*! \file modem_messages.h
- *  \brief The modem port as messages: what modem_user does as calls, between two blocks.
+ *  \brief The modem port as messages: the calls of modem_user, between two blocks.
  *
- *  modem to link                         link to modem
- *  tick       now, lock_step             tick_done  [mode]: key up in this mode
- *  pull       now, air_time, max_octets  tx_octets  last; octets
- *  tx_end     now
- *  rx_start   now, mode, snr_db, freq_offset_hz, joined: without its preamble
- *  rx_octets  now, snr_db, quality, doppler_hz if it is measured; octets
- *  rx_end     now, reason, air_time
- *  carrier    now, present
- *  tx_damaged now, transmission, reason: what a radio did not send whole
+ *     modem to link                         link to modem
+ *     tick       now, lock_step             tick_done  [mode]: key up in this mode
+ *     pull       now, air_time, max_octets  tx_octets  last; octets
+ *     tx_end     now
+ *     rx_start   now, mode, snr_db, freq_offset_hz, joined: without its preamble
+ *     rx_octets  now, snr_db, quality, doppler_hz if it is measured; octets
+ *     rx_end     now, reason, air_time
+ *     carrier    now, present
+ *     tx_damaged now, transmission, reason: the radio did not send all of it
  *
- * Every tick and every pull is answered by exactly one message; nothing else is.
+ * Every tick and every pull is answered by exactly one message. Nothing else is answered.
  */
 namespace gr::hf::modem_messages {
 

@@ -17,7 +17,7 @@
  */
 namespace gr::hf::pdu {
 
-//! Metadata under construction; methods chain.
+//! Metadata under construction. Methods can be chained.
 class builder
 {
 public:

@@ -204,12 +204,12 @@ private:
     steady::time_point d_last, d_opened,
         d_tried;          // times of the last sample, of opening and of the last attempt
     bool d_away = false;  // no sample has arrived since the device was lost
-    uint64_t d_given = 0; // zeros since then
+    uint64_t d_given = 0; // zeros given since the device was lost
     mutable std::mutex d_mutex;
     soapy_source_state d_state;
     bool d_tag = true;
-    long long d_anchor = 0; // ns, at the last tag
-    uint64_t d_since = 0;   // samples since then
+    long long d_anchor = 0; // time at the last tag, ns
+    uint64_t d_since = 0;   // samples since the last tag
 };
 
 } // namespace

@@ -191,7 +191,7 @@ private:
         d_empty_s;               // by the host's clock: the device has played everything
                                  // by then
     uint64_t d_gaps = 0;         // gaps of the device, as last reported
-    uint64_t d_transmission = 0; // number of the last one that began
+    uint64_t d_transmission = 0; // number of the last transmission that began
     uint64_t d_damaged = 0;      // the last one reported as damaged
     std::vector<gr_complex> d_passed;
     std::vector<float> d_waiting;

@@ -14,15 +14,16 @@ namespace gr::hf::dns {
 struct known {
     rcode code = rcode::ok;
     std::vector<ip::address> addresses;
-    octets raw; //!< whole response instead of addresses; empty: none
+    octets raw; //!< whole response instead of addresses; empty: addresses
     uint32_t ttl = 0;
 };
 
 //! Limits of the time that answers are kept.
 struct cache_limits {
     size_t entries = 4096;        //!< 1 to 10^6; the least recently used makes room
-    uint32_t ttl_min_s = 300;     //!< floor: short TTLs are for load sharing, not for HF
-    uint32_t ttl_max_s = 86400;   //!< ceiling
+    uint32_t ttl_min_s = 300;     //!< lower limit: short TTLs are for load sharing, not
+                                  //!< for HF
+    uint32_t ttl_max_s = 86400;   //!< upper limit
     uint32_t negative_min_s = 60; //!< floor for "no such name" and "no data"
     uint32_t negative_max_s = 900;
     uint32_t stale_s = 86400; //!< kept after the end of the TTL, for the case that the

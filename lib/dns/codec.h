@@ -27,7 +27,7 @@ struct hf_question {
     uint8_t transaction = 0;
     kind what = kind::both;
     uint16_t type = 0; //!< with kind::other
-    std::string name;  //!< \ref normal_name
+    std::string name;  //!< see \ref normal_name
 };
 //! Any query, for DNSSEC, without its id.
 struct raw_question {

@@ -17,7 +17,7 @@ struct name_route {
     s5066::address node;
 };
 
-//! A name that is answered here.
+//! A name answered at this station.
 struct local_name {
     std::string name;
     ip::address address;
@@ -38,13 +38,16 @@ struct forwarder_config {
     bool serve = false;             //!< answers peers, with on_response() of the edge
     std::vector<s5066::address> peers; //!< nodes that may ask; empty: every node
     std::vector<local_name> local;
-    std::vector<std::string> blocked = default_blocked();      //!< suffixes: no such name
-    std::vector<uint16_t> no_data = { type_svcb, type_https }; //!< types: no data
+    std::vector<std::string> blocked =
+        default_blocked(); //!< suffixes answered as "no such
+                           //!< name"
+    std::vector<uint16_t> no_data = { type_svcb,
+                                      type_https }; //!< types answered as "no data"
     bool ipv6 = true;    //!< false: AAAA has no data, and is not requested
     bool dnssec = false; //!< true: DNSSEC signatures are sent to clients that want them
     cache_limits limits;
     uint8_t priority = 12;    //!< STANAG 5066 priority
-    size_t pending_max = 256; //!< questions on their way, each side; 1 to 65536
+    size_t pending_max = 256; //!< limit of questions on their way, each side; 1 to 65536
     size_t waiters_max = 64;  //!< clients that wait for one question
     size_t addresses_max = 4; //!< limit for each family in a message over HF, 1 to 15
     station_time wait_max = station_time(120'000'000'000); //!< then the client gets a
@@ -83,7 +86,7 @@ struct forwarder_stats {
     uint64_t failed = 0;        //!< questions without an answer
     uint64_t served = 0;        //!< questions of peers
     uint64_t upstream = 0;      //!< part of served: passed to the upstream resolver
-    uint64_t bad_messages = 0;  //!< from HF or from upstream, dropped
+    uint64_t bad_messages = 0;  //!< malformed messages from HF or upstream
     uint64_t refused_peers = 0; //!< questions of nodes that may not ask, or while not
                                 //!< serving
     size_t cache_entries = 0;
@@ -116,7 +119,8 @@ public:
     std::optional<action> poll_action();
 
     void sis_in(station_time now, const uint8_t* p, size_t n); //!< one whole primitive
-    void sis_reset(station_time now); //!< the SIS connection is new
+    void sis_reset(station_time now); //!< the SIS connection is new; what the old one
+                                      //!< held is lost
     std::optional<octets> poll_sis();
     std::optional<station_time> next_deadline() const;
     void on_deadline(station_time now);

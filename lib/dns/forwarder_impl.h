@@ -16,7 +16,7 @@ namespace gr::hf::dns {
 //! A question on its way over HF.
 struct pending {
     uint64_t number = 0;
-    question ask; // with kind::both of type A
+    question ask; // type A for kind::both
     kind what = kind::both;
     s5066::address node;
     uint8_t transaction = 0;
@@ -37,9 +37,9 @@ struct served {
     uint8_t transaction = 0;
     kind what = kind::both;
     bool raw = false;
-    question ask; // with kind::both of type A
+    question ask; // type A for kind::both
     station_time give_up{};
-    size_t waiting = 0; // asks without an answer
+    size_t waiting = 0; // upstream questions without an answer
     std::vector<known> results;
 };
 
@@ -63,7 +63,7 @@ public:
     station_time d_now{};
 
 private:
-    // Clients.
+    // Handling of clients.
     void reply(uint64_t client, octets message);
     octets reply_of(const query& q, const known& k, uint32_t ttl) const;
     std::optional<octets> answer_here(const query& q);
@@ -76,7 +76,7 @@ private:
     void finish(std::map<uint64_t, pending>::iterator it);
     std::map<uint64_t, pending>::iterator by_transaction(const s5066::address& node,
                                                          uint8_t transaction);
-    // Peers.
+    // Handling of peers.
     void
     serve(const slep::user_address& from, uint8_t transaction, kind what, question ask);
     void resolved(uint64_t ask_id, known k);
@@ -98,7 +98,7 @@ private:
 octets without_id(octets message);
 octets with_id(const octets& message);
 
-//! Whether \p name is \p suffix or below it; "." is every name.
+//! Whether \p name is \p suffix or below it. "." matches every name.
 bool below(const std::string& name, const std::string& suffix);
 
 } // namespace gr::hf::dns

@@ -45,7 +45,7 @@ std::optional<std::string> read_name(const uint8_t* p, size_t n, size_t& at)
     std::string name;
     size_t from = at;
     bool jumped = false;
-    // Each pointer leads to an earlier place, so the walk ends.
+    // Each pointer leads to an earlier position, so the loop ends.
     for (size_t before = n;;) {
         if (from >= n)
             return std::nullopt;

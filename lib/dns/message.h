@@ -16,7 +16,7 @@ namespace gr::hf::dns {
 
 using octets = std::vector<uint8_t>;
 
-//! Types named here (IANA).
+//! Record types used here (IANA).
 enum type : uint16_t {
     type_a = 1,
     type_soa = 6,
@@ -104,7 +104,8 @@ struct response {
     std::vector<ip::address> addresses; //!< addresses of A and AAAA records in the answer
     bool any_answer = false;            //!< the answer section has a record
     size_t answer_end = 0;              //!< offset of the end of the answer section
-    uint32_t ttl = 0; //!< lowest of the answer; of a negative one as RFC 2308 5, else 0
+    uint32_t ttl = 0; //!< lowest TTL of the answer; for a negative answer as in RFC 2308
+                      //!< 5, or 0
 };
 /*! \brief The message up to the end of its answer section. A client that asks for one
  *         name does not need the rest.

@@ -23,7 +23,7 @@ using boost::system::error_code;
 namespace {
 
 constexpr uint16_t dns_port = 53;
-// A query is a name and little more.
+// A query contains little more than a name.
 constexpr size_t query_max = 1024;
 constexpr size_t waiting_max = 4096;
 constexpr size_t clients_max = 64;
@@ -65,7 +65,7 @@ struct dns_edge::udp_listener {
     std::array<uint8_t, query_max> buffer;
 };
 
-//! One query after the other, each answered before the next is read.
+//! Handles one query after the other. Each is answered before the next is read.
 class dns_edge::tcp_client : public std::enable_shared_from_this<tcp_client>
 {
 public:

@@ -50,7 +50,7 @@ public:
 private:
     struct udp_listener;
     class tcp_client;
-    class question; // dns_question.h
+    class question; // see dns_question.h
     //! A client that waits for a reply: by UDP a socket and an address, by TCP a
     //! connection.
     struct waiting {

@@ -21,7 +21,7 @@ constexpr int tries_max = 3;
 constexpr auto first_wait = std::chrono::seconds(2);
 constexpr auto tcp_wait = std::chrono::seconds(6);
 constexpr size_t udp_max = 4096;
-constexpr uint8_t truncated = 0x02; // in the third octet
+constexpr uint8_t truncated = 0x02; // flag in the third octet
 
 } // namespace
 
@@ -87,7 +87,7 @@ void dns_edge::question::receive()
                             if (!self->d_done ||
                                 error == boost::asio::error::operation_aborted)
                                 return;
-                            // Refused (ICMP) or not ours: the timer decides.
+                            // Refused by ICMP, or not our answer. The timer decides.
                             if (error || !self->is_answer(n))
                                 self->receive();
                             else if ((self->d_answer[2] & truncated) != 0)

@@ -30,7 +30,7 @@ public:
     sis_connection(boost::asio::ip::tcp::socket socket, size_t max_out);
 
     //! \name Events, none after close() @{
-    std::function<void()> on_readable;                 //!< next() may have something
+    std::function<void()> on_readable;                 //!< next() may have a primitive
     std::function<void()> on_written;                  //!< waiting() has decreased
     std::function<void(const std::string&)> on_broken; //!< once: the connection has
                                                        //!< ended, with the reason

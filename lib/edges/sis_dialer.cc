@@ -40,7 +40,7 @@ struct sis_dialer::client {
     std::shared_ptr<sis_connection> connection;
     std::vector<uint8_t> bind; // waits for the connection
     bool server_off = false;   // the server's own flow control
-    bool here_off = false;     // ours, for a server that does not read
+    bool here_off = false;     // our flow control, for a server that does not read
 };
 
 sis_dialer::sis_dialer(boost::asio::io_context& io, std::string host, int port)

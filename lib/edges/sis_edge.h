@@ -42,14 +42,15 @@ public:
     };
     //! The data link, as callbacks.
     struct surroundings {
-        std::function<uint64_t()> new_client; //!< an id that grows from call to call
+        std::function<uint64_t()> new_client; //!< returns an id that increases from call
+                                              //!< to call
         std::function<void(uint64_t, const std::vector<uint8_t>&)>
             to_link;                        //!< a primitive
         std::function<void(uint64_t)> gone; //!< a client that the data link knows has
                                             //!< closed
         std::function<void(const std::string&)> tell, warn;
     };
-    //! Counters since the start; clients: now connected.
+    //! Counters since the start. clients: connected now.
     struct counters {
         uint64_t clients, accepted, refused, disconnected, from_clients, to_clients;
     };
@@ -98,7 +99,7 @@ private:
         size_t over = 0;   // octets of data taken since flow_off
         unsigned primitives = primitives_per_tick;
         size_t octets = octets_per_tick;
-        std::optional<std::vector<uint8_t>> held; // data that waits for the flow
+        std::optional<std::vector<uint8_t>> held; // data that waits for DATA_FLOW_ON
     };
 
     void accepted(boost::asio::ip::tcp::socket socket);
@@ -114,7 +115,7 @@ private:
     const surroundings d_around;
     tcp_acceptor d_acceptor;
     std::map<uint64_t, client> d_clients;
-    bool d_running = false; // before that nothing receives the primitives
+    bool d_running = false; // false: nothing receives the primitives yet
     station_time d_tick{ -1 };
     std::atomic<int> d_port{ 0 };
     std::atomic<uint64_t> d_connected{ 0 }, d_accepted{ 0 }, d_refused{ 0 },

@@ -127,7 +127,7 @@ bool sound_device::recovered(long error)
 {
     if (error == -EAGAIN || error == -EINTR)
         return true;
-    if (error == -ESTRPIPE) { // the machine was asleep
+    if (error == -ESTRPIPE) { // the machine was suspended
         const int resumed = snd_pcm_resume(d_pcm);
         if (resumed == 0 || resumed == -EAGAIN)
             return true;

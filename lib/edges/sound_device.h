@@ -21,9 +21,9 @@ class sound_device_lost : public std::runtime_error
 //! Options for opening a sound device.
 struct sound_options {
     std::string name;       //!< ALSA name; empty: the default device
-    bool playback = false;  //!< else capture
+    bool playback = false;  //!< false: capture
     unsigned rate = 48000;  //!< samples/s
-    unsigned channels = 1;  //!< samples of a frame
+    unsigned channels = 1;  //!< samples in each frame
     double period_s = 0.01; //!< the device transfers about this much at once
     double capacity_s = 1;  //!< size of its buffer, or the nearest that it can do
     double start_s = 0.1;   //!< playback begins when this much has been written
@@ -78,7 +78,7 @@ private:
 
     sound_options d_options;
     _snd_pcm* d_pcm = nullptr;
-    bool d_floats = true;       // else 16 bits
+    bool d_floats = true;       // false: 16 bits
     unsigned long d_buffer = 0; // frames
     uint64_t d_runs = 0;
     std::vector<int16_t> d_short;

@@ -45,7 +45,7 @@ public:
     //! Non-blocking descriptor. When it is readable, call on_link_event().
     int link_fd() const { return d_link->fd(); }
     /*! \brief Sets the IPv6 address again when the device was switched off and on. The
-     *         kernel keeps only that of IPv4.
+     *         kernel keeps only the IPv4 address.
      */
     void on_link_event();
 

@@ -18,7 +18,7 @@
 
 namespace gr::hf {
 
-//! Forms of the LAN interface. \throws std::invalid_argument
+//! Whether \p form is udp. \throws std::invalid_argument
 bool udp_form(const std::string& form);
 
 /*! \brief The sockets of one connection of the LAN interface, for either end and form.

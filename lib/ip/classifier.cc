@@ -95,7 +95,7 @@ bool filter_rule::matches(const packet_view& p) const
 std::vector<filter_rule> default_filter()
 {
     list_builder b;
-    // Multicast listeners, routers, neighbours, redirects.
+    // Types of multicast listeners, routers, neighbours, redirects.
     b.drop_icmp6("IPv6 discovery", 130, 137);
     b.drop_icmp6("MLDv2", 143, 143);
     b.drop_protocol("IGMP", proto_igmp);

@@ -14,8 +14,8 @@ namespace gr::hf::ip {
 
 //! Action for a packet.
 enum class verdict {
-    send,            //!< over HF
-    drop,            //!< silently
+    send,            //!< send over HF
+    drop,            //!< drop silently
     port_unreachable //!< dropped, and ICMP notifies the sender
 };
 
@@ -28,18 +28,18 @@ enum class dedup {
 
 //! One rule of the filter. An empty field matches everything. The first match counts.
 struct filter_rule {
-    std::string name; //!< for the counters; need not be unique
-    // match
+    std::string name; //!< name in the counters, need not be unique
+    // conditions
     std::optional<int> version;      //!< 4 or 6
     std::optional<uint8_t> protocol; //!< number in IP; ICMPv6 is 58
     uint16_t port_first = 0;         //!< source or destination port of TCP or UDP
-    uint16_t port_last = 0;          //!< both 0: any
+    uint16_t port_last = 0;          //!< 0 in both: any port
     std::optional<prefix> from;
     std::optional<prefix> to;
     int icmp_first = -1; //!< ICMP type; -1: any
     int icmp_last = -1;
-    size_t length_max = 0; //!< whole packet; 0: any
-    // effect
+    size_t length_max = 0; //!< octets of the whole packet; 0: any
+    // effects
     verdict what = verdict::send;
     std::optional<bool> arq;         //!< empty: unicast with ARQ, multicast without
     std::optional<uint8_t> priority; //!< 0 to 15; empty: from the DSCP

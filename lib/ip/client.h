@@ -30,7 +30,7 @@ struct client_config {
      *         longest transmission. 2048 to 2^26.
      */
     size_t queue_octets = 168'000;
-    queue_config queue; //!< per node and class; its octets 2048 to 2^26
+    queue_config queue; //!< for each node and class; its octets 2048 to 2^26
     station_time interactive_age_max =
         station_time(60'000'000'000); //!< replaces queue.age_max in the interactive class
     double rate = 9600;               //!< bit/s: how fast datagrams without ARQ are sent
@@ -47,7 +47,7 @@ struct client_config {
                                    //!< false: drop them
     bool discard_on_failure =
         true;                  //!< when a U_PDU is rejected, drop what waits for the node
-    bool decrement_ttl = true; //!< false: the kernel has already done it
+    bool decrement_ttl = true; //!< false: the kernel has already decremented it
     bool clamp_mss = true;     //!< limit the MSS of TCP SYNs to the MTU less headers
     /*! \brief Lower the windows that far hosts offer to local TCP senders, to one and a
      *         half times queue_octets for all connections together. Only with the fair
@@ -78,14 +78,16 @@ struct client_stats {
     uint64_t too_big = 0;
     uint64_t hops_exceeded = 0;
     uint64_t fragmented = 0;      //!< datagrams that were fragmented
-    uint64_t windows_lowered = 0; //!< TCP segments from HF, by clamp_window
+    uint64_t windows_lowered = 0; //!< TCP segments from HF whose window clamp_window
+                                  //!< lowered
     queue_stats queues;
     uint64_t icmp_sent = 0;
-    uint64_t icmp_suppressed = 0; //!< over the rate limit
+    uint64_t icmp_suppressed = 0; //!< ICMP errors over the rate limit
     uint64_t unreachable = 0;     //!< rejected by a rule with an ICMP error
     uint64_t host_overflow = 0;   //!< received, but not read by the host
     uint64_t invalid_primitives = 0;
-    std::vector<uint64_t> per_rule; //!< packets matched, as client_config::filter
+    std::vector<uint64_t> per_rule; //!< packets matched, in the order of
+                                    //!< client_config::filter
 };
 
 //! A flow with packets that wait for SIS.

@@ -22,8 +22,7 @@ enum service : size_t { interactive = 0, ordinary = 1 };
 struct hop_state {
     hop_state(const client_config& c, queue_stats& stats);
     std::array<packet_queue, 2> queue;
-    std::array<size_t, 2>
-        outstanding{}; // octets that SIS holds, with an allowance per U_PDU
+    std::array<size_t, 2> outstanding{}; // octets in SIS, with an allowance per U_PDU
     size_t all_outstanding() const { return outstanding[0] + outstanding[1]; }
 };
 
@@ -38,11 +37,11 @@ class client::impl
 public:
     explicit impl(const client_config& c);
 
-    // client.cc
+    // in client.cc
     void on_packet(const uint8_t* p, size_t n);
     void from_hf(const s5066::s_unidata_indication& u);
 
-    // client_queue.cc
+    // in client_queue.cc
     void sis_in(const uint8_t* p, size_t n);
     void lost_sis();
     std::optional<octets> poll_sis();
@@ -57,7 +56,7 @@ public:
     std::map<s5066::address, hop_state> d_hops;
 
 private:
-    // client.cc
+    // in client.cc
     const filter_rule* classify(const packet_view& v);
     const s5066::address* route(const address& a) const;
     void error(icmp_error e, const packet_view& about);
@@ -67,7 +66,7 @@ private:
     void clamp(octets& packet, int version) const;
     void queue_packet(const packet_view& v, const filter_rule& rule);
 
-    // client_queue.cc
+    // in client_queue.cc
     hop_state& hop_of(const s5066::address& node);
     station_time age_limit(service s) const;
     bool room(const hop_state& hop, service s, const waiting_packet& w) const;

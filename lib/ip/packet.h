@@ -43,7 +43,7 @@ struct packet_view {
     uint16_t src_port = 0;
     uint16_t dst_port = 0;
     int icmp_type = -1;          //!< -1: not ICMP
-    bool later_fragment = false; //!< not the first: no ports
+    bool later_fragment = false; //!< a fragment after the first: no ports
 };
 
 /*! \brief Check and read one datagram.
@@ -81,7 +81,7 @@ std::vector<octets> fragments(const packet_view& v, size_t mtu);
 enum class icmp_error {
     net_unreachable,
     port_unreachable,
-    too_big, //!< fragmentation needed, packet too big; carries the MTU
+    too_big, //!< fragmentation needed or packet too big; carries the MTU
     time_exceeded
 };
 /*! \brief ICMP (RFC 792) or ICMPv6 (RFC 4443) error about \p about, back to its source.

@@ -54,16 +54,16 @@ struct waiting_packet {
     bool insist = false; //!< an ACK that expired in SIS and is still the newest
 };
 
-//! Counters of queues.
+//! Counters of all queues.
 struct queue_stats {
     uint64_t duplicates = 0;      //!< an equal packet was already waiting
     uint64_t repeats_dropped = 0; //!< TCP segments that were already waiting
     uint64_t acks_thinned = 0;    //!< dropped while waiting, or expired in SIS
-    uint64_t flushed_queues = 0;  //!< whole queues dropped: full, old or link lost
-    uint64_t flushed_packets = 0; //!< packets in them
-    uint64_t overflowed = 0;      //!< single packets dropped: full or old
+    uint64_t flushed_queues = 0;  //!< whole queues dropped: full, too old or link lost
+    uint64_t flushed_packets = 0; //!< packets in flushed queues
+    uint64_t overflowed = 0;      //!< single packets dropped: queue full, or too old
     uint64_t marked = 0;          //!< ECN: congestion experienced
-    uint64_t delay_dropped = 0;   //!< instead of a mark
+    uint64_t delay_dropped = 0;   //!< dropped instead of marked
 };
 
 //! Waiting packets of one flow.

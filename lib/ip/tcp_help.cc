@@ -146,7 +146,7 @@ void tcp_flows::from_host(station_time now, const packet_view& v)
     f->sends = f->sends || t->payload > 0;
     if (syn) {
         if (!t->has(tcp_fields::ack_valid)) {
-            f->far_syn = false; // a new connection
+            f->far_syn = false; // a new connection starts
             f->edge.reset();
         }
         f->near_syn = true;

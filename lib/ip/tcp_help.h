@@ -83,7 +83,7 @@ private:
                                                        // no option
         bool near_syn = false, far_syn = false;
         std::optional<uint32_t> edge; // first number beyond the offered window
-        station_time heard_at{ -1 };  // from HF
+        station_time heard_at{ -1 };  // last segment from HF
         station_time used_at{};
         bool sends = false; // this side has sent data
     };

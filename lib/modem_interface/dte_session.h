@@ -11,7 +11,7 @@
 
 namespace gr::hf::modem_interface {
 
-//! Settings of the data terminal's end.
+//! Settings of the data terminal.
 struct dte_settings {
     mode tx_mode;       //!< mode that the modem is set to
     uint32_t seed = 1;  //!< UDP form: for session and transfer numbers
@@ -125,8 +125,8 @@ private:
     uint64_t d_lost = 0;
 
     bool d_receiving = false;
-    bool d_rx_last = false, d_rx_off = false; // both end a reception, in any order
-    station_time d_rx_ended_at{};             // the first of them
+    bool d_rx_last = false, d_rx_off = false; // both end a reception, in either order
+    station_time d_rx_ended_at{};             // when the first of them arrived
 };
 
 } // namespace gr::hf::modem_interface

@@ -11,7 +11,7 @@
 
 namespace gr::hf::modem_interface {
 
-//! Settings of the modem's end.
+//! Settings of the modem.
 struct modem_settings {
     mode tx_mode; //!< mode of all transmissions; the interface cannot request another
     /*! \brief Half duplex, receiver master (A.5.1.2.7.2): a transmission does not end a
@@ -54,14 +54,14 @@ protected:
     enum class tx_state { flushed, queueing, started, draining, draining_forced };
 
     //! \name Events for the form of the interface @{
-    virtual void tx_changed() = 0; //!< state, or the length of the queue
-    virtual void underrun() = 0;   //!< before tx_changed()
+    virtual void tx_changed() = 0; //!< the state or the length of the queue has changed
+    virtual void underrun() = 0;   //!< called before tx_changed()
     virtual void rx_carrier() = 0; //!< carrier() has changed
     virtual void rx_data(const octets& data) = 0;
-    virtual void rx_last() = 0; //!< no more data of this reception
+    virtual void rx_last() = 0; //!< this reception has no more data
     //! @}
 
-    //! \name Calls of the form of the interface @{
+    //! \name Calls by the TCP or UDP form @{
     void enqueue(const octets& data);
     void begin_queueing();
     //! Key the transmitter at the modem's next question.

@@ -7,7 +7,7 @@
 
 namespace gr::hf::modem_interface {
 
-//! TCP form, the data terminal's end (A.5.1.2).
+//! TCP form of the data terminal (A.5.1.2).
 class tcp_dte : public dte_session
 {
 public:
@@ -43,7 +43,7 @@ private:
     tx_status d_status;
     bool d_arm_wanted = false; // the modem has not been armed since tx_begin()
     bool d_armed = false;
-    std::optional<station_time> d_start_at; // START was sent; station time
+    std::optional<station_time> d_start_at; // station time at which START was sent
     size_t d_since_status = 0;              // octets sent since the last status
     uint64_t d_next_id = 1;
 };

@@ -63,7 +63,7 @@ private:
     const std::function<void(const std::string&)> d_finish;
     phase d_phase = phase::closed;
     tcp_deframer d_deframer;
-    bool d_connect = false, d_ack = false; // received
+    bool d_connect = false, d_ack = false; // packets received
     station_time d_phase_at{}, d_sent_at{}, d_heard_at{}, d_round_trip{};
 };
 

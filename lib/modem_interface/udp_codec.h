@@ -46,12 +46,12 @@ enum class udp_tx_state : uint8_t {
 struct status_reply {
     uint16_t sequence = 0;
     uint16_t transfer = 0; //!< number of the current transmission
-    uint8_t errors = 0;    //!< error_bit
+    uint8_t errors = 0;    //!< bits of error_bit
     bool rx_started = false;
     bool carrier = false;
     udp_tx_state tx = udp_tx_state::flushed;
     bool in_control = false;
-    uint16_t dropped = 0; //!< packets of the current transmission
+    uint16_t dropped = 0; //!< dropped packets of the current transmission
     uint16_t jitter_ms = 0;
     uint32_t queue_fill = 0, queue_space = 0;
     uint32_t rx_rate_bps = 0, rx_blocking_bits = 0; //!< 24 bits each

@@ -13,11 +13,11 @@ using namespace std::chrono_literals;
 
 constexpr auto ping_interval = 5s; // A.5.2.6.2
 constexpr auto silence_limit = 30s;
-constexpr auto ask_interval = 1s; // for the first status
+constexpr auto ask_interval = 1s; // pause between requests for the first status
 constexpr auto answer_limit = 10s;
 // Wait for a missing packet: latency and jitter of the network, A.5.2.6.3.
 constexpr auto gap_limit = 500ms;
-constexpr station_time command_wait = 500ms; // doubled each time, A.5.2.6.7
+constexpr station_time command_wait = 500ms; // doubled at each attempt, A.5.2.6.7
 constexpr station_time max_command_wait = 8s;
 
 } // namespace

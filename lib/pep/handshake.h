@@ -26,7 +26,7 @@ public:
         asking,    //!< more octets are needed
         requested, //!< request() returns the destination; answer() comes next
         failed,    //!< malformed: send the reply, then close
-        done       //!< answered
+        done       //!< answer() was given
     };
 
     explicit handshake(protocol p) : d_protocol(p) {}

@@ -33,7 +33,7 @@ public:
 
     //! Whether a connection with \p peer may start now. If so, it is counted.
     bool take(station_time now, const s5066::address& peer);
-    size_t peers() const { return d_peers.size(); } //!< remembered
+    size_t peers() const { return d_peers.size(); } //!< peers remembered
 
     static constexpr size_t peers_max = 4096;
 

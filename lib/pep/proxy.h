@@ -26,9 +26,9 @@ struct stream_route {
 
 //! Action for a connection that matches a rule.
 enum class rule_action {
-    proxy,     //!< carry it
-    ip_client, //!< leave it to the IP client
-    reject,    //!< reset it
+    proxy,     //!< carry the connection
+    ip_client, //!< leave the connection to the IP client
+    reject,    //!< reset the connection
     drop       //!< do not answer
 };
 
@@ -41,14 +41,14 @@ enum class compression {
 
 //! Port rule. The first match counts. S5066-APP9 requires rules, the form is ours.
 struct rule {
-    // match
+    // conditions
     uint16_t port_first = 0, port_last = 65535; //!< ports of the destination
-    std::optional<ip::prefix> to;               //!< destination, addresses only
+    std::optional<ip::prefix> to;               //!< destination; matches only addresses
     std::optional<ip::prefix> from;             //!< source
     std::optional<s5066::address> node;         //!< address of the far proxy
     double rate_min = 0;                        //!< lowest link rate that matches, bit/s
     double rate_max = 1e12;                     //!< highest link rate that matches
-    // effect
+    // effects
     rule_action action = rule_action::proxy;
     size_t max_connections = 0; //!< limit of this rule; 0: none
     uint8_t service_class = 4;  //!< 0 to 7, each gets twice the share of the next one
@@ -79,7 +79,7 @@ struct proxy_config {
      *  needs more than one. The first should be 0, which saves an octet.
      */
     std::vector<uint8_t> extended = { 0, 16, 17, 18, 19, 20, 21, 22, 23 };
-    size_t max_connections = 256; //!< both directions together, 1 to 4096
+    size_t max_connections = 256; //!< limit of both directions together, 1 to 4096
     open_limits opens;            //!< each direction has these rates
     station_time hold_max =
         station_time(100'000'000); //!< longest hold while data still arrives
@@ -121,7 +121,7 @@ struct action {
         shutdown_write, //!< FIN after all writes
         close,          //!< forget the connection after all writes
         reset,          //!< RST (linger 0) and forget; \c why for SOCKS replies and logs
-        read_more       //!< on_tcp_data() may bring \c octets_allowed more
+        read_more       //!< on_tcp_data() may deliver \c octets_allowed more
     };
     kind what = kind::write;
     connection_id conn = 0;
@@ -187,7 +187,8 @@ public:
 
     //! \name Calls of the data link (one SIS connection) @{
     void sis_in(station_time now, const uint8_t* p, size_t n); //!< one whole primitive
-    void sis_reset(station_time now); //!< the SIS connection is new
+    void sis_reset(station_time now); //!< the SIS connection is new; what the old one
+                                      //!< held is lost
     std::optional<octets> poll_sis();
     //! @}
 

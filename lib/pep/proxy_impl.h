@@ -15,7 +15,7 @@
 namespace gr::hf::hfpep {
 
 enum class phase {
-    waiting,    // accepted, but its rule has no room yet: not read
+    waiting,    // accepted, but not read, because its rule has no room yet
     hold,       // waits for first data of the local application
     opening,    // the stream is open here, the far side has not answered
     connecting, // requested by the peer, local connect runs
@@ -31,7 +31,7 @@ struct connection {
     slep::user_address far;
     rule how;
     std::optional<size_t> rule_index;
-    slep::stream_id stream = 0; // 0: none yet
+    slep::stream_id stream = 0; // 0: none
     bool by_name = false;
     station_time since{};
     station_time last_use{};

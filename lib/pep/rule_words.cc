@@ -46,7 +46,7 @@ ip::prefix prefix_of(const std::string& word, const std::string& text)
     }
 }
 
-//! One of two words.
+//! Parses one of two words.
 bool choice(const std::string& word,
             const std::string& text,
             const std::string& yes,

@@ -11,7 +11,7 @@ namespace {
 using s5066::octet_reader;
 using s5066::octet_writer;
 
-// Octet 0: type in the high nibble, then these.
+// Octet 0 has the type in the high nibble, and these flags.
 constexpr unsigned flag_x = 8, flag_z = 4, flag_1 = 2, flag_0 = 1;
 
 enum type_number : unsigned {
@@ -40,7 +40,7 @@ unsigned par_octet(const stream_parameters& p, bool instance)
            (p.one_way ? 4u : 0u) | p.dictionary;
 }
 
-//! 32 well mixed bits.
+//! Hash to 32 well mixed bits.
 uint32_t mix(uint32_t a, uint32_t b)
 {
     uint32_t x = a * 0x9e3779b1u ^ b * 0x85ebca6bu;

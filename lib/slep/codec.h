@@ -35,7 +35,7 @@ enum reason : uint8_t {
 //! Receive credit of a stream (WIN): 0 stops, n allows 2^(n-1) PDUs, 15 has no limit.
 constexpr uint8_t window_closed = 0;
 constexpr uint8_t window_unlimited = 15;
-//! PDUs beyond ACK that a WIN value allows.
+//! PDUs beyond ACK that the sender may have sent for a WIN value.
 constexpr uint32_t window_pdus(uint8_t win)
 {
     return win == 0 ? 0u : win >= window_unlimited ? 0x7fffffffu : 1u << (win - 1);
@@ -46,7 +46,8 @@ constexpr uint8_t sid_responder = 0x80;
 
 //! PAR of SO and SR. Its bit 3 signals that the fields of \ref incarnation follow.
 struct stream_parameters {
-    uint8_t window = window_unlimited; //!< towards the sender of the PDU, 0 to 15
+    uint8_t window = window_unlimited; //!< credit for data towards the sender of this
+                                       //!< PDU, 0 to 15
     bool one_way = false;              //!< the responder will send no data
     uint8_t dictionary = 0;            //!< preset dictionary, 0 to 3; 0: none
 
@@ -87,7 +88,7 @@ struct reliable_datagram {
         bool last = false;
     };
     uint16_t number = 0;
-    std::optional<segment> seg; //!< empty: the datagram is whole
+    std::optional<segment> seg; //!< empty: the datagram is in one PDU
     bool answer_wanted = false;
     bool compressed = false;
     octets data;
@@ -159,7 +160,6 @@ struct stream_abort {
     uint16_t mark = 0;
 };
 
-//! Any PDU with its extended address.
 //! Fields of a PDU, by its type.
 using pdu_body = std::variant<unreliable_datagram,
                               reliable_datagram,
@@ -171,6 +171,7 @@ using pdu_body = std::variant<unreliable_datagram,
                               stream_control,
                               stream_abort>;
 
+//! Any PDU with its extended address.
 struct pdu {
     uint8_t extended = 0; //!< 0: none
     pdu_body body;

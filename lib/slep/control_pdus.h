@@ -16,13 +16,13 @@ namespace gr::hf::slep {
 class control_pdus
 {
 public:
-    //! PDUs that wait at the same time.
+    //! Limit of waiting PDUs.
     static constexpr size_t most = 1024;
 
     control_pdus(endpoint_context& c, sis_queue& sis) : d_ctx(c), d_sis(sis) {}
 
     void add(peer_state& p, pdu_body body, uint8_t priority);
-    //! Next S_primitive; empty: nothing can be sent now.
+    //! Next S_primitive. Empty: nothing can be sent now.
     std::optional<octets> poll();
     //! SIS has settled one. \p again: it was rejected and may be sent once more.
     void settled(uint64_t id, bool again);

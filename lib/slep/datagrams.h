@@ -55,13 +55,13 @@ struct outgoing_datagram {
     user_address to;
     uint8_t priority = 0;
     enum class service {
-        unreliable, // given to SIS once
+        unreliable, // passed to SIS once
         confirmed,  // until the far node has it; it may arrive twice
         reliable    // until the far node has it, with a number that reveals repeats
     } how = service::unreliable;
     bool arq = true;
     station_time expires{};
-    std::vector<octets> parts; // U_PDUs
+    std::vector<octets> parts; // one U_PDU each
     std::set<size_t> to_send;  // indexes of parts that SIS does not have
     size_t unconfirmed = 0;    // parts that SIS has
     size_t size = 0;           // octets of all parts

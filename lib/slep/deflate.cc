@@ -19,7 +19,7 @@ constexpr size_t trial_octets = 65536, stored_octets = 1 << 20;
 // Size of the sample for comparing strategies, and octets between comparisons.
 constexpr size_t sample_octets = 2048, strategy_octets = 16384;
 
-//! Size of \p data compressed alone.
+//! Compressed size of \p data by itself.
 size_t size_with(int strategy, const std::vector<uint8_t>& data)
 {
     z_stream z{};

@@ -37,7 +37,7 @@ struct user_address {
     std::string to_string() const;
 };
 
-//! Settings of an endpoint; the defaults are our choice where Annex W is silent.
+//! Settings of an endpoint. The defaults are our choice where Annex W specifies none.
 struct endpoint_config {
     uint8_t sap = 13; //!< our own SAP, 0 to 15
     uint8_t rank = 0; //!< rank for the bind, 0 to 14
@@ -58,17 +58,17 @@ struct endpoint_config {
      *  octets, SO carries all of it.
      */
     size_t open_octets = 40;
-    size_t send_buffer = 262'144;     //!< per stream, not yet in PDUs; 2048 to 2^26
+    size_t send_buffer = 262'144;     //!< limit per stream, not yet in PDUs; 2048 to 2^26
     size_t buffer_high = 65'536;      //!< unread octets of a stream that stop its sender
     size_t buffer_low = 16'384;       //!< unread octets at which the sender resumes;
                                       //!< below buffer_high
     size_t held_high = 1'048'576;     //!< octets waiting for a missing PDU that stop the
                                       //!< sender
     size_t streams_max = 256;         //!< limit for all peers together, 1 to 4096
-    size_t datagram_octets = 262'144; //!< all datagrams that wait, each direction
+    size_t datagram_octets = 262'144; //!< limit of waiting datagrams, each direction
     station_time partial_hold = station_time(20'000'000);   //!< wait of a PDU that is not
                                                             //!< full
-    station_time accept_hold = station_time(2'000'000'000); //!< SR waits for first data
+    station_time accept_hold = station_time(2'000'000'000); //!< wait of SR for first data
     station_time turn_ride =
         station_time(80'000'000); //!< the link has not turned within this time after a
                                   //!< PDU
@@ -126,10 +126,10 @@ struct event {
     };
     type what = type::data;
     stream_id stream = 0;
-    user_address from; //!< the other side
+    user_address from; //!< address of the other side
     octets data;
     uint8_t code = 0; //!< reason: 0-127 of the user, 128-255 \ref reason
-    std::string text; //!< with refused, may be empty
+    std::string text; //!< only with refused, may be empty
 };
 
 //! Counters since the start.
@@ -137,8 +137,8 @@ struct endpoint_stats {
     uint64_t streams_opened = 0;   //!< opened by this side
     uint64_t streams_received = 0; //!< opened by peers
     uint64_t streams_closed = 0;
-    uint64_t streams_aborted = 0; //!< for any reason, either side
-    uint64_t streams_refused = 0; //!< either side
+    uint64_t streams_aborted = 0; //!< for any reason, by either side
+    uint64_t streams_refused = 0; //!< by either side
     uint64_t pdus_sent = 0;       //!< repeats included
     uint64_t pdus_resent = 0;
     uint64_t pdus_received = 0;

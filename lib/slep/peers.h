@@ -20,7 +20,7 @@ enum class freshness {
     fresh, //!< new or small: before the bulk of its class
     bulk
 };
-//! Orders of service, see level().
+//! Number of levels of service, see level().
 constexpr size_t levels = 3 * service_classes;
 //! Order of service in SIS: first exchanges by class, then fresh and bulk of each class
 //! in turn.
@@ -82,7 +82,7 @@ struct resting {
     station_time until{}; //!< 0: the number is free
     uint8_t answer = 0;   //!< reason to repeat if the peer still sends; 0: stay silent
     station_time answered{ -1 };
-    uint16_t open = 0; //!< incarnation::name; 0: not known
+    uint16_t open = 0; //!< incarnation::name of the open; 0: not known
 };
 
 constexpr size_t stream_numbers = 128;
@@ -145,7 +145,7 @@ public:
     //! All peers, by address.
     std::map<user_address, peer_state>& all() { return d_peers; }
     const std::map<user_address, peer_state>& all() const { return d_peers; }
-    //! Every node may be sent to at once.
+    //! Allow sending to every node at once.
     void retry_all();
     //! Earliest time at which a node may be sent to again.
     std::optional<station_time> next_deadline() const;

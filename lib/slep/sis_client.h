@@ -45,7 +45,7 @@ public:
         std::optional<s_management_msg_indication> message; //!< from the node itself
     };
 
-    //! One whole primitive from the node. Bad ones are counted in invalid().
+    //! One whole primitive from the node. invalid() counts bad ones.
     result primitive_in(station_time now, const uint8_t* p, size_t n);
     //! The connection to the node was lost and is new. Binds again now.
     void reset(station_time now);

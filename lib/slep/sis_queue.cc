@@ -9,7 +9,7 @@ namespace gr::hf::slep {
 
 namespace {
 
-// For foreign nodes with a strange MTU.
+// Guard against a node of another maker with an odd MTU.
 constexpr size_t mtu_min = 64;
 // Fresh octets are this part of a longest transmission, within these limits. A small page
 // is small at every rate.

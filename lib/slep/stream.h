@@ -66,7 +66,7 @@ public:
     //! ACK and WIN of the peer. False: they cannot be for this direction, nothing
     //! changes.
     bool window(uint16_t ack, uint8_t win);
-    //! \p ack, as in window(), covers FIN.
+    //! Whether \p ack, as in window(), covers FIN.
     bool ends_at(uint16_t ack) const
     {
         return d_fin_built && ack == static_cast<uint16_t>(d_next);
@@ -157,12 +157,12 @@ private:
     size_t d_high, d_hard;
     std::unique_ptr<inflater> d_inflater;
     std::map<uint64_t, held> d_held;
-    size_t d_held_octets = 0; // with an allowance per PDU
+    size_t d_held_octets = 0; // includes an allowance per PDU
     size_t d_unread = 0;
     uint64_t d_received = 0;
     uint64_t d_deliver = 0;
     std::optional<uint64_t> d_fin;
-    bool d_fin_ready = false; // its data was delivered, the end not yet
+    bool d_fin_ready = false; // FIN is next: its data was delivered, the end not yet
     bool d_fin_delivered = false;
 };
 

@@ -44,7 +44,7 @@ struct stream {
                                            //!< stream
     std::optional<station_time> gap_since;
     std::optional<station_time>
-        stalled_since; //!< first reject of a PDU, no confirm after it
+        stalled_since; //!< first reject of a PDU without a confirm since
     //! Last sign of life of the peer: a PDU or a confirm. Before any, the start of the
     //! stream.
     station_time life_at{};
@@ -100,7 +100,7 @@ struct stream {
                       station_time answer_until);
     //! SIS has settled an SC.
     void window_settled(station_time now, bool rejected);
-    //! For displays.
+    //! Description for displays.
     stream_info info() const;
 
 private:

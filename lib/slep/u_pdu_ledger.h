@@ -81,7 +81,7 @@ public:
         d_entries.pop_front();
         return e;
     }
-    //! When the oldest was submitted.
+    //! Submission time of the oldest.
     std::optional<station_time> oldest() const
     {
         if (d_entries.empty())

@@ -19,7 +19,7 @@ struct audio_sink_state {
         0; //!< times that it ran empty, as the device reported or the clock shows
     double silent_ms = 0; //!< total length of all underruns, as far as the clock tells
     double held_ms = 0;   //!< written and not played yet, after the last write
-    double wanted_ms = 0; //!< what it should hold to bridge the host's stalls
+    double wanted_ms = 0; //!< amount that it should hold to bridge the host's stalls
     double added_ms = 0;  //!< part of wanted_ms that is due to stalls of the last minute
     uint64_t taken = 0;   //!< samples that the device has accepted
     std::string trouble;  //!< why it was lost last

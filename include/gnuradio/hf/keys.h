@@ -61,9 +61,9 @@ HF_API const pmt::pmt_t& end_sample();
 //! symbol: what happened to D_PDUs: sent, sent again, sent as fill, received, damaged,
 //! unread.
 HF_API const pmt::pmt_t& d_pdu();
-//! uint64: number of D_PDUs that d_pdu is about; for unread ones an estimate.
+//! uint64: number of D_PDUs reported by d_pdu; for unread ones an estimate.
 HF_API const pmt::pmt_t& d_pdus();
-//! bool: the D_PDU of d_pdu acknowledges data.
+//! bool: the D_PDU reported by d_pdu acknowledges data.
 HF_API const pmt::pmt_t& acknowledges();
 //! bool: the transmitter must be keyed.
 HF_API const pmt::pmt_t& down();

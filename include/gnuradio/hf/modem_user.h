@@ -22,7 +22,7 @@ struct rx_start {
     bool joined = false;
 };
 
-//! Octets of one decoded interleaver block; erroneous bits are left in place.
+//! Octets of one decoded interleaver block. Wrong bits are not removed.
 struct rx_octets {
     std::vector<uint8_t> octets; //!< the first bit received is bit 0 of the first octet
     double snr_db = 0;           //!< in the mode's bandwidth, measured over the block
@@ -51,7 +51,7 @@ enum class rx_end_reason {
  */
 struct rx_end {
     rx_end_reason reason = rx_end_reason::eom; //!< why it ended
-    station_time air_end{};                    //!< station time of its end
+    station_time air_end{};                    //!< station time at which it ended
 };
 
 //! The user's answer when the modem pulls.
@@ -91,9 +91,11 @@ public:
     //! The last symbol has left. The receiver is on again.
     virtual void on_tx_end(station_time now) = 0;
 
-    virtual void on_rx_start(station_time now, const rx_start& e) = 0;   //!< a preamble
-    virtual void on_rx_octets(station_time now, const rx_octets& e) = 0; //!< a block
-    virtual void on_rx_end(station_time now, const rx_end& e) = 0;       //!< the end
+    virtual void on_rx_start(station_time now,
+                             const rx_start& e) = 0; //!< after a preamble
+    virtual void on_rx_octets(station_time now,
+                              const rx_octets& e) = 0;             //!< after each block
+    virtual void on_rx_end(station_time now, const rx_end& e) = 0; //!< the end
 
     /*! \brief A transmission that this modem does not receive is on the channel
      *         (\p present), or has ended. Its start was missed, or spoilt by another.

@@ -9,7 +9,7 @@
 
 namespace gr::hf {
 
-/*! \brief Station time from the host's clock, for edges that have no modem.
+/*! \brief Station time from the host's clock, for blocks without a modem.
  *  \ingroup hf
  *
  * Message port \c ticks (out): a PDU without octets whose key now is the time since the
@@ -19,7 +19,7 @@ class HF_API ticker : virtual public gr::block
 {
 public:
     typedef std::shared_ptr<ticker> sptr; //!< pointer type for flowgraphs
-    //! \param interval_ms from tick to tick, 1 to 1000 \throws std::invalid_argument
+    //! \param interval_ms time between ticks, 1 to 1000 \throws std::invalid_argument
     static sptr make(int interval_ms = 10);
 };
 

@@ -10,7 +10,8 @@
 namespace gr::hf::sim {
 
 namespace {
-constexpr double least_carrier_db = -4; // in the mode's bandwidth
+constexpr double least_carrier_db = -4; // threshold of the carrier detector, in the
+                                        // mode's bandwidth
 } // namespace
 
 size_t emulated_air::join(emulated_modem* m, std::optional<size_t> id)
@@ -213,7 +214,7 @@ void emulated_air::block(const signal_ptr& s,
                     to->block_over(s, e, false);
                 }
                 if (last) {
-                    // The end of message is 32 bits like all others.
+                    // The end of message has 32 bits, which can be wrong like all others.
                     const bool eom = !noise &&
                                      !(p.eom_loss > 0 && uniform() < p.eom_loss) &&
                                      !(coded && uniform() < 1 - std::exp(-32 * ber));

@@ -25,9 +25,9 @@ struct air_path {
     //! Probability that a transmission is not noticed (preamble missed). 1: the other
     //! station is not heard and does not disturb either.
     double loss = 0;
-    double eom_loss = 0;  //!< probability that the end of message is not recognised
+    double eom_loss = 0;  //!< probability that the end-of-message marker is missed
     double snr_db = 30;   //!< reported to the receiver
-    station_time delay{}; //!< propagation
+    station_time delay{}; //!< propagation delay
     //! Replaces ber and snr_db: SNR over time, which decides block errors, missed
     //! preambles and the reported SNR.
     std::shared_ptr<const snr_trace> fading;
@@ -78,11 +78,11 @@ public:
                  std::optional<size_t> to,
                  station_time begin,
                  station_time end);
-    //! Called when a transmission is over.
+    //! Called when a transmission has ended.
     std::function<void(const transmission_record&)> on_transmission;
     //! Path of all pairs without their own path.
     void set_default_path(const air_path& p) { d_default = p; }
-    //! Number of transmissions begun.
+    //! Number of transmissions started.
     uint64_t transmissions() const { return d_count; }
     //! Pairs of transmissions that overlapped in time.
     uint64_t collisions() const { return d_collisions; }

@@ -67,7 +67,7 @@ private:
     void start(const mode& m);
     void send_block(size_t k);
     void end_transmission();
-    // From the air
+    // Calls of the emulated_air.
     void preamble_over(const emulated_air::signal_ptr& s, bool noticed, double snr_db);
     void block_over(const emulated_air::signal_ptr& s, rx_octets e, bool late);
     void hand_over(const rx_octets& e);

@@ -27,7 +27,7 @@ constexpr const char* steady = "awgn";
 constexpr double fade_weight = 0.35;
 // Share of blocks that arrive at the SNR that levels are compared to.
 constexpr double nearly_all = 0.99;
-// D_PDU with the losses at which the model is fitted.
+// Size of a D_PDU, and the losses at which the model is fitted.
 constexpr size_t fit_octets = 220;
 constexpr std::array<double, 2> fit_losses = { 0.2, 0.5 };
 constexpr double unreachable_db = 100;

@@ -171,7 +171,8 @@ double oracle_goodput(const snr_trace& t,
                       const std::vector<mode>& modes)
 {
     constexpr double header = 22;  // data D_PDU header with the longest addresses
-    constexpr double turn_s = 1.0; // two turnarounds, the answer, the receivers' delays
+    constexpr double turn_s = 1.0; // two turnarounds, the answer, and the receivers'
+                                   // delays
     constexpr std::array<double, 5> segments = { 64, 155, 300, 514, 1023 };
     double bits = 0;
     for (station_time begin = from; begin < to; begin += period) {

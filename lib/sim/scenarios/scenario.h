@@ -19,7 +19,7 @@ namespace gr::hf::sim {
 //! One station.
 struct scenario_station {
     std::string name;    //!< unique in the scenario
-    std::string address; //!< STANAG 5066 node address; empty: 1.n.0.0 of the n-th
+    std::string address; //!< STANAG 5066 node address; empty: 1.n.0.0 for station n
     std::vector<std::string> groups; //!< group addresses that it listens to
     std::string mode = "4539-9600S"; //!< see node_config::mode
     std::string ack_mode = "auto";   //!< see node_config::ack_mode
@@ -45,7 +45,7 @@ struct scenario_traffic {
     double stop_s = 0;      //!< last submission; 0: until the end
     uint64_t octets = 0;    //!< bulk: total; 0: without end
     size_t u_pdu = 2042;    //!< octets of each U_PDU, 4 to 2048
-    uint64_t count = 0;     //!< others: U_PDUs; 0: without end
+    uint64_t count = 0;     //!< other kinds: number of U_PDUs; 0: without end
     double rate_bps = 0;    //!< bulk: steady offered rate; 0: as much as the link carries
     double interval_s = 30; //!< interactive: mean pause; broadcast: exact; ping: after an
                             //!< answer
@@ -86,7 +86,7 @@ struct scenario_path {
     air_path channel;
 };
 
-//! The experiment.
+//! A whole experiment.
 struct scenario {
     double duration_s = 3600; //!< at most; the run ends when every finite flow is
                               //!< complete
@@ -130,7 +130,7 @@ struct station_result {
 
 //! One transmission, with its D_PDU octets by purpose.
 struct transmission_result {
-    size_t station = 0; //!< index
+    size_t station = 0; //!< index of the station
     std::string mode;
     double begin_s = 0, end_s = 0;
     size_t data = 0, repeated = 0, acks = 0, control = 0, non_arq = 0;
@@ -147,12 +147,12 @@ struct delivery {
 //! Result of a scenario.
 struct scenario_result {
     double end_s = 0;
-    bool complete = false; //!< all finite flows
+    bool complete = false; //!< all finite flows are complete
     std::vector<flow_result> flows;
     std::vector<station_result> stations;
     std::vector<transmission_result> transmissions; //!< if recorded
     std::vector<delivery> deliveries;               //!< if recorded
-    std::vector<u_pdu_fate> fates;                  //!< if kept; flow by flow
+    std::vector<u_pdu_fate> fates;                  //!< if kept, flow by flow
     std::vector<std::string> log;                   //!< if kept
     double goodput_bps = 0; //!< all flows together, to the last delivery
     double fairness = 1;    //!< Jain's index of the octets delivered by bulk flows

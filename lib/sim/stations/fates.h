@@ -22,7 +22,7 @@ namespace gr::hf::sim {
  * node has reported in an S_PDU that a bound client got the U_PDU.
  */
 struct u_pdu_fate {
-    size_t flow = 0;                  //!< index
+    size_t flow = 0;                  //!< index of the flow
     bool answer = false;              //!< from the flow's receiver back to its sender
     uint32_t number = 0;              //!< first four octets of the U_PDU
     size_t receiver = 0;              //!< index in the flow, if several
@@ -56,7 +56,7 @@ struct u_pdu_fate {
 //! Numbering of a link's D_PDUs, as the receiving node counts it.
 struct numbering {
     uint64_t restarts = 0; //!< restarts of that node
-    uint64_t begun = 0;    //!< sis_output::numbering
+    uint64_t begun = 0;    //!< see sis_output::numbering
     bool operator==(const numbering& o) const
     {
         return restarts == o.restarts && begun == o.begun;

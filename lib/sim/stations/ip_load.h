@@ -15,7 +15,7 @@ struct ip_load {
     std::string mode = "4539-9600S";
     ip::queue_config queue;     //!< settings of both IP clients' queues
     std::vector<size_t> octets; //!< size of each transfer, all from A to B
-    double apart_s = 20;        //!< between their starts
+    double apart_s = 20;        //!< seconds between their starts
     double ping_every_s = 0;    //!< 0: none
     double limit_s = 7200;
     air_path on_path;

@@ -58,7 +58,7 @@ public:
 
     s5066::node& node() { return *d_node; }
     const s5066::node& node() const { return *d_node; }
-    emulated_modem& modem() { return *d_modem; } //!< not while the power is off
+    emulated_modem& modem() { return *d_modem; } //!< invalid while the power is off
     s5066::address address() const { return d_config.own; }
 
     //! Log lines and D_PDUs of the node as they occur, if it keeps them.

@@ -38,7 +38,7 @@ public:
         octets got;
         size_t unwritten = 0; //!< taken from the engine, not yet read by the application
         size_t max_unwritten = 0;
-        bool connected = false; //!< action::connected seen
+        bool connected = false; //!< action::connected was received
         bool got_eof = false, closed = false, reset = false;
         hfpep::status why = hfpep::status::connected;
         station_time connect_at{ -1 }; //!< time of a connect requested by the engine

@@ -46,7 +46,7 @@ void tcp_model::send(bool from_server,
     ip::octets v(40 + payload);
     v[0] = 0x45;
     put16(v, 2, v.size());
-    v[6] = 0x40; // DF
+    v[6] = 0x40; // DF bit
     v[8] = 64;
     v[9] = ip::proto_tcp;
     std::copy_n(src.data(), 4, v.begin() + 12);
@@ -141,7 +141,7 @@ void tcp_model::on_ack(station_time now, size_t ack)
     d_next = std::max(d_next, ack);
     d_same_acks = 0;
     if (d_recovering && ack < d_recover) {
-        send_segment(now, d_acked); // a partial ACK: the next hole
+        send_segment(now, d_acked); // after a partial ACK: the next hole
         d_cwnd = std::max(d_cwnd - segments + 1, 1.0);
     } else {
         if (d_recovering)

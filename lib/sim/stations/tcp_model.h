@@ -26,7 +26,7 @@ public:
         size_t octets = 100'000;
         size_t mss = 1460;
         size_t window = 6'000'000;                          //!< window of the receiver
-        station_time timeout = station_time(1'000'000'000); //!< first one, RFC 6298
+        station_time timeout = station_time(1'000'000'000); //!< first timeout, RFC 6298
     };
     explicit tcp_model(const config& c);
 
@@ -56,7 +56,7 @@ private:
     config d_config;
     std::deque<ip::octets> d_out[2];
     bool d_open = false;
-    // Client: offsets into the data.
+    // State of the client: offsets into the data.
     size_t d_acked = 0, d_next = 0, d_highest = 0, d_recover = 0;
     double d_cwnd = 0, d_threshold = 1e9;
     int d_same_acks = 0;
@@ -67,7 +67,7 @@ private:
     std::optional<std::pair<size_t, station_time>>
         d_timed; // offset at which the sample ends
     uint64_t d_sent = 0, d_again = 0, d_timeouts = 0;
-    // Server.
+    // State of the server.
     size_t d_received = 0;
     std::map<size_t, size_t> d_ahead; // start, end
     std::optional<station_time> d_delayed_ack;

@@ -109,7 +109,7 @@ private:
     station& d_station;
     uint8_t d_sap;
     s5066::client_id d_client;
-    std::set<std::pair<uint32_t, uint32_t>> d_seen; // source, number
+    std::set<std::pair<uint32_t, uint32_t>> d_seen; // pairs of source and number
     std::map<uint32_t, uint32_t> d_highest;         // keyed by source
     uint64_t d_u_pdus = 0;
     uint64_t d_octets = 0;

@@ -19,7 +19,8 @@ namespace gr::hf::sim {
 struct tcp_transfer {
     std::string mode = "4539-9600S";
     octets content;                         //!< data of the client
-    air_path on_path;                       //!< both directions; emulated modems
+    air_path on_path;                       //!< path of both directions, with emulated
+                                            //!< modems
     std::optional<waveform_link> waveforms; //!< real waveforms instead of emulated modems
     uint64_t seed = 1;
     bool compress = false; //!< DEFLATE of both directions
@@ -37,11 +38,11 @@ struct tcp_transfer {
 //! Times in seconds from the SYN of the client.
 struct tcp_times {
     bool complete = false;   //!< everything arrived unaltered and both ends closed
-    double connect_s = -1;   //!< to accept() at the server
-    double total_s = -1;     //!< to the last octet at the server
+    double connect_s = -1;   //!< until accept() at the server
+    double total_s = -1;     //!< until the last octet at the server
     double latency_s = -1;   //!< delay of the last octet, from the client's write to the
                              //!< server
-    double confirmed_s = -1; //!< to the confirmation at the client
+    double confirmed_s = -1; //!< until the confirmation at the client
     double close_s = -1;     //!< from close() of the client to both FINs
     uint64_t transmissions = 0;
     uint64_t octets_over_hf = 0; //!< octets of D_PDUs, both directions
@@ -59,10 +60,10 @@ struct ping_series {
     //! that size, echoed by a client of the data link.
     bool icmp = true;
     bool arq = true;      //!< false: requests and answers are sent without ARQ
-    size_t octets = 84;   //!< 28 to 1500 with ICMP, 4 to 2048 without
+    size_t octets = 84;   //!< 28 to 1500 with ICMP, 4 to 2048 otherwise
     int count = 6;        //!< the first one finds no link
     double gap_s = 10;    //!< the acknowledgement of the answer is then complete
-    double limit_s = 600; //!< for each answer
+    double limit_s = 600; //!< limit for each answer
     air_path on_path;
     uint64_t seed = 1;
 };
@@ -78,7 +79,7 @@ struct dns_series {
     std::string name = "isode.com"; //!< later ones have a digit in front
     int count = 4;                  //!< the first one finds no link
     double gap_s = 10;
-    double limit_s = 150; //!< for each answer
+    double limit_s = 150; //!< limit for each answer
     bool ipv6 = true;     //!< A and AAAA are requested, in one question
     air_path on_path;
     uint64_t seed = 1;
@@ -87,7 +88,7 @@ struct dns_series {
 struct dns_times {
     //! From the queries of the client to both replies. Negative: none arrived.
     std::vector<double> answer_s;
-    uint64_t questions = 0; //!< sent over HF
+    uint64_t questions = 0; //!< questions sent over HF
 };
 
 /*! \brief A client that asks for A and AAAA at once and repeats both every second until

@@ -17,7 +17,7 @@ class dice
 {
 public:
     explicit dice(uint64_t seed) : d_random(seed * 2654435761u + 17) {}
-    //! From 0 to 1, never 0.
+    //! Uniform from 0 to 1, never 0.
     double part()
     {
         return static_cast<double>((d_random() >> 11) + 1) / 9007199254740992.0;

@@ -22,7 +22,7 @@ struct fault_trial {
 //! Result. Counts only U_PDUs sent by ARQ.
 struct fault_trial_result {
     uint64_t u_pdus = 0;           //!< submitted
-    uint64_t delivered = 0;        //!< to the client, at least once
+    uint64_t delivered = 0;        //!< delivered to the client, at least once
     uint64_t confirmed = 0;        //!< reported to the sending client
     uint64_t rejected = 0;         //!< reported to the sending client
     uint64_t missing = 0;          //!< confirmed and not delivered before; must be 0

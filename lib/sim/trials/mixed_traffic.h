@@ -26,8 +26,8 @@ struct mixed_traffic {
 
 //! Counts of the capture.
 struct mixed_traffic_result {
-    std::array<uint64_t, 16> d_pdus{};     //!< sent, by type
-    std::array<uint64_t, 32> primitives{}; //!< both ways, by number
+    std::array<uint64_t, 16> d_pdus{};     //!< D_PDUs sent, by type
+    std::array<uint64_t, 32> primitives{}; //!< both directions, by number
     uint64_t restarts = 0, resets = 0, hard_links = 0;
 };
 

@@ -24,7 +24,7 @@ struct rate_trial {
     double duration_s = 3600;
     uint64_t seed = 1;
     s5066::node_config base;                     //!< further settings of both stations
-    std::function<void(const std::string&)> log; //!< lines of both stations' logs
+    std::function<void(const std::string&)> log; //!< gets the log lines of both stations
 };
 
 //! Result.

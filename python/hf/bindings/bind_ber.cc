@@ -31,7 +31,8 @@ namespace {
 using samples = std::vector<std::complex<float>>;
 
 struct trial {
-    uint64_t bits = 0, errors = 0; // a lost transmission counts half of its bits
+    uint64_t bits = 0, errors = 0; // a lost transmission counts half of its bits as
+                                   // errors
     uint64_t blocks = 0, bad_blocks = 0;
     uint64_t receptions = 0; // transmissions that the receiver detected: 1 is right
     bool found = false;      // in the right mode and at the right time
@@ -87,7 +88,9 @@ private:
 double true_snr_db(const kernel::channel& c, const mode& m, double begin, double end)
 {
     const kernel::symbol_grid grid = kernel::grid_of(m);
-    const auto step = static_cast<double>(grid.samples(0.005)); // short against 30 Hz
+    const auto step =
+        static_cast<double>(grid.samples(0.005)); // short compared with fading of
+                                                  // 30 Hz
     double power = 0, count = 0;
     for (double t = begin; t < end; t += step, ++count)
         for (const auto& p : c.paths())
@@ -238,7 +241,7 @@ void compare_reports(trial& r,
     for (const auto& b : right.blocks) {
         const auto begin = static_cast<double>(b.sample);
         if (begin + block_samples / 2 > t.end())
-            break; // the end was not recognised
+            break; // the end-of-message marker was missed
         r.reports.push_back({ true_snr_db(ch, t.m, begin, begin + block_samples),
                               b.channel.snr_db,
                               b.channel.doppler_hz,
@@ -297,7 +300,9 @@ trial run_trial(const std::string& mode_text,
     const mode m = mode::parse(mode_text);
     const auto timing = kernel::timing_of(m);
     const size_t octets = octets_in(timing, seconds);
-    const kernel::counter_random random(seed, 0x6265722d62697473); // not the channel's
+    const kernel::counter_random random(
+        seed, 0x6265722d62697473); // different from the channel's
+                                   // seed
     transmission sent{ m, random_octets(random, octets) };
 
     // A random position on the sample grid, after enough noise for the receiver.

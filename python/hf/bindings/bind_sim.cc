@@ -141,7 +141,7 @@ py::dict simulate(const std::string& mode_text,
                     "tx_time_s"_a = to_seconds(sent.tx_time));
 }
 
-//! The same over real waveforms, sample by sample.
+//! Two stations over real waveforms, sample by sample.
 py::dict simulate_real(sim::real_transfer& t,
                        const std::function<void(double, const std::string&)>& log,
                        const std::function<void(double)>& progress)

@@ -39,7 +39,7 @@ void def_octets(py::class_<T>& c, const char* name, octets T::*field)
         [field](T& t, const py::bytes& b) { t.*field = from_bytes(b); });
 }
 
-//! A primitive with nothing but its name.
+//! A primitive without fields.
 template <class T>
 py::class_<T> primitive(py::module& m, const char* name)
 {

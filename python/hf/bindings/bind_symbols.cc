@@ -29,7 +29,7 @@ py::array_t<T> array(const std::vector<T>& v)
     return py::array_t<T>(static_cast<py::ssize_t>(v.size()), v.data());
 }
 
-//! A whole transmission, before pulses are made of it.
+//! A whole transmission before pulse shaping.
 struct symbol_stream {
     std::vector<uint8_t> numbers, kinds;
     std::vector<std::complex<float>> points;
