@@ -38,7 +38,7 @@ bool is_own(const tcp::endpoint& to)
     if (!error)
         probe.connect({ to.address(), to.port() }, error); // sends nothing
     if (error)
-        return false; // TCP would not get there either
+        return false; // TCP could not connect either
     return probe.local_endpoint(error).address() == to.address();
 }
 

@@ -73,7 +73,8 @@ struct stream {
     uint8_t priority(bool asks) const;
     //! The peer must be asked whether its user has all of a direction.
     bool confirms_end() const { return in.used && out.used && !options.one_way; }
-    //! The peer may hold our end back from its user until it gets this.
+    //! The peer must still learn that our user has all its data. Until then it may hold
+    //! our end back from its user.
     bool will_owe_end() const { return confirms_end() && !end_told && !end_shown; }
     bool owes_end() const { return will_owe_end() && tx.fin_built() && rx.complete(); }
     //! We have no PDU on its way that would show whether the peer is alive.

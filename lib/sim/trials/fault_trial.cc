@@ -104,7 +104,7 @@ void add_traffic(scenario& s, dice& d)
         t->interval_s = d.between_log(20, 600);
         t->answer = back ? 100 : 0;
     }
-    // Long enough for several transmissions, then a pause.
+    // Flows long enough for several transmissions, each followed by a pause.
     for (double at = d.pause(1800); at < s.duration_s; at += d.pause(5400)) {
         auto* t = add(traffic_kind::bulk, d.chance(0.5) ? "A" : "B", "C");
         t->from = d.chance(0.7) ? t->from : "C";
