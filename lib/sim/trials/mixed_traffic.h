@@ -14,8 +14,8 @@ namespace gr::hf::sim {
  *
  * Three stations with adaptive rate share a fading channel. Two with rate change by
  * handshake share one with bit errors. Their clients send by ARQ, expedited, without ARQ,
- * to a group and to an absent node. They make and end hard links, bind and unbind. Now
- * and then a station restarts.
+ * to a group and to a SAP without a client. They make and end hard links, bind and
+ * unbind. Now and then a station restarts.
  */
 struct mixed_traffic {
     double duration_s = 3600; //!< 60 to 1e6
