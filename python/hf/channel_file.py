@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Channel files: the gains of a channel's paths over time, as the words learned=FILE play them."""
+"""Channel files: the gains of a channel's paths over time, which learned=FILE replays."""
 import json
 from typing import Any, Dict, Sequence
 
@@ -7,7 +7,7 @@ import numpy as np
 
 from . import output, recording
 
-#: Of SigMF: where the keys hf: of a channel file are described.
+#: SigMF extension that declares the hf: keys of a channel file.
 EXTENSION = {"name": "hf", "version": "1.0.0", "optional": False}
 
 
@@ -15,10 +15,14 @@ def write(path: str, rate: float, delays_s: Sequence[float], gains: np.ndarray,
           description: str, more: Dict[str, Any]) -> None:
     """Write a channel file: a SigMF recording of complex floats, a SigMF channel for each path.
 
-    path: one of its two files, or the name both have in common; rate: gains of a path per second;
-    delays_s: of the paths; gains: (times, paths), scaled to a mean power of 1 here; more: further
-    keys of the description. What may be is in docs/channel.md. Raises output.OutputError; whether
-    files may be replaced is for the caller to ask.
+    path: either of its two files, or their common stem.
+    rate: gains of a path per second.
+    delays_s: delay of each path.
+    gains: shape (times, paths), scaled here to a mean power of 1.
+    more: further keys of the metadata.
+
+    docs/channel.md gives the limits. Replaces existing files without asking. Raises
+    output.OutputError.
     """
     gains = np.asarray(gains)
     gains = gains / np.sqrt(np.mean(np.sum(np.abs(gains) ** 2, axis=1)))

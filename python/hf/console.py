@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a STANAG 5066 console measures over any SIS server: ping, throughput, and the
-responder at the far end.
+"""STANAG 5066 console over any SIS server: ping, throughput, and the responder at the far end.
 
-The U_PDUs of the console are our own: `HFC1`, kind (1 octet), 0 (1), session (4), sequence
-(4), value (8), then filling up to the size asked for; multi-octet fields most significant
-octet first. They say nothing to other makers' consoles, but pass through any node.
+The U_PDU format of the console is our own: `HFC1`, kind (1 octet), 0 (1), session (4), sequence
+(4), value (8), then padding up to the requested size. Multi-octet fields are big-endian. Other
+makers' consoles do not understand it, but any node carries it.
 """
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from . import sis
 from .sis import s5066
 
-#: SAP of the console unless told otherwise: Annex F leaves it free, and SLEP has 13.
+#: Default SAP of the console. Annex F leaves it free, and SLEP has 13.
 SAP = 14
 
 HEADER = struct.Struct(">4sBBIIQ")
@@ -30,7 +29,7 @@ Progress = Callable[[], None]
 
 @dataclass
 class Message:
-    """Content of one U_PDU of the console."""
+    """Content of one console U_PDU."""
 
     kind: int
     session: int
@@ -39,13 +38,13 @@ class Message:
     body: bytes = b""
 
     def encode(self, size: int = 0) -> bytes:
-        """Octets, filled up to size."""
+        """The U_PDU, padded to size octets."""
         head = HEADER.pack(MAGIC, self.kind, 0, self.session, self.sequence, self.value)
         return (head + self.body).ljust(size, b"\x55")
 
 
 def decode(u_pdu: bytes) -> Optional[Message]:
-    """A message from a U_PDU; None if it is none."""
+    """The message in a U_PDU. None if it is not a console message."""
     if len(u_pdu) < HEADER.size:
         return None
     magic, kind, _, session, sequence, value = HEADER.unpack_from(u_pdu)
@@ -55,19 +54,19 @@ def decode(u_pdu: bytes) -> Optional[Message]:
 
 
 class Clock:
-    """Seconds as the stations count them: stations over a simulated air may run at another
-    speed than the host."""
+    """Station time in seconds. Stations on a simulated air may run at another speed than the
+    host."""
 
     def __init__(self, speed: float = 1.0) -> None:
         self.speed = speed
         self._begin = time.monotonic()
 
     def now(self) -> float:
-        """Seconds since it was made."""
+        """Station time in seconds since this clock was created."""
         return (time.monotonic() - self._begin) * self.speed
 
     def host(self, seconds: float) -> float:
-        """Seconds of the host that pass meanwhile."""
+        """Host time in seconds for a span of station time."""
         return seconds / self.speed
 
 
@@ -86,14 +85,14 @@ class Ping:
         return self.rtt is not None or bool(self.failure)
 
     def result(self) -> str:
-        """The round trip or why there is none, for people."""
+        """Round-trip time or the failure, as text for the user."""
         return f"{self.rtt:.2f} s" if self.rtt is not None else self.failure or "..."
 
 
 @dataclass
 class Sample:
-    """Octets that have arrived until a time: there (out, confirmed) and here (in); and those
-    that the station here has taken."""
+    """Octets up to a time: confirmed at the far end (out), received here (in), and submitted to
+    the local station."""
 
     time: float
     octets_out: int
@@ -103,29 +102,29 @@ class Sample:
 
 @dataclass
 class Throughput:
-    """Result of a throughput measurement; times in seconds, from the first U_PDU on."""
+    """Result of a throughput measurement. Times in seconds since the first U_PDU."""
 
     submitted: int = 0
     confirmed: int = 0
     rejected: int = 0
-    received: int = 0          #: here, two way only
+    received: int = 0          #: octets received here, two-way only
     seconds: float = 0.0       #: until the last confirmation or U_PDU
-    far_octets: Optional[int] = None   #: what the far console says it received
+    far_octets: Optional[int] = None   #: octets received, as the far console reports
     far_seconds: Optional[float] = None
-    far_age: float = 0.0       #: from the last octet there to the question for them
+    far_age: float = 0.0       #: time at the far end from its last octet to our query
     samples: List[Sample] = field(default_factory=list)
 
     def out_bps(self) -> float:
-        """Goodput there: as confirmed, or else as the far console has counted it."""
+        """Goodput to the far end: confirmed octets, else those that the far console counted."""
         return 8 * (self.confirmed or self.far_octets or 0) / max(self.seconds, 1e-9)
 
     def in_bps(self) -> float:
-        """Goodput here, two way only."""
+        """Goodput from the far end, two-way only."""
         return 8 * self.received / max(self.seconds, 1e-9)
 
 
 class Console:
-    """A bound client that measures."""
+    """Measures through a bound SIS client."""
 
     def __init__(self, client: sis.Client, dst: str, dst_sap: int, mode: Any, priority: int = 0,
                  clock: Optional[Clock] = None) -> None:
@@ -143,9 +142,11 @@ class Console:
 
     def ping(self, count: int, interval: float, size: int, timeout: float,
              immediate: bool = False, progress: Progress = lambda: None) -> List[Ping]:
-        """Send count pings of size octets, each interval seconds after the last one, or
-        immediately after its answer; wait for the last answers. Interrupted, the pings so far
-        stay in self.pings."""
+        """Send count pings of size octets and wait for all answers.
+
+        A ping follows interval seconds after the previous one. immediate: it follows the previous
+        answer. After an interrupt self.pings keeps the results so far.
+        """
         next_at = self.clock.now()
         while True:
             now = self.clock.now()
@@ -158,7 +159,7 @@ class Console:
                 self.pings.append(Ping(len(self.pings), now))
                 if not self._send(Message(PING, self.session, self.pings[-1].sequence), size,
                                   timeout=self.clock.host(timeout)):
-                    self.pings[-1].failure = "the node takes no data"
+                    self.pings[-1].failure = "the node accepts no data"
                 next_at = now if immediate else now + interval
             elif len(self.pings) >= count and not under_way:
                 return self.pings
@@ -185,9 +186,10 @@ class Console:
                    progress: Progress = lambda: None) -> Throughput:
         """Send octets in U_PDUs of size octets.
 
-        acknowledged: with node confirmation, until all are confirmed; otherwise the far
-        console, if there is one, is asked in the end. two_way: octets that the far console
-        is asked to send meanwhile. timeout: seconds without any progress until it gives up.
+        acknowledged: ask for node confirmation and wait until all are confirmed. Otherwise query
+        the far console, if any, at the end.
+        two_way: octets that the far console is asked to send at the same time.
+        timeout: give up after this many seconds without progress.
         """
         r = self.throughput_result = Throughput()
         begin = last = self.clock.now()
@@ -218,7 +220,7 @@ class Console:
             if done and acknowledged and r.confirmed + r.rejected >= r.submitted:
                 break
             if done and not acknowledged:
-                # In order behind all that went before, if it goes by ARQ.
+                # Sent by ARQ, so that the query arrives after all the data.
                 if asked == 0 or now - last > timeout / 4 * asked:
                     asked, asked_at = asked + 1, now
                     self._send(Message(QUERY, self.session, asked), mode=sis.service("arq"),
@@ -233,8 +235,8 @@ class Console:
         return r
 
     def _way_back(self, exchange: float, progress: Progress) -> float:
-        """What the report has taken from there to here: half of a round trip, and if none can
-        be had, half of the exchange that brought the report."""
+        """Travel time of the far console's report: half of a ping's round trip. Without an
+        answer to the ping, half of the exchange of query and report."""
         self.pings = []
         answered = self.ping(1, 0, 0, 2 * exchange + 5, True, progress)[0].rtt
         return (exchange if answered is None else answered) / 2
@@ -257,7 +259,7 @@ class Console:
 
     def broadcast(self, count: int, interval: float, size: int, repeats: int,
                   progress: Progress = lambda: None) -> int:
-        """Send count U_PDUs without ARQ, each 1 + repeats times; gives how many."""
+        """Send count U_PDUs without ARQ, each 1 + repeats times. Returns count."""
         mode = sis.service("non_arq", retransmissions=repeats)
         sent = 0
         while sent < count:
@@ -285,7 +287,7 @@ def _parse_report(body: bytes) -> Optional[Tuple[int, float, float]]:
 
 @dataclass
 class Heard:
-    """What has come from one session of a far console."""
+    """Load received from one session of a far console. first, last: station time in seconds."""
 
     source: str
     octets: int = 0
@@ -295,7 +297,7 @@ class Heard:
 
 
 class Responder:
-    """Answers the console at the other end: pings, reports, and load in return."""
+    """Serves the console at the other end: answers pings, reports load, and returns load."""
 
     MAX_SESSIONS = 64
 
@@ -308,20 +310,20 @@ class Responder:
         self._stop = threading.Event()
 
     def close(self) -> None:
-        """End what is being sent in return."""
+        """Stop all return load."""
         self._stop.set()
         for thread in self._returning.values():
             thread.join()
 
     def run(self, seconds: Optional[float] = None, progress: Progress = lambda: None) -> None:
-        """Answer until the connection ends, or for so many seconds of the clock."""
+        """Answer until the connection ends, or for this many seconds of station time."""
         begin = self.clock.now()
         while seconds is None or self.clock.now() - begin < seconds:
             self.take(self.client.next(timeout=0.1))
             progress()
 
     def take(self, p: Any) -> None:
-        """A primitive has come."""
+        """Process a received primitive."""
         m = decode(p.u_pdu) if isinstance(p, s5066.s_unidata_indication) else None
         if m is None or (m.kind != LOAD and str(p.src) == str(p.dst)):
             return
@@ -369,7 +371,7 @@ class Responder:
 
 
 def ping_lines(node: str, pings: List[Ping]) -> List[str]:
-    """Summary of pings, as people know it."""
+    """Summary lines in the style of ping."""
     times = [p.rtt for p in pings if p.rtt is not None]
     lines = [f"{node}: {len(pings)} sent, {len(times)} answered"]
     if times:
@@ -380,7 +382,7 @@ def ping_lines(node: str, pings: List[Ping]) -> List[str]:
 
 
 def describe(p: Any) -> str:
-    """An S_primitive in one line."""
+    """One line of text for an S_primitive."""
     name = type(p).__name__.upper()
     if isinstance(p, s5066.s_unidata_indication):
         m = decode(p.u_pdu)

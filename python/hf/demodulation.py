@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recordings to octets: every transmission in them, and a report of each."""
+"""Recordings to octets, with a report of each transmission."""
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np
@@ -7,34 +7,39 @@ import numpy as np
 from . import hf_python as _hf
 from . import dump, recording
 
-#: Silence after the end of the input, s: the receiver notices that a signal has gone, which it
-#: takes for a fade for 10 s.
+#: Silence fed after the end of the input, s. The receiver treats a lost signal as a fade for
+#: 10 s before it ends the transmission.
 FLUSH_S = 12.0
 
-#: Of the channel, reported as the mean over the blocks: digits after the point.
+#: Channel figures, reported as the mean over the blocks, and their decimal places.
 CHANNEL_DIGITS = {"doppler_hz": 2, "delay_spread_ms": 2, "coded_ber": 4}
 
-#: What is known of one transmission when it is over. mode; start_s, end_s: of input;
-#: freq_offset_hz; snr_db: in the bandwidth, of the mean power over the blocks; octets: their
-#: number; ended: eom, lost (no end-of-message mark came) or preempted (by a new preamble); joined:
-#: whether its preamble and all up to the begin of a block were missed; doppler_hz: two-sigma
-#: spread; delay_spread_ms: two standard deviations; coded_ber: share of coded bits that the
-#: decoder corrected. The last three are None if no block came.
+#: Report of a transmission that has ended:
+#: mode;
+#: start_s, end_s: seconds of input;
+#: freq_offset_hz;
+#: snr_db: in the bandwidth, from the mean power over the blocks;
+#: octets: their number;
+#: ended: eom, lost (no end-of-message mark) or preempted (by a new preamble);
+#: joined: its preamble was missed, reception began at a block;
+#: doppler_hz: two-sigma spread; delay_spread_ms: two standard deviations; coded_ber: share of
+#: coded bits that the decoder corrected. These three are None without a decoded block.
 Report = Dict[str, Any]
 
 
 def mean_ratio_db(ratios: List[float]) -> float:
-    """Mean of powers against one noise, all in dB. The mean of the figures in dB is 2.5 dB lower
-    where one path fades, and a single block in a deep fade spoils it."""
+    """Mean of power ratios given in dB, averaged as powers. Averaging the dB figures reads 2.5 dB
+    low when one path fades, and one block in a deep fade spoils it."""
     return float(10 * np.log10(np.mean(10 ** (np.array(ratios) / 10))))
 
 
 class Reception:
-    """Takes the events of a receiver: octets go on as they come, a report at each end.
+    """Consumes receiver events. Passes octets on at once, and a report when a transmission ends.
 
-    octets: called with each piece of data; report: with each Report. found, complete: number of
-    transmissions so far, and of those that were heard from their preamble to their mark. Attribute
-    octets: their number so far, of all transmissions.
+    octets: called with each piece of data.
+    report: called with each Report.
+    Attributes, all counts so far: found: transmissions. complete: those received from preamble
+    to end-of-message mark. octets: octets of all transmissions.
     """
 
     def __init__(self, octets: Callable[[bytes], object] = lambda _: None,
@@ -47,7 +52,7 @@ class Reception:
         self.octets = 0
 
     def handle(self, events: Iterable[Dict[str, Any]]) -> None:
-        """Take events of the receiver, in order."""
+        """Process receiver events, in order."""
         for event in events:
             kind = event["type"]
             if kind == "start":
@@ -64,7 +69,7 @@ class Reception:
                 self._end(event["time"], event["reason"])
 
     def finish(self, time_s: float) -> None:
-        """End a transmission that the end of the input cut off."""
+        """End a transmission that was cut off by the end of the input."""
         self._end(time_s, "lost")
 
     def _begin(self, event: Dict[str, Any]) -> None:
@@ -97,29 +102,32 @@ class Reception:
 
 
 def silence(bandwidth: int = 3) -> np.ndarray:
-    """What the receiver of a bandwidth, kHz, hears after the end of the input."""
+    """Zeros to feed after the end of the input, for a bandwidth in kHz."""
     return np.zeros(round(FLUSH_S * baseband_rate(bandwidth)), np.complex64)
 
 
 def baseband_rate(bandwidth: int) -> int:
-    """Samples/s of the modem in a bandwidth, kHz."""
+    """The modem's samples/s in a bandwidth of this many kHz."""
     return _hf.BASEBAND_RATE * bandwidth // 3
 
 
 def usual_subcarrier(bandwidth: int) -> float:
-    """Middle of the channel in audio, Hz: it begins at 300 (110C table D-I)."""
+    """Middle of the channel in audio, Hz. The channel starts at 300 Hz (110C table D-I)."""
     return 300.0 + 500.0 * bandwidth
 
 
 def hinted_bandwidths(source: recording.Recording) -> List[float]:
-    """Bandwidths that a recording speaks of, Hz, the surest first: of the modes and of the edges
-    that its annotations name, and that of the sample rate if it is the modem's."""
+    """Bandwidths that a recording suggests, Hz, the surest first.
+
+    Sources: modes in its annotations, frequency edges in its annotations, and for complex samples
+    the sample rate.
+    """
     hints: List[float] = []
     for annotation in source.annotations:
         try:
             hints.append(float(_hf.mode(str(annotation.get("core:label"))).bandwidth_hz))
         except ValueError:
-            pass  # a label need not be a mode
+            pass  # the label is not a mode
     for annotation in source.annotations:
         edges = [annotation.get(f"core:freq_{edge}_edge") for edge in ("lower", "upper")]
         if all(isinstance(edge, (int, float)) for edge in edges):
@@ -130,8 +138,8 @@ def hinted_bandwidths(source: recording.Recording) -> List[float]:
 
 
 def bandwidths_of(source: recording.Recording, subcarrier: Optional[float] = None) -> List[int]:
-    """Bandwidths, kHz, that have room at the recording's sample rate, and around the subcarrier in
-    Hz if one is given: those of hinted_bandwidths() first, then from the narrowest on."""
+    """Bandwidths, kHz, that fit the recording's sample rate and the subcarrier (Hz), if given.
+    Those of hinted_bandwidths() come first, then the others from narrow to wide."""
     def fits(khz: int) -> bool:
         centre = subcarrier_of(source, khz, subcarrier)
         if not source.complex_samples and centre < 500 * khz:
@@ -145,24 +153,25 @@ def bandwidths_of(source: recording.Recording, subcarrier: Optional[float] = Non
     hints = hinted_bandwidths(source)
     every = sorted({m.bandwidth_hz // 1000 for m in _hf.mode.all()})
     hinted = [khz for hint in hints for khz in every if 1000 * khz == round(hint)]
-    # With none that fits the first one says what is wrong with the sample rate.
+    # If none fits, return one. Its error message says what is wrong with the sample rate.
     return [khz for khz in dict.fromkeys(hinted + every) if fits(khz)] or [every[0]]
 
 
 def subcarrier_of(source: recording.Recording, bandwidth: int, given: Optional[float] = None
                   ) -> float:
-    """Middle of a channel of some kHz in the recording, Hz: the given one, else the usual."""
+    """Middle of the channel in the recording, Hz: the given one, else the usual one. bandwidth:
+    kHz."""
     if given is not None:
         return given
     return 0.0 if source.complex_samples else usual_subcarrier(bandwidth)
 
 
-#: Samples of the modem, and the share of each that was erased.
+#: Baseband samples, and for each the share that was erased.
 Heard = Tuple[np.ndarray, np.ndarray]
 
 
 class _Baseband:
-    """A recording at the rate of the modem; seconds: of it, so far."""
+    """A recording at the modem's sample rate. seconds: duration read so far."""
 
     def __init__(self, source: recording.Recording, subcarrier: float, bandwidth: int) -> None:
         self._source, self.seconds = source, 0.0
@@ -170,7 +179,7 @@ class _Baseband:
                                                 blank_bursts=True)
 
     def pieces(self) -> Iterator[Heard]:
-        """What was heard, in order."""
+        """The baseband, in order."""
         samples = 0
         for piece in self._source.pieces():
             samples += len(piece)
@@ -179,12 +188,12 @@ class _Baseband:
         yield self._with_erased(self._converter.finish())
 
     def _with_erased(self, heard: np.ndarray) -> Heard:
-        erased = self._converter.erased  # None: nothing was
+        erased = self._converter.erased  # None: nothing was erased
         return heard, np.zeros(len(heard), np.float32) if erased is None else erased
 
 
 def together(*sources: Iterator[Heard]) -> Iterator[List[Heard]]:
-    """Pieces of all that are of the same time; behind the end of a shorter one is silence."""
+    """Pieces of all sources for the same span of time. A source that has ended gives silence."""
     have: List[Heard] = [(np.zeros(0, np.complex64), np.zeros(0, np.float32))] * len(sources)
     ended = [False] * len(sources)
     while True:
@@ -207,15 +216,19 @@ def demodulate(source: recording.Recording, reception: Reception, subcarrier: fl
                second: Optional[recording.Recording] = None,
                progress: Callable[[float], object] = lambda _: None,
                join: bool = True) -> float:
-    """Everything in the recording; gives its duration in seconds.
+    """Demodulate all transmissions of a recording. Returns its duration in seconds.
 
-    subcarrier: centre of the signal, Hz, 0 for complex samples; zero_interleaver: take the serial
-    tone's short interleaver for none, which the waveform does not tell apart; effort: 0 to 2, as
-    of hf.receiver; bandwidth: of the channel, kHz; dumped: takes what the stages of the receiver
-    made; second: of another antenna, begun at the same time; progress: called now and then with
-    the share of the recording that was read, 0 to 1; join: join transmissions of 5069 whose
-    preamble is not in the recording. Raises RecordingError, and ValueError for a
-    bandwidth, a rate or a subcarrier that cannot be.
+    subcarrier: centre of the signal, Hz, 0 for complex samples.
+    zero_interleaver: treat the serial tone's short interleaver as none. The waveform does not
+    distinguish the two.
+    effort: 0 to 2, as in hf.receiver.
+    bandwidth: of the channel, kHz.
+    dumped: receives the intermediate results of the receiver.
+    second: recording of another antenna, started at the same time.
+    progress: called at times with the share of the recording that was read, 0 to 1.
+    join: join transmissions of 5069 whose preamble is not in the recording.
+
+    Raises RecordingError, and ValueError for an impossible bandwidth, rate or subcarrier.
     """
     def take(events: List[Dict[str, Any]]) -> None:
         reception.handle(events)

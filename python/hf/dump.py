@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stages of the receiver made of each transmission, as files of numpy."""
+"""Intermediate results of the receiver for each transmission, as numpy files."""
 import os
 from typing import Any, Dict, List
 
@@ -7,25 +7,26 @@ import numpy as np
 
 from . import output
 
-#: Of each decoded interleaver block, a row of NNN-blocks.npy: time of its begin, s of input; the
-#: rest as in the events of hf.receiver.
+#: Fields of NNN-blocks.npy, one row for each decoded interleaver block. time: its start, seconds
+#: of input. The others are as in the events of hf.receiver.
 FIELDS = ["time", "snr_db", "quality", "freq_offset_hz", "doppler_hz", "delay_spread_ms",
           "coded_ber"]
 
-#: Arrays of all blocks of a transmission, one after the other, and the shape of one element:
-#: equalised data symbols; log-likelihood ratios that the decoder was given; channel taps, a row
-#: for each frame; power at each delay, a row for each block.
+#: Arrays over all blocks of a transmission, concatenated: equalised data symbols, log-likelihood
+#: ratios at the decoder's input, channel taps (a row per frame), and power at each delay (a row
+#: per block).
 ARRAYS = ["symbols", "llrs", "taps", "profile"]
 
 
 class Dump:
-    """Takes the events of a receiver made with details=True; writes, for transmission NNN (from
-    001 on), NNN-blocks.npy (FIELDS by name), NNN-symbols.npy, NNN-llrs.npy, NNN-taps.npy and
-    NNN-profile.npy into a folder.
+    """Consumes the events of a receiver made with details=True and writes numpy files.
+
+    Transmission NNN (from 001) becomes NNN-blocks.npy (FIELDS by name), NNN-symbols.npy,
+    NNN-llrs.npy, NNN-taps.npy and NNN-profile.npy in a folder.
 
     Delays go in steps of half a symbol, 1/4800 s in 3 kHz. A transmission is kept in memory until
-    it ends. Since arrays have no place for the name of the program, the folder may not hold files
-    of numpy before, unless force says that they may be replaced. Raises output.OutputError.
+    it ends. Numpy files cannot hold the name of the program that wrote them. The folder must
+    therefore hold none at the start, unless force is set. Raises output.OutputError.
     """
 
     def __init__(self, folder: str, force: bool = False) -> None:
@@ -39,7 +40,7 @@ class Dump:
         self.transmissions = 0
 
     def handle(self, events: List[Dict[str, Any]]) -> None:
-        """Take events, in order."""
+        """Process receiver events, in order."""
         for event in events:
             if event["type"] == "octets" and "symbols" in event:
                 self._blocks.append(event)
@@ -47,7 +48,7 @@ class Dump:
                 self.finish()
 
     def finish(self) -> None:
-        """Write what there is of a transmission that has ended."""
+        """Write the files of the current transmission, if it has any block."""
         if not self._blocks:
             return
         self.transmissions += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files by BFTP over RCOP or UDOP (STANAG 5066 Annex F), over any SIS server."""
+"""File transfer by BFTP on RCOP or UDOP (STANAG 5066 Annex F), over any SIS server."""
 from dataclasses import dataclass
 import os
 import random
@@ -12,7 +12,7 @@ from .sis import s5066
 
 @dataclass
 class Sending:
-    """How far a file has come; octets are those of U_PDUs."""
+    """Progress of a file being sent. Counts are octets of U_PDUs."""
 
     octets: int = 0
     submitted: int = 0
@@ -25,15 +25,15 @@ def send(client: sis.Client, dst: str, name: str, data: bytes, timeout: float = 
          receipt: bool = True, repeats: int = 0,
          progress: Callable[[Sending], None] = lambda s: None,
          clock: Callable[[], float] = time.monotonic) -> Sending:
-    """Send a file; the client is bound to SAP_RCOP, or to SAP_UDOP for groups.
+    """Send a file. The client must be bound to SAP_RCOP, or to SAP_UDOP for groups.
 
-    By RCOP it returns when the far client has acknowledged the whole file (FRAP), or, with
-    receipt False, when the far node has confirmed all of it. By UDOP it returns when all is
-    submitted. timeout: seconds of the clock without any progress until it gives up. Raises
+    By RCOP it returns when the far client has acknowledged the whole file (FRAP). With receipt
+    False it returns when the far node has confirmed all of it. By UDOP it returns when all is
+    submitted. timeout: give up after this many seconds of clock without progress. Raises
     ValueError if name or file is too long.
 
-    Where a receipt is wanted, the first and the last U_PDU ask for the confirmation of the far
-    client: the far node then reports within its next transmission that nobody is bound there.
+    With a receipt, the first and the last U_PDU ask for the far client's confirmation. If no
+    client is bound there, the far node reports so in its next transmission.
     """
     state = Sending()
     arq = client.sap == s5066.SAP_RCOP
@@ -89,7 +89,7 @@ def _take(p: Any, state: Sending, receipts: Any, u_pdu_id: int, dst: str) -> Non
 
 @dataclass
 class Received:
-    """A file that has come."""
+    """A file that was received."""
 
     path: str
     source: str
@@ -97,15 +97,15 @@ class Received:
 
 
 class Receiver:
-    """Writes files that come to a client into a folder, and acknowledges those by RCOP."""
+    """Writes received files into a folder. Acknowledges those that came by RCOP."""
 
     def __init__(self, client: sis.Client, folder: str) -> None:
         self.client, self.folder = client, folder
         self._assembler = s5066.rcop_assembler()
 
     def take(self, p: Any) -> Optional[Received]:
-        """A primitive has come; gives the file that it completes. Raises OSError if that
-        cannot be written; then there is no receipt."""
+        """Process a received primitive. Returns the file that it completes. Raises OSError if the
+        file cannot be written. In that case no receipt is sent."""
         if not isinstance(p, s5066.s_unidata_indication):
             return None
         m = self._assembler.u_pdu_in(time.monotonic(), p.src, p.src_sap, p.u_pdu)
@@ -124,7 +124,7 @@ class Receiver:
         try:
             with open(partial, "xb") as file:
                 file.write(data)
-            # Nothing that is there is ever replaced.
+            # Never replace an existing file.
             for k in range(10000):
                 path = os.path.join(self.folder, f"{name}.{k}" if k else name)
                 try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What there is: versions, modes, and what this machine can do."""
+"""Versions, modes, and the capabilities of this machine."""
 import os
 import platform
 import shutil
@@ -11,7 +11,7 @@ from . import netns, version
 
 
 def _first_line(*command: str) -> str:
-    """What a program says first; empty if it cannot be run."""
+    """First line of a program's output. Empty if it cannot be run."""
     try:
         result = subprocess.run(command, capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.SubprocessError):
@@ -20,12 +20,12 @@ def _first_line(*command: str) -> str:
     return lines[0].strip() if result.returncode == 0 and lines else ""
 
 
-#: Of all modes, kHz.
+#: Bandwidths of all modes.
 BANDWIDTHS_KHZ = sorted({m.bandwidth_hz // 1000 for m in _hf.mode.all()})
 
 
 def versions() -> Dict[str, str]:
-    """Name and version of what matters to a report of trouble."""
+    """Names and versions that a bug report needs."""
     from gnuradio import gr
     return {
         "gr-hf": version.__version__,
@@ -66,7 +66,7 @@ def _tun() -> Optional[str]:
         os.close(os.open("/dev/net/tun", os.O_RDWR))
     except OSError as error:
         return f"/dev/net/tun: {error.strerror}"
-    # The kernel's answer to a request for a device needs CAP_NET_ADMIN.
+    # Creating a device needs CAP_NET_ADMIN.
     for line in open("/proc/self/status", encoding="ascii", errors="replace"):
         if line.startswith("CapEff:") and not int(line.split()[1], 16) >> 12 & 1:
             return "no CAP_NET_ADMIN (run as root)"
@@ -87,7 +87,7 @@ def _program(name: str) -> Optional[str]:
 
 
 def capabilities() -> List[Tuple[str, str, Optional[str]]]:
-    """Name, what it is for, and why it cannot be had here (None: it can)."""
+    """Name, purpose, and why it is not available here (None: it is)."""
     return [
         ("tun", "IP client (TUN devices)", _tun()),
         ("namespaces", "several stations with IP on one machine", netns.why_not()),

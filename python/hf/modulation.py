@@ -7,20 +7,28 @@ import numpy as np
 from . import hf_python as _hf
 from . import recording
 
-#: Baseband samples made at a time.
+#: Baseband samples per piece.
 PIECE = 1 << 15
 
 
-#: Is told the share of the work that is done.
+#: Called with the share of the work that is done, 0 to 1.
 Progress = Callable[[float], object]
 
 
 class Transmission(NamedTuple):
-    """What is sent. mode: an hf.mode; agc_blocks: AGC (TLC) training blocks ahead of the preamble,
-    up to 7 in 4539 modes of 3200 bit/s and above, up to 255 in 5069 modes; lead_s, tail_s: silence
-    before and after; level_db: highest peak, dB of full scale. Of 5069 modes: superframes, how
-    often the preamble is sent, 1 to 32, the mode's own number if None; short_preamble: its short
-    form, with one super-frame only; eot: an end-of-transmission signal after the last block."""
+    """A transmission to be modulated.
+
+    mode: an hf.mode.
+    agc_blocks: AGC (TLC) training blocks before the preamble, up to 7 in 4539 modes of 3200 bit/s
+    and above, up to 255 in 5069 modes.
+    lead_s, tail_s: silence before and after.
+    level_db: highest peak, dB of full scale.
+
+    For 5069 modes only:
+    superframes: how often the preamble is sent, 1 to 32, None for the mode's own number.
+    short_preamble: its short form, with one super-frame only.
+    eot: append an end-of-transmission signal.
+    """
 
     mode: Any
     octets: bytes
@@ -37,7 +45,7 @@ class Transmission(NamedTuple):
                              superframes=self.superframes, short_preamble=self.short_preamble)
 
     def baseband(self) -> Iterator[np.ndarray]:
-        """The transmission between its silences, in pieces; its level is the modulator's, at
+        """The transmission with its silences, in pieces, at the modulator's level and
         sample_rate()."""
         modulator = self._modulator()
         yield from _silence(self.lead_s, modulator.sample_rate)
@@ -46,12 +54,12 @@ class Transmission(NamedTuple):
         yield from _silence(self.tail_s, modulator.sample_rate)
 
     def sample_rate(self) -> int:
-        """Of the baseband, samples/s: 4 for each symbol. Raises ValueError for what cannot be
-        modulated."""
+        """Rate of the baseband, samples/s, 4 for each symbol. Raises ValueError if the
+        transmission cannot be modulated."""
         return round(self._modulator().sample_rate)
 
     def audio(self, rate: int, subcarrier: float) -> Iterator[np.ndarray]:
-        """The same around a subcarrier in Hz, real, at rate samples/s."""
+        """The transmission as real audio around a subcarrier in Hz, at rate samples/s."""
         converter = _hf.baseband_to_audio(rate, subcarrier)
         for piece in self.baseband():
             yield converter.push(piece)
@@ -89,11 +97,11 @@ def _annotation(t: Transmission, count: int) -> List[Dict[str, Any]]:
     }]
 
 
-# The first pass of both finds the level and the length, the second one writes.
+# Both writers make two passes. The first finds level and length, the second writes.
 
 def _watched(t: Transmission, rate: float, turn: int, pieces: Iterator[np.ndarray],
              progress: Progress) -> Iterator[np.ndarray]:
-    """Pieces at rate samples/s; turn: 0 or 1 of the two passes."""
+    """Pass pieces through and report progress. rate: samples/s. turn: 0 or 1, the pass."""
     whole = rate * (t.lead_s + _hf.timing(t.mode).duration(len(t.octets)) + t.tail_s)
     count = 0
     for piece in pieces:
@@ -103,8 +111,7 @@ def _watched(t: Transmission, rate: float, turn: int, pieces: Iterator[np.ndarra
 
 
 def write_sigmf(base: str, t: Transmission, progress: Progress = lambda _: None) -> None:
-    """Complex baseband at its own rate: base.sigmf-data and base.sigmf-meta. progress: told the
-    share that is done, 0 to 1."""
+    """Write complex baseband at its own rate to base.sigmf-data and base.sigmf-meta."""
     rate = t.sample_rate()
     peak, _ = _measure(_watched(t, rate, 0, t.baseband(), progress))
     gain = 10 ** (t.level_db / 20) / peak
@@ -117,8 +124,8 @@ def write_sigmf(base: str, t: Transmission, progress: Progress = lambda _: None)
 
 def write_wav(file: BinaryIO, t: Transmission, rate: int = 48000, subcarrier: float = 1800.0,
               progress: Progress = lambda _: None) -> None:
-    """Audio around subcarrier, Hz: 16 bits, mono; for modes of 3 kHz. progress: told the share
-    that is done, 0 to 1. Raises RecordingError if it is too long."""
+    """Write audio around subcarrier (Hz) as 16-bit mono WAV, for modes of 3 kHz. Raises
+    RecordingError if it is too long."""
     peak, count = _measure(_watched(t, rate, 0, t.audio(rate, subcarrier), progress))
     gain = 10 ** (t.level_db / 20) / peak
     recording.write_wav(file, rate, count,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Network namespaces and nftables rules of a test or a demo, removed again in every case, and
-ports that are free."""
+"""Network namespaces and nftables rules for a test or a demo, always removed at the end, and
+free TCP ports."""
 import ctypes
 import glob
 import os
@@ -14,11 +14,11 @@ from typing import List, Optional
 
 
 class NetworkError(RuntimeError):
-    """The system refused; the text says what and why."""
+    """The system refused a command. The text says which one and why."""
 
 
 def free_tcp_ports(count: int) -> List[int]:
-    """TCP ports of the loopback that nobody uses at the moment."""
+    """Loopback TCP ports that are not in use now."""
     sockets = [socket.socket() for _ in range(count)]
     for s in sockets:
         s.bind(("127.0.0.1", 0))
@@ -29,7 +29,7 @@ def free_tcp_ports(count: int) -> List[int]:
 
 
 def why_not() -> Optional[str]:
-    """Why namespaces and TUN devices cannot be had here; None if they can."""
+    """Why namespaces and TUN devices are not available here. None if they are."""
     if os.geteuid() != 0:
         return "not running as root"
     if not os.path.exists("/dev/net/tun"):
@@ -37,7 +37,7 @@ def why_not() -> Optional[str]:
     for program in ("ip", "nft", "unshare"):
         if shutil.which(program) is None:
             return f"the program {program} is missing"
-    # A namespace without a name: nothing is left of it, even if this program is ended meanwhile.
+    # An unnamed namespace disappears by itself, even if this program is killed.
     result = subprocess.run(["unshare", "--net", "--mount", "true"], capture_output=True,
                             text=True)
     if result.returncode != 0:
@@ -52,8 +52,8 @@ def _run(*command: str, text: Optional[str] = None) -> None:
 
 
 def ended_with_me() -> None:
-    """For preexec_fn of subprocess.Popen: the program is killed when this one is gone, however
-    it went."""
+    """preexec_fn for subprocess.Popen. The kernel kills the program when this one ends for any
+    reason."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
@@ -62,8 +62,8 @@ def _runs(pid: int) -> bool:
 
 
 def clear_left_overs() -> None:
-    """Remove namespaces and folders of pairs and demos that were killed; their names have the
-    number of the process."""
+    """Remove namespaces and folders of killed pairs and demos. Their names contain the process
+    id."""
     spaces = os.listdir("/run/netns") if os.path.isdir("/run/netns") else []
     for name in spaces:
         found = re.fullmatch(r"hf-[A-Z]-(\d+)-\d+", name)
@@ -76,7 +76,7 @@ def clear_left_overs() -> None:
 
 
 class Namespace:
-    """One network namespace with its loopback up; a context manager that removes it."""
+    """A network namespace with its loopback up. The context manager removes it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -85,8 +85,7 @@ class Namespace:
         _run("ip", "netns", "add", self.name)
         try:
             _run("ip", "-n", self.name, "link", "set", "lo", "up")
-            # A fresh Linux announces itself on every device; each such packet would be a
-            # transmission.
+            # IPv6 announcements go out on every device. Each would cost a transmission.
             self.command_run("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1",
                              check=False)
         except BaseException:
@@ -98,16 +97,16 @@ class Namespace:
         subprocess.run(["ip", "netns", "del", self.name], capture_output=True)
 
     def command(self, *command: str) -> List[str]:
-        """The same command, to be run inside the namespace."""
+        """The command line that runs a command inside the namespace."""
         return ["ip", "netns", "exec", self.name, *command]
 
     def command_run(self, *command: str, check: bool = True) -> None:
-        """Run a command inside; raises NetworkError if it fails and check is set."""
+        """Run a command inside. With check, raises NetworkError if it fails."""
         if check:
             _run(*self.command(*command))
         else:
             subprocess.run(self.command(*command), capture_output=True)
 
     def nft(self, rules: str) -> None:
-        """Load nftables rules inside; they go with the namespace."""
+        """Load nftables rules inside. They disappear with the namespace."""
         _run(*self.command("nft", "-f", "-"), text=rules)

@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rules that bring TCP connections to the listeners of HF-PEP: nftables and policy routing.
+"""nftables and policy routing rules that divert TCP connections to the listeners of HF-PEP.
 
-Everything lives in one table of its own and under one mark, so that it can be taken away
-without touching what else is there.
+They use a table and a mark of their own, and can be removed without touching other rules.
 """
 from dataclasses import dataclass, field
 import ipaddress
 from typing import Dict, List
 
 TABLE = "hf_pep"
-#: Mark and routing table of connections that TPROXY takes.
+#: Mark and routing table of connections that TPROXY diverts.
 MARK = 0x4846
 ROUTING_TABLE = 5066
 
 
 @dataclass
 class Rules:
-    """What to intercept.
+    """The connections to intercept.
 
-    way: "redirect" (listener redirect:PORT) or "tproxy" (listener tproxy:PORT); prefixes:
-    destinations, IPv4 and IPv6; ports: of the destination, empty: all; own: connections of
-    this host itself; forwarded: connections that it routes for others.
+    way: "redirect" (listener redirect:PORT) or "tproxy" (listener tproxy:PORT).
+    port: of the listener.
+    prefixes: destinations, IPv4 and IPv6.
+    ports: destination ports, empty for all.
+    own: include connections of this host itself.
+    forwarded: include connections that it routes for others.
     """
 
     way: str
@@ -51,14 +53,14 @@ class Rules:
 
     def _matches(self) -> Dict[str, str]:
         """The condition of each address family that has prefixes."""
-        # What goes to the listener itself is left alone.
+        # Do not intercept connections to the listener itself.
         ports = f"tcp dport {{ {', '.join(self.ports)} }} " if self.ports else ""
         return {family: f"{family} daddr {{ {', '.join(prefixes)} }} "
                         f"tcp dport != {self.port} {ports}"
                 for family, prefixes in self._families.items() if prefixes}
 
     def text(self) -> str:
-        """For nft -f; loading it again replaces what was there."""
+        """Input for nft -f. Loading it again replaces the earlier rules."""
         chains = []
         matches = self._matches()
         if self.way == "redirect":
@@ -72,7 +74,7 @@ class Rules:
                     for family, m in matches.items()]
             chains.append(("prerouting", "type filter hook prerouting priority -150;", take))
             if self.own:
-                # The mark leads to the loopback, where prerouting takes them.
+                # The mark routes them to the loopback, where the prerouting chain sees them.
                 lines = [f"    {m}meta mark set {MARK:#x}" for m in matches.values()]
                 chains.append(("output", "type route hook output priority -150;", lines))
         body = "".join(f"  chain {name} {{\n    {hook}\n" + "\n".join(lines) + "\n  }\n"
@@ -81,11 +83,11 @@ class Rules:
                 f"table inet {TABLE} {{\n{body}}}\n")
 
     def set_up(self) -> List[List[str]]:
-        """Commands besides nft: routing of what TPROXY takes; none for redirect."""
+        """Commands besides nft: routes for TPROXY. Empty for redirect."""
         return self._routing("add") if self.way == "tproxy" else []
 
     def take_down(self) -> List[List[str]]:
-        """Commands that remove everything again."""
+        """Commands that remove everything."""
         remove = [["nft", "delete", "table", "inet", TABLE]]
         return remove + (self._routing("del") if self.way == "tproxy" else [])
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files that commands write: nothing of the user's is lost, nothing half done is left.
+"""Output files of commands, written without losing the user's files or leaving partial ones.
 
-check() comes before the work: a wrong name costs no hour. replacing() writes beside the place and
-renames when all is there. What is not a regular file (/dev/null, a FIFO) is written directly.
+Call check() before the work, so that a wrong name does not cost an hour. replacing() writes a
+temporary file in the same folder and renames it when complete. Special files (/dev/null, a FIFO)
+are written directly.
 """
 from contextlib import contextmanager
 import csv
@@ -17,40 +18,40 @@ from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Optional, Sequ
 
 from . import version
 
-#: Stands in every file that has a place for it, so that a later run may replace it.
+#: Written into every file whose format has a field for it. A later run may replace such a file.
 MARK = f"gr-hf {version.__version__}"
-#: Octets at both ends of a file in which the mark is looked for.
+#: The mark is searched in this many octets at both ends of a file.
 _ENDS = 8192
-#: How a file begins that has a place for the mark, and what stands before the mark there.
+#: First octets of each format that can hold the mark, and a pattern that finds the mark.
 _MARKED = {
     b"RIFF": re.compile(rb"INFOISFT.{4}gr-hf \d", re.DOTALL),
     b"\x89PNG\r\n": re.compile(rb"tEXtSoftware\0gr-hf \d"),
     b"%PDF-": re.compile(rb"/Creator \(gr-hf \d"),
     b"<?xml": re.compile(rb"<dc:creator>\s*<cc:Agent>\s*<dc:title>gr-hf \d"),
 }
-#: Begin of a capture of a data link: pcap with nanoseconds, records of 262144 octets at most, and
-#: either D_PDUs (237) or the first packet of raw IP (101) between our invented addresses.
+#: Start of a data link capture: pcap with nanoseconds and records of at most 262144 octets. Its
+#: link type is D_PDUs (237), or raw IP (101) with a first packet between our invented addresses.
 _PCAP = re.compile(rb"\x4d\x3c\xb2\xa1\x02\0\x04\0\0{8}\0\0\x04\0"
                    rb"(?:\xed\0\0\0|e\0\0\0(?:$|.{28}(?:\x0a\0\0\x01|.{4}\x0a\0\0\x01)))",
                    re.DOTALL)
-#: The end of a picture's name, and the key of its metadata that names the program.
+#: Picture formats by file ending, and the metadata key that names the program.
 PICTURES = {".png": "Software", ".svg": "Creator", ".pdf": "Creator"}
 
 
 class OutputError(ValueError):
-    """A file cannot be written; the text names it and says why."""
+    """A file cannot be written. The text names it and says why."""
 
 
 class Refused(OutputError):
-    """It could be, but something of the user's would be lost."""
+    """Writing the file would destroy data of the user."""
 
 
 class Foreign(Refused):
-    """A file is in the place that hf has not written; force would replace it."""
+    """The file exists and was not written by hf. force would replace it."""
 
 
 def _stat(path: str) -> Optional[os.stat_result]:
-    """Of a path, or of standard input for -; None if there is nothing."""
+    """stat() of a path, or of standard input for -. None if it does not exist."""
     try:
         return os.fstat(0) if path == "-" else os.stat(path)
     except OSError:
@@ -62,8 +63,8 @@ def _same(a: os.stat_result, b: os.stat_result) -> bool:
 
 
 def is_ours(path: str, first_line: str = "") -> bool:
-    """Whether hf has written this file: by its mark, or, CSV and text, by the first line given.
-    An empty file counts as ours, nothing is lost with it."""
+    """Whether hf has written this file, judged by its mark, or for CSV and text by first_line.
+    An empty file counts as ours, since nothing is lost with it."""
     try:
         with open(path, "rb") as file:
             head = file.read(_ENDS)
@@ -92,10 +93,11 @@ def is_ours(path: str, first_line: str = "") -> bool:
 
 def check(path: str, inputs: Iterable[str] = (), force: bool = False,
           first_line: str = "") -> None:
-    """Raise OutputError if path cannot or must not be written; leaves nothing behind.
+    """Raise OutputError if path cannot or must not be written. Leaves no file behind.
 
-    inputs: files that are read, - for standard input; none of them is ever overwritten. force:
-    a file that is not ours may be replaced. first_line: by which a text file shows as ours.
+    inputs: files that are read, - for standard input. None of them is ever overwritten.
+    force: replace a file that hf has not written.
+    first_line: marks a text file as written by hf.
     """
     there = _stat(path)
     if there is not None:
@@ -105,7 +107,7 @@ def check(path: str, inputs: Iterable[str] = (), force: bool = False,
             read = _stat(source)
             if read is not None and _same(read, there):
                 raise Refused(f"{path}: is read and would be overwritten; give another name for "
-                              "what is written")
+                              "the output")
         if not stat.S_ISREG(there.st_mode):
             if not os.access(path, os.W_OK):
                 raise OutputError(f"{path}: Permission denied")
@@ -121,14 +123,14 @@ def check(path: str, inputs: Iterable[str] = (), force: bool = False,
 
 
 def check_picture(path: str, inputs: Iterable[str] = (), force: bool = False) -> None:
-    """check() for a picture: the end of the name says the format."""
+    """check() for a picture. The file ending selects the format."""
     if os.path.splitext(path)[1].lower() not in PICTURES:
         raise OutputError(f"{path}: a picture's name ends in {', '.join(PICTURES)}")
     check(path, inputs, force)
 
 
 def check_all(paths: Sequence[str], inputs: Iterable[str] = (), force: bool = False) -> None:
-    """check() for several files of one command, each of which needs a name of its own."""
+    """check() for several files of one command. Their names must differ."""
     inputs = list(inputs)
     places = [os.path.realpath(p) for p in paths]
     for k, path in enumerate(paths):
@@ -156,7 +158,7 @@ def check_stdout(inputs: Iterable[str]) -> None:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder for results and those above it, if they are missing; raises OutputError."""
+    """Make a folder for results, with its parents. Raises OutputError."""
     try:
         os.makedirs(path, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
@@ -166,7 +168,7 @@ def make_folder(path: str) -> None:
 
 
 def _partial(real: str) -> Tuple[BinaryIO, str]:
-    """A new file beside the place, with the rights that the file there has or would get."""
+    """Create a temporary file in the same folder, with the permissions of the final file."""
     folder, name = os.path.split(real)
     there = _stat(real)
     for number in range(1000):
@@ -183,10 +185,10 @@ def _partial(real: str) -> Tuple[BinaryIO, str]:
 
 @contextmanager
 def replacing(path: str) -> Iterator[BinaryIO]:
-    """A file to write to, which takes its place when the block ends without an exception.
+    """A file to write to, renamed to path when the block ends without an exception.
 
-    Until then what was there stays; - is standard output. Raises OutputError that names path.
-    Nobody asks here whether it may be replaced: that is check()'s.
+    Until then an existing file stays. - is standard output. Does not check whether the file may
+    be replaced, see check(). Raises OutputError that names path.
     """
     partial = None
     try:
@@ -216,7 +218,7 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def replacing_text(path: str) -> Iterator[TextIO]:
-    """replacing() for text in UTF-8; lines end as they are written."""
+    """replacing() for UTF-8 text. Line endings are not translated."""
     with replacing(path) as file:
         text = io.TextIOWrapper(file, "utf-8", newline="")
         yield text
@@ -225,7 +227,7 @@ def replacing_text(path: str) -> Iterator[TextIO]:
 
 
 def write_csv(path: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A CSV file with a line of column names."""
+    """Write a CSV file with a header line of column names."""
     with replacing_text(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
@@ -233,12 +235,12 @@ def write_csv(path: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) 
 
 
 def first_line(columns: Sequence[str]) -> str:
-    """The line of column names that write_csv() writes."""
+    """The header line that write_csv() writes."""
     return ",".join(columns)
 
 
 def save_figure(figure: Any, path: str, **options: Any) -> None:
-    """A figure of matplotlib as a picture of the format that the name says."""
+    """Save a matplotlib figure. The file ending selects the format."""
     ending = os.path.splitext(path)[1].lower()
     if ending not in PICTURES:
         raise OutputError(f"{path}: a picture's name ends in {', '.join(PICTURES)}")
@@ -259,7 +261,7 @@ def begins(path: str, column: str) -> bool:
 
 
 def numbered(path: str, number: int) -> str:
-    """The name of one of several files: the first has the name itself, later ones a number."""
+    """Name of one of several files. The first has path itself, later ones add a number."""
     root, end = os.path.splitext(path)
     return path if number == 1 else f"{root}-{number}{end}"
 

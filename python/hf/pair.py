@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two stations, A and B, on a simulated air, each with a network of its own.
+"""Two stations, A and B, on a simulated air, each with its own network.
 
-As root each station has a network namespace with the TUN device of its IP client, and TCP
-connections from one to the other go through HF-PEP; everything is removed on the way out.
-Without the right to that both live on the loopback, with HF-PEP only.
+As root, each station has a network namespace with the TUN device of its IP client. TCP
+connections between them go through HF-PEP. Everything is removed at the end. Without root both
+use the loopback, with HF-PEP only.
 """
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ NAMES = ("A", "B")
 NODES = {"A": "1.2.0.1", "B": "1.2.0.2"}
 ADDRESSES = {"A": "10.66.0.1", "B": "10.66.0.2"}
 OTHER = {"A": "B", "B": "A"}
-#: Of the redirect listener of HF-PEP in each namespace.
+#: Port of HF-PEP's redirect listener in each namespace.
 PEP_PORT = 3128
 
 _count = itertools.count()
@@ -29,14 +29,16 @@ _count = itertools.count()
 
 @dataclass
 class Setting:
-    """What lies between the stations, and how fast time goes.
+    """The channel between the stations, and the speed of time.
 
-    mode, ack_mode, data_link: as in a station description; emulated: modems without samples
-    (every mode, next to no processor time), else the waveforms on channel; channel: words of
-    hf.channel; ber: of emulated modems; speed: times real time, 0 without limit.
-
-    pep_ports: TCP ports that HF-PEP takes, all by default, none if it is None: these go
-    through the IP client, as everything else does.
+    mode, ack_mode, data_link: as in a station description.
+    emulated: modems without samples (every mode, almost no CPU time). Otherwise real waveforms
+    go over channel.
+    channel: specification as in hf.channel.
+    ber: bit error rate of emulated modems.
+    speed: multiple of real time, 0 for no limit.
+    pep_ports: TCP ports that HF-PEP intercepts, empty for all, None for none. All other traffic
+    goes through the IP client.
     """
 
     mode: str = "4539-9600S"
@@ -48,28 +50,31 @@ class Setting:
     seed: int = 1
     data_link: Dict[str, float] = field(default_factory=dict)
     pep_ports: Optional[List[str]] = field(default_factory=list)
-    #: What B lets A connect to, "HOST:PORTS"; A allows nothing.
+    #: Destinations at B that A may connect to, "HOST:PORTS". A allows none.
     allow: List[str] = field(default_factory=list)
     pep_rules: List[Dict[str, Any]] = field(default_factory=list)
 
 
 class Pair:
-    """The two stations; a context manager. on_description: may change the description of a
-    station before it is made; on_made: called with the pair before the flowgraph starts."""
+    """The two stations, as a context manager.
+
+    on_description: may change the description of a station before it is made.
+    on_made: called with the pair before the flowgraph starts.
+    """
 
     def __init__(self, setting: Setting, namespaces: bool = True,
                  on_description: Optional[Callable[[str, station.Description], None]] = None,
                  on_made: Optional[Callable[["Pair"], None]] = None) -> None:
         self.setting = setting
         self.mode = _hf.mode(_hf.fastest_mode(setting.mode))
-        _hf.channel_model(setting.channel)  # a wrong one, before anything is set up
+        _hf.channel_model(setting.channel)  # raises for a wrong channel before any set-up
         self.with_namespaces = namespaces
         self.on_description, self.on_made = on_description, on_made
         self.exit = ExitStack()
         self.namespaces: Dict[str, netns.Namespace] = {}
         self.stations: Dict[str, station.Station] = {}
         self.watches: Dict[str, watch.ModemWatch] = {}
-        #: Blocks that give what a station receives; none with emulated modems.
+        #: Blocks with the received samples of each station. Empty with emulated modems.
         self.received: Dict[str, Any] = {}
 
     def __enter__(self) -> "Pair":
@@ -143,11 +148,11 @@ class Pair:
         return self.stations["A"].modem.state().now
 
     def octets_over_hf(self) -> int:
-        """Octets of D_PDUs that both stations have sent so far."""
+        """Octets in the D_PDUs that both stations have sent so far."""
         return sum(s.data_link.stats()["octets_sent"] for s in self.stations.values())
 
     def start(self, name: str, command: List[str], **options: Any) -> subprocess.Popen:
-        """A program at a station; ended with the pair."""
+        """Start a program at a station. It ends with the pair."""
         if self.namespaces:
             command = self.namespaces[name].command(*command)
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recordings: WAV, SigMF and raw samples, read and written in pieces, from pipes as well."""
+"""Recordings as WAV, SigMF and raw samples, read and written in pieces, also through pipes."""
 from dataclasses import dataclass, field
 import io
 import json
@@ -17,7 +17,7 @@ from . import output
 #: Octets read at a time.
 PIECE = 1 << 16
 
-#: Raw formats by name: numpy type of one number, and whether two numbers are one sample.
+#: Raw formats by name: numpy type of one number, and whether two numbers form a complex sample.
 RAW_FORMATS: Dict[str, Tuple[str, bool]] = {
     "s16le": ("<i2", False),
     "f32le": ("<f4", False),
@@ -27,16 +27,18 @@ RAW_FORMATS: Dict[str, Tuple[str, bool]] = {
 
 
 class RecordingError(ValueError):
-    """A recording cannot be used; the text says which one and why."""
+    """A recording cannot be used. The text says which one and why."""
 
 
 @dataclass
 class Recording:
     """Samples to be read once, in order.
 
-    name: for messages; rate: samples/s; complex_samples: whether 0 Hz is the centre of the
-    channel; warnings: what was odd, complete when all has been read; annotations: those of a
-    SigMF recording.
+    name: for messages.
+    rate: samples/s.
+    complex_samples: whether 0 Hz is the centre of the channel.
+    warnings: irregularities, complete when everything has been read.
+    annotations: those of a SigMF recording.
     """
 
     name: str
@@ -48,12 +50,12 @@ class Recording:
     _left: Optional[int] = None  # octets; None: until the end of the file
     _ahead: bytes = b""  # octets read already
     warnings: List[str] = field(default_factory=list)
-    #: What is read: paths, - for standard input.
+    #: Paths that are read, - for standard input.
     paths: List[str] = field(default_factory=list)
     annotations: List[Dict[str, Any]] = field(default_factory=list)
 
     def pieces(self) -> Iterator[np.ndarray]:
-        """float32 or complex64 arrays of some 10 000 samples."""
+        """float32 or complex64 arrays of roughly 10 000 samples."""
         rest = self._ahead[:self._left] if self._left is not None else self._ahead
         left = self._left
         if left is not None:
@@ -76,7 +78,8 @@ class Recording:
             self.warnings.append(f"{self.name}: {len(rest)} odd octets at the end are ignored")
 
     def share(self) -> float:
-        """Of the octets those that were read, 0 to 1; 0 for a pipe, whose end nobody knows."""
+        """Share of the octets read so far, 0 to 1. Always 0 for a pipe, whose length is
+        unknown."""
         try:
             there = os.fstat(self._file.fileno())
             return self._file.tell() / there.st_size if stat.S_ISREG(there.st_mode) else 0.0
@@ -84,7 +87,7 @@ class Recording:
             return 0.0
 
     def _read(self, count: int) -> bytes:
-        # A pipe gives what it has: a listener must not wait for a full piece.
+        # Take what a pipe has. A live listener must not wait for a full piece.
         read1 = getattr(self._file, "read1", self._file.read)
         try:
             return read1(count)
@@ -94,9 +97,9 @@ class Recording:
 
 def _converter(number: str, channels: int, iq: bool, scale: float, offset: float = 0.0,
                channel: int = 0) -> Callable[[bytes], np.ndarray]:
-    """Octets to samples: one of several channels, from 0 on, or two channels as I and Q.
+    """Function from octets to samples of one channel, counted from 0. iq: complex samples.
 
-    channels: numbers in a frame, so that those of an I and Q count twice.
+    channels: numbers in a frame. An I/Q channel counts twice.
     """
 
     def convert(data: bytes) -> np.ndarray:
@@ -123,9 +126,9 @@ def _converter(number: str, channels: int, iq: bool, scale: float, offset: float
 
 
 class KeptInput(io.RawIOBase):
-    """A pipe that can be read a second time, as long as it has given KEPT octets at most."""
+    """A pipe that can be read again from the start while at most KEPT octets were read."""
 
-    #: Octets that are kept in memory: 11 minutes of audio, 55 s of baseband of 48 kHz.
+    #: Octets kept in memory: 11 minutes of audio, 55 s of 48 kHz baseband.
     KEPT = 64 << 20
 
     def __init__(self, pipe: BinaryIO) -> None:
@@ -138,19 +141,19 @@ class KeptInput(io.RawIOBase):
         return True
 
     def fileno(self) -> int:
-        """Of the pipe."""
+        """Descriptor of the pipe."""
         return self._pipe.fileno()
 
     def tell(self) -> int:
-        """Where the pipe is."""
+        """Position in the pipe."""
         return self._pipe.tell()
 
     def read(self, size: int = -1) -> bytes:
-        """size octets, fewer only at the end."""
+        """Read size octets, fewer only at the end."""
         return self._take(self._pipe.read(size))
 
     def read1(self, size: int = -1) -> bytes:
-        """What there is, at most size octets."""
+        """Read available octets, at most size."""
         return self._take(getattr(self._pipe, "read1", self._pipe.read)(size))
 
     def _take(self, data: bytes) -> bytes:
@@ -161,11 +164,11 @@ class KeptInput(io.RawIOBase):
         return data
 
     def forget(self) -> None:
-        """Keep nothing from now on."""
+        """Drop the kept octets, and keep no more."""
         self._kept = None
 
     def again(self) -> Optional[BinaryIO]:
-        """All that was read, from the start; None if that was too much."""
+        """Everything read so far, from the start. None if that was more than KEPT octets."""
         return None if self._kept is None else io.BytesIO(self._kept)
 
 
@@ -183,12 +186,14 @@ def _open(path: str, stdin: Optional[BinaryIO] = None) -> Tuple[BinaryIO, str]:
 def open_recording(path: str, rate: Optional[float] = None, raw_format: Optional[str] = None,
                    iq: bool = False, channel: Optional[int] = None,
                    stdin: Optional[BinaryIO] = None) -> Recording:
-    """Open a recording; raises RecordingError.
+    """Open a recording. Raises RecordingError.
 
-    path: a WAV file, a file of a SigMF recording, raw samples, or - for standard input;
-    rate and raw_format: of raw samples (a key of RAW_FORMATS); iq: the two channels of a
-    WAV file are I and Q; channel: the first (0) or second (1) of a WAV or SigMF recording that
-    must have two of them; stdin: read for "-" instead of standard input.
+    path: a WAV file, a file of a SigMF recording, raw samples, or - for standard input.
+    rate: samples/s of raw samples.
+    raw_format: of raw samples, a key of RAW_FORMATS.
+    iq: the two channels of a WAV file are I and Q.
+    channel: 0 or 1 to read one channel of a WAV or SigMF recording, which must have two.
+    stdin: read for "-" instead of standard input.
     """
     if re.search(r"\.sigmf(-data|-meta)?$", path):
         return _open_sigmf(path, channel)
@@ -228,7 +233,7 @@ def _raw(file: BinaryIO, name: str, rate: float, number: str, complex_samples: b
                      kind.itemsize * numbers)
 
 
-# WAV format tags and widths that are understood: numpy type, scale, offset.
+# Supported WAV formats: (tag, bits) to numpy type, scale, offset.
 _WAV_NUMBERS = {
     (1, 8): ("<u1", 2.0 ** -7, 128.0),
     (1, 16): ("<i2", 2.0 ** -15, 0.0),
@@ -240,7 +245,7 @@ _WAV_NUMBERS = {
 
 
 def _wav(file: BinaryIO, name: str, iq: bool, channel: Optional[int] = None) -> Recording:
-    """Read the chunks before the samples. The wave module refuses floats and RF64."""
+    """Read the header chunks. The wave module refuses floats and RF64."""
 
     def take(count: int) -> bytes:
         data = file.read(count)
@@ -258,7 +263,7 @@ def _wav(file: BinaryIO, name: str, iq: bool, channel: Optional[int] = None) -> 
                 raise RecordingError(f"{name}: the WAV header is damaged")
             body = take(size + size % 2)
             tag, channels, rate, _, frame, bits = struct.unpack("<HHIIHH", body[:16])
-            if tag == 0xFFFE and size >= 26:  # extensible: the tag proper leads the GUID
+            if tag == 0xFFFE and size >= 26:  # extensible: the GUID starts with the real tag
                 tag = struct.unpack("<H", body[24:26])[0]
             layout = tag, channels, rate, frame, bits
         else:
@@ -280,7 +285,7 @@ def _wav(file: BinaryIO, name: str, iq: bool, channel: Optional[int] = None) -> 
     number, scale, offset = _WAV_NUMBERS[tag, bits]
     recording = Recording(name, float(rate), iq, file,
                           _converter(number, channels, iq, scale, offset, channel or 0), frame)
-    # Programs that write into a pipe leave the size empty.
+    # Programs that write to a pipe leave a placeholder as size.
     if size not in (0, 0x7FFFFFFF, 0xFFFFFFFF) and size < 0x7FFFFF00:
         recording._left = size
     if channels > 1 and not iq and channel is None:
@@ -324,14 +329,17 @@ def _open_sigmf(path: str, channel: Optional[int]) -> Recording:
 
 
 def write_wav(file: BinaryIO, rate: int, frames: int, pieces: Iterable[np.ndarray]) -> None:
-    """Write a mono WAV of 16 bits; frames: how many samples the pieces hold in all.
+    """Write a 16-bit mono WAV.
 
-    pieces: real arrays within -1 to 1. The size is in the header from the start, so that
-    file may be a pipe; so is the name of this program. Raises RecordingError for more than 4 GiB.
+    frames: total number of samples in pieces. It goes into the header first, so that file may be
+    a pipe.
+    pieces: real arrays within -1 to 1.
+
+    The header names this program. Raises RecordingError for more than 4 GiB.
     """
     if frames * 2 > 0xFFFFFF00:
         raise RecordingError(f"{frames} samples are more than a WAV file can hold")
-    # The wave module wants to go back to the header when a pipe breaks.
+    # The wave module is no use here. It seeks back to the header when a pipe breaks.
     size = frames * 2
     software = output.MARK.encode() + b"\0"
     software += b"\0" * (len(software) % 2)
@@ -345,18 +353,18 @@ def write_wav(file: BinaryIO, rate: int, frames: int, pieces: Iterable[np.ndarra
 
 
 def sigmf_base(path: str) -> str:
-    """The name of a SigMF recording without the ending of one of its files."""
+    """Path of a SigMF recording without its file ending."""
     return re.sub(r"\.sigmf(-data|-meta)?$", "", path)
 
 
 def sigmf_files(path: str) -> List[str]:
-    """The two files of a SigMF recording, of whose names path may be one."""
+    """The two files of a SigMF recording. path: either of them, or their common stem."""
     return [sigmf_base(path) + ending for ending in (".sigmf-data", ".sigmf-meta")]
 
 
 def sigmf_meta(rate: float, description: str, annotations: List[Dict[str, Any]]
                ) -> Dict[str, Any]:
-    """The description of a recording of complex floats (cf32_le) in one piece."""
+    """SigMF metadata of a recording of complex floats (cf32_le) with one capture."""
     return {
         "global": {
             "core:datatype": "cf32_le",
@@ -375,7 +383,7 @@ def write_sigmf(base: str, rate: int, pieces: Iterable[np.ndarray], description:
                 annotations: Callable[[int], List[Dict[str, Any]]]) -> None:
     """Write BASE.sigmf-data (cf32_le) and BASE.sigmf-meta, both or none.
 
-    annotations: called with the number of samples, gives the list of SigMF annotations. Raises
+    annotations: called with the number of samples, returns the list of SigMF annotations. Raises
     output.OutputError.
     """
     count = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stations from their descriptions in one flowgraph, over a simulated air that they share."""
+"""Several stations in one flowgraph, from their descriptions, on radios or a simulated air."""
 import os
 import pwd
 import tempfile
@@ -12,12 +12,11 @@ from . import station, watch
 
 
 class Stations:
-    """Stations: those with a [radio] on it, the others with a modem of ours on a simulated air
-    that they share.
+    """Stations in one flowgraph. Those with a [radio] use it, the others share a simulated air.
 
-    A context manager: on the way out all stops. Stations with a modem elsewhere take time from
-    a modem of the same run, so that they keep up with an air that runs at another speed; if
-    there is none, from the host's clock.
+    A context manager that stops everything at the end. Stations with [modem_client] take station
+    time from a modem of the same run, since a simulated air may run at another speed. Without
+    such a modem they use the host's clock.
     """
 
     def __init__(self, descriptions: List[station.Description], channel: str, seed: int,
@@ -25,7 +24,7 @@ class Stations:
                  open_radio: Optional[Callable[[gr.top_block, station.Description], Any]] = None
                  ) -> None:
         """open_radio: opens the radio of a station that has one."""
-        hf.channel_model(channel)  # complains of a wrong one before anything is set up
+        hf.channel_model(channel)  # raises for a wrong channel before any set-up
         station.check_together(descriptions)
         self.tb = gr.top_block("hf run")
         on_air = [d for d in descriptions if d.modem_client is None and d.radio is None]
@@ -44,9 +43,9 @@ class Stations:
                               bandwidth=on_air[0].bandwidth_khz)
         self.stations, self.logs = [], []
         self.said: List[str] = []  #: further lines for the operator
-        #: For each station the block that gives what it receives; None where there is none.
+        #: For each station the block with its received samples, or None.
         self.received: List[Any] = []
-        #: For each station its radio; None where there is none.
+        #: For each station its radio, or None.
         self.radio_of: List[Any] = []
         for k, d in enumerate(on_air):
             source = self.air.source(k)
@@ -80,10 +79,10 @@ class Stations:
             self.tb.msg_connect(radio.key, "events", s.modem, "radio")
         assert d.radio is not None
         if s.data_link is not None and (d.radio.recording or not d.radio.transmit):
-            s.data_link.set_emcon(True)  # what it hears is delivered, and not acknowledged
+            s.data_link.set_emcon(True)  # deliver received data without acknowledging it
 
     def close(self) -> None:
-        """Release the keys of all radios; for stations that were never started."""
+        """Release the keys of all radios, also of stations that were never started."""
         for radio in self.radios:
             radio.close()
 
@@ -100,14 +99,14 @@ class Stations:
 
     @property
     def medium(self) -> str:
-        """What stands between the stations, in words."""
+        """The medium between the stations, in words."""
         if self.air:
             return "simulated air"
         kinds = {d.radio.type for d in (s.description for s in self.stations) if d.radio}
         return "a recording" if kinds == {"file"} else "on the air"
 
     def over(self) -> bool:
-        """All radios are recordings that have come to their end."""
+        """True when all radios are recordings that have ended."""
         return bool(self.radios) and not self.air and all(r.over for r in self.radios)
 
     def now(self) -> float:
@@ -129,8 +128,8 @@ class Stations:
         self.tb.wait()
 
     def new_lines(self) -> List[str]:
-        """What data links and radios have said since the last call, in the order of station time,
-        each line with that."""
+        """Log lines of data links and radios since the last call, with station time and sorted
+        by it."""
         lines = [line for log in self.logs for line in log.take()]
         said = [("", self.said.pop(0)) for _ in range(len(self.said))]
         said += [(s.description.name + " ", line) for s, radio
@@ -142,7 +141,7 @@ class Stations:
 
 
 def greeting(s: station.Station) -> str:
-    """What is said of a station when it runs."""
+    """The line printed when a station runs."""
     d = s.description
     text = f"station {d.name}, {d.mode}"
     if s.sis_server:
@@ -155,13 +154,13 @@ def greeting(s: station.Station) -> str:
 
 
 def details(s: station.Station) -> List[str]:
-    """What a station has opened, and to whom."""
+    """Lines on what a station has opened, and to whom."""
     d, lines = s.description, []
     if d.sis_server:
-        lines.append(f"SIS server: whoever reaches {d.sis_server.address} port "
+        lines.append(f"SIS server: anyone who reaches {d.sis_server.address} port "
                      f"{s.sis_server.port()} can transmit")
     if d.modem_server:
-        lines.append(f"modem server: whoever reaches {d.modem_server.address} port "
+        lines.append(f"modem server: anyone who reaches {d.modem_server.address} port "
                      f"{s.modem_server.port()} can transmit")
     if d.ip_client:
         lines.append(f"IP client: TUN device {d.ip_client.device}, {d.ip_client.address}; to "
@@ -185,9 +184,9 @@ def details(s: station.Station) -> List[str]:
 
 
 def _radio(r: station.Radio) -> str:
-    """What a station hears, how it transmits."""
+    """One line on the radio of a station."""
     if r.type == "file":
-        pace = "in real time" if r.paced else "as fast as it goes"
+        pace = "in real time" if r.paced else "as fast as possible"
         return f"recording: {r.recording}, {pace}; never transmits"
     if r.is_sdr:
         hears, speaks = f"{r.sdr.args}, {r.sdr.frequency_hz / 1e6:g} MHz", "transmits"
@@ -200,16 +199,16 @@ def _radio(r: station.Radio) -> str:
 
 
 def become(user: str) -> None:
-    """Go on as that user, without any right of root; raises ValueError or RuntimeError.
+    """Continue as this user, without root privileges. Raises ValueError or RuntimeError.
 
-    For all threads at once: those that sockets and devices have already, and those to come.
+    Applies to all threads, also to those that sockets and devices have already started.
     """
     try:
         account = pwd.getpwnam(user)
     except KeyError:
-        raise ValueError(f"user {user}: there is none of that name") from None
+        raise ValueError(f"user {user}: does not exist") from None
     if account.pw_uid == 0:
-        raise ValueError(f"user {user}: that is root, allowed is any other")
+        raise ValueError(f"user {user}: is root; allowed is any other user")
     if os.geteuid() == 0:
         hf.give_up_new_rights()
     try:
@@ -219,6 +218,6 @@ def become(user: str) -> None:
     except PermissionError:
         raise RuntimeError(f"cannot become user {user}: only root can, and {os.geteuid()} "
                            "is not root") from None
-    # GNU Radio keeps its preferences there, and fails where it may not.
+    # GNU Radio keeps its preferences in HOME, and fails if it cannot write there.
     homes = [os.environ.get("HOME", ""), account.pw_dir, tempfile.gettempdir()]
     os.environ["HOME"] = next((h for h in homes if os.access(h, os.W_OK | os.X_OK)), homes[-1])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All settings of a station beyond its keys: what hf info --settings, the help of Python and
-docs/settings.md say of them. The table itself is that of the blocks (describe_settings())."""
+"""The settings of a station, as text for hf info --settings, help() in Python and
+docs/settings.md. The blocks own the table (describe_settings())."""
 from dataclasses import fields
 import re
 import textwrap
@@ -11,7 +11,7 @@ from . import station
 
 
 class Setting(NamedTuple):
-    """One setting, or several of one kind (dscp_N), in words for people."""
+    """One setting, or a numbered family (dscp_N), as text for the user."""
 
     name: str
     default: str
@@ -21,14 +21,14 @@ class Setting(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Settings of one block, and the table of a station file that holds them."""
+    """A block with settings, and the table of a station file that holds them."""
 
     name: str
     table: str
     block: Any
 
 
-#: By the name that hf info --settings takes.
+#: By the argument of hf info --settings.
 PARTS: Dict[str, Part] = {
     "data-link": Part("Data link", "[data_link]", _hf.data_link),
     "pep": Part("HF-PEP", "[pep.settings]", _hf.pep),
@@ -61,7 +61,7 @@ def sdr_settings() -> List[Setting]:
 
 
 def settings(part: Part) -> List[Setting]:
-    """The settings of a part; what differs in a number alone is one entry."""
+    """The settings of a part. Those that differ only in a number are one entry."""
     found: Dict[str, Setting] = {}
     for info in part.block.describe_settings():
         name = re.sub(r"_\d+$", "_N", info.name)
@@ -73,7 +73,7 @@ def settings(part: Part) -> List[Setting]:
 
 
 def text(part: Part) -> str:
-    """For a terminal, and for help()."""
+    """Settings as text for a terminal and for help()."""
     rows = settings(part)
     width = max(len(r.name) for r in rows)
     lines = []
@@ -86,7 +86,7 @@ def text(part: Part) -> str:
 
 
 def markdown() -> str:
-    """docs/settings.md."""
+    """Content of docs/settings.md."""
     lines = ["# Settings", "",
              "Numbers that need not be set. `hf info --settings` prints them, and "
              "`help(hf.data_link)`;",
@@ -106,7 +106,7 @@ def markdown() -> str:
 
 
 def document() -> None:
-    """Put the tables into the help of the blocks."""
+    """Append the tables to the docstrings of the blocks."""
     for part in PARTS.values():
         title = "Settings, each with its default and the values allowed:"
         part.block.__doc__ += f"\n\n{title}\n\n{text(part)}\n"

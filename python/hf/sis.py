@@ -17,7 +17,7 @@ from typing import Any, Optional, Tuple, Union
 
 from .hf_python import s5066
 
-#: Why S_ primitives say no, by primitive and number (Annex A).
+#: Reason texts of rejections, by primitive and number (Annex A).
 REASONS = {
     s5066.s_bind_rejected: {1: "not enough resources, or no connection", 2: "invalid SAP",
                             3: "SAP in use", 4: "no ARQ in a broadcast session"},
@@ -30,15 +30,16 @@ REASONS = {
                                        5: "no such transmission mode"},
 }
 
-#: Reason of a S_UNIDATA_REQUEST_REJECTED: the far node has it, but no client on that SAP.
+#: Reason of an S_UNIDATA_REQUEST_REJECTED: the far node has the data, but no client is bound to
+#: that SAP.
 NOBODY_BOUND = 2
 
-#: Primitives that wait for next(); then the connection is not read any more.
+#: Primitives queued for next(). When the queue is full, the connection is not read.
 MAX_WAITING = 10000
 
 
 class SisError(Exception):
-    """The node refused, or is not there; the text says why."""
+    """The node refused or cannot be reached. The text says why."""
 
 
 def reason(primitive: Any) -> str:
@@ -48,8 +49,12 @@ def reason(primitive: Any) -> str:
 
 def service(mode: str = "arq", confirmation: str = "none", order: str = "as_they_arrive",
             retransmissions: int = 0) -> Any:
-    """A service type or delivery mode from words: mode arq, non_arq or non_arq_with_errors;
-    confirmation none, node or client; order in_order or as_they_arrive."""
+    """A service type or delivery mode from words.
+
+    mode: arq, non_arq or non_arq_with_errors.
+    confirmation: none, node or client.
+    order: in_order or as_they_arrive.
+    """
     return s5066.delivery_mode(
         getattr(s5066.transmission_mode, mode),
         getattr(s5066.delivery_confirmation, confirmation),
@@ -57,7 +62,7 @@ def service(mode: str = "arq", confirmation: str = "none", order: str = "as_they
 
 
 def parse_server(text: str) -> Tuple[str, int]:
-    """HOST, HOST:PORT or [IPV6]:PORT; raises ValueError."""
+    """Host and port from HOST, HOST:PORT or [IPV6]:PORT. Raises ValueError."""
     host, colon, port = text.rpartition(":")
     if not colon or text.endswith("]"):
         host, port = text, "5066"
@@ -68,8 +73,8 @@ def parse_server(text: str) -> Tuple[str, int]:
 
 
 class Client:
-    """One connection to a node: one SAP. A thread reads; keep-alive and flow control are
-    taken care of. All other primitives come from next(). A context manager."""
+    """A connection to a node, for one SAP. Its thread handles keep-alive and flow control. All
+    other primitives come from next(). A context manager."""
 
     def __init__(self, server: str = "127.0.0.1:5066", timeout: float = 10.0) -> None:
         host, port = parse_server(server)
@@ -98,16 +103,16 @@ class Client:
 
     @property
     def closed(self) -> bool:
-        """True once the connection is gone."""
+        """True after the connection has ended."""
         return self._closed.is_set()
 
     @property
     def flow_on(self) -> bool:
-        """False while the node asks to send no data."""
+        """False while the node asks us to send no data."""
         return self._flow.is_set()
 
     def bind(self, sap: int, rank: int = 0, service: Any = None) -> int:
-        """Bind a SAP, 0 to 15; gives the MTU. Raises SisError if the node refuses."""
+        """Bind a SAP, 0 to 15. Returns the MTU. Raises SisError if the node refuses."""
         request = s5066.s_bind_request()
         request.sap, request.rank = sap, rank
         request.service = service if service is not None else _default_service()
@@ -123,9 +128,9 @@ class Client:
     def send(self, dst: Union[str, Any], u_pdu: bytes, dst_sap: Optional[int] = None,
              mode: Any = None, priority: int = 0, ttl_s: float = 0, expedited: bool = False,
              timeout: Optional[float] = None) -> bool:
-        """Submit one U_PDU; waits while the node takes none, at most timeout seconds, then
-        gives False. mode: delivery mode, otherwise that of the bind. ttl_s: 0 is the node's
-        longest."""
+        """Submit one U_PDU. Waits while the node's flow control is off, at most timeout seconds,
+        and then returns False. mode: delivery mode, by default that of the bind. ttl_s: 0 for
+        the node's longest."""
         request = s5066.s_unidata_request()
         request.dst = s5066.address(dst) if isinstance(dst, str) else dst
         request.dst_sap = dst_sap if dst_sap is not None else self.sap
@@ -143,8 +148,8 @@ class Client:
         return True
 
     def next(self, timeout: Optional[float] = None) -> Any:
-        """The next primitive from the node; None if none came in time. Raises SisError when
-        the connection is gone and nothing is left, or the node has unbound the SAP."""
+        """The next primitive from the node, or None after timeout seconds. Raises SisError if the
+        node has unbound the SAP, or the connection has ended and the queue is empty."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             wait = 0.2 if deadline is None else min(max(deadline - time.monotonic(), 0), 0.2)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tables of TOML as dataclasses: every key and value is checked, and what is wrong is named with
-the file, the key, the value and what is allowed."""
+"""TOML tables as dataclasses. Every key and value is checked. Errors name the file, the key, the
+value and what is allowed."""
 from dataclasses import fields
 import datetime
 import math
@@ -11,20 +11,20 @@ _NAMES = {str: "a text in quotes", int: "a whole number", bool: "true or false",
           float: "a number", dict: "a table",
           datetime.datetime: "a time of UTC, for example 2026-01-31T00:00:00Z"}
 
-#: Which fields of a class are tables of their own, by class and name: the class of the table, or
-#: a list of one class for an array of tables ([[name]]).
+#: Fields that are tables themselves, by class and field name. The value is the class of the
+#: table, or a list of one class for an array of tables ([[name]]).
 Parts = Dict[Any, Dict[str, Any]]
 
 
 class TableError(ValueError):
-    """A table is wrong; the text names the value and what is allowed."""
+    """A table is wrong. The text names the value and what is allowed."""
 
 
 def _value(hint: Any, value: Any, where: str, limits: Optional[Tuple[float, float]] = None
            ) -> Any:
-    """The value, if it is of the type that a field has; where names file, table and key."""
+    """The value, checked against the type of its field. where: file, table and key."""
     kind = get_origin(hint) or hint
-    if kind is Union:  # Optional: what a file says is not None
+    if kind is Union:  # Optional: a value in a file is never None
         kind = get_args(hint)[0]
     if kind is list:
         if not isinstance(value, list):
@@ -53,8 +53,8 @@ def _value(hint: Any, value: Any, where: str, limits: Optional[Tuple[float, floa
 
 
 def make(kind: Any, table: Any, where: str, parts: Parts) -> Any:
-    """An object of a dataclass from a table; where names it in messages. A field's metadata may
-    say its range. Raises TableError."""
+    """An object of a dataclass from a table. where: names the table in messages. A field's
+    metadata may give its range. Raises TableError."""
     if not isinstance(table, dict):
         raise TableError(f"{where}: {table!r} is not a table")
     known = {f.name: f for f in fields(kind) if f.init}
@@ -78,9 +78,9 @@ def make(kind: Any, table: Any, where: str, parts: Parts) -> Any:
 
 
 def parse(kind: Any, text: str, where: str, parts: Parts, error: Type[ValueError]) -> Any:
-    """An object of a dataclass from TOML text, checked; its attribute where is set.
+    """An object of a dataclass from TOML text, checked. Sets its attribute where.
 
-    Raises error, whose text begins with where: the file, or what stands for it.
+    where: the file or another name of the source. Raises error, whose text begins with where.
     """
     try:
         made = make(kind, tomllib.loads(text), where, parts)

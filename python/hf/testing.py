@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Building and running the tests of a source tree: ctest, variants of the build, fuzzing."""
+"""Build and run the tests of a source tree: ctest, build variants, fuzzing."""
 from dataclasses import dataclass
 import os
 import re
@@ -12,24 +12,24 @@ from typing import Callable, List, Optional
 import xml.etree.ElementTree as ElementTree
 
 
-#: A run with more failures than these does not repeat any.
+#: A run with more failures than this repeats none of them.
 MOST_REPEATED = 3
-#: A run with more flaky tests than these has failed.
+#: A run with more flaky tests than this has failed.
 MOST_FLAKY = 1
 
 
 @dataclass
 class Counts:
-    """How tests ended."""
+    """Test results, counted."""
 
     passed: int = 0
     failed: int = 0
     skipped: int = 0
-    #: Failed beside other tests and passed alone.
+    #: Failed beside other tests, passed alone.
     flaky: int = 0
 
     def summary(self) -> str:
-        """The line that a run ends with."""
+        """The last line of a run."""
         flaky = f", {self.flaky} flaky" if self.flaky else ""
         return f"tests: {self.passed} passed, {self.failed} failed, {self.skipped} skipped{flaky}"
 
@@ -39,9 +39,9 @@ class Counts:
 
 
 def count(junit: str) -> Counts:
-    """Read ctest's JUnit file. Raises OSError or ValueError if it is of no use.
+    """Read ctest's JUnit file. Raises OSError or ValueError if it is unusable.
 
-    A test that could not be run (its program is missing, say) has failed.
+    A test that could not be run (for example, its program is missing) has failed.
     """
     try:
         cases = ElementTree.parse(junit).getroot().iter("testcase")
@@ -70,8 +70,8 @@ def failures(junit: str) -> List[str]:
 def run_alone(build: str, names: List[str]) -> List[str]:
     """Run failed tests once more, one at a time. Returns the flaky ones, which pass this time.
 
-    A test that talks to the kernel, to a sound server or to another program in real time can fail
-    while other tests take its processor.
+    A test that talks to the kernel, a sound server or another program in real time can fail while
+    other tests use the processor.
     """
     with tempfile.TemporaryDirectory() as scratch:
         junit = os.path.join(scratch, "junit.xml")
@@ -87,8 +87,8 @@ def run_alone(build: str, names: List[str]) -> List[str]:
 
 
 def skips(junit: str) -> List[str]:
-    """What was left out, whole tests and parts of tests that otherwise passed: name and reason,
-    as gtest, pytest -rs and scripts that end with 77 tell it."""
+    """Skipped tests and skipped parts of passed tests, as name and reason. Understands gtest,
+    pytest -rs and scripts with exit status 77."""
     found = []
     for case in ElementTree.parse(junit).getroot().iter("testcase"):
         said = case.findtext("system-out") or ""
@@ -114,24 +114,25 @@ def ctest_command(build: str, junit: str, jobs: int, select: Optional[str], verb
     return command + extra
 
 
-#: Inputs of each fuzz target for every 1000 of all: engines are a hundred times slower than
-#: parsers.
+#: Share of each fuzz target in 1000 inputs. Engines are a hundred times slower than parsers.
 FUZZ_SHARES = {"node": 5, "pep": 5, "slep": 10, "dns": 10, "modem_sessions": 20, "d_pdu": 30,
                "ip": 40, "clients": 180, "modem_interface": 200, "sis": 200, "pdu": 300}
 
 
 def clang() -> Optional[str]:
-    """The name of the Clang compiler, if there is one."""
+    """The name of the Clang compiler, if installed."""
     return next((c for c in ("clang++", "clang++-14") if shutil.which(c)), None)
 
 
 def fuzz(build: str, runs: int, say: Callable[[str], object],
          warn: Callable[[str], object]) -> bool:
-    """Build the fuzz targets with sanitizers beside the build folder and run them.
+    """Build the fuzz targets with sanitizers in a subfolder of the build folder and run them.
 
-    True if there were no findings. With Clang, libFuzzer mutates and keeps what it finds in
-    FOLDER/found; otherwise the driver of the tests does, without keeping. say: takes a line for
-    each target; warn: what a finding left behind. Raises RuntimeError if they do not build.
+    Returns True without findings. With Clang, libFuzzer mutates the inputs and keeps interesting
+    ones in FOLDER/found. Otherwise the driver of the tests mutates them and keeps none.
+    say: called with a line for each target.
+    warn: called with the output of a finding.
+    Raises RuntimeError if the targets do not build.
     """
     folder = os.path.join(build, "fuzz")
     source = source_of(build)
@@ -167,19 +168,19 @@ def fuzz(build: str, runs: int, say: Callable[[str], object],
     return clean
 
 
-#: Ways to build everything anew, by the name of hf test --as: what CMake is told.
+#: CMake options of each build variant, by the argument of hf test --as.
 VARIANTS = {
     "clang": [],
-    # Without any optimisation a receiver is no longer as fast as its signal.
+    # -Og, since without optimisation a receiver is slower than its signal.
     "debug": ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-Og -g -D_GLIBCXX_ASSERTIONS"],
-    # What runs in one process under GoogleTest: GNU Radio and Python are not instrumented.
+    # Only the engines under GoogleTest. GNU Radio and Python are not instrumented.
     "address": ["-DHF_SANITIZE=address,undefined", "-DHF_ENGINES_ONLY=ON"],
     "thread": ["-DHF_SANITIZE=thread", "-DHF_ENGINES_ONLY=ON"],
 }
 
 
 def configure_variant(build: str, name: str) -> str:
-    """Configure the source tree of a build folder anew below it; returns the new folder.
+    """Configure the source tree of a build folder in a new folder below it. Returns that folder.
 
     Raises OSError, and RuntimeError if CMake refuses.
     """
@@ -197,8 +198,8 @@ def configure_variant(build: str, name: str) -> str:
 
 
 def source_of(build: str) -> str:
-    """The source tree that a build folder belongs to. Raises OSError, and RuntimeError
-    if it does not say."""
+    """The source tree of a build folder. Raises OSError, and RuntimeError if the folder does not
+    name it."""
     with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
         for line in cache:
             if line.startswith("CMAKE_HOME_DIRECTORY"):

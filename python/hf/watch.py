@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What happens at a station, collected for displays, logs and pictures."""
+"""Events and log lines of a station, collected for displays, logs and pictures."""
 from dataclasses import dataclass
 import threading
 from typing import Any, List, Optional
@@ -21,8 +21,7 @@ class Event:
 
 
 class ModemWatch(gr.basic_block):
-    """Listens on the status port of a modem and keeps its events; at most max_events, the
-    oldest go first."""
+    """Keeps the last max_events events of a modem's status port."""
 
     def __init__(self, max_events: int = 100000) -> None:
         gr.basic_block.__init__(self, name="hf_modem_watch", in_sig=None, out_sig=None)
@@ -60,15 +59,15 @@ class LogRecord:
 
     time: float  #: station time, s
     text: str
-    #: What became of D_PDUs, if the line is about some: sent, sent again, sent as fill, received,
-    #: damaged, unread.
+    #: What became of D_PDUs: sent, sent again, sent as fill, received, damaged, unread. Empty if
+    #: the line is not about D_PDUs.
     d_pdu: str = ""
-    d_pdus: int = 0  #: how many; for unread ones an estimate
+    d_pdus: int = 0  #: their number, an estimate if unread
     acknowledges: bool = False  #: the D_PDU acknowledges data
 
 
 def log_record(message: Any) -> Optional[LogRecord]:
-    """A message of a log port; None for any other message."""
+    """The record in a message of a log port. None for any other message."""
     if not pmt.is_pair(message) or not pmt.is_dict(pmt.car(message)) or \
             not pmt.is_u8vector(pmt.cdr(message)):
         return None
@@ -85,12 +84,12 @@ def log_record(message: Any) -> Optional[LogRecord]:
 
 
 def timed(station_time: float, text: str) -> str:
-    """A line of a log."""
+    """A log line: station time in seconds, and text."""
     return f"{station_time:9.2f} {text}"
 
 
 class LogWatch(gr.basic_block):
-    """Listens on log ports and keeps the last lines."""
+    """Keeps the last max_lines lines of log ports, each with the prefix."""
 
     def __init__(self, prefix: str = "", max_lines: int = 10000) -> None:
         gr.basic_block.__init__(self, name="hf_log_watch", in_sig=None, out_sig=None)
@@ -119,7 +118,7 @@ class LogWatch(gr.basic_block):
             return list(self._lines)
 
     def acknowledged(self) -> List[float]:
-        """Station times, s, at which a D_PDU that acknowledges data was made."""
+        """Station times, s, at which D_PDUs that acknowledge data were made."""
         with self._lock:
             return list(self._acknowledged)
 
@@ -132,16 +131,17 @@ class LogWatch(gr.basic_block):
 
 @dataclass
 class Transmission:
-    """What one station had on the air, in seconds of station time."""
+    """A transmission of one station. Times in seconds of station time."""
 
     begin: float
     end: float
     mode: str
-    acknowledges: bool = False  #: D_PDUs of the other station, alone or beside data
+    acknowledges: bool = False  #: carries acknowledgements, alone or with data
 
 
 def transmissions(events: List[Event], until: float) -> List[Transmission]:
-    """Pair tx_start and tx_end; one that has no end yet lasts until now."""
+    """Transmissions from pairs of tx_start and tx_end. One without an end lasts until the time
+    until."""
     result = []
     begin = None
     for e in events:
@@ -158,7 +158,8 @@ def transmissions(events: List[Event], until: float) -> List[Transmission]:
 def mark_acknowledgements(sent: List[Transmission], times: List[float]) -> None:
     """Set acknowledges of a station's transmissions, in order, from LogWatch.acknowledged().
 
-    A D_PDU is made while its transmission is on the air. The first ones are made just before it."""
+    A D_PDU is made while its transmission is on the air, the first ones just before it.
+    """
     for at in times:
         coming = [t for t in sent if t.end > at]
         if coming:

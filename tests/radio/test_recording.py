@@ -92,7 +92,7 @@ def test_a_station_hears_a_recording_again(recorded):
     assert first.returncode == 0, first.stderr
     assert first.stdout == second.stdout and first.stdout
     assert "1.2.0.1" in first.stdout  # who called
-    assert f"recording: {meta}, as fast as it goes; never transmits" in first.stderr
+    assert f"recording: {meta}, as fast as possible; never transmits" in first.stderr
     assert "default device" not in first.stderr
 
 
