@@ -10,25 +10,28 @@ from . import output, tables
 from .station_tables import (Capture, Dns, IpClient, ModemClient, ModemServer, Pep, Ptt, Radio,
                              Record, Rig, Sdr, SisServer, StationError, words_of)
 
-#: Longest transmission from the first D_PDU (STANAG 5066 Annex C: EOT has 8 bits of 0.5 s).
+#: Longest transmission after the first D_PDU (STANAG 5066 Annex C: EOT has 8 bits of 0.5 s).
 MAX_TRANSMISSION_S = 127.5
 
 
 @dataclass
 class Description:
-    """Everything that is configured at one station.
+    """The configuration of one station.
 
-    address: STANAG 5066 address; mode: of data, for example 4539-9600S, or auto: as the channel
-    allows (auto:600..4800 within a range, auto:48k in 48 kHz); ack_mode: of transmissions without
-    data; bandwidth: of the channel, kHz, that of the mode unless given: with mode = "auto" it
-    says among which modes is chosen;
-    zero_interleaver: the serial tone's announced S means Z;
-    start_delay_s: nothing is transmitted before so many seconds of samples have come, 0 to 60 (1
-    unless given; 0 in lock step);
-    data_link: further settings by name (hf.data_link.settings());
-    netns: network namespace of TUN device and sockets. With modem_server the station is a
-    modem without a data link, so that of the others only mode, netns and zero_interleaver
-    count; with modem_client it is a data link without a modem.
+    address: STANAG 5066 address.
+    mode: mode of data transmissions, for example 4539-9600S. auto adapts it to the channel
+    (auto:600..4800 within a range of rates, auto:48k in 48 kHz).
+    ack_mode: mode of transmissions without data.
+    bandwidth: of the channel, kHz. Default: the bandwidth of mode. With mode = "auto" it selects
+    the modes to choose from.
+    zero_interleaver: the serial tone's announced S means Z.
+    start_delay_s: do not transmit before this many seconds of samples have arrived, 0 to 60.
+    Default 1, or 0 in lock step.
+    data_link: further settings by name (hf.data_link.settings()).
+    netns: network namespace of TUN device and sockets.
+
+    With modem_server the station is a modem without a data link, and uses only mode, netns and
+    zero_interleaver of these keys. With modem_client it is a data link without a modem.
     """
 
     address: str = ""
@@ -48,7 +51,7 @@ class Description:
     capture: Capture = field(default_factory=Capture)
     radio: Optional[Radio] = None
     record: Optional[Record] = None
-    #: The file that it comes from, for messages.
+    #: The source file, for messages.
     where: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
@@ -56,7 +59,7 @@ class Description:
             self.use_bandwidth(self.bandwidth)
 
     def use_bandwidth(self, khz: int) -> None:
-        """The channel is of so many kHz: auto becomes that of the bandwidth."""
+        """Set the bandwidth in kHz. Mode auto becomes auto within that bandwidth."""
         self.bandwidth = khz
         self.mode = _hf.in_bandwidth(self.mode, khz)
 
@@ -67,26 +70,26 @@ class Description:
 
     @property
     def bandwidth_khz(self) -> int:
-        """In which the modem sends and listens, kHz."""
+        """Bandwidth of the modem, kHz."""
         return _mode_bandwidth_khz(self.mode) if self.bandwidth is None else self.bandwidth
 
     @property
     def sample_rate(self) -> float:
-        """Of the modem's complex baseband, samples/s."""
+        """Sample rate of the modem's complex baseband, samples/s."""
         return 3200.0 * self.bandwidth_khz
 
     def check(self) -> None:
-        """Raise ValueError for a mode or an address that is none, and for parts that exclude
-        each other."""
+        """Raise ValueError for an invalid mode or address, and for parts that exclude each
+        other."""
         of_mode = _mode_bandwidth_khz(self.mode)
         if self.bandwidth_khz != of_mode:
-            raise StationError(f"bandwidth = {self.bandwidth}: mode {self.mode} is of "
+            raise StationError(f"bandwidth = {self.bandwidth}: mode {self.mode} needs "
                                f"{of_mode} kHz, and a modem has one bandwidth")
         if self.ack_mode not in ("auto", "same"):
             of_ack = _mode_bandwidth_khz(self.ack_mode)
             if of_ack != of_mode:
-                raise StationError(f"ack_mode {self.ack_mode} is of {of_ack} kHz, mode "
-                                   f"{self.mode} of {of_mode} kHz, and a modem has one bandwidth")
+                raise StationError(f"ack_mode {self.ack_mode} needs {of_ack} kHz, mode "
+                                   f"{self.mode} {of_mode} kHz, and a modem has one bandwidth")
         if self.modem_server is not None:
             for part in ("address", "data_link", "ip_client", "pep", "dns", "sis_server",
                          "modem_client"):
@@ -109,7 +112,7 @@ class Description:
                                    "samples here")
             self.record.check()
         if self.modem_client is not None:
-            _hf.mode(self.mode)  # complains of auto: a modem elsewhere cannot be asked for a mode
+            _hf.mode(self.mode)  # raises for auto, since the other modem's mode is fixed
             if self.ack_mode not in ("auto", "same", self.mode):
                 raise StationError(f"ack_mode '{self.ack_mode}': allowed with [modem_client] is "
                                    "same, since its modem has one mode")
@@ -119,7 +122,7 @@ def _mode_bandwidth_khz(mode: str) -> int:
     return int(_hf.mode(_hf.fastest_mode(mode)).bandwidth_hz) // 1000
 
 
-#: Which tables of a file are described by a class of their own.
+#: Tables within tables of a station file, and their classes.
 PARTS: Dict[Any, Dict[str, Any]] = {
     Description: {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
                   "modem_server": ModemServer, "modem_client": ModemClient, "capture": Capture,
@@ -128,13 +131,13 @@ PARTS: Dict[Any, Dict[str, Any]] = {
 
 
 def parse(text: str, where: str = "station") -> Description:
-    """Read a description from TOML text; raises StationError, which begins with where."""
+    """Read a description from TOML text. Raises StationError, whose text begins with where."""
     description: Description = tables.parse(Description, text, where, PARTS, StationError)
     return description
 
 
 def check_together(descriptions: Sequence[Description]) -> None:
-    """Raise StationError if stations on one channel cannot be told apart."""
+    """Raise StationError if two stations on one channel have the same address."""
     seen: Dict[str, str] = {}
     for number, d in enumerate(descriptions, 1):
         where = d.where or f"station {number}"
@@ -148,7 +151,7 @@ def check_together(descriptions: Sequence[Description]) -> None:
 
 
 def load(path: str) -> Description:
-    """Read a description from a TOML file; raises StationError."""
+    """Read a description from a TOML file. Raises StationError."""
     try:
         with open(path, "rb") as file:
             return parse(file.read().decode("utf-8", "replace"), path)
@@ -157,7 +160,7 @@ def load(path: str) -> Description:
 
 
 def longest_transmission_octets(mode: str) -> int:
-    """Octets of the longest transmission: what a queue below should hold.
+    """Octets of the longest transmission, the size that a client's queue should have.
 
     mode: a mode, or auto with or without a range of rates.
     """
@@ -167,19 +170,19 @@ def longest_transmission_octets(mode: str) -> int:
 
 
 class Station:
-    """The blocks of one station, connected; radio blocks are the caller's.
+    """The connected blocks of one station. Blocks that it does not have are None.
 
-    radio_source gives complex samples, 3200/s for each kHz of bandwidth (9600 in 3 kHz),
-    radio_sink takes as many; with a modem_client there is neither. Blocks that the station does
-    not have are None. emulated_modem instead of both: one of an emulated_air.
+    radio_source, radio_sink: blocks of the caller for complex samples, 3200/s for each kHz of
+    bandwidth (9600 in 3 kHz). Not used with a modem_client.
+    emulated_modem: modem of an emulated_air, instead of radio_source and radio_sink.
     """
 
     def __init__(self, tb: gr.top_block, description: Description, radio_source: Any = None,
                  radio_sink: Any = None, lock_step: bool = True,
                  clock: Optional[Tuple[Any, str]] = None,
                  emulated_modem: Any = None, level: float = 1.6) -> None:
-        """clock: block and port that station time comes from, for a modem_client; by default
-        a ticker of its own. level: of hf.modem."""
+        """clock: block and port with station time for a modem_client, by default a new ticker.
+        level: as in hf.modem."""
         self.description = description
         self.modem = self.modem_server = self.modem_client = self.data_link = None
         self.pep = self.ip_client = self.dns = self.sis_server = None
@@ -224,8 +227,8 @@ class Station:
             self._add_clients(tb, d)
 
     def _add_clients(self, tb: gr.top_block, d: Description) -> None:
-        # Below SLEP lies about one longest transmission: less starves the link, more delays
-        # what is urgent.
+        # Queue about one longest transmission below SLEP. Less starves the link, more delays
+        # urgent data.
         queue = int(1.1 * longest_transmission_octets(d.mode)) + 2048
         if d.pep is not None:
             self.pep = _hf.pep(d.pep.listen, d.pep.routes, queue,
@@ -240,7 +243,7 @@ class Station:
                                            settings=c.settings)
             self.add_client(tb, self.ip_client)
         if d.dns is not None:
-            # After the IP client: it may listen on the address of the TUN device.
+            # After the IP client, since it may listen on the TUN device's address.
             x = d.dns
             self.dns = _hf.dns_pep(x.listen, x.routes, x.resolver, x.peers, x.local, x.blocked,
                                    x.settings, d.netns)
@@ -252,6 +255,6 @@ class Station:
             self.add_client(tb, self.sis_server)
 
     def add_client(self, tb: gr.top_block, client: Any) -> None:
-        """Connect a further client (hf.traffic, for example) to the data link."""
+        """Connect another client, for example hf.traffic, to the data link."""
         tb.msg_connect(client, "sis", self.data_link, "sis")
         tb.msg_connect(self.data_link, "sis", client, "sis")

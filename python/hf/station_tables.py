@@ -6,28 +6,31 @@ from typing import Any, Dict, List, Optional, Tuple
 
 
 class StationError(ValueError):
-    """A station description is wrong; the text names the value and what is allowed."""
+    """A station description is wrong. The text names the value and what is allowed."""
 
 
 def _number(default: int, least: int, most: int) -> Any:
-    """A field that is a whole number from least to most."""
+    """A field for a whole number from least to most."""
     return field(default=default, metadata={"range": (least, most)})
 
 
 def words_of(tables: List[Dict[str, Any]]) -> List[str]:
-    """Rules as the blocks take them: one string of KEY=VALUE words each."""
+    """Rules in the form of the blocks, one string of KEY=VALUE words each."""
     return [" ".join(f"{k}={v}" for k, v in table.items()) for table in tables]
 
 
 @dataclass
 class IpClient:
-    """IP client of a station; needs CAP_NET_ADMIN.
+    """IP client of a station. Needs CAP_NET_ADMIN.
 
-    device: name of the TUN device; address: with prefix length, for example "10.66.0.1/24" or
-    "10.66.0.1/24, fd66::1/64"; routes: "PREFIX=NODE";
-    mtu: octets, 576 to 2048. filter: tables ([[ip_client.filter]]) of the words of a rule, for
-    example proto = "udp", port = 123, action = "drop"; queue: "fair" or "whole"; settings:
-    further ones (hf.ip_client.settings()).
+    device: name of the TUN device.
+    address: with prefix length, for example "10.66.0.1/24" or "10.66.0.1/24, fd66::1/64".
+    routes: "PREFIX=NODE".
+    mtu: octets, 576 to 2048.
+    filter: a table [[ip_client.filter]] for each rule, for example proto = "udp", port = 123,
+    action = "drop".
+    queue: "fair" or "whole".
+    settings: further settings (hf.ip_client.settings()).
     """
 
     device: str = "hf0"
@@ -41,14 +44,15 @@ class IpClient:
 
 @dataclass
 class Pep:
-    """HF-PEP of a station: listeners, routes and what peers may reach as in hf.pep.
+    """HF-PEP of a station. See hf.pep.
 
-    listen: "WAY:[ADDRESS:]PORT" with a way of socks5, connect, redirect or tproxy, or
-    "[ADDRESS:]PORT=HOST:PORT"; routes: "PREFIX=NODE" or "END OF NAME=NODE"; max_connections: at a
-    time, both directions together. allow: what peers may connect to here, "HOST:PORTS"; by
-    default nothing. rule: tables
-    ([[pep.rule]]) of the words of a rule, for example port = 22, class = 1. settings: further
-    ones (hf.pep.settings()).
+    listen: "WAY:[ADDRESS:]PORT", where WAY is socks5, connect, redirect or tproxy, or
+    "[ADDRESS:]PORT=HOST:PORT".
+    routes: "PREFIX=NODE" or "END OF NAME=NODE".
+    max_connections: at a time, both directions together.
+    allow: destinations here that peers may connect to, "HOST:PORTS". Default: none.
+    rule: a table [[pep.rule]] for each rule, for example port = 22, class = 1.
+    settings: further settings (hf.pep.settings()).
     """
 
     listen: List[str] = field(default_factory=list)
@@ -59,17 +63,21 @@ class Pep:
     settings: Dict[str, float] = field(default_factory=dict)
 
     def rule_words(self) -> List[str]:
-        """The rules as hf.pep takes them."""
+        """The rules in the form of hf.pep."""
         return words_of(self.rule)
 
 
 @dataclass
 class Dns:
-    """DNS-PEP of a station, as hf.dns_pep.
+    """DNS-PEP of a station. See hf.dns_pep.
 
-    listen: "ADDRESS[:PORT]" for clients; routes: "SUFFIX=NODE"; resolver: asked for peers,
-    empty: they are refused; peers: nodes that may ask, empty: all; local: "NAME=ADDRESS";
-    blocked: names that do not exist; settings: further ones (hf.dns_pep.settings()).
+    listen: "ADDRESS[:PORT]" for clients.
+    routes: "SUFFIX=NODE".
+    resolver: answers queries of peers. Empty: peers are refused.
+    peers: nodes that may ask. Empty: all.
+    local: "NAME=ADDRESS".
+    blocked: names to answer as non-existent.
+    settings: further settings (hf.dns_pep.settings()).
     """
 
     listen: List[str] = field(default_factory=list)
@@ -83,12 +91,14 @@ class Dns:
 
 @dataclass
 class SisServer:
-    """SIS server on TCP: other programs as clients of this station.
+    """SIS server on TCP, through which other programs are clients of this station.
 
-    address: to listen on; whoever reaches it can transmit; port: 0 is a free one;
-    max_clients: 5 to 60 bound at once; ranks: "PREFIX=RANK", the highest rank of clients in that
-    network (0 to 15; 15 may change the configuration); with a list, addresses that none fits may
-    not connect. Without one: 15 for this machine, 14 for others.
+    address: to listen on. Anyone who reaches it can transmit.
+    port: 0 for any free port.
+    max_clients: 5 to 60 bound at once.
+    ranks: "PREFIX=RANK", the highest rank of clients in that network, 0 to 15. Rank 15 may change
+    the configuration. With a list, other addresses may not connect. Without one: 15 for this
+    machine, 14 for others.
     """
 
     address: str = "127.0.0.1"
@@ -99,10 +109,12 @@ class SisServer:
 
 @dataclass
 class ModemServer:
-    """Our modem for another maker's data link, in place of ours (110C Appendix A).
+    """Our modem for another maker's data link (110C Appendix A). The station has no data link.
 
-    form: tcp or udp; address: to listen on; whoever reaches it can transmit; port: 0 is a
-    free one; receiver_master: a transmission waits for the end of a reception.
+    form: tcp or udp.
+    address: to listen on. Anyone who reaches it can transmit.
+    port: 0 for any free port.
+    receiver_master: a transmission waits for the end of a reception.
     """
 
     form: str = "tcp"
@@ -113,9 +125,10 @@ class ModemServer:
 
 @dataclass
 class ModemClient:
-    """Another maker's modem for our data link, in place of ours (110C Appendix A).
+    """Another maker's modem for our data link (110C Appendix A). The station has no modem.
 
-    form: tcp or udp; host, port: of the modem, which must be set to the station's mode.
+    form: tcp or udp.
+    host, port: of the modem. Set that modem to the station's mode.
     """
 
     form: str = "tcp"
@@ -127,15 +140,21 @@ class ModemClient:
 class Ptt:
     """How a transmitter is keyed.
 
-    way: none (VOX, or it keys itself), rigctld, serial, cm108, gpio, command, tone (on the second
-    channel of playback), or uhd for a GPIO pin of a USRP that is high while it transmits (ATR);
-    host, port: of rigctld;
-    data: rigctld keys with the data input (T 3) instead of the microphone's; device: a serial
-    port, the hidraw device of a CM108, a GPIO chip (/dev/gpiochip0), or the USRP's bank of pins
-    (empty: FP0); line: rts or dtr; pin: GPIO of the CM108 or the bank, 1 to 8 (of a USRP that is
-    bit 0 to 7); gpio_line: number on the chip, 0 to 4095; tone_hz: 100 to 20000;
-    inverted: low keys; command: a program and its arguments, "1" or "0" is added. lead_s: from key
-    to first sample on the air, 0 to 2; tail_s: from the last one to the release, 0 to 2.
+    way: none (VOX, or the transmitter keys itself), rigctld, serial, cm108, gpio, command, tone
+    (on the second channel of playback), or uhd for a GPIO pin of a USRP that is high while it
+    transmits (ATR).
+    host, port: of rigctld.
+    data: rigctld keys for data (T 3) instead of the microphone (T 1).
+    device: a serial port, the hidraw device of a CM108, a GPIO chip (/dev/gpiochip0), or the
+    USRP's bank of pins (empty: FP0).
+    line: rts or dtr.
+    pin: GPIO of the CM108 or the bank, 1 to 8. On a USRP these are bits 0 to 7.
+    gpio_line: number on the chip, 0 to 4095.
+    tone_hz: 100 to 20000.
+    inverted: a low level keys.
+    command: a program and its arguments, to which "1" or "0" is added.
+    lead_s: from key down to the first sample on the air, 0 to 2.
+    tail_s: from the last sample to key up, 0 to 2.
     """
 
     way: str = "none"
@@ -153,7 +172,7 @@ class Ptt:
     tail_s: float = field(default=0.02, metadata={"range": (0, 2)})
 
     def check(self) -> None:
-        """Raise StationError for ways that there are not, or that lack something."""
+        """Raise StationError for an unknown way or a missing key."""
         for name, allowed in (("way", ("none", "rigctld", "serial", "cm108", "gpio", "command",
                                        "tone", "uhd")),
                               ("line", ("rts", "dtr"))):
@@ -171,12 +190,14 @@ class Ptt:
 
 @dataclass
 class Rig:
-    """Frequency and mode of the transceiver, through the rigctld at host and port of [radio.ptt],
-    whatever keys it. Without this table the rig is neither set nor asked.
+    """Frequency and mode of the transceiver. Without this table the rig is neither set nor read.
 
-    frequency_hz: of the dial, whole Hz, 0: as it is; mode: in hamlib's words (USB, PKTUSB), empty:
-    as it is; passband_hz: of the mode, 0: its usual one. They are set at the start and read back;
-    a rig that then says something else is an error.
+    Uses the rigctld at host and port of [radio.ptt], also if the way of keying is another.
+    Frequency and mode are set at the start and read back. A difference is an error.
+
+    frequency_hz: of the dial, whole Hz. 0: unchanged.
+    mode: in hamlib's words (USB, PKTUSB). Empty: unchanged.
+    passband_hz: of the mode. 0: its usual one.
     """
 
     frequency_hz: float = field(default=0.0, metadata={"range": (0, 6e9)})
@@ -184,7 +205,7 @@ class Rig:
     passband_hz: int = _number(0, 0, 100000)
 
     def check(self) -> None:
-        """Raise StationError for what no rig understands."""
+        """Raise StationError for values that no rig understands."""
         if self.frequency_hz != round(self.frequency_hz):
             raise StationError(f"[radio.rig] frequency_hz = {self.frequency_hz}: allowed are "
                                "whole Hz")
@@ -192,11 +213,11 @@ class Rig:
             raise StationError(f"[radio.rig] mode = {self.mode!r}: allowed are hamlib's words, "
                                "for example USB or PKTUSB")
         if self.passband_hz and not self.mode:
-            raise StationError(f"[radio.rig] passband_hz = {self.passband_hz}: needs mode, which "
-                               "it belongs to")
+            raise StationError(f"[radio.rig] passband_hz = {self.passband_hz}: needs mode as "
+                               "well")
 
     def text(self) -> str:
-        """For people: what it is set to."""
+        """The settings as text for the user."""
         parts = [f"{self.frequency_hz / 1e6:.6f} MHz" if self.frequency_hz else "", self.mode,
                  f"passband {self.passband_hz} Hz" if self.passband_hz else ""]
         return ", ".join(p for p in parts if p) or "as it is"
@@ -212,32 +233,32 @@ def _sdr(default: Any, meaning: str, unit: str = "",
 class Sdr:
     """An SDR as the radio of a station (type soapy or uhd)."""
 
-    args: str = _sdr("", 'what names the device: "driver=NAME, ..." (soapy), "serial=...", '
+    args: str = _sdr("", 'name of the device: "driver=NAME, ..." (soapy), "serial=...", '
                      '"addr=..." or "type=..." (uhd)')
     frequency_hz: float = _sdr(0.0, "middle of the channel on the air, 1800 Hz above the dial of "
                                "an SSB transceiver; must be given", "Hz", (0, 6e9))
-    lo_offset_hz: float = _sdr(0.0, "so much beside it is the device's local oscillator", "Hz",
+    lo_offset_hz: float = _sdr(0.0, "offset of the device's local oscillator from it", "Hz",
                                (-1e8, 1e8))
-    sample_rate: float = _sdr(0.0, "of the device, what it can do exactly, at least the modem's; "
-                              "0: five times the modem's", "samples/s", (0, 2e6))
-    rx_gain_db: float = _sdr(20.0, "of all stages of the receiver together", "dB", (-200, 200))
-    tx_gain_db: float = _sdr(0.0, "of all stages of the transmitter together", "dB", (-200, 200))
+    sample_rate: float = _sdr(0.0, "of the device, a rate that it supports exactly, at least the "
+                              "modem's; 0: five times the modem's", "samples/s", (0, 2e6))
+    rx_gain_db: float = _sdr(20.0, "total gain of the receiver", "dB", (-200, 200))
+    tx_gain_db: float = _sdr(0.0, "total gain of the transmitter", "dB", (-200, 200))
     rx_antenna: str = _sdr("", "by name; empty: the device's default")
     tx_antenna: str = _sdr("", "by name; empty: the device's default")
-    channel: int = _sdr(0, "of a device with several", "", (0, 31))
+    channel: int = _sdr(0, "number of the channel, for a device with several", "", (0, 31))
     clock_source: str = _sdr("", "internal, external, ...; empty: the device's default")
     time_source: str = _sdr("", "internal, external, ...; empty: the device's default")
-    latency_s: float = _sdr(0.04, "from a received sample to the one transmitted opposite to it: "
-                            "what the way to the modem and back takes at most", "s", (0, 2))
+    latency_s: float = _sdr(0.04, "from a received sample to its counterpart in the transmitted "
+                            "stream; the longest time to the modem and back", "s", (0, 2))
 
     def check(self, kind: str) -> None:
-        """Raise StationError for what is missing; kind: soapy or uhd."""
+        """Raise StationError for a missing key. kind: soapy or uhd."""
         words = dict(w.split("=", 1) for w in self.args.replace(" ", "").split(",") if "=" in w)
         names = ("driver",) if kind == "soapy" else ("addr", "serial", "type", "name", "resource")
-        # Without one UHD, and most drivers of SoapySDR, ask the whole network.
+        # Without a name, UHD and most SoapySDR drivers search the whole network.
         if not any(words.get(n) for n in names):
             example = "driver=lime" if kind == "soapy" else "serial=30AD123"
-            raise StationError(f"[radio.sdr] args = '{self.args}': allowed is what names one "
+            raise StationError(f"[radio.sdr] args = '{self.args}': allowed is the name of one "
                                f'device, for example "{example}"')
         if not self.frequency_hz:
             raise StationError("[radio.sdr] needs frequency_hz, the middle of the channel")
@@ -245,18 +266,22 @@ class Sdr:
 
 @dataclass
 class Radio:
-    """The radio of a station, in place of the simulated air.
+    """The radio of a station, instead of the simulated air.
 
-    type: audio; soapy or uhd for an SDR, set in [radio.sdr]; or file for a recording that is
-    heard once more. capture, playback: ALSA devices
-    by name, empty for the default one; audio_rate: samples/s; subcarrier_hz: middle of the
-    channel in the audio; level_db: highest peak of the transmit audio below full scale, -60 to
-    0; buffer_s: what the playback device holds, 0.02 to 0.5, so that a busy host may stall as long
-    (after it ran empty it holds as much more as it lacked); latency_s: what lies between the sound
-    card's buffer and the antenna, 0 to 2; transmit: false for a station that only hears, which
-    opens neither playback nor key and never acknowledges; ptt: the key ([radio.ptt]); rig:
-    frequency and mode ([radio.rig]). recording: a WAV file or SigMF recording; paced: it is heard
-    in real time, else as fast as it goes; a station with a recording never transmits.
+    type: audio, soapy or uhd for an SDR (see [radio.sdr]), or file to replay a recording.
+    capture, playback: ALSA devices by name, empty for the default device.
+    audio_rate: samples/s.
+    subcarrier_hz: middle of the channel in the audio.
+    level_db: highest peak of the transmit audio, dB of full scale, -60 to 0.
+    buffer_s: buffer of the playback device, 0.02 to 0.5, the longest stall of a busy host. After
+    an underrun it grows by the time that was missing.
+    latency_s: delay between the sound card's buffer and the antenna, 0 to 2.
+    transmit: false for a station that only receives. It opens neither playback nor key and never
+    acknowledges.
+    ptt: the key ([radio.ptt]).
+    rig: frequency and mode ([radio.rig]).
+    recording: a WAV file or SigMF recording. Such a station never transmits.
+    paced: replay the recording in real time, otherwise as fast as possible.
     """
 
     type: str = "audio"
@@ -276,34 +301,34 @@ class Radio:
 
     @property
     def is_sdr(self) -> bool:
-        """It is set in [radio.sdr]."""
+        """Whether the radio is an SDR, configured in [radio.sdr]."""
         return self.type in ("soapy", "uhd")
 
     def check(self) -> None:
-        """Raise StationError for a type that there is not, or for what lacks something."""
+        """Raise StationError for an unknown type or a missing key."""
         if self.type not in ("audio", "file", "soapy", "uhd"):
             raise StationError(f"radio type = '{self.type}': allowed are audio, soapy, uhd and "
                                "file")
         if self.is_sdr:
             self.sdr.check(self.type)
         elif self.sdr != Sdr():
-            raise StationError(f"[radio.sdr] is of type = 'soapy' or 'uhd', this is "
+            raise StationError(f"[radio.sdr] needs type = 'soapy' or 'uhd', this is "
                                f"'{self.type}'")
         if self.ptt.way == "uhd" and self.type != "uhd":
-            raise StationError(f"ptt way = 'uhd' is of radio type = 'uhd', this is '{self.type}'")
+            raise StationError(f"ptt way = 'uhd' needs radio type = 'uhd', this is '{self.type}'")
         if (self.type == "file") != bool(self.recording):
             raise StationError("radio: type = 'file' and recording belong together")
         self.ptt.check()
         if self.rig is not None:
             if self.type != "audio":
-                raise StationError(f"[radio.rig] is of type = 'audio', this is '{self.type}'")
+                raise StationError(f"[radio.rig] needs type = 'audio', this is '{self.type}'")
             self.rig.check()
 
     def check_bandwidth(self, bandwidth_khz: int) -> None:
         """Raise StationError if the channel does not fit into the audio."""
         least = 500.0 * bandwidth_khz
         most = self.audio_rate / 2 - least
-        # In 3 kHz the filters of a transceiver are narrower than the channel.
+        # Not checked in 3 kHz, where a transceiver's filters are narrower than the channel.
         if self.type == "audio" and bandwidth_khz > 3 and not least <= self.subcarrier_hz <= most:
             allowed = (f"allowed are {least:g} to {most:g}" if least <= most else
                        f"audio_rate = {self.audio_rate} is too low for it")
@@ -313,10 +338,12 @@ class Radio:
 
 @dataclass
 class Record:
-    """Recordings that a station keeps of what it receives, as SigMF with annotations.
+    """SigMF recordings of everything that a station receives, with annotations.
 
-    folder: where; file_s: length of each file, 10 to 86400; most_mb: of all its files together,
-    the oldest go first, 1 to 1000000; transmitted: also what it transmits, in files of their own.
+    folder: for the files.
+    file_s: length of each file, 10 to 86400.
+    most_mb: total size, 1 to 1000000. The oldest files are deleted first.
+    transmitted: also record transmissions, in separate files.
     """
 
     folder: str = ""
@@ -332,9 +359,10 @@ class Record:
 
 @dataclass
 class Capture:
-    """Files for Wireshark; empty: none.
+    """Capture files for Wireshark. Empty: none.
 
-    d_pdu: D_PDUs on the air, both ways; sis: S_primitives of all clients.
+    d_pdu: D_PDUs on the air, both directions.
+    sis: S_primitives of all clients.
     """
 
     d_pdu: str = ""

@@ -175,7 +175,7 @@ WRONG = [("frequency_hz = 7100000.5", "frequency_hz = 7100000.5: allowed are who
 def test_what_is_wrong_in_the_file_is_named(text, said):
     with pytest.raises(station.StationError, match="x.toml.*" + re.escape(said)):
         station.parse(f'address = "1.2.0.1"\n[radio]\n[radio.rig]\n{text}\n', "x.toml")
-    with pytest.raises(station.StationError, match="is of type = 'audio', this is 'file'"):
+    with pytest.raises(station.StationError, match="needs type = 'audio', this is 'file'"):
         station.parse('address = "1.2.0.1"\n[radio]\ntype = "file"\nrecording = "x.wav"\n'
                       "[radio.rig]\n")
 

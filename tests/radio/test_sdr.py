@@ -28,8 +28,8 @@ def test_check_opens_everything_and_keys_nothing(tmp_path, rig, kind):
 
 
 @pytest.mark.parametrize("kind, change, named", [
-    ("soapy", ("driver=hftest,", ""), "allowed is what names one device"),
-    ("uhd", ("type=soapy,", ""), "allowed is what names one device"),
+    ("soapy", ("driver=hftest,", ""), "allowed is the name of one device"),
+    ("uhd", ("type=soapy,", ""), "allowed is the name of one device"),
     ("soapy", ("driver=hftest,", "driver=nosuch,"), "SoapySDR cannot open it"),
     ("uhd", ("driver=hftest,", "driver=nosuch,"), "UHD cannot open it"),
     ("both", ("frequency_hz = 7101800", ""), "needs frequency_hz"),
