@@ -237,7 +237,7 @@ class Sdr:
                      '"addr=..." or "type=..." (uhd)')
     frequency_hz: float = _sdr(0.0, "middle of the channel on the air, 1800 Hz above the dial of "
                                "an SSB transceiver; must be given", "Hz", (0, 6e9))
-    lo_offset_hz: float = _sdr(0.0, "offset of the device's local oscillator from it", "Hz",
+    lo_offset_hz: float = _sdr(0.0, "offset of the local oscillator from frequency_hz", "Hz",
                                (-1e8, 1e8))
     sample_rate: float = _sdr(0.0, "of the device, a rate that it supports exactly, at least the "
                               "modem's; 0: five times the modem's", "samples/s", (0, 2e6))

@@ -234,8 +234,8 @@ def test_a_lost_device_releases_the_key_and_is_opened_again(tmp_path, rig):
         assert rig.downs() == downs and process.poll() is None
         for name in ("east", "west"):
             sound.plug(environment, name)
-        until(lambda: "playback device opened again" in log.read_text())
-        until(lambda: "capture device opened again" in log.read_text())
+        until(lambda: "playback device reopened" in log.read_text())
+        until(lambda: "capture device reopened" in log.read_text())
         with pinging(environment, near):
             until(lambda: rig.downs() > downs)
     assert not rig.keyed
@@ -284,7 +284,7 @@ def test_a_station_that_cannot_keep_real_time_says_so(folder, environment, rig):
     # With the station's time; more than any buffer bridges, so that none is lengthened.
     (line, *_) = [x for x in log.read_text().splitlines() if "playback ran empty" in x]
     assert re.match(r" *\d+\.\d\d 1\.2\.0\.1 radio: playback ran empty for \d{3,4} ms", line)
-    assert "answers come" not in line
+    assert "answers are" not in line
 
 
 def test_zeros_for_lost_samples_are_told_to_the_modem():

@@ -106,24 +106,24 @@ def test_a_loss_in_pieces_is_one_line():
         d.capture.now.lost += 480
         said += d.after(0.1)
     assert said == []
-    assert d.after(3) == ["radio: 200 ms of received samples were lost and count as erased "
+    assert d.after(3) == ["radio: lost 200 ms of received samples, treated as erased "
                           "(200 ms since the start)"]
     d.capture.now.lost += 96000
-    assert d.after(3) == ["radio: 2.0 s of received samples were lost and count as erased "
+    assert d.after(3) == ["radio: lost 2.0 s of received samples, treated as erased "
                           "(2.2 s since the start)"]
 
 
 def test_an_outage_is_its_begin_and_its_end():
     d = Devices()
     d.capture.now.open, d.capture.now.outages, d.capture.now.trouble = False, 1, "read: gone"
-    assert d.after(0.1) == ["radio: capture device lost (read: gone); tried again each second"]
+    assert d.after(0.1) == ["radio: capture device lost (read: gone); retry every second"]
     for _ in range(100):
         d.capture.now.lost += 4800
         assert d.after(0.1) == []
     assert d.after(5) == []
     d.capture.now.open = True
-    assert d.after(3) == ["radio: capture device opened again",
-                          "radio: 10.0 s of received samples were lost and count as erased "
+    assert d.after(3) == ["radio: capture device reopened",
+                          "radio: lost 10.0 s of received samples, treated as erased "
                           "(10.0 s since the start)"]
 
 
@@ -136,4 +136,4 @@ def test_playback_that_ran_empty_tells_what_the_longer_buffer_costs():
     p.underruns, p.silent_ms, p.wanted_ms, p.added_ms = 3, 1930.0, 130.0, 30.0
     (line,) = d.after(3)
     assert "for 30 ms" in line and "(3 times, 1930 ms since the start)" in line
-    assert "the buffer is 130 ms now and answers come 30 ms later" in line
+    assert "the buffer is now 130 ms and answers are 30 ms later" in line

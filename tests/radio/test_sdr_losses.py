@@ -94,7 +94,7 @@ def test_a_lost_device_releases_the_key_and_is_opened_again(tmp_path, rig, kind)
         assert rig.downs() == downs and process.poll() is None
         bursts = air.get(0, "bursts")
         air.put(0, "gone", 0)
-        until(lambda: "the device is opened again" in log.read_text())
+        until(lambda: "the device is open again" in log.read_text())
         with pinging(near):
             until(lambda: rig.downs() > downs)
             until(lambda: air.get(0, "bursts") > bursts)
@@ -174,7 +174,7 @@ def test_a_file_crosses_when_a_lost_device_is_back(tmp_path, rig, kind):
             released_s = until(lambda: not rig.keyed)
             until(lambda: "the device is lost" in logs[0].read_text())
         air.put(0, "gone", 0)
-        back_s = until(lambda: "the device is opened again" in logs[0].read_text(), 10)
+        back_s = until(lambda: "the device is open again" in logs[0].read_text(), 10)
         receiver = subprocess.Popen(["hf", "receive", str(inbox), "--server", far, "--count", "1",
                                      "--timeout", "200"], stderr=subprocess.PIPE, text=True)
         assert receiver.stderr.readline().startswith("bound")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Radios: what stands between a modem and the air. Every edge has source and sink, complex
-baseband at the modem's rate, and keeps what is special about its device to itself."""
+"""Radios between a modem and the air. Each has a source and a sink of complex baseband at the
+modem's rate, and hides the details of its device."""
 from typing import Any, Callable, List
 
 from gnuradio import gr
@@ -21,13 +21,12 @@ _KINDS = {"audio": AudioRadio, "file": FileRadio, "soapy": SdrRadio, "uhd": SdrR
 
 
 def open_radio(tb: gr.top_block, d: station.Description) -> Any:
-    """Open the radio of a station, which must have one; its blocks are connected among
-    themselves. For a live one the program gets a higher priority, see priority.go_first().
-    Raises StationError for a wrong file, RuntimeError for a device or rig that does not work; both
-    name the file."""
+    """Open the radio of a station and connect its blocks to each other. The station must have one.
+    A live radio raises the program's priority, see priority.go_first(). Raises StationError for a
+    wrong file and RuntimeError for a device or rig that does not work. Both name the file."""
     assert d.radio is not None
     if d.radio.type != "file":
-        priority.go_first()  # ahead of the threads that a device brings
+        priority.go_first()  # before the device starts its threads
     where = f"{d.where} [radio]: " if d.where else "[radio]: "
     try:
         return _KINDS[d.radio.type](tb, d.radio, d.sample_rate)
@@ -38,10 +37,10 @@ def open_radio(tb: gr.top_block, d: station.Description) -> Any:
 
 def record(tb: gr.top_block, s: station.Station, received: Any, rate: float,
            say: Callable[[str], None]) -> List[Recorder]:
-    """Keep the recordings that the station's file asks for; before the flowgraph starts.
+    """Record what the station's file asks for. Call before the flowgraph starts.
 
-    received: block that gives its baseband; rate: samples/s. What is returned must be kept as long
-    as the flowgraph runs. Raises output.OutputError.
+    received: block with the station's baseband; rate: its samples/s. Keep the returned recorders
+    while the flowgraph runs. Raises output.OutputError.
     """
     r = s.description.record
     if r is None:

@@ -12,8 +12,8 @@ from .key import Key
 from .rig import Rig, open_rig
 
 
-#: The filters of both ways wait for so many samples of the modem: low-pass filters of 139 and 35
-#: taps (lib/radio/channel_filter.h) and those of the resamplers.
+#: Delay of the filters of both directions, in samples of the modem: low-pass filters of 139 and
+#: 35 taps (lib/radio/channel_filter.h), and those of the resamplers.
 _FILTER_SAMPLES = (69 + 4) + (17 + 4)
 
 
@@ -22,23 +22,23 @@ def _opened(what: str, rate: int, name: str, make: Any) -> gr.basic_block:
         return make()
     except RuntimeError as error:
         raise RuntimeError(f"{what} = '{name}': the sound system cannot open it with {rate} "
-                           f"samples/s ({error}); hf radio list prints the names there are"
+                           f"samples/s ({error}); hf radio list prints the available names"
                            ) from None
 
 
 def open_capture(rate: int, name: str) -> gr.basic_block:
-    """A sound device to hear with. Raises RuntimeError that names it."""
+    """Open a sound device for capture. Raises RuntimeError that names it."""
     return _opened("capture", rate, name, lambda: _hf.audio_source(name, rate))
 
 
 def open_playback(rate: int, name: str, buffer_s: float, channels: int = 1) -> gr.basic_block:
-    """A sound device to speak with. Raises RuntimeError that names it."""
+    """Open a sound device for playback. Raises RuntimeError that names it."""
     return _opened("playback", rate, name,
                    lambda: _hf.audio_sink(name, rate, buffer_s, channels))
 
 
 class Settled:
-    """A sum that grows in pieces, told when it has stopped to grow for a second."""
+    """A total that grows in pieces, reported after it has been constant for PAUSE_S seconds."""
 
     PAUSE_S = 1.0
 
@@ -48,7 +48,7 @@ class Settled:
         self._since = now()
 
     def grown(self, total: float, now_at_all: bool = True) -> float:
-        """By how much since it was told last; 0 while it grows, or now_at_all is False."""
+        """Growth since the last report. 0 while the total still grows, or now_at_all is False."""
         if total != self._last:
             self._last, self._since = total, self._now()
         if not now_at_all or self._now() < self._since + self.PAUSE_S:
@@ -58,8 +58,7 @@ class Settled:
 
 
 class Watch:
-    """Says what devices have done since it was asked last, in lines for the operator: one for each
-    outage or loss, however many pieces it came in."""
+    """Turns outages and losses of devices into lines for the operator, one for each outage."""
 
     def __init__(self, rate: float, capture: Any, playback: Any = None,
                  now: Callable[[], float] = time.monotonic) -> None:
@@ -71,7 +70,7 @@ class Watch:
         self._underruns, self._silent_ms = Settled(now), Settled(now)
 
     def lines(self) -> List[str]:
-        """What happened since the last call."""
+        """Lines since the last call."""
         said = self._device("capture", self._capture) + self._captured(self._capture.state())
         if self._playback is not None:
             said += self._device("playback", self._playback)
@@ -81,10 +80,10 @@ class Watch:
     def _device(self, name: str, device: Any) -> List[str]:
         state, said = device.state(), []
         if state.outages > self._outages.get(name, 0):
-            said.append(f"radio: {name} device lost ({state.trouble}); tried again each second")
+            said.append(f"radio: {name} device lost ({state.trouble}); retry every second")
             self._away[name] = True
         if state.open and self._away.get(name):
-            said.append(f"radio: {name} device opened again")
+            said.append(f"radio: {name} device reopened")
             self._away[name] = False
         self._outages[name] = state.outages
         return said
@@ -93,10 +92,10 @@ class Watch:
         said = []
         lost = self._lost.grown(state.lost, state.open)
         if lost:
-            said.append(f"radio: {self._seconds(lost)} of received samples were lost and count as "
+            said.append(f"radio: lost {self._seconds(lost)} of received samples, treated as "
                         f"erased ({self._seconds(state.lost)} since the start)")
         if overruns := self._overruns.grown(state.overruns):
-            said.append(f"radio: the computer was too busy to take what was received, "
+            said.append(f"radio: the computer was too busy to read received samples, "
                         f"{_times(overruns)}")
         return said
 
@@ -108,8 +107,8 @@ class Watch:
         line = (f"radio: playback ran empty for {silent_ms:.0f} ms, the computer was too busy "
                 f"({_times(state.underruns)}, {state.silent_ms:.0f} ms since the start)")
         if state.added_ms > 0:
-            line += (f"; the buffer is {state.wanted_ms:.0f} ms now and answers come "
-                     f"{state.added_ms:.0f} ms later, until a minute has passed without this")
+            line += (f"; the buffer is now {state.wanted_ms:.0f} ms and answers are "
+                     f"{state.added_ms:.0f} ms later, until a minute passes without this")
         return [line]
 
     def _seconds(self, samples: float) -> str:
@@ -125,23 +124,23 @@ class AudioRadio:
     """Source and sink of a station on a sound card: audio_source - from_audio, to_audio -
     audio_sink, and the key.
 
-    Capture and playback are ALSA devices by name; with transmit = false neither playback nor
-    key is opened.
+    Capture and playback are names of ALSA devices. With transmit = false neither playback nor key
+    is opened.
     """
 
     lock_step = False
     over = False  # a sound card has no end
 
     def __init__(self, tb: gr.top_block, r: station.Radio, modem_rate: float = 9600) -> None:
-        """Raises RuntimeError if a device cannot be opened, ValueError for what is out of
+        """Raises RuntimeError if a device cannot be opened, ValueError for a value out of
         range."""
         self._lines: List[str] = []
         self.radio = r
         self._filters_s = _FILTER_SAMPLES / modem_rate
         rate = int(r.audio_rate)
         self.key: Optional[Key] = None
-        self.rig: Optional[Rig] = None  #: its frequency and mode, if the file asks for them
-        #: Block whose port events tells of transmissions that suffered; None: there is none.
+        self.rig: Optional[Rig] = None  #: frequency and mode, if the file asks for them
+        #: Block whose port events reports damaged transmissions, or None.
         self.events: Optional[gr.basic_block] = None
         self.source = _hf.from_audio(rate, r.subcarrier_hz, modem_rate)
         self.capture: Any = open_capture(rate, r.capture)
@@ -176,16 +175,15 @@ class AudioRadio:
 
     @property
     def turnaround_ms(self) -> Optional[float]:
-        """What devices and filters hold now, without the key's lead: the time from the end of
-        a reception to the first sample of an answer, beyond the decoder's delay. None without
-        transmitter."""
+        """Current delay of devices and filters from the end of a reception to the first sample of
+        an answer, without the decoder's delay and the key's lead. None without transmitter."""
         return None if self.playback is None else sum(self.turnaround_parts_ms().values())
 
     def turnaround_parts_ms(self) -> Dict[str, float]:
-        """What that time consists of, by name, as far as the radio knows it: what a busy host
-        adds is not in it. Only with a transmitter."""
+        """The known parts of turnaround_ms, by name. Delays of a busy host are not included.
+        Needs a transmitter."""
         held_ms, lead_ms = self.playback.state().held_ms, 1e3 * self.radio.ptt.lead_s
-        if self.radio.ptt.way != "tone":  # which waits in the device with the samples
+        if self.radio.ptt.way != "tone":  # a tone waits in the device with the samples
             held_ms = max(0.0, held_ms - lead_ms)
         return {"capture": float(self.capture.state().waiting_ms),
                 "playback beyond lead": float(held_ms), "filters": 1e3 * self._filters_s,
@@ -193,7 +191,7 @@ class AudioRadio:
 
     @property
     def level(self) -> float:
-        """Of the modem: highest peak of its samples."""
+        """Highest peak of the modem's samples."""
         return 10 ** (self.radio.level_db / 20)
 
     def _away(self) -> bool:
@@ -201,11 +199,11 @@ class AudioRadio:
         return keyed or not self.capture.state().open
 
     def take_lines(self) -> List[str]:
-        """What the operator should know, said since the last call."""
+        """Lines for the operator since the last call."""
         said = [self._lines.pop(0) for _ in range(len(self._lines))]
         return self._watch.lines() + self._ear.lines() + said
 
     def close(self) -> None:
-        """Release the key; the flowgraph closes the devices."""
+        """Release the key. The flowgraph closes the devices."""
         if self.key is not None:
             self.key.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What devices there are, by the names that [radio] takes."""
+"""Available devices, by the names used in [radio]."""
 import ctypes
 import ctypes.util
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from .. import hf_python as _hf
 
 @dataclass
 class Device:
-    """A device; captures, plays: what it can do; type: as [radio] has it."""
+    """A device. captures, plays: its directions. type: as in [radio]."""
 
     name: str
     description: str
@@ -22,39 +22,40 @@ class Device:
 
 
 def soapy_devices() -> List[Device]:
-    """All that SoapySDR finds, some of its drivers on the network; name is what args takes.
+    """All devices that SoapySDR finds. Some drivers search the network. name: value for args.
 
-    Raises RuntimeError if there is no SoapySDR.
+    Raises RuntimeError without SoapySDR.
     """
     found = []
     for words in _hf.soapy_source.devices():
         about = words.pop("label", "")
-        # The driver first; what tells one device from another of its kind is in the rest.
+        # The driver first. The other words distinguish devices of one driver.
         rest = [f"{k}={v}" for k, v in sorted(words.items()) if k != "driver"]
         name = ", ".join([f"driver={words.get('driver', '')}", *rest])
         found.append(Device(name, about, True, True, "soapy"))
     return found
 
 
-#: Descriptions of ALSA's plug-ins, which need a device behind them.
+#: Descriptions of ALSA plug-ins, which are no devices themselves.
 _PLUG_IN = re.compile(r"(Rate Converter )?Plugin\b|Discard all samples")
 _OSS = "/dev/dsp"
 
 
 def _is_device(d: Device) -> bool:
-    """What ALSA lists is a card, a sound server or a name of the user's, and not a plug-in."""
+    """Whether an entry of ALSA's list is a card, a sound server or a user's name, not a
+    plug-in."""
     return not _PLUG_IN.match(d.description) and (d.name != "oss" or os.path.exists(_OSS))
 
 
 def has_card(found: List[Device]) -> bool:
-    """Whether a card of this machine is among them."""
+    """Whether the list contains a sound card of this machine."""
     return any("CARD=" in d.name for d in found)
 
 
 def audio_devices() -> List[Device]:
-    """Cards, sound servers and names from the user's file, as ALSA names them; no plug-ins.
+    """Cards, sound servers and names from the user's file, by ALSA name, without plug-ins.
 
-    Raises RuntimeError if there is no ALSA.
+    Raises RuntimeError without ALSA.
     """
     found = ctypes.util.find_library("asound")
     if not found:

@@ -1,33 +1,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a receiver hears: what an operator should know of its level while a station runs."""
+"""Warnings about the level of a receiver while a station runs."""
 import time
 from typing import Any, Callable, List
 
-#: A receiver that gives nothing for so long is deaf; between two lines about clipping; s.
+#: Report a silent receiver after this time, and clipping at most this often; s.
 PATIENCE_S = 30.0
-#: Of the noise of a receiver, dB below full scale: less is no more than three steps of 16 bits.
+#: Lowest plausible noise peak of a receiver, dB of full scale: three steps of 16 bits.
 FLOOR_DB = -80.0
 
-_DEAF = "radio: deaf for {:.0f} s: nothing but one value comes; is the device the right one?"
+_DEAF = "radio: deaf for {:.0f} s: all samples have one value; is the device the right one?"
 _LOW = ("radio: for {:.0f} s peaks were below {:.0f} dB: turn the receiver up, or look at cable "
         "and antenna")
 
 
 class Ear:
-    """Says that a receiver is deaf, hears next to nothing, or is clipped; and that it hears
-    again."""
+    """Reports a receiver that is silent, too weak or clipped, and its recovery."""
 
     def __init__(self, state: Callable[[], Any], away: Callable[[], bool],
                  now: Callable[[], float] = time.monotonic) -> None:
-        """state: of hf.from_audio or hf.from_sdr; away: the transmitter is keyed or the device
-        lost, so that silence says nothing."""
+        """state: of hf.from_audio or hf.from_sdr. away: whether silence is normal, since the
+        transmitter is keyed or the device lost."""
         self._state, self._away, self._now = state, away, now
         self._heard, self._clipped_at = now(), now() - PATIENCE_S
         self._clipped = 0
         self._said = False
 
     def lines(self) -> List[str]:
-        """What happened since the last call."""
+        """Lines for the operator since the last call."""
         s, now, said = self._state(), self._now(), []
         deaf = s.silent_s > 1
         if self._away() or not (deaf or s.peak_db < FLOOR_DB):

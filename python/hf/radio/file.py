@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A recording in place of a radio: what was received is received again."""
+"""Replay of a recording instead of a radio."""
 import time
 from typing import Iterator, List, Optional, Sequence
 
@@ -9,14 +9,14 @@ import numpy as np
 from .. import hf_python as _hf
 from .. import recording, station
 
-#: Behind the recording the receiver needs some seconds to come to the end of what it has.
+#: Zeros after the recording, s, in which the receiver finishes the last transmission.
 _TAIL_S = 5.0
-#: Of what is given out at once in real time, s.
+#: Longest piece in real time, s.
 _PACE_S = 0.02
 
 
 class Replay(gr.sync_block):
-    """Baseband of a recording, then some seconds of zeros, then the end; paced: in real time."""
+    """Baseband of a recording, then _TAIL_S of zeros, then the end. paced: in real time."""
 
     def __init__(self, path: str, subcarrier_hz: float, modem_rate: float, paced: bool) -> None:
         """Raises recording.RecordingError, or ValueError for rates that do not fit."""
@@ -30,8 +30,8 @@ class Replay(gr.sync_block):
         self._rate = modem_rate if paced else 0.0
         self._begin: Optional[float] = None
         self._ended = False
-        self.over = False       #: everything was given out
-        self.trouble = ""       #: the recording could not be read to its end
+        self.over = False       #: all samples were delivered
+        self.trouble = ""       #: why the recording could not be read to its end
 
     def work(self, input_items: Sequence[np.ndarray], output_items: Sequence[np.ndarray]) -> int:
         """See gr.sync_block."""
@@ -49,7 +49,7 @@ class Replay(gr.sync_block):
         return n
 
     def _wait(self) -> None:
-        """Until what was given out would have been received."""
+        """Wait until the samples delivered so far would have been received in real time."""
         now = time.monotonic()
         self._begin = now if self._begin is None else self._begin
         time.sleep(max(0.0, self._begin + self.nitems_written(0) / self._rate - now))
@@ -69,9 +69,9 @@ class Replay(gr.sync_block):
 
 
 class FileRadio:
-    """A station that hears a recording and is heard by nobody.
+    """A station that receives a recording and never transmits.
 
-    paced: at real time, else as fast as it goes.
+    paced: in real time, otherwise as fast as possible.
     """
 
     lock_step = True
@@ -87,15 +87,15 @@ class FileRadio:
 
     @property
     def over(self) -> bool:
-        """The recording has come to its end."""
+        """Whether the recording has ended."""
         return self.replay.over
 
     def take_lines(self) -> List[str]:
-        """What the operator should know, said since the last call."""
+        """Lines for the operator since the last call."""
         if self.replay.trouble and not self._told:
             self._told = True
             return [self.replay.trouble]
         return []
 
     def close(self) -> None:
-        """There is no key to release."""
+        """Nothing to do, there is no key."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A transmitter's key: a block that hears when to key, and the process that does it."""
+"""A transmitter's key: a block that receives key messages, and a process that keys."""
 import contextlib
 from dataclasses import asdict
 import json
@@ -15,38 +15,39 @@ import pmt
 
 from .. import station
 
-#: Between two signs of life for the keyer; s.
+#: Period of the keep-alive to the keyer process, s.
 _ALIVE_S = 0.25
-#: Samples that do not move for so long mean that the device is gone; s.
+#: A device without sample progress for this long is lost; s.
 _STALLED_S = 0.75
-#: Longest transmission, s: STANAG 5066 Annex C lets the EOT say 127.5 s, and the last one may
-#: begin within it; the preamble and the radio's delays come on top.
+#: Longest transmission, s. STANAG 5066 Annex C limits the EOT to 127.5 s, and the last D_PDU may
+#: start within it. The preamble and the radio's delays come on top.
 _LONGEST_S = 140.0
 
 
 class Key(gr.basic_block):
-    """Listens on the key port of hf.to_audio and keys the transmitter by a process of its own,
-    which releases the key when this program dies, hangs, or its samples stop.
+    """Keys the transmitter on messages from the key port of hf.to_audio.
 
-    Latencies, errors and the present state are kept for displays (latency_ms, errors(), down).
-    When the key is not down although it should be, the port events says so: tx_damaged, reason
-    unkeyed, upon which a modem ends the transmission.
+    A separate process holds the key. It releases the key when this program dies or hangs, or its
+    samples stop. Displays read latency_ms, errors() and down. If the key is up when it should be
+    down, port events reports tx_damaged with reason unkeyed, and the modem ends the transmission.
     """
 
     def __init__(self, ptt: station.Ptt, progress: Callable[[], int],
                  say: Callable[[str], None], usable: Callable[[], bool] = lambda: True
                  ) -> None:
-        """progress: any count that grows while samples flow to the device; say: takes lines for
-        the operator, from other threads; usable: whether the device is there, without which
-        nothing is keyed. Raises RuntimeError if the key cannot be had."""
+        """progress: any count that grows while samples flow to the device.
+        say: called with lines for the operator, from other threads.
+        usable: whether the device is open. If not, nothing is keyed.
+        Raises RuntimeError if the key cannot be opened.
+        """
         gr.basic_block.__init__(self, name="hf_key", in_sig=None, out_sig=None)
-        self.down = False              #: what the keyer has confirmed
-        self.latency_ms: Optional[float] = None  #: of the last key down, as the rig took it
+        self.down = False              #: state confirmed by the keyer
+        self.latency_ms: Optional[float] = None  #: time that the rig took for the last key down
         self.highest_latency_ms = 0.0
         self._lead_ms = 1e3 * ptt.lead_s
         self._wanted = False
         self._held_up = False
-        self._unanswered = 0  # of what the keyer was told to do
+        self._unanswered = 0  # commands to the keyer without answer
         self._progress, self._say, self._usable = progress, say, usable
         self._errors: List[str] = []
         self._lock = threading.Lock()
@@ -69,12 +70,12 @@ class Key(gr.basic_block):
             t.start()
 
     def errors(self) -> List[str]:
-        """The last hundred things that went wrong."""
+        """The last hundred errors."""
         with self._lock:
             return list(self._errors)
 
     def close(self) -> None:
-        """Release the key and end the process; may be called again."""
+        """Release the key and end the process. May be called more than once."""
         if self._ended.is_set():
             return
         self._ended.set()
@@ -91,8 +92,8 @@ class Key(gr.basic_block):
 
     @contextlib.contextmanager
     def held_up(self) -> Iterator[None]:
-        """Within, nothing is keyed: for a change of frequency. Raises RuntimeError while the key
-        is down."""
+        """Prevent keying inside the block, for a change of frequency. Raises RuntimeError while
+        the key is down."""
         with self._lock:
             if self._wanted or self.down or self._unanswered:
                 raise RuntimeError("the transmitter is keyed")
@@ -133,19 +134,19 @@ class Key(gr.basic_block):
         self._say(f"ptt: {text}")
 
     def _give_up(self, text: str) -> None:
-        """The transmission under way cannot be heard any more."""
+        """Report an error that ends the transmission under way."""
         self._trouble(text)
         self.message_port_pub(pmt.intern("events"), pmt.cons(
             pmt.to_pmt({"type": "tx_damaged", "reason": "unkeyed"}), pmt.init_u8vector(0, [])))
 
     def _broken(self, text: str) -> None:
-        """The keyer says that the key is not what it was told to be."""
+        """The keyer reports that the key is not in the requested state."""
         with self._lock:
             wanted, self._wanted = self._wanted, False
         (self._give_up if wanted else self._trouble)(text)
 
     def _hear(self) -> None:
-        """What the keyer says."""
+        """Process the keyer's messages."""
         for raw in self._keyer.stdout:
             word, _, rest = raw.decode("utf-8", "replace").strip().partition(" ")
             if word == "error":
@@ -161,18 +162,18 @@ class Key(gr.basic_block):
         self._unanswered = 0
         if not self._ended.is_set():
             self.down = False
-            self._broken("the keyer has ended: nothing can be keyed any more")
+            self._broken("the keyer has ended: keying is no longer possible")
 
     def _took(self, ms: float) -> None:
         self.latency_ms = ms
         if ms > max(self._lead_ms, self.highest_latency_ms):
             self._say(f"ptt: the rig took {ms:.0f} ms to key, more than the lead of "
-                      f"{self._lead_ms:.0f} ms: the beginning of a transmission is lost; raise "
+                      f"{self._lead_ms:.0f} ms: the start of a transmission is lost; raise "
                       "lead_s")
         self.highest_latency_ms = max(self.highest_latency_ms, ms)
 
     def _watch(self) -> None:
-        """Signs of life, as long as the samples move."""
+        """Send keep-alives while samples flow."""
         last, since = -1, time.monotonic()
         while not self._ended.wait(_ALIVE_S):
             count, now = self._progress(), time.monotonic()

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The process that holds a transmitter's key, so that the key cannot stick.
 
-Run as a file of its own, without the rest of the package. The program that transmits writes lines
-to its standard input: a JSON table of how to key first, then "down SECONDS" (the longest that the
-key may stay down), "up" and, at least every second while the key is down, "alive". It answers in
-lines: "ready", "down MS" and "up MS" (what the rig took), "error TEXT", and "broken TEXT" when the
-key is not down although it should be.
+This file runs alone, without the rest of the package. The transmitting program writes lines to its
+standard input. The first line is a JSON table that says how to key. Then follow "down SECONDS"
+(the longest time that the key may stay down), "up", and at least every second while the key is
+down "alive". It answers with the lines "ready", "down MS" and "up MS" (time that the rig took),
+"error TEXT", and "broken TEXT" if the key is up when it should be down.
 
-The key goes up by itself when the input ends (the program died, however), when "alive" stays
-away (it hangs), when the time is over, when the connection to the rig is lost, and on SIGTERM. A
-key that does not go up is tried again until it does, over a new connection if need be.
+The keyer releases the key by itself when its input ends (the program died), when no "alive"
+arrives (the program hangs), when the time is over, when the connection to the rig is lost, and on
+SIGTERM. It retries until the key is up, over a new connection if necessary.
 """
 import fcntl
 import json
@@ -23,27 +23,27 @@ import sys
 import time
 from typing import Any, Dict, List, Optional
 
-#: A program that lives says so four times a second; s.
+#: Release the key after this time without "alive", s. The program sends four a second.
 PATIENCE_S = 1.0
-#: The longest that a rig may take for one command, s.
+#: Timeout of a command to the rig, s.
 RIG_S = 0.5
-#: Between two attempts to release a key that does not go up, s.
+#: Retry interval for a key that does not go up, s.
 AGAIN_S = 0.25
 
 
 class KeyTrouble(Exception):
-    """The key does not do what it should; the text says why and what to try."""
+    """The key does not work. The text says why and what to try."""
 
 
 class Way:
-    """How a key is reached."""
+    """A way of keying."""
 
     def fileno(self) -> Optional[int]:
-        """What becomes readable when lost() is worth asking; None: nothing ever does."""
+        """Descriptor that becomes readable when lost() should be called, or None."""
         return None
 
     def lost(self) -> str:
-        """Why a key that is down cannot be trusted any more; empty: it can."""
+        """Why a key that is down can no longer be trusted. Empty if it can."""
         return ""
 
 
@@ -79,7 +79,7 @@ class Rigctld(Way):
             raise KeyTrouble(self.trouble(error)) from None
 
     def trouble(self, error: OSError) -> str:
-        """In words."""
+        """Error text with advice."""
         host, port = self.where
         return (f"rigctld at {host}:{port}: {error.strerror or error}; is it running (rigctld -m "
                 "MODEL -r DEVICE), and does no other program hold the rig?")
@@ -88,7 +88,7 @@ class Rigctld(Way):
         return self.socket.fileno() if self.socket is not None else None
 
     def lost(self) -> str:
-        """Nobody was asked anything: what is there to read is the end of the connection."""
+        """See Way.lost(). No answer is pending, so readable means that the connection ended."""
         assert self.socket is not None
         self.socket.settimeout(0)
         try:
@@ -102,22 +102,21 @@ class Rigctld(Way):
             return self.trouble(error)
 
     def connect(self) -> None:
-        """A connection, and the key up on it, whatever it was left in; raises OSError or
-        KeyTrouble."""
+        """Connect, and release the key in case it was left down. Raises OSError or KeyTrouble."""
         until = time.monotonic() + RIG_S
         while True:
             self.socket = socket.create_connection(self.where, RIG_S)
             try:
                 return self.ask("T 0")
             except ConnectionError:
-                # rigctld closes the rig after its last client, and drops who comes meanwhile.
+                # After its last client rigctld closes the rig, and drops new clients meanwhile.
                 self.close()
                 if time.monotonic() > until:
                     raise
                 time.sleep(0.02)
 
     def ask(self, command: str) -> None:
-        """One command, and its answer in time; raises OSError or KeyTrouble."""
+        """Send a command and wait for its answer. Raises OSError or KeyTrouble."""
         assert self.socket is not None
         self.socket.settimeout(RIG_S)
         self.socket.sendall(command.encode() + b"\n")
@@ -129,22 +128,22 @@ class Rigctld(Way):
                 raise ConnectionError("it closed the connection")
             said += piece
             if len(said) > 4096:
-                raise OSError("it talks without end")
+                raise OSError("its answer does not end")
         if said.strip() != b"RPRT 0":
             self.close()
             answer = said.decode("ascii", "replace").strip()
             raise KeyTrouble(f"rigctld refused '{command}': {answer}; does this model know PTT "
-                             "(rigctl -m MODEL -u), or wants it -P RIG?")
+                             "(rigctl -m MODEL -u), or does it need -P RIG?")
 
     def close(self) -> None:
-        """What comes late from a connection given up must not count for the next one."""
+        """Drop the connection, so that a late answer is not taken for that of a later command."""
         if self.socket is not None:
             self.socket.close()
             self.socket = None
 
 
 class Serial(Way):
-    """RTS or DTR of a serial port, both low at other times."""
+    """RTS or DTR of a serial port. Both are low when not keyed."""
 
     LINES = {"rts": 0x004, "dtr": 0x002}
     TIOCMBIS, TIOCMBIC, BOTH = 0x5416, 0x5417, 0x006
@@ -154,7 +153,7 @@ class Serial(Way):
         self.inverted = c["inverted"]
         try:
             self.fd = os.open(self.device, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
-            # The system may raise both on opening.
+            # The system may raise both lines on opening.
             self.bits(self.TIOCMBIC, self.BOTH)
             self.set(False)
         except OSError as error:
@@ -188,8 +187,8 @@ class Cm108(Way):
         self.set(False)
 
     def set(self, down: bool) -> None:
-        """Key down or up: report 0, then four registers, of which the second is the pins and
-        the third their direction."""
+        """Key down or up. Octets: report 0, then four registers. The second register holds the
+        pins, the third their direction."""
         pins = self.mask if down != self.inverted else 0
         try:
             os.write(self.fd, bytes((0, 0, pins, self.mask, 0)))
@@ -198,14 +197,14 @@ class Cm108(Way):
 
 
 class Command(Way):
-    """A program of the operator's: COMMAND... 1 keys, COMMAND... 0 releases."""
+    """The operator's own program: COMMAND... 1 keys, COMMAND... 0 releases."""
 
     def __init__(self, c: Dict[str, Any]) -> None:
         self.command: List[str] = c["command"]
         self.set(False)
 
     def set(self, down: bool) -> None:
-        """Key down or up; the program must end in time, and with status 0."""
+        """Key down or up. The program must end with status 0 within RIG_S."""
         name = " ".join(self.command)
         try:
             ended = subprocess.run([*self.command, "1" if down else "0"], timeout=RIG_S,
@@ -222,7 +221,7 @@ class Command(Way):
 
 
 class Gpio(Way):
-    """A line of a GPIO chip, by libgpiod: its version 1 of Debian 12, or version 2."""
+    """A line of a GPIO chip, through libgpiod 1 (Debian 12) or 2."""
 
     def __init__(self, c: Dict[str, Any]) -> None:
         self.device, self.number = c["device"], c["gpio_line"]
@@ -241,7 +240,7 @@ class Gpio(Way):
                 self.write = lambda down: request.set_value(
                     self.number, line.Value.ACTIVE if down else line.Value.INACTIVE)
             else:
-                # The line lives as long as its chip.
+                # Keep the chip. Its lines are released with it.
                 self.chip = gpiod.Chip(self.device)
                 wire = self.chip.get_line(self.number)
                 wire.request(consumer="hf key", type=gpiod.LINE_REQ_DIR_OUT,
@@ -250,7 +249,7 @@ class Gpio(Way):
                 self.write = lambda down: wire.set_value(int(down))
         except (OSError, ValueError) as error:
             raise KeyTrouble(f"gpio line {self.number} of {self.device}: {error}; gpioinfo shows "
-                             "the lines that there are and who holds them") from None
+                             "all lines and who holds them") from None
         self.set(False)
 
     def set(self, down: bool) -> None:
@@ -266,25 +265,25 @@ WAYS = {"none": Nothing, "tone": Nothing, "rigctld": Rigctld, "serial": Serial, 
 
 
 class Keyer:
-    """What the key is to be, what it is, and until when it may stay."""
+    """State machine of the key, with its time limits."""
 
     def __init__(self, config: Dict[str, Any]) -> None:
         self.key = WAYS[config["way"]](config)
-        self.down = False          # what it is, as far as known
-        self.until = 0.0           # it may stay down so long
-        self.alive = 0.0           # when the program last said that it lives
+        self.down = False          # state, as far as known
+        self.until = 0.0           # latest time to release it
+        self.alive = 0.0           # time of the last line from the program
         self.stuck = False         # it does not go up
-        self.again = 0.0           # when to try next
-        self.said = ""             # of errors in a row, the last one
+        self.again = 0.0           # time of the next retry
+        self.said = ""             # the last of consecutive errors
 
     def set(self, down: bool) -> None:
-        """Key down or up, and say what it took."""
+        """Key down or up, and report the time it took."""
         begin = time.monotonic()
         try:
             self.key.set(down)
         except KeyTrouble as error:
             self.complain("broken" if down else "error", str(error))
-            # Whether the rig keyed cannot be known: it is released in any case.
+            # The rig may have keyed. Release it in any case.
             self.stuck = self.down = True
             self.again = time.monotonic() + AGAIN_S
             self.until = 0
@@ -293,13 +292,13 @@ class Keyer:
         say(f"{'down' if down else 'up'} {1e3 * (time.monotonic() - begin):.1f}")
 
     def complain(self, word: str, text: str) -> None:
-        """Say what is wrong, once for all attempts in a row to release the key."""
+        """Report an error, but only once for consecutive attempts to release the key."""
         if word == "broken" or text != self.said:
             say(f"{word} {text}")
         self.said = text
 
     def hear(self, line: str) -> None:
-        """A line from the program."""
+        """Process a line from the program."""
         word, _, rest = line.partition(" ")
         self.alive = time.monotonic()
         if word == "down":
@@ -309,12 +308,12 @@ class Keyer:
             self.set(False)
 
     def watched(self) -> List[int]:
-        """What to wait for beside the program."""
+        """Descriptors to wait for besides standard input."""
         fd = self.key.fileno() if self.down and not self.stuck else None
         return [] if fd is None else [fd]
 
     def look(self) -> float:
-        """Release what must be released; returns when to look again at the latest, s from now."""
+        """Release the key if necessary. Returns the time until the next call at the latest, s."""
         now = time.monotonic()
         if not self.down:
             return 3600
@@ -326,7 +325,7 @@ class Keyer:
         if now >= self.until:
             why = "the key was released: the longest transmission is over"
         elif now >= self.alive + PATIENCE_S:
-            why = f"the key was released: the program has not been alive for {PATIENCE_S} s"
+            why = f"the key was released: no sign of life from the program for {PATIENCE_S} s"
         elif self.watched():
             why = self.key.lost()
         if why:
@@ -335,7 +334,7 @@ class Keyer:
         return max(0.0, min(self.until, self.alive + PATIENCE_S) - now)
 
     def release(self) -> None:
-        """The end: the key up, tried for some seconds."""
+        """Release the key at the end, with retries for 5 s."""
         until = time.monotonic() + 5
         while True:
             self.set(False)
@@ -345,7 +344,7 @@ class Keyer:
 
 
 def say(line: str) -> None:
-    """To the program, if it still listens."""
+    """Write a line to the program. Ignored if it no longer listens."""
     try:
         os.write(1, (line.replace("\n", " ") + "\n").encode())
     except OSError:
@@ -353,14 +352,14 @@ def say(line: str) -> None:
 
 
 def lines(data: bytearray) -> List[str]:
-    """Take whole lines off."""
+    """Remove complete lines from data and return them."""
     *whole, rest = bytes(data).split(b"\n")
     data[:] = rest
     return [w.decode("utf-8", "replace") for w in whole]
 
 
 def main() -> int:
-    """Until the input ends."""
+    """Serve the key until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     ending: List[int] = []

@@ -8,26 +8,25 @@ from .. import hf_python as _hf
 from . import priority
 from .audio import Watch, open_capture, open_playback
 
-#: What the playback devices hold, s.
+#: Buffer of the playback devices, s.
 _BUFFER_S = 0.1
-#: A channel of 3 kHz.
+#: Sample rate of a 3 kHz channel.
 _MODEM_RATE = 9600.0
 
 
 class LiveChannel:
-    """What a capture device gives goes through an HF channel to a playback device, in real time.
+    """Sends captured audio through an HF channel to a playback device, in real time.
 
-    A context manager; further directions (of a two-way box) have channels of their own. The
-    program gets a higher priority, see priority.go_first(). signal_db:
-    mean power of the signal in the captured audio, dB of full scale, to which the channel's SNR
-    refers.
+    A context manager. Each direction of a two-way box has its own channel. Raises the program's
+    priority, see priority.go_first(). signal_db: mean power of the signal in the captured audio,
+    dB of full scale. The channel's SNR refers to it.
     """
 
     def __init__(self, spec: str, ways: List[Tuple[str, str]], seed: int, signal_db: float,
                  audio_rate: int = 48000, subcarrier_hz: float = 1800.0) -> None:
-        """ways: capture and playback of each direction. Raises ValueError for the channel,
-        RuntimeError for a device."""
-        priority.go_first()  # a busy host must not make holes that the channel has not
+        """ways: capture and playback device of each direction. Raises ValueError for a wrong
+        channel, RuntimeError for a device that cannot be opened."""
+        priority.go_first()  # a busy host must not add gaps to the channel
         self.tb = gr.top_block("hf channel")
         self.sources: List[Any] = []
         self._watches: List[Watch] = []
@@ -54,10 +53,10 @@ class LiveChannel:
         self.tb.wait()
 
     def take_lines(self) -> List[str]:
-        """What the devices have done since the last call, for the operator."""
+        """Lines for the operator since the last call."""
         return [line for watch in self._watches for line in watch.lines()]
 
     def levels(self) -> List[Tuple[float, float]]:
-        """Of each direction: peak and mean of what came in during the last second, dB of full
+        """Peak and mean level of each direction's input over the last second, dB of full
         scale."""
         return [(s.state().peak_db, s.state().rms_db) for s in self.sources]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is heard on a radio."""
+"""Transmissions received on a radio."""
 import datetime
 import threading
 from typing import Any, Dict, List
@@ -12,7 +12,7 @@ from .. import hf_python as _hf
 
 
 class Heard(gr.basic_block):
-    """Collects what hf.rx delivers on its port pdus; at most so many, the oldest go first."""
+    """Keeps the last messages from port pdus of hf.rx. most: their number."""
 
     def __init__(self, most: int = 10000) -> None:
         gr.basic_block.__init__(self, name="hf_heard", in_sig=None, out_sig=None)
@@ -38,8 +38,8 @@ class Heard(gr.basic_block):
             del self._found[:-self._most]
 
     def take(self) -> List[Dict[str, Any]]:
-        """Transmissions that have ended since the last call: time (UTC, of the host, when it
-        ended), mode, octets, snr_db (in 3 kHz), freq_offset_hz, reason."""
+        """Transmissions that have ended since the last call: time (host's UTC at the end), mode,
+        octets, snr_db (in 3 kHz), freq_offset_hz, reason."""
         with self._lock:
             found, self._found = self._found, []
         return found
@@ -53,6 +53,6 @@ class Busy:
         self.busy = False  #: between a preamble and the end of its transmission
 
     def push(self, x: np.ndarray) -> None:
-        """Samples that were received."""
+        """Process received samples."""
         for event in self._receiver.push(x):
             self.busy = event["type"] != "end"

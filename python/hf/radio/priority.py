@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The priority of a program that serves a radio."""
+"""Priority of a program that serves a radio."""
 import contextlib
 import os
 
-#: Ahead of usual programs, one step behind what PulseAudio gives itself (nice-level in
-#: pulse-daemon.conf(5): -11).
+#: Nice value: above usual programs, one below PulseAudio (nice-level in pulse-daemon.conf(5):
+#: -11).
 NICE = -10
 
 
 def go_first() -> None:
-    """Let this thread, and all that it starts from now on, go ahead of usual programs: whoever
-    answers late leaves a transmission with a hole, or waits longer than the other end.
+    """Raise the priority of this thread and of all threads that it starts later. Samples that come
+    too late leave a hole in a transmission, or delay an answer beyond the other end's timeout.
 
-    Nothing happens where the system does not allow it (root, CAP_SYS_NICE or RLIMIT_NICE are
-    needed), or if the user chose a priority.
+    Does nothing if the user chose a priority, or without the right to raise it (root,
+    CAP_SYS_NICE or RLIMIT_NICE).
     """
     if os.getpriority(os.PRIO_PROCESS, 0) == 0:
         with contextlib.suppress(OSError):

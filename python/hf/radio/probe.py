@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Test signals over a radio, and what comes back: for setting levels and delays."""
+"""Test signals over a radio loop, to set levels and delays."""
 from dataclasses import dataclass, field
 import math
 import threading
@@ -13,16 +13,16 @@ import pmt
 from .. import hf_python as _hf
 from .. import station
 
-#: Test tones: single at 1500 Hz of audio, two at 700 and 1900 Hz.
+#: Test tones by kind, audio Hz.
 TONES_HZ = {"single": (1500.0,), "two": (700.0, 1900.0)}
-#: Ends of a test signal rise and fall so long, s: a click is heard on neighbouring channels.
+#: Rise and fall time of a test signal, s. Without it a click disturbs neighbouring channels.
 _RAMP_S = 0.01
 
 
 class Player(gr.sync_block):
-    """Plays signals at chosen counts of received samples, and hears what is received meanwhile.
+    """Plays signals at chosen counts of received samples, and passes received samples on.
 
-    One sample out for each sample in, as hf.modem; tags tx_sob and tx_eob.
+    One sample out for each sample in, with tags tx_sob and tx_eob, like hf.modem.
     """
 
     def __init__(self, heard: Optional[Callable[[np.ndarray], None]] = None) -> None:
@@ -33,7 +33,7 @@ class Player(gr.sync_block):
         self.count = 0  #: samples so far
 
     def play(self, at: int, signal: np.ndarray) -> None:
-        """Play it from that count of samples on; signals must not overlap."""
+        """Play a signal from sample count at. Signals must not overlap."""
         with self._lock:
             self._waiting.append((at, signal.astype(np.complex64)))
 
@@ -58,7 +58,7 @@ class Player(gr.sync_block):
         return len(y)
 
     def done(self) -> bool:
-        """Everything was played."""
+        """Whether everything was played."""
         with self._lock:
             return not self._waiting
 
@@ -78,23 +78,23 @@ def tone(kind: str, seconds: float, rate: float, subcarrier_hz: float, level: fl
 
 @dataclass
 class Calibration:
-    """What came back over a loop from playback to capture; empty if nothing did."""
+    """Measurements over a loop from playback to capture. Lists are empty if nothing came back."""
 
     sent: int = 0
-    delays_ms: List[float] = field(default_factory=list)   #: from here to the air and back
+    delays_ms: List[float] = field(default_factory=list)   #: from this program to the air and back
     snr_db: List[float] = field(default_factory=list)
     offset_hz: List[float] = field(default_factory=list)
-    peak_db: float = -200.0         #: of what was captured, below full scale
+    peak_db: float = -200.0         #: of the captured audio, dB of full scale
     clipped: int = 0                #: samples
-    key_ms: Optional[float] = None  #: highest time that the rig took
+    key_ms: Optional[float] = None  #: longest time that the rig took to key
     ppm: Optional[float] = None     #: playback's clock against capture's
     #: From the end of a reception on the air to the first sample of the answer on the air, without
-    #: the decoder's delay and the key's lead: the longest way from here to the air and back.
+    #: the decoder's delay and the key's lead. It is the longest time to the air and back.
     turnaround_ms: Optional[float] = None
 
 
 def calibration_mode(bandwidth_khz: int) -> str:
-    """QPSK at rate 3/4 with the short interleaver: any loop that is of use carries it."""
+    """QPSK at rate 3/4 with the short interleaver, which every usable loop carries."""
     if bandwidth_khz == 3:
         return "4539-3200S"
     return next(str(m) for m in _hf.mode.all() if m.bandwidth_hz == 1000 * bandwidth_khz
@@ -105,8 +105,10 @@ def calibrate(tb: gr.top_block, radio: Any, bandwidth_khz: int, bursts: int,
               progress: Callable[[int], None]) -> Calibration:
     """Send short transmissions over a radio and time their return.
 
-    tb: of the radio, not running; it has ended on return. bandwidth_khz: of the channel.
-    progress is told how many were sent. Raises RuntimeError if no samples come.
+    tb: flowgraph of the radio, not running. It is stopped on return.
+    bandwidth_khz: of the channel.
+    progress: called with the number of transmissions sent.
+    Raises RuntimeError if no samples arrive.
     """
     result = Calibration()
     rate = 3200.0 * bandwidth_khz
@@ -164,18 +166,18 @@ def calibrate(tb: gr.top_block, radio: Any, bandwidth_khz: int, bursts: int,
 
 
 def table(r: station.Radio, c: Calibration) -> str:
-    """[data_link] and [radio] for a station file, with what the calibration found."""
+    """[data_link] and [radio] for a station file, with the results of the calibration."""
     lines = []
-    if c.delays_ms:  # the answer to what is keyed too soon is not heard
+    if c.delays_ms:  # an answer keyed too soon is not heard
         lines += ["[data_link]", f"turnaround_s = {math.ceil(max(c.delays_ms) / 10) / 100:.2f}"
-                  "  # the whole way to the antenna and back", ""]
+                  "  # total delay to the antenna and back", ""]
     lines += ["[radio]", f'type = "{r.type}"', f'capture = "{r.capture}"',
               f'playback = "{r.playback}"', f"audio_rate = {r.audio_rate}",
               f"subcarrier_hz = {r.subcarrier_hz:g}", f"level_db = {r.level_db:g}"]
     lines.append(f"buffer_s = {r.buffer_s:g}")
     if c.delays_ms:
         lines.append(f"latency_s = {max(0.0, 1e-3 * max(c.delays_ms) - r.buffer_s):.3f}"
-                     "  # longest way to the antenna")
+                     "  # longest delay to the antenna")
     lines += ["", "[radio.ptt]", f'way = "{r.ptt.way}"']
     if r.ptt.way == "rigctld":
         lines += [f'host = "{r.ptt.host}"', f"port = {r.ptt.port}",

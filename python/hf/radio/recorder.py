@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recordings of a running station: baseband as SigMF with what was received, bounded on disk."""
+"""Recordings of a running station: annotated SigMF baseband, with a limit on disk space."""
 from collections import deque
 import datetime
 import json
@@ -14,22 +14,21 @@ import pmt
 
 from .. import output, recording
 
-#: Annotations kept for one file; a station hears far fewer transmissions in that time.
+#: Limit of annotations in one file. A station receives far fewer in that time.
 MOST_ANNOTATIONS = 10000
-#: The description is written anew so often, s, so that a program that is killed leaves a
-#: recording that can be read.
+#: Period of rewriting the metadata, s, so that a killed program leaves a readable recording.
 _DESCRIBE_S = 10.0
-#: Losses that are closer together are one, s: a device that is away is told in pieces.
+#: Losses closer together than this are one, s. A lost device is reported in pieces.
 _ONE_LOSS_S = 0.1
 
 
 class Recorder(gr.sync_block):
-    """Keeps a stream of complex baseband in files of equal length, NAME-TIME.sigmf-data and
-    -meta; the oldest of that name go when all together would take more than the limit.
+    """Records a stream of complex baseband in files of equal length, NAME-TIME.sigmf-data and
+    -meta. Deletes the oldest files of that name when their total would exceed the limit.
 
-    Port status of hf.modem: its receptions and transmissions become annotations, as do samples
-    that the radio has lost (tag erased). When the disk is full the recording ends, and says so;
-    the station goes on.
+    Receptions and transmissions (port status of hf.modem) become annotations, and samples that
+    the radio has lost (tag erased). When the disk is full, the recording ends with a line for the
+    operator, and the station continues.
     """
 
     def __init__(self, folder: str, name: str, sample_rate: float, most_octets: int,
@@ -46,7 +45,7 @@ class Recorder(gr.sync_block):
         self._time = ""
         self._annotations: Deque[Dict[str, Any]] = deque(maxlen=MOST_ANNOTATIONS)
         self._open: Dict[str, Dict[str, Any]] = {}
-        self._lost: Dict[str, Any] = {}  # the last annotation of a loss
+        self._lost: Dict[str, Any] = {}  # annotation of the last loss
         self.failed = ""  #: why it ended early
         self.message_port_register_in(pmt.intern("status"))
         self.set_msg_handler(pmt.intern("status"), self._on_status)
@@ -74,7 +73,7 @@ class Recorder(gr.sync_block):
         return True
 
     def _note_lost(self, tags: Sequence[Any]) -> None:
-        """Zeros that stand for samples which the radio has lost."""
+        """Annotate samples that the radio has lost. The stream has zeros for them."""
         for tag in tags:
             if not pmt.is_uint64(tag.value):
                 continue
@@ -118,7 +117,7 @@ class Recorder(gr.sync_block):
         self._file.close()
         self._describe()
         self._file = None
-        with self._lock:  # what still goes on belongs to the next file as well
+        with self._lock:  # unfinished annotations belong to the next file as well
             rest = [a for a in self._annotations if a["end"] is None or a["end"] > self._count
                     or a is self._lost]
             self._annotations.clear()
@@ -135,7 +134,7 @@ class Recorder(gr.sync_block):
             json.dump(meta, file, indent=1)
 
     def _placed(self, annotation: Dict[str, Any]) -> Dict[str, Any]:
-        """With places counted from the beginning of the file."""
+        """The annotation with sample counts relative to the start of the file."""
         a = dict(annotation)
         end = a.pop("end")
         first = max(a["core:sample_start"], self._begin)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frequency and mode of a transceiver, set and read through hamlib's rigctld."""
+"""Frequency and mode of a transceiver, through hamlib's rigctld."""
 import contextlib
 from dataclasses import dataclass
 import socket
@@ -10,50 +10,49 @@ from typing import Callable, Iterator, List, Optional
 from .. import station
 from .key import Key
 
-#: The longest that a rig may take for one command, s: a change of band moves relays and tuners.
+#: Timeout of a command to the rig, s. A change of band moves relays and tuners.
 _PATIENCE_S = 3.0
-#: A rig's display has steps of 1 Hz, or rigs would be told apart by rounding alone.
+#: Frequencies closer than this are equal, since rigs round to steps of 1 Hz.
 _SAME_HZ = 1.0
 
 
 class RigError(RuntimeError):
-    """The rig does not do what was asked; the text says what, and what it did or what to try."""
+    """The rig did not obey. The text says what was asked, and what it did or what to try."""
 
 
 @dataclass
 class RigState:
-    """What a rig says of itself: frequency of its dial, Hz; mode in hamlib's words; passband,
-    Hz."""
+    """State reported by a rig: dial frequency, Hz; mode in hamlib's words; passband, Hz."""
 
     frequency_hz: float
     mode: str
     passband_hz: int
 
     def text(self) -> str:
-        """For people."""
+        """The state as text for the user."""
         return f"{self.frequency_hz / 1e6:.6f} MHz, {self.mode}, passband {self.passband_hz} Hz"
 
 
 class Rig:
-    """A rigctld, over a connection of its own that is made for each use: keying, which has another
-    one, never waits for it unless a frequency is being set, and then nothing is keyed."""
+    """A rig behind rigctld. Each use opens a connection. Keying has another connection and does
+    not wait for this one. While frequency or mode are set, keying is refused."""
 
     def __init__(self, host: str, port: int, key: Optional[Key] = None) -> None:
         self.where = (host, port)
-        self.known: Optional[RigState] = None  #: as it was read last
+        self.known: Optional[RigState] = None  #: state at the last read
         self.key = key
         self._lock = threading.Lock()
 
     def read(self) -> RigState:
-        """Ask the rig. Raises RigError."""
+        """Read the rig's state. Raises RigError."""
         with self._lock, self._connection() as ask:
             return self._read(ask)
 
     def set(self, frequency_hz: float = 0, mode: str = "", passband_hz: int = 0) -> RigState:
-        """Set what is given (0 and empty: as it is; passband 0: the usual one of the mode) and
-        read it back. Raises RigError if the rig is keyed, refuses, or then says something else."""
+        """Set frequency and mode (0 and empty: unchanged; passband 0: the usual one of the mode),
+        then read them back. Raises RigError if the rig is keyed, refuses, or reads otherwise."""
         if passband_hz and not mode:
-            raise RigError(f"rig passband_hz = {passband_hz}: needs mode, which it belongs to")
+            raise RigError(f"rig passband_hz = {passband_hz}: needs mode as well")
         with self._lock, contextlib.ExitStack() as stack:
             if self.key is not None:
                 try:
@@ -63,9 +62,9 @@ class Rig:
                                    ) from None
             ask = stack.enter_context(self._connection())
             if ask("t")[0] not in ("0", ""):
-                raise RigError("rig: it says that it is keyed: neither frequency nor mode is "
+                raise RigError("rig: it reports that it is keyed: neither frequency nor mode is "
                                "changed")
-            # The mode first: some rigs move the dial with it.
+            # Set the mode first. Some rigs move the dial with it.
             if mode:
                 ask(f"M {mode} {passband_hz}")
             if frequency_hz:
@@ -105,8 +104,8 @@ class Rig:
                            "MODEL -r DEVICE), and does no other program hold the rig?") from None
 
     def _connected(self) -> socket.socket:
-        """A connection that answers. rigctld closes the rig after its last client, and drops who
-        comes meanwhile: a station that starts again at once is such a one."""
+        """A working connection. rigctld closes the rig after its last client, and drops new
+        clients meanwhile, for example a station that restarts at once."""
         until = time.monotonic() + _PATIENCE_S
         while True:
             connection = socket.create_connection(self.where, _PATIENCE_S)
@@ -123,7 +122,7 @@ class Rig:
                 raise
 
     def _ask(self, connection: socket.socket, command: str) -> List[str]:
-        """Lines of the answer."""
+        """Send a command. Returns the lines of the answer."""
         wanted = {"f": 1, "t": 1, "m": 2}.get(command, 1)
         connection.sendall(command.encode("ascii", "replace") + b"\n")
         said, until = b"", time.monotonic() + _PATIENCE_S
@@ -134,10 +133,10 @@ class Rig:
                 raise ConnectionError("it closed the connection")
             said += piece
             if len(said) > 4096:
-                raise OSError("it talks without end")
+                raise OSError("its answer does not end")
         lines = said.decode("ascii", "replace").split("\n")[:-1]
         if lines and lines[0].startswith("RPRT"):
-            # Some rigs cannot tell whether they are keyed; the own key is known.
+            # Some rigs cannot report whether they are keyed. Our own key is checked elsewhere.
             if command == "t":
                 return [""]
             if lines[0] != "RPRT 0":
@@ -147,8 +146,8 @@ class Rig:
 
 
 def open_rig(r: station.Radio, key: Optional[Key], say: Callable[[str], None]) -> Optional[Rig]:
-    """The rig of a radio, set as its file asks; None if it does not. say: takes a line for the
-    operator. Raises RigError."""
+    """The rig of a radio, set as in its station file, or None without [radio.rig]. say: called
+    with a line for the operator. Raises RigError."""
     if r.rig is None:
         return None
     rig = Rig(r.ptt.host, r.ptt.port, key)

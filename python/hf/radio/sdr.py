@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An SDR, by SoapySDR or UHD: bursts at given times, gaps by the device's clock."""
+"""An SDR through SoapySDR or UHD, with timed bursts and gap detection by the device's clock."""
 from typing import Any, Callable, List, Optional, Tuple
 
 from gnuradio import blocks, gr
@@ -11,20 +11,20 @@ from .dial import SdrDial
 from .ear import Ear
 from .key import Key
 
-#: Of the modem (hf.modem works in ticks), ms.
+#: Tick of hf.modem, ms.
 _TICK_MS = 10.0
 
-#: What an operator should do about a transmission that suffered.
+#: Message for a damaged transmission, by reason.
 _ADVICE = {
-    "late": "came too late, the whole or from some sample on, and was not sent; raise latency_s",
-    "underflow": "has a hole: samples did not come in time; is the computer too busy?",
-    "untimed": "was not sent: the device has told no time, or is lost",
+    "late": "was late and not sent, as a whole or from some sample on; raise latency_s",
+    "underflow": "has a hole: samples did not arrive in time; is the computer too busy?",
+    "untimed": "was not sent: the device reports no time, or is lost",
     "lost": "was cut: the device is lost",
 }
 
 
 class SdrEvents(gr.basic_block):
-    """Hears what the blocks of a radio tell, and makes lines for the operator of it."""
+    """Turns events from the blocks of a radio into lines for the operator."""
 
     def __init__(self, rate: float, say: Callable[[str], None]) -> None:
         gr.basic_block.__init__(self, name="hf_sdr_events", in_sig=None, out_sig=None)
@@ -43,27 +43,27 @@ class SdrEvents(gr.basic_block):
             self._say(f"{meta.get('lost')} received samples were lost "
                       f"({1e3 * float(meta.get('lost', 0)) / self._rate:.1f} ms)")
         elif kind == "device" and reason == "lost":
-            self._say("the device is lost; it is tried again each second")
+            self._say("the device is lost; retry every second")
         elif kind == "device" and reason == "back":
-            self._say("the device is opened again")
+            self._say("the device is open again")
 
 
 class SdrRadio:
     """Source and sink of a station on an SDR: device - from_sdr, to_sdr - device, and the key.
 
-    With transmit = false nothing of the transmitter is opened.
+    With transmit = false the transmitter is not opened.
     """
 
     lock_step = False
     over = False  # an SDR has no end
 
     def __init__(self, tb: gr.top_block, r: station.Radio, modem_rate: float = 9600) -> None:
-        """Raises RuntimeError if the device cannot be opened, ValueError for what it does not
-        have."""
+        """Raises RuntimeError if the device cannot be opened, ValueError for a setting that it
+        does not support."""
         self._lines: List[str] = []
         self.radio: station.Radio = r
         self.key: Optional[Key] = None
-        #: Block whose port events tells of transmissions that suffered; None: there is none.
+        #: Block whose port events reports damaged transmissions, or None.
         self.events: Optional[gr.basic_block] = None
         s = r.sdr
         rate = s.sample_rate or 5 * modem_rate
@@ -78,7 +78,7 @@ class SdrRadio:
             self._open_sink(tb, rate, modem_rate)
         else:
             self.sink: gr.basic_block = blocks.null_sink(gr.sizeof_gr_complex)
-        #: Its frequency while it runs, with what radio.Rig has.
+        #: Sets its frequency at run time, with the interface of radio.Rig.
         self.rig = SdrDial(s.frequency_hz, r.subcarrier_hz, self._tune, self._transmits, self.key)
 
     def _open_sink(self, tb: gr.top_block, rate: float, modem_rate: float) -> None:
@@ -106,27 +106,27 @@ class SdrRadio:
             for d in directions:
                 d.set_frequency(channel_hz)
         except (RuntimeError, ValueError):
-            for d in directions:  # both, or none
+            for d in directions:  # change both or none
                 d.set_frequency(before)
             raise
         self.radio.sdr.frequency_hz = channel_hz
 
     @property
     def turnaround_ms(self) -> Optional[float]:
-        """From the end of a reception to the first sample of an answer, beyond the decoder's delay
-        and without the key's lead; None without transmitter."""
+        """Delay from the end of a reception to the first sample of an answer, without the
+        decoder's delay and the key's lead. None without transmitter."""
         if self.events is None:
             return None
-        # The answer begins opposite to the first sample of the tick in which it was decided.
+        # The answer starts at the counterpart of the first sample of the deciding tick.
         return 1e3 * self.radio.sdr.latency_s - _TICK_MS
 
     @property
     def level(self) -> float:
-        """Of the modem: highest peak of its samples."""
+        """Highest peak of the modem's samples."""
         return 10 ** (self.radio.level_db / 20)
 
     def take_lines(self) -> List[str]:
-        """What the operator should know, said since the last call."""
+        """Lines for the operator since the last call."""
         lines = self._ear.lines()
         return lines + [self._lines.pop(0) for _ in range(len(self._lines))]
 
@@ -135,14 +135,14 @@ class SdrRadio:
         return keyed or not self._device_in.state().open
 
     def close(self) -> None:
-        """Release the key; the flowgraph closes the device."""
+        """Release the key. The flowgraph closes the device."""
         if self.key is not None:
             self.key.close()
 
 
 def open_device(r: station.Radio, rate: float) -> Tuple[Any, Any]:
-    """Receiver and transmitter of an SDR, blocks of GNU Radio; None for one that is not wanted.
-    Raises RuntimeError if it cannot be opened, ValueError for what it does not have."""
+    """Open an SDR. Returns its receiver and transmitter blocks, the latter None if transmit is
+    false. Raises RuntimeError if it cannot be opened, ValueError for an unsupported setting."""
     s = r.sdr
     args = f"driver=uhd,{s.args}" if r.type == "uhd" else s.args
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A wide SDR heard as a whole: its samples in order, one for each tick of its clock."""
+"""The whole band of a wide SDR as a stream with one sample for each tick of its clock."""
 import queue
 import threading
 import time
@@ -13,20 +13,20 @@ from .. import hf_python as _hf
 from .. import station
 from .sdr import SdrEvents, open_device
 
-#: What waits for whoever takes the samples, s; then the device loses some, and says so.
+#: Longest queue of samples, s. When it is full, the device loses samples and reports that.
 _WAITING_S = 4.0
 _LONGEST_WAIT_S = 0.2
 
 
 class _Samples(gr.sync_block):
-    """Hands on what a device gives, with zeros for what it has lost."""
+    """Queues a device's samples, with zeros for lost ones."""
 
     def __init__(self, rate: float, lost: Callable[[int], None]) -> None:
         gr.sync_block.__init__(self, "hf_wide_samples", [np.complex64], None)
         self._timeline, self._lost, self._rate = _hf.rx_timeline(rate), lost, rate
         self._leave_out = 0
         self._waiting: "queue.Queue[np.ndarray]" = queue.Queue()
-        self._count = 0  # samples that wait
+        self._count = 0  # samples in the queue
         self._lock = threading.Lock()
         self.over = False
 
@@ -35,7 +35,7 @@ class _Samples(gr.sync_block):
         x, done = input_items[0], 0
         with self._lock:
             full = self._count > _WAITING_S * self._rate
-        if full and not self.over:  # the device notes what is not taken from it
+        if full and not self.over:  # the device reports samples that nobody reads
             time.sleep(0.01)
             return 0
         begin = self.nitems_read(0)
@@ -50,7 +50,7 @@ class _Samples(gr.sync_block):
                     self._lost(missing)
                     self._put(np.zeros(missing, np.complex64))
             elif pmt.eq(tag.key, pmt.intern("erased")):
-                # Zeros that stand for a device that was lost: its clock may be another then.
+                # Zeros for a device that was lost. Its clock may have changed.
                 self._timeline.forget_time()
         self._take(x[done:])
         return len(x)
@@ -68,7 +68,7 @@ class _Samples(gr.sync_block):
         self._waiting.put(x)
 
     def get(self) -> Optional[np.ndarray]:
-        """The next ones; None if none came within some time."""
+        """The next samples, or None after _LONGEST_WAIT_S."""
         try:
             x = self._waiting.get(timeout=_LONGEST_WAIT_S)
         except queue.Empty:
@@ -79,15 +79,17 @@ class _Samples(gr.sync_block):
 
 
 class WideReceiver:
-    """A device to be read as a recording is: pieces(), rate and what else hf monitor needs."""
+    """A device with the interface of a recording, as far as hf monitor needs it."""
 
     complex_samples = True
 
     def __init__(self, r: station.Radio, say: Callable[[str], None],
                  seconds: Optional[float] = None) -> None:
-        """r: of type soapy or uhd, with its sample rate, transmit = false; say: takes lines for
-        the operator; seconds: to the end, None: none. Raises RuntimeError if the device cannot
-        be opened, ValueError for what it does not have."""
+        """r: of type soapy or uhd, with its sample rate and transmit = false.
+        say: called with lines for the operator.
+        seconds: duration, None for no limit.
+        Raises RuntimeError if the device cannot be opened, ValueError for an unsupported setting.
+        """
         self.rate = r.sdr.sample_rate
         self.name, self.warnings = r.sdr.args, []  # type: str, List[str]
         self._say, self._seconds = say, seconds
@@ -104,11 +106,11 @@ class WideReceiver:
         self._say(f"{samples} received samples were lost ({1e3 * samples / self.rate:.1f} ms)")
 
     def share(self) -> float:
-        """Of the time that was asked for; 0 if none was."""
+        """Elapsed share of the duration. 0 without a limit."""
         return self._taken / self.rate / self._seconds if self._seconds else 0.0
 
     def pieces(self) -> Iterator[np.ndarray]:
-        """Samples as they come, until the time is over or stop() is called."""
+        """Samples as they arrive, until the time is over or stop() is called."""
         most = None if self._seconds is None else round(self._seconds * self.rate)
         self._tb.start()
         try:
@@ -127,5 +129,5 @@ class WideReceiver:
                                  "them")
 
     def stop(self) -> None:
-        """End soon; from any thread or a signal's handler."""
+        """End soon. Callable from any thread or signal handler."""
         self._samples.over = True
