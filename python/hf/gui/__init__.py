@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Views of running stations: what there is to see, a page in a browser, a terminal."""
+"""Views of running stations: snapshots, a web page, Qt displays, text strips."""

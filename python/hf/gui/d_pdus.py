@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""D_PDUs by time: how many were sent, sent again and sent as fill, arrived and were lost, from the
-log of a data link."""
+"""Counts of D_PDUs over time: sent, sent again, sent as fill, received and lost, from the log of a
+data link."""
 from collections import deque
 import threading
 from typing import Any, Deque, List
@@ -10,17 +10,18 @@ import pmt
 
 from .. import watch
 
-#: Of station time, in one count, s: a page shows two minutes in about two dozen bars.
+#: Length of a bin, s of station time. A page shows two minutes as about two dozen bars.
 BIN_S = 5.0
-#: Counts that are kept: those of the last twenty minutes in which there were D_PDUs.
+#: Bins kept. Empty bins are not stored, so this is at least twenty minutes.
 MOST_BINS = 240
 
-class DPduCounts(gr.basic_block):
-    """Listens on the log port of a data link and counts its D_PDUs in bins of BIN_S."""
 
-    #: Places in a bin: its begin, s of station time; D_PDUs sent for the first time; sent again;
-    #: copies in room that would have been empty; received whole; lost (damaged, or not readable at
-    #: all; the latter by their length).
+class DPduCounts(gr.basic_block):
+    """Counts the D_PDUs in a data link's log port, in bins of BIN_S."""
+
+    #: Indices in a bin. BEGIN: its start, s of station time. NEW: D_PDUs sent for the first time.
+    #: AGAIN: sent again. FILL: copies that fill free space in a transmission. WHOLE: received
+    #: intact. LOST: damaged or unreadable (estimated from the length).
     BEGIN, NEW, AGAIN, FILL, WHOLE, LOST = range(6)
     _PLACES = {"sent": NEW, "sent again": AGAIN, "sent as fill": FILL, "received": WHOLE,
                "damaged": LOST, "unread": LOST}
@@ -38,7 +39,7 @@ class DPduCounts(gr.basic_block):
             self.note(record)
 
     def note(self, record: watch.LogRecord) -> None:
-        """Count the D_PDUs of one record of the log."""
+        """Count the D_PDUs of one log record."""
         place = self._PLACES.get(record.d_pdu)
         if place is None:
             return
@@ -49,6 +50,6 @@ class DPduCounts(gr.basic_block):
             self._bins[-1][place] += record.d_pdus
 
     def take(self) -> List[List[float]]:
-        """The bins in which there were D_PDUs, the oldest first."""
+        """The bins with D_PDUs, the oldest first."""
         with self._lock:
             return [list(b) for b in self._bins]

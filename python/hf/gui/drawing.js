@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pictures of a station on canvases. Texts from the station are drawn, never taken as markup.
+// Draws a station on canvases. Texts from the station are drawn, never used as markup.
 const ink = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-//: Of the timelines, s of station time.
+//: Length of the timelines, s of station time.
 const SPAN_S = 120;
 //: Blocks in a history.
 const MOST_BLOCKS = 120;
-//: What stands at the left of a picture with an axis, pixels.
+//: Width of the axis labels at the left, pixels.
 const LEFT = 40;
 
 // A canvas at the screen's own resolution.
@@ -34,7 +34,7 @@ function empty(p, why) {
   p.g.fillText(why, p.w / 2, p.h / 2);
 }
 
-// What differs without its colour as well: stripes over a bar.
+// Stripes over a bar, so that it differs by more than its colour.
 function stripes(g, x, y, w, h) {
   if (w < 2 || h < 2) return;
   g.save();
@@ -52,7 +52,7 @@ function stripes(g, x, y, w, h) {
   g.restore();
 }
 
-// What costs nothing: the outline of a bar.
+// Outline of a bar, for D_PDUs that cost no time on the air.
 function hollow(g, x, y, w, h, colour) {
   if (h <= 0) return;
   g.strokeStyle = ink(colour);
@@ -62,7 +62,7 @@ function hollow(g, x, y, w, h, colour) {
 
 export const nowOf = s => s.modem ? s.modem.now : s.link ? s.link.now : 0;
 
-// Lines and labels of station time; gives the place of a time.
+// Draws the time axis. Returns the function from station time to x.
 function times(p, now) {
   const { g, w, h } = p, left = now - SPAN_S;
   const x = t => LEFT + (t - left) / SPAN_S * (w - LEFT);
@@ -131,14 +131,14 @@ export function dpdus(node, s) {
   }
 }
 
-// The least of 1, 2, 5, 10 and so on that divides the span into four steps at the most.
+// Smallest step of 1, 2, 5, 10 and so on that divides the span into at most four.
 function step(span) {
   const ten = 10 ** Math.floor(Math.log10(span / 4));
   return ten * [1, 2, 5, 10].find(k => ten * k >= span / 4 - 1e-9);
 }
 
-// One figure of each block, newest at the right. least: what the axis spans at least; zero: it
-// begins there.
+// One quantity for each block, newest at the right. least: minimum span of the axis. zero: the
+// axis starts at 0.
 export function history(node, s, name, key, least, zero) {
   const p = canvas(node, name);
   if (!p) return;

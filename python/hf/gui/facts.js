@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is known of a station in words: for its cards, its tables, and the report.
+// Values of a station as text for its cards, its tables, and the report.
 import { nowOf } from "/drawing.js";
 
 const number = (x, digits = 1) => (x === null || x === undefined ? "–" : x.toFixed(digits));
 const octets = n => n >= 1e6 ? (n / 1e6).toFixed(2) + " MB" : n >= 1e4 ? (n / 1e3).toFixed(1) + " kB"
   : n + " octets";
 
-// Of a station on a radio.
+// Adds the facts of a station's radio.
 function radio(r, add) {
   const source = r.source, heard = r.capture, spoken = r.playback;
   if (source) add("audio peak", number(source.peak_db) + " dB");
@@ -25,7 +25,7 @@ function radio(r, add) {
     (r.key.latency_ms === null ? "" : ", " + number(r.key.latency_ms, 0) + " ms"));
 }
 
-// Pairs of a name and a value with its unit.
+// The facts of a station: pairs of a name and a value with its unit.
 export function facts(s) {
   const list = [], last = s.blocks[s.blocks.length - 1] || {};
   const add = (what, value) => list.push([what, value]);
@@ -54,7 +54,7 @@ export function facts(s) {
 export const phase = s => s.link ? s.link.phase.replace("_", " ") + (s.link.emcon ? ", EMCON" : "")
   : "";
 
-// By the class of its table: heads (a blank at the end: numbers) and rows.
+// Tables of a station by CSS class: heads (a trailing blank marks numbers) and rows.
 export function tables(s) {
   return {
     dpdus: [["type", "sent ", "received "],
@@ -76,7 +76,7 @@ export function tables(s) {
 const TITLES = { dpdus: "D_PDUs", queues: "Waiting, by priority",
   connections: "TCP connections of HF-PEP", flows: "Waiting in the IP client", counters: "Counters" };
 
-// All of it for a person, as Markdown, and behind it for programs, as JSON.
+// The report: Markdown for people, followed by all values as JSON for programs.
 export function report(state) {
   const lines = ["# HF data station", "", state.about + ", " +
     new Date(1000 * state.at).toISOString(), ""];

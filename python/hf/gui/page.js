@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows what /api/stream tells. Texts from the station are set as text, never as markup.
+// Shows the states from /api/stream. Texts from the station are set as text, never as markup.
 import * as drawing from "/drawing.js";
 import { facts, phase, report, tables } from "/facts.js";
 
@@ -65,7 +65,7 @@ function controls(node, s, allowed) {
   };
   if (allowed.includes("emcon") && s.link) {
     button("Silence (EMCON)", "emcon", () => true);
-    button("End of silence", "emcon", () => false);
+    button("End silence", "emcon", () => false);
   }
   const values = { mode: s.link && s.mode, speed: "1",
     frequency: s.radio && s.radio.rig && s.radio.rig.frequency_hz };
@@ -81,12 +81,12 @@ function controls(node, s, allowed) {
   box.append(said);
 }
 
-// Shows the newest line, unless a person has scrolled away from it.
+// Scrolls to the newest line, unless the user has scrolled away from it.
 function newest(log) {
   if (log.dataset.away !== "yes") log.scrollTop = log.scrollHeight;
 }
 
-// A box of another width wraps its lines anew, which moves them but is nobody's scrolling.
+// Notes scrolling by the user. A change of width also moves lines, and must not count as that.
 function follow(log) {
   log.addEventListener("scroll", () => {
     const below = log.scrollHeight - log.scrollTop - log.clientHeight;
@@ -144,7 +144,7 @@ document.querySelector("#copy").onclick = async () => {
     text(document, "#copy", "Copied");
     setTimeout(() => text(document, "#copy", "Copy as report"), 2000);
   } catch {
-    // Not every browser lets a page write there: then a person copies it.
+    // Not every browser lets a page write to the clipboard. Let the user copy the text.
     const box = document.querySelector("#report");
     box.querySelector("textarea").value = whole;
     box.showModal();

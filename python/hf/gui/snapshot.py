@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What there is to see of a running station, as plain values: for the page, the terminal, and
-whoever else wants to know. All histories are bounded."""
+"""State of a running station as plain values, for the page, the terminal and other programs. All
+histories are bounded."""
 from collections import deque
 import math
 import threading
@@ -16,16 +16,16 @@ from .. import station, watch
 from ..sis import s5066
 from . import d_pdus
 
-#: Kept for displays: transmissions and receptions; blocks; lines of the log; connections.
+#: Limits of histories: transmissions and receptions, blocks, log lines, connections.
 MOST_SPANS, MOST_BLOCKS, MOST_LINES, MOST_CONNECTIONS = 400, 400, 200, 100
-#: Symbols of a block that are shown, spread over it.
+#: Symbols shown of a block, at equal distances.
 MOST_SYMBOLS = 256
-#: Points of a spectrum, of which the channel fills about a third.
+#: Points of a spectrum. The channel fills about a third of them.
 SPECTRUM_POINTS = 128
 
 
 class StatusWatch(gr.basic_block):
-    """Listens on the status port of a modem and keeps what a person wants to see of it."""
+    """Keeps a history of a modem's status port for displays."""
 
     def __init__(self) -> None:
         gr.basic_block.__init__(self, name="hf_status_watch", in_sig=None, out_sig=None)
@@ -61,7 +61,7 @@ class StatusWatch(gr.basic_block):
             elif kind == "channel" and self._blocks:
                 for key in ("freq_offset_hz", "doppler_hz", "delay_spread_ms", "coded_ber"):
                     self._blocks[-1][key] = _number(meta.get(key))
-                # Exactly 0 is what the receiver says of a transmission too short to measure it.
+                # The receiver reports exactly 0 for a transmission too short to measure it.
                 self._blocks[-1]["doppler_hz"] = self._blocks[-1]["doppler_hz"] or None
                 self._profile = [round(float(p), 4) for p in meta.get("profile", [])]
 
@@ -75,8 +75,8 @@ class StatusWatch(gr.basic_block):
             self._symbols = shown
 
     def take(self) -> Dict[str, Any]:
-        """Spans on the air, blocks received, and of the last one the delay profile and equalised
-        symbols."""
+        """Spans on the air, received blocks, and the delay profile and equalised symbols of the
+        last block."""
         with self._lock:
             return {"spans": [dict(s) for s in self._spans],
                     "blocks": [dict(b) for b in self._blocks], "profile": list(self._profile),
@@ -84,19 +84,18 @@ class StatusWatch(gr.basic_block):
 
 
 def _number(value: Any) -> Optional[float]:
-    """For JSON, which knows neither NaN nor infinity."""
+    """The value for JSON, which has neither NaN nor infinity."""
     if value is None or not math.isfinite(float(value)):
         return None
     return round(float(value), 4)
 
 
 class Spectrum:
-    """The latest spectrum of a stream of complex baseband, dB, from its lowest to its highest
-    frequency."""
+    """The latest spectrum of complex baseband, dB, from the lowest to the highest frequency."""
 
     def __init__(self, tb: gr.top_block, source: Any, sample_rate: float) -> None:
         self.sample_rate = sample_rate
-        # Five spectra a second of station time are enough for eyes.
+        # Five spectra per second of station time are enough for a display.
         skip = max(1, round(sample_rate / 5 / SPECTRUM_POINTS))
         self._probe = blocks.probe_signal_vf(SPECTRUM_POINTS)
         tb.connect(source, blocks.stream_to_vector(gr.sizeof_gr_complex, SPECTRUM_POINTS),
@@ -105,17 +104,17 @@ class Spectrum:
                    blocks.complex_to_mag_squared(SPECTRUM_POINTS), self._probe)
 
     def take(self) -> List[float]:
-        """In dB of no particular unit."""
+        """The spectrum in dB, with an arbitrary reference."""
         return [round(10 * math.log10(p + 1e-12), 1) for p in self._probe.level()]
 
 
 class StationView:
-    """One station."""
+    """Collects the state of one station."""
 
     def __init__(self, tb: gr.top_block, s: station.Station, radio: Any = None,
                  received: Any = None, sample_rate: float = 9600.0) -> None:
-        """received: block that gives the station's baseband, for a spectrum; radio: with key,
-        source and sink, if it is on one. Before the flowgraph starts."""
+        """Create before the flowgraph starts. received: block with the station's baseband, for a
+        spectrum. radio: its radio with key, source and sink, or None."""
         self.station, self.radio = s, radio
         self.status = StatusWatch()
         self.spectrum = Spectrum(tb, received, sample_rate) if received is not None else None
@@ -132,7 +131,7 @@ class StationView:
             tb.msg_connect(s.data_link, "log", self.d_pdus, "log")
 
     def take(self) -> Dict[str, Any]:
-        """All that is known now, ready for JSON."""
+        """The current state, ready for JSON."""
         s, d = self.station, self.station.description
         seen: Dict[str, Any] = {"name": d.name, "mode": d.mode, "log": self.log.lines()}
         seen.update(self.status.take())
@@ -161,7 +160,7 @@ class StationView:
 
     def _radio(self) -> Dict[str, Any]:
         found: Dict[str, Any] = {}
-        for name in ("source", "capture", "playback"):  # the latter two of a sound card
+        for name in ("source", "capture", "playback"):  # the last two only with a sound card
             block = getattr(self.radio, name, None)
             if hasattr(block, "state"):
                 found[name] = _plain(block.state())
@@ -180,13 +179,13 @@ class StationView:
 
 
 def _has_blocks(modem: Any) -> bool:
-    """It receives itself: an emulated modem and one elsewhere do not tell of their blocks."""
+    """Whether the modem reports blocks. Emulated and remote modems do not."""
     ports = modem.message_ports_out()
     return any(str(pmt.vector_ref(ports, k)) == "blocks" for k in range(pmt.length(ports)))
 
 
 def _plain(state: Any) -> Dict[str, Any]:
-    """The fields of a state from C++."""
+    """The fields of a C++ state object, for JSON."""
     found = {}
     for name in dir(state):
         if not name.startswith("_"):
@@ -208,7 +207,7 @@ def _counters(stats: Dict[str, int]) -> Dict[str, Any]:
 
 
 class Snapshots:
-    """All stations of a program; computed at most twice a second, however many look."""
+    """States of all stations of a program, computed at most every LEAST_AGE_S for all viewers."""
 
     LEAST_AGE_S = 0.4
 
@@ -219,7 +218,7 @@ class Snapshots:
         self._at = -math.inf
 
     def take(self) -> Dict[str, Any]:
-        """about, at (the host's clock, s since 1970), stations."""
+        """Keys about, at (the host's clock, s since 1970), stations."""
         with self._lock:
             if time.monotonic() - self._at >= self.LEAST_AGE_S:
                 self._last = {"about": self.about, "at": round(time.time(), 1),

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A line of characters that shows who was on the air."""
+"""A line of characters that shows when a station was on the air."""
 from typing import Any, Dict, List
 
 
 def strip(spans: List[Dict[str, Any]], now: float, columns: int, step_s: float, marks: str) -> str:
-    """When a station transmitted (first mark), received (second) or neither (third).
+    """Characters for a station that transmitted (first mark), received (second) or did neither
+    (third).
 
-    spans: of snapshot.StatusWatch; the last column is now, each stands for step_s seconds. What
-    was sent is never hidden by what was heard in the same column.
+    spans: from snapshot.StatusWatch. Each column stands for step_s seconds, and the last one ends
+    now. A transmission takes precedence over a reception in the same column.
     """
     begin = now - columns * step_s
     shown = [marks[2]] * columns

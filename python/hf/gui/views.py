@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Displays for flowgraphs, made of GNU Radio's Qt sinks: what a receiver says of each interleaver
-block on its port "blocks", and the spectrum of what it hears. They need a Qt application, as the
+"""Displays for flowgraphs, built from GNU Radio's Qt sinks. They show a receiver's port "blocks",
+one message for each interleaver block, and a spectrum. They need a Qt application, as the
 Companion makes one."""
 from collections import deque
 from typing import Any, Deque, Dict
@@ -9,10 +9,10 @@ from gnuradio import gr, qtgui
 from gnuradio.fft import window
 import pmt
 
-#: Of everything that is drawn: one colour a quantity.
+#: Colours of curves, one for each kind of display.
 BLUE, ORANGE = "#2a6fdb", "#d9730d"
 
-#: Blocks that a history shows.
+#: Blocks shown by a history.
 HISTORY = 120
 
 
@@ -22,7 +22,7 @@ class _View(gr.hier_block2):
     def __init__(self, name: str, sink: Any, convert: Any = None) -> None:
         gr.hier_block2.__init__(self, name, gr.io_signature(0, 0, 0), gr.io_signature(0, 0, 0))
         self.message_port_register_hier_in("blocks")
-        # Blocks in Python live as long as something in Python holds them.
+        # Keep references, or Python deletes these blocks.
         self.sink, self.convert = sink, convert
         if convert is None:
             self.msg_connect(self, "blocks", sink, "in")
@@ -31,7 +31,7 @@ class _View(gr.hier_block2):
             self.msg_connect(convert, "out", sink, "in")
 
     def qwidget(self) -> Any:
-        """What a window takes."""
+        """The widget for a window."""
         return self.sink.qwidget()
 
 
@@ -53,7 +53,7 @@ class _Curve(gr.basic_block):
                 pmt.make_dict(), pmt.init_f32vector(len(points), points)))
 
     def points(self, block: Dict[str, Any]) -> "list[float]":
-        """The curve after one more block, given by its keys; empty: as it was."""
+        """The new curve after a block, given by its keys. Empty: unchanged."""
         raise NotImplementedError
 
 
@@ -109,10 +109,10 @@ class impulse_response(_View):
 
 
 class history(_View):
-    """One figure of each of the last 120 interleaver blocks. key: snr_db, doppler_hz,
-    delay_spread_ms, freq_offset_hz, coded_ber or quality; name: title, by default the figure's."""
+    """One quantity over the last 120 interleaver blocks. key: snr_db, doppler_hz,
+    delay_spread_ms, freq_offset_hz, coded_ber or quality; name: title, by default from key."""
 
-    #: Title, and what the axis spans before it follows the values.
+    #: Title, and initial range of the axis.
     KEYS = {"snr_db": ("SNR (dB)", -10.0, 40.0),
             "doppler_hz": ("Doppler spread (Hz)", 0.0, 5.0),
             "delay_spread_ms": ("Delay spread (ms)", 0.0, 6.0),
@@ -151,5 +151,5 @@ class waterfall(gr.hier_block2):
         self.connect(self, self.sink)
 
     def qwidget(self) -> Any:
-        """What a window takes."""
+        """The widget for a window."""
         return self.sink.qwidget()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page of running stations: a small HTTP server on the loopback."""
+"""A small HTTP server on the loopback for the page of running stations."""
 import asyncio
 import hmac
 import json
@@ -10,11 +10,11 @@ from typing import Any, Awaitable, Callable, Dict, List, Optional, Tuple
 
 from .snapshot import Snapshots
 
-#: Browsers that may look at once; each holds a connection.
+#: Browsers served at a time. Each holds a connection.
 MOST_BROWSERS = 16
-#: Between two pictures of the state, s.
+#: Time between two states of a stream, s.
 PERIOD_S = 0.5
-#: The longest body that is read, octets.
+#: Longest accepted request body, octets.
 MOST_OCTETS = 4096
 
 _FILES = {"/": ("page.html", "text/html"), "/page.css": ("page.css", "text/css"),
@@ -27,22 +27,23 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store"}
 
-#: What --control lets a browser do: by name a function that takes the station's name and a
-#: value, and raises ValueError that names the value and what is allowed.
+#: Actions that --control allows, by name. Each function takes the station's name and a value. It
+#: raises ValueError that names the value and what is allowed.
 Controls = Dict[str, Callable[[str, Any], None]]
 
 
 class WebServer:
-    """Serves page, state and stream of states; a thread of its own.
+    """Serves page, state and stream of states from its own thread.
 
-    Only on this machine: it listens on 127.0.0.1, and answers no request whose Host is another
-    name (so that no page elsewhere can have a browser read it). Read only, unless controls are
-    given: then whoever has the token may use them.
+    Reachable only from this machine. It listens on 127.0.0.1 and refuses requests with another
+    Host, so that no other web page can read it through a browser. Read only without controls.
+    With controls, anyone who has the token may use them.
     """
 
     def __init__(self, snapshots: Snapshots, port: int = 0, controls: Optional[Controls] = None
                  ) -> None:
-        """port: 0 is a free one. Raises RuntimeError if aiohttp is missing or the port taken."""
+        """port: 0 for any free port. Raises RuntimeError if aiohttp is missing or the port is in
+        use."""
         try:
             from aiohttp import web
         except ImportError:
@@ -67,7 +68,7 @@ class WebServer:
 
     @property
     def url(self) -> str:
-        """What to open; with the token if there is one."""
+        """The address to open, with the token if there is one."""
         return f"http://127.0.0.1:{self.port}/" + (f"#{self.token}" if self.token else "")
 
     def close(self) -> None:
@@ -110,7 +111,7 @@ class WebServer:
             self._loop.close()
 
     async def _guard(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        """Only for pages of ours, and with headers that keep it so."""
+        """Refuse requests from other pages, and add security headers."""
         web = self._web
         mine = {f"{host}:{self.port}" for host in ("127.0.0.1", "localhost")}
         origin = request.headers.get("Origin")
@@ -137,11 +138,11 @@ class WebServer:
                                   charset="utf-8")
 
     async def _octets(self) -> bytes:
-        """The state as JSON; taken in another thread, since it asks blocks that may be busy."""
+        """The state as JSON. Computed in another thread, since a busy block may delay it."""
         return await self._loop.run_in_executor(None, self._take)
 
     def _take(self) -> bytes:
-        """Encoded once, however many browsers look: that costs as much as taking it."""
+        """Encode each state once for all browsers. Encoding costs as much as taking the state."""
         with self._encoding:
             state = self._snapshots.take()
             if state is not self._encoded[0]:
@@ -151,9 +152,10 @@ class WebServer:
             return self._encoded[1]
 
     async def _stream(self, request: Any) -> Any:
-        """Server-sent events: the state, again and again, until the browser leaves."""
+        """Send the state every PERIOD_S as server-sent events, until the browser disconnects."""
         if self._browsers >= MOST_BROWSERS:
-            return self._web.Response(status=503, text=f"{MOST_BROWSERS} browsers look already\n")
+            return self._web.Response(status=503,
+                                      text=f"{MOST_BROWSERS} browsers are already connected\n")
         response = self._web.StreamResponse(
             headers={**_HEADERS, "Content-Type": "text/event-stream"})
         self._browsers += 1
@@ -163,7 +165,7 @@ class WebServer:
         try:
             await response.prepare(request)
             while True:
-                # A browser that does not read holds nothing but its own connection.
+                # A browser that does not read blocks only its own connection.
                 await asyncio.wait_for(response.write(b"data: %b\n\n" % await self._octets()),
                                        10)
                 await asyncio.sleep(PERIOD_S)
@@ -190,6 +192,6 @@ class WebServer:
             await self._loop.run_in_executor(None, self._controls[action], name,
                                              order.get("value"))
         except (ValueError, KeyError, TypeError) as error:
-            text = str(error) if isinstance(error, ValueError) else "no such order"
+            text = str(error) if isinstance(error, ValueError) else "malformed request"
             return web.Response(status=400, text=f"{text}\n")
         return web.Response(text="done\n")
