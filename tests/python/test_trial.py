@@ -82,12 +82,12 @@ WRONG = [
     ("station = 3", "allowed are tables [[station]]"),
     ("[[station]]", "[[station]] 3 needs address"),
     ('[[station]]\naddress = "1.2"', "1.2"),
-    ('[[station]]\naddress = "1.2.0.1"', "[[station]] 3: address = '1.2.0.1' is that of "
+    ('[[station]]\naddress = "1.2.0.1"', "[[station]] 3: address = '1.2.0.1' is used by "
      "[[station]] 1"),
     ('[[test]]\nkind = "pong"', "[[test]] 2: kind = 'pong': allowed are modes, ping"),
     ('[[test]]\nkind = "modes"', "kind = 'modes' needs modes"),
     ('[[test]]\nkind = "modes"\nmodes = ["4539-1S"]', "4539-1S"),
-    ('[[test]]\nkind = "ping"\nmodes = ["4539-600S"]', "modes is of kind = 'modes'"),
+    ('[[test]]\nkind = "ping"\nmodes = ["4539-600S"]', "modes needs kind = 'modes'"),
     ('[[test]]\nkind = "ping"\noctets = 5000', "octets = 5000: a ping has"),
     ('[[test]]\nkind = "file"\nmode = "600"', "600"),
     ('[[test]]\nkind = "ping"\nsender = "1.2.0.9"', "sender = '1.2.0.9': allowed are the"),
@@ -132,7 +132,7 @@ def test_every_key_of_a_plan_is_described():
 
 
 def test_too_few_stations_and_no_test():
-    with pytest.raises(plans.PlanError, match="it has 1 .*station.*allowed are 2 to 16"):
+    with pytest.raises(plans.PlanError, match="1 .*station.*allowed are 2 to 16"):
         plans.parse('[[station]]\naddress = "1.2.0.1"\n' + PING)
     with pytest.raises(plans.PlanError, match="at least one is needed"):
         plans.parse(STATIONS)
@@ -236,7 +236,7 @@ def test_the_report_is_one_page_with_what_was_measured(dry):
     assert not re.search(r"""(src|href)=["'](?!data:|#)""", text) and "@import" not in text
     for word in ("Dry run", "awgn snr=12", "SNR, dB", "Doppler spread, Hz", "delay spread, ms",
                  "frequency offset, Hz", "goodput, bit/s", "calls that linked", "4539-9600S",
-                 "no receipt in the slot", "What was not done", "above the bit rate of the mode"):
+                 "no receipt in the slot", "Slots not done", "exceed the bit rate of the mode"):
         assert word in text, word
     assert text.count("<svg") == 5
     # Bright, dark and paper have colours of their own, and nothing is drawn in any others'.
@@ -312,7 +312,7 @@ def test_a_run_that_is_killed_goes_on(tmp_path):
         assert all(s[2] in ("done", "failed") for s in others)
     db = sqlite3.connect(tmp_path / "kept" / "1.2.0.1.db")
     assert [w for (w,) in db.execute("SELECT why FROM runs ORDER BY id")] == [
-        "ended without a word", "complete"]
+        "ended unexpectedly", "complete"]
     db.close()
 
 
@@ -399,7 +399,7 @@ def test_a_database_belongs_to_one_plan_and_is_bounded(tmp_path):
 
 
 def test_what_cannot_be_read_is_named(tmp_path):
-    for place, said in ((tmp_path, "there is no database"), (tmp_path / "x.db", "no such"),
+    for place, said in ((tmp_path, "no database"), (tmp_path / "x.db", "does not exist"),
                         (write(tmp_path, "text", "y.txt"), "is no database of hf trial")):
         done = call("report", place, "-o", tmp_path / "r.html")
         assert done.exit_code == 2 and said in done.stderr

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Field trials: a timed list of tests between stations, what came of them, and the report."""
+"""Field trials: timed tests between stations, their results, and the report."""

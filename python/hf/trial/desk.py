@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A station's own SIS clients within its flowgraph, for tests that are written as plain
-sequences: they wait in station time, also where that runs faster than the clock of the host."""
+"""SIS clients inside a station's flowgraph, for tests written as plain sequences. They wait in
+station time, which may run faster than the host's clock."""
 import math
 import threading
 from typing import Any, Callable, List, Optional, Union
@@ -13,24 +13,24 @@ from ..hf_python import new_client_id, s5066
 
 _TYPE, _NOW, _CLIENT, _STEP = (pmt.intern(n) for n in ("type", "now", "client", "lock_step"))
 _TICK, _TICK_DONE = pmt.intern("tick"), pmt.intern("tick_done")
-#: In lock step no time passes, and no flow control is heard, between two sends: so many at most.
+#: Limit of sends between ticks in lock step, since flow control is processed only at a tick.
 _SENDS_A_TICK = 4
 
 
 class Ended(Exception):
-    """The flowgraph ends: what a test waits for will not come."""
+    """The flowgraph ends. Raised in a test that waits."""
 
 
 class TimeOver(Exception):
-    """The time of a test is over."""
+    """The deadline of a test has passed."""
 
 
 class Desk(gr.basic_block):
-    """Clients of a data link on one port (sis_in_step), and the clock that their user waits by.
+    """Clients of a data link on one port (sis_in_step), and the clock of the test thread.
 
-    One thread at a time is the user: it runs while station time stands still (in lock step),
-    until it waits in sleep() or Client.next(). What comes for a client goes to its user and, at
-    once, to those who only react (Client.listeners).
+    One thread at a time is the user of the desk. In lock step, station time stands still while it
+    runs, until it waits in sleep() or Client.next(). Primitives for a client go to
+    Client.listeners at once, and to the user's Client.next().
     """
 
     def __init__(self) -> None:
@@ -42,12 +42,12 @@ class Desk(gr.basic_block):
         self.clients: List[Client] = []
         self._changed = threading.Condition()
         self._now = 0.0
-        self._until = math.inf       # the user waits until then
-        self._early: Callable[[], bool] = lambda: False  # or until this
-        self._running = False        # the user runs; station time may have to wait for it
+        self._until = math.inf       # station time that the user waits for
+        self._early: Callable[[], bool] = lambda: False  # or condition that it waits for
+        self._running = False        # the user runs, in lock step station time waits
         self._ended = False
         self._sends = 0              # since the last tick
-        #: The present test's time is over then, station time.
+        #: Deadline of the current test, station time.
         self.deadline = math.inf
         self.user: Optional[int] = None  #: the user's thread
 
@@ -56,19 +56,20 @@ class Desk(gr.basic_block):
         return self._now
 
     def client(self, sap: int) -> "Client":
-        """One more client; before the flowgraph starts."""
+        """Add a client. Call before the flowgraph starts."""
         self.clients.append(Client(self, sap))
         return self.clients[-1]
 
     # --- the user's side
 
     def sleep(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
-        """Wait so long in station time, or until something is true, looked at with every tick;
-        whether it is. Raises TimeOver at the deadline, Ended at the end of the flowgraph."""
+        """Wait for this many seconds of station time, or until a condition, checked at every tick.
+        Returns the condition. Raises TimeOver at the deadline, Ended at the end of the
+        flowgraph."""
         return self.sleep_until(self._now + seconds, until)
 
     def sleep_until(self, station_time: float, until: Callable[[], bool] = lambda: False) -> bool:
-        """As sleep(), to a point of station time."""
+        """Like sleep(), until an absolute station time."""
         with self._changed:
             self.user = threading.get_ident()
             if not until() and self._now < station_time:
@@ -88,28 +89,28 @@ class Desk(gr.basic_block):
             self._changed.wait()
 
     def waits(self) -> bool:
-        """The user waits."""
+        """Whether the user waits."""
         with self._changed:
             return self.user is not None and not self._running
 
     def leave(self) -> None:
-        """The user's last call: station time waits for it no more."""
+        """Release station time. Last call of the user."""
         with self._changed:
             self._until, self._early, self._running = math.inf, lambda: False, False
             self._changed.notify_all()
 
     def end(self) -> None:
-        """Whoever waits gets Ended; from any thread."""
+        """Raise Ended in the waiting user. Callable from any thread."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
 
     def crowded(self) -> bool:
-        """So much was sent since the last tick that the data link should be heard first."""
+        """Whether the user should wait for the next tick before it sends more."""
         return self._sends >= _SENDS_A_TICK
 
     def submit(self, client: int, primitive: Any) -> None:
-        """A primitive to the data link."""
+        """Send a primitive to the data link."""
         self._sends += 1
         meta = pmt.dict_add(pmt.make_dict(), _CLIENT, pmt.from_uint64(client))
         octets = s5066.encode(primitive)
@@ -148,22 +149,22 @@ class Desk(gr.basic_block):
 
 
 class Client:
-    """As sis.Client to those who use one, but in station time, and bound by itself."""
+    """Has the interface of sis.Client, but works in station time and binds by itself."""
 
     def __init__(self, desk: Desk, sap: int) -> None:
         self.desk, self.sap, self.number = desk, sap, new_client_id()
         self.mtu, self.flow_on, self.closed = s5066.MTU, True, False
         #: Called with every primitive, on the thread of the flowgraph.
         self.listeners: List[Callable[[Any], object]] = []
-        #: Of what is sent from now on, station time when it may be dropped.
+        #: Expiry of data sent from now on, station time.
         self.useless_after = math.inf
         self.refused = ""   #: why the data link has not bound it
         self._asked = False
         self._waiting: List[Any] = []
-        self.listening = False  #: primitives are kept for next()
+        self.listening = False  #: whether primitives are queued for next()
 
     def bind(self) -> None:
-        """Asks for the SAP, once."""
+        """Request the SAP, once."""
         if self._asked:
             return
         self._asked = True
@@ -172,7 +173,7 @@ class Client:
         self.desk.submit(self.number, request)
 
     def take(self, p: Any) -> None:
-        """A primitive has come."""
+        """Process a received primitive."""
         if isinstance(p, s5066.s_keep_alive):
             self.desk.submit(self.number, p)
         elif isinstance(p, s5066.s_data_flow_off):
@@ -190,23 +191,22 @@ class Client:
                 self._waiting.append(p)
 
     def open(self) -> None:
-        """From now on primitives wait for next(); those before are forgotten. Raises
-        sis.SisError if the data link has refused the SAP."""
+        """Queue primitives for next() from now on, and drop earlier ones. Raises sis.SisError if
+        the data link has refused the SAP."""
         if self.refused:
             raise sis.SisError(self.refused)
         self._waiting.clear()
         self.listening = True
 
     def close(self) -> None:
-        """Nothing waits for next() any more."""
+        """Stop queuing primitives for next()."""
         self.listening = False
         self._waiting.clear()
 
     def send(self, dst: Union[str, Any], u_pdu: bytes, dst_sap: Optional[int] = None,
              mode: Any = None, priority: int = 0, ttl_s: float = 0, expedited: bool = False,
              timeout: Optional[float] = None) -> bool:
-        """As of sis.Client, but it waits in station time, and not at all on a thread that only
-        reacts."""
+        """See sis.Client. Waits in station time, and only on the user's thread."""
         if not self.flow_on and timeout != 0 and threading.get_ident() == self.desk.user:
             self.desk.sleep(math.inf if timeout is None else timeout, lambda: self.flow_on)
         if not self.flow_on:
@@ -216,14 +216,14 @@ class Client:
         request.dst_sap = dst_sap if dst_sap is not None else self.sap
         request.mode = mode if mode is not None else sis.service("default")
         request.priority, request.expedited, request.u_pdu = priority, expedited, u_pdu
-        # In steps of 2 s; what is left of a test must not disturb the next one by more.
+        # In steps of 2 s. Leftover data must not disturb the next test for longer.
         left = min(ttl_s or math.inf, self.useless_after - self.desk.now())
         request.ttl = 0 if math.isinf(left) else max(1, min(math.ceil(left / 2), 648000))
         self.desk.submit(self.number, request)
         return True
 
     def next(self, timeout: Optional[float] = None) -> Any:
-        """As of sis.Client, in station time."""
+        """See sis.Client. Waits in station time."""
         if not self._waiting and (timeout != 0 or self.desk.crowded()):
             self.desk.sleep(math.inf if timeout is None else max(timeout, 0.01),
                             lambda: bool(self._waiting))
@@ -231,7 +231,7 @@ class Client:
 
 
 class StationClock(console.Clock):
-    """The console's clock, by a desk."""
+    """The console's clock, driven by a desk."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__()
@@ -242,5 +242,5 @@ class StationClock(console.Clock):
         return self._desk.now()
 
     def host(self, seconds: float) -> float:
-        """Clients of a desk wait in station time."""
+        """Unchanged, since clients of a desk wait in station time."""
         return seconds

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the databases of a trial say together."""
+"""Evaluation of all databases of a trial."""
 from dataclasses import dataclass, field
 import json
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -9,19 +9,19 @@ import numpy as np
 from .. import hf_python as _hf
 from .store import Reader, StoreError
 
-#: Kinds whose rows carry a goodput.
+#: Kinds of tests with a goodput.
 TRANSFERS = ("throughput", "file", "page")
 
 
 class Row(NamedTuple):
-    """A row of the summary: slots of one kind from one station to another."""
+    """Row of the summary: all slots of one kind from one station to another."""
 
     kind: str
     sender: str
     receiver: str
     states: Dict[str, int]
-    calls: int                     #: that began without a link
-    linked: int                    #: of them
+    calls: int                     #: slots that started without a link
+    linked: int                    #: calls that made a link
     goodputs: List[float]          #: bit/s, of complete and cut transfers
     round_trips: List[float]       #: s
 
@@ -33,22 +33,22 @@ class Blocks(NamedTuple):
     sender: str
     receiver: str
     transmissions: int
-    lost: int        #: transmissions of which nothing was recognised
-    sent: int        #: blocks
-    bad: int         #: of them, received with errors
-    missing: int     #: of them, not received: of lost transmissions, or behind where one was lost
-    bits: int        #: received
+    lost: int        #: transmissions without any recognised block
+    sent: int        #: blocks sent
+    bad: int         #: blocks received with errors
+    missing: int     #: blocks not received, in lost transmissions or after a loss of signal
+    bits: int        #: bits received
     bit_errors: int
 
     @property
     def share(self) -> float:
-        """Of blocks that were not received without an error."""
+        """Share of blocks that were bad or missing."""
         return (self.bad + self.missing) / max(self.sent, 1)
 
 
 @dataclass
 class Findings:
-    """Everything that a report shows; times in s since 1970, UTC."""
+    """Content of a report. Times in s since 1970, UTC."""
 
     names: List[str] = field(default_factory=list)          #: stations with a database
     rows: List[Row] = field(default_factory=list)
@@ -62,11 +62,12 @@ class Findings:
     begin: Optional[float] = None
     end: Optional[float] = None
     name: str = "trial"
-    dry: str = ""            #: the channel, if the air was simulated
+    dry: str = ""            #: the channel of a dry run
 
 
 def read(paths: Sequence[str]) -> Findings:
-    """From databases of one trial. Raises StoreError if they are not, or of one station twice."""
+    """Read the databases of one trial. Raises StoreError for databases of different trials, or two
+    of one station."""
     readers: List[Reader] = []
     try:
         for path in paths:
@@ -102,8 +103,8 @@ def _read(readers: List[Reader]) -> Findings:
         f.runs += [{**dict(row), "station": r.address} for row in r.rows("SELECT * FROM runs")]
         dropped = r.about.get("receptions_dropped")
         if dropped:
-            f.notes.append(f"{r.address}: the {dropped} oldest receptions were dropped, the "
-                           "database had no room for them (most_mb)")
+            f.notes.append(f"{r.address}: the {dropped} oldest receptions were dropped, since the "
+                           "database was full (most_mb)")
     for r in readers:
         own = {k: s for (a, k), s in slots.items() if a == r.address and s["role"] == "sends"}
         results: Dict[int, List[Dict[str, Any]]] = {}
@@ -142,8 +143,8 @@ def _add_slots(f: Findings, own: Dict[int, Dict[str, Any]],
 
 def _add_blocks(f: Findings, sent: Dict[Tuple[int, int], List[Dict[str, Any]]],
                 slots: Dict[Tuple[str, int], Dict[str, Any]]) -> None:
-    """Each transmission of a pattern beside what the others heard of it: all were sent in the same
-    slot, so the mode, which a transmission itself tells, and the order are enough to know it."""
+    """Match each transmission of a pattern with its receptions at the other stations. Within a
+    slot, mode and order identify a transmission."""
     heard: Dict[Tuple[str, int, int, str], List[Dict[str, Any]]] = {}
     for x in f.receptions:
         if x["in"] is not None and x["in"]["kind"] == "modes" and x["bad_blocks"] is not None:
@@ -165,12 +166,12 @@ def _add_blocks(f: Findings, sent: Dict[Tuple[int, int], List[Dict[str, Any]]],
         found.items(), key=lambda item: (*mode_order(item[0][0]), *item[0][1:]))]
     unmatched = {s["sender"] for s in listened.values()} - set(f.names)
     if unmatched:
-        f.notes.append("Without the database of " + ", ".join(sorted(unmatched))
-                       + " it is not known what it sent: its block errors are left out.")
+        f.notes.append("Block errors of " + ", ".join(sorted(unmatched))
+                       + " are missing, since the report was made without its database.")
 
 
 def mode_order(mode: str) -> Tuple[float, str]:
-    """Slow modes first."""
+    """Sort key that puts slow modes first."""
     try:
         return float(_hf.mode(mode).rate_bps), mode
     except ValueError:
@@ -178,7 +179,7 @@ def mode_order(mode: str) -> Tuple[float, str]:
 
 
 def quartiles(values: Sequence[float]) -> Optional[Tuple[float, float, float]]:
-    """First, median and third; None for nothing."""
+    """First quartile, median and third quartile. None without values."""
     if not values:
         return None
     a, b, c = np.percentile(np.asarray(values, float), [25, 50, 75])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tests of a plan, each a plain sequence at the sender: it waits by the station's desk and
-writes what it measures as it goes, so that nothing is lost if it is cut."""
+"""The tests of a plan, each a plain sequence at the sender. A test waits on the station's desk and
+stores each measurement at once, so that an interrupted test loses nothing."""
 from dataclasses import dataclass
 import math
 import os
@@ -12,20 +12,19 @@ from . import page, pattern
 from .desk import Client, Desk, StationClock, TimeOver
 from .plan import Plan, Slot
 
-#: A transmission is keyed within this time, else the modem is taken; s.
+#: Give up a transmission that the modem has not started within this time, s.
 _KEY_S = 10.0
-#: From one pattern to the next, so that receivers have come to the end of the one before; s.
+#: Gap between two patterns, s, in which receivers finish the first one.
 _GAP_S = 1.0
-#: From the key to the end of a transmission it lasts at most so much longer than on the air: AGC
-#: blocks, lead and tail of the key, a device's buffer; s.
+#: Limit of a transmission's overhead, s: AGC blocks, lead and tail of the key, a device's buffer.
 _AROUND_S = 3.0
 
 
 @dataclass
 class Bench:
-    """What a test has to work with: one station, running.
+    """The running station of a test.
 
-    result: takes the begin of a measurement (station time) and its columns.
+    result: stores a measurement, given its start (station time) and its columns.
     """
 
     plan: Plan
@@ -36,12 +35,13 @@ class Bench:
     console_client: Client
     file_client: Client
     result: Callable[..., None]
-    host_limit_s: float           #: the longest that the host may take where kernel sockets wait
+    host_limit_s: float           #: timeout of kernel sockets, s of the host's clock
 
 
 @dataclass
 class Outcome:
-    """Of a slot: state done or failed, with why; whether a call linked, None if there was none."""
+    """Result of a slot. state: done or failed. linked: whether a call made a link, None without
+    a call. why: reason of a failure."""
 
     state: str = "done"
     linked: Optional[bool] = None
@@ -49,16 +49,16 @@ class Outcome:
 
 
 class Call:
-    """Whether a link was called for, and made, since this object was."""
+    """Watches whether a link is called and made after its creation."""
 
     def __init__(self, data_link: Any) -> None:
         self._data_link = data_link
-        self._before = data_link.state().links  # those that are being called count, too
+        self._before = data_link.state().links  # includes links that are being called
         self._stats = data_link.stats()
 
     def linked(self) -> Optional[bool]:
-        """None: there was one before, or it has been called before, and neither was a new one made
-        nor the call given up."""
+        """Whether a call made a link. None if a link or a call existed before, and since then no
+        new link was made and no call failed."""
         now = self._data_link.stats()
         if now["links_made"] > self._stats["links_made"]:
             return True
@@ -67,7 +67,7 @@ class Call:
 
 
 def run(bench: Bench, slot: Slot) -> Outcome:
-    """Do the test of a slot until it is complete or the desk's deadline. Raises desk.Ended."""
+    """Run the test of a slot, at most until the desk's deadline. Raises desk.Ended."""
     if slot.test.kind == "modes":
         return _modes(bench, slot)
     call = Call(bench.data_link)
@@ -87,12 +87,12 @@ def run(bench: Bench, slot: Slot) -> Outcome:
 
 
 def least_slot_s(test: Any) -> float:
-    """What the transmissions of a test of kind modes need of a slot without its guards; s."""
+    """Time that the transmissions of a test of kind modes need, without the slot's guards, s."""
     return sum(pattern.duration(m, test.seconds) + _GAP_S for m in test.modes) + _AROUND_S
 
 
 def _mode(bench: Bench, slot: Slot) -> str:
-    """Of the data: as it was asked for, or as the link sends now."""
+    """Mode of the data: the requested one, or the link's current one."""
     mode = slot.test.mode
     return mode if mode and not mode.startswith("auto") else bench.data_link.state().tx_mode
 
@@ -105,7 +105,7 @@ def _modes(bench: Bench, slot: Slot) -> Outcome:
         begin, lasts = desk.now(), pattern.duration(mode, slot.test.seconds) + _AROUND_S
         why = ""
         if begin + lasts > desk.deadline:
-            why = "not sent: the slot is over before it; raise slot_s"
+            why = "not sent: the slot is too short; raise slot_s"
         else:
             port.transmit(mode, octets)
             try:
@@ -228,18 +228,18 @@ _TESTS: Dict[str, Callable[[Bench, Slot], str]] = {
 
 
 def file_name(slot: Slot) -> str:
-    """Of the file of a slot."""
+    """Name of the file sent in a slot."""
     return f"trial-{slot.round}-{slot.number}"
 
 
 class FileSink:
-    """Takes the files of others and acknowledges them; what came is thrown away."""
+    """Receives and acknowledges files, and deletes them."""
 
     def __init__(self, client: Client, folder: str) -> None:
         self._receiver = files.Receiver(client, folder)
 
     def take(self, p: Any) -> None:
-        """A primitive has come."""
+        """Process a received primitive."""
         if isinstance(p, s5066.s_unidata_indication):
             found = self._receiver.take(p)
             if found is not None:

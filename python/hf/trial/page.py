@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A web page to fetch through HF-PEP: served on the loopback of each station, asked for on a port
-of the loopback that leads to the other."""
+"""A web page fetched through HF-PEP. Each station serves it on its loopback. Another port of the
+loopback leads to the other station."""
 from concurrent.futures import ThreadPoolExecutor
 import http.client
 import http.server
@@ -13,23 +13,23 @@ from .. import station
 from . import pattern
 from .plan import Plan
 
-#: As browsers have.
+#: Parallel connections, as in browsers.
 _CONNECTIONS = 6
-#: What stations on the air use that do not say page_port: all have to use the same.
+#: Default port on the air. All stations must use the same.
 _USUAL_PORT = 20000
-#: Where free ones are looked for: below those that systems give to clients, which begin at 32768.
+#: Range searched for free ports, below the ephemeral ports, which start at 32768.
 _FIRST_FREE, _LAST_FREE = 21000, 32000
 _PORTS_OF_A_STATION = 16
 
 
 def _host(number: int) -> str:
-    """The address of a station's web server, on its own loopback; one for each, so that HF-PEP
-    knows by it who is meant."""
+    """Address of a station's web server on its own loopback. It differs for each station, so that
+    HF-PEP can route by it."""
     return f"127.66.0.{number + 1}"
 
 
 def _port(plan: Plan, mine: int, theirs: int) -> int:
-    """On the loopback of one station, the way to another."""
+    """Port on the loopback of one station that leads to another."""
     return _base(plan) + _PORTS_OF_A_STATION * mine + theirs
 
 
@@ -48,22 +48,22 @@ def _is_free(host: str, port: int) -> bool:
 
 
 def take_free_ports(plan: Plan) -> None:
-    """For stations that are all in this program: ports that nobody uses, if the plan names none.
-    Raises OSError if there are none."""
+    """Choose free ports if the plan names none, for stations in one program. Raises OSError if
+    there are none."""
     if plan.page_port:
         return
     count = len(plan.station)
     size = _PORTS_OF_A_STATION * count
     places = (_LAST_FREE - _FIRST_FREE) // size
     for k in range(places):
-        # Programs that begin at the same time look in different places first.
+        # Start at a place that depends on the process, so that programs do not collide.
         base = _FIRST_FREE + (os.getpid() + k) % places * size
         if all(_is_free(_host(n), base) for n in range(count)) and \
                 all(_is_free("127.0.0.1", port) for port in range(base, base + size)):
             plan.page_port = base
             return
     raise OSError(f"no {size} ports in a row are free between {_FIRST_FREE} and {_LAST_FREE} on "
-                  "127.0.0.1; page_port says which to use")
+                  "127.0.0.1; set page_port")
 
 
 def prepare(plan: Plan, mine: int, d: station.Description) -> None:
@@ -78,7 +78,7 @@ def prepare(plan: Plan, mine: int, d: station.Description) -> None:
 
 
 class Server:
-    """The pages of a station: /OCTETS/NUMBER is a file of so many octets."""
+    """Web server of a station. /OCTETS/NUMBER is a file of that many octets."""
 
     def __init__(self, plan: Plan, mine: int) -> None:
         """Raises OSError that names address and port."""
@@ -94,7 +94,7 @@ class Server:
         self._thread.start()
 
     def close(self) -> None:
-        """No pages any more."""
+        """Stop the server."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -104,7 +104,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:  # noqa: N802, the name that the library looks for
-        """A file of the size that its name says."""
+        """Send a file of the size given in its path."""
         try:
             size = min(int(self.path.split("/")[1]), 10000000)
         except (IndexError, ValueError):
@@ -116,18 +116,18 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(pattern.octets(size))
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 class Fetch:
-    """A page being fetched by threads of its own; files: so many beside the first."""
+    """Fetches a page in its own threads. files: number of files besides the first."""
 
     def __init__(self, plan: Plan, mine: int, theirs: int, octets: int, files: int,
                  limit_s: float) -> None:
-        """limit_s: of the host's clock, for each step."""
-        self.octets = 0         #: that have come
-        self.complete = 0       #: files
-        self.why = ""           #: what went wrong
+        """limit_s: timeout of each step, s of the host's clock."""
+        self.octets = 0         #: octets received
+        self.complete = 0       #: complete files
+        self.why = ""           #: the first error
         self.done = False
         self._port, self._size, self._limit_s = _port(plan, mine, theirs), octets, limit_s
         self._open: List[http.client.HTTPConnection] = []
@@ -136,7 +136,7 @@ class Fetch:
         threading.Thread(target=self._run, args=(files,), daemon=True).start()
 
     def stop(self) -> None:
-        """Give up: the connections are closed."""
+        """Give up and close the connections."""
         with self._lock:
             self._stopped = True
             for connection in self._open:
@@ -164,7 +164,7 @@ class Fetch:
                 if data == pattern.octets(self._size):
                     self.complete += 1
                 else:
-                    self.why = self.why or f"file {number} came altered"
+                    self.why = self.why or f"file {number} arrived altered"
         except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
             with self._lock:
                 self.why = self.why or f"file {number}: {error or type(error).__name__}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Transmissions of a known pattern, past the data link, and how they were received: the only way
-to know which interleaver blocks had errors, since a modem corrects and does not check."""
+"""Transmissions of a known pattern that bypass the data link, and their evaluation. Only a known
+pattern shows which interleaver blocks have errors, since a modem corrects but does not check."""
 import hashlib
 import math
 import threading
@@ -13,19 +13,20 @@ import pmt
 from .. import hf_python as _hf
 
 _TYPE, _MODE, _LAST, _MOST = (pmt.intern(n) for n in ("type", "mode", "last", "max_octets"))
-#: Share of wrong bits in consecutive blocks of at least so many bits, up to which a transmission
-#: shows as the pattern: by chance half are wrong, and 27 % or less once in 1e10 (6.5 sigma).
+#: A transmission is the pattern if at most this share of bits is wrong in consecutive blocks of
+#: at least _CHANCE_BITS. By chance half are wrong, and 27 % or less once in 1e10 (6.5 sigma).
 _CHANCE_BER, _CHANCE_BITS = 0.27, 200
 
 
 def octets(count: int) -> bytes:
-    """The pattern: like noise, the same for everybody."""
+    """The first octets of the pattern, which is like noise and the same at all stations."""
     return hashlib.shake_128(b"hf trial").digest(count)
 
 
 def size(mode: str, seconds: float) -> "tuple[int, int]":
-    """Interleaver blocks that hold octets of a transmission of about so long, and how many octets:
-    at least one. The rest of the time takes the end of message and what flushes the decoder."""
+    """Number of interleaver blocks with data and number of octets (at least 1) for a transmission
+    of about this many seconds. The end-of-message mark and the decoder's flush bits take the
+    rest."""
     timing = _hf.timing(mode)
     block = timing.block_begin(1) - timing.block_begin(0)
     count = max(1, timing.octets_in(max(1, math.floor(seconds / block))))
@@ -33,7 +34,7 @@ def size(mode: str, seconds: float) -> "tuple[int, int]":
 
 
 def duration(mode: str, seconds: float) -> float:
-    """On the air, preamble and all included, of what size() says; s."""
+    """Time on the air of a transmission as given by size(), with its preamble, s."""
     return float(_hf.timing(mode).duration(size(mode, seconds)[1]))
 
 
@@ -44,8 +45,8 @@ def _kind(message: Any) -> str:
 
 
 class PatternPort(gr.basic_block):
-    """Stands between modem and data link, and has the modem to itself for a transmission. The
-    data link should be silent (EMCON) meanwhile."""
+    """Sits between modem and data link, and takes over the modem for a transmission. Set the data
+    link to silence (EMCON) meanwhile."""
 
     def __init__(self) -> None:
         gr.basic_block.__init__(self, name="hf_trial_pattern", in_sig=None, out_sig=None)
@@ -54,20 +55,20 @@ class PatternPort(gr.basic_block):
             self.message_port_register_out(pmt.intern(name))
             self.set_msg_handler(pmt.intern(name), handler)
         self._lock = threading.Lock()
-        self._mode = ""              # asked for, not yet keyed
-        self._left: Optional[bytes] = None  # of what is on the air
+        self._mode = ""              # requested, not yet keyed
+        self._left: Optional[bytes] = None  # rest of the transmission on the air
         self._data = b""
         self.sent = 0                #: octets that the modem has taken
-        self.ended = True            #: the last transmission has left
+        self.ended = True            #: whether the last transmission has ended
 
     def transmit(self, mode: str, count: int) -> None:
-        """Send so many octets of the pattern as soon as the modem is idle."""
+        """Send count octets of the pattern as soon as the modem is idle."""
         with self._lock:
             self._mode, self._data = mode, octets(count)
             self.sent, self.ended = 0, False
 
     def cancel(self) -> None:
-        """Not keyed yet: it will not be."""
+        """Cancel a transmission that is not yet keyed."""
         with self._lock:
             if self._left is None:
                 self._mode, self.ended = "", True
@@ -106,23 +107,23 @@ class PatternPort(gr.basic_block):
                     message = pmt.cons(self._say(type=pmt.intern("tick_done"),
                                                  mode=pmt.intern(mode)),
                                        pmt.init_u8vector(0, []))
-                elif self._left is not None and keys_up:  # the modem is taken
+                elif self._left is not None and keys_up:  # the modem is in use
                     message = pmt.cons(self._say(type=pmt.intern("tick_done")),
                                        pmt.init_u8vector(0, []))
         self.message_port_pub(pmt.intern("modem"), message)
 
 
 class Judge:
-    """Compares what is received with the pattern, block by block."""
+    """Compares a reception with the pattern, block by block."""
 
     def __init__(self, count: int) -> None:
-        """count: octets that were sent."""
+        """count: octets sent."""
         self._expected = np.unpackbits(np.frombuffer(octets(count), np.uint8))
         self._at = 0
-        self.blocks: List["tuple[int, int]"] = []  #: bits and wrong ones of each
+        self.blocks: List["tuple[int, int]"] = []  #: bits and bit errors of each
 
     def take(self, received: bytes) -> None:
-        """A block's octets."""
+        """Process the octets of a block."""
         bits = np.unpackbits(np.frombuffer(received, np.uint8))
         expected = self._expected[self._at:self._at + len(bits)]
         self._at += len(bits)
@@ -140,7 +141,7 @@ class Judge:
         return 0 < bits == sum(b for b, _ in self.blocks) and wrong <= _CHANCE_BER * bits
 
     def outcome(self) -> Dict[str, Optional[int]]:
-        """pattern_blocks, bad_blocks, bits, bit_errors; None if nothing looks like the pattern."""
+        """pattern_blocks, bad_blocks, bits, bit_errors. All None if it is not the pattern."""
         if not self._is_pattern():
             return dict.fromkeys(("pattern_blocks", "bad_blocks", "bits", "bit_errors"))
         return {"pattern_blocks": len(self.blocks),
@@ -150,19 +151,19 @@ class Judge:
 
 
 class Ear(gr.basic_block):
-    """Listens on the status port of a modem: each reception with what the channel was, and how
-    it compares with the pattern while one is expected."""
+    """Collects receptions from a modem's status port, with the channel's figures. While a pattern
+    is expected, compares receptions with it."""
 
     def __init__(self) -> None:
         gr.basic_block.__init__(self, name="hf_trial_ear", in_sig=None, out_sig=None)
-        #: Called with the columns of each reception, and its begin in station time (now).
+        #: Called with the columns of each reception, and its start in station time (now).
         self.heard: Callable[[Dict[str, Any]], None] = lambda row: None
         self._now: Optional[Dict[str, Any]] = None
         self._judge: Optional[Judge] = None
         self._values: Dict[str, List[float]] = {}
-        #: Octets of the pattern in each mode that is expected now.
+        #: Octets of the pattern in each mode expected now.
         self.expected: Dict[str, int] = {}
-        self.count = 0               #: receptions that have ended
+        self.count = 0               #: receptions ended
         self.message_port_register_in(pmt.intern("status"))
         self.set_msg_handler(pmt.intern("status"), self._on_status)
 
@@ -177,9 +178,9 @@ class Ear(gr.basic_block):
                          "blocks": 0}
             self._values = {"snr_db": [], "freq_offset_hz": [], "doppler_hz": [],
                             "delay_spread_ms": [], "coded_ber": []}
-            # Before a block is decoded the preamble is all that is known.
+            # Until a block is decoded only the preamble's figures are known.
             self._first = {name: meta.get(name) for name in ("snr_db", "freq_offset_hz")}
-            # What begins in the midst is not the pattern from its begin on.
+            # A joined reception does not start with the start of the pattern.
             whole = mode in self.expected and not meta.get("joined")
             self._judge = Judge(self.expected[mode]) if whole else None
         elif self._now is not None and kind == "rx_octets":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan of a trial (TOML): who, when, what. Every station has the same plan."""
+"""The plan of a trial (TOML): stations, times and tests. Every station has the same plan."""
 from dataclasses import dataclass, field
 import datetime
 import os
@@ -10,14 +10,14 @@ from .. import tables
 from ..station import Description, Rig, load as load_station
 
 KINDS = ("modes", "ping", "throughput", "file", "page")
-#: Of a U_PDU of the console: room for its header, up to what every node takes.
+#: Smallest U_PDU of the console, the size of its header.
 _LEAST_OCTETS = 22
-#: Of TCP, that any user may listen on.
+#: First TCP port that any user may listen on.
 _FIRST_PORT = 1024
 
 
 class PlanError(ValueError):
-    """A plan is wrong; the text names the file, the value and what is allowed."""
+    """A plan is wrong. The text names the file, the value and what is allowed."""
 
 
 def _number(default: int, least: int, most: int) -> Any:
@@ -32,9 +32,9 @@ def _real(default: float, least: float, most: float) -> Any:
 class Member:
     """A station of the trial.
 
-    address: STANAG 5066 address, as in its file; file: its station file, beside the plan. Only
-    the station that runs needs its file; a dry run needs none (a station without one has the
-    default mode).
+    address: STANAG 5066 address, as in its file.
+    file: its station file, relative to the plan. Only the station that runs needs its file. A dry
+    run needs none. A station without a file has the default mode.
     """
 
     address: str = ""
@@ -43,15 +43,17 @@ class Member:
 
 @dataclass
 class Test:
-    """One test, done in each round by each sender to each receiver in a slot of its own.
+    """A test, run in each round by each sender to each receiver, in a slot each.
 
-    kind: modes (transmissions of a known pattern in each of modes, seconds long, which all others
-    judge bit by bit), ping (count pings of octets), throughput (octets by ARQ), file (octets by
-    BFTP with its receipt), page (a page of octets and files more of the same size, through
-    HF-PEP). sender, receiver: addresses; every station in turn unless given. mode: of the
-    sender's data, that of its file unless given. slot_s: length of a slot. frequency_hz (of the
-    dial, whole Hz), rig_mode: what the rigs of all stations, which need [radio.rig], are set to
-    before it; 0 and empty: as they are. A dry run only notes them.
+    kind: modes (transmissions of a known pattern, in each of modes and of length seconds, which
+    all others compare bit by bit), ping (count pings of octets), throughput (octets by ARQ), file
+    (octets by BFTP with receipt), or page (a page of octets and this number of files of the same
+    size, through HF-PEP).
+    sender, receiver: addresses. Default: every station in turn.
+    mode: of the sender's data. Default: the mode in its file.
+    slot_s: length of a slot.
+    frequency_hz (of the dial, whole Hz), rig_mode: setting of all stations' rigs before the test.
+    0 and empty: unchanged. All stations need [radio.rig]. A dry run only stores the values.
     """
 
     kind: str = ""
@@ -68,7 +70,7 @@ class Test:
     rig_mode: str = ""
 
     def check(self) -> None:
-        """Raise ValueError for what is missing or does not fit together."""
+        """Raise ValueError for missing or contradictory values."""
         if self.kind not in KINDS:
             raise ValueError(f"kind = '{self.kind}': allowed are {', '.join(KINDS)}")
         if self.kind == "modes":
@@ -77,11 +79,11 @@ class Test:
             for mode in self.modes:
                 _hf.mode(mode)
             if self.receiver:
-                raise ValueError(f"receiver = '{self.receiver}': of kind = 'modes' all others "
-                                 "are receivers")
+                raise ValueError(f"receiver = '{self.receiver}': not allowed with kind = 'modes', "
+                                 "where all others receive")
         elif self.modes:
-            raise ValueError(f"modes is of kind = 'modes', this is '{self.kind}'; its data has a "
-                             "mode")
+            raise ValueError(f"modes needs kind = 'modes', this is '{self.kind}'; use mode for "
+                             "its data")
         if self.mode:
             _hf.mode(_hf.fastest_mode(self.mode))
         Rig(self.frequency_hz, self.rig_mode).check()
@@ -91,7 +93,7 @@ class Test:
 
 @dataclass
 class Air:
-    """What a dry run simulates: channel as in hf.channel, seed of noise and fading."""
+    """The simulated air of a dry run. channel: as in hf.channel. seed: of noise and fading."""
 
     channel: str = "poor snr=20"
     seed: int = _number(1, 0, 2 ** 31)
@@ -99,17 +101,21 @@ class Air:
 
 @dataclass
 class Plan:
-    """Who tests what, and when.
+    """The plan: stations, times and tests.
 
-    name: of the trial; by: utc (slots at times of UTC, the same at all stations) or turns (each
-    station hands the turn to the next sender over the air; for stations whose clocks cannot be
-    set); start: of the first round, midnight of 1970-01-01 unless given, so that rounds begin at
-    multiples of period_s; period_s: from round to round, by UTC; rounds: how many, 0 without end;
-    guard_s: at the begin and the end of a slot, for the error of clocks; patience_s: by turns,
-    without a turn for so long the first station begins anew; most_mb: of the database, beyond
-    which the oldest receptions go; page_port: TCP on the loopback, with 16 ports above for each
-    station, 0: 20000 on the air, free ones in a dry run.
-    station ([[station]]), test ([[test]]): at least two, and one; air ([air]).
+    name: of the trial.
+    by: utc (slots at fixed UTC times, the same at all stations) or turns (each station passes the
+    turn to the next sender over the air, for stations whose clocks cannot be set).
+    start: of the first round. Default: midnight of 1970-01-01, so that rounds start at multiples
+    of period_s.
+    period_s: from one round to the next, by UTC.
+    rounds: their number, 0 for no end.
+    guard_s: at the start and the end of a slot, for clock errors.
+    patience_s: with turns, the first station starts again after this time without a turn.
+    most_mb: limit of the database. Beyond it the oldest receptions are deleted.
+    page_port: TCP port on the loopback, with 16 ports above for each station. 0: 20000 on the
+    air, free ports in a dry run.
+    station: [[station]], at least two. test: [[test]], at least one. air: [air].
     """
 
     name: str = "trial"
@@ -124,11 +130,11 @@ class Plan:
     station: List[Member] = field(default_factory=list)
     test: List[Test] = field(default_factory=list)
     air: Air = field(default_factory=Air)
-    #: The file that it comes from.
+    #: The source file, for messages.
     where: str = field(default="", init=False)
 
     def check(self) -> None:
-        """Raise ValueError for what is missing or does not fit together."""
+        """Raise ValueError for missing or contradictory values."""
         if self.by not in ("utc", "turns"):
             raise ValueError(f"by = '{self.by}': allowed are utc and turns")
         if 0 < self.page_port < _FIRST_PORT:
@@ -136,7 +142,7 @@ class Plan:
                              "60000")
         _check_members(self.station)
         if not self.test:
-            raise ValueError("it has no [[test]]; at least one is needed")
+            raise ValueError("no [[test]]; at least one is needed")
         known = [m.address for m in self.station]
         for number, test in enumerate(self.test, 1):
             try:
@@ -163,7 +169,7 @@ class Plan:
         _hf.channel_model(self.air.channel)
 
     def slots(self, round_: int) -> List["Slot"]:
-        """Those of a round, in order."""
+        """Slots of a round, in order."""
         at = (self.start.timestamp() if self.start else 0.0) + round_ * self.period_s
         found: List[Slot] = []
         for number, test in enumerate(self.test):
@@ -183,28 +189,28 @@ class Plan:
                 if m.address != sender and test.receiver in ("", m.address)]
 
     def round_at(self, utc: float) -> int:
-        """The round that a time of UTC lies in; before the start the first."""
+        """The round at a UTC time. Before the start it is the first."""
         begin = self.start.timestamp() if self.start else 0.0
         return max(0, int((utc - begin) // self.period_s))
 
     def all_slots(self, first_round: int = 0) -> Iterator["Slot"]:
-        """Slots in order from a round on, to the end of the trial if it has one."""
+        """Slots in order from a round to the end of the trial, endless if rounds is 0."""
         number = first_round
         while not self.rounds or number < self.rounds:
             yield from self.slots(number)
             number += 1
 
     def text(self) -> str:
-        """What makes it this plan and no other; comments and files of stations do not."""
+        """Text that identifies the plan. Comments and station files do not matter."""
         return repr((self.name, self.by, str(self.start), self.period_s, self.rounds,
                      self.guard_s, [m.address for m in self.station], self.test))
 
     def number_of(self, address: str) -> int:
-        """Place of a station in the list."""
+        """Index of a station in the list."""
         return [m.address for m in self.station].index(address)
 
     def describe(self, number: int) -> Description:
-        """The description of a station, from its file if it has one. Raises PlanError or
+        """Description of a station, from its file if it has one. Raises PlanError or
         station.StationError."""
         member = self.station[number]
         if not member.file:
@@ -219,8 +225,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class Slot:
-    """A test at a time: round and number in it, which test, who to whom (empty: to all), begin
-    (s since 1970, UTC) and length."""
+    """A test in a time slot. number: in its round. receiver: empty for all. begin: s since 1970,
+    UTC."""
 
     round: int
     number: int
@@ -233,25 +239,25 @@ class Slot:
 
     @property
     def key(self) -> "tuple[int, int]":
-        """What names it at all stations."""
+        """Identifies the slot at all stations."""
         return self.round, self.number
 
     def title(self) -> str:
-        """For people."""
+        """The slot as text for the user."""
         to = f" to {self.receiver}" if self.receiver else ""
         return f"round {self.round} slot {self.number}: {self.test.kind} by {self.sender}{to}"
 
 
 def _check_members(members: List[Member]) -> None:
     if not 2 <= len(members) <= 16:
-        raise ValueError(f"it has {len(members)} [[station]]; allowed are 2 to 16")
+        raise ValueError(f"{len(members)} [[station]]; allowed are 2 to 16")
     seen: Dict[str, int] = {}
     for number, member in enumerate(members, 1):
         if not member.address:
             raise ValueError(f"[[station]] {number} needs address, for example \"1.2.0.1\"")
         _hf.s5066.address(member.address)
         if member.address in seen:
-            raise ValueError(f"[[station]] {number}: address = '{member.address}' is that of "
+            raise ValueError(f"[[station]] {number}: address = '{member.address}' is used by "
                              f"[[station]] {seen[member.address]}")
         seen[member.address] = number
 
@@ -260,13 +266,13 @@ PARTS: tables.Parts = {Plan: {"station": [Member], "test": [Test], "air": Air}}
 
 
 def parse(text: str, where: str = "plan") -> Plan:
-    """Read a plan from TOML text; raises PlanError, which begins with where."""
+    """Read a plan from TOML text. Raises PlanError, whose text begins with where."""
     plan: Plan = tables.parse(Plan, text, where, PARTS, PlanError)
     return plan
 
 
 def load(path: str) -> Plan:
-    """Read a plan from a TOML file; raises PlanError."""
+    """Read a plan from a TOML file. Raises PlanError."""
     try:
         with open(path, "rb") as file:
             return parse(file.read().decode("utf-8", "replace"), path)

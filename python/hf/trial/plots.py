@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plots of a trial's report, as SVG for its page."""
+"""Plots of a trial's report, as SVG."""
 import datetime
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -8,15 +8,15 @@ import numpy as np
 from ..lab import style
 from .findings import Findings, mode_order
 
-#: Inches: text stays readable on a telephone, which shows the whole width.
+#: Inches. Text stays readable on a phone, which shows the whole width.
 WIDTH = 6.6
 CHANNEL = (("snr_db", "SNR, dB"), ("doppler_hz", "Doppler spread, Hz"),
            ("delay_spread_ms", "delay spread, ms"), ("freq_offset_hz", "frequency offset, Hz"))
-#: Stations differ by more than their colours: a page is printed, too.
+#: Markers of stations, so that they differ by more than colour in print.
 MARKERS = "o^sDvP<>"
-#: The same of bars; "///" are blocks that were not received.
+#: Hatches of bars, for the same reason. "///" marks blocks that were not received.
 HATCHES = ["", "...", "---", "ooo"]
-#: More points than these are drawn as a picture within the picture.
+#: Rasterise plots with more points than this.
 _MANY = 300
 
 
@@ -25,7 +25,7 @@ def _time(at: float) -> datetime.datetime:
 
 
 def _values(receptions: Sequence[Dict[str, Any]], key: str) -> List[Tuple[float, float]]:
-    # A transmission too short to measure spreads has a spread of exactly 0.
+    # A spread of exactly 0 means that the transmission was too short to measure it.
     spread = key in ("doppler_hz", "delay_spread_ms")
     return [(x["at"], x[key]) for x in receptions
             if x[key] is not None and not (spread and x[key] == 0)]
@@ -52,7 +52,7 @@ def channel(f: Findings) -> str:
 def _boxes(groups: Dict[Any, List[float]], names: List[str], labels: Tuple[str, str],
            positions: Optional[List[float]] = None, limits: Optional[Tuple[float, float]] = None
            ) -> str:
-    """Quartiles as boxes, each value as a point beside."""
+    """Quartiles as boxes, and each value as a point."""
     places = positions or [float(k) for k in range(len(groups))]
     with style.figure(height=3.6, width=WIDTH, of="light") as (figure, axis):
         line = {"color": style.foreground("light")}
@@ -84,21 +84,21 @@ def _grouped(rows: Sequence[Dict[str, Any]], key: Callable[[Dict[str, Any]], Any
 
 
 def goodput_by_mode(f: Findings) -> str:
-    """Goodput of transfers by the mode of their data."""
+    """Goodput of transfers by mode of their data."""
     groups = _grouped(f.transfers, lambda x: x["mode"] or "-", mode_order)
     return _boxes(groups, [k.removeprefix("4539-") for k in groups],
                   ("mode (STANAG 4539 unless it says otherwise)", "goodput, bit/s"))
 
 
 def goodput_by_hour(f: Findings) -> str:
-    """Goodput of transfers by the hour of UTC in which they began."""
+    """Goodput of transfers by UTC hour of their start."""
     groups = _grouped(f.transfers, lambda x: _time(x["at"]).hour, lambda h: h)
     return _boxes(groups, [str(h) for h in groups], ("hour of the day, UTC", "goodput, bit/s"),
                   [float(h) for h in groups], (-0.7, 23.7))
 
 
 def linked_by_hour(f: Findings) -> str:
-    """Share of calls that linked, by hour of UTC."""
+    """Share of calls that made a link, by UTC hour."""
     groups: Dict[int, List[int]] = {}
     for s in f.calls:
         groups.setdefault(_time(s["begin"]).hour, []).append(s["linked"])
@@ -115,7 +115,7 @@ def linked_by_hour(f: Findings) -> str:
 
 
 def block_errors(f: Findings) -> str:
-    """Share of the pattern's blocks with errors, and not received, by mode and direction."""
+    """Share of pattern blocks with errors and share not received, by mode and direction."""
     modes = sorted({b.mode for b in f.blocks}, key=mode_order)
     ways = sorted({(b.sender, b.receiver) for b in f.blocks})
     height = 0.9 + 0.32 * len(modes) * len(ways)

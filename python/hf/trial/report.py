@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The report of a trial: one page of HTML that needs nothing beside it."""
+"""The report of a trial, a self-contained HTML page."""
 import html
 from typing import Any, Callable, Iterable, List, Optional, Sequence
 
@@ -8,9 +8,9 @@ from . import plots
 from .findings import Blocks, Findings, Row, mode_order, quartiles, read
 from .store import utc_text
 
-#: By which a page shows as ours.
+#: Marks a page as written by hf.
 FIRST_LINE = "<!DOCTYPE html><!-- report of hf trial -->"
-#: The last troubles that are told one by one.
+#: Limit of failures listed individually, the latest first.
 _MOST_TROUBLES = 100
 STATES = ("done", "failed", "interrupted", "missed", "running")
 
@@ -37,23 +37,23 @@ svg { width: 100%; height: auto; max-width: 48rem; } svg text { fill: currentCol
 
 
 def page(paths: Sequence[str], progress: Callable[[float], object] = lambda _: None) -> str:
-    """From databases of one trial. progress: told the share that is done, 0 to 1. Raises
-    store.StoreError."""
+    """The report from the databases of one trial. progress: called with the share that is done,
+    0 to 1. Raises store.StoreError."""
     f = read(paths)
     progress(0.3)
     parts = [_head(f), _summary(f)]
     for title, wanted, draw, words in (
             ("The channel", f.receptions, plots.channel,
-             "Each point is a transmission that was received: the mean over its blocks. Spreads "
-             "are not shown of transmissions too short to measure them."),
+             "Each point is the mean over the blocks of a received transmission. Transmissions "
+             "too short to measure spreads show none."),
             ("Goodput by mode", f.transfers, plots.goodput_by_mode,
-             "Box: quartiles and median; points: each transfer, those cut by their slot too. The "
-             "mode is that of the sender's data, of an adaptive one the last. Goodput counts the "
-             "octets of the application. Pages pass HF-PEP, which compresses them, so that their "
-             "goodput may be above the bit rate of the mode."),
+             "Boxes: quartiles and median. Points: transfers, including those cut off by the end "
+             "of their slot. The mode is the last one of the sender's data. Goodput counts the "
+             "octets of the application. HF-PEP compresses pages, so their goodput may exceed the "
+             "bit rate of the mode."),
             ("Goodput by hour of the day", f.transfers, plots.goodput_by_hour, ""),
             ("Calls that linked", f.calls, plots.linked_by_hour,
-             "Of the sender's slots in which a link was called for; numbers: linked/called.")):
+             "Slots of the sender in which it called for a link. Numbers: linked/called.")):
         parts.append(_plot(title, wanted, f, draw, words))
         progress(0.3 + 0.14 * (len(parts) - 2))
     parts += [_plot("Block errors by mode", f.blocks, f, plots.block_errors,
@@ -68,7 +68,7 @@ def page(paths: Sequence[str], progress: Callable[[float], object] = lambda _: N
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[Any]], text: Sequence[int] = (),
            why: Optional[int] = None) -> str:
-    """text: columns of words; why: the column of long words."""
+    """HTML table. text: columns aligned left. why: column with long text."""
     def cell(k: int, value: Any, tag: str) -> str:
         kind = ' class="why"' if k == why and tag == "td" else ' class="text"' if k in text else ""
         return f"<{tag}{kind}>{html.escape(str(value))}</{tag}>"
@@ -109,14 +109,14 @@ def _summary(f: Findings) -> str:
     return "<h2>Summary</h2>\n" + _table(
         ["test", "from", "to", "done", "calls linked", "goodput, bit/s", "round trip, s",
          "otherwise"], map(row, rows), (0, 1, 2, 7)) \
-        + '\n<p class="dim">Goodput and round trip: median (quartiles). Failed: not complete ' \
-          "when the slot was over, or not at all.</p>"
+        + '\n<p class="dim">Goodput and round trip: median (quartiles). Failed: incomplete at ' \
+          "the end of the slot, or nothing done.</p>"
 
 
 def _plot(title: str, wanted: Sequence[Any], f: Findings, draw: Callable[[Findings], str],
           words: str) -> str:
     if not wanted:
-        return f"<h2>{title}</h2>\n<p class=\"dim\">There is nothing to show.</p>"
+        return f"<h2>{title}</h2>\n<p class=\"dim\">No data.</p>"
     return f"<h2>{title}</h2>\n" + (f'<p class="dim">{words}</p>\n' if words else "") + draw(f)
 
 
@@ -136,7 +136,7 @@ def _troubles(f: Findings) -> str:
         return ""
     last = sorted(f.troubles, key=lambda s: -s["begin"])[:_MOST_TROUBLES]
     more = len(f.troubles) - len(last)
-    return "<h2>What was not done</h2>\n" + _table(
+    return "<h2>Slots not done</h2>\n" + _table(
         ["UTC", "test", "from", "to", "state", "why"],
         ([utc_text(s["begin"])[:19].replace("T", " "), s["kind"], s["sender"],
           s["receiver"] or "all", s["state"], s["why"] or ""] for s in last),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A station of a trial: does the slots of the plan in time, hears those of the others, and keeps
-all of it."""
+"""A station of a trial: runs its slots on time, receives in those of others, stores the
+results."""
 from dataclasses import dataclass
 import math
 import os
@@ -15,18 +15,18 @@ from . import measure, page, pattern, store
 from .desk import Client, Desk, Ended, TimeOver
 from .plan import Plan, Slot
 
-#: The longest that is slept by station time before UTC is looked at again: sample clocks drift.
+#: Longest sleep in station time before checking UTC again, since sample clocks drift; s.
 _LOOK_S = 30.0
-#: Of what is said about turns: Annex F leaves it free, SLEP has 13 and the console 14.
+#: SAP of messages about turns. Annex F leaves it free, SLEP has 13 and the console 14.
 TURNS_SAP = 15
-#: Slots that were missed while the program did not run are noted, at most so many of them.
+#: Limit of recorded slots that were missed while the program did not run.
 _MOST_MISSED = 10000
-#: The longest that a station's own transmission is waited for before its rig is set; s.
+#: Longest wait for the end of our own transmission before the rig is set, s.
 _SILENCE_S = 15.0
 
 
 class RealTime:
-    """The clock of the host tells UTC."""
+    """UTC from the host's clock."""
 
     REAL = True
 
@@ -37,25 +37,25 @@ class RealTime:
         """A slot is the next one."""
 
     def utc(self, station_time: Optional[float] = None) -> float:
-        """UTC at a station time, now unless given."""
+        """UTC at a station time, by default now."""
         now = time.time()
         return now if station_time is None else now - (self._desk.now() - station_time)
 
     def station_time(self, utc: float) -> float:
-        """Station time at a time of UTC, as far as is known now."""
+        """Station time at a UTC time, as estimated now."""
         return self._desk.now() + utc - time.time()
 
 
 class DryTime:
-    """Slot follows slot without the gaps between them: UTC is that of the plan."""
+    """UTC of the plan in a dry run, where slots follow each other without gaps."""
 
-    #: Until receivers and data links run; s.
+    #: Time for receivers and data links to start, s.
     BEGIN_S = 1.0
     REAL = False
 
     def __init__(self) -> None:
         self._at = self.BEGIN_S
-        self._slots: List[Tuple[float, float]] = []  # station time and UTC of each begin
+        self._slots: List[Tuple[float, float]] = []  # station time and UTC of each start
 
     def enter(self, slot: Slot) -> None:
         """A slot is the next one."""
@@ -63,7 +63,7 @@ class DryTime:
         self._at += slot.length_s
 
     def utc(self, station_time: Optional[float] = None) -> float:
-        """UTC at a station time; the latest slot's begin unless given."""
+        """UTC at a station time, by default at the start of the latest slot."""
         if not self._slots:
             return 0.0
         at = self._slots[-1][0] if station_time is None else station_time
@@ -71,25 +71,25 @@ class DryTime:
         return begun[-1][1] + at - begun[-1][0]
 
     def station_time(self, utc: float) -> float:
-        """Station time at a time of UTC within the present slot."""
+        """Station time at a UTC time within the current slot."""
         return self._slots[-1][0] + utc - self._slots[-1][1]
 
 
 @dataclass
 class Side:
-    """What a trial adds to a station, connected before the flowgraph starts."""
+    """The parts that a trial adds to a station before the flowgraph starts."""
 
     desk: Desk
     ear: pattern.Ear
     bench: measure.Bench
     page_server: Optional[page.Server]
     folder: tempfile.TemporaryDirectory
-    mode: str                   #: of the data, as the station's file has it
+    mode: str                   #: of the data, as in the station's file
     transmitting: Callable[[], bool]
     turns_client: Optional[Client]
 
     def close(self) -> None:
-        """After the flowgraph."""
+        """Close after the flowgraph has ended."""
         self.desk.end()
         if self.page_server is not None:
             self.page_server.close()
@@ -97,14 +97,14 @@ class Side:
 
 
 def prepare(plan: Plan, number: int, d: station.Description) -> None:
-    """Add to a station's description what the plan needs of it."""
+    """Extend a station's description by the needs of the plan."""
     if any(t.kind == "page" for t in plan.test):
         page.prepare(plan, number, d)
 
 
 def attach(plan: Plan, number: int, stations: running.Stations, s: station.Station) -> Side:
-    """Connect clients, pattern and ear to a station. Raises OSError if the port of the pages is
-    taken, ValueError for a station without modem or data link of ours."""
+    """Connect clients, pattern and ear to a station. Raises OSError if the port of the pages is in
+    use, ValueError for a station without its own modem and data link."""
     if s.modem is None or s.data_link is None:
         raise ValueError(f"station {s.description.name}: a trial needs its modem and its data "
                          "link in one program, without [modem_server] and [modem_client]")
@@ -137,24 +137,24 @@ def attach(plan: Plan, number: int, stations: running.Stations, s: station.Stati
 
 
 class Runner:
-    """Does the slots of one station on a thread of its own."""
+    """Runs the slots of one station in its own thread."""
 
     def __init__(self, plan: Plan, kept: store.Store, side: Side, clock: Any,
                  say: Callable[[str], None], rig: Any = None) -> None:
-        """clock: RealTime or DryTime; say: takes lines for the operator; rig: a radio.Rig, None
-        if there is none to set."""
+        """clock: RealTime or DryTime. say: called with lines for the operator. rig: a radio.Rig,
+        or None."""
         self.plan, self.kept, self.side, self.clock = plan, kept, side, clock
         self.address = plan.station[side.bench.number].address
         self.over = False           #: all slots of the plan are done
         self.failure = ""           #: why it ended early
-        self.latest: Optional[Tuple[int, int]] = None  #: key of the last slot that began
+        self.latest: Optional[Tuple[int, int]] = None  #: key of the last slot started
         self._say, self._rig = say, rig
         self._begun: List[Tuple[float, int]] = []  # station time and id of the last slots
         side.ear.heard = self._heard
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self, slots: Any) -> None:
-        """Begin with the first of the slots (an iterator); returns when it waits for it, so that
+        """Start the thread. slots: an iterator. Returns when it waits for the first slot, so that
         the flowgraph may start."""
         self._slots = slots
         self._thread.start()
@@ -162,7 +162,7 @@ class Runner:
             time.sleep(0.001)
 
     def join(self) -> None:
-        """After desk.end()."""
+        """Wait for the end of the thread, after desk.end()."""
         self._thread.join()
 
     def _run(self) -> None:
@@ -171,7 +171,7 @@ class Runner:
             self.over = True
         except Ended:
             pass
-        except Exception as error:  # whatever it is, the program must hear of it
+        except Exception as error:  # report any error to the program
             self.failure = f"{self.address}: {type(error).__name__}: {error}"
         finally:
             self.side.desk.leave()
@@ -182,7 +182,7 @@ class Runner:
             self._play(slot)
 
     def _wait(self, utc: float) -> None:
-        """Until a time of UTC."""
+        """Wait until a UTC time."""
         while True:
             at = self.clock.station_time(utc)
             now = self.side.desk.now()
@@ -209,14 +209,14 @@ class Runner:
         self._end(slot, slot_id, role, outcome or measure.Outcome())
 
     def _begin(self, slot: Slot, role: str) -> int:
-        """The slot begins; its id."""
+        """Record the start of a slot. Returns its id."""
         slot_id = self.kept.begin(slot, role, self._frequency() or slot.test.frequency_hz or None)
         self._begun = self._begun[-9:] + [(self.side.desk.now(), slot_id)]
         self.latest = slot.key
         return slot_id
 
     def _measured(self, slot: Slot, slot_id: int, end: float) -> measure.Outcome:
-        """Do the test of a slot until a station time."""
+        """Run the test of a slot until a station time."""
         desk, bench = self.side.desk, self.side.bench
         bench.result = lambda at, **values: self.kept.result(
             slot_id, at=self.clock.utc(at), **_rounded(values))
@@ -229,7 +229,7 @@ class Runner:
             desk.deadline = math.inf
 
     def _end(self, slot: Slot, slot_id: int, role: str, outcome: measure.Outcome) -> None:
-        """The slot is over: keep it, and say so."""
+        """Record and report the end of a slot."""
         self.kept.end(slot_id, self.clock.utc(self.side.desk.now()), outcome.state,
                       outcome.linked, outcome.why)
         if role == "sends" or outcome.why:
@@ -237,7 +237,7 @@ class Runner:
                       + (f", {outcome.why}" if outcome.why else ""))
 
     def _prepared(self, slot: Slot) -> Optional[measure.Outcome]:
-        """Set station and rig for a slot; an outcome if that failed."""
+        """Set station and rig for a slot. Returns an outcome if that failed."""
         test, link = slot.test, self.side.bench.data_link
         try:
             if test.frequency_hz or test.rig_mode:
@@ -254,7 +254,7 @@ class Runner:
         return None
 
     def _tune(self, frequency_hz: float, mode: str) -> None:
-        """Set the rig, when what is on the air has ended. Raises RuntimeError."""
+        """Set the rig after the end of our transmission. Raises RuntimeError."""
         if self._rig is None:
             if self.clock.REAL:
                 raise RuntimeError("the plan sets frequency or mode of the rig, and the station's "
@@ -271,7 +271,7 @@ class Runner:
         self._say(f"rig: {found.text()}")
 
     def _frequency(self) -> float:
-        """Of the rig's dial, Hz, as it was read last; 0: not known."""
+        """Dial frequency of the rig at its last read, Hz. 0: unknown."""
         return self._rig.known.frequency_hz if self._rig is not None and self._rig.known else 0.0
 
     def _restore(self, slot: Slot) -> None:
@@ -289,13 +289,12 @@ class Runner:
 
 
 def _rounded(values: Dict[str, Any]) -> Dict[str, Any]:
-    """Times to the millisecond: ticks are of 10 ms."""
+    """Round times to the millisecond. A tick is 10 ms."""
     return {k: round(v, 3) if isinstance(v, float) else v for k, v in values.items()}
 
 
 def due(plan: Plan, kept: store.Store, role_of: str, utc: float) -> Tuple[List[Slot], Any]:
-    """Slots that were missed since the last run (none if there was none), and an iterator of those
-    to come after a time of UTC."""
+    """Slots missed since the last run, if any, and an iterator of the slots after a UTC time."""
     done = kept.done()
     missed: List[Slot] = []
     if kept.last_seen is not None:
@@ -310,5 +309,5 @@ def due(plan: Plan, kept: store.Store, role_of: str, utc: float) -> Tuple[List[S
 
 
 def paths(folder: str, address: str) -> str:
-    """The database of a station in the folder of a trial."""
+    """Path of a station's database in the folder of a trial."""
     return os.path.join(folder, f"{address}.db")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Trials as they are run: one station on its radio, or all of them over a simulated air in lock
-step, as fast as the processor allows."""
+"""Runs trials: one station on its radio, or all stations over a simulated air in lock step, as
+fast as the CPU allows."""
 from dataclasses import dataclass, field
 import os
 import time
@@ -15,15 +15,14 @@ Say = Callable[[str], None]
 
 @dataclass
 class Session:
-    """Stations of a trial that run in this program; a context manager, and take_lines() for the
-    operator."""
+    """The stations of a trial in this program. A context manager."""
 
     stations: running.Stations
     sides: List[runner.Side]
     runners: List[runner.Runner]
     stores: List[store.Store]
     slots: List[Any]
-    #: What there is to do, by the keys of slots; empty: nobody knows when it ends.
+    #: Keys of all slots to run. Empty if the number is unknown.
     keys: List[Tuple[int, int]] = field(default_factory=list)
 
     def __enter__(self) -> "Session":
@@ -43,18 +42,18 @@ class Session:
         _close(self.sides, self.stores, why)
 
     def over(self) -> bool:
-        """All slots of the plan are done, and what was received in them is kept."""
+        """Whether all slots are done and their receptions stored."""
         return all(r.over for r in self.runners) and all(
             side.ear.count >= s.modem.state().receptions - s.modem.state().receiving
             for side, s in zip(self.sides, self.stations.stations))
 
     def share(self) -> float:
-        """Of the slots of a dry run those that are over, 0 to 1; of a live one 0."""
+        """Completed share of a dry run's slots, 0 to 1. Always 0 in a live run."""
         begun = [self.keys.index(r.latest) for r in self.runners if r.latest in self.keys]
         return max(begun, default=0) / max(len(self.keys), 1)
 
     def failure(self) -> str:
-        """Why a station ended early; empty: none has."""
+        """Why a station ended early. Empty if none did."""
         return next((r.failure for r in self.runners if r.failure), "")
 
 
@@ -67,7 +66,7 @@ def _close(sides: List[runner.Side], stores: List[store.Store], why: str) -> Non
 
 def _open_stores(plan: Plan, folder: str, addresses: List[str], air: str = ""
                  ) -> List[store.Store]:
-    """air: the channel, if it is simulated."""
+    """Open a database for each address. air: the simulated channel, or empty."""
     kind = f"over {air} seed {plan.air.seed}" if air else "on the air"
     output.make_folder(folder)
     opened: List[store.Store] = []
@@ -84,7 +83,7 @@ def _open_stores(plan: Plan, folder: str, addresses: List[str], air: str = ""
 
 
 def check(plan: Plan) -> None:
-    """Raise PlanError for slots that are too short for what is sent in them in any case."""
+    """Raise PlanError for slots that are too short for their transmissions."""
     for number, test in enumerate(plan.test, 1):
         least = measure.least_slot_s(test) + 2 * plan.guard_s
         if test.kind == "modes" and test.slot_s < least:
@@ -93,7 +92,7 @@ def check(plan: Plan) -> None:
 
 
 def dry_description(plan: Plan, number: int) -> station.Description:
-    """A station without what a simulated air does not have, or must not touch."""
+    """Description of a station for a dry run, without radio, TUN device, servers and files."""
     d = plan.describe(number)
     plain = station.Description(address=d.address, mode=d.mode, ack_mode=d.ack_mode,
                                 bandwidth=d.bandwidth, zero_interleaver=d.zero_interleaver,
@@ -104,9 +103,8 @@ def dry_description(plan: Plan, number: int) -> station.Description:
 
 
 def dry(plan: Plan, folder: str, rounds: int, say: Say, speed: float = 0) -> Session:
-    """All stations of the plan over its air; rounds that are done already in the folder are not
-    done again. speed: times real time, 0 without limit. Raises ValueError, OSError or
-    RuntimeError."""
+    """All stations of the plan over its simulated air. Skips slots that are already in the folder.
+    speed: multiple of real time, 0 for no limit. Raises ValueError, OSError or RuntimeError."""
     if any(t.kind == "page" for t in plan.test):
         page.take_free_ports(plan)
     descriptions = [dry_description(plan, k) for k in range(len(plan.station))]
@@ -136,7 +134,7 @@ def _dry_runner(plan: Plan, kept: store.Store, side: runner.Side, say: Say, roun
 
 
 def _left(plan: Plan, stores: List[store.Store], rounds: int) -> List[Slot]:
-    """What a dry run has to do still: the same at all stations."""
+    """Slots that a dry run still has to run, the same at all stations."""
     begun = [kept.done() for kept in stores]
     anywhere = set().union(*begun)
     first = min((r for r, _ in anywhere), default=plan.round_at(time.time())
@@ -186,19 +184,19 @@ def live(plan: Plan, number: int, folder: str, say: Say, open_radio: Any) -> Ses
 
 
 def databases(places: List[str]) -> Iterator[str]:
-    """Databases that are named, or lie in folders that are. Raises store.StoreError."""
+    """Paths of databases. places: databases, or folders of them. Raises store.StoreError."""
     for place in places:
         if not os.path.isdir(place):
             yield place
             continue
         found = sorted(f for f in os.listdir(place) if f.endswith(".db"))
         if not found:
-            raise store.StoreError(f"{place}: there is no database (ADDRESS.db) in this folder")
+            raise store.StoreError(f"{place}: no database (ADDRESS.db) in this folder")
         yield from (os.path.join(place, f) for f in found)
 
 
 def summary(path: str) -> Dict[str, Dict[str, int]]:
-    """Slots of a station's own tests by kind and state."""
+    """Number of a station's own slots, by kind and state."""
     reader = store.Reader(path)
     try:
         found: Dict[str, Dict[str, int]] = {}

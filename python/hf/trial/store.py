@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a station has measured, in SQLite, so that a restart loses nothing; and as CSV.
+"""Measurements of a station in SQLite, so that a restart loses nothing, and their export as CSV.
 
-A slot is begun before anything is sent in it: what a crash cuts is found, and never done again.
+The start of a slot is recorded before anything is sent. A slot cut off by a crash is marked after
+the restart, and not repeated.
 """
 import datetime
 import fcntl
@@ -34,9 +35,9 @@ CREATE TABLE IF NOT EXISTS receptions (
 CREATE INDEX IF NOT EXISTS results_by_slot ON results (slot);
 CREATE INDEX IF NOT EXISTS receptions_by_slot ON receptions (slot);
 """
-#: Kept in the file, so that a later version knows what it reads.
+#: Version of the schema, stored in the file.
 VERSION = 1
-#: A share of the receptions goes at a time when the database is full.
+#: When the database is full, delete one in this many receptions, the oldest first.
 _SHARE_DROPPED = 10
 
 RESULT_COLUMNS = ["station", "round", "number", "kind", "sender", "receiver", "begin",
@@ -48,11 +49,11 @@ RECEPTION_COLUMNS = ["station", "round", "number", "at", "mode", "snr_db", "freq
 
 
 class StoreError(ValueError):
-    """A database cannot be used; the text names it and says why."""
+    """A database cannot be used. The text names it and says why."""
 
 
 def utc_text(at: Optional[float]) -> str:
-    """A time of UTC (s since 1970) as ISO 8601; empty for none."""
+    """A UTC time (s since 1970) as ISO 8601. Empty for None."""
     if at is None:
         return ""
     moment = datetime.datetime.fromtimestamp(at, datetime.timezone.utc)
@@ -60,12 +61,12 @@ def utc_text(at: Optional[float]) -> str:
 
 
 class Store:
-    """The database of one station, to be written: nobody else may write it meanwhile."""
+    """The database of one station, opened for writing and locked."""
 
     def __init__(self, path: str, address: str, plan_text: str, most_mb: int = 500,
                  title: Optional[Dict[str, str]] = None) -> None:
-        """plan_text: what makes the plan; a database belongs to one; title: what a report should
-        say of it (name; air, if that is simulated). Raises StoreError."""
+        """plan_text: identifies the plan, since a database belongs to one. title: for the report,
+        keys name and air (the simulated channel, or empty). Raises StoreError."""
         self.path, self.address, self.most_octets = path, address, most_mb * 1000000
         self._lock = threading.Lock()  # receptions come from a thread of the flowgraph
         self._lock_file = _locked(path)
@@ -100,19 +101,19 @@ class Store:
         self.run = self._begin_run()
 
     def _begin_run(self) -> int:
-        """What an earlier run has left open is marked as cut."""
+        """Record the start of a run. Mark open slots of an earlier run as interrupted."""
         row = self.db.execute("SELECT max(at) FROM (SELECT max(at) AS at FROM results UNION "
                               "SELECT max(at) FROM receptions UNION SELECT max(begin) FROM slots)"
                               ).fetchone()
         self.last_seen: Optional[float] = row[0]
         self.db.execute("UPDATE slots SET state='interrupted', why='the program ended within it' "
                         "WHERE state='running'")
-        self.db.execute("UPDATE runs SET why='ended without a word' WHERE ended IS NULL")
+        self.db.execute("UPDATE runs SET why='ended unexpectedly' WHERE ended IS NULL")
         return int(self.db.execute("INSERT INTO runs (began) VALUES (?)",
                                    (time.time(),)).lastrowid or 0)
 
     def close(self, why: str = "told to end") -> None:
-        """Close it; a slot that runs is cut."""
+        """Close the database. A running slot becomes interrupted."""
         with self._lock:
             self.db.execute("UPDATE slots SET state='interrupted', why=? WHERE state='running'",
                             (why,))
@@ -148,11 +149,11 @@ class Store:
             self._make_room()
 
     def result(self, slot_id: int, **values: Any) -> None:
-        """One measurement of a slot, by columns."""
+        """Store a measurement of a slot, by columns."""
         self._insert("results", {"slot": slot_id, **values})
 
     def reception(self, slot_id: Optional[int], **values: Any) -> None:
-        """A transmission that was heard, by columns."""
+        """Store a reception, by columns."""
         self._insert("receptions", {"slot": slot_id, **values})
 
     def _insert(self, table: str, values: Dict[str, Any]) -> int:
@@ -183,7 +184,7 @@ class Store:
 
 
 def _locked(path: str) -> Any:
-    """The lock beside a database; held as long as the file is open, whatever ends the program."""
+    """Lock file of a database. The lock is held while the file is open."""
     try:
         file = open(path + ".lock", "a+", encoding="ascii")
     except OSError as error:
@@ -203,13 +204,13 @@ def _locked(path: str) -> Any:
 
 
 class Reader:
-    """A database to be read, also while a run writes it."""
+    """A database opened for reading, also while a run writes it."""
 
     def __init__(self, path: str) -> None:
         """Raises StoreError."""
         self.path = path
         if not os.path.isfile(path):
-            raise StoreError(f"{path}: there is no such database")
+            raise StoreError(f"{path}: database does not exist")
         try:
             self.db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)
             self.db.row_factory = sqlite3.Row
@@ -221,15 +222,15 @@ class Reader:
         self.address = self.about["address"]
 
     def rows(self, query: str, *values: Any) -> List[sqlite3.Row]:
-        """What a query gives."""
+        """Rows of a query."""
         return self.db.execute(query, values).fetchall()
 
     def close(self) -> None:
-        """Close it."""
+        """Close the database."""
         self.db.close()
 
     def results(self) -> Iterator[Sequence[Any]]:
-        """RESULT_COLUMNS: a row for each measurement, and one for each slot without any."""
+        """Rows of RESULT_COLUMNS for each measurement, and for each slot without one."""
         for r in self.db.execute(
                 "SELECT s.*, r.at, r.mode, r.ok, r.seconds, r.octets, r.goodput_bps, r.blocks, "
                 "coalesce(nullif(r.why, ''), s.why) AS reason FROM slots s LEFT JOIN results r "
@@ -241,7 +242,7 @@ class Reader:
                    r["goodput_bps"], r["blocks"], r["reason"]]
 
     def receptions(self) -> Iterator[Sequence[Any]]:
-        """RECEPTION_COLUMNS: a row for each transmission that was heard."""
+        """Rows of RECEPTION_COLUMNS for each reception."""
         for r in self.db.execute("SELECT r.*, s.round, s.number FROM receptions r LEFT JOIN slots "
                                  "s ON r.slot = s.id ORDER BY r.id"):
             yield [self.address, r["round"], r["number"], utc_text(r["at"]),
@@ -249,7 +250,7 @@ class Reader:
 
 
 def write_csv(path: str) -> List[str]:
-    """The database as two files beside it; their names."""
+    """Export the database as two CSV files in its folder. Returns their names."""
     base = os.path.splitext(path)[0]
     names = [f"{base}-results.csv", f"{base}-receptions.csv"]
     reader = Reader(path)

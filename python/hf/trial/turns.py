@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A trial by turns: whose turn it is, and which slot begins, is told over the air, for stations
-whose clocks nobody can set.
+"""A trial by turns, for stations whose clocks cannot be set. Messages over the air pass the turn
+and announce the start of a slot.
 
-The U_PDUs are our own: `HFT1`, kind (1 octet), 0 (1), number of the slot in its round (2), round
-(4), most significant octet first. They go by ARQ with the node's confirmation.
+The U_PDU format is our own: `HFT1`, kind (1 octet), 0 (1), number of the slot in its round (2),
+round (4), big-endian. They are sent by ARQ with the node's confirmation.
 """
 from dataclasses import replace
 import struct
@@ -19,28 +19,28 @@ from .runner import Runner
 HEADER = struct.Struct(">4sBBHI")
 MAGIC = b"HFT1"
 BEGIN, TURN, END = 1, 2, 3
-#: Share of the plan's patience after which nobody has heard a message.
+#: Timeout of a message, as a share of the plan's patience.
 _TELL = 0.25
-#: From the confirmation of a begin to the silence that patterns need: a last acknowledgement; s.
+#: Time after a confirmed BEGIN for the last acknowledgement, before the silence of patterns; s.
 _LISTEN_S = 6.0
-#: Until the first station begins: devices open, modems listen; s.
+#: Delay before the first station starts, s, in which devices open and modems listen.
 _FIRST_S = 5.0
 
 
 class Message(NamedTuple):
-    """What one station tells another."""
+    """A message about turns."""
 
     kind: int
     key: Tuple[int, int]  #: round and number of a slot
     source: str
 
     def encode(self) -> bytes:
-        """Octets."""
+        """The U_PDU."""
         return HEADER.pack(MAGIC, self.kind, 0, self.key[1], self.key[0])
 
 
 def decode(u_pdu: bytes, source: str) -> Optional[Message]:
-    """A message from a U_PDU; None if it is none."""
+    """The message in a U_PDU. None if it is not a message about turns."""
     if len(u_pdu) != HEADER.size:
         return None
     magic, kind, _, number, round_ = HEADER.unpack(u_pdu)
@@ -50,7 +50,7 @@ def decode(u_pdu: bytes, source: str) -> Optional[Message]:
 
 
 class TurnTime:
-    """UTC of a dry run by turns: from a begin on, station time."""
+    """UTC of a dry run by turns: station time since a start."""
 
     REAL = False
 
@@ -61,19 +61,19 @@ class TurnTime:
         """A slot is the next one."""
 
     def utc(self, station_time: Optional[float] = None) -> float:
-        """UTC at a station time, now unless given."""
+        """UTC at a station time, by default now."""
         return self._begin + (self._desk.now() if station_time is None else station_time)
 
     def station_time(self, utc: float) -> float:
-        """Station time at a time of UTC."""
+        """Station time at a UTC time."""
         return utc - self._begin
 
 
 class TurnRunner(Runner):
-    """Does the slots of one station when it is its turn."""
+    """Runs the slots of one station when it has the turn."""
 
     def __init__(self, *arguments: Any, rounds: int) -> None:
-        """As Runner; rounds: how many, 0 without end."""
+        """See Runner. rounds: their number, 0 for no end."""
         super().__init__(*arguments)
         assert self.side.turns_client is not None
         self._client, self._rounds = self.side.turns_client, rounds
@@ -92,7 +92,7 @@ class TurnRunner(Runner):
 
     def _all(self) -> None:
         mine = self.plan.number_of(self.address)
-        # The first station begins; the others do if they hear of nobody.
+        # The first station starts. The others start if they receive no message.
         self.side.desk.sleep_until(_FIRST_S)
         if mine == 0:
             self._hold(self._after(self._last))
@@ -105,7 +105,7 @@ class TurnRunner(Runner):
             m = self._inbox.pop(0)
             slot = self._slot(m.key)
             if m.kind == END or slot is None:
-                self._let_go_out()  # or the others call a station that is gone
+                self._let_go_out()  # otherwise the others call a station that is gone
                 self.over = True
             elif m.kind == TURN and slot.sender == self.address:
                 self._miss(slot)
@@ -117,7 +117,7 @@ class TurnRunner(Runner):
         return self.side.desk.sleep(seconds, lambda: bool(self._inbox))
 
     def _hold(self, slot: Optional[Slot]) -> None:
-        """It is this station's turn, from a slot on, until another one's begins."""
+        """Run slots with the turn at this station, until another station's slot starts."""
         while slot is not None and not self._inbox:
             if slot.key in self._done:
                 slot = self._after(slot.key)
@@ -144,7 +144,7 @@ class TurnRunner(Runner):
         return self.plan.slots(key[0])[key[1]]
 
     def _after(self, key: Optional[Tuple[int, int]], sender: str = "") -> Optional[Slot]:
-        """The next slot, or the next one of a sender."""
+        """The next slot after key, or the next one of a sender."""
         round_, number = key if key is not None else (0, -1)
         count = len(self.plan.slots(0))
         for _ in range(2 * count):
@@ -157,7 +157,7 @@ class TurnRunner(Runner):
         return None
 
     def _miss(self, until: Optional[Slot]) -> None:
-        """Own slots before one that is due were missed."""
+        """Record our own slots before a due one as missed."""
         slot = self._after(self._last, self.address)
         while until is not None and slot is not None and slot.key < until.key:
             if slot.key not in self._done:
@@ -180,7 +180,7 @@ class TurnRunner(Runner):
             m.address for m in self.plan.station if m.address != self.address]
         now = self._now(slot)
         slot_id = self._begin(now, "sends")
-        # What is told makes the link, if there is none: this is the call that counts.
+        # Without a link, the message makes it. This is the call to be counted.
         call = measure.Call(self.side.bench.data_link)
         if not self._tell(BEGIN, slot.key, others):
             outcome = measure.Outcome("failed", None,
@@ -213,12 +213,12 @@ class TurnRunner(Runner):
         self._passed(slot)
 
     def _let_go_out(self) -> None:
-        """Wait for the own acknowledgement of what was told."""
+        """Wait until our acknowledgement of a message was sent."""
         self.side.desk.sleep(_LISTEN_S / 2)
         self.side.desk.sleep(_LISTEN_S / 2, lambda: not self.side.transmitting())
 
     def _tell(self, kind: int, key: Tuple[int, int], to: Sequence[str]) -> bool:
-        """Whether all have confirmed it in time."""
+        """Send a message to stations. Returns whether all have confirmed it in time."""
         desk, limit_s = self.side.desk, _TELL * self.plan.patience_s
         data = Message(kind, key, "").encode()
         for address in to:
