@@ -202,7 +202,7 @@ def test_a_transmission_is_joined_in_its_midst(hf):
     (report,) = r.reports()
     assert report["mode"] == "5069-3k-3200S" and report["joined"] and report["ended"] == "eom"
     (quiet,) = hf(*raw[:1], *raw[2:], input=y.tobytes()).err.splitlines()[:1]
-    assert quiet.endswith("ended: eom, its begin was missed")
+    assert quiet.endswith("ended: eom, its start was missed")
 
 
 def test_truncated_transmission_is_lost_and_no_success(hf):

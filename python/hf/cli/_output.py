@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all commands have in common that write files."""
+"""Shared by all commands that write files."""
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator
 
@@ -10,14 +10,15 @@ from . import fail
 
 
 def force_option(f: Callable[..., Any]) -> Callable[..., Any]:
-    """--force."""
+    """Option --force."""
     return click.option("--force", is_flag=True,
                         help="Replace files that hf has not written.")(f)
 
 
 @contextmanager
 def checked() -> Iterator[None]:
-    """Around checks of outputs: what would overwrite something of the user's is wrong use."""
+    """Turn errors of output checks into errors of the command. Overwriting the user's files is
+    wrong use."""
     try:
         yield
     except output.Foreign as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far a command is and how long it will take, for whatever takes more than a few seconds."""
+"""Progress bar of commands that take more than a few seconds."""
 import sys
 import threading
 import time
@@ -12,18 +12,18 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-#: What is over sooner, in seconds, is over before anybody asks how far it is.
+#: Show no progress before this time, s.
 DELAY_S = 3.0
-#: Between two lines where there is no terminal, s.
+#: Period of progress lines without a terminal, s.
 EVERY_S = 15.0
-#: A share below which the time that is left cannot be told.
+#: Below this share the remaining time cannot be estimated.
 LEAST = 0.005
 
 Item = TypeVar("Item")
 
 
 def duration(seconds: float) -> str:
-    """For a person: 45 s, 2:05 min, 3:20 h."""
+    """A duration as text: 45 s, 2:05 min, 3:20 h."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -33,26 +33,26 @@ def duration(seconds: float) -> str:
 
 
 class _Above(FileProxy):
-    """A stream whose lines stand above the progress."""
+    """A stream whose lines appear above the progress bar."""
 
-    #: click.echo() would go around us to a stream of octets.
+    #: None, or click.echo() would write to the underlying stream of octets.
     buffer = None
 
 
 class Progress:
-    """A line on standard error with a bar and the time that is left, from the fourth second on;
-    where standard error is no terminal nothing, or with lines=True a line every 15 s. A context
-    manager: the line of a terminal is gone at its end.
+    """A progress bar with the remaining time on standard error, shown after DELAY_S.
 
-    What is printed meanwhile goes above the line, by print() as by click.echo().
+    A context manager that removes the bar at its end. If standard error is no terminal, it shows
+    nothing, or with lines=True a line every EVERY_S. Output of print() and click.echo() appears
+    above the bar.
     """
 
     def __init__(self, what: str, total: float = 1.0, shown: bool = True,
                  console: Optional[Console] = None,
                  clock: Callable[[], float] = time.monotonic, lines: bool = False) -> None:
-        """what: the name of the work; total: how much there is of it, in any unit; shown: False
-        for nothing at all; lines: plain lines where there is no terminal, for work that waits for
-        others and may take an hour."""
+        """what: name of the work. total: its amount, in any unit. shown: False to show nothing.
+        lines: print lines without a terminal, for work that waits for others and may take an
+        hour."""
         self._what, self._total, self._clock = what, total, clock
         self._done, self._begin = 0.0, clock()
         self._console = console or Console(stderr=True)
@@ -77,15 +77,15 @@ class Progress:
                 self._live.stop()
 
     def at(self, done: float, what: str = "") -> None:
-        """So much of the total is done; what: what is done next, if that is of interest."""
+        """Set the amount that is done. what: new name of the work, if it changes."""
         self._done, self._what = done, what or self._what
 
     def add(self, done: float, what: str = "") -> None:
-        """So much more of the total is done."""
+        """Advance by this amount."""
         self.at(self._done + done, what)
 
     def share(self, share: float) -> None:
-        """Such a share of the total is done, 0 to 1."""
+        """Set the share of the total that is done, 0 to 1."""
         self._done = share * self._total
 
     def _start_timer(self, seconds: float, action: Callable[[], None]) -> None:
@@ -108,16 +108,16 @@ class Progress:
             self._live = Live(get_renderable=self.line, console=self._console, transient=True,
                               refresh_per_second=2, redirect_stdout=False,
                               redirect_stderr=False)
-            # Redirect before the first drawing, or a line printed in between spoils it.
+            # Redirect before the first drawing, or a line printed in between damages it.
             self._streams = sys.stdout, sys.stderr
             sys.stderr = _Above(self._console, sys.stderr)  # type: ignore[assignment]
-            # Results may go into a file while the line stands on the terminal.
+            # Standard output may be a file while the bar is on the terminal.
             if sys.stdout.isatty():
                 sys.stdout = _Above(self._console, sys.stdout)  # type: ignore[assignment]
             self._live.start()
 
     def words(self) -> Tuple[float, str]:
-        """The share that is done, 0 to 1, and what is said beside the bar."""
+        """The share that is done, 0 to 1, and the text beside the bar."""
         passed = self._clock() - self._begin
         share = min(max(self._done / self._total, 0.0), 1.0) if self._total > 0 else 0.0
         if share < LEAST:
@@ -126,7 +126,7 @@ class Progress:
         return share, f"{100 * share:3.0f} %, {left} left"
 
     def line(self) -> Any:
-        """What stands on the terminal."""
+        """The line on the terminal."""
         share, said = self.words()
         row = Table.grid(padding=(0, 2))
         row.add_column(max_width=34, no_wrap=True)
@@ -138,7 +138,7 @@ class Progress:
 
 def watched(items: Iterable[Item], total: int, said: Callable[[Item], str] = lambda _: "",
             what: str = "rows") -> List[Item]:
-    """All items of a slow iterator. total: how many there will be; said: of each that is there,
+    """All items of a slow iterator, with progress. total: number of items. said: text of an item,
     printed on standard error."""
     found = []
     with Progress(what, total) as progress:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all commands have in common that use a SIS server."""
+"""Shared by all commands that use a SIS server."""
 from typing import Any, Callable
 
 import click
@@ -8,9 +8,9 @@ from .. import sis
 
 
 def server_options(f: Callable[..., Any]) -> Callable[..., Any]:
-    """--server and --rank."""
+    """Options --server and --rank."""
     f = click.option("--rank", default=0, show_default=True, type=click.IntRange(0, 15),
-                     help="Of this client.")(f)
+                     help="Rank of this client.")(f)
     return click.option("--server", default="127.0.0.1:5066", show_default=True,
                         metavar="HOST[:PORT]", callback=_check_server,
                         help="SIS server of the station to use, ours or another maker's.")(f)
@@ -36,5 +36,5 @@ class NodeType(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-#: Type of options that name a node or a group.
+#: Type of options for a node or a group.
 NODE = NodeType()

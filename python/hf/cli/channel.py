@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf channel: a recording through the simulated channel; the channel itself, measured."""
+"""hf channel: recordings through the simulated channel, and measurements of the channel."""
 import contextlib
 import math
 import time
@@ -59,7 +59,7 @@ def _live(channel: str, ways: List[Tuple[str, str]], seed: int, signal: float,
                 click.echo(line, err=True)
             if time.monotonic() >= said + 5:
                 said = time.monotonic()
-                click.echo("comes in: " + "; ".join(
+                click.echo("input: " + "; ".join(
                     f"peak {peak:.1f} dB, mean {mean:.1f} dB" for peak, mean in box.levels()),
                     err=True)
 
@@ -77,7 +77,7 @@ def _learn(path: str, target: Optional[str], subcarrier: Optional[float], bandwi
     click.echo(f"{got.mode} from {got.start_s:.2f} s, {got.seconds:.1f} s long, "
                f"{100 * got.channel.used:.0f} % of it used: SNR {got.snr_db:.1f} dB, offset "
                f"{got.channel.offset_hz:+.2f} Hz, clock {got.channel.clock_ppm:+.1f} ppm; "
-               f"play it by learned={recordings.sigmf_base(target)}.sigmf-meta", err=True)
+               f"replay it with learned={recordings.sigmf_base(target)}.sigmf-meta", err=True)
 
 
 @click.command(short_help="A recording through the simulated channel.")
@@ -86,64 +86,65 @@ def _learn(path: str, target: Optional[str], subcarrier: Optional[float], bandwi
 @click.argument("target", required=False, metavar="OUT]", type=click.Path(dir_okay=False))
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--subcarrier", type=float,
-              help="Centre of the signal in audio, Hz.  [default: 1800; for --learn that of the "
-              "bandwidth]")
+              help="Centre of the signal in audio, Hz.  [default: 1800; with --learn the usual "
+              "one of the bandwidth]")
 @click.option("--level", type=click.FloatRange(-60, 0), default=-3.0, show_default=True,
               help="Highest peak of the result, dB of full scale.")
 @click.option("--live", is_flag=True,
-              help="IN and OUT are sound devices (hf radio list): the channel as a box between "
-              "them, in real time until Ctrl-C.")
-@click.option("--back", nargs=2, metavar="IN OUT", help="For --live: the way back.")
+              help="IN and OUT are sound devices (hf radio list). The channel runs between them "
+              "in real time until Ctrl-C.")
+@click.option("--back", nargs=2, metavar="IN OUT", help="For --live: devices of the reverse "
+              "direction.")
 @click.option("--signal", type=click.FloatRange(-60, 0), default=-9.0, show_default=True,
-              help="For --live: mean power of the signal in IN, dB of full scale, to which the "
-              "SNR refers.")
-@click.option("--duration", type=click.FloatRange(0.1), help="For --live: end after so many "
-              "seconds.")
+              help="For --live: mean power of the signal in IN, dB of full scale. The SNR refers "
+              "to it.")
+@click.option("--duration", type=click.FloatRange(0.1), help="For --live: end after this time, "
+              "s.")
 @click.option("--learn", "recorded", metavar="RECORDING", type=click.Path(dir_okay=False),
-              help="Learn the channel that the longest transmission in this recording (WAV or "
-              "SigMF) went through, and write it to a channel file.")
+              help="Estimate the channel of the longest transmission in this recording (WAV or "
+              "SigMF), and write it to a channel file.")
 @click.option("--out", metavar="FILE", type=click.Path(dir_okay=False),
               help="For --learn: the channel file, SigMF.  [default: the name of RECORDING with "
               "-channel]")
 @click.option("--bandwidth", type=int, default=3, show_default=True, metavar="KHZ",
-              help="For --learn: of the transmission.")
+              help="For --learn: bandwidth of the transmission.")
 @click.option("--validate", is_flag=True,
-              help="Measure fading, noise, delays and print them beside what they should be.")
+              help="Measure fading, noise and delays, and print them beside their nominal values.")
 @click.option("--compare", is_flag=True,
-              help="The same figures of GNU Radio's fading models beside ours.")
+              help="Print the same figures for GNU Radio's fading models and for ours.")
 @click.option("--spread", type=click.FloatRange(0.05, 30), default=1.0, show_default=True,
               help="For --validate and --compare: two-sigma Doppler spread, Hz.")
 @click.option("--hours", type=click.FloatRange(0.01, 100), default=3.0, show_default=True,
-              help="For both: of fading (the standard: 3).")
+              help="For --validate and --compare: duration of fading (the standard: 3).")
 @click.option("--plot", type=click.Path(dir_okay=False),
-              help="For --validate and --compare: Doppler spectrum and envelope; for --learn: the "
-              "paths and their gains over time. PNG, SVG or PDF.")
+              help="Draw a picture (PNG, SVG or PDF). With --validate and --compare: Doppler "
+              "spectrum and envelope. With --learn: the paths and their gains over time.")
 @force_option
 def command(channel: Optional[str], source: Optional[str], target: Optional[str], seed: int,
             subcarrier: Optional[float], level: float, live: bool, back: Optional[Tuple[str, str]],
             signal: float, duration: Optional[float], recorded: Optional[str],
             out: Optional[str], bandwidth: int, validate: bool, compare: bool,
             spread: float, hours: float, plot: Optional[str], force: bool) -> None:
-    """Put the recording IN through a simulated HF channel and write OUT.
+    """Send the recording IN through a simulated HF channel and write OUT.
 
-    IN is a WAV file, and so is OUT then, or a SigMF recording of complex samples, and OUT is
-    SigMF then. IN is never overwritten, nor is a file that hf has not written. The SNR refers
-    to 3 kHz and to the mean power that the signal has in IN.
+    IN is a WAV file, or a SigMF recording of complex samples. OUT has the same format. hf never
+    overwrites IN, or a file that it has not written. The SNR refers to 3 kHz and to the mean
+    power of the signal in IN.
 
-    CHANNEL is one word or several: clear, awgn; good, moderate, poor, flutter (ITU-R F.520);
+    CHANNEL is one word or more: clear, awgn; good, moderate, poor, flutter (ITU-R F.520);
     low-, mid-, high- with quiet, moderate or disturbed, and nvis (ITU-R F.1487);
-    paths=DELAY_MS:GAIN_DB:SPREAD_HZ,...; learned=FILE, which --learn writes; snr=DB;
+    paths=DELAY_MS:GAIN_DB:SPREAD_HZ,...; learned=FILE (written by --learn); snr=DB;
     offset=HZ drift=HZ_PER_S sweep=HZ_PER_S; clock=PPM; impulses=PER_S:DB[:MS];
     carriers=HZ:DB,...; morse=HZ:DB[:WPM];
     filter=fir|butterworth|elliptic:LOW_HZ:HIGH_HZ (from the middle of the channel); gain=DB;
     step=DB:S; agc=S.
 
-    --learn decodes RECORDING, makes again what was sent, and estimates from both how the paths
-    changed; offset and clock error are told apart from them, and the file holds no noise. The
-    table is Markdown, on standard output.
+    --learn decodes RECORDING, modulates the octets again, and compares the two signals to
+    estimate how the paths changed. Frequency offset and clock error are estimated separately.
+    The file holds no noise. A Markdown table goes to standard output.
 
-    --validate checks the channel as MIL-STD-188-110C E.7 asks, and beyond; the table is
-    Markdown, on standard output; the exit status is 1 if a figure is off.
+    --validate checks the channel as required by MIL-STD-188-110C E.7, and more. A Markdown table
+    goes to standard output. The exit status is 1 if a figure is off.
 
     \b
     Examples:
@@ -187,7 +188,7 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
         else:
             assert channel is not None and source is not None and target is not None
             if source == "-":
-                raise click.UsageError("IN is read more than once: give it a name")
+                raise click.UsageError("IN is read more than once: give a file")
             with checked(), Progress(source) as progress:
                 power = impair.impair(lambda: recording.open_recording(source), target, channel,
                                       seed, subcarrier, level, force, progress.share)

@@ -16,14 +16,14 @@ from ._server import NODE, server_options
 
 
 def read_lines(lines: "queue.Queue[Optional[str]]") -> None:
-    """Standard input, line by line, then None."""
+    """Put the lines of standard input into a queue, then None."""
     for line in sys.stdin:
         lines.put(line)
     lines.put(None)
 
 
 class Chat:
-    """What is on its way, and what has come."""
+    """A conversation, with counts of messages."""
 
     def __init__(self, client: sis.Client, node: Optional[str], repeats: int,
                  priority: int) -> None:
@@ -34,13 +34,13 @@ class Chat:
         self.unconfirmed = self.received = self.failed = 0
 
     def say(self, text: str) -> None:
-        """Send a line; node must be given."""
+        """Send a line. Needs a node."""
         for u_pdu in s5066.hfchat_u_pdus(text, self.client.mtu):
             self.client.send(self.node, u_pdu, mode=self.mode, priority=self.priority)
             self.unconfirmed += self.mode.mode == s5066.transmission_mode.arq
 
     def take(self, p: Any) -> None:
-        """A primitive has come."""
+        """Process a received primitive."""
         if isinstance(p, s5066.s_unidata_indication):
             text = s5066.decode_hfchat(p.u_pdu)
             if text is not None:
@@ -57,22 +57,23 @@ class Chat:
 
 @click.command()
 @click.option("--to", "node", default=None, type=NODE,
-              help="Node or group; without it messages are only shown.")
+              help="Node or group. Without it, messages are only received.")
 @click.option("--repeats", default=1, show_default=True, type=click.IntRange(0, 15),
-              help="To a group each message is sent so many times more.")
+              help="Extra copies of each message to a group.")
 @click.option("--priority", default=15, show_default=True, type=click.IntRange(0, 15),
-              help="Before everything of lower priority that waits at the node.")
+              help="Priority of messages, 15 is the highest.")
 @click.option("--count", default=None, type=click.IntRange(1),
-              help="End after so many messages have come.")
+              help="End after this number of received messages.")
 @click.option("--timeout", default=None, type=click.FloatRange(0),
-              help="End after so many seconds at the latest.")
+              help="End after this time at the latest, s.")
 @server_options
 def command(node: Optional[str], repeats: int, priority: int, count: Optional[int],
             timeout: Optional[float], server: str, rank: int) -> None:
-    """Type messages to another operator, see theirs.
+    """Exchange text messages with another operator.
 
-    Each line of standard input is a message. At its end the command waits until the far node
-    has confirmed them, and for --count messages. Exit status 0 only if none was lost.
+    Each line of standard input is a message. At the end of input the command waits until the far
+    node has confirmed all messages, and until --count messages have arrived. The exit status is 0
+    only if none was lost.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     begin = time.monotonic()

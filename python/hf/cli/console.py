@@ -18,46 +18,47 @@ from ._output import checked, force_option
 from ._server import NODE, server_options
 
 
-#: Of the files that --csv writes.
+#: Columns of --csv files.
 PING_COLUMNS = ["sequence", "sent_s", "round_trip_s", "failure"]
 THROUGHPUT_COLUMNS = ["time_s", "octets_out", "octets_in"]
 
 
 @click.group()
 def command() -> None:
-    """Look at a STANAG 5066 network as one of its clients.
+    """Test a STANAG 5066 network as one of its clients.
 
-    Every command binds a SAP of a node through its SIS server, ours or another maker's. Ping
-    and throughput need `hf console respond` at the far node.
+    Every command binds a SAP of a node through its SIS server, ours or another maker's. ping and
+    throughput need `hf console respond` at the far node.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def common(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Options of all commands of the console."""
+    """Options of all console commands."""
     for option in (
             click.option("--sap", default=console.SAP, show_default=True,
-                         type=click.IntRange(0, 15), help="To bind here."),
+                         type=click.IntRange(0, 15), help="SAP to bind."),
             click.option("--clock-speed", default=1.0, show_default=True,
                          type=click.FloatRange(0.01, 1000),
-                         help="Times real time at which the stations run; of a simulated air.")):
+                         help="Speed of the stations on a simulated air, as a multiple of real "
+                         "time.")):
         f = option(f)
     return server_options(f)
 
 
 def towards(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Options of what is sent to a far console."""
+    """Options of commands that send to a far console."""
     for option in (
             click.option("--to", "node", required=True, type=NODE, help="Far node."),
             click.option("--to-sap", default=None, type=click.IntRange(0, 15),
-                         help="Far SAP; otherwise as here."),
+                         help="Far SAP.  [default: that of --sap]"),
             click.option("--priority", default=0, show_default=True,
                          type=click.IntRange(0, 15)),
             click.option("--non-arq", is_flag=True, help="Without acknowledgements."),
             click.option("--csv", "csv_path", type=click.Path(dir_okay=False),
-                         help="Write all values into a file."),
+                         help="Write all values to a CSV file."),
             click.option("--report", type=click.Path(dir_okay=False),
-                         help="Write the summary into a file, besides stdout.")):
+                         help="Write the summary to a file as well.")):
         f = option(f)
     return force_option(f)
 
@@ -72,7 +73,7 @@ def _is_report(path: str) -> bool:
 
 def check_outputs(csv_path: Optional[str], columns: List[str], report: Optional[str],
                   picture: Optional[str], force: bool) -> None:
-    """Before the measurement, which may take hours."""
+    """Check output files before a measurement that may take hours."""
     with checked():
         output.check_all([p for p in (csv_path, report, picture) if p], force=True)
         if csv_path:
@@ -85,7 +86,7 @@ def check_outputs(csv_path: Optional[str], columns: List[str], report: Optional[
 
 @contextmanager
 def session(server: str, rank: int, sap: int) -> Iterator[sis.Client]:
-    """A bound client; its troubles are errors for the user."""
+    """A bound client. Its errors become errors of the command."""
     try:
         with sis.Client(server) as client:
             client.bind(sap, rank, sis.service())
@@ -98,8 +99,8 @@ def session(server: str, rank: int, sap: int) -> Iterator[sis.Client]:
 @contextmanager
 def display(make: Callable[[], Table], otherwise: Callable[[], None] = lambda: None
             ) -> Iterator[Callable[[], None]]:
-    """A live table on a terminal; gives what is to be called when something may have changed.
-    Without a terminal that is otherwise()."""
+    """A live table on a terminal. Gives a function to call after changes, which is otherwise()
+    without a terminal."""
     terminal = Terminal(stderr=True)
     if not terminal.is_terminal:
         yield otherwise
@@ -109,14 +110,14 @@ def display(make: Callable[[], Table], otherwise: Callable[[], None] = lambda: N
 
 
 def size_of(size: int) -> int:
-    """A size of U_PDU that has room for the console's header."""
+    """The U_PDU size, checked to have room for the console's header."""
     if not console.HEADER.size <= size <= 4096:
         raise click.UsageError(f"--size {size}: allowed are {console.HEADER.size} to 4096")
     return size
 
 
 def finish(lines: List[str], report: Optional[str]) -> None:
-    """The summary, on stdout and into a file."""
+    """Write the summary to stdout, and to the report if there is one."""
     text = "\n".join(lines) + "\n"
     sys.stdout.write(text)
     if report:
@@ -125,7 +126,7 @@ def finish(lines: List[str], report: Optional[str]) -> None:
 
 
 def write_csv(path: Optional[str], columns: List[str], rows: Iterable[List[Any]]) -> None:
-    """Rows as a CSV file, if one is wanted."""
+    """Write rows to a CSV file, if path is given."""
     if path:
         output.write_csv(path, columns, rows)
 
@@ -136,7 +137,7 @@ def write_csv(path: Optional[str], columns: List[str], rows: Iterable[List[Any]]
 @click.option("--count", default=5, show_default=True, type=click.IntRange(1, 100000))
 @click.option("--interval", default=30.0, show_default=True, type=click.FloatRange(0),
               help="Seconds from one ping to the next.")
-@click.option("--immediate", is_flag=True, help="The next one right after the answer.")
+@click.option("--immediate", is_flag=True, help="Send the next ping right after an answer.")
 @click.option("--size", default=64, show_default=True, help="Octets of a U_PDU, 22 to 4096.")
 @click.option("--timeout", default=120.0, show_default=True, type=click.FloatRange(0.1),
               help="Seconds until an answer counts as lost.")
@@ -144,7 +145,7 @@ def ping(server: str, rank: int, sap: int, clock_speed: float, node: str,
          to_sap: Optional[int], priority: int, non_arq: bool, csv_path: Optional[str],
          report: Optional[str], force: bool, count: int, interval: float, immediate: bool,
          size: int, timeout: float) -> None:
-    """Round-trip times to a far console. Ctrl-C ends it early, with the summary."""
+    """Measure round-trip times to a far console. Ctrl-C ends early with the summary."""
     size = size_of(size)
     check_outputs(csv_path, PING_COLUMNS, report, None, force)
     clock = console.Clock(clock_speed)
@@ -190,18 +191,18 @@ def ping(server: str, rank: int, sap: int, clock_speed: float, node: str,
 @click.option("--octets", default=50000, show_default=True, type=click.IntRange(1, 10**9))
 @click.option("--size", default=2042, show_default=True, help="Octets of a U_PDU, 22 to 4096.")
 @click.option("--send-only", is_flag=True,
-              help="Without confirmation; the far console tells what has come.")
+              help="Without confirmation. The far console reports how much arrived.")
 @click.option("--two-way", default=0, metavar="OCTETS", type=click.IntRange(0, 10**9),
-              help="The far console sends so many back meanwhile.")
+              help="Octets that the far console sends at the same time.")
 @click.option("--timeout", default=600.0, show_default=True, type=click.FloatRange(0.1),
-              help="Give up after so many seconds without progress.")
+              help="Give up after this time without progress, s.")
 @click.option("--plot", "plot_path", type=click.Path(dir_okay=False), metavar="FILE.png",
               help="Draw goodput over time.")
 def throughput(server: str, rank: int, sap: int, clock_speed: float, node: str,
                to_sap: Optional[int], priority: int, non_arq: bool, csv_path: Optional[str],
                report: Optional[str], force: bool, octets: int, size: int, send_only: bool,
                two_way: int, timeout: float, plot_path: Optional[str]) -> None:
-    """Goodput to a far node, and back. Ctrl-C ends it early, with the summary."""
+    """Measure goodput to a far node and back. Ctrl-C ends early with the summary."""
     size = size_of(size)
     check_outputs(csv_path, THROUGHPUT_COLUMNS, report, plot_path, force)
     clock = console.Clock(clock_speed)
@@ -255,15 +256,15 @@ def throughput(server: str, rank: int, sap: int, clock_speed: float, node: str,
 @command.command()
 @common
 @click.option("--to", "node", default="31.255.255.255", show_default=True, type=NODE,
-              help="Group, or a node.")
+              help="Group or node.")
 @click.option("--count", default=1, show_default=True, type=click.IntRange(1, 100000))
 @click.option("--interval", default=30.0, show_default=True, type=click.FloatRange(0))
 @click.option("--size", default=200, show_default=True, help="Octets of a U_PDU, 22 to 4096.")
 @click.option("--repeats", default=1, show_default=True, type=click.IntRange(0, 15),
-              help="Each one is sent so many times more.")
+              help="Extra copies of each U_PDU.")
 def broadcast(server: str, rank: int, sap: int, clock_speed: float, node: str, count: int,
               interval: float, size: int, repeats: int) -> None:
-    """U_PDUs to all nodes, or a group; monitor and respond show them."""
+    """Send U_PDUs to all nodes or to a group. monitor and respond show them."""
     size = size_of(size)
     with session(server, rank, sap) as client:
         con = console.Console(client, node, sap, sis.service("non_arq"),
@@ -274,11 +275,13 @@ def broadcast(server: str, rank: int, sap: int, clock_speed: float, node: str, c
 
 @command.command()
 @common
-@click.option("--duration", default=None, type=click.FloatRange(0), help="Seconds; or Ctrl-C.")
-@click.option("--count", default=None, type=click.IntRange(1), help="End after so many.")
+@click.option("--duration", default=None, type=click.FloatRange(0),
+              help="End after this time, s.  [default: at Ctrl-C]")
+@click.option("--count", default=None, type=click.IntRange(1),
+              help="End after this number of primitives.")
 def monitor(server: str, rank: int, sap: int, clock_speed: float, duration: Optional[float],
             count: Optional[int]) -> None:
-    """Print all that the node has to say to a SAP."""
+    """Print all primitives that the node sends to a SAP."""
     clock = console.Clock(clock_speed)
     with session(server, rank, sap) as client:
         try:
@@ -295,7 +298,8 @@ def monitor(server: str, rank: int, sap: int, clock_speed: float, duration: Opti
 
 @command.command()
 @common
-@click.option("--duration", default=None, type=click.FloatRange(0), help="Seconds; or Ctrl-C.")
+@click.option("--duration", default=None, type=click.FloatRange(0),
+              help="End after this time, s.  [default: at Ctrl-C]")
 def respond(server: str, rank: int, sap: int, clock_speed: float,
             duration: Optional[float]) -> None:
     """Answer the pings and measurements of far consoles."""

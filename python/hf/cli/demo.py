@@ -26,12 +26,13 @@ from ..lab.demo import PINGS, Demo, goodput_text, round_trips
 from . import fail
 from ._output import checked, force_option
 
-#: Characters of the strip that shows who was on the air, and seconds of station time of each.
+#: Characters of the strip of a station, and seconds of station time of each.
 STRIP, STRIP_STEP_S = 28, 2.0
 
 
 def strip(events: List[watch.Event], now: float, marks: str) -> str:
-    """Who transmitted (first mark) and received (second) lately; the last character is now."""
+    """A strip of recent transmissions (first mark) and receptions (second). The last character is
+    now."""
     spans: List[Dict[str, Any]] = [{"kind": "tx", "begin": t.begin, "end": t.end}
                                    for t in watch.transmissions(events, now)]
     heard = None
@@ -46,7 +47,7 @@ def strip(events: List[watch.Event], now: float, marks: str) -> str:
 
 
 def status(demo: Demo, task: str, share: float, said: str, utf8: bool) -> Group:
-    """What both stations do, and how far the task is: at most 80 columns wide."""
+    """State of both stations and progress of the task, at most 80 columns wide."""
     now = demo.stations["A"].modem.state().now
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column, width in (("station", 9), ("state", 9), ("mode", 11), ("SNR", 6),
@@ -69,11 +70,11 @@ def status(demo: Demo, task: str, share: float, said: str, utf8: bool) -> Group:
 
 
 class Watch:
-    """What is shown while something goes on, and the station time at any moment of it."""
+    """The display during a task, and a record of station time against host time."""
 
     def __init__(self, demo: Demo, console: Console, live: Optional[Live]) -> None:
         self.demo, self.console, self.live = demo, console, live
-        #: The host's time and station time, again and again: one of them may stand still.
+        #: Samples of host time and station time. Either of them may stand still.
         self.times: List[Tuple[float, float]] = []
 
     def station_time(self, host_time: float) -> float:
@@ -89,8 +90,8 @@ class Watch:
 
     def wait_for(self, process: subprocess.Popen, task: str,
                  progress: Callable[[], Tuple[float, str]]) -> float:
-        """Until the process ends; station time meanwhile in seconds. progress: the share that is
-        done, and what to say of it."""
+        """Wait for the end of a process. Returns the station time that it took, s. progress: gives
+        the share that is done, and a text."""
         begin = self.demo.now()
         last_line = last_look = time.monotonic()
         self.times.append((time.time(), begin))
@@ -111,7 +112,7 @@ class Watch:
 
 
 def run_ping(demo: Demo, shown: Watch) -> Tuple[int, List[float]]:
-    """Answers received and round-trip times in seconds of station time."""
+    """Run ping. Returns the number of answers and the round-trip times, s of station time."""
     process = demo.ping()
     lines: List[str] = []
     reader = threading.Thread(target=lambda: lines.extend(process.stdout), daemon=True)
@@ -130,7 +131,7 @@ def run_ping(demo: Demo, shown: Watch) -> Tuple[int, List[float]]:
 
 
 def run_demo(demo: Demo, console: Console, path: str) -> bool:
-    """The exchange itself; True if everything arrived."""
+    """Run ping and file transfer. Returns True if everything arrived."""
     with ExitStack() as stack:
         live = None
         if console.is_terminal:
@@ -140,7 +141,7 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
         wall, begin = time.monotonic(), demo.now()
 
         def progress() -> Tuple[float, str]:
-            # The head of the answer, which is no part of the file, counts for the last octets.
+            # octets_in includes the HTTP header, which is not part of the file.
             octets = min(demo.stations["A"].pep.stats()["octets_in"], demo.size)
             bps = 8 * octets / max(demo.now() - begin, 1.0)
             return (octets / demo.size,
@@ -156,7 +157,7 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
     sums = [hashlib.sha256(d).hexdigest() for d in (demo.content, data)]
     good = curl.returncode == 0 and sums[0] == sums[1]
     if answers is None:
-        console.print(f"ping       left out: {demo.no_network}")
+        console.print(f"ping       skipped: {demo.no_network}")
     else:
         count, times = answers
         said = ", ".join(f"{t:.2f} s" for t in times)
@@ -183,14 +184,14 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
 
 
 def views_of(p: pair.Pair) -> List[snapshot.StationView]:
-    """Of both stations."""
+    """Views of both stations."""
     return [snapshot.StationView(p.tb, s, received=p.received[name],
                                  sample_rate=3.2 * p.mode.bandwidth_hz)
             for name, s in p.stations.items()]
 
 
 def playground(demo: Demo, console: Console, views: List[snapshot.StationView]) -> None:
-    """Until Ctrl-C: both stations, a page that shows them, and what to try."""
+    """Keep both stations and their page running until Ctrl-C, and print commands to try."""
     def set_speed(_: str, value: Any) -> None:
         if not 0.1 <= float(value) <= 1000:
             raise ValueError(f"speed {value}: allowed are 0.1 to 1000 times real time")
@@ -198,7 +199,7 @@ def playground(demo: Demo, console: Console, views: List[snapshot.StationView]) 
 
     about = f"two stations, channel '{demo.channel}', simulated air"
     page = web.WebServer(snapshot.Snapshots(views, about), controls={"speed": set_speed})
-    console.print("\nBoth stations stay until Ctrl-C. To try:")
+    console.print("\nBoth stations run until Ctrl-C. To try:")
     tries = [("see them", page.url), ("  in a terminal", f"hf top {page.port}"),
              ("a page over HF", f"http://127.0.0.1:{demo.open_entrance()}/")]
     if demo.no_network is None:
@@ -217,7 +218,7 @@ def playground(demo: Demo, console: Console, views: List[snapshot.StationView]) 
 
 
 def mode_for(bandwidth: int, rate: Optional[str], interleaver: str, channel: str) -> str:
-    """The mode, or auto, that the options stand for."""
+    """The mode, or auto, selected by the options."""
     if bandwidth == 3:
         rate = rate or ("9600" if channel in ("clear", "awgn") else "auto")
         return "auto" if rate == "auto" else f"4539-{rate}{interleaver}"
@@ -233,36 +234,36 @@ def mode_for(bandwidth: int, rate: Optional[str], interleaver: str, channel: str
 @click.command()
 @click.option("--bandwidth", type=click.Choice([str(khz) for khz in machine.BANDWIDTHS_KHZ]),
               default="3", show_default=True,
-              help="Of the channel, kHz; above 3 the waveforms of STANAG 5069, to 240 kbit/s in "
-              "48.")
+              help="Bandwidth of the channel, kHz. Above 3 with the waveforms of STANAG 5069, up "
+              "to 240 kbit/s in 48 kHz.")
 @click.option("--rate", metavar="RATE",
               help="Data rate, bit/s, or auto: the stations choose for each transmission.  "
-              "[default: if the channel is clear or awgn, 9600, in wider bands the highest; else "
-              "auto]")
+              "[default: auto; with a clear or awgn channel 9600, or the highest rate above "
+              "3 kHz]")
 @click.option("--interleaver", default="S", show_default=True,
-              help="US, VS, S, M, L, VL from 3200 bit/s on; Z, S, L below.")
+              help="US, VS, S, M, L, VL from 3200 bit/s; Z, S, L below.")
 @click.option("--channel", default="awgn", show_default=True,
               help="clear, awgn, good, moderate, poor and more, as in hf channel.")
-@click.option("--snr", type=float, help="Signal-to-noise ratio in the channel's bandwidth, dB; "
-              "not used if the channel is clear.  [default: 30; in wider bands than 3 kHz 35]")
+@click.option("--snr", type=float, help="Signal-to-noise ratio in the channel's bandwidth, dB. "
+              "Not used with a clear channel.  [default: 30; 35 above 3 kHz]")
 @click.option("--size", type=click.IntRange(1, 100_000_000), help="Octets of the file.  "
-              "[default: 20000; in wider bands than 3 kHz 300000]")
+              "[default: 20000; 300000 above 3 kHz]")
 @click.option("--speed", default=5.0, show_default=True, type=click.FloatRange(0.1, 1000),
-              help="Times real time at the most; 1 is real time.")
-@click.option("--seed", default=1, show_default=True, help="Of noise, fading and the file.")
-@click.option("--stay", is_flag=True, help="Afterwards keep both stations running until Ctrl-C, "
-              "with a page that shows them, and say what to try.")
+              help="Speed limit, as a multiple of real time.")
+@click.option("--seed", default=1, show_default=True, help="Seed of noise, fading and the file.")
+@click.option("--stay", is_flag=True, help="Afterwards keep both stations and a web page of them "
+              "running until Ctrl-C, and print commands to try.")
 @click.option("--picture", "path", default="hf-demo.png", show_default=True,
-              help="Where to draw the exchange.")
+              help="File for a picture of the exchange.")
 @force_option
 def command(bandwidth: str, rate: Optional[str], interleaver: str, channel: str,
             snr: Optional[float], size: Optional[int], speed: float, seed: int, stay: bool,
             path: str, force: bool) -> None:
     """Two stations over a simulated HF channel, in lock step, real waveforms.
 
-    A real HTTP server runs at station B; at station A curl fetches a file through HF-PEP and
-    ping goes through the IP client. As root each station has a network namespace and a TUN
-    device of its own; otherwise everything stays on the loopback and the ping is left out.
+    A real HTTP server runs at station B. At station A, curl fetches a file through HF-PEP, and
+    ping uses the IP client. As root, each station has its own network namespace and TUN device.
+    Otherwise everything uses the loopback, without the ping.
     """
     console = Console(stderr=True)
     with checked():
@@ -292,7 +293,7 @@ def command(bandwidth: str, rate: Optional[str], interleaver: str, channel: str,
     except KeyboardInterrupt:
         if not stay:
             raise
-        console.print("everything is taken down")
+        console.print("everything is removed")
     except (netns.NetworkError, RuntimeError, ValueError) as error:
         raise fail(str(error)) from None
     if not good:

@@ -17,19 +17,19 @@ from ._progress import Progress
 
 def _say(report: demodulation.Report, as_json: bool) -> None:
     if as_json:
-        # What JSON has no number for becomes null.
+        # JSON has no NaN or infinity: write null.
         text = json.dumps({k: None if isinstance(v, float) and not np.isfinite(v) else v
                            for k, v in report.items()})
         click.echo(text, err=True)
     else:
         click.echo("{mode} from {start_s:.2f} s to {end_s:.2f} s: {octets} octets, "
                    "SNR {snr_db:.1f} dB, offset {freq_offset_hz:+.1f} Hz, ended: {ended}"
-                   .format(**report) + (", its begin was missed" if report["joined"] else ""),
+                   .format(**report) + (", its start was missed" if report["joined"] else ""),
                    err=True)
 
 
 class _Input:
-    """What was heard, and what another antenna heard; opened again for each bandwidth."""
+    """The recordings of one or two antennas, opened again for each bandwidth."""
 
     def __init__(self, path: str, other: Optional[str], sample_rate: Optional[float],
                  raw_format: Optional[str], iq: bool) -> None:
@@ -39,8 +39,7 @@ class _Input:
         self.source, self.second = self._open(self.pipe)
 
     def again(self) -> bool:
-        """Open it again from its start; False: that cannot be done, a pipe has given too much to
-        be kept."""
+        """Reopen from the start. Returns False if a pipe has given too much to be kept."""
         kept = self.pipe.again() if self.pipe is not None else None
         paths = self.source.paths + (self.second.paths if self.second else [])
         if not all(kept is not None if name == "-" else os.path.isfile(name) for name in paths):
@@ -49,12 +48,12 @@ class _Input:
         return True
 
     def forget(self) -> None:
-        """It need not be read again."""
+        """Keep no input for another reading."""
         if self.pipe is not None:
             self.pipe.forget()
 
     def write(self, octets: bytes) -> None:
-        """Take what was received: the bandwidth is known from then on."""
+        """Write received octets. The bandwidth is then known, and the input no longer kept."""
         self.forget()
         sys.stdout.buffer.write(octets)
         sys.stdout.buffer.flush()
@@ -72,7 +71,8 @@ class _Input:
 
 def _try_all(heard: _Input, tried: List[int], subcarrier: Optional[float],
              reception: demodulation.Reception, show: bool, options: Dict[str, Any]) -> float:
-    """Receive in one bandwidth after the other, kHz, until one has data; gives the duration."""
+    """Receive in one bandwidth (kHz) after the other, until one has data. Returns the duration,
+    s."""
     if len(tried) == 1:
         heard.forget()
     seconds = 0.0
@@ -95,7 +95,7 @@ def _try_all(heard: _Input, tried: List[int], subcarrier: Optional[float],
 @click.command(short_help="Samples to octets.")
 @click.argument("path", metavar="[IN]", default="-", type=click.Path(allow_dash=True))
 @click.option("--sample-rate", type=click.FloatRange(_hf.MIN_AUDIO_RATE, _hf.MAX_AUDIO_RATE),
-              help="Of raw samples, samples/s.")
+              help="Sample rate of raw samples, samples/s.")
 @click.option("--format", "raw_format", type=click.Choice(sorted(recording.RAW_FORMATS)),
               help="IN holds raw samples: 16-bit integers or floats, little endian, real or "
               "complex (c).")
@@ -103,49 +103,49 @@ def _try_all(heard: _Input, tried: List[int], subcarrier: Optional[float],
               help="Centre of the signal, Hz.  [default: 1800 in 3 kHz, 300 + half of the "
               "bandwidth in others; 0 for complex samples]")
 @click.option("--bandwidth", type=int, metavar="KHZ",
-              help="Of the channel, kHz: 3 (every waveform of 4539 and 5069), or 6 to 48 (5069).  "
-              "[default: the one that a SigMF file names, then every one that the sample rate "
-              "has room for, from 3 on, until one has data]")
+              help="Bandwidth of the channel, kHz: 3 (every waveform of 4539 and 5069), or 6 to "
+              "48 (5069).  [default: try the one named in a SigMF file, then all that fit the "
+              "sample rate, from 3 up, until one has data]")
 @click.option("--iq", is_flag=True, help="The two channels of a WAV file are I and Q.")
 @click.option("--zero-interleaver", is_flag=True,
-              help="Take the serial tone's short interleaver for none (Z): the waveform does not "
-              "tell them apart.")
+              help="Treat the serial tone's short interleaver as none (Z). The waveform does not "
+              "distinguish the two.")
 @click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
               help="0 equalises and decodes once, 1 iterates between the two, 2 iterates longer.")
 @click.option("--join/--no-join", default=True, show_default=True,
-              help="Join transmissions of 5069 whose preamble was missed, at the begin of their "
-              "next Long block; their mode is found by what can be decoded.")
+              help="Join transmissions of 5069 whose preamble was missed, at the start of their "
+              "next Long block. The receiver finds their mode by trial decoding.")
 @click.option("--json", "as_json", is_flag=True,
               help="Report each transmission as one line of JSON on standard error.")
 @click.option("--diversity", "other", type=click.Path(), metavar="IN2|channels",
-              help="What another antenna or receiver heard meanwhile, a recording like IN that "
-              "begins at the same time (to a few ms): both are decoded together, and where one "
-              "hears nothing the other goes on alone. channels: the two channels of IN, a WAV "
-              "file or SigMF recording, are two antennas.")
+              help="Second recording from another antenna or receiver, started at the same time "
+              "(within a few ms). Both are decoded together. While one has no signal, the other "
+              "is decoded alone. channels: the two channels of IN (WAV or SigMF) are two "
+              "antennas.")
 @click.option("--dump", "folder", type=click.Path(file_okay=False), metavar="FOLDER",
-              help="Write what stages of the receiver made of transmission NNN as arrays of "
-              "numpy: NNN-blocks.npy (SNR, Doppler and the like of each interleaver block), "
+              help="Write intermediate results for transmission NNN as numpy arrays: "
+              "NNN-blocks.npy (SNR, Doppler and other figures of each interleaver block), "
               "NNN-symbols.npy (equalised), NNN-llrs.npy, NNN-taps.npy, NNN-profile.npy.")
-@click.option("--force", is_flag=True, help="Replace arrays that are in FOLDER.")
+@click.option("--force", is_flag=True, help="Replace arrays in FOLDER.")
 @click.option("-q", "--quiet", is_flag=True, help="Report errors only.")
 def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
             subcarrier: Optional[float], bandwidth: Optional[int], iq: bool,
             zero_interleaver: bool, effort: int, join: bool, as_json: bool, other: Optional[str],
             folder: Optional[str], force: bool, quiet: bool) -> None:
-    """Find every transmission in IN and write its octets to standard output as they come.
+    """Find every transmission in IN and write its octets to standard output at once.
 
     IN is a WAV file, a SigMF recording (its .sigmf-meta or .sigmf-data), raw samples
     (--format and --sample-rate), or - (the default) for a WAV or raw samples on standard
-    input. The receiver finds bandwidth, mode, frequency offset and level. All of a recording is
-    received in one bandwidth, the first that has data.
+    input. The receiver finds bandwidth, mode, frequency offset and level. It uses one bandwidth
+    for the whole recording, the first that has data.
 
     The exit status is 0 if at least one transmission was received from its preamble to its
     end-of-message mark, 1 if none was, 2 for wrong use.
 
     \b
     Keys of --json: mode, start_s, end_s (seconds of input), freq_offset_hz, snr_db (in
-    the bandwidth, of the mean power), octets, ended (eom; lost: no end-of-message mark came;
-    preempted: by a new preamble), joined (whether its begin was missed), doppler_hz
+    the bandwidth, of the mean power), octets, ended (eom; lost: no end-of-message mark;
+    preempted: by a new preamble), joined (whether its start was missed), doppler_hz
     (two-sigma spread), delay_spread_ms (two standard deviations), coded_ber (share of coded
     bits that the decoder corrected).
 
@@ -164,19 +164,19 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
     if sample_rate is not None and raw_format is None:
         raise click.UsageError("--sample-rate is for raw samples and needs --format")
     if path == "-" and sys.stdin.isatty():
-        raise click.UsageError("there is no input: name a file or use a pipe")
+        raise click.UsageError("no input: name a file or use a pipe")
     try:
         heard = _Input(path, other, sample_rate, raw_format, iq)
         reception = demodulation.Reception(
             heard.write, lambda report: None if quiet and not as_json else _say(report, as_json))
         source, second = heard.source, heard.second
         if second is not None and second.complex_samples != source.complex_samples:
-            raise recording.RecordingError(f"{second.name}: IN and IN2 are both audio or both "
+            raise recording.RecordingError(f"{second.name}: IN and IN2 must be both audio or both "
                                            "complex")
         with checked():
             output.check_stdout(source.paths + (second.paths if second else []))
             dumped = dump.Dump(folder, force) if folder else None
-        # Octets on the same terminal would be written into the line.
+        # Octets on the same terminal would damage the progress bar.
         show = not quiet and not sys.stdout.isatty()
         tried = ([bandwidth] if bandwidth is not None
                  else demodulation.bandwidths_of(source, subcarrier))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf info: versions, modes and what this machine can do."""
+"""hf info: versions, modes and capabilities of this machine."""
 import json
 from typing import Any, Dict, List, Optional
 
@@ -18,8 +18,8 @@ def _print_modes(table: List[Dict[str, Any]]) -> None:
                     ).format(**row)
                    + f"{'yes' if row['receivable'] else 'no':10s} {_db(row['awgn_db']):>8s} "
                      f"{_db(row['poor_db']):>8s}  {row['measured_with'] or '-'}")
-    click.echo("AWGN, Poor: the SNR in the mode's bandwidth from which on one block of ten is "
-               "lost at most;\nmeasured with the mode of the last column, by hf bench curves",
+    click.echo("AWGN, Poor: lowest SNR in the mode's bandwidth with at most one block of ten "
+               "lost,\nmeasured with the mode of the last column (hf bench curves)",
                err=True)
 
 
@@ -28,7 +28,7 @@ def _db(value: Optional[float]) -> str:
 
 
 def _modes(bandwidth_khz: Optional[int]) -> List[Dict[str, Any]]:
-    """The modes with the SNR that each needs."""
+    """The modes and the SNR that each needs."""
     from ..lab import block_errors
     curves = block_errors.read()
     table = machine.modes(bandwidth_khz)
@@ -58,17 +58,17 @@ def _print_settings(wanted: str, as_markdown: bool, as_json: bool) -> None:
 
 @click.command(short_help="Versions, modes and what this machine can do.")
 @click.option("--modes", "only_modes", is_flag=True,
-              help="All modes: times of preamble, interleaver block and shortest transmission, "
-                   "and the SNR that each needs as measured.")
+              help="List all modes with times of preamble, interleaver block and shortest "
+                   "transmission, and the measured SNR that each needs.")
 @click.option("--bandwidth", "bandwidth_khz", metavar="KHZ",
               type=click.Choice([str(khz) for khz in machine.BANDWIDTHS_KHZ]),
               help="With --modes: only those of this bandwidth, kHz.")
 @click.option("--settings", "part", is_flag=False, flag_value="all", metavar="[PART]",
               type=click.Choice(["all", *settings.PARTS]),
-              help="All settings of a station: default, unit, what is allowed, meaning; of one "
-              f"part: {', '.join(settings.PARTS)}.")
+              help="List settings of a station with default, unit, allowed values and meaning. "
+              f"PART: {', '.join(settings.PARTS)}.")
 @click.option("--markdown", "as_markdown", is_flag=True,
-              help="With --settings: as the page of the guide.")
+              help="With --settings: as Markdown, like docs/settings.md.")
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
 def command(only_modes: bool, bandwidth_khz: Optional[str], part: Optional[str],
             as_markdown: bool, as_json: bool) -> None:

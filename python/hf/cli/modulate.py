@@ -14,7 +14,7 @@ from ._progress import Progress
 
 
 def parse_mode(context: click.Context, parameter: click.Parameter, value: str) -> Any:
-    """A click callback: text to mode."""
+    """Click callback from text to mode."""
     try:
         return _hf.mode(value)
     except ValueError as error:
@@ -24,7 +24,7 @@ def parse_mode(context: click.Context, parameter: click.Parameter, value: str) -
 def _read(path: str) -> bytes:
     if path == "-":
         if sys.stdin.isatty():
-            raise click.UsageError("there is no input: name a file or use a pipe")
+            raise click.UsageError("no input: name a file or use a pipe")
         return sys.stdin.buffer.read()
     try:
         with open(path, "rb") as file:
@@ -34,10 +34,10 @@ def _read(path: str) -> bytes:
 
 
 def _check_output(source: str, target: str, sigmf: bool, named: bool, force: bool) -> None:
-    """Before anything is read: nothing of the user's may be lost. named: IN was given."""
+    """Check the output before anything is read. named: IN was given."""
     if target == "-":
         if sigmf:
-            raise click.UsageError("SigMF is two files: give OUT a name")
+            raise click.UsageError("SigMF needs two files: OUT must be a name")
         if sys.stdout.isatty():
             raise click.UsageError("samples are not written to a terminal: name a file or use a "
                                    "pipe")
@@ -47,7 +47,7 @@ def _check_output(source: str, target: str, sigmf: bool, named: bool, force: boo
             return
         targets = recording.sigmf_files(target) if sigmf else [target]
         if not named and not force and os.path.isfile(target) and os.path.getsize(target):
-            # Even one of ours: a forgotten OUT makes IN look like it.
+            # Even a file of ours: if OUT was forgotten, this name is IN.
             raise output.Refused(f"{target}: exists and is the only name given; give IN and OUT "
                                  "(- for standard input), or --force to replace it")
         output.check_all(targets, [source], force)
@@ -61,25 +61,25 @@ def _check_output(source: str, target: str, sigmf: bool, named: bool, force: boo
               help="Write complex baseband, 4 samples for each symbol (9600 samples/s in "
               "3 kHz), as SigMF (OUT.sigmf-data, cf32, and OUT.sigmf-meta) instead of audio.")
 @click.option("--sample-rate", type=click.IntRange(_hf.MIN_AUDIO_RATE, _hf.MAX_AUDIO_RATE),
-              default=48000, show_default=True, help="Of the audio, samples/s.")
+              default=48000, show_default=True, help="Sample rate of the audio, samples/s.")
 @click.option("--subcarrier", type=float, default=1800.0, show_default=True,
               help="Centre of the signal in the audio, Hz.")
 @click.option("--level", type=click.FloatRange(-60, 0), default=-3.0, show_default=True,
               help="Highest peak, dB of full scale.")
 @click.option("--agc-blocks", type=click.IntRange(0, 255), default=0, show_default=True,
-              help="AGC (TLC) training blocks ahead of the preamble: up to 7 in 4539 modes of "
+              help="AGC (TLC) training blocks before the preamble: up to 7 in 4539 modes of "
               "3200 bit/s and above, up to 255 in 5069 modes.")
 @click.option("--superframes", type=click.IntRange(1, 32),
-              help="How often the preamble is sent (5069 modes).  [default: once, but for "
-                   "waveform 0 twice, in 3 kHz three times, and for 1 in 3 kHz twice]")
+              help="How often the preamble is sent (5069 modes).  [default: 1; waveform 0: 2, in "
+                   "3 kHz 3; waveform 1 in 3 kHz: 2]")
 @click.option("--short-preamble", is_flag=True,
-              help="The short form of the preamble, with one super-frame only (5069 modes).")
+              help="Short form of the preamble, with one super-frame only (5069 modes).")
 @click.option("--eot", is_flag=True,
-              help="End-of-transmission signal after the last block (5069 modes).")
+              help="Append an end-of-transmission signal (5069 modes).")
 @click.option("--lead", type=click.FloatRange(0, 3600), default=0.5, show_default=True,
               help="Silence before the transmission, s.")
 @click.option("--tail", type=click.FloatRange(0, 3600), default=0.5, show_default=True,
-              help="Silence after it, s.")
+              help="Silence after the transmission, s.")
 @force_option
 def command(paths: Tuple[str, ...], mode: Any, sigmf: bool, sample_rate: int, subcarrier: float,
             level: float, agc_blocks: int, superframes: Optional[int], short_preamble: bool,
@@ -87,8 +87,8 @@ def command(paths: Tuple[str, ...], mode: Any, sigmf: bool, sample_rate: int, su
     """Turn the octets of IN into one transmission and write its samples to OUT.
 
     IN is a file, or - (the default) for standard input. OUT is a WAV file (16 bits, mono),
-    or - for standard output; a name that ends in .sigmf-data means --complex. Files that hf
-    has not written are not overwritten.
+    or - for standard output. A name that ends in .sigmf-data means --complex. hf does not
+    overwrite files that it has not written.
 
     \b
     Examples:
@@ -98,20 +98,20 @@ def command(paths: Tuple[str, ...], mode: Any, sigmf: bool, sample_rate: int, su
       hf modulate --mode 5069-48k-240000L --complex message.txt message
     """
     if not 1 <= len(paths) <= 2:
-        raise click.UsageError("give [IN] OUT: a file of octets, if it is not standard input, "
-                               "and where the samples go")
+        raise click.UsageError("give [IN] OUT: the file with the octets, if it is not standard "
+                               "input, and the file for the samples")
     source, target = ("-", *paths)[-2:]
     base = recording.sigmf_base(target)
     sigmf = sigmf or base != target
     _check_output(source, target, sigmf, len(paths) == 2, force)
     try:
-        # What is wrong with the options must show before the input is read.
+        # Report wrong options before the input is read.
         empty = modulation.Transmission(mode, b"", agc_blocks, lead, tail, level, superframes,
                                         short_preamble, eot)
         rate = empty.sample_rate()
         if not sigmf and rate != _hf.BASEBAND_RATE:
-            raise ValueError(f"mode {mode} is {mode.bandwidth_hz // 1000} kHz wide, audio has "
-                             "room for 3 kHz: use --complex")
+            raise ValueError(f"mode {mode} is {mode.bandwidth_hz // 1000} kHz wide, audio is "
+                             "limited to 3 kHz: use --complex")
         _hf.baseband_to_audio(sample_rate, subcarrier)
         transmission = empty._replace(octets=_read(source))
     except ValueError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf monitor: every channel of one wide recording, or of an SDR."""
+"""hf monitor: all channels of one wide recording, or of an SDR."""
 from concurrent.futures import ThreadPoolExecutor
 import json
 import os
@@ -16,16 +16,16 @@ from . import fail
 from ._output import checked
 from ._progress import Progress
 
-#: Samples of the wide recording between two looks at all receivers, s.
+#: Length of the pieces of the wide recording given to the receivers, s.
 STEP_S = 1.0
 
 
 class Channel:
-    """One of many, with a receiver of its own."""
+    """One channel with its receiver."""
 
     def __init__(self, hz: float, effort: int) -> None:
         self.hz = hz
-        # Many at once: to look for what has lost its preamble would cost a fifth and more.
+        # Searching for transmissions without preamble would cost at least a fifth more CPU.
         self.receiver = _hf.receiver(effort=effort, join=False)
         self.payload = bytearray()
         self.reports: List[Tuple[Dict[str, Any], bytes]] = []
@@ -36,28 +36,28 @@ class Channel:
         self.payload.clear()
 
     def push(self, x: np.ndarray) -> None:
-        """Baseband of this channel."""
+        """Process baseband of this channel."""
         self.reception.handle(self.receiver.push(x))
 
     def finish(self, seconds: float) -> None:
-        """The recording is over."""
+        """End the reception at the end of the recording."""
         self.push(demodulation.silence())
         self.reception.finish(seconds)
 
 
 def numbers(_: Any, __: Any, text: Optional[str]) -> Optional[List[float]]:
-    """Numbers with commas between."""
+    """Click callback for numbers separated by commas."""
     if text is None:
         return None
     try:
         return [float(word) for word in text.split(",")]
     except ValueError:
-        raise click.BadParameter(f"'{text}': allowed are numbers with commas between") from None
+        raise click.BadParameter(f"'{text}': allowed are numbers separated by commas") from None
 
 
 def device(kind: str, args: str, frequency: Optional[float], sample_rate: Optional[float],
            gain: float, antenna: str, seconds: Optional[float]) -> radio.WideReceiver:
-    """An SDR to be read as a recording is; SIGINT and SIGTERM end it as the end of a file does.
+    """An SDR with the interface of a recording. SIGINT and SIGTERM end it like the end of a file.
     Raises ValueError, RuntimeError."""
     if not frequency or not sample_rate:
         raise click.UsageError(f"--{kind} needs --frequency and --sample-rate")
@@ -71,29 +71,30 @@ def device(kind: str, args: str, frequency: Optional[float], sample_rate: Option
     return found
 
 
-@click.command(short_help="Every channel of one wide recording, or of an SDR.")
+@click.command(short_help="All channels of one wide recording, or of an SDR.")
 @click.argument("path", metavar="FILE", required=False)
-@click.option("--soapy", metavar="ARGS", help="Instead of FILE: an SDR by SoapySDR, for example "
-              "driver=lime, until Ctrl-C.")
-@click.option("--uhd", metavar="ARGS", help="Instead of FILE: an SDR by UHD, for example "
-              "serial=30AD123.")
+@click.option("--soapy", metavar="ARGS", help="Instead of FILE: an SDR through SoapySDR, for "
+              "example driver=lime, until Ctrl-C.")
+@click.option("--uhd", metavar="ARGS", help="Instead of FILE: an SDR through UHD, for example "
+              "serial=30AD123, until Ctrl-C.")
 @click.option("--frequency", type=click.FloatRange(0, 6e9), metavar="HZ",
-              help="Of the SDR: the middle of what it hears.")
+              help="SDR: centre of the received band.")
 @click.option("--gain", type=click.FloatRange(-200, 200), default=20, show_default=True,
-              help="Of the SDR, dB.")
-@click.option("--antenna", default="", help="Of the SDR, by name.")
-@click.option("--seconds", type=click.FloatRange(0.1), help="Of the SDR: end after so many.")
+              help="SDR: receive gain, dB.")
+@click.option("--antenna", default="", help="SDR: antenna by name.")
+@click.option("--seconds", type=click.FloatRange(0.1), help="SDR: end after this time, s.")
 @click.option("--channels", callback=numbers, metavar="HZ,...",
               help="Centres of the channels, Hz from the middle of the recording.")
 @click.option("--grid", type=click.FloatRange(100), metavar="HZ",
-              help="Instead: a channel every so many Hz over the whole recording.")
-@click.option("--sample-rate", type=float, help="Of raw samples or the SDR, samples/s.")
+              help="Instead of --channels: a channel every HZ over the whole recording.")
+@click.option("--sample-rate", type=float,
+              help="Sample rate of raw samples or of the SDR, samples/s.")
 @click.option("--format", "raw_format", type=click.Choice(["cs16le", "cf32le"]),
               help="FILE holds raw complex samples.")
 @click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
-              help="Of each receiver, as in hf demodulate.")
-@click.option("--payload", metavar="FOLDER", help="Keep the octets of each transmission there, a "
-              "file each: CHANNEL-START.bin.")
+              help="Effort of each receiver, as in hf demodulate.")
+@click.option("--payload", metavar="FOLDER", help="Write the octets of each transmission to a "
+              "file CHANNEL-START.bin in FOLDER.")
 def command(path: Optional[str], soapy: Optional[str], uhd: Optional[str],
             frequency: Optional[float], gain: float, antenna: str, seconds: Optional[float],
             channels: Optional[List[float]], grid: Optional[float],
@@ -101,8 +102,9 @@ def command(path: Optional[str], soapy: Optional[str], uhd: Optional[str],
             payload: Optional[str]) -> None:
     """Receive every 3 kHz channel of one wide complex recording (SigMF, or raw), or of an SDR.
 
-    For each transmission a line of JSON on standard output: channel_hz (centre, from the middle of
-    the recording or the SDR) and the keys of hf demodulate --json, in the order in which they end.
+    Prints a line of JSON for each transmission when it ends: channel_hz (centre of the channel,
+    relative to the middle of the recording or the SDR's band) and the keys of hf demodulate
+    --json.
 
     \b
     Examples:
@@ -149,11 +151,11 @@ def command(path: Optional[str], soapy: Optional[str], uhd: Optional[str],
 
 def receive(source: Any, cutter: _hf.channeliser,
             listening: List[Channel], payload: Optional[str], progress: Progress) -> float:
-    """Everything in a recording, or of a radio.WideReceiver; gives its duration in seconds."""
+    """Receive all channels of a recording or a radio.WideReceiver. Returns its duration, s."""
     samples, waiting, count = 0, [], 0
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         def hand_out() -> None:
-            # Receivers let go of Python while they work: threads use all processors.
+            # Receivers release the GIL, so threads use all processors.
             parts = cutter.push(np.concatenate(waiting))
             list(pool.map(lambda pair: pair[0].push(pair[1]), zip(listening, parts)))
             waiting.clear()
@@ -176,7 +178,7 @@ def receive(source: Any, cutter: _hf.channeliser,
 
 
 def say(listening: List[Channel], delay_s: float, payload: Optional[str]) -> None:
-    """What has ended, channel by channel."""
+    """Print ended transmissions, channel by channel, and write their payloads."""
     for channel in listening:
         for report, octets in channel.reports:
             report["start_s"] = round(report["start_s"] - delay_s, 4)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf nft: the rules that bring TCP connections to HF-PEP."""
+"""hf nft: rules that divert TCP connections to HF-PEP."""
 import subprocess
 from typing import List, Optional, Tuple
 
@@ -10,7 +10,7 @@ from . import fail
 
 
 def run(command: List[str], text: Optional[str] = None) -> None:
-    """One command; raises if it fails."""
+    """Run a command. Raises if it fails."""
     try:
         result = subprocess.run(command, input=text, capture_output=True, text=True)
     except OSError as error:
@@ -22,21 +22,21 @@ def run(command: List[str], text: Optional[str] = None) -> None:
 @click.command()
 @click.argument("action", type=click.Choice(["print", "add", "delete"]))
 @click.option("--way", type=click.Choice(["redirect", "tproxy"]), default="redirect",
-              show_default=True, help="As the listener of HF-PEP.")
-@click.option("--port", default=3128, show_default=True, help="Of the listener.")
+              show_default=True, help="Type of HF-PEP's listener.")
+@click.option("--port", default=3128, show_default=True, help="Port of HF-PEP's listener.")
 @click.option("--to", "prefixes", multiple=True, metavar="PREFIX", required=True,
-              help="Destinations, IPv4 or IPv6; may be repeated.")
+              help="Destinations, IPv4 or IPv6. May be repeated.")
 @click.option("--dport", "ports", multiple=True, metavar="PORT[-LAST]",
-              help="Only these ports of the destination; may be repeated.")
-@click.option("--own/--no-own", default=True, help="Connections of this host itself.")
+              help="Only these destination ports. May be repeated.")
+@click.option("--own/--no-own", default=True, help="Include connections of this host itself.")
 @click.option("--forwarded/--no-forwarded", default=True,
-              help="Connections that this host routes for others.")
+              help="Include connections that this host routes for others.")
 def command(action: str, way: str, port: int, prefixes: Tuple[str, ...],
             ports: Tuple[str, ...], own: bool, forwarded: bool) -> None:
-    """Print, set up or remove the rules that bring TCP connections to HF-PEP.
+    """Print, add or delete the rules that divert TCP connections to HF-PEP.
 
-    Everything is in the nftables table inet hf_pep and, for tproxy, a rule and a route of
-    routing table 5066. Adding again replaces what was there; delete takes the same options.
+    The rules are in the nftables table inet hf_pep. For tproxy there is also a rule and a route
+    of routing table 5066. add replaces earlier rules. delete takes the same options.
     """
     try:
         rules = nftables.Rules(way, port, list(prefixes), list(ports), own, forwarded)

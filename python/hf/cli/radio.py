@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf radio: what there is, how loud it is, test tones, delays, what is heard."""
+"""hf radio: devices, levels, test tones, delays, rig, and a monitor."""
 import contextlib
 import json
 import time
@@ -15,30 +15,29 @@ from . import fail
 from ._progress import Progress
 from .run import end_when_told
 
-#: Where the peak of received audio should be, dB below full scale: room for fading and static.
+#: Range for the peak of received audio, dB of full scale. It leaves room for fading and static.
 TARGET_DB = (-18.0, -9.0)
-#: Of the modem at 3 kHz, samples/s.
 
 
-@click.group(short_help="Devices, levels, test tones, delays; what is heard.")
+@click.group(short_help="Devices, levels, test tones, delays, monitor.")
 def command() -> None:
-    """Set up a radio: devices by name, levels, test tones, delays; and listen."""
+    """Set up a radio: list devices, set levels, send test tones, measure delays, listen."""
 
 
 def described(path: str) -> station.Description:
-    """The station file, which must have a radio."""
+    """The description in a station file, which must have a radio."""
     try:
         d = station.load(path)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if d.radio is None:
-        raise click.UsageError(f"{path}: it has no table [radio]")
+        raise click.UsageError(f"{path}: has no table [radio]")
     return d
 
 
 @contextlib.contextmanager
 def opened(d: station.Description) -> Iterator[Tuple[gr.top_block, Any]]:
-    """Flowgraph and radio; the key is released on the way out."""
+    """Flowgraph and radio. Releases the key at the end."""
     tb = gr.top_block("hf radio")
     try:
         found = radio.open_radio(tb, d)
@@ -56,16 +55,16 @@ def opened(d: station.Description) -> Iterator[Tuple[gr.top_block, Any]]:
             click.echo(line, err=True)
 
 
-@command.command("list", short_help="Devices by the names that [radio] takes.")
+@command.command("list", short_help="Devices by the names used in [radio].")
 @click.option("--type", "kind", type=click.Choice(["audio", "soapy"]),
-              help="These alone; both unless given.")
+              help="Only devices of this type.  [default: both]")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON for each device.")
 def list_devices(kind: Optional[str], as_json: bool) -> None:
-    """Sound devices by the names that capture and playback in [radio] take, and SDRs that
-    SoapySDR finds by the args that [radio.sdr] takes (USRPs: uhd_find_devices).
+    """List sound devices by name, for capture and playback in [radio], and SDRs found by SoapySDR,
+    for args in [radio.sdr] (for USRPs use uhd_find_devices).
 
-    plughw:CARD=... is a card by its name, which stays; numbers change with the order of plugging.
-    Some drivers of SoapySDR look for devices on the network.
+    plughw:CARD=... is a card by its name, which does not change. Card numbers change with the
+    order of plugging. Some drivers of SoapySDR search the network.
     """
     found = []
     for name, look in (("audio", devices.audio_devices), ("soapy", devices.soapy_devices)):
@@ -87,9 +86,9 @@ def list_devices(kind: Optional[str], as_json: bool) -> None:
 
 
 def verdict(state: Any) -> str:
-    """What an operator should do about the level of received audio."""
+    """Advice on the level of received audio."""
     if state.silent_s > 5:
-        return "deaf: nothing but one value comes; is it the right device, and not muted?"
+        return "deaf: all samples have one value; is it the right device, and not muted?"
     if state.clipped:
         return f"{state.clipped} samples clipped: turn it down"
     if state.peak_db > TARGET_DB[1]:
@@ -101,12 +100,12 @@ def verdict(state: Any) -> str:
 
 @command.command(short_help="Level of the received audio.")
 @click.argument("path", metavar="FILE.toml")
-@click.option("--duration", type=click.FloatRange(1), help="End after so many seconds.")
+@click.option("--duration", type=click.FloatRange(1), help="End after this time, s.")
 def levels(path: str, duration: Optional[float]) -> None:
-    """Peak and mean level of what the station's receiver gives, each second until Ctrl-C.
+    """Print peak and mean level of the station's receiver every second until Ctrl-C.
 
-    The peak belongs between -18 and -9 dB below full scale. Clock: how much faster the
-    sound card's clock is than this machine's. Nothing is transmitted.
+    The peak should be between -18 and -9 dB of full scale. clock: how much faster the sound
+    card's clock is than this machine's. Nothing is transmitted.
     """
     end_when_told()
     d = described(path)
@@ -125,7 +124,7 @@ def levels(path: str, duration: Optional[float]) -> None:
                            f"samples{clock}: {verdict(s)}")
 
 
-@command.command(short_help="A test tone, keyed, for a limited time.")
+@command.command(short_help="Key the transmitter with a test tone.")
 @click.argument("path", metavar="FILE.toml")
 @click.option("--kind", type=click.Choice(sorted(probe.TONES_HZ)), default="two",
               show_default=True, help="two: 700 and 1900 Hz; single: 1500 Hz.")
@@ -134,14 +133,14 @@ def levels(path: str, duration: Optional[float]) -> None:
 def tone(path: str, kind: str, duration: float) -> None:
     """Key the transmitter and send a test tone at the station's level.
 
-    Set the drive so that ALC does not move. The channel should be clear: what is being received
-    is waited for, at most 30 s.
+    Set the drive so that ALC does not move. The tone waits for the end of a reception, at most
+    30 s.
     """
     end_when_told()
     d = described(path)
     assert d.radio is not None
     if not d.radio.transmit:
-        raise click.UsageError(f"{path}: transmit = false: this station only hears")
+        raise click.UsageError(f"{path}: transmit = false: this station only receives")
     with opened(d) as (tb, found):
         busy = monitor.Busy(d.bandwidth_khz)
         player = probe.Player(busy.push)
@@ -149,7 +148,7 @@ def tone(path: str, kind: str, duration: float) -> None:
         tb.connect(found.source, player, found.sink)
         tb.start()
         begin = time.monotonic()
-        # Detecting takes as long as the longest time between known symbols, and a margin.
+        # Detection takes as long as the longest time between known symbols, plus a margin.
         while time.monotonic() < begin + 2 or busy.busy:
             time.sleep(0.1)
             if time.monotonic() > begin + 30:
@@ -169,23 +168,23 @@ def _wait_until(condition: Callable[[], bool], patience_s: float) -> None:
         time.sleep(0.05)
 
 
-@command.command(short_help="Delays, levels and clocks over a loop; prints [radio].")
+@command.command(short_help="Measure delays, levels and clocks over a loop.")
 @click.argument("path", metavar="FILE.toml")
 @click.option("--bursts", type=click.IntRange(1, 100), default=6, show_default=True,
-              help="Transmissions, about 3 s each.")
-@click.option("--json", "as_json", is_flag=True, help="The figures as JSON on standard output.")
+              help="Number of transmissions, about 3 s each.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def calibrate(path: str, bursts: int, as_json: bool) -> None:
-    """Send short transmissions and time their way back to the own receiver: over a cable from
-    playback to capture, or from the antenna to a second receiver.
+    """Send short transmissions and measure their delay back to the station's own receiver, over a
+    cable from playback to capture, or from the antenna to a second receiver.
 
-    Prints delay, level, SNR, clock difference and what the rig took to key, and the
-    tables [data_link], [radio] and [radio.ptt] with them. The transmitter is keyed.
+    Prints delay, level, SNR, clock difference and the keying time of the rig. Also prints the
+    tables [data_link], [radio] and [radio.ptt] with these values. The transmitter is keyed.
     """
     end_when_told()
     d = described(path)
     assert d.radio is not None
     if not d.radio.transmit:
-        raise click.UsageError(f"{path}: transmit = false: this station only hears")
+        raise click.UsageError(f"{path}: transmit = false: this station only receives")
     with opened(d) as (tb, found):
         with Progress("transmissions", bursts) as progress:
             result = probe.calibrate(tb, found, d.bandwidth_khz, bursts, progress.at)
@@ -196,7 +195,7 @@ def calibrate(path: str, bursts: int, as_json: bool) -> None:
         click.echo(probe.table(d.radio, result))
     if not result.delays_ms:
         raise fail(f"none of {bursts} transmissions came back (peak {result.peak_db:.0f} dB); is "
-                   "playback joined to capture?")
+                   "playback connected to capture?")
 
 
 def _say(c: probe.Calibration) -> None:
@@ -219,16 +218,18 @@ def _say(c: probe.Calibration) -> None:
 
 @command.command("rig", short_help="Frequency and mode of the rig.")
 @click.argument("path", metavar="FILE.toml")
-@click.option("--frequency", type=click.FloatRange(1, 6e9), metavar="HZ", help="Of the dial.")
-@click.option("--mode", help="In hamlib's words, for example USB or PKTUSB.")
+@click.option("--frequency", type=click.FloatRange(1, 6e9), metavar="HZ",
+              help="Set the dial frequency.")
+@click.option("--mode", help="Set the mode, in hamlib's words, for example USB or PKTUSB.")
 @click.option("--passband", default=0, type=click.IntRange(0, 100000), metavar="HZ",
-              help="Of the mode; 0: its usual one.")
+              help="Passband of the mode. 0: its usual one.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def show_rig(path: str, frequency: Optional[float], mode: Optional[str], passband: int,
              as_json: bool) -> None:
-    """Say what the rig says of frequency and mode, through the rigctld of [radio.ptt]. It is set
-    only to what is given here, read back, and never while it is keyed; [radio.rig] in the file is
-    for hf run."""
+    """Print frequency and mode of the rig, read through the rigctld of [radio.ptt].
+
+    Options set the rig first and read it back, never while it is keyed. [radio.rig] in the file is
+    not used, it is for hf run."""
     d = described(path)
     assert d.radio is not None
     wanted = station.Rig(frequency or 0.0, mode or "", passband)
@@ -246,12 +247,12 @@ def show_rig(path: str, frequency: Optional[float], mode: Optional[str], passban
     click.echo(json.dumps(vars(found)) if as_json else found.text())
 
 
-@command.command("monitor", short_help="What is heard, transmission by transmission.")
+@command.command("monitor", short_help="Print received transmissions.")
 @click.argument("path", metavar="FILE.toml")
-@click.option("--duration", type=click.FloatRange(1), help="End after so many seconds.")
+@click.option("--duration", type=click.FloatRange(1), help="End after this time, s.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON for each transmission.")
 def listen(path: str, duration: Optional[float], as_json: bool) -> None:
-    """Listen on the station's radio until Ctrl-C and say what is received. Nothing is
+    """Listen on the station's radio until Ctrl-C and print each received transmission. Nothing is
     transmitted."""
     end_when_told()
     d = described(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf receive: files by BFTP over a SIS server, into a folder."""
+"""hf receive: receives files by BFTP over a SIS server into a folder."""
 from contextlib import ExitStack
 import signal
 import time
@@ -17,17 +17,18 @@ from ._server import server_options
 @click.command()
 @click.argument("folder", metavar="DIR",
                 type=click.Path(file_okay=False))
-@click.option("--count", default=None, type=click.IntRange(1), help="End after so many files.")
+@click.option("--count", default=None, type=click.IntRange(1),
+              help="End after this number of files.")
 @click.option("--timeout", default=None, type=click.FloatRange(0),
-              help="End after so many seconds.")
+              help="End after this time, s.")
 @server_options
 def command(folder: str, count: Optional[int], timeout: Optional[float], server: str,
             rank: int) -> None:
-    """Write files that come by RCOP or UDOP into a folder until Ctrl-C; it is made if missing.
+    """Receive files by RCOP or UDOP into DIR until Ctrl-C. DIR is created if missing.
 
-    Those by RCOP are acknowledged (FRAPv2) when they are written. Names lose everything that
-    leads out of the folder; files that exist are never replaced. With --count or --timeout
-    the exit status is 0 only if so many files have come, or at least one.
+    Files by RCOP are acknowledged (FRAPv2) after they are written. Names cannot lead out of the
+    folder, and existing files are never replaced. With --count the exit status is 0 only if that
+    number of files arrived, with --timeout only if at least one arrived.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with checked():
@@ -50,7 +51,7 @@ def command(folder: str, count: Optional[int], timeout: Optional[float], server:
                         received += 1
                         print(f"{file.path} {file.octets} octets from {file.source}",
                               flush=True)
-            # The receipt is not yet on the air; it does not need the client any more.
+            # The last receipt may not be on the air yet. The node sends it without this client.
     except KeyboardInterrupt:
         pass
     except (sis.SisError, OSError) as error:

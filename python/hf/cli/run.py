@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf run: stations from their files, over a simulated air, until interrupted."""
+"""hf run: runs stations from their files, on radios or a simulated air."""
 import os
 import resource
 import signal
@@ -15,8 +15,8 @@ from . import fail
 
 
 def end_when_told() -> None:
-    """SIGTERM ends the program as asked, status 0; so does SIGHUP, status 129, unless it is
-    ignored, as nohup does. Everything is closed on the way out."""
+    """End the program cleanly on SIGTERM (status 0) and SIGHUP (status 129). SIGHUP stays ignored
+    if it was, as under nohup."""
     def end(number: int, _: object) -> None:
         sys.exit(0 if number == signal.SIGTERM else 128 + number)
 
@@ -26,7 +26,7 @@ def end_when_told() -> None:
 
 
 def greet(stations: running.Stations) -> None:
-    """Say who is there, and what each has opened."""
+    """Print the stations, and what each has opened."""
     for s in stations.stations:
         click.echo(running.greeting(s), err=True)
     for s in stations.stations:
@@ -35,7 +35,7 @@ def greet(stations: running.Stations) -> None:
 
 
 def open_page(stations: running.Stations, port: int, control: bool) -> web.WebServer:
-    """The page of all stations. Raises RuntimeError."""
+    """Start the web page of all stations. Raises RuntimeError."""
     parts = zip(stations.stations, stations.received, stations.radio_of)
     views = [snapshot.StationView(stations.tb, s, radio_, received, s.description.sample_rate)
              for s, received, radio_ in parts]
@@ -45,7 +45,7 @@ def open_page(stations: running.Stations, port: int, control: bool) -> web.WebSe
 
 
 def controls_of(stations: running.Stations) -> web.Controls:
-    """What the page may change."""
+    """Actions that the page may take."""
     links = {s.description.name: s.data_link for s in stations.stations}
 
     def link(name: str) -> Any:
@@ -69,7 +69,7 @@ def controls_of(stations: running.Stations) -> web.Controls:
 
     def set_frequency(name: str, value: Any) -> None:
         if dials.get(name) is None:
-            raise ValueError(f"station {name}: its radio has no frequency that could be set")
+            raise ValueError(f"station {name}: the frequency of its radio cannot be set")
         hz = float(value)
         if not 1 <= hz <= 6e9:
             raise ValueError(f"frequency {value}: allowed are 1 to 6e9 Hz")
@@ -90,45 +90,44 @@ def controls_of(stations: running.Stations) -> web.Controls:
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE.toml...")
 @click.option("--channel", default="awgn snr=30", show_default=True,
-              help="Between all stations, as in hf.channel.")
+              help="Simulated channel between all stations, as in hf.channel.")
 @click.option("--bandwidth", type=click.Choice([str(khz) for khz in machine.BANDWIDTHS_KHZ]),
-              help="Of the channel, kHz, in place of bandwidth in the files.")
+              help="Bandwidth of the channel, kHz. Overrides the files.")
 @click.option("--speed", default=1.0, show_default=True, type=click.FloatRange(0.1, 1000),
-              help="Times real time at the most.")
-@click.option("--seed", default=1, show_default=True, help="Of noise and fading.")
+              help="Speed limit, as a multiple of real time.")
+@click.option("--seed", default=1, show_default=True, help="Seed of noise and fading.")
 @click.option("--duration", default=None, type=click.FloatRange(0.001),
-              help="End after so many seconds of station time.")
+              help="End after this station time, s.")
 @click.option("--pcap", type=click.Path(file_okay=False), metavar="FOLDER",
-              help="Capture D_PDUs and S_primitives of every station that has no [capture]: "
-              "ADDRESS-d_pdu.pcap, ADDRESS-sis.pcap.")
-@click.option("--quiet", is_flag=True, help="No log lines.")
-@click.option("--user", metavar="NAME", help="When sockets, devices and captures are open, give "
-              "up the rights of root and go on as this user.")
+              help="Capture D_PDUs and S_primitives of every station without [capture] to "
+              "ADDRESS-d_pdu.pcap and ADDRESS-sis.pcap.")
+@click.option("--quiet", is_flag=True, help="Print no log lines.")
+@click.option("--user", metavar="NAME", help="After sockets, devices and captures are open, drop "
+              "root privileges and continue as this user.")
 @click.option("--web", "web_port", type=click.IntRange(0, 65535), metavar="PORT",
-              help="Show the stations on a page for a browser of this machine; 0: a free port.")
-@click.option("--control", is_flag=True, help="The page may change mode, frequency, speed and "
-              "silence, for whoever has the address that is printed.")
-@click.option("--check", is_flag=True, help="Open everything, say what it is, close it again; "
-              "nothing is transmitted or keyed.")
+              help="Show the stations on a web page for browsers on this machine. 0: any free "
+              "port.")
+@click.option("--control", is_flag=True, help="Let the page change mode, frequency, speed and "
+              "silence, for anyone who has the printed address.")
+@click.option("--check", is_flag=True, help="Open everything, print it, and close it. Nothing is "
+              "transmitted or keyed.")
 def command(files: Tuple[str, ...], channel: str, bandwidth: Optional[str], speed: float,
             seed: int, duration: Optional[float], pcap: Optional[str], quiet: bool,
             user: Optional[str], web_port: Optional[int], control: bool, check: bool) -> None:
     """Run one or more stations, each from its file, until Ctrl-C.
 
-    A station with a table [radio] is on its radio, in real time; the others share a simulated
-    air, with real waveforms in lock step. What the data links do is printed, each line with
-    station time and address. With a table [sis_server] in the file other programs are clients:
-    hf console, hf send, hf receive, hf chat, or another maker's. With [modem_server] a station
-    is a modem for another maker's data link, with [modem_client] a data link for another
-    maker's modem.
+    A station with a table [radio] uses its radio, in real time. The others share a simulated air,
+    with real waveforms in lock step. Log lines of the data links are printed with station time
+    and address. With a table [sis_server] other programs can be clients: hf console, hf send, hf
+    receive, hf chat, or another maker's. With [modem_server] a station is a modem for another
+    maker's data link, with [modem_client] a data link for another maker's modem.
 
-    SIGTERM ends it in good order with status 0, Ctrl-C with 130, the end of its terminal
-    with 129.
+    It ends cleanly on SIGTERM (status 0), on Ctrl-C (130) and when its terminal closes (129).
     """
     end_when_told()
     if control and web_port is None:
         raise click.UsageError("--control is for the page: give --web PORT as well")
-    # HF-PEP has a socket for each connection: the usual soft limit of 1024 is soon reached.
+    # HF-PEP needs a socket for each connection, and soon reaches the usual soft limit of 1024.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65536)), hard))
     try:
@@ -143,7 +142,7 @@ def command(files: Tuple[str, ...], channel: str, bandwidth: Optional[str], spee
                 d.capture = station.Capture(os.path.join(pcap, f"{d.address}-d_pdu.pcap"),
                                             os.path.join(pcap, f"{d.address}-sis.pcap"))
         stations = running.Stations(descriptions, channel, seed, speed, radio.open_radio)
-        # Blocks in Python live as long as something in Python holds them.
+        # Keep references, or Python deletes these blocks.
         kept = [] if check else [
             radio.record(stations.tb, s, received, s.description.sample_rate, stations.said.append)
             for s, received in zip(stations.stations, stations.received)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf send: a file by BFTP over a SIS server."""
+"""hf send: sends a file by BFTP over a SIS server."""
 import os
 import time
 from typing import Optional
@@ -15,22 +15,23 @@ from ._server import NODE, server_options
 
 @click.command()
 @click.argument("path", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
-@click.option("--to", "node", required=True, type=NODE, help="Far node; a group goes by UDOP.")
-@click.option("--name", default=None, help="Name at the far side; otherwise that of the file.")
-@click.option("--udop", is_flag=True, help="Without acknowledgements; always so for groups.")
+@click.option("--to", "node", required=True, type=NODE,
+              help="Far node, or a group (always by UDOP).")
+@click.option("--name", default=None, help="Name at the far side.  [default: that of FILE]")
+@click.option("--udop", is_flag=True, help="Send without acknowledgements, as for groups.")
 @click.option("--repeats", default=1, show_default=True, type=click.IntRange(0, 15),
-              help="Of each U_PDU by UDOP.")
+              help="UDOP: extra copies of each U_PDU.")
 @click.option("--no-receipt", is_flag=True,
-              help="Content with the confirmation of the far node, without that of the client.")
+              help="Wait for the far node's confirmation only, not for the far client's.")
 @click.option("--timeout", default=3600.0, show_default=True, type=click.FloatRange(0.1),
-              help="Give up after so many seconds without progress.")
+              help="Give up after this time without progress, s.")
 @server_options
 def command(path: str, node: str, name: Optional[str], udop: bool, repeats: int,
             no_receipt: bool, timeout: float, server: str, rank: int) -> None:
     """Send a file to `hf receive`, or any other BFTP client, at a far node.
 
-    Exit status 0 only when the far client has acknowledged the whole file; by UDOP, when all
-    is submitted. Progress goes to standard error, a line every 15 s where that is no terminal.
+    The exit status is 0 only if the far client has acknowledged the whole file. By UDOP it is 0
+    when all is submitted. Progress goes to standard error, a line every 15 s without a terminal.
     """
     udop = udop or s5066.address(node).is_group()
     with open(path, "rb") as file:

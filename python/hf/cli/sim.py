@@ -30,23 +30,24 @@ def parse_settings(texts: Tuple[str, ...]) -> Dict[str, float]:
 
 
 def in_bandwidth(mode: str, bandwidth: Optional[str]) -> str:
-    """The mode, or auto in so many kHz. Raises ValueError for a mode of another bandwidth."""
+    """The mode, with auto limited to a bandwidth in kHz. Raises ValueError for a mode of another
+    bandwidth."""
     if bandwidth is None:
         return mode
     found: str = hf.in_bandwidth(mode, int(bandwidth))
     khz = hf.mode(hf.fastest_mode(found)).bandwidth_hz // 1000
     if khz != int(bandwidth):
-        raise ValueError(f"--bandwidth {bandwidth}: mode {mode} is of {khz} kHz; allowed with "
-                         "another is auto")
+        raise ValueError(f"--bandwidth {bandwidth}: mode {mode} needs {khz} kHz; use another "
+                         "bandwidth or auto")
     return found
 
 
-#: Units by the ending of a name.
+#: Units by the suffix of a name.
 UNITS = {"_s": "s", "_bps": "bit/s", "_ms": "ms", "_db": "dB"}
 
 
 def _said(name: str, value: Any) -> Tuple[str, str]:
-    """A result in words, with its unit."""
+    """Name and value of a result as text, with unit."""
     if isinstance(value, bool):
         return name, "yes" if value else "no"
     if name == "utilisation":
@@ -63,7 +64,7 @@ TABLES = ("flows", "stations", "transmissions")
 
 
 class Outputs(NamedTuple):
-    """What a scenario is asked for besides its table."""
+    """Requested outputs of a scenario, besides its table."""
 
     log: bool
     as_json: bool
@@ -87,7 +88,7 @@ def _check_outputs(path: str, names: List[str], wanted: Outputs) -> None:
             output.make_folder(wanted.folder)
             tables = [os.path.join(wanted.folder, f"{table}.csv") for table in TABLES]
         for where in tables + ([wanted.fates] if wanted.fates else []):
-            # Each begins with the name of the run; what follows may change with the version.
+            # The first column is always run. The others may change with the version.
             output.check(where, inputs, wanted.force or output.begins(where, "run"))
         for name in names if wanted.picture else []:
             output.check_picture(_picture_name(wanted.picture, name, len(names) > 1), inputs,
@@ -109,7 +110,7 @@ def _one(run: Any, wanted: Outputs, progress: Callable[[float], None]) -> Any:
 
 
 def _timed(runs: List[Any], wanted: Outputs, name: str) -> Iterator[Tuple[Any, Any, float]]:
-    """Each run, its result and how long it took, s."""
+    """Each run, its result and its host time, s."""
     with Progress(name, len(runs)) as progress:
         for number, run in enumerate(runs):
             progress.at(number, run.name)
@@ -119,7 +120,7 @@ def _timed(runs: List[Any], wanted: Outputs, name: str) -> Iterator[Tuple[Any, A
 
 
 def run_scenario(path: str, scale: float, wanted: Outputs) -> None:
-    """Every run of a scenario file; raises a ClickException if something was missed."""
+    """Run a scenario file. Raises a ClickException if an expectation was missed."""
     from ..lab import scenarios, timeline
     try:
         runs = scenarios.load(path, scale)
@@ -174,13 +175,13 @@ def run_scenario(path: str, scale: float, wanted: Outputs) -> None:
         raise fail("; ".join(missed))
 
 
-#: What a transfer through HF-PEP has no use for.
+#: Options that a transfer through HF-PEP does not use.
 WITHOUT_PEP = {"u_pdu", "non_arq", "snr", "limit", "log"}
 
 
 def through_pep(mode: str, octets: int, ack_mode: str, channel: Optional[str], effort: int,
                 ber: float, loss: float, seed: int, settings: Dict[str, float]) -> Dict[str, Any]:
-    """One connection; channel: None with emulated modems. Raises ValueError."""
+    """Simulate one TCP connection. channel: None for emulated modems. Raises ValueError."""
     from ..lab import papers
     result: Dict[str, Any] = hf.simulate_tcp(
         mode, papers.noise(octets, seed), ber=ber, loss=loss, seed=seed, ack_mode=ack_mode,
@@ -191,47 +192,48 @@ def through_pep(mode: str, octets: int, ack_mode: str, channel: Optional[str], e
 @click.command()
 @click.argument("scenario", required=False, type=click.Path(dir_okay=False))
 @click.option("--mode", default="4539-9600S", show_default=True,
-              help="Mode of the data, or auto, auto:600..4800, auto:48k: as the channel allows.")
+              help="Mode of the data. auto, auto:600..4800 or auto:48k adapts it to the channel.")
 @click.option("--bandwidth", type=click.Choice([str(khz) for khz in machine.BANDWIDTHS_KHZ]),
-              help="Of auto, kHz.  [default: that of the mode]")
+              help="Bandwidth of auto, kHz.  [default: that of the mode]")
 @click.option("--ack-mode", default="auto", show_default=True,
               help="Mode of acknowledgements: a mode, same or auto.")
 @click.option("--octets", default=100000, show_default=True,
-              type=click.IntRange(1, 10**9), help="To move from A to B.")
+              type=click.IntRange(1, 10**9), help="Octets to send from A to B.")
 @click.option("--u-pdu", default=2042, show_default=True, type=click.IntRange(8, 2048),
               help="Octets of one U_PDU.")
-@click.option("--non-arq", is_flag=True, help="Without acknowledgements.")
+@click.option("--non-arq", is_flag=True, help="Send without acknowledgements.")
 @click.option("--real", is_flag=True,
               help="Real waveforms over the simulated air instead of the emulated modem.")
 @click.option("--pep", is_flag=True,
-              help="As one TCP connection through HF-PEP: connect, send, confirm, close.")
+              help="Send over one TCP connection through HF-PEP: connect, send, confirm, close.")
 @click.option("--channel", default="awgn snr=30", show_default=True,
-              help="Of --real, as in hf.channel.")
+              help="With --real: channel, as in hf.channel.")
 @click.option("--effort", default=1, show_default=True, type=click.IntRange(0, 2),
-              help="Of --real: how hard the receivers try; 0 is fastest.")
-@click.option("--ber", default=0.0, show_default=True, help="Bit errors, emulated modem.")
+              help="With --real: effort of the receivers. 0 is fastest.")
+@click.option("--ber", default=0.0, show_default=True, help="Emulated modem: bit error rate.")
 @click.option("--snr", type=float, metavar="DB",
-              help="Emulated modem: SNR in the mode's bandwidth, with the block errors measured "
-              "there without fading.")
+              help="Emulated modem: SNR in the mode's bandwidth, dB. Uses block error rates "
+              "measured without fading.")
 @click.option("--loss", default=0.0, show_default=True,
-              help="Transmissions not heard, emulated modem.")
+              help="Emulated modem: share of lost transmissions.")
 @click.option("--seed", default=1, show_default=True)
 @click.option("--set", "settings", multiple=True, metavar="NAME=NUMBER",
-              help="A setting of the data link; see hf info --settings.")
-@click.option("--limit", default=86400.0, show_default=True, help="Give up after so many seconds.")
-@click.option("--log", is_flag=True, help="Say on stderr what happens.")
-@click.option("--json", "as_json", is_flag=True, help="The result as JSON on stdout.")
+              help="A setting of the data link, see hf info --settings.")
+@click.option("--limit", default=86400.0, show_default=True,
+              help="Give up after this station time, s.")
+@click.option("--log", is_flag=True, help="Print a log on stderr.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--csv", "folder", type=click.Path(file_okay=False), metavar="FOLDER",
-              help="With a scenario: flows, stations and transmissions as CSV.")
+              help="Scenario: write flows, stations and transmissions as CSV.")
 @click.option("--fates", type=click.Path(dir_okay=False), metavar="FILE",
-              help="With a scenario: what became of each U_PDU, as CSV: submitted, delivered, "
-              "confirmed, rejected, and when.")
+              help="Scenario: write a CSV file with the times at which each U_PDU was submitted, "
+              "delivered, confirmed or rejected.")
 @click.option("--timeline", "picture", type=click.Path(dir_okay=False), metavar="PICTURE",
-              help="With a scenario: who transmits when, as PNG, SVG or PDF.")
+              help="Scenario: draw all transmissions over time, as PNG, SVG or PDF.")
 @click.option("--window", type=(float, float), metavar="FROM TO",
               help="With --timeline: only these seconds.")
 @click.option("--scale", type=click.FloatRange(0.0001, 1000), default=1.0, show_default=True,
-              help="With a scenario: share of its durations, octets and counts.")
+              help="Scenario: multiply its durations, octets and counts.")
 @force_option
 @click.pass_context
 def command(ctx: click.Context, scenario: Optional[str], mode: str, bandwidth: Optional[str],
@@ -240,27 +242,28 @@ def command(ctx: click.Context, scenario: Optional[str], mode: str, bandwidth: O
             seed: int, settings: Tuple[str, ...], limit: float, log: bool, as_json: bool,
             folder: Optional[str], fates: Optional[str], picture: Optional[str],
             window: Optional[Tuple[float, float]], scale: float, force: bool) -> None:
-    """Run a SCENARIO (TOML), or move octets from one station to another.
+    """Run a SCENARIO (TOML), or send octets from one station to another.
 
     \b
     hf sim examples/scenarios/faults.toml --timeline faults.png --csv results
     hf sim --mode 4539-1200S --octets 1000000
 
     With the emulated modem the engines run in virtual time, with the exact times of preambles
-    and interleaver blocks: hours of HF time in seconds. With --real every sample is made and
-    received. Both give the same result within the delay of the radios. With --pep the octets
-    are of a TCP connection through HF-PEP, and compared at the far end; times count from its SYN.
+    and interleaver blocks. Hours of HF time take seconds. With --real every sample is modulated
+    and received. Both give the same result within the delay of the radios. With --pep the octets
+    go over a TCP connection through HF-PEP and are compared at the far end. Times count from its
+    SYN.
     """
     without = {"folder", "fates", "picture", "window", "scale", "force"}
     with_scenario = {"log", "as_json", "scenario", *without}
     for name in ctx.params:
         given = ctx.get_parameter_source(name) != click.core.ParameterSource.DEFAULT
         if given and name not in with_scenario and scenario:
-            raise click.UsageError(f"'{name}' does not go with a scenario: write it there")
+            raise click.UsageError(f"'{name}' cannot be used with a scenario: set it there")
         if given and name in without and not scenario:
             raise click.UsageError(f"'{name}' needs a scenario file")
         if given and name in WITHOUT_PEP and pep:
-            raise click.UsageError(f"'{name}' does not go with --pep")
+            raise click.UsageError(f"'{name}' cannot be used with --pep")
     if scenario:
         run_scenario(scenario, scale,
                      Outputs(log, as_json, folder, fates, picture, window, force))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf tcp: the TCP test of the published measurements, through whatever lies between."""
+"""hf tcp: the TCP test of the published measurements, over any network."""
 import socket
 import sys
 import threading
@@ -39,23 +39,24 @@ def _check_series(csv_path: Optional[str], plot: Optional[str], number: int,
 
 
 @command.command()
-@click.option("--address", default="127.0.0.1", show_default=True, help="To listen on.")
+@click.option("--address", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=5050, show_default=True, type=click.IntRange(0, 65535),
-              help="0: a free one.")
+              help="Port to listen on. 0: any free port.")
 @click.option("--limit", default=3600.0, show_default=True, metavar="S",
-              help="Give a transfer up after so many seconds without octets.")
+              help="Give up a transfer after this time without octets.")
 @click.option("--bit-rate", type=click.FloatRange(1), metavar="BIT/S",
-              help="Of the link: gives the use of it.")
+              help="Bit rate of the link, to compute its utilisation.")
 @click.option("--csv", "csv_path", metavar="FILE",
-              help="Octets, latency and use over time; a later transfer has FILE-2 and so on.")
-@click.option("--plot", metavar="FILE.png", help="The same as pictures.")
+              help="Write octets, latency and utilisation over time. Later transfers go to FILE-2 "
+              "and so on.")
+@click.option("--plot", metavar="FILE.png", help="Draw the same values.")
 @force_option
 def serve(address: str, port: int, limit: float, bit_rate: Optional[float],
           csv_path: Optional[str], plot: Optional[str], force: bool) -> None:
-    """The far side: takes transfers and confirms them, until interrupted.
+    """The far side: receives transfers and confirms them, until interrupted.
 
-    Connect, total and latency count from the time that the near side wrote into the octets: the
-    clocks of the two hosts must agree.
+    Connect, total and latency count from the near side's timestamps in the octets. The clocks of
+    the two hosts must agree.
     """
     with checked():
         _check_series(csv_path, plot, 1, force)
@@ -98,22 +99,23 @@ def serve(address: str, port: int, limit: float, bit_rate: Optional[float],
 @click.argument("host")
 @click.option("--port", default=5050, show_default=True, type=click.IntRange(1, 65535))
 @click.option("--size", "sizes", multiple=True, default=(1.0,), show_default=True, metavar="KB",
-              type=click.FloatRange(0.1, 1e6), help="1 kB is 1000 octets; may be repeated.")
+              type=click.FloatRange(0.1, 1e6),
+              help="Size of a transfer, 1 kB is 1000 octets. May be repeated.")
 @click.option("--bit-rate", type=click.FloatRange(1), metavar="BIT/S",
-              help="Of the link: prints the use of it.")
+              help="Bit rate of the link, to compute its utilisation.")
 @click.option("--limit", default=3600.0, show_default=True, metavar="S",
-              help="Of each step of a transfer.")
+              help="Timeout of each step of a transfer.")
 @click.option("--congestion", default="", metavar="NAME",
-              help="Congestion control, as cubic or bbr; by default that of this host.")
+              help="Congestion control, for example cubic or bbr.  [default: that of this host]")
 @click.option("--csv", "csv_path", metavar="FILE", help="The table as CSV.")
 @force_option
 def send(host: str, port: int, sizes: Tuple[float, ...], bit_rate: Optional[float],
          limit: float, congestion: str, csv_path: Optional[str], force: bool) -> None:
-    """Send transfers to hf tcp serve at HOST, one after the other; a Markdown table.
+    """Send transfers to hf tcp serve at HOST, one after the other, and print a Markdown table.
 
-    In seconds from the SYN: connect (accept() at the far side), total (its last octet), confirmed
-    (its answer is here); latency: of the last octets; close: from close() to the far side's FIN.
-    The octets cannot be compressed.
+    Seconds from the SYN: connect (accept() at the far side), total (last octet at the far side),
+    confirmed (its answer at this side). latency: of the last octets. close: from close() to the
+    far side's FIN. The octets cannot be compressed.
     """
     if csv_path:
         with checked():

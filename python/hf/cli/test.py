@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf test: builds and runs everything that ctest knows."""
+"""hf test: builds and runs the tests of the source tree."""
 import os
 import re
 import subprocess
@@ -17,21 +17,20 @@ from .. import testing
                context_settings={"ignore_unknown_options": True})
 @click.option("-k", "select", metavar="REGEX",
               help="Only tests whose name matches (ctest -R); ctest -N lists the names.")
-@click.option("-v", "--verbose", is_flag=True, help="The output of all tests, not of failures "
-              "only.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the output of passed tests, too.")
 @click.option("-j", "--jobs", type=click.IntRange(1, 1024), default=os.cpu_count() or 1,
               show_default="number of processors", help="Tests at a time.")
 @click.option("--fuzz", "fuzz_runs", type=click.IntRange(1000), metavar="INPUTS",
-              help="Instead of the tests: so many inputs for all fuzz targets together, with "
-              "sanitizers.")
+              help="Run the fuzz targets with sanitizers instead, with this number of inputs in "
+              "total.")
 @click.option("--as", "variant", type=click.Choice(sorted(testing.VARIANTS)),
-              help="Build everything anew so and run the tests there: with Clang, for "
-              "debugging, or the engines with sanitizers of addresses and undefined "
-              "behaviour, or of threads.")
+              help="Build a variant in another folder and run its tests. clang: with Clang; "
+              "debug: for debugging; address: engines with the address and undefined behaviour "
+              "sanitizers; thread: engines with the thread sanitizer.")
 @click.argument("ctest_options", nargs=-1, type=click.UNPROCESSED)
 def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional[int],
             variant: Optional[str], ctest_options: List[str]) -> None:
-    """Build the source tree and run its tests; further options go to ctest.
+    """Build the source tree and run its tests. Other options are passed to ctest.
 
     Progress, the output of failed tests and the reason of each skip go to standard error. If at
     most three tests fail, each is repeated alone. A test that passes this time is reported as
@@ -41,8 +40,8 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
     """
     build = os.environ.get("HF_BUILD_DIR", "")
     if not build:
-        raise click.UsageError("the tests are part of the source tree: run ./hf test there, or "
-                               "build/run hf test")
+        raise click.UsageError("tests need the source tree: run ./hf test or build/run hf test "
+                               "there")
     if not os.path.isfile(os.path.join(build, "CMakeCache.txt")):
         raise click.UsageError(f"HF_BUILD_DIR {build} is not a build directory")
     with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:

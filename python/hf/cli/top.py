@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf top: running stations in a terminal."""
+"""hf top: shows running stations in a terminal."""
 import contextlib
 import json
 import os
@@ -20,15 +20,15 @@ from rich.text import Text
 from ..gui import strip
 from . import fail
 
-#: Lines of the log that are shown of each station.
+#: Log lines shown for each station.
 LINES = 6
-#: Of the strip, s; between two pictures, s.
+#: Time span of the strip, s, and period of updates, s.
 SPAN_S, EVERY_S = 120.0, 0.5
 _STRIP = "on the air, two minutes  "
 
 
 def fetch(port: int) -> Dict[str, Any]:
-    """The state that a page has. Raises OSError or ValueError."""
+    """The state of the stations from their web page. Raises OSError or ValueError."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(f"http://127.0.0.1:{port}/api/state", timeout=5) as answer:
         return json.load(answer)
@@ -40,7 +40,7 @@ def shown(value: Any, unit: str, digits: int = 1) -> str:
 
 
 def oldest(queues: List[Dict[str, Any]]) -> str:
-    """For how long something has been waiting, and with which priority."""
+    """Age and priority of the oldest waiting data."""
     if not queues:
         return "-"
     q = max(queues, key=lambda q: float(q["oldest_s"]))
@@ -48,20 +48,20 @@ def oldest(queues: List[Dict[str, Any]]) -> str:
 
 
 def waiting(flows: List[Dict[str, Any]]) -> str:
-    """What the flows of the IP client hold back for the data link."""
+    """Octets and flows that wait in the IP client."""
     octets = sum(int(f["octets"]) for f in flows)
     return f"{octets} octets, {len(flows)} flow{'s' if len(flows) != 1 else ''}"
 
 
 def legend(marks: str, keys: bool) -> Text:
-    """What the marks of the strip mean; keys: and the key that ends it."""
+    """Meaning of the strip's marks. keys: also the key that quits."""
     meanings = zip(marks, ("transmits", "receives", "silent"))
     text = "   ".join(f"{mark} {meaning}" for mark, meaning in meanings)
     return Text(text + ("   q: quit" if keys else ""), style="dim")
 
 
 def picture(state: Dict[str, Any], utf8: bool, width: int = 80, keys: bool = False) -> Group:
-    """All stations, at most so many columns wide; keys: name the key that ends it."""
+    """The display of all stations, at most width columns wide. keys: name the key that quits."""
     marks = "█▓·" if utf8 else "#=."
     columns = max(1, width - 1 - len(_STRIP))
     parts: List[Any] = [Text(state["about"], style="dim"), legend(marks, keys)]
@@ -100,7 +100,7 @@ def picture(state: Dict[str, Any], utf8: bool, width: int = 80, keys: bool = Fal
 
 @contextlib.contextmanager
 def keys_at_once() -> Iterator[bool]:
-    """Within, a key is read when it is pressed; gives whether there are keys."""
+    """Read keys without waiting for Enter. Gives False if standard input is no terminal."""
     if not sys.stdin.isatty():
         yield False
         return
@@ -113,7 +113,7 @@ def keys_at_once() -> Iterator[bool]:
 
 
 def quits(keys: bool) -> bool:
-    """Waits for the next picture, and reads what was pressed meanwhile."""
+    """Wait for the next update. Returns True if the user pressed q meanwhile."""
     ready, _, _ = select.select([sys.stdin] if keys else [], [], [], EVERY_S)
     pressed = os.read(sys.stdin.fileno(), 64) if ready else b"-"
     return not pressed or b"q" in pressed.lower()
@@ -121,11 +121,11 @@ def quits(keys: bool) -> bool:
 
 @click.command(short_help="Running stations in a terminal.")
 @click.argument("port", type=click.IntRange(1, 65535))
-@click.option("--once", is_flag=True, help="Once, and without colours.")
+@click.option("--once", is_flag=True, help="Print once, without colours.")
 def command(port: int, once: bool) -> None:
     """Show the stations of an hf run --web PORT in this terminal, until q or Ctrl-C.
 
-    The second line says what the marks of the strip mean.
+    The second line explains the marks of the strip.
     """
     console = Console(width=None if sys.stdout.isatty() else 80)
     utf8 = (sys.stdout.encoding or "").lower().startswith("utf")
@@ -143,5 +143,5 @@ def command(port: int, once: bool) -> None:
         pass
     except (OSError, ValueError) as error:
         why = getattr(error, "reason", error)
-        raise fail(f"no page of hf run at 127.0.0.1:{port}: {why}; hf run ... --web {port} makes "
-                   "one") from None
+        raise fail(f"no page of hf run at 127.0.0.1:{port}: {why}; start one with hf run ... "
+                   f"--web {port}") from None

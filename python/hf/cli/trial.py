@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf trial: a timed list of tests between stations, for days; and the report of it."""
+"""hf trial: runs timed tests between stations, for days, and reports the results."""
 import os
 import sys
 import time
@@ -17,7 +17,7 @@ from .run import end_when_told
 
 @click.group()
 def command() -> None:
-    """Field trials: a timed list of tests between stations, kept in SQLite, and its report."""
+    """Field trials: timed tests between stations, stored in SQLite, and their report."""
 
 
 def _loaded(path: str) -> plans.Plan:
@@ -33,15 +33,15 @@ def _folder(path: str, folder: Optional[str]) -> str:
     return folder or os.path.splitext(path)[0]
 
 
-@command.command(short_help="What a plan will do, and when.")
+@command.command(short_help="Print the slots of a plan.")
 @click.argument("path", metavar="PLAN.toml")
 def check(path: str) -> None:
-    """Read a plan and the station files that are here, and print the slots of a round: when each
-    begins, how long it is, what is done by whom. Nothing is opened or transmitted."""
+    """Read a plan and its station files, and print the slots of a round with start, length, test
+    and stations. Nothing is opened or transmitted."""
     plan = _loaded(path)
     for number, member in enumerate(plan.station):
         if member.file and not os.path.exists(os.path.join(os.path.dirname(path), member.file)):
-            click.echo(f"station {member.address}: {member.file} is not here", err=True)
+            click.echo(f"station {member.address}: {member.file} does not exist here", err=True)
             continue
         try:
             d = plan.describe(number)
@@ -54,7 +54,7 @@ def check(path: str) -> None:
         when = f"+{slot.begin - slots[0].begin:5.0f} s  {slot.length_s:5d} s"
         click.echo(f"{when}  {_what(slot)}")
     if plan.by == "utc":
-        click.echo(f"each {plan.period_s} s, next at {_next(plan)}", err=True)
+        click.echo(f"every {plan.period_s} s, next at {_next(plan)}", err=True)
 
 
 def _next(plan: plans.Plan) -> str:
@@ -71,25 +71,27 @@ def _what(slot: plans.Slot) -> str:
     return text + (f", {test.frequency_hz / 1e6:g} MHz" if test.frequency_hz else "")
 
 
-@command.command(short_help="Do the tests of a plan.")
+@command.command(short_help="Run the tests of a plan.")
 @click.argument("path", metavar="PLAN.toml")
-@click.option("--as", "address", metavar="ADDRESS", help="Which of the plan's stations this is; "
-              "needed if the files of several are here.")
-@click.option("--folder", type=click.Path(file_okay=False), help="For databases and CSV; the "
-              "plan's name without .toml unless given.")
-@click.option("--dry", is_flag=True, help="All stations over the plan's simulated air, faster "
+@click.option("--as", "address", metavar="ADDRESS", help="Station of the plan to run. Needed if "
+              "several of its station files are here.")
+@click.option("--folder", type=click.Path(file_okay=False), help="Folder for databases and CSV.  "
+              "[default: the plan's name without .toml]")
+@click.option("--dry", is_flag=True, help="Run all stations over the plan's simulated air, faster "
               "than real time.")
-@click.option("--rounds", type=click.IntRange(1), help="Of a dry run; as in the plan, or one.")
-@click.option("--speed", default=0.0, type=click.FloatRange(0, 1000), help="Of a dry run, times "
-              "real time at the most; 0: as fast as it goes.")
-@click.option("--quiet", is_flag=True, help="No line for each slot.")
+@click.option("--rounds", type=click.IntRange(1), help="Dry run: number of rounds.  [default: as "
+              "in the plan, or 1]")
+@click.option("--speed", default=0.0, type=click.FloatRange(0, 1000), help="Dry run: speed limit, "
+              "as a multiple of real time. 0: no limit.")
+@click.option("--quiet", is_flag=True, help="Print no line for each slot.")
 def run(path: str, address: Optional[str], folder: Optional[str], dry: bool,
         rounds: Optional[int], speed: float, quiet: bool) -> None:
-    """Do the tests of a plan and hear those of the others, until all rounds are done or Ctrl-C.
+    """Run the tests of a plan and receive those of the other stations, until all rounds are done
+    or Ctrl-C.
 
-    What is measured goes to FOLDER/ADDRESS.db (SQLite) as it is measured, and to CSV files beside
-    it in the end. After a restart the run goes on with the next slot that is due; what was cut is
-    marked as interrupted, what was not done as missed.
+    Each measurement is stored at once in FOLDER/ADDRESS.db (SQLite), and exported to CSV files at
+    the end. After a restart the run continues with the next slot that is due. Slots cut off are
+    marked as interrupted, slots not run as missed.
     """
     end_when_told()
     plan = _loaded(path)
@@ -160,14 +162,14 @@ def _summarise(paths: List[str]) -> None:
                        + ", ".join(f"{count} {state}" for state, count in states.items()))
 
 
-@command.command(short_help="One HTML page of what was measured.")
+@command.command(short_help="Make an HTML page of the results.")
 @click.argument("places", nargs=-1, required=True, metavar="FOLDER_OR_DB...")
 @click.option("-o", "--output", "path", default="report.html", show_default=True,
-              help="The page; - is standard output.")
+              help="File for the page. -: standard output.")
 @force_option
 def report(places: Tuple[str, ...], path: str, force: bool) -> None:
-    """Put the databases of one or several stations together into one page with a summary and
-    plots; it needs nothing beside it. A run may go on meanwhile."""
+    """Make one self-contained page with a summary and plots from the databases of one or more
+    stations. A run may continue meanwhile."""
     from ..trial import report as reports
     with checked():
         if path != "-":
