@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Two full stations over a simulated HF channel, in lock step and without a display.
 
-Station A sends octets to station B: traffic, data link, modem, channel, and all the way up
-again. Everything runs in station time, as fast as the processor allows, and gives the same
-result every time. The exit status is 0 only if every octet arrived undamaged.
+Station A sends octets to station B: through traffic, data link, modem and channel, and up again
+at B. Everything runs in station time, as fast as the CPU allows, with the same result every time.
+The exit status is 0 only if every octet arrived undamaged.
 
     build/run python3 examples/full_station.py --mode 4539-9600S --channel "poor snr=30"
 """
@@ -18,17 +18,17 @@ from gnuradio.hf.station import Description, Station
 
 
 def arguments(argv: Optional[List[str]]) -> argparse.Namespace:
-    """Command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").split("\n\n", maxsplit=1)[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("--mode", default="4539-600S", help="of data; hf info --modes lists all")
-    parser.add_argument("--channel", default="poor snr=20", help="words as of hf.channel")
-    parser.add_argument("--octets", type=int, default=20000, help="to send")
-    parser.add_argument("--seed", type=int, default=1, help="of fading and noise")
+    parser.add_argument("--mode", default="4539-600S", help="hf info --modes lists all")
+    parser.add_argument("--channel", default="poor snr=20", help="channel as in hf.channel")
+    parser.add_argument("--octets", type=int, default=20000, help="octets to send")
+    parser.add_argument("--seed", type=int, default=1, help="seed of fading and noise")
     parser.add_argument("--limit", type=float, default=3600, metavar="S",
-                        help="give up after so many seconds of station time")
-    parser.add_argument("--quick", action="store_true", help="few octets: for tests")
+                        help="give up after this station time, s")
+    parser.add_argument("--quick", action="store_true", help="send few octets, for tests")
     a = parser.parse_args(argv)
     try:
         hf.mode(a.mode)
@@ -43,7 +43,7 @@ def arguments(argv: Optional[List[str]]) -> argparse.Namespace:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run it; gives the exit status."""
+    """Run the example. Returns the exit status."""
     a = arguments(argv)
     mode = hf.mode(a.mode)
     top = gr.top_block("two HF stations")
@@ -77,7 +77,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     if sent.octets_confirmed < a.octets or received.octets_received != a.octets or \
             received.octets_damaged:
         print(f"failed: {received.octets_received} of {a.octets} octets delivered, "
-              f"{received.octets_damaged} of them damaged, {sent.octets_confirmed} confirmed, "
+              f"{received.octets_damaged} damaged, {sent.octets_confirmed} confirmed, "
               f"{sent.octets_rejected} rejected", file=sys.stderr)
         return 1
     goodput = 8 * a.octets / elapsed

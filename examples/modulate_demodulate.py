@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The engines without a flowgraph: modulator, HF channel and receiver on numpy arrays.
 
-Sends one message through a simulated channel in several modes and at several SNRs, and
-prints how many bits arrived wrong.
+Sends one message through a simulated channel in several modes and at several SNRs, and prints
+the bit error rates.
 
     build/run python3 examples/modulate_demodulate.py --mode 4539-1200S --snr 4 8 12
 """
@@ -15,23 +15,23 @@ import numpy as np
 
 from gnuradio import hf
 
-#: What is on the air before and after the transmission, samples (9600 are one second).
+#: Silence before and after the transmission, half a second at 9600 samples/s.
 SILENCE = np.zeros(4800, np.complex64)
 
 
 def arguments(argv: Optional[List[str]]) -> argparse.Namespace:
-    """Command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").split("\n\n", maxsplit=1)[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--mode", nargs="+",
                         default=["4539-75S", "4539-600S", "4539-2400S", "4539-9600S"])
-    parser.add_argument("--channel", default="poor", help="words as of hf.channel, without snr=")
+    parser.add_argument("--channel", default="poor", help="channel as in hf.channel, without snr=")
     parser.add_argument("--snr", nargs="+", type=float, default=[10, 20, 30],
                         help="dB in 3 kHz")
     parser.add_argument("--octets", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--quick", action="store_true", help="few octets: for tests")
+    parser.add_argument("--quick", action="store_true", help="send few octets, for tests")
     a = parser.parse_args(argv)
     try:
         a.mode = [hf.mode(text) for text in a.mode]
@@ -57,14 +57,14 @@ def receive(samples: np.ndarray) -> Tuple[Optional[str], bytes]:
 
 
 def bit_errors(a: bytes, b: bytes) -> int:
-    """Bits that differ; missing ones count half, as guessing them would."""
+    """Bits that differ. A missing bit counts as half an error, as a guess would."""
     common = min(len(a), len(b))
     x = np.frombuffer(a[:common], np.uint8) ^ np.frombuffer(b[:common], np.uint8)
     return int(np.unpackbits(x).sum()) + 4 * (len(a) - common)
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run it; gives the exit status."""
+    """Run the example. Returns the exit status."""
     a = arguments(argv)
     message = np.random.default_rng(a.seed).bytes(a.octets)
     recognised = 0

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Sends one message at 600 bit/s over the ITU-R Poor channel and prints what the receiver,
-// which is told nothing, makes of it.
+// Sends one message at 600 bit/s over the ITU-R Poor channel and prints what the receiver
+// decodes. The receiver detects the mode by itself.
 #include <gnuradio/blocks/message_debug.h>
 #include <gnuradio/hf/channel.h>
 #include <gnuradio/hf/keys.h>

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
--- Wireshark dissector for what its own STANAG 5066 dissector leaves as octets: C_PDUs put
--- together from D_PDUs, the S_PDUs in them, and RCOP/UDOP, HFCHAT, IP and SLEP in those.
+-- Wireshark dissector for the octets that its STANAG 5066 dissector does not decode. It assembles
+-- C_PDUs from D_PDUs, and decodes their S_PDUs with RCOP/UDOP, HFCHAT, IP and SLEP.
 --
 --     tshark -X lua_script:examples/wireshark/hf_s5066.lua -V -r d_pdus.pcap
 --
--- In Wireshark: put this file into the folder "Personal Lua Plugins" (Help, About, Folders).
--- The octets of SLEP are this project's own choice; it is looked for on SAP 13.
+-- In Wireshark put this file into the folder "Personal Lua Plugins" (Help, About, Folders).
+-- SLEP is decoded on SAP 13. Its octet format is this project's own.
 
 local p = Proto("hf_s5066", "STANAG 5066 C_PDU and S_PDU")
 
@@ -51,7 +51,7 @@ local d_type = Field.new("s5066dts.type")
 local source = Field.new("s5066dts.src_addr")
 local destination = Field.new("s5066dts.dest_addr")
 local segment = Field.new("s5066dts.segmented_cpdu")
--- By D_PDU type; DATA-ONLY, DATA-ACK, EXPEDITED DATA-ONLY.
+-- By D_PDU type: DATA-ONLY, DATA-ACK, EXPEDITED DATA-ONLY.
 local arq = {}
 for number, name in pairs({ [0] = "data_only", [2] = "data_ack", [4] = "exp_data_only" }) do
     arq[number] = {
@@ -72,7 +72,7 @@ end
 
 local flows, whole = {}, {}
 function p.init()
-    flows, whole = {}, {} -- whole: by frame number, the C_PDU that it completes
+    flows, whole = {}, {} -- whole: the C_PDU that a frame completes, by frame number
 end
 
 local function flow(name)
@@ -120,7 +120,7 @@ local function non_arq_part(key, number, octets)
     local all, at = {}, 0
     while at < size and parts[at] and #parts[at] > 0 do
         all[#all + 1] = parts[at]
-        at = at + #parts[at] / 2 -- of hexadecimal digits
+        at = at + #parts[at] / 2 -- two hexadecimal digits per octet
     end
     if at < size or size == 0 then
         return nil
@@ -191,7 +191,7 @@ local function s_pdu(t, pinfo, tree)
         end
     end
     if kind < 3 and t:len() > header then
-        -- What confirmations return is a part of a U_PDU, perhaps without its header.
+        -- Confirmations return a part of the U_PDU, which may lack its header.
         u_pdu(t(header):tvb(), kind == 0 and bit.band(t(1, 1):uint(), 15) or -1, pinfo, sub)
     end
 end
