@@ -8,7 +8,7 @@ from typing import Any, Callable, List, Optional
 from gnuradio import gr
 
 from . import hf_python as hf
-from . import station, watch
+from . import edge, station, watch
 
 
 class Stations:
@@ -21,7 +21,7 @@ class Stations:
 
     def __init__(self, descriptions: List[station.Description], channel: str, seed: int,
                  speed: float,
-                 open_radio: Optional[Callable[[gr.top_block, station.Description], Any]] = None
+                 open_radio: Optional[Callable[[gr.top_block, station.Description], edge.Edge]] = None
                  ) -> None:
         """open_radio: opens the radio of a station that has one."""
         hf.channel_model(channel)  # raises for a wrong channel before any set-up
@@ -46,11 +46,11 @@ class Stations:
         #: For each station the block with its received samples, or None.
         self.received: List[Any] = []
         #: For each station its radio, or None.
-        self.radio_of: List[Any] = []
+        self.radio_of: List[Optional[edge.Edge]] = []
         for k, d in enumerate(on_air):
             source = self.air.source(k)
             self._add(station.Station(self.tb, d, source, self.air.sink(k)), source)
-        self.radios: List[Any] = []
+        self.radios: List[edge.Edge] = []
         try:
             for d in descriptions:
                 if d.radio is not None:
@@ -64,7 +64,7 @@ class Stations:
                 self._add(station.Station(self.tb, d, clock=clock))
 
     def _add_with_radio(self, d: station.Description,
-                        open_radio: Optional[Callable[[gr.top_block, station.Description], Any]]
+                        open_radio: Optional[Callable[[gr.top_block, station.Description], edge.Edge]]
                         ) -> None:
         if open_radio is None:
             raise ValueError(f"station {d.name} has a radio, which cannot be opened here")
@@ -73,9 +73,9 @@ class Stations:
         s = station.Station(self.tb, d, radio.source, radio.sink, radio.lock_step,
                             level=radio.level)
         self._add(s, radio.source, radio)
-        if getattr(radio, "events", None) is not None and s.modem is not None:
+        if radio.events is not None and s.modem is not None:
             self.tb.msg_connect(radio.events, "events", s.modem, "radio")
-        if getattr(radio, "key", None) is not None and s.modem is not None:
+        if radio.key is not None and s.modem is not None:
             self.tb.msg_connect(radio.key, "events", s.modem, "radio")
         assert d.radio is not None
         if s.data_link is not None and (d.radio.recording or not d.radio.transmit):
@@ -86,7 +86,8 @@ class Stations:
         for radio in self.radios:
             radio.close()
 
-    def _add(self, s: station.Station, received: Any = None, radio: Any = None) -> None:
+    def _add(self, s: station.Station, received: Any = None,
+             radio: Optional[edge.Edge] = None) -> None:
         self.stations.append(s)
         self.received.append(received)
         self.radio_of.append(radio)

@@ -65,7 +65,7 @@ def controls_of(stations: running.Stations) -> web.Controls:
         stations.air.set_speed(speed)
 
     dials = {s.description.name: r.rig for s, r in zip(stations.stations, stations.radio_of)
-             if getattr(r, "rig", None) is not None}
+             if r is not None and r.rig is not None}
 
     def set_frequency(name: str, value: Any) -> None:
         if dials.get(name) is None:

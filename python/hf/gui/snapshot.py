@@ -12,7 +12,7 @@ from gnuradio.fft import window
 import numpy as np
 import pmt
 
-from .. import station, watch
+from .. import edge, station, watch
 from ..sis import s5066
 from . import d_pdus
 
@@ -111,7 +111,7 @@ class Spectrum:
 class StationView:
     """Collects the state of one station."""
 
-    def __init__(self, tb: gr.top_block, s: station.Station, radio: Any = None,
+    def __init__(self, tb: gr.top_block, s: station.Station, radio: Optional[edge.Edge] = None,
                  received: Any = None, sample_rate: float = 9600.0) -> None:
         """Create before the flowgraph starts. received: block with the station's baseband, for a
         spectrum. radio: its radio with key, source and sink, or None."""
@@ -155,24 +155,22 @@ class StationView:
             seen["spectrum"] = self.spectrum.take()
             seen["sample_rate"] = self.spectrum.sample_rate
         if self.radio is not None:
-            seen["radio"] = self._radio()
+            seen["radio"] = self._radio(self.radio)
         return seen
 
-    def _radio(self) -> Dict[str, Any]:
+    def _radio(self, radio: edge.Edge) -> Dict[str, Any]:
         found: Dict[str, Any] = {}
-        for name in ("source", "capture", "playback"):  # the last two only with a sound card
-            block = getattr(self.radio, name, None)
+        for name, block in (("source", radio.source), ("capture", radio.capture),
+                            ("playback", radio.playback)):
             if hasattr(block, "state"):
                 found[name] = _plain(block.state())
-        turnaround_ms = getattr(self.radio, "turnaround_ms", None)
-        if turnaround_ms is not None:
-            found["turnaround_ms"] = _number(turnaround_ms)
-        rig = getattr(self.radio, "rig", None)
+        if radio.turnaround_ms is not None:
+            found["turnaround_ms"] = _number(radio.turnaround_ms)
+        rig, key = radio.rig, radio.key
         if rig is not None and rig.known is not None:
             found["rig"] = {**vars(rig.known), "text": rig.known.text()}
-        if self.radio.key is not None:
-            key = self.radio.key
-            found["sink"] = _plain(self.radio.sink.state())
+        if key is not None:
+            found["sink"] = _plain(radio.sink.state())
             found["key"] = {"down": key.down, "latency_ms": _number(key.latency_ms),
                             "errors": key.errors()[-5:]}
         return found

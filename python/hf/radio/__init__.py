@@ -6,6 +6,7 @@ from typing import Any, Callable, List
 from gnuradio import gr
 
 from .. import station
+from ..edge import Edge
 from . import priority
 from .audio import AudioRadio
 from .file import FileRadio
@@ -20,7 +21,7 @@ __all__ = ["AudioRadio", "FileRadio", "Recorder", "Rig", "SdrRadio", "WideReceiv
 _KINDS = {"audio": AudioRadio, "file": FileRadio, "soapy": SdrRadio, "uhd": SdrRadio}
 
 
-def open_radio(tb: gr.top_block, d: station.Description) -> Any:
+def open_radio(tb: gr.top_block, d: station.Description) -> Edge:
     """Open the radio of a station and connect its blocks to each other. The station must have one.
     A live radio raises the program's priority, see priority.go_first(). Raises StationError for a
     wrong file and RuntimeError for a device or rig that does not work. Both name the file."""

@@ -7,6 +7,7 @@ from gnuradio import blocks, gr
 
 from .. import hf_python as _hf
 from .. import station
+from ..edge import Edge
 from .ear import Ear
 from .key import Key
 from .rig import Rig, open_rig
@@ -120,16 +121,13 @@ def _times(count: float) -> str:
     return "once" if count == 1 else f"{count:.0f} times"
 
 
-class AudioRadio:
+class AudioRadio(Edge):
     """Source and sink of a station on a sound card: audio_source - from_audio, to_audio -
     audio_sink, and the key.
 
     Capture and playback are names of ALSA devices. With transmit = false neither playback nor key
     is opened.
     """
-
-    lock_step = False
-    over = False  # a sound card has no end
 
     def __init__(self, tb: gr.top_block, r: station.Radio, modem_rate: float = 9600) -> None:
         """Raises RuntimeError if a device cannot be opened, ValueError for a value out of
@@ -141,7 +139,7 @@ class AudioRadio:
         self.key: Optional[Key] = None
         self.rig: Optional[Rig] = None  #: frequency and mode, if the file asks for them
         #: Block whose port events reports damaged transmissions, or None.
-        self.events: Optional[gr.basic_block] = None
+        self.events = None
         self.source = _hf.from_audio(rate, r.subcarrier_hz, modem_rate)
         self.capture: Any = open_capture(rate, r.capture)
         self.playback: Any = None

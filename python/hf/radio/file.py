@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import hf_python as _hf
 from .. import recording, station
+from ..edge import Edge
 
 #: Zeros after the recording, s, in which the receiver finishes the last transmission.
 _TAIL_S = 5.0
@@ -68,15 +69,13 @@ class Replay(gr.sync_block):
         return np.zeros(0, np.complex64)
 
 
-class FileRadio:
+class FileRadio(Edge):
     """A station that receives a recording and never transmits.
 
     paced: in real time, otherwise as fast as possible.
     """
 
     lock_step = True
-    key = None
-    level = 1.6
 
     def __init__(self, tb: gr.top_block, r: station.Radio, modem_rate: float = 9600) -> None:
         """Raises ValueError that names the recording."""
@@ -96,6 +95,3 @@ class FileRadio:
             self._told = True
             return [self.replay.trouble]
         return []
-
-    def close(self) -> None:
-        """Nothing to do, there is no key."""

@@ -7,6 +7,7 @@ import pmt
 
 from .. import hf_python as _hf
 from .. import station
+from ..edge import Edge
 from .dial import SdrDial
 from .ear import Ear
 from .key import Key
@@ -48,14 +49,11 @@ class SdrEvents(gr.basic_block):
             self._say("the device is open again")
 
 
-class SdrRadio:
+class SdrRadio(Edge):
     """Source and sink of a station on an SDR: device - from_sdr, to_sdr - device, and the key.
 
     With transmit = false the transmitter is not opened.
     """
-
-    lock_step = False
-    over = False  # an SDR has no end
 
     def __init__(self, tb: gr.top_block, r: station.Radio, modem_rate: float = 9600) -> None:
         """Raises RuntimeError if the device cannot be opened, ValueError for a setting that it
@@ -64,7 +62,7 @@ class SdrRadio:
         self.radio: station.Radio = r
         self.key: Optional[Key] = None
         #: Block whose port events reports damaged transmissions, or None.
-        self.events: Optional[gr.basic_block] = None
+        self.events = None
         s = r.sdr
         rate = s.sample_rate or 5 * modem_rate
         self.source = _hf.from_sdr(rate, modem_rate)

@@ -165,7 +165,7 @@ def live(plan: Plan, number: int, folder: str, say: Say, open_radio: Any) -> Ses
         stations = running.Stations([d], "clear", 1, 1, open_radio)
         sides.append(runner.attach(plan, number, stations, stations.stations[0]))
         clock = runner.RealTime(sides[0].desk)
-        what = plan, stores[0], sides[0], clock, say, getattr(stations.radio_of[0], "rig", None)
+        what = plan, stores[0], sides[0], clock, say, stations.radios[0].rig
         coming: Any = iter(())
         if plan.by == "utc":
             missed, coming = runner.due(plan, stores[0], d.address, time.time())

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The interface of a radio: everything that a station, its page and its commands ask of it."""
+from typing import Any, List, Optional
+
+
+class Edge:
+    """Between a modem and the air. Every radio derives from this class and sets source and sink.
+
+    An attribute that a radio does not have stays as it is here, so no user of a radio needs to ask
+    whether it exists.
+    """
+
+    source: Any  #: block that gives complex baseband at the modem's rate
+    sink: Any    #: block that takes it
+    lock_step = False      #: the air waits for the modem, as a recording does
+    key: Any = None        #: push-to-talk (Key)
+    rig: Any = None        #: frequency and mode of the transceiver or SDR
+    events: Any = None     #: block whose port "events" reports to the modem
+    capture: Any = None    #: sound card: block that records
+    playback: Any = None   #: sound card: block that plays
+
+    @property
+    def level(self) -> float:
+        """Highest peak of the modem's samples, of the full scale of sink."""
+        return 1.0
+
+    @property
+    def over(self) -> bool:
+        """True at the end of a recording. A live radio has no end."""
+        return False
+
+    @property
+    def turnaround_ms(self) -> Optional[float]:
+        """Time from the end of a reception to the start of the answer, ms; None if unknown."""
+        return None
+
+    def take_lines(self) -> List[str]:
+        """Lines for the operator since the last call."""
+        return []
+
+    def close(self) -> None:
+        """Release key and devices."""
