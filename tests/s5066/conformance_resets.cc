@@ -143,7 +143,7 @@ TEST(Conformance, Row3_03_TxWindowRequestIsAnsweredWithTheTxLwe)
     EXPECT_TRUE(d[0].reset.rx_cmnd);
     EXPECT_FALSE(d[0].reset.tx_rqst || d[0].reset.full);
     EXPECT_EQ(d[0].reset.new_rx_lwe, 1);
-    // The acknowledgement ends it.
+    // The acknowledgement ends the reset.
     auto a = reset(d[0].reset.frame_id);
     a.reset.ack = true;
     p.receive({ a });

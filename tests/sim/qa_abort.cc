@@ -61,7 +61,7 @@ cost abort_after(double at_s)
 
 TEST(abort, others_need_not_wait_for_what_sis_still_holds)
 {
-    // What SIS may hold, at 9600 bit/s, with headers and turns.
+    // Time to send what SIS may hold, at 9600 bit/s, with headers and turns.
     constexpr double drained_s = 1.25 * 127.5;
     for (const double at_s : { 60.0, 100.0, 160.0, 200.0, 250.0 }) {
         const auto c = abort_after(at_s);

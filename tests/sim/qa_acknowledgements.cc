@@ -118,8 +118,8 @@ TEST(acknowledgements, are_short_on_a_clear_channel)
 }
 
 // Independent blocks with the errors measured on the Poor channel. At 3.9 dB, 1200 bit/s,
-// a quarter of the short ones is lost, and both kinds cost the same. Then none is lost
-// without a gain.
+// a quarter of the short ones is lost, and both kinds cost the same. Losses would then be
+// for nothing.
 TEST(acknowledgements, are_not_lost_where_both_kinds_cost_the_same)
 {
     comparison c;

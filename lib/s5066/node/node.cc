@@ -95,9 +95,9 @@ void node::impl::set_mode(const std::string& m)
         d_node.modes.data_mode = data;
         d_access.set_modes(data.bandwidth_hz, timing.block_begin(0));
         // Cost of a lost ACK: the peer waits in vain, then asks with a short
-        // transmission, about half of whose data are needed again. For 1200L on Poor, the
-        // measured block errors make short and long acknowledgements equally good at 4
-        // dB, and so does this cost.
+        // transmission. About half of its data are needed again, so half of its time is
+        // lost. For 1200L on Poor, the measured block errors make short and long
+        // acknowledgements equally good at 4 dB, and so does this cost.
         const double lost_ack_s =
             d_access.answer_wait_s() + to_seconds(timing.block_end(probe_blocks / 2 - 1));
         d_node.modes.policy = std::make_unique<fixed_rate_policy>(data, acks, lost_ack_s);

@@ -18,8 +18,8 @@ namespace {
 
 constexpr double beyond_db = 2; // distance of the measured points
 constexpr int narrow_hz = 3000; // the bandwidth from which others are derived
-// Half an error in 80 blocks, the usual number of a point. Stands for shares of 0 and,
-// from the other side, of 1.
+// Half an error in 80 blocks, the usual number of blocks in a point. Used for shares of 0
+// and 1.
 constexpr double least_share = 0.5 / 80;
 
 // Value that a normal distribution stays below with probability p. Abramowitz and Stegun,

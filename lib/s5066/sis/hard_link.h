@@ -55,7 +55,7 @@ public:
     {
     }
 
-    // Clients
+    // Calls of clients
     //! S_HARD_LINK_ESTABLISH by \p by; \p l names a remote node.
     void establish(station_time now, const hard_link_user::bound& by, const hard_link& l);
     /*! \brief S_HARD_LINK_TERMINATE, from the client that requested the hard link or was
@@ -72,7 +72,7 @@ public:
     //! The client is no longer bound.
     void client_gone(station_time now, client_id c);
 
-    // Below
+    // Calls from the sublayers below
     //! One of S_PDU types 3 to 7.
     void on_s_pdu(station_time now, address from, const s_pdu& s);
     void on_link_made(station_time now, address a);

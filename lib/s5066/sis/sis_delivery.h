@@ -27,7 +27,7 @@ public:
                  const hard_links& rules,
                  sis_clients& clients);
 
-    // Clients
+    // Calls of clients
     //! S_UNIDATA_REQUEST of \p k; \p broadcast: during a broadcast session.
     void request(station_time now, sis_client& k, s_unidata_request r, bool broadcast);
     //! A client withdraws U_PDUs with nothing sent yet.
@@ -35,7 +35,7 @@ public:
     //! The client is gone; confirmations for it are no longer awaited.
     void client_gone(client_id c);
 
-    // Below
+    // Calls from the sublayers below
     //! A DATA S_PDU with \p header octets before its U_PDU.
     void
     on_data(station_time now, const s_pdu_origin& from, const s_pdu& s, size_t header);
