@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Section 1 of the conformance list, what a node sends: framing, segments, window, EOT.
+// Conformance list, section 1, sending: framing, segments, window, EOT.
 #include "s5066/pdu/crc.h"
 #include "scripted_peer.h"
 #include "vectors.h"
@@ -293,7 +293,7 @@ TEST(Conformance, Row1_20_FullDuplexEotIsZero)
     q.n.on_rx_start(q.now, s);
     q.submit(1, 2000);
     EXPECT_TRUE(q.wait(3));
-    // What it receives meanwhile is acknowledged in the present transmission.
+    // Data received meanwhile are acknowledged in the present transmission.
     const auto timing = kernel::timing_of(q.tx_mode);
     q.n.pull(q.now, q.now, timing.octets_in(1) / 2);
     rx_octets r;

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Section 1 of the conformance list, what a node receives: acknowledgement, delivery, turns.
+// Conformance list, section 1, receiving: acknowledgement, delivery, turns.
 #include "s5066/dts/arq/arq_receiver.h"
 #include "scripted_peer.h"
 #include "vectors.h"

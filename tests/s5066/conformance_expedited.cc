@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Section 2 of the conformance list: expedited ARQ.
+// Conformance list, section 2: expedited ARQ.
 #include "s5066/dts/exchange/expedited.h"
 #include "scripted_peer.h"
 #include "vectors.h"
@@ -117,7 +117,7 @@ TEST(Conformance, Row2_01_ReceivedIsAcknowledgedAndMarkedExpedited)
     // The next C_PDU starts at 0 again.
     p.receive({ segment(1, 0, c_pdu_of(8), true, true) });
     EXPECT_TRUE(p.answer<s_unidata_indication>());
-    // A peer that restarts its identifications sends something else under the last number.
+    // A peer that restarts its identifications sends other data under the last number.
     p.receive({ segment(1, 0, c_pdu_of(9), true, true) });
     EXPECT_TRUE(p.answer<s_unidata_indication>());
 }

@@ -337,7 +337,7 @@ TEST(Conformance, Row4_10_UnknownEowIsAnsweredAndCapabilitiesTold)
         d[0].eow,
         make_eow(eow_type::capability,
                  capability_drc | capability_serial_tone | capability_extended_rates));
-    p.receive({ a }); // told only once
+    p.receive({ a }); // reported only once
     const auto e = p.transmission();
     ASSERT_FALSE(e.empty());
     EXPECT_EQ(e[0].eow, 0);

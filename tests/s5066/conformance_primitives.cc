@@ -263,7 +263,7 @@ TEST(Conformance, Row10_05_KeepAliveAnsweredAndAsked)
     EXPECT_EQ(p.n.state().clients, 0u);
 }
 
-// A literal client answers every S_KEEP_ALIVE, also an answer: A.2.1.17, shall (1) and (3).
+// Some clients answer every S_KEEP_ALIVE, even an answer: A.2.1.17, shall (1) and (3).
 TEST(Conformance, Row10_05_UnaskedKeepAliveIsAnsweredOnceIn120s)
 {
     scripted_peer p;

@@ -150,8 +150,8 @@ TEST(rate_estimator, a_doppler_spread_between_the_classes_bars_no_mode_that_arri
     EXPECT_GE(e.best(modes).rate_bps, 4800);
 }
 
-// 1200L at 0 dB and 10 Hz: every block is bad, with errors all over it, and 2 of 52 D_PDUs of
-// 208 octets arrived where the table has 7 % of the blocks without errors at most.
+// 1200L at 0 dB and 10 Hz: every block is bad, with errors all over it. 2 of 52 D_PDUs of
+// 208 octets arrived, where the table has at most 7 % of the blocks without errors.
 TEST(mode_promise, where_every_block_is_bad_few_d_pdus_arrive)
 {
     const auto& every = mode_promises::of(mode::parse("4539-1200L"));

@@ -53,7 +53,8 @@ int main(int argc, char** argv)
     p.ber = 5e-5;
     air.set_default_path(p);
     station a(s, air, config(1)), b(s, air, config(2));
-    // What a sends is whole; what b receives shows the bit errors, so only sent ones go in.
+    // D_PDUs sent by a are whole; those received by b have bit errors. So only sent ones
+    // go in.
     for (station* st : { &a, &b }) {
         st->on_tap = [&](const tap_record& t) {
             if (t.sent) {

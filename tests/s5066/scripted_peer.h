@@ -98,7 +98,8 @@ public:
         n.on_rx_end(now, e);
     }
 
-    //! Lets time pass, at most \p s seconds. \return whether the node keys its transmitter
+    //! Lets time pass, at most \p s seconds. \return true if the node keys its
+    //! transmitter
     bool wait(double s)
     {
         const station_time end = now + from_seconds(s);

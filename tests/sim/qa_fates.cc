@@ -68,7 +68,7 @@ TEST(fate_book, tells_what_is_missing_and_what_came_twice)
     book.reported(false, s5066::s_unidata_request_rejected{ false, 3, 0, {}, u }, 14);
     EXPECT_TRUE(fate.contradictory());
     EXPECT_STREQ(to_string(*fate.reason), "not_responding");
-    book.delivered(true, 7, 0, 15, { 0, 2 }); // an answer that nobody sent
+    book.delivered(true, 7, 0, 15, { 0, 2 }); // an answer that no station sent
     EXPECT_EQ(book.all().size(), 1u);
 
     fate_book other;

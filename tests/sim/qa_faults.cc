@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Lost link requests and acknowledgements, restarts, crossed calls, several stations, long runs.
+// Lost link requests and ACKs, restarts, crossed calls, several stations, long runs.
 #include "two_stations.h"
 
 #include <gtest/gtest.h>

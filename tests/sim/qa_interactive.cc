@@ -147,7 +147,7 @@ TEST(interactive, first_exchanges_of_every_class_come_soon_beside_bulk_of_every_
                 EXPECT_LT(r.bulk_s[0] - own_s, 1.051 * longest) << port;
             }
             EXPECT_LT(median(pages), 15) << port << upload;
-            // One longest transmission beside interactive data, a turn, and the answer itself.
+            // One longest transmission beside interactive data, a turn, and the answer.
             EXPECT_LT(*std::max_element(pages.begin(), pages.end()), upload ? 13 : 21)
                 << port;
         }
@@ -180,7 +180,7 @@ TEST(interactive, a_log_in_of_many_turns_does_not_wait_for_a_long_transmission_e
         const auto r = measure(l);
         ASSERT_TRUE(r.complete);
         ASSERT_GE(r.key_s.size(), 9u);
-        // What ssh does until it has run a command: the greeting and about nine turns.
+        // Turns of ssh until it has run a command: the greeting and about nine turns.
         double login_s = r.banner_s;
         for (size_t k = 0; k < 9; ++k)
             login_s += r.key_s[k];

@@ -218,7 +218,7 @@ TEST(adaptive_policy, lost_answers_do_not_make_advice_fail)
     EXPECT_EQ(p.why(), mode_reason::advice_fails);
 }
 
-// What a try leaves of a C_PDU goes out in the mode before, cut as it is.
+// The rest of a C_PDU after a try goes out in the mode before, cut as it is.
 TEST(adaptive_policy, a_try_cuts_no_shorter_than_the_mode_before)
 {
     adaptive_rate_policy p(*rate_range::parse("auto"));
@@ -253,7 +253,7 @@ tries(adaptive_rate_policy& p, double snr_db, double doppler_hz, int most_bps)
         const bool arrives = m->rate_bps <= most_bps;
         reception r;
         r.m = *m;
-        for (int b = 0; b < 80; ++b) // what half a second averages of fast fading
+        for (int b = 0; b < 80; ++b) // average of fast fading over half a second
             r.block_snr_db.push_back(snr_db +
                                      (doppler_hz > 0 ? 1.5 : 0) * (b % 2 ? 1 : -1));
         r.doppler_hz = doppler_hz;
@@ -347,7 +347,8 @@ TEST(adaptive_link, carries_where_one_way_is_much_worse)
 
 TEST(fading, standard_requirements_are_met_and_not_by_far)
 {
-    // BER 1e-5 on a Poor channel with the longest interleaver, MIL-STD-188-110C table C-XVII.
+    // BER 1e-5 on a Poor channel with the longest interleaver, MIL-STD-188-110C table
+    // C-XVII.
     struct row {
         const char* mode;
         double awgn_db, poor_db;

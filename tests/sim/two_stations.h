@@ -56,7 +56,7 @@ struct two_stations {
         }
     }
 
-    //! From a to b. \return user bit/s over the time from the first request to the last U_PDU
+    //! Sends from a to b. \return user bit/s from the first request to the last U_PDU
     double goodput(size_t octets, size_t size, double limit_s)
     {
         const uint64_t before = sink_b.octets();

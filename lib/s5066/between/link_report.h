@@ -28,7 +28,7 @@ inline bool wants_messages(const delivery_mode& service)
 }
 
 /*! \brief Report that another node did not answer a transmission, or is heard again.
- *  \details It tells a client of a silent node long before the link is given up.
+ *  \details A client learns of a silent node long before the link is given up.
  */
 struct link_report {
     address node;

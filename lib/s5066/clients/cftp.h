@@ -12,8 +12,8 @@
 #include <vector>
 
 /*! \file
- *  CFTP of STANAG 5066 Annex F: files with the short RCOP header of earlier editions, which
- *  has no application identifier.
+ *  CFTP of STANAG 5066 Annex F: files with the short RCOP header of earlier editions,
+ *  which has no application identifier.
  */
 namespace gr::hf::s5066 {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 /*! \file
- *  COSS, the character-oriented serial stream of STANAG 5066 Annex F: characters of 5 to 8
- *  bits in the octets of U_PDUs.
+ *  COSS, the character-oriented serial stream of STANAG 5066 Annex F: characters of 5 to
+ *  8 bits in the octets of U_PDUs.
  */
 namespace gr::hf::s5066 {
 

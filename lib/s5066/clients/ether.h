@@ -40,8 +40,9 @@ std::vector<uint8_t> encode(const ether_frame& f);
 std::optional<ether_frame> decode_ether(const uint8_t* p, size_t n);
 
 using ether_address = std::array<uint8_t, 6>;
-/*! \brief Pseudo-Ethernet address of a node or a group: 50 66 and the address field of SIS.
- *  \param address_size size of the address in half octets, 1 to 7 and long enough for \p a
+/*! \brief Pseudo-Ethernet address of a node or a group: 50 66 and the address field of
+ *         SIS.
+ *  \param address_size half octets of the address, 1 to 7 and enough for \p a
  *  \return empty if \p address_size is not allowed
  */
 std::optional<ether_address> to_ether(const address& a, int address_size = 7);

@@ -9,8 +9,8 @@
 #include <vector>
 
 /*! \file
- *  HFCHAT, the operator orderwire of STANAG 5066 Annex F: one message in each U_PDU, ASCII,
- *  ended by CR LF.
+ *  HFCHAT, the operator orderwire of STANAG 5066 Annex F: one message in each U_PDU,
+ *  ASCII, ended by CR LF.
  */
 namespace gr::hf::s5066 {
 

@@ -87,9 +87,9 @@ struct node_config {
     // S5066-EP extensions, each used only with a peer that announced it
     bool extensions = false; //!< announce ours by EOW 15 (EP7), use those of the peer
     /*! \brief 16-bit frame numbers instead of 8-bit ones, with peers that have them too
-     *         (EP5). Two nodes of ours agree when a link is made: by the reception
-     *         windows in LINK REQUEST and LINK ACCEPTED, which other nodes cannot tell
-     *         apart. The octets of EP5 are not published: these are ours.
+     *         (EP5). Two nodes of ours agree when a link is made, by the reception
+     *         windows in LINK REQUEST and LINK ACCEPTED. To other nodes these windows
+     *         mean nothing special. The octets of EP5 are not published: these are ours.
      *  \details \ref window then bounds only links without them. Large windows are
      *         bounded by the octets of two longest transmissions. Not used in full
      *         duplex.

@@ -29,12 +29,15 @@ const char* to_string(node_phase p);
 //! State of a node, for displays.
 struct node_state {
     node_phase phase = node_phase::idle;
-    std::optional<address> peer;                  //!< of the current or last exchange
-    std::string tx_mode;                          //!< of the current or last transmission
+    //! Peer of the current or last exchange.
+    std::optional<address> peer;
+    //! Mode of the current or last transmission.
+    std::string tx_mode;
     mode_reason tx_reason = mode_reason::setting; //!< why that mode was chosen
-    std::string rx_mode;                          //!< of the current or last reception
-    double rx_snr_db = 0;                         //!< of the last block
-    size_t queued_octets = 0;                     //!< U_PDU octets not yet sent once
+    //! Mode of the current or last reception.
+    std::string rx_mode;
+    double rx_snr_db = 0;        //!< SNR of the last block
+    size_t queued_octets = 0;    //!< U_PDU octets not yet sent once
     queue_states queues;         //!< C_PDUs not completely sent, by priority
     unsigned unacknowledged = 0; //!< data D_PDUs in flight, all peers
     bool flow_on = true;
@@ -125,8 +128,8 @@ public:
     void set_mode(const std::string& m);
     //! Sets the policy that chooses modes from now on.
     void set_rate_policy(std::unique_ptr<rate_policy> p);
-    /*! \brief Enters or leaves a broadcast session (A.1.1.3): only non-ARQ data, no links. A
-     *         node with node_config::broadcast_only is always in one.
+    /*! \brief Enters or leaves a broadcast session (A.1.1.3): only non-ARQ data, no
+     *         links. A node with node_config::broadcast_only is always in one.
      */
     void set_broadcast(station_time now, bool on);
     /*! \brief Emission control: while on, nothing is transmitted. Received data are

@@ -13,7 +13,8 @@ namespace gr::hf::s5066 {
  */
 uint16_t crc16(const uint8_t* p, size_t n);
 
-/*! \brief CRC-32 of segments (C.3.2.11): polynomial 0x10AA725CF, reflected, initial value 0.
+/*! \brief CRC-32 of segments (C.3.2.11): polynomial 0x10AA725CF, reflected, initial value
+ *         0.
  *  \details Sent low octet first.
  */
 uint32_t crc32(const uint8_t* p, size_t n);

@@ -39,8 +39,8 @@ constexpr double fall_db = 6;
 // is unchanged.
 constexpr double whole_s = 30, worth_a_try = 0.75;
 constexpr unsigned most_whole_before_try = 64;
-// After an answer that was heard, the next one may be in a mode that needs this much more
-// SNR, unless the peer has advised a mode.
+// Answers climb by this much needed SNR: after one that was heard, the next mode may need
+// this much more. Not used once the peer has advised a mode.
 constexpr double climb_db = 6;
 // Answers stay this far below the peer's advice, for fades that short blocks do not
 // average.
@@ -139,8 +139,8 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
 }
 
 // The channel is similar in both directions, but noise and power may differ. The peer's
-// advice counts. Before its first advice, and after it had to ask again, the limit is by
-// the modes it sends in and by those that have reached it.
+// advice counts. Before its first advice, and after it had to ask again, its own modes
+// and those that have reached it set the limit.
 double adaptive_rate_policy::answer_limit_db(const station& s)
 {
     return s.advised && !s.answer_lost ? needed_db(*s.advised) - fade_db

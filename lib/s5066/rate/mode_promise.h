@@ -18,7 +18,7 @@ namespace gr::hf::s5066 {
 struct channel_class {
     const char* curves;    //!< name for measured_block_errors()
     double doppler_hz;     //!< two-sigma spread of each path; 0: does not fade
-    bool slower_than_long; //!< a fade outlasts the long interleaver, which is then useless
+    bool slower_than_long; //!< a fade outlasts the long interleaver, so that is useless
 
     /*! \brief Number of independent fades in \p seconds, at least 1.
      *

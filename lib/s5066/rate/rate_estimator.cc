@@ -24,8 +24,8 @@ constexpr double shift_sigma_db = 0.5;
 // Share of the prior in the belief after every observation. So old certainty is doubted
 // again, and a change of class is believed within two transmissions.
 constexpr double forget = 0.02;
-// Variance of the power of two equal Rayleigh paths in dB^2: that of the logarithm of a chi-square
-// variable with four degrees of freedom, (10 / ln 10)^2 (pi^2 / 6 - 1).
+// Variance of the power of two equal Rayleigh paths in dB^2: that of the logarithm of a
+// chi-square variable with four degrees of freedom, (10 / ln 10)^2 (pi^2 / 6 - 1).
 constexpr double fading_variance = 12.16;
 // Error of the receiver's SNR: of a block, and of the mean of many.
 constexpr double block_sigma_db = 0.5, mean_sigma_db = 0.5;
@@ -33,9 +33,9 @@ constexpr double block_sigma_db = 0.5, mean_sigma_db = 0.5;
 constexpr double drift_variance = 0.5;
 // A level this many deviations away means another channel.
 constexpr double new_channel = 4;
-// Error of the natural logarithm of a deviation, beyond the sampling error. Stations on
-// the five channels in 600 s each, at 8 to 22 dB (seed 7), saw 0.07 to 0.35 less than
-// expected here, with a scatter of 0.08 to 0.25.
+// Error of the natural logarithm of a deviation, beyond the sampling error. Measured with
+// stations on the five channels, 600 s each, at 8 to 22 dB (seed 7). They saw 0.07 to
+// 0.35 less than expected here, with a scatter of 0.08 to 0.25.
 constexpr double spread_doubt = 0.3;
 // Doppler spread measured on a channel without any, and relative error of a class. Real
 // channels lie between the classes, which are a factor of two to ten apart.
@@ -240,7 +240,7 @@ void rate_estimator::on_d_pdus(const mode& m, double good, double lost, double o
             after += d_weight[c][k] * p;
             w[c][k] = std::log(p);
         }
-        // What speaks for or against the class as a whole counts less.
+        // Evidence for or against the class as a whole counts less.
         const double counts = std::min(1.0, most_class_evidence / evidence);
         const double of_class = std::log(after / before);
         for (double& v : w[c]) {

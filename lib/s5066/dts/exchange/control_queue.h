@@ -11,7 +11,8 @@
 
 namespace gr::hf::s5066 {
 
-//! D_PDUs without data for the next transmission to one peer: answers, link control, warnings.
+//! D_PDUs without data for the next transmission to one peer: answers, link control,
+//! warnings.
 class control_queue
 {
 public:

@@ -45,7 +45,8 @@ struct expedited_state {
     bool data_last = false; //!< data, in the last reception with anything of it
 };
 
-//! MANAGEMENT D_PDUs, engineering orderwire and data rate change with one peer (C.5, C.6.4).
+//! MANAGEMENT D_PDUs, engineering orderwire and data rate change with one peer (C.5,
+//! C.6.4).
 struct management_state {
     management_exchange exchange;
     rate_change rates;

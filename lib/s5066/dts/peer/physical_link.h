@@ -29,7 +29,8 @@ struct physical_link {
     bool wants_exclusive = false; //!< an exclusive link is requested and not yet made
     link_break_reason break_reason = link_break_reason::no_more_data;
     uint16_t request_id = 0; //!< C_PDU ID of our link request, same in repeats
-    std::optional<uint16_t> heard_request_id; //!< of the request that made the link
+    //! C_PDU ID of the request that made the link.
+    std::optional<uint16_t> heard_request_id;
     bool takes_large = false; //!< its last link control announced large windows
     std::optional<uint16_t>
         ended_request_id; //!< of the request that made the last link, now ended

@@ -12,8 +12,8 @@ namespace gr::hf::s5066 {
 //! Our extensions as announced by EOW 15 (S5066-EP7): bits of extension_bit.
 uint8_t extensions_of_ours();
 
-/*! \brief MANAGEMENT D_PDUs, engineering orderwire messages and data rate change (C.5, C.6.4) with
- *         all peers.
+/*! \brief MANAGEMENT D_PDUs, engineering orderwire messages and data rate change with all
+ *         peers (C.5, C.6.4).
  */
 class orderwire
 {

@@ -47,7 +47,8 @@ station_time transmission::end() const
 
 station_time transmission::overdue_at() const
 {
-    // A modem that has not finished by then never will: it did not key, or lost its connection.
+    // A modem that has not finished by then never will: it did not key, or lost its
+    // connection.
     constexpr station_time patience = std::chrono::seconds(30);
     return patience + (d_planned ? end() : d_begin + d_timing.block_begin(0));
 }
