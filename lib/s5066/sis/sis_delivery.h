@@ -46,7 +46,7 @@ public:
     //! See sis_upper.
     bool on_failed(const outgoing& o, unidata_reject_reason why);
 
-    //! The result of hard_links::allows() has changed: checks all C_PDUs not started
+    //! The result of hard_links::allows() has changed: all C_PDUs not started are checked
     //! again.
     void rules_changed(station_time now);
     //! C_PDU octets that wait for the end of a hard link.

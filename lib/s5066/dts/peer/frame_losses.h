@@ -12,7 +12,7 @@ namespace gr::hf::s5066 {
 class frame_losses
 {
 public:
-    //! Takes the acknowledged result of the last transmission.
+    //! Takes the result of the last transmission, as its acknowledgement shows it.
     void measure(const arq_sender::tally& t);
     //! Enough losses to matter.
     bool some() const { return d_events > some_events; }
