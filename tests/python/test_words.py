@@ -10,8 +10,8 @@ TREE = Path(__file__).resolve().parents[2]
 PAGES = ["README.md", *sorted(str(p.relative_to(TREE)) for folder in ("docs", "docs/how-to")
                               for p in (TREE / folder).glob("*.md"))]
 #: Made by programs, tables with the words of a standard, and the page that names the words.
-NOT_SEARCHED = {"docs/settings.md", "docs/style.md", "docs/conformance.md", "docs/measurements/papers.md",
-                "docs/measurements/wideband.md"}
+NOT_SEARCHED = {"docs/settings.md", "docs/style.md", "docs/conformance.md",
+                "docs/measurements/papers.md", "docs/measurements/wideband.md"}
 SEARCHED = [name for name in [*PAGES, *sorted(str(p.relative_to(TREE))
                                               for folder in ("docs/measurements", "docs/log")
                                               for p in (TREE / folder).glob("*.md"))]
