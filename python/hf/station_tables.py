@@ -264,6 +264,10 @@ class Sdr:
             raise StationError("[radio.sdr] needs frequency_hz, the middle of the channel")
 
 
+#: Kinds of radios, as type of [radio] names them; python/hf/radio has a class for each.
+RADIO_TYPES = ["audio", "soapy", "uhd", "file"]
+
+
 @dataclass
 class Radio:
     """The radio of a station, instead of the simulated air.
@@ -306,9 +310,9 @@ class Radio:
 
     def check(self) -> None:
         """Raise StationError for an unknown type or a missing key."""
-        if self.type not in ("audio", "file", "soapy", "uhd"):
-            raise StationError(f"radio type = '{self.type}': allowed are audio, soapy, uhd and "
-                               "file")
+        if self.type not in RADIO_TYPES:
+            raise StationError(f"radio type = '{self.type}': allowed are "
+                               + ", ".join(RADIO_TYPES[:-1]) + f" and {RADIO_TYPES[-1]}")
         if self.is_sdr:
             self.sdr.check(self.type)
         elif self.sdr != Sdr():
