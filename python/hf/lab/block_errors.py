@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Block errors of the receiver over SNR, by mode and channel: what the event simulator puts in
-the place of samples. `hf bench curves FILE` measures them; the file in the tree is
-`block_errors.csv` beside this module."""
+the place of samples. `hf bench curves FILE` measures them. The file in the tree is
+`lib/s5066/rate/block_errors.csv`; it is compiled into the data link and lies beside this package."""
 import csv
 import os
 import time
@@ -11,7 +11,7 @@ from .. import hf_python as hf
 from .. import output
 from . import ber, standard
 
-PATH = os.path.join(os.path.dirname(__file__), "block_errors.csv")
+PATH = os.path.join(os.path.dirname(os.path.dirname(__file__)), "block_errors.csv")
 CHANNELS = ["awgn", "moderate", "poor", "high-moderate"]
 STEP_DB = 2.0
 #: Blocks of a point, and bad ones that end it early.
