@@ -11,7 +11,7 @@ import click
 import yaml
 
 from gnuradio.hf import station
-from gnuradio.hf.cli import COMMANDS, hf
+from gnuradio.hf.cli import COMMANDS, GROUPS, hf
 
 API = """# C++ programs
 
@@ -84,6 +84,9 @@ def commands() -> str:
     """Every command with its options."""
     text = ("# Commands\n\nWhat `--help` says of each, generated from the commands. "
             "`hf --version` tells version and commit.\n\n")
+    text += table(["to", "commands"],
+                  [[group.lower(), ", ".join(f"[{name}](#hf-{name})" for name in below)]
+                   for group, below in GROUPS.items()])
     for command, ctx in walk(hf, click.Context(hf, info_name="hf")):
         if ctx.parent is None:
             continue

@@ -217,6 +217,18 @@ def test_every_command_has_a_manual_page(tmp_path):
         assert "\b" not in text and len(text) > 300, name
 
 
+def test_commands_are_listed_by_what_they_are_for(run_hf):
+    said = run_hf("--help")
+    found = dict(re.findall(r"^(Use|Try|Measure|Develop):\n((?:  .*\n)+)", said, re.M))
+    assert list(found) == ["Use", "Try", "Measure", "Develop"]
+    listed = {group: [line.split()[0] for line in lines.splitlines()]
+              for group, lines in found.items()}
+    assert "run" in listed["Use"] and "demo" in listed["Try"]
+    assert "ber" in listed["Measure"] and listed["Develop"] == ["test"]
+    from gnuradio.hf.cli import COMMANDS
+    assert sorted(name for names in listed.values() for name in names) == sorted(COMMANDS)
+
+
 def test_missing_manual_pages_are_reported(tmp_path):
     """click-man cannot be imported: not installed, or Python has no distutils."""
     broken = tmp_path / "click_man"

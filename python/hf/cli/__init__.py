@@ -4,34 +4,44 @@ is called, so that the program starts at once."""
 import importlib
 import os
 import sys
-from typing import List, Optional
+from typing import Dict, List, Optional
 
 import click
 
 from .. import output, version
 
-COMMANDS = {
-    "bench": "Measurements, each beside its target.",
-    "ber": "Bit error rates over simulated channels, and the standard's tables.",
-    "channel": "A recording through the simulated channel; the channel, measured.",
-    "chat": "Operator orderwire (HFCHAT) over a SIS server.",
-    "console": "Ping, throughput, broadcast and monitor over any SIS server.",
-    "demo": "Two stations over a simulated HF channel: a file and a ping.",
-    "demodulate": "Samples to octets: finds every transmission in a recording.",
-    "info": "Versions, modes and what this machine can do.",
-    "modulate": "Octets to samples.",
-    "monitor": "Every channel of one wide recording, or of an SDR.",
-    "nft": "Rules that bring TCP connections to HF-PEP.",
-    "radio": "Devices, levels, test tones, delays; what is heard.",
-    "receive": "Files by BFTP over a SIS server, into a folder.",
-    "run": "Stations from their files, on radios or a simulated air.",
-    "send": "A file by BFTP over a SIS server.",
-    "sim": "Stations over an emulated or a real modem, in virtual time.",
-    "tcp": "Test TCP over HF: transfers with their times.",
-    "top": "Running stations in a terminal.",
-    "trial": "Field trials: timed tests between stations, and their report.",
-    "test": "Build and run all tests of the source tree.",
+#: What hf --help lists, by what a person wants to do.
+GROUPS: Dict[str, Dict[str, str]] = {
+    "Use": {
+        "run": "Stations from their files, on radios or a simulated air.",
+        "top": "Running stations in a terminal.",
+        "send": "A file by BFTP over a SIS server.",
+        "receive": "Files by BFTP over a SIS server, into a folder.",
+        "chat": "Operator orderwire (HFCHAT) over a SIS server.",
+        "console": "Ping, throughput, broadcast and monitor over any SIS server.",
+        "radio": "Devices, levels, test tones, delays; what is heard.",
+        "monitor": "Every channel of one wide recording, or of an SDR.",
+        "nft": "Rules that bring TCP connections to HF-PEP.",
+    },
+    "Try": {
+        "demo": "Two stations over a simulated HF channel: a file and a ping.",
+        "modulate": "Octets to samples.",
+        "demodulate": "Samples to octets: finds every transmission in a recording.",
+        "channel": "A recording through a simulated channel; channels learned.",
+        "sim": "Stations over an emulated or a real modem, in virtual time.",
+        "info": "Versions, modes and what this machine can do.",
+    },
+    "Measure": {
+        "ber": "Bit error rates over simulated channels; the standard's tables.",
+        "bench": "Measurements, each beside its target.",
+        "tcp": "Test TCP over HF: transfers with their times.",
+        "trial": "Field trials: timed tests between stations, and their report.",
+    },
+    "Develop": {
+        "test": "Build and run all tests of the source tree.",
+    },
 }
+COMMANDS = {name: what for group in GROUPS.values() for name, what in group.items()}
 
 #: What --version says; the commit only if it is known.
 VERSION = version.__version__ + (f" (commit {version.__commit__})" if version.__commit__ else "")
@@ -50,8 +60,11 @@ class LazyGroup(click.Group):
         return module.command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for name, group in GROUPS.items():
+            with formatter.section(name):
+                formatter.write_dl([(command.ljust(width), what)
+                                    for command, what in group.items()])
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

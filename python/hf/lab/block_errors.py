@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Block errors of the receiver over SNR, by mode and channel: what the event simulator puts in
-the place of samples. `hf bench curves FILE` measures them. The file in the tree is
-`lib/s5066/rate/block_errors.csv`; it is compiled into the data link and lies beside this package."""
+"""Block errors of the receiver over SNR, by mode and channel. The event simulator uses them
+instead of samples. `hf bench curves FILE` measures them. The file in the tree is
+`lib/s5066/rate/block_errors.csv`, which is compiled into the data link; a copy is installed with
+this package."""
 import csv
 import os
 import time
