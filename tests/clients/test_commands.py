@@ -252,7 +252,7 @@ def test_a_file_that_nobody_receives_is_told_within_a_turn(tmp_path):
 def test_the_picture_of_send_only_shows_what_was_submitted(monkeypatch, tmp_path, confirmed,
                                                            label):
     from matplotlib import axes
-    from gnuradio.hf.lab import throughput_picture
+    from gnuradio.hf.lab.pictures import throughput
     from gnuradio.hf.console import Sample
     drawn = []
     plain = axes.Axes.plot
@@ -263,7 +263,7 @@ def test_the_picture_of_send_only_shows_what_was_submitted(monkeypatch, tmp_path
 
     monkeypatch.setattr(axes.Axes, "plot", plot)
     path = tmp_path / "picture.png"
-    throughput_picture.draw(str(path), "title", [Sample(1.0, confirmed, 0, 1000),
-                                                 Sample(2.0, confirmed, 0, 2000)])
+    throughput.draw(str(path), "title", [Sample(1.0, confirmed, 0, 1000),
+                                         Sample(2.0, confirmed, 0, 2000)])
     assert path.stat().st_size > 1000
     assert [name for name, values in drawn if any(values)].count(label) >= 1

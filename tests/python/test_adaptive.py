@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf bench adaptive: the search for the best fixed mode, the table, the file, the map."""
-from gnuradio.hf.lab import adaptive
+from gnuradio.hf.lab.link import adaptive
 import pytest
 
 

@@ -10,8 +10,9 @@ from click.testing import CliRunner
 
 from gnuradio import hf
 from gnuradio.hf.cli.ber import _range, command
-from gnuradio.hf.lab import acquisition, ber, block_errors, curves, f1487, snr_report, standard
-from gnuradio.hf.lab import tally, wideband_page
+from gnuradio.hf.lab.receiver import acquisition, ber, block_errors, curves, f1487, snr_report
+from gnuradio.hf.lab.receiver import standard
+from gnuradio.hf.lab.receiver import tally, wideband_page
 
 POINT = ber.Point("4539-600S", "awgn snr=-1", 4.0)
 

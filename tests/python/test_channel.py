@@ -11,7 +11,7 @@ from gnuradio.hf import recording
 from gnuradio.hf.cli.channel import command
 from gnuradio.hf.cli.demodulate import command as demodulate
 from gnuradio.hf.cli.modulate import command as modulate
-from gnuradio.hf.lab import channel, channel_models, impair
+from gnuradio.hf.lab.channel import impair, models, validation
 
 SPEC = "moderate snr=25 offset=20 clock=20 impulses=1:10 carriers=900:-30 step=-3:0.7"
 
@@ -26,16 +26,16 @@ def test_the_channel_is_valid(tmp_path):
 
 
 def bad(monkeypatch, gain, rate):
-    monkeypatch.setattr(channel, "taps", lambda *_: (gain, rate))
-    return {c.what for c in channel.fading(1.0, 7200.0, 1) if not c.good}
+    monkeypatch.setattr(validation, "taps", lambda *_: (gain, rate))
+    return {c.what for c in validation.fading(1.0, 7200.0, 1) if not c.good}
 
 
 def test_known_mistakes_are_found(monkeypatch):
     # the amplitude designed as the power spectrum: 0.71 of the spread
-    narrow = bad(monkeypatch, *channel.taps(2 ** -0.5, 7200.0, 1))
+    narrow = bad(monkeypatch, *validation.taps(2 ** -0.5, 7200.0, 1))
     assert "Doppler spectrum at 1.517 d, dB" in narrow and "rms Doppler, of d" in narrow
     monkeypatch.undo()
-    g, rate = channel.taps(1.0, 7200.0, 1)
+    g, rate = validation.taps(1.0, 7200.0, 1)
     # |tap| without its phase
     assert "phase is uniform (KS p)" in bad(monkeypatch, np.abs(g) + 0j, rate)
     # the factor 2 between real and complex
@@ -112,7 +112,7 @@ def test_wrong_use_is_told(tmp_path):
 
 
 def test_comparison_with_gnu_radio_shows_its_doppler():
-    table = channel_models.compare(2.0, 600.0, 1)
+    table = models.compare(2.0, 600.0, 1)
     row = next(line for line in table.splitlines() if "1.517 d" in line).split("|")
     ours, theirs = row[3], row[4:-1]
     assert "!" not in ours and all("!" in cell for cell in theirs)

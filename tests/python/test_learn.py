@@ -13,7 +13,7 @@ from gnuradio import gr, hf
 from gnuradio.hf import channel_file, recording, station
 from gnuradio.hf.cli.channel import command
 from gnuradio.hf.cli.demodulate import command as demodulate
-from gnuradio.hf.lab import learn, learned, tap_estimator
+from gnuradio.hf.lab.channel import learn, learned, tap_estimator
 from gnuradio.hf.trial import findings
 
 

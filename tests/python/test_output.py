@@ -13,7 +13,7 @@ import pytest
 from gnuradio import blocks, gr
 from gnuradio.hf import output, recording, station
 from gnuradio.hf.cli import console, hf as hf_group, sim, tcp
-from gnuradio.hf.lab import ber, block_errors
+from gnuradio.hf.lab.receiver import ber, block_errors
 
 MESSAGE = b"the only copy of something that matters\n"
 MODULATE = ("modulate", "--mode", "4539-2400S")

@@ -4,7 +4,8 @@ import socket
 import threading
 import zlib
 
-from gnuradio.hf.lab import papers, papers_more, real, tcp
+from gnuradio.hf.lab.link import papers, papers_more
+from gnuradio.hf.lab.programs import real, tcp
 
 #: Cells of the five papers, numbered from 1.
 CELLS = 517

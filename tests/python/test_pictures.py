@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from gnuradio.hf import console, output, watch
-from gnuradio.hf.lab import adaptive, ber, channel, channel_models, curves, learn, picture, \
-    scenarios, style, tap_estimator, tcp, throughput_picture, timeline
+from gnuradio.hf.lab.channel import learn, models, tap_estimator, validation
+from gnuradio.hf.lab.link import adaptive, scenarios
+from gnuradio.hf.lab.pictures import exchange, style, throughput, timeline
+from gnuradio.hf.lab.programs import tcp
+from gnuradio.hf.lab.receiver import ber, curves
 
 
 def results() -> List[ber.Result]:
@@ -38,15 +41,15 @@ LEARNED = learn.Learned("4539-600S", 40.0, 0.5, 18.0, tap_estimator.Estimate(
 DRAWN: Dict[str, Callable[[str], Any]] = {
     "timeline": simulated,
     "curves": lambda path: curves.draw(results(), path),
-    "exchange": lambda path: picture.exchange(path, "An exchange", STATIONS, [
-        picture.Progress(3, 0), picture.Progress(9, 20000)], {"A": HEARD, "B": HEARD}),
-    "throughput": lambda path: throughput_picture.draw(path, "Throughput", [
+    "exchange": lambda path: exchange.draw(path, "An exchange", STATIONS, [
+        exchange.Progress(3, 0), exchange.Progress(9, 20000)], {"A": HEARD, "B": HEARD}),
+    "throughput": lambda path: throughput.draw(path, "Throughput", [
         console.Sample(k, 100 * k, 50 * k) for k in range(1, 20)]),
     "tcp": lambda path: tcp.plot(path, "A transfer", [
         tcp.Sample(k, 1000 * k, 3.0) for k in range(1, 20)], 9600),
     "learned": lambda path: learn.draw(LEARNED, path),
-    "channel": lambda path: channel.draw(2.0, 60.0, 1, path),
-    "models": lambda path: channel_models.draw(2.0, 60.0, 1, path),
+    "channel": lambda path: validation.draw(2.0, 60.0, 1, path),
+    "models": lambda path: models.draw(2.0, 60.0, 1, path),
     "adaptive": lambda path: adaptive.draw([
         adaptive.Cell(name, snr, 80.0, 100.0 * (snr > 0), "4539-600S")
         for name in list(adaptive.CHANNELS)[:2] for snr in (0.0, 10.0)], path),

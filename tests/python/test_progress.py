@@ -19,7 +19,9 @@ from rich.console import Console
 from gnuradio import hf
 from gnuradio.hf import cli, demodulation, modulation, recording
 from gnuradio.hf.cli import _progress
-from gnuradio.hf.lab import ber, channel, channel_models, dissect, impair, learn, link, scenarios
+from gnuradio.hf.lab.channel import impair, learn, models, validation
+from gnuradio.hf.lab.link import dissect, scenarios, targets
+from gnuradio.hf.lab.receiver import ber
 
 
 class Clock:
@@ -216,12 +218,12 @@ def test_a_transmission_and_a_channel_tell_how_far_they_are(faded, tmp_path):
 
 
 def test_measurements_of_the_channel_tell_how_far_they_are():
-    for measure in (channel.fading, channel.independence):
+    for measure in (validation.fading, validation.independence):
         shares: List[float] = []
         measure(2.0, 300.0, 1, shares.append)
         assert len(shares) > 1 and rising(shares) and shares[-1] == 1.0
     shares = []
-    channel_models.compare(2.0, 300.0, 1, shares.append)
+    models.compare(2.0, 300.0, 1, shares.append)
     assert shares == [0.25, 0.5, 0.75, 1.0]
 
 
@@ -293,6 +295,6 @@ def test_rows_of_the_link_are_counted(quick, monkeypatch):
     rates = {"goodput_bps": 1.0, "oracle_bps": 1.0}
     for name, gives in (("simulate", moved), ("simulate_sharing", shared),
                         ("simulate_rates", rates), ("simulate_ping", [1.0, 1.0])):
-        monkeypatch.setattr(link.hf, name, lambda *_, _gives=gives, **__: _gives)
-    monkeypatch.setattr(link, "_two_way", lambda part: iter([None] * len(link.SPLITS)))
-    assert sum(1 for _ in link.measure(quick)) == link.count()
+        monkeypatch.setattr(targets.hf, name, lambda *_, _gives=gives, **__: _gives)
+    monkeypatch.setattr(targets, "_two_way", lambda part: iter([None] * len(targets.SPLITS)))
+    assert sum(1 for _ in targets.measure(quick)) == targets.count()

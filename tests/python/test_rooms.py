@@ -10,7 +10,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "hf"
-ROW = re.compile(r"^\| `python/hf/(\w*)/?` \| .*? \| (.*?) \| (.*?) ?\|$", re.M)
+ROW = re.compile(r"^\| `python/hf/([\w/]*?)/?` \| .*? \| (.*?) \| (.*?) ?\|$", re.M)
 #: What the library is called in the table.
 LIBRARY = ""
 
@@ -26,7 +26,8 @@ def rooms() -> Dict[str, Room]:
     """The table, by folder below python/hf; the library is the folder itself."""
     table = {}
     for name, ours, others in ROW.findall((ROOT / "docs" / "architecture.md").read_text()):
-        may = set(re.findall(r"`(\w+)`", ours)) | ({LIBRARY} if "the library" in ours else set())
+        may = set(re.findall(r"`([\w/]+)`", ours))
+        may |= {LIBRARY} if "the library" in ours else set()
         table[name] = Room(may, set(re.findall(r"\w+", others)))
     return table
 
@@ -47,7 +48,8 @@ def imports(path: pathlib.Path) -> Iterator[Tuple[str, ...]]:
 
 def room_of(parts: Tuple[str, ...], table: Dict[str, Room]) -> str:
     """The room that a name below gnuradio.hf is in."""
-    return parts[2] if len(parts) > 2 and parts[2] in table else LIBRARY
+    return next((name for name in ("/".join(parts[2:4]), "/".join(parts[2:3])) if name in table),
+                LIBRARY)
 
 
 def fault(own: str, parts: Tuple[str, ...], table: Dict[str, Room]) -> str:
@@ -61,13 +63,13 @@ def fault(own: str, parts: Tuple[str, ...], table: Dict[str, Room]) -> str:
 
 def modules() -> List[Tuple[str, pathlib.Path]]:
     """Every module with the room it is in."""
-    return [(path.relative_to(PACKAGE).parts[0] if path.parent != PACKAGE else LIBRARY, path)
+    return [("/".join(path.relative_to(PACKAGE).parent.parts), path)
             for path in sorted(PACKAGE.rglob("*.py"))]
 
 
 def test_every_folder_has_a_row():
-    folders = {p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name != "__pycache__"}
-    assert folders | {LIBRARY} == set(rooms())
+    folders = {own for own, _ in modules()}
+    assert folders == set(rooms())
 
 
 def test_imports_go_as_the_table_says():
@@ -88,13 +90,17 @@ def test_what_a_room_has_for_itself_it_uses():
 
 
 @pytest.mark.parametrize("own, name, wrong", [
-    (LIBRARY, "gnuradio.hf.cli.fail", True), (LIBRARY, "gnuradio.hf.lab.ber", True),
+    (LIBRARY, "gnuradio.hf.cli.fail", True), (LIBRARY, "gnuradio.hf.lab.link.papers", True),
     ("lab", "gnuradio.hf.cli.sim", True), ("lab", "click", True), (LIBRARY, "rich.table", True),
     ("cli", "matplotlib.pyplot", True), (LIBRARY, "scipy.stats", True),
     ("bindings", "gnuradio.hf.station", True), ("lab", "gnuradio.hf.station", False),
-    ("lab", "gnuradio.hf.hf_python", False), ("cli", "gnuradio.hf.lab.ber", False),
+    ("lab", "gnuradio.hf.lab.link.papers", True), ("lab/link", "gnuradio.hf.lab.sweep", False),
+    ("lab/link", "gnuradio.hf.lab.programs.tcp", True), ("lab/channel", "rich.table", True),
+    ("lab/programs", "gnuradio.hf.lab.link.papers", False), ("lab/receiver", "scipy.stats", False),
+    ("lab", "gnuradio.hf.hf_python", False), ("cli", "gnuradio.hf.lab.receiver.ber", False),
     ("cli", "gnuradio.hf.cli.fail", False), (LIBRARY, "gnuradio.hf.output", False),
-    ("lab", "matplotlib.pyplot", False), ("cli", "click", False), ("cli", "gnuradio.gr", False)])
+    ("lab/pictures", "matplotlib.pyplot", False), ("cli", "click", False),
+    ("cli", "gnuradio.gr", False)])
 def test_wrong_imports_are_seen_and_right_ones_are_not(own, name, wrong):
     assert bool(fault(own, tuple(name.split(".")), rooms())) == wrong
 

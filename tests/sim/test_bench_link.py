@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from gnuradio.hf.lab import link
+from gnuradio.hf.lab.link import targets
 
 
 def test_every_row_is_printed_and_misses_come_first():
@@ -18,7 +18,7 @@ def test_every_row_is_printed_and_misses_come_first():
     for name in ("Bulk ARQ, clear", "U_PDU size", "bit errors", "Non-ARQ", "Two-way", "Rate",
                  "Stations", "Simulator", "Ping"):
         assert any(name in s for s in sections), name
-    for mode in link.ping_modes():
+    for mode in targets.ping_modes():
         line = re.findall(rf"^\| {mode} \|.*$", r.stdout, re.M)[-1]
         assert line.endswith("| yes |"), line
     # Short runs contain the link set-up and half-full transmissions.
@@ -35,5 +35,5 @@ def test_every_row_is_printed_and_misses_come_first():
     ("4539-75S", 29.2, 22.6), ("4539-300S", 8.8, 7.0), ("4539-1200S", 4.0, 3.4),
     ("4539-1200L", 19.6, 19.6), ("4539-9600S", 2.8, 2.8)])
 def test_goals_are_those_of_the_published_model(mode, first, goal):
-    assert link.ping_goal(mode, True) == pytest.approx(first, abs=0.05)
-    assert link.ping_goal(mode, False) == pytest.approx(goal, abs=0.05)
+    assert targets.ping_goal(mode, True) == pytest.approx(first, abs=0.05)
+    assert targets.ping_goal(mode, False) == pytest.approx(goal, abs=0.05)

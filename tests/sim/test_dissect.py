@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from gnuradio.hf.lab import dissect
+from gnuradio.hf.lab.link import dissect
 
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="no tshark")
 

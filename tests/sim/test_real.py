@@ -7,7 +7,7 @@ import time
 
 from gnuradio import gr, hf
 from gnuradio.hf import station, watch
-from gnuradio.hf.lab import adaptive
+from gnuradio.hf.lab.link import adaptive
 import numpy as np
 import pytest
 

@@ -4,7 +4,8 @@ import csv
 import subprocess
 
 from gnuradio.hf import netns, pair
-from gnuradio.hf.lab import kernel, papers, real, tcp, web, xmpp
+from gnuradio.hf.lab.link import papers
+from gnuradio.hf.lab.programs import kernel, real, tcp, web, xmpp
 import pytest
 
 pytestmark = pytest.mark.skipif(netns.why_not() is not None,

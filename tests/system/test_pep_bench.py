@@ -2,7 +2,7 @@
 """hf bench papers: the cells of the published tables, run on the event simulator."""
 import subprocess
 
-from gnuradio.hf.lab import papers
+from gnuradio.hf.lab.link import papers
 
 
 def row(table, **wanted):

@@ -26,7 +26,7 @@ def link(quick: bool) -> None:
     over fading channels, several stations on a channel, pings, and the simulator's own speed.
     What missed its target comes first.
     """
-    from ..lab import link as measure
+    from ..lab.link import targets as measure
     rows = watched(measure.measure(quick), measure.count(),
                    lambda row: f"{row.section}: {row.what}")
     print(measure.report(rows))
@@ -44,7 +44,7 @@ def faults(hours: float, each: float, seed: int) -> None:
     Three stations that are switched off and on, on a channel with every fault there is, on the
     event simulator. Fails if one is missing, or came twice on one link.
     """
-    from ..lab import faults as measure
+    from ..lab.link import faults as measure
     trials = watched(measure.measure(hours, each, seed), math.ceil(hours / each),
                      lambda trial: f"seed {trial.seed}")
     print(measure.table(trials))
@@ -64,7 +64,7 @@ def tshark(hours: float, seed: int, out: Optional[str], force: bool) -> None:
     Fails if tshark finds a malformed frame or a wrong CRC.
     """
     import tempfile
-    from ..lab import dissect
+    from ..lab.link import dissect
     if out:
         with checked():
             output.make_folder(out)
@@ -90,7 +90,7 @@ def speed(seconds: float, wideband: bool) -> None:
     The last column is what audio of 48000 samples/s costs hf demodulate in processor time on
     top of the receiver.
     """
-    from ..lab import speed as measure
+    from ..lab.receiver import speed as measure
     if wideband:
         wide = watched((measure.measure_wideband(b, seconds) for b in measure.WIDEBAND),
                        len(measure.WIDEBAND), lambda row: f"{row.mode}")
@@ -128,8 +128,9 @@ def papers(wanted: Tuple[str, ...], rates: Tuple[int, ...], quick: bool, real: b
     waveforms, with the kernel and programs of this host; with --waveforms HF-PEP by size and
     speed again, every sample made and received.
     """
-    from ..lab import papers as measure
-    from ..lab import papers_more, papers_real
+    from ..lab.link import papers as measure
+    from ..lab.link import papers_more
+    from ..lab.programs import papers_real
     cells = [c for c in measure.cells()
              if (not wanted or any(w.lower() in c.table.lower() for w in wanted))
              and (not rates or c.bit_rate in rates) and not (quick and c.octets > 100_000)]
@@ -168,7 +169,7 @@ def interactive(rates: Tuple[int, ...], kernel: bool) -> None:
     On the event simulator: how long each waits, and what it costs the bulk.
     """
     from .. import netns
-    from ..lab import interactive as measure
+    from ..lab.programs import interactive as measure
     unknown = set(rates) - set(measure.RATES)
     if unknown:
         raise click.UsageError(f"rate {unknown.pop()}: allowed are "
@@ -211,7 +212,7 @@ def adaptive(seconds: float, seeds: int, channels: Tuple[str, ...], snrs_db: Tup
     Every cell is one channel at one SNR: two stations in one thread, ARQ, all modes over the same
     realisations of the channel. The whole table takes some hours of processor time.
     """
-    from ..lab import adaptive as measure
+    from ..lab.link import adaptive as measure
     unknown = set(channels) - set(measure.CHANNELS)
     if unknown:
         raise click.UsageError(f"channel {unknown.pop()!r}: allowed are "
@@ -248,7 +249,7 @@ def adaptive(seconds: float, seeds: int, channels: Tuple[str, ...], snrs_db: Tup
 def compression() -> None:
     """What DEFLATE gains through HF-PEP at 1200 bit/s: HTML, JSON, text, heads of HTTP, XMPP,
     and data that does not shrink."""
-    from ..lab import compression as measure
+    from ..lab.link import compression as measure
     contents = list(measure.contents())
     print(measure.table(watched((measure.measure(c) for c in contents), len(contents))))
 
@@ -274,7 +275,7 @@ def curves(path: str, modes: Tuple[str, ...], bandwidth: Optional[str], add: boo
     Each sweep finds its own SNR, every 2 dB from no bad block in a hundred to nearly all.
     """
     from concurrent.futures import ThreadPoolExecutor
-    from ..lab import ber, block_errors as measure
+    from ..lab.receiver import ber, block_errors as measure
     known = measure.modes(int(bandwidth) if bandwidth else None)
     if set(modes) - set(known):
         raise click.UsageError(f"mode {modes[0]!r}: allowed are {', '.join(known)}")
@@ -320,7 +321,7 @@ def learned(channels: Tuple[str, ...], modes: Tuple[str, ...], trials: int, seed
     """
     import tempfile
     from concurrent.futures import ThreadPoolExecutor
-    from ..lab import learned as measure
+    from ..lab.channel import learned as measure
     on, tried = list(channels) or measure.CHANNELS, list(modes) or measure.MODES
     try:
         with tempfile.TemporaryDirectory() as folder, \
@@ -353,7 +354,7 @@ def late_entry(bandwidth: int, waveforms: Tuple[int, ...], interleavers: Tuple[s
     wanted to need and on Poor at the standard's limit; the receiver is told the bandwidth alone.
     """
     from concurrent.futures import ThreadPoolExecutor
-    from ..lab import late_entry as measure
+    from ..lab.receiver import late_entry as measure
     wanted = measure.conditions(bandwidth, waveforms, interleavers)
     if not wanted:
         raise click.UsageError(f"bandwidth {bandwidth} has none of these waveforms")

@@ -86,7 +86,7 @@ def _silence(finding: Any, channels: Tuple[str, ...], bandwidths: List[int], hou
 def _snr_report(modes: Tuple[str, ...], channels: List[str], snrs: List[float],
                 leads: List[float], seconds: float, trials: int, executor: Executor,
                 seed: int) -> None:
-    from ..lab import snr_report as reports
+    from ..lab.receiver import snr_report as reports
     print(reports.header(snrs))
     cases = [reports.Case(mode, channel, lead)
              for channel in channels for mode in modes for lead in leads]
@@ -102,7 +102,7 @@ def _snr_report(modes: Tuple[str, ...], channels: List[str], snrs: List[float],
 
 def _draw(ber: Any, csv_path: str, plot: str) -> None:
     """The table and the curves of what is in a file."""
-    from ..lab import curves
+    from ..lab.receiver import curves
     if not os.path.exists(csv_path):
         raise fail(f"{csv_path}: there is no such file")
     store = ber.Store(csv_path)
@@ -223,9 +223,9 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
     nothing; one that is not found counts with half of its bits wrong. The table is Markdown, on
     standard output. Equal seeds give equal figures on any number of processors.
     """
-    from ..lab import acquisition as finding, ber, standard as tables, tally
+    from ..lab.receiver import acquisition as finding, ber, standard as tables, tally
     if page_of is not None:
-        from ..lab import wideband_page
+        from ..lab.receiver import wideband_page
         try:
             with checked():
                 print(wideband_page.page(page_of), end="")
@@ -322,7 +322,7 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
             if silence is not None:
                 _silence(finding, channels, widths, silence, effort, executor, seed, pieces)
         elif f1487:
-            from ..lab import f1487 as profiles
+            from ..lab.receiver import f1487 as profiles
             given = click.get_current_context().get_parameter_source
             default = click.core.ParameterSource.DEFAULT
             wanted_profiles = (profiles.PROFILES if given("channels") == default
@@ -337,7 +337,7 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
                     progress.add(1)
             print(profiles.table(needs, wanted_profiles))
         elif report:
-            from ..lab import snr_report as reports
+            from ..lab.receiver import snr_report as reports
             given = click.get_current_context().get_parameter_source
             default = click.core.ParameterSource.DEFAULT
             _snr_report(modes or tuple(reports.MODES),
@@ -354,7 +354,7 @@ def command(modes: Tuple[str, ...], channels: Tuple[str, ...], snr: Optional[str
                     run(point, ber.Stop(max_bad, max_time))
             print(ber.table(results))
         if plot:
-            from ..lab import curves
+            from ..lab.receiver import curves
             curves.draw(results, plot)
     except (OSError, ValueError) as error:
         raise fail(str(error)) from None

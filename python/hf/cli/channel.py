@@ -9,7 +9,7 @@ import click
 
 from . import fail
 from .. import output, recording
-from ..lab import impair
+from ..lab.channel import impair
 from ..radio.live_channel import LiveChannel
 from ._output import checked, force_option
 from ._progress import Progress
@@ -17,7 +17,7 @@ from .run import end_when_told
 
 
 def _validate(spread: float, hours: float, seed: int, plot: Optional[str]) -> None:
-    from ..lab import channel as measure
+    from ..lab.channel import validation as measure
     seconds = 3600 * hours
     with Progress("one path") as progress:
         checks = measure.fading(spread, seconds, seed, progress.share)
@@ -35,13 +35,13 @@ def _validate(spread: float, hours: float, seed: int, plot: Optional[str]) -> No
 
 
 def _compare(spread: float, hours: float, seed: int, plot: Optional[str]) -> None:
-    from ..lab import channel_models
+    from ..lab.channel import models
     with Progress("models") as progress:
-        table = channel_models.compare(spread, 3600 * hours, seed, progress.share)
+        table = models.compare(spread, 3600 * hours, seed, progress.share)
     print(table)
     if plot:
         with Progress("the picture"):
-            channel_models.draw(spread, 3600 * hours, seed, plot)
+            models.draw(spread, 3600 * hours, seed, plot)
 
 
 def _live(channel: str, ways: List[Tuple[str, str]], seed: int, signal: float,
@@ -67,7 +67,7 @@ def _live(channel: str, ways: List[Tuple[str, str]], seed: int, signal: float,
 def _learn(path: str, target: Optional[str], subcarrier: Optional[float], bandwidth: int,
            plot: Optional[str], force: bool) -> None:
     from .. import recording as recordings
-    from ..lab import learn
+    from ..lab.channel import learn
     target = target or recordings.sigmf_base(path) + "-channel.sigmf-meta"
     with checked(), Progress(path) as progress:
         got = learn.learn(path, target, subcarrier, bandwidth, force, progress.share)

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 
 from .. import console, output, sis
-from ..lab import throughput_picture
+from ..lab.pictures import throughput as picture
 from . import fail
 from ._output import checked, force_option
 from ._server import NODE, server_options
@@ -246,8 +246,8 @@ def throughput(server: str, rank: int, sap: int, clock_speed: float, node: str,
     write_csv(csv_path, THROUGHPUT_COLUMNS,
               ([round(s.time, 3), s.octets_out, s.octets_in] for s in r.samples))
     if plot_path:
-        throughput_picture.draw(plot_path, f"throughput to {node}, U_PDUs of {size} octets",
-                                r.samples)
+        picture.draw(plot_path, f"throughput to {node}, U_PDUs of {size} octets",
+                     r.samples)
     arrived = r.confirmed if acknowledged else (r.far_octets or 0)
     if (arrived < octets and not non_arq) or arrived == 0 or r.received < two_way:
         raise fail("not everything arrived")

@@ -21,8 +21,8 @@ from .. import hf_python as hf
 from .. import machine, netns, output, pair, watch
 from ..gui import snapshot, web
 from ..gui import strip as on_air
-from ..lab import picture
-from ..lab.demo import PINGS, Demo, goodput_text, round_trips
+from ..lab.pictures import exchange
+from ..lab.programs.demo import Demo, PINGS, goodput_text, round_trips
 from . import fail
 from ._output import checked, force_option
 
@@ -100,7 +100,7 @@ class Watch:
             now = self.demo.now()
             self.times.append((time.time(), now))
             octets = self.demo.stations["A"].pep.stats()["octets_in"]
-            self.demo.progress.append(picture.Progress(now, octets))
+            self.demo.progress.append(exchange.Progress(now, octets))
             if time.monotonic() - last_look > 0.1:
                 last_look = time.monotonic()
                 self.show(task, *progress())
@@ -172,8 +172,8 @@ def run_demo(demo: Demo, console: Console, path: str) -> bool:
     console.print(f"time       {duration:.1f} s of station time, {pace:.1f} times real time")
     console.print(f"goodput    {goodput_text(demo, goodput, begin)}", soft_wrap=True)
     end = demo.now()
-    demo.progress.append(picture.Progress(end, len(data)))
-    picture.exchange(
+    demo.progress.append(exchange.Progress(end, len(data)))
+    exchange.draw(
         path, f"{demo.mode_text}, channel {demo.channel}: ping and {demo.size} octets by HTTP\n"
         f"{len(data)} octets arrived at A, SHA-256 {verdict}, {duration:.1f} s, "
         f"{goodput:.0f} bit/s",

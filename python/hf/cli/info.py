@@ -28,8 +28,8 @@ def _db(value: Optional[float]) -> str:
 
 
 def _modes(bandwidth_khz: Optional[int]) -> List[Dict[str, Any]]:
-    """The modes and the SNR that each needs."""
-    from ..lab import block_errors
+    """The modes with the SNR that each needs."""
+    from ..lab.receiver import block_errors
     curves = block_errors.read()
     table = machine.modes(bandwidth_khz)
     for row in table:

@@ -120,8 +120,9 @@ def _timed(runs: List[Any], wanted: Outputs, name: str) -> Iterator[Tuple[Any, A
 
 
 def run_scenario(path: str, scale: float, wanted: Outputs) -> None:
-    """Run a scenario file. Raises a ClickException if an expectation was missed."""
-    from ..lab import scenarios, timeline
+    """Every run of a scenario file; raises a ClickException if something was missed."""
+    from ..lab.link import scenarios
+    from ..lab.pictures import timeline
     try:
         runs = scenarios.load(path, scale)
     except scenarios.ScenarioError as error:
@@ -181,8 +182,8 @@ WITHOUT_PEP = {"u_pdu", "non_arq", "snr", "limit", "log"}
 
 def through_pep(mode: str, octets: int, ack_mode: str, channel: Optional[str], effort: int,
                 ber: float, loss: float, seed: int, settings: Dict[str, float]) -> Dict[str, Any]:
-    """Simulate one TCP connection. channel: None for emulated modems. Raises ValueError."""
-    from ..lab import papers
+    """One connection; channel: None with emulated modems. Raises ValueError."""
+    from ..lab.link import papers
     result: Dict[str, Any] = hf.simulate_tcp(
         mode, papers.noise(octets, seed), ber=ber, loss=loss, seed=seed, ack_mode=ack_mode,
         settings=settings, channel=channel, effort=effort)

@@ -8,7 +8,7 @@ from typing import List, Optional, Tuple
 import click
 
 from .. import output
-from ..lab import tcp as measure
+from ..lab.programs import tcp as measure
 from . import fail
 from ._output import checked, force_option
 

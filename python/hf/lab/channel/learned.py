@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How near a learned channel comes to the true one: bit error rates over both."""
+import math
+import os
+from concurrent.futures import Executor
+from typing import Callable, Dict, Iterator, List, NamedTuple, Tuple
+
+import numpy as np
+
+from ... import channel_file, recording
+from ... import hf_python as hf
+from . import learn
+from ..receiver import ber
+
+CHANNELS = ["good", "moderate", "poor"]
+#: Serial tone, then STANAG 4539 with 16 and 64 points.
+MODES = ["4539-2400S", "4539-6400S", "4539-9600S"]
+#: What is recorded for learning from: mode, SNR in 3 kHz, dB, what the radios add, and time, s.
+RECORDED = "4539-3200L"
+RECORDED_SNR_DB = 20.0
+RADIOS = "offset=17 clock=-12"
+RECORDED_S = 45.0
+#: Of one transmission in the comparison, s: less, so that the file is not played backwards.
+PLAYED_S = 30.0
+#: Where both are compared, and how far apart they may be, dB.
+BER, TARGET_DB = 1e-3, 1.0
+#: Samples between gains of the truth: no less than the model makes for 3 Hz.
+TRUTH_EVERY = 48
+#: At first, and so long as no BER is found on its other side, dB.
+START_DB, STEP_DB = 20.0, 2.0
+#: Between which a curve is read, dB.
+FINE_DB = 1.0
+LEAST_DB, MOST_DB = 0.0, 50.0
+
+#: Bit errors and bits at an SNR.
+Count = Tuple[int, int]
+
+
+class Row(NamedTuple):
+    """A mode on a channel: SNR for BER over the true and the learned one, dB, and the bits and
+    transmissions that both curves rest on."""
+
+    channel: str
+    mode: str
+    true_db: float
+    learned_db: float
+    bits: int
+    trials: int
+
+    @property
+    def difference_db(self) -> float:
+        """What the learned one asks for in addition."""
+        return self.learned_db - self.true_db
+
+
+def record(spec: str, seed: int, folder: str, seconds: float = RECORDED_S,
+           snr_db: float = RECORDED_SNR_DB, mode: str = RECORDED) -> Tuple[str, str]:
+    """A recording of a transmission through a simulated channel, with noise and radios' faults,
+    and a channel file of what the paths truly did meanwhile: their names, in a folder.
+
+    The truth has 200 gains per second, and neither offset nor noise.
+    """
+    base = os.path.join(folder, f"{spec}-{seed}")
+    timing, kind = hf.timing(mode), hf.mode(mode)
+    octets = timing.octets_in(int(seconds * timing.symbol_rate_bd / timing.block_symbols))
+    random = np.random.default_rng(seed)
+    rate = 4 * timing.symbol_rate_bd
+    signal = hf.modulate(mode, random.integers(0, 256, octets, dtype=np.uint8).tobytes())
+    lead = np.zeros(int(0.5 * rate), np.complex64)
+    model = hf.channel_model(f"{spec} {RADIOS} snr={snr_db:g}", seed, kind.mean_power, rate)
+    heard = model.process(np.concatenate([lead, signal, np.zeros(int(rate), np.complex64)]))
+    recording.write_sigmf(base, rate, iter([heard]), f"{mode} over {spec}, seed {seed}",
+                          lambda _: [])
+    # Clocks of a few ppm move nothing within this, and the clock's own delay is not the paths'.
+    paths = hf.channel_model(spec, seed, 1.0, rate)
+    gains_rate = rate / TRUTH_EVERY
+    at = len(lead) + np.arange(0, len(signal), TRUTH_EVERY)
+    delays = np.array(paths.delays_s)
+    channel_file.write(base + "-true", gains_rate, list(delays - delays.min()), paths.gains(at),
+                       f"the true {spec}, seed {seed}", {})
+    return base + ".sigmf-meta", base + "-true.sigmf-meta"
+
+
+def snr_for(count: Callable[[float], Count], target: float = BER, start_db: float = START_DB
+            ) -> float:
+    """SNR at which a bit error rate is reached, dB: on a line between the logarithms of rates on
+    either side, 1 dB apart. count: of errors and bits, at an SNR; none counts as half of one."""
+    logs: Dict[float, float] = {}
+
+    def above(snr_db: float) -> bool:
+        if snr_db not in logs:
+            errors, bits = count(snr_db)
+            logs[snr_db] = math.log10(max(errors, 0.5) / bits)
+        return logs[snr_db] > math.log10(target)
+
+    snr_db = start_db
+    direction = STEP_DB if above(snr_db) else -STEP_DB
+    while above(snr_db) == (direction > 0):
+        snr_db += direction
+        if not LEAST_DB <= snr_db <= MOST_DB:
+            return math.nan
+    low, high = sorted((snr_db, snr_db - direction))
+    middle = low + FINE_DB
+    low, high = (middle, high) if above(middle) else (low, middle)
+    return low + (logs[low] - math.log10(target)) / (logs[low] - logs[high]) * (high - low)
+
+
+def compare(mode: str, true: str, learned: str, trials: int, executor: Executor,
+            start_db: float = START_DB) -> Tuple[float, float, int]:
+    """SNR for the bit error rate over two channel files, with noise of other seeds over each, and
+    the bits of each point."""
+    bits = 0
+
+    def over(path: str, first_seed: int) -> float:
+        def count(snr_db: float) -> Count:
+            nonlocal bits
+            point = ber.Point(mode, f'learned="{path}" snr={snr_db:g}', PLAYED_S)
+            done = list(executor.map(ber.trial, [point] * trials,
+                                     range(first_seed, first_seed + trials)))
+            bits = int(sum(d["bits"] for d in done))
+            return int(sum(d["errors"] for d in done)), bits
+
+        return snr_for(count, start_db=start_db)
+
+    true_db = over(true, 1)
+    learned_db = over(learned, 1001)
+    return true_db, learned_db, bits
+
+
+def measure(channels: List[str], modes: List[str], seed: int, trials: int, folder: str,
+            executor: Executor) -> Iterator[Row]:
+    """A row for each mode on each channel, which is learned from one recording."""
+    for spec in channels:
+        recorded, true = record(spec, seed, folder)
+        target = os.path.join(folder, f"{spec}-{seed}-learned.sigmf-meta")
+        learn.learn(recorded, target)
+        for mode in modes:
+            yield Row(spec, mode, *compare(mode, true, target, trials, executor), trials)
+
+
+def table(rows: List[Row]) -> str:
+    """As Markdown."""
+    lines = ["| channel | mode | true dB | learned dB | difference dB | target | bits of each |",
+             "|---|---|---|---|---|---|---|"]
+    for r in rows:
+        missed = "" if abs(r.difference_db) <= TARGET_DB else " missed"
+        lines.append(f"| {r.channel} | {r.mode} | {r.true_db:.2f} | {r.learned_db:.2f} | "
+                     f"{r.difference_db:+.2f} | within {TARGET_DB:g}{missed} | {r.bits} in "
+                     f"{r.trials} |")
+    return "\n".join(lines)

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Goodput of adaptive stations on real waveforms beside the best fixed mode of each channel and
+SNR.
+
+What is kept is one line for each run, adaptive ("auto") or in a fixed mode; the table and the map
+follow from them. After a change of the rate adaptation only the adaptive runs are old."""
+from concurrent.futures import ProcessPoolExecutor, as_completed
+import csv
+from dataclasses import dataclass
+import math
+import os
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ... import hf_python as hf
+from ... import output
+from ..pictures import style
+from ..receiver import block_errors
+
+#: Name in the table, words of hf.channel.
+CHANNELS = {"AWGN": "awgn", "ITU-R Good": "good", "ITU-R Moderate": "moderate",
+            "ITU-R Poor": "poor", "3 ms, 10 Hz": "paths=0:0:10,3:0:10"}
+SNRS_DB = (0, 5, 10, 15, 20, 25, 30)
+#: The channel of block_errors.csv that tells which fixed modes are worth a run.
+CURVES = {"AWGN": "awgn", "ITU-R Good": "moderate", "ITU-R Moderate": "moderate",
+          "ITU-R Poor": "poor", "3 ms, 10 Hz": "high-moderate"}
+#: bit/s of the fixed modes.
+RATE_OF = {f"4539-{rate}{il}": rate for rate in (75, 150, 300, 600, 1200, 2400, 3200, 4800, 6400,
+                                                 8000, 9600) for il in "SL"}
+#: Independent blocks that a point of a curve is worth: it has 20 to 100, correlated by fading.
+INDEPENDENT = 16
+TARGET = 95.0  # % of the best fixed mode
+#: A fixed mode that reaches this share of the best one with the first seed has a run with each.
+CONTENDER = 0.8
+COLUMNS = ("channel", "snr_db", "seconds", "seed", "mode", "goodput_bps")
+ADAPTIVE = "auto"
+
+
+@dataclass(frozen=True)
+class Run:
+    """Goodput in bit/s of station time, in one mode or adaptive, on one channel at one SNR (dB in
+    3 kHz)."""
+
+    channel: str
+    snr_db: float
+    seconds: float
+    seed: int
+    mode: str
+    goodput_bps: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One channel at one SNR (dB in 3 kHz): goodput in bit/s of station time, mean of runs with so
+    many seeds; that mode is the best whose mean is highest."""
+
+    channel: str
+    snr_db: float
+    adaptive_bps: float
+    best_bps: float
+    best_mode: str  # "none" where nothing gets through
+    seeds: int = 1
+
+    @property
+    def share(self) -> Optional[float]:
+        """Adaptive goodput in % of the best fixed mode; None where no mode gets through."""
+        return 100 * self.adaptive_bps / self.best_bps if self.best_bps > 0 else None
+
+
+def _reference_power() -> float:
+    # All modes on the same air: the noise is that of the adaptive stations.
+    return hf.mode(hf.fastest_mode(ADAPTIVE)).mean_power
+
+
+def goodput(mode: str, channel: str, snr_db: float, seconds: float, seed: int) -> float:
+    """bit/s that one station delivers to the other by ARQ in so many seconds of station time, from
+    the first call on."""
+    # More than the fastest mode carries, so that the time ends it.
+    octets = int(9600 * seconds / 8) + 10000
+    result = hf.simulate_real(mode, octets, channel=f"{CHANNELS[channel]} snr={snr_db}",
+                              seed=seed, limit_s=seconds,
+                              signal_power=_reference_power())
+    if result["octets_altered"]:
+        raise RuntimeError(f"{mode}, {channel}, {snr_db} dB: {result['octets_altered']} octets "
+                           "were altered")
+    return 8 * result["octets_delivered"] / seconds
+
+
+def at_most(mode: str, channel: str, snr_db: float) -> float:
+    """bit/s that a fixed mode can deliver by what `hf bench curves` has measured of its blocks:
+    those without errors, and two standard deviations more. The SNR is that of the fastest mode; at
+    the same peak others have more."""
+    points = block_errors.read()[CURVES[channel], mode]
+    snrs = [p.snr_db for p in points]
+    good = [(p.blocks - p.bad_blocks) / max(p.blocks, 1) * (1 - p.lost / p.trials)
+            for p in points]
+    own_db = snr_db + 10 * math.log10(hf.mode(mode).mean_power / _reference_power())
+    if own_db <= snrs[0] - block_errors.STEP_DB:
+        return 0.0
+    share = (float(np.interp(own_db, snrs, good)) * INDEPENDENT + 0.5) / (INDEPENDENT + 1)
+    spread = math.sqrt(share * (1 - share) / INDEPENDENT)
+    return RATE_OF[mode] * min(1.0, share + 2 * spread)
+
+
+def search(goodput_of: Callable[[str], float], bound_of: Callable[[str], float]
+           ) -> Tuple[float, str]:
+    """Goodput of the best fixed mode, and its name, by asking for that of a few: those with the
+    highest bound first, until no other could deliver more than the best."""
+    best = 0.0, "none"
+    for mode in sorted(RATE_OF, key=bound_of, reverse=True):
+        if bound_of(mode) <= best[0]:
+            break
+        best = max(best, (goodput_of(mode), mode))
+    return best
+
+
+def measure_cell(channel: str, snr_db: float, seconds: float, seeds: Sequence[int],
+                 known: Dict[Tuple[int, str], float]) -> List[Run]:
+    """What is missing of one cell. Runs with one seed have the same channel realisation.
+
+    known: goodput by seed and mode, of earlier runs.
+    """
+    have = dict(known)
+    new: List[Run] = []
+
+    def of(seed: int, mode: str) -> float:
+        if (seed, mode) not in have:
+            have[seed, mode] = goodput(mode, channel, snr_db, seconds, seed)
+            new.append(Run(channel, snr_db, seconds, seed, mode, have[seed, mode]))
+        return have[seed, mode]
+
+    first = seeds[0]
+    best, _ = search(lambda mode: of(first, mode), lambda mode: at_most(mode, channel, snr_db))
+    contenders = [m for s, m in have if s == first and m in RATE_OF
+                  and have[s, m] >= CONTENDER * best > 0]
+    for seed in seeds:
+        for mode in (ADAPTIVE, *contenders):
+            of(seed, mode)
+    return new
+
+
+def cells(runs: Iterable[Run]) -> List[Cell]:
+    """The table: every channel and SNR that has an adaptive run, beside the best of its fixed
+    modes."""
+    by_cell: Dict[Tuple[str, float], Dict[str, Dict[int, float]]] = {}
+    for r in runs:
+        cell = by_cell.setdefault((r.channel, r.snr_db), {})
+        cell.setdefault(r.mode, {})[r.seed] = r.goodput_bps
+    found = []
+    for (channel, snr_db), of in by_cell.items():
+        seeds = of.get(ADAPTIVE, {}).keys()
+        mean = {m: sum(v[s] for s in seeds) / len(seeds) for m, v in of.items()
+                if seeds and seeds <= v.keys()}
+        fixed = [(v, m) for m, v in mean.items() if m != ADAPTIVE]
+        if fixed:
+            best, mode = max(fixed)
+            found.append(Cell(channel, snr_db, mean[ADAPTIVE], best,
+                              mode if best > 0 else "none", len(seeds)))
+    return found
+
+
+def load(path: str) -> List[Run]:
+    """Runs of a file that save() wrote. Raises OSError, ValueError or KeyError."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return [Run(r["channel"], float(r["snr_db"]), float(r["seconds"]), int(r["seed"]),
+                    r["mode"], float(r["goodput_bps"])) for r in csv.DictReader(file)]
+
+
+def save(path: str, runs: Sequence[Run]) -> None:
+    """Write the runs as CSV, in the order of the table."""
+    order = list(CHANNELS)
+    names = [ADAPTIVE, *RATE_OF]
+    rows = sorted(runs, key=lambda r: (order.index(r.channel), r.snr_db, r.seed,
+                                       names.index(r.mode)))
+    output.write_csv(path, list(COLUMNS),
+                     ([r.channel, f"{r.snr_db:g}", f"{r.seconds:g}", r.seed, r.mode,
+                       f"{r.goodput_bps:.1f}"] for r in rows))
+
+
+def measure(channels: Sequence[str], snrs_db: Sequence[float], seconds: float,
+            seeds: Sequence[int],
+            jobs: int = 0, known: Sequence[Run] = ()) -> Iterator[List[Run]]:
+    """The missing runs of each cell as it is done, in so many processes (0: one for each
+    processor)."""
+    have: Dict[Tuple[str, float], Dict[Tuple[int, str], float]] = {}
+    for r in known:
+        if r.seconds == seconds and r.seed in seeds:
+            have.setdefault((r.channel, r.snr_db), {})[r.seed, r.mode] = r.goodput_bps
+    with ProcessPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+        waiting = [pool.submit(measure_cell, channel, snr_db, seconds, seeds,
+                               have.get((channel, snr_db), {}))
+                   for channel in channels for snr_db in snrs_db]
+        for one in as_completed(waiting):
+            yield one.result()
+
+
+def report(cells: Sequence[Cell]) -> str:
+    """Markdown: what the adaptive stations reach of the best fixed mode, by channel and SNR."""
+    snrs = sorted({c.snr_db for c in cells})
+    lines = ["| channel | " + " | ".join(f"{s:g} dB" for s in snrs) + " |",
+             "|---|" + "---|" * len(snrs)]
+    for channel in CHANNELS:
+        row = {c.snr_db: c for c in cells if c.channel == channel}
+        if row:
+            lines.append(f"| {channel} | "
+                         + " | ".join(_cell(row.get(s)) for s in snrs) + " |")
+    judged = [c.share for c in cells if c.share is not None]
+    met = sum(share >= TARGET for share in judged)
+    lines.append("")
+    lines.append(f"{met} of {len(judged)} cells reach {TARGET:g} % of the best fixed mode; runs "
+                 f"of a cell: {min((c.seeds for c in cells), default=0)}.")
+    return "\n".join(lines)
+
+
+def _cell(cell: Optional[Cell]) -> str:
+    if cell is None:
+        return "-"
+    if cell.share is None:
+        return "no mode"
+    said = f"{cell.share:.0f} %"
+    said = said if cell.share >= TARGET else f"**{said}**"
+    return f"{said}: {cell.adaptive_bps:.0f} of {cell.best_bps:.0f} ({cell.best_mode[5:]})"
+
+
+def draw(cells: Sequence[Cell], path: str) -> None:
+    """The shares as a map, channel by SNR; the format follows from the name."""
+    snrs = sorted({c.snr_db for c in cells})
+    names = [name for name in CHANNELS if any(c.channel == name for c in cells)]
+    shares = np.full((len(names), len(snrs)), np.nan)
+    for c in cells:
+        if c.share is not None:
+            shares[names.index(c.channel), snrs.index(c.snr_db)] = c.share
+    with style.figure(height=0.6 * len(names) + 2) as (figure, axis):
+        _map(figure, axis, names, snrs, shares)
+        style.save(figure, path)
+
+
+def _map(figure: Any, axis: Any, names: Sequence[str], snrs: Sequence[float],
+         shares: np.ndarray) -> None:
+    image = axis.imshow(shares, vmin=50, vmax=100, cmap="viridis", aspect="auto")
+    for row, name in enumerate(names):
+        for column, snr in enumerate(snrs):
+            share = shares[row, column]
+            if np.isnan(share):  # nothing is drawn below it
+                text, colour = "no mode", style.foreground()
+            else:
+                text, colour = f"{share:.0f} %", "white" if share < 80 else "black"
+            axis.text(column, row, text, ha="center", va="center", color=colour)
+    axis.set(title="Adaptive stations: goodput in % of the best fixed mode",
+             xlabel="SNR in 3 kHz, dB", ylabel="channel",
+             xticks=range(len(snrs)), yticks=range(len(names)))
+    axis.set_xticklabels([f"{s:g}" for s in snrs])
+    axis.set_yticklabels(names)
+    figure.colorbar(image, label="% of the best fixed mode")

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The SNR that the receiver reports against the true one, which a simulated channel knows: that
+of the power which its paths had during each interleaver block."""
+from concurrent.futures import Executor
+from typing import List, NamedTuple, Optional, Sequence, Tuple
+
+from ... import hf_python as hf
+
+#: Every mode of 3 kHz whose interleaver is announced on the air.
+MODES = ([f"4539-{rate}{il}" for rate in (75, 150, 300, 600, 1200, 2400) for il in "SL"]
+         + ["4539-2400V", "4539-4800N"]
+         + [f"4539-{rate}{il}" for rate in (3200, 4800, 6400, 8000, 9600)
+            for il in ("US", "VS", "S", "M", "L", "VL")]
+         + ["4539-12800N"])
+CHANNELS = ["awgn", "poor"]
+SNRS_DB = [float(x) for x in range(-10, 41, 5)]
+LEADS_S = [0.2, 1.0, 3.0, 10.0]  #: what is heard before the transmission
+#: Largest error of the mean, dB, up to so much true SNR, dB.
+TARGETS = [(25.0, 1.0), (40.0, 2.0)]
+#: A mode reports nothing of worth where its preambles are found by chance.
+LEAST_FOUND = 0.5
+
+
+class Case(NamedTuple):
+    """What is measured together: transmissions of one mode over one channel after one lead."""
+
+    mode: str
+    channel: str
+    lead_s: float
+
+
+class Error(NamedTuple):
+    """Of the reports of blocks at one SNR, dB: reported less true."""
+
+    snr_db: float
+    mean: float
+    rms: float
+    blocks: int
+
+
+def _blocks(case: Case, snr: float, seconds: float, seed: int
+            ) -> Tuple[bool, List[Tuple[float, float]]]:
+    t = hf.ber_trial(case.mode, f"{case.channel} snr={snr:g}", seconds, seed,
+                     lead_s=case.lead_s)
+    return t["found"], [(b[0], b[1]) for b in t["reports"]]
+
+
+def measure(case: Case, snr: float, seconds: float, trials: int, executor: Executor,
+            seed: int = 1) -> Optional[Error]:
+    """None: too few of the transmissions were found to tell."""
+    jobs = [executor.submit(_blocks, case, snr, seconds, seed + i) for i in range(trials)]
+    done = [j.result() for j in jobs]
+    errors = [reported - true for _, blocks in done for true, reported in blocks]
+    if not errors or sum(found for found, _ in done) < LEAST_FOUND * trials:
+        return None
+    n = len(errors)
+    return Error(snr, sum(errors) / n, (sum(e * e for e in errors) / n) ** 0.5, n)
+
+
+def allowed(snr_db: float) -> float:
+    """The target at this SNR, dB."""
+    return next(limit for up_to, limit in TARGETS if snr_db <= up_to + 1e-9)
+
+
+def met(error: Error) -> bool:
+    """Whether the mean is within its target."""
+    return abs(error.mean) <= allowed(error.snr_db)
+
+
+def header(snrs: Sequence[float]) -> str:
+    """The head of the Markdown table."""
+    return ("| mode | channel | lead s | " + " | ".join(f"{s:g} dB" for s in snrs)
+            + " | blocks | |\n|---|---|---|" + "---|" * (len(snrs) + 2))
+
+
+def row(case: Case, errors: Sequence[Optional[Error]]) -> str:
+    """Mean error at each SNR, one that misses its target in bold."""
+    cells = ["-" if e is None else f"{e.mean:+.1f}" if met(e) else f"**{e.mean:+.1f}**"
+             for e in errors]
+    there = [e for e in errors if e is not None]
+    return (f"| {case.mode} | {case.channel} | {case.lead_s:g} | " + " | ".join(cells)
+            + f" | {sum(e.blocks for e in there)} | "
+            + ("met" if all(map(met, there)) else "missed") + " |")
