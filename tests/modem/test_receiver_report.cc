@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The receiver's channel report compared with the simulated channel. `hf ber
- * --snr-report` prints the table over all modes. */
+/* What the receiver reports of the channel against what a simulated channel was. The table over
+ * all modes is `hf ber snr-report`. */
 #include "modem/loopback.h"
 
 #include <gtest/gtest.h>

@@ -59,10 +59,14 @@ def test_cells_are_means_over_seeds():
     assert cell.seeds == 2 and cell.share > adaptive.TARGET
 
 
-def test_file_gives_back_what_was_saved(tmp_path):
+def test_file_keeps_what_is_not_measured_again(tmp_path):
     path = str(tmp_path / "runs.csv")
-    adaptive.save(path, runs()[::-1])
-    assert adaptive.load(path) == runs()
+    with adaptive.store(path) as kept:
+        for run in runs():
+            kept.add(run)
+    with adaptive.store(path, adaptive.Options(again=True, snrs_db=(10.0,)).keeps) as kept:
+        # The adaptive runs at 10 dB are to be repeated.
+        assert kept.rows() == [r for r in runs() if r.mode != "auto" or r.snr_db != 10]
 
 
 def test_only_what_is_missing_is_run(monkeypatch):

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf ber: figures that repeat, tables, interruptions, wrong use."""
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 import random
 
-import click
 import pytest
 from click.testing import CliRunner
 
 from gnuradio import hf
-from gnuradio.hf.cli.ber import _range, command
+from gnuradio.hf.cli import bench
+from gnuradio.hf.cli.ber import command
+from gnuradio.hf.lab import sweep
 from gnuradio.hf.lab.receiver import acquisition, ber, block_errors, curves, f1487, snr_report
 from gnuradio.hf.lab.receiver import standard
 from gnuradio.hf.lab.receiver import tally, wideband_page
@@ -18,8 +18,8 @@ POINT = ber.Point("4539-600S", "awgn snr=-1", 4.0)
 
 
 def measure(store, jobs=2, point=POINT, stop=ber.Stop(20, 40), one=ber.trial):
-    with ThreadPoolExecutor(jobs) as executor:
-        return ber.measure(point, stop, executor, jobs, store, one=one)
+    with sweep.Pool(jobs).open() as workers:
+        return ber.measure(point, stop, workers, store, one=one)
 
 
 def without_cpu(result):
@@ -39,7 +39,7 @@ def test_a_trial_counts_errors_and_losses():
 
 
 def test_the_number_of_processors_changes_nothing():
-    one, three = measure(ber.Store(), 1), measure(ber.Store(), 3)
+    one, three = measure(ber.store(), 1), measure(ber.store(), 3)
     assert without_cpu(one) == without_cpu(three)
     assert 0 < one.bad_blocks < one.blocks
     low, high = one.ber_interval()
@@ -48,7 +48,7 @@ def test_the_number_of_processors_changes_nothing():
 
 def test_an_interrupted_sweep_goes_on(tmp_path):
     path = tmp_path / "sweep.csv"
-    store = ber.Store(str(path))
+    store = ber.store(str(path))
     whole = measure(store)
     store.close()
     lines = path.read_text().splitlines()
@@ -59,13 +59,13 @@ def test_an_interrupted_sweep_goes_on(tmp_path):
         calls.append(seed)
         return ber.trial(point, seed)
 
-    store = ber.Store(str(path))
+    store = ber.store(str(path))
     again = measure(store, one=counted)
     store.close()
     assert without_cpu(again) == without_cpu(whole)
     assert calls and min(calls) == 3
     calls.clear()
-    assert without_cpu(measure(ber.Store(str(path)), 1, one=counted)) == without_cpu(whole)
+    assert without_cpu(measure(ber.store(str(path)), 1, one=counted)) == without_cpu(whole)
     assert calls == []
 
 
@@ -97,14 +97,14 @@ def test_the_estimate_lies_in_the_interval_as_printed():
     ("0:1:0.1", [0, .1, .2, .3, .4, .5, .6, .7, .8, .9, 1]), ("0:1:0.4", [0, .4, .8]),
     ("0.1:0.7:0.3", [.1, .4, .7]), ("1,3,2.5", [1, 3, 2.5]), ("-0.3:0:0.1", [-.3, -.2, -.1, 0])])
 def test_a_range_holds_both_of_its_ends(text, values):
-    assert _range(text) == pytest.approx(values, abs=1e-9)
+    assert sweep.values(text) == pytest.approx(values, abs=1e-9)
 
 
 @pytest.mark.parametrize("text", ["1:2", "1:2:0", "1:2:-1", "2:1:1", "0:1e9:1", "a:b:c", "nan:1:1",
                                   "0:inf:1", ""])
 def test_what_is_no_range_is_said(text):
-    with pytest.raises(click.BadParameter, match="FIRST:LAST:STEP"):
-        _range(text)
+    with pytest.raises(ValueError, match="FIRST:LAST:STEP"):
+        sweep.values(text)
 
 
 def test_every_row_of_the_standard_can_be_run():
@@ -188,7 +188,7 @@ def test_a_row_is_accepted_where_enough_is_shown():
                                   ["--at-target"]])
 def test_accepting_takes_no_other_amount_or_seeds(more):
     done = CliRunner(mix_stderr=False).invoke(
-        command, ["--standard", "--row", "D12-8-POOR", "--accept", *more])
+        command, ["standard", "--row", "D12-8-POOR", "--accept", *more])
     assert done.exit_code == 2 and "--a" in done.stderr
 
 
@@ -228,9 +228,9 @@ def test_rows_under_other_conditions_have_their_own_table():
 
 def test_acquisition_is_counted():
     easy = acquisition.Condition("4539-600S", "awgn", 5.0, 0.995)
-    with ThreadPoolExecutor(2) as executor:
-        good = acquisition.measure(easy, 20, executor, 2, ber.Store(), 1)
-        bad = acquisition.measure(easy._replace(snr_db=-30), 20, executor, 2, ber.Store(), 1)
+    with sweep.Pool(2).open() as workers:
+        good = acquisition.measure(easy, 20, workers, 1, tally.counts())
+        bad = acquisition.measure(easy._replace(snr_db=-30), 20, workers, 1, tally.counts())
     assert (good.found, bad.found) == (20, 0)
     table = acquisition.table([good, bad])
     assert "| 20 of 20 | 100.0 % |" in table and "MISSED" in table
@@ -247,44 +247,47 @@ def test_acquisition_of_a_bandwidth():
     three, one = acquisition.conditions(3, waveforms=(0, 3))[::2]
     assert (three.mode, three.preambles, one.preambles) == ("5069-3k-75S", 3, 1)
     assert "| 5069-3k-75S | 3 | awgn |" in acquisition.table([acquisition.Outcome(three, 1, 1)])
-    with ThreadPoolExecutor(2) as executor:
-        found = acquisition.measure(weakest, 10, executor, 2, ber.Store(), 1)
+    with sweep.Pool(2).open() as workers:
+        found = acquisition.measure(weakest, 10, workers, 1, tally.counts())
     assert found.found >= 9
     assert "| 5069-12k-300S | 2 | awgn | -10 |" in acquisition.table([found])
 
 
-def test_acquisition_and_silence_by_one_command():
-    done = CliRunner(mix_stderr=False).invoke(command, [
-        "--acquisition", "--silence", "0.01", "--bandwidth", "6", "--trials", "1"])
+def run(*arguments):
+    done = CliRunner(mix_stderr=False).invoke(command, arguments)
     assert done.exit_code == 0, done.stderr
-    assert "| 5069-6k-150S | 2 | awgn |" in done.stdout
-    assert "6 kHz, awgn snr=0: 0 found in 0.01 h of noise" in done.stdout
+    return done.stdout
+
+
+def test_acquisition_by_command():
+    assert "| 5069-6k-150S | 2 | awgn |" in run("acquisition", "--bandwidth", "6", "--trials", "1",
+                                                "--waveform", "0")
 
 
 def test_what_was_found_and_heard_is_kept(tmp_path):
-    def run(*arguments):
-        done = CliRunner(mix_stderr=False).invoke(command, ["-j", "1", *arguments])
-        assert done.exit_code == 0, done.stderr
-        return done.stdout
-
     counts, noise = str(tmp_path / "found.csv"), str(tmp_path / "noise.csv")
-    silence = ("--silence", "0.01", "--bandwidth", "6", "--csv", noise)
-    assert run(*silence) == run(*silence)
+    silence = ("noise", "--hours", "0.01", "--bandwidth", "6", "--csv", noise, "-j", "1")
+    said = run(*silence)
+    assert said == run(*silence)
+    assert "6 kHz, awgn snr=0: 0 found in 0.01 h of noise" in said
     easy = acquisition.Condition("5069-6k-6400S", "awgn", 20.0, 0.995)
-    with ThreadPoolExecutor(1) as executor:
-        kept = tally.Tally(tally.Found, counts)
-        first = acquisition.counted(easy, 3, executor, 1, ber.Store(), 1, kept)
+    with sweep.Pool(1).open() as workers:
+        with tally.counts(counts) as kept:
+            first = acquisition.measure(easy, 3, workers, 1, kept)
         # What is kept is not measured again, what is asked for beyond it is.
-        again = tally.Tally(tally.Found, counts)
-        assert [r.found for r in again.rows()] == [3]
-        again.add(again.rows()[0]._replace(found=2))
-        assert acquisition.counted(easy, 3, executor, 1, ber.Store(), 1, again).found == 2
-        assert acquisition.counted(easy, 4, executor, 1, ber.Store(), 1, again).found == 4
+        with tally.counts(counts) as again:
+            assert [r.found for r in again.rows()] == [3]
+            again.add(again.rows()[0]._replace(found=2))
+            assert acquisition.measure(easy, 3, workers, 1, again).found == 2
+            assert acquisition.measure(easy, 4, workers, 1, again).found == 4
     assert first.found == 3
-    assert [r.seconds for r in tally.Tally(tally.Noise, noise).rows()] == [36.0]
+    assert [r.trials for r in sweep.read(tally.Found, counts)] == [3, 3, 4]
+    with tally.counts(counts) as compact:
+        assert [r.trials for r in compact.rows()] == [4]
+    assert [r.seconds for r in sweep.read(tally.Noise, noise)] == [36.0]
     (tmp_path / "bad.csv").write_text(",".join(tally.Found._fields) + "\nx,y,z,1,1,1,1\n")
     with pytest.raises(ValueError, match="bad.csv, line 2"):
-        tally.Tally(tally.Found, str(tmp_path / "bad.csv"))
+        tally.counts(str(tmp_path / "bad.csv"))
 
 
 def test_upper_bound_of_false_starts():
@@ -326,7 +329,7 @@ def test_codes_are_compared_by_blocks_where_there_are_fades():
 
 def test_the_page_of_the_tree_is_what_its_files_say():
     folder = Path(__file__).parents[2] / "docs" / "measurements"
-    done = CliRunner(mix_stderr=False).invoke(command, ["--wideband-page", str(folder)])
+    done = CliRunner(mix_stderr=False).invoke(command, ["wideband-page", str(folder)])
     assert done.exit_code == 0, done.stderr
     assert done.stdout == (folder / "wideband.md").read_text(encoding="utf-8")
 
@@ -348,8 +351,8 @@ def test_threshold_lies_between_the_points_around_it():
 
 
 def test_what_is_found_in_noise_is_counted():
-    with ThreadPoolExecutor(2) as executor:
-        assert acquisition.silence("awgn snr=0", 0.2, 1, executor, 1) == []
+    with sweep.Pool(2).open() as workers:
+        assert acquisition.noise("awgn snr=0", 0.2, ber.Reception(), workers) == []
     # and something that is there is not missed: a transmission is not noise
     heard = hf.receiver().push(hf.modulator(hf.mode("4539-600S"), b"x").read(1 << 20))
     assert any(e["type"] == "start" for e in heard)
@@ -360,39 +363,54 @@ def test_trials_run_on_a_dask_cluster():
     with distributed.LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=None,
                                   host="127.0.0.1") as cluster:
         done = CliRunner(mix_stderr=False).invoke(command, [
-            "--mode", "4539-600S", "--snr", "-1", "--seconds", "4", "--max-bad", "20",
+            "run", "--mode", "4539-600S", "--snr", "-1", "--seconds", "4", "--max-bad", "20",
             "--max-time", "40", "--scheduler", cluster.scheduler_address])
+        faults = CliRunner(mix_stderr=False).invoke(bench.command, [
+            "faults", "--hours", "2", "--each", "1", "--scheduler", cluster.scheduler_address])
     assert done.exit_code == 0, done.stderr
-    here = measure(ber.Store())
+    assert faults.exit_code == 0 and "2 runs, seeds 1 to 2" in faults.stdout
+    here = measure(ber.store())
     assert f"{here.bad_blocks} of {here.blocks}" in done.stdout
+
+
+def test_every_experiment_can_run_on_a_dask_cluster():
+    """All of them have the options of the pool."""
+    for group, names in ((command, ["run", "standard", "f1487", "acquisition", "noise",
+                                    "snr-report"]),
+                         (bench.command, ["link", "faults", "papers", "interactive", "adaptive",
+                                          "compression", "curves", "learned", "late-entry"])):
+        for name in names:
+            assert {"jobs", "scheduler"} <= {p.name for p in group.commands[name].params}, name
 
 
 def test_command(tmp_path):
     runner = CliRunner(mix_stderr=False)
     plot = tmp_path / "a.png"
-    done = runner.invoke(command, ["--mode", "4539-600S", "--snr", "-2,8", "--seconds", "2",
-                                   "--max-time", "10", "--plot", str(plot)])
+    done = runner.invoke(command, ["run", "--mode", "4539-600S", "--snr", "-2,8", "--seconds",
+                                   "2", "--max-time", "10", "--plot", str(plot)])
     assert done.exit_code == 0, done.stderr
     assert "| 4539-600S | awgn snr=8 | 0.00e+00" in done.stdout
     assert plot.read_bytes().startswith(b"\x89PNG")
-    done = runner.invoke(command, ["--standard", "--row", "P03", "--scale", "0.005"])
+    done = runner.invoke(command, ["standard", "--row", "P03", "--scale", "0.005"])
     assert done.exit_code == 0, done.stderr
     assert "| P03 | 4539-2400L | AWGN | 10 | 10 | 1e-05 | 0.0e+00" in done.stdout
     assert "| met |" in done.stdout
 
 
 @pytest.mark.parametrize("arguments, text", [
-    ([], "either --standard"),
-    (["--mode", "4539-600S"], "--mode needs --snr"),
-    (["--mode", "4539-601S", "--snr", "1"], "4539-601S"),
-    (["--mode", "4539-600S", "--snr", "1:2"], "FIRST:LAST:STEP"),
-    (["--mode", "4539-600S", "--snr", "1", "--channel", "wet"], "wet"),
-    (["--standard", "--row", "P99"], "P01 to P35"),
-    (["--standard", "--acquisition"], "either --standard"),
-    (["--acquisition", "--bandwidth", "12", "--silence", "1", "--csv", "x.csv"], "not both"),
-    (["--silence", "1", "--channel", "dry"], "dry"),
-    (["--standard", "--at-target", "--search"], "without --search"),
-    (["--standard", "--row", "P03", "--at-target"], "no row P03"),
+    (["run", "--snr", "1"], "--mode"),
+    (["run", "--mode", "4539-600S"], "--snr"),
+    (["run", "--mode", "4539-601S", "--snr", "1"], "4539-601S"),
+    (["run", "--mode", "4539-600S", "--snr", "1:2"], "FIRST:LAST:STEP"),
+    (["run", "--mode", "4539-600S", "--snr", "1", "--channel", "wet"], "wet"),
+    (["run", "--mode", "4539-600S", "--snr", "1", "--genie", "--diversity", "2"], "--genie"),
+    (["standard", "--row", "P99"], "P01 to P35"),
+    (["standard", "--at-target", "--search"], "only one of"),
+    (["standard", "--row", "P03", "--at-target"], "no row P03"),
+    (["acquisition", "--bandwidth", "7"], "--bandwidth"),
+    (["noise", "--channel", "dry"], "dry"),
+    (["snr-report", "--lead", "x"], "--lead"),
+    (["f1487", "--mode", "4539-601S"], "4539-601S"),
 ])
 def test_wrong_use(arguments, text):
     done = CliRunner(mix_stderr=False).invoke(command, arguments)
@@ -407,25 +425,23 @@ def test_a_known_channel_bounds_the_receiver():
     assert known < own * 3 / 4
     with pytest.raises(ValueError, match="clock"):
         hf.ber_trial("4539-9600S", "poor snr=23 clock=10", 3, 1, genie=True)
-    outcome = CliRunner().invoke(command, ["--standard", "--genie"])
-    assert outcome.exit_code == 2 and "--genie needs --mode" in outcome.output
 
 
 def test_a_file_of_trials_is_drawn(tmp_path):
     path, picture = str(tmp_path / "t.csv"), tmp_path / "t.png"
-    store = ber.Store(path)
+    store = ber.store(path)
     result = measure(store)
     store.close()
-    outcome = CliRunner().invoke(command, ["--csv", path, "--plot", str(picture)])
+    outcome = CliRunner().invoke(command, ["plot", path, str(picture)])
     assert outcome.exit_code == 0 and picture.stat().st_size > 1000
     assert f"{result.ber:.2e}" in outcome.output
-    outcome = CliRunner().invoke(command, ["--csv", path + "x", "--plot", str(picture)])
+    outcome = CliRunner().invoke(command, ["plot", path + "x", str(picture)])
     assert outcome.exit_code == 1 and "no such file" in outcome.output
 
 
 def test_reported_snr_is_compared_with_the_true_one():
     result = CliRunner().invoke(command, [
-        "--snr-report", "--mode", "4539-600S", "--channel", "awgn", "--snr", "10,30",
+        "snr-report", "--mode", "4539-600S", "--channel", "awgn", "--snr", "10,30",
         "--lead", "2", "--trials", "1", "--seconds", "1", "-j", "1"])
     assert result.exit_code == 0, result.output
     head, _, row = result.output.splitlines()
@@ -441,8 +457,6 @@ def test_an_snr_report_that_is_off_is_missed():
     assert not snr_report.met(off[0]) and snr_report.met(off[1])
     assert snr_report.row(case, off) == (
         "| 4539-600S | awgn | 1 | **+1.2** | +1.2 | - | 10 | missed |")
-    result = CliRunner().invoke(command, ["--snr-report", "--lead", "x"])
-    assert result.exit_code == 2 and "--lead" in result.output
 
 
 def test_the_need_is_found_from_above_and_from_below():

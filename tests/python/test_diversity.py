@@ -195,8 +195,8 @@ def test_a_flowgraph_with_two_antennas():
 
 def test_bit_error_rates_of_two_antennas():
     done = CliRunner(mix_stderr=False).invoke(ber_command, [
-        "--mode", "4539-600S", "--channel", "flutter", "--snr", "8", "--seconds", "1",
+        "run", "--mode", "4539-600S", "--channel", "flutter", "--snr", "8", "--seconds", "1",
         "--max-time", "3", "--diversity", "2", "-j", "1"])
     assert done.exit_code == 0, done.stderr
     assert "flutter snr=8 | flutter snr=8" in done.stdout.replace("\\|", "|")
-    assert CliRunner().invoke(ber_command, ["--standard", "--diversity", "2"]).exit_code == 2
+    assert CliRunner().invoke(ber_command, ["standard", "--diversity", "2"]).exit_code == 2

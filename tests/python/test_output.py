@@ -159,7 +159,8 @@ def test_a_full_disk_is_one_line(hf, message, arguments):
     ("/proc/x.png", "/proc/x.png")])
 @pytest.mark.parametrize("arguments", [
     ("demo", "--picture"), ("channel", "--validate", "--hours", "100", "--plot"),
-    ("ber", "--mode", "4539-600S", "--snr", "10", "--seconds", "600", "--csv", "t.csv", "--plot"),
+    ("ber", "run", "--mode", "4539-600S", "--snr", "10", "--seconds", "600", "--csv", "t.csv",
+     "--plot"),
     ("sim", "s.toml", "--timeline"), ("tcp", "serve", "--port", "0", "--plot"),
     ("console", "throughput", "--to", "1.2.0.2", "--plot")])
 def test_a_picture_that_cannot_be_drawn_is_said_before_the_work(inside, message, arguments,
@@ -173,7 +174,7 @@ def test_a_picture_that_cannot_be_drawn_is_said_before_the_work(inside, message,
 
 def csv_commands():
     return [
-        (("ber", "--mode", "4539-600S", "--snr", "10", "--csv"), ber.COLUMNS),
+        (("ber", "run", "--mode", "4539-600S", "--snr", "10", "--csv"), ber.Trial._fields),
         (("bench", "curves", "--mode", "4539-600S"), list(block_errors.Point._fields)),
         (("tcp", "serve", "--port", "0", "--csv"), tcp.SERIES_COLUMNS),
         (("tcp", "send", "127.0.0.1", "--port", "1", "--csv"), list(tcp.measure.Times._fields)),

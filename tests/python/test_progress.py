@@ -19,8 +19,9 @@ from rich.console import Console
 from gnuradio import hf
 from gnuradio.hf import cli, demodulation, modulation, recording
 from gnuradio.hf.cli import _progress
+from gnuradio.hf.lab import sweep
 from gnuradio.hf.lab.channel import impair, learn, models, validation
-from gnuradio.hf.lab.link import dissect, scenarios, targets
+from gnuradio.hf.lab.link import dissect, scenarios
 from gnuradio.hf.lab.receiver import ber
 
 
@@ -124,8 +125,8 @@ def test_work_that_waits_for_others_prints_lines_without_a_terminal(monkeypatch)
 
 COMMAND = [sys.executable, "-c",
            "from gnuradio.hf.cli import _progress, main; _progress.DELAY_S = 0.0; main()",
-           "ber", "--mode", "4539-600S", "--channel", "awgn", "--snr", "0:6:2", "--seconds", "20",
-           "--max-time", "60", "-j", "1"]
+           "ber", "run", "--mode", "4539-600S", "--channel", "awgn", "--snr", "0:6:2",
+           "--seconds", "20", "--max-time", "60", "-j", "1"]
 
 
 def test_a_command_draws_on_a_terminal_and_nowhere_else():
@@ -171,11 +172,10 @@ def test_engines_tell_how_far_they_are():
 
 
 def test_points_tell_how_far_they_are():
-    from concurrent.futures import ThreadPoolExecutor
     shares: List[float] = []
-    with ThreadPoolExecutor(1) as executor:
-        ber.measure(ber.Point("4539-600S", "awgn snr=10", 5.0), ber.Stop(1, 18.0), executor, 1,
-                    ber.Store(), progress=shares.append)
+    with sweep.Pool(1).open() as workers:
+        ber.measure(ber.Point("4539-600S", "awgn snr=10", 5.0), ber.Stop(1, 18.0), workers,
+                    ber.store(), progress=shares.append)
     assert len(shares) >= 3 and rising(shares) and shares[-1] == 1.0
 
 
@@ -239,6 +239,7 @@ def test_the_judgement_of_tshark_tells_how_far_it_is(tmp_path, monkeypatch):
 
 #: Commands that show no bar, and why none is missing.
 WITHOUT = {
+    "ber plot": "is over at once", "ber wideband-page": "is over at once",
     "chat": "a conversation", "console broadcast": "a line for each U_PDU",
     "console monitor": "shows what comes", "console ping": "a line for each answer",
     "console respond": "shows what comes", "console throughput": "a line for each second",
@@ -285,16 +286,3 @@ def test_a_pipe_does_not_tell_how_far_it_was_read():
     with os.fdopen(ours, "rb") as file:
         pipe = recording.Recording("a pipe", 48000, False, file, lambda _: np.zeros(1), 1)
         assert pipe.share() == 0.0
-
-
-@pytest.mark.parametrize("quick", [False, True])
-def test_rows_of_the_link_are_counted(quick, monkeypatch):
-    moved = {"complete": True, "octets_altered": 0, "octets_delivered": 1, "time_s": 1.0,
-             "end_s": 1.0}
-    shared = {"utilisation": 1.0, "fairness": 1.0, "wait_s": [1.0]}
-    rates = {"goodput_bps": 1.0, "oracle_bps": 1.0}
-    for name, gives in (("simulate", moved), ("simulate_sharing", shared),
-                        ("simulate_rates", rates), ("simulate_ping", [1.0, 1.0])):
-        monkeypatch.setattr(targets.hf, name, lambda *_, _gives=gives, **__: _gives)
-    monkeypatch.setattr(targets, "_two_way", lambda part: iter([None] * len(targets.SPLITS)))
-    assert sum(1 for _ in targets.measure(quick)) == targets.count()

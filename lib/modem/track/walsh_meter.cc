@@ -26,10 +26,10 @@ constexpr float least_prior = 1e-3f;     // prior power of a tap, relative to th
 constexpr float least_equations = 0.25f; // least share of the equations that the fit
                                          // leaves
 constexpr float least_noise = 1e-5f;     // of the rows' power: the model is not exact
-constexpr float memory = 0.3f;           // share of the newest stretch in the profile
-constexpr float band = 0.675f; // share of independent rows, by the matched filter
-/* Neighbouring taps share columns, as rows share noise; taps at the ends of a path share
- * less. Right on AWGN and two paths by `hf ber --snr-report`. */
+constexpr float memory = 0.3f;           // of the profile: share of the newest stretch
+constexpr float band = 0.675f; // of independent rows: the matched filter's share
+/* Neighbouring taps share their columns as rows share the noise, those at the ends of a path
+ * less: right on AWGN and two paths, as `hf ber snr-report` finds. */
 constexpr float shared = 0.85f;
 
 std::vector<uint16_t> strongest(const std::vector<float>& strength, size_t taps)

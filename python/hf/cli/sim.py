@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf sim: stations over an emulated or a real modem, in virtual time."""
+from dataclasses import dataclass
 import json
 import os
 import sys
 import time
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import click
 from rich.console import Console
@@ -12,8 +13,10 @@ from rich.table import Table
 
 from .. import hf_python as hf
 from .. import machine, output
+from ..options import option
 from . import fail
-from ._output import checked, force_option
+from ._options import options
+from ._output import checked
 from ._progress import Progress
 
 
@@ -29,17 +32,44 @@ def parse_settings(texts: Tuple[str, ...]) -> Dict[str, float]:
     return settings
 
 
-def in_bandwidth(mode: str, bandwidth: Optional[str]) -> str:
-    """The mode, with auto limited to a bandwidth in kHz. Raises ValueError for a mode of another
-    bandwidth."""
-    if bandwidth is None:
-        return mode
-    found: str = hf.in_bandwidth(mode, int(bandwidth))
-    khz = hf.mode(hf.fastest_mode(found)).bandwidth_hz // 1000
-    if khz != int(bandwidth):
-        raise ValueError(f"--bandwidth {bandwidth}: mode {mode} needs {khz} kHz; use another "
-                         "bandwidth or auto")
-    return found
+@dataclass(frozen=True)
+class Transfer:
+    """Octets that one station moves to another."""
+
+    mode: str = option("4539-9600S", "Mode of the data, or auto, auto:600..4800, auto:48k: as the "
+                       "channel allows.")
+    bandwidth: Optional[int] = option(None, "Of auto, kHz.  [default: that of the mode]",
+                                      choices=machine.BANDWIDTHS_KHZ)
+    ack_mode: str = option("auto", "Mode of acknowledgements: a mode, same or auto.")
+    octets: int = option(100000, "To move from A to B.", least=1, most=10**9)
+    u_pdu: int = option(2042, "Octets of one U_PDU.", least=8, most=2048)
+    non_arq: bool = option(False, "Without acknowledgements.")
+    real: bool = option(False, "Real waveforms over the simulated air instead of the emulated "
+                        "modem.")
+    pep: bool = option(False, "As one TCP connection through HF-PEP: connect, send, confirm, "
+                       "close.")
+    channel: str = option("awgn snr=30", "Of --real, as in hf.channel.")
+    effort: int = option(1, "Of --real: how hard the receivers try; 0 is fastest.", least=0,
+                         most=2)
+    ber: float = option(0.0, "Bit errors, emulated modem.")
+    snr: Optional[float] = option(None, "Emulated modem: SNR in the mode's bandwidth, with the "
+                                  "block errors measured there without fading.", metavar="DB")
+    loss: float = option(0.0, "Transmissions not heard, emulated modem.")
+    seed: int = option(1, "Seed of all that is random.")
+    settings: Tuple[str, ...] = option((), "A setting of the data link; see hf info --settings.",
+                                       flag="--set", metavar="NAME=NUMBER")
+    limit: float = option(86400.0, "Seconds of station time after which to give up.")
+
+    def chosen_mode(self) -> str:
+        """The mode, or auto in the bandwidth. Raises ValueError for a mode of another one."""
+        if self.bandwidth is None:
+            return self.mode
+        found: str = hf.in_bandwidth(self.mode, self.bandwidth)
+        khz = hf.mode(hf.fastest_mode(found)).bandwidth_hz // 1000
+        if khz != self.bandwidth:
+            raise ValueError(f"--bandwidth {self.bandwidth}: mode {self.mode} is of {khz} kHz; "
+                             "allowed with another is auto")
+        return found
 
 
 #: Units by the suffix of a name.
@@ -63,16 +93,26 @@ def _said(name: str, value: Any) -> Tuple[str, str]:
 TABLES = ("flows", "stations", "transmissions")
 
 
-class Outputs(NamedTuple):
-    """Requested outputs of a scenario, besides its table."""
+@dataclass(frozen=True)
+class Outputs:
+    """What is reported besides the table."""
 
-    log: bool
-    as_json: bool
-    folder: Optional[str]
-    fates: Optional[str]
-    picture: Optional[str]
-    window: Optional[Tuple[float, float]]
-    force: bool
+    log: bool = option(False, "Print on stderr what happens.")
+    as_json: bool = option(False, "The result as JSON on stdout.", flag="--json")
+    folder: Optional[str] = option(None, "With a scenario: flows, stations and transmissions as "
+                                   "CSV.", flag="--csv", metavar="FOLDER",
+                                   kind=click.Path(file_okay=False))
+    fates: Optional[str] = option(None, "With a scenario: what became of each U_PDU, as CSV: "
+                                  "submitted, delivered, confirmed, rejected, and when.",
+                                  metavar="FILE", kind=click.Path(dir_okay=False))
+    picture: Optional[str] = option(None, "With a scenario: who transmits when, as PNG, SVG or "
+                                    "PDF.", flag="--timeline", metavar="PICTURE",
+                                    kind=click.Path(dir_okay=False))
+    window: Optional[Tuple[float, float]] = option(None, "With --timeline: only these seconds.",
+                                                   metavar="FROM TO", kind=(float, float))
+    scale: float = option(1.0, "With a scenario: share of its durations, octets and counts.",
+                          least=0.0001, most=1000)
+    force: bool = option(False, "Replace files that hf has not written.")
 
 
 def _write_csv(path: str, rows: List[Dict[str, Any]]) -> None:
@@ -119,12 +159,12 @@ def _timed(runs: List[Any], wanted: Outputs, name: str) -> Iterator[Tuple[Any, A
             yield run, result, max(time.monotonic() - begin, 1e-9)
 
 
-def run_scenario(path: str, scale: float, wanted: Outputs) -> None:
+def run_scenario(path: str, wanted: Outputs) -> None:
     """Every run of a scenario file; raises a ClickException if something was missed."""
     from ..lab.link import scenarios
     from ..lab.pictures import timeline
     try:
-        runs = scenarios.load(path, scale)
+        runs = scenarios.load(path, wanted.scale)
     except scenarios.ScenarioError as error:
         raise click.UsageError(str(error)) from None
     _check_outputs(path, [run.name for run in runs], wanted)
@@ -180,70 +220,49 @@ def run_scenario(path: str, scale: float, wanted: Outputs) -> None:
 WITHOUT_PEP = {"u_pdu", "non_arq", "snr", "limit", "log"}
 
 
-def through_pep(mode: str, octets: int, ack_mode: str, channel: Optional[str], effort: int,
-                ber: float, loss: float, seed: int, settings: Dict[str, float]) -> Dict[str, Any]:
-    """One connection; channel: None with emulated modems. Raises ValueError."""
-    from ..lab.link import papers
-    result: Dict[str, Any] = hf.simulate_tcp(
-        mode, papers.noise(octets, seed), ber=ber, loss=loss, seed=seed, ack_mode=ack_mode,
-        settings=settings, channel=channel, effort=effort)
+def simulate(t: Transfer, mode: str, log: bool, progress: Callable[[float], None]
+             ) -> Dict[str, Any]:
+    """The transfer, in virtual time. Raises ValueError."""
+    settings = parse_settings(t.settings)
+    out = (lambda time_s, line: print(f"{time_s:9.2f} {line}", file=sys.stderr)) if log else None
+    result: Dict[str, Any]
+    if t.pep:
+        from ..lab.link import papers
+        result = hf.simulate_tcp(
+            mode, papers.noise(t.octets, t.seed), ber=t.ber, loss=t.loss, seed=t.seed,
+            ack_mode=t.ack_mode, settings=settings, channel=t.channel if t.real else None,
+            effort=t.effort)
+    elif t.real:
+        result = hf.simulate_real(mode, t.octets, t.u_pdu, not t.non_arq, t.ack_mode, t.channel,
+                                  t.seed, settings, t.limit, t.effort, out, progress=progress)
+    else:
+        result = hf.simulate(mode, t.octets, t.u_pdu, not t.non_arq, t.ack_mode, t.ber, t.loss,
+                             t.seed, settings, t.limit, out, t.snr, progress)
     return result
+
+
+def _check_options(ctx: click.Context, scenario: Optional[str], pep: bool) -> None:
+    """Options that do not go together are wrong use."""
+    without = {"folder", "fates", "picture", "window", "scale", "force"}
+    with_scenario = {"log", "as_json", "scenario", *without}
+    for name in ctx.params:
+        given = ctx.get_parameter_source(name) != click.core.ParameterSource.DEFAULT
+        if given and name not in with_scenario and scenario:
+            raise click.UsageError(f"'{name}' does not go with a scenario: write it there")
+        if given and name in without and not scenario:
+            raise click.UsageError(f"'{name}' needs a scenario file")
+        if given and name in WITHOUT_PEP and pep:
+            raise click.UsageError(f"'{name}' does not go with --pep")
 
 
 @click.command()
 @click.argument("scenario", required=False, type=click.Path(dir_okay=False))
-@click.option("--mode", default="4539-9600S", show_default=True,
-              help="Mode of the data. auto, auto:600..4800 or auto:48k adapts it to the channel.")
-@click.option("--bandwidth", type=click.Choice([str(khz) for khz in machine.BANDWIDTHS_KHZ]),
-              help="Bandwidth of auto, kHz.  [default: that of the mode]")
-@click.option("--ack-mode", default="auto", show_default=True,
-              help="Mode of acknowledgements: a mode, same or auto.")
-@click.option("--octets", default=100000, show_default=True,
-              type=click.IntRange(1, 10**9), help="Octets to send from A to B.")
-@click.option("--u-pdu", default=2042, show_default=True, type=click.IntRange(8, 2048),
-              help="Octets of one U_PDU.")
-@click.option("--non-arq", is_flag=True, help="Send without acknowledgements.")
-@click.option("--real", is_flag=True,
-              help="Real waveforms over the simulated air instead of the emulated modem.")
-@click.option("--pep", is_flag=True,
-              help="Send over one TCP connection through HF-PEP: connect, send, confirm, close.")
-@click.option("--channel", default="awgn snr=30", show_default=True,
-              help="With --real: channel, as in hf.channel.")
-@click.option("--effort", default=1, show_default=True, type=click.IntRange(0, 2),
-              help="With --real: effort of the receivers. 0 is fastest.")
-@click.option("--ber", default=0.0, show_default=True, help="Emulated modem: bit error rate.")
-@click.option("--snr", type=float, metavar="DB",
-              help="Emulated modem: SNR in the mode's bandwidth, dB. Uses block error rates "
-              "measured without fading.")
-@click.option("--loss", default=0.0, show_default=True,
-              help="Emulated modem: share of lost transmissions.")
-@click.option("--seed", default=1, show_default=True)
-@click.option("--set", "settings", multiple=True, metavar="NAME=NUMBER",
-              help="A setting of the data link, see hf info --settings.")
-@click.option("--limit", default=86400.0, show_default=True,
-              help="Give up after this station time, s.")
-@click.option("--log", is_flag=True, help="Print a log on stderr.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@click.option("--csv", "folder", type=click.Path(file_okay=False), metavar="FOLDER",
-              help="Scenario: write flows, stations and transmissions as CSV.")
-@click.option("--fates", type=click.Path(dir_okay=False), metavar="FILE",
-              help="Scenario: write a CSV file with the times at which each U_PDU was submitted, "
-              "delivered, confirmed or rejected.")
-@click.option("--timeline", "picture", type=click.Path(dir_okay=False), metavar="PICTURE",
-              help="Scenario: draw all transmissions over time, as PNG, SVG or PDF.")
-@click.option("--window", type=(float, float), metavar="FROM TO",
-              help="With --timeline: only these seconds.")
-@click.option("--scale", type=click.FloatRange(0.0001, 1000), default=1.0, show_default=True,
-              help="Scenario: multiply its durations, octets and counts.")
-@force_option
+@options(Transfer, "transfer")
+@options(Outputs, "wanted")
 @click.pass_context
-def command(ctx: click.Context, scenario: Optional[str], mode: str, bandwidth: Optional[str],
-            ack_mode: str, octets: int, u_pdu: int, non_arq: bool, real: bool, pep: bool,
-            channel: str, effort: int, ber: float, snr: Optional[float], loss: float,
-            seed: int, settings: Tuple[str, ...], limit: float, log: bool, as_json: bool,
-            folder: Optional[str], fates: Optional[str], picture: Optional[str],
-            window: Optional[Tuple[float, float]], scale: float, force: bool) -> None:
-    """Run a SCENARIO (TOML), or send octets from one station to another.
+def command(ctx: click.Context, scenario: Optional[str], transfer: Transfer, wanted: Outputs
+            ) -> None:
+    """Run a SCENARIO (TOML), or move octets from one station to another.
 
     \b
     hf sim examples/scenarios/faults.toml --timeline faults.png --csv results
@@ -255,47 +274,27 @@ def command(ctx: click.Context, scenario: Optional[str], mode: str, bandwidth: O
     go over a TCP connection through HF-PEP and are compared at the far end. Times count from its
     SYN.
     """
-    without = {"folder", "fates", "picture", "window", "scale", "force"}
-    with_scenario = {"log", "as_json", "scenario", *without}
-    for name in ctx.params:
-        given = ctx.get_parameter_source(name) != click.core.ParameterSource.DEFAULT
-        if given and name not in with_scenario and scenario:
-            raise click.UsageError(f"'{name}' cannot be used with a scenario: set it there")
-        if given and name in without and not scenario:
-            raise click.UsageError(f"'{name}' needs a scenario file")
-        if given and name in WITHOUT_PEP and pep:
-            raise click.UsageError(f"'{name}' cannot be used with --pep")
+    _check_options(ctx, scenario, transfer.pep)
     if scenario:
-        run_scenario(scenario, scale,
-                     Outputs(log, as_json, folder, fates, picture, window, force))
+        run_scenario(scenario, wanted)
         return
     wall = time.monotonic()
-    chosen = parse_settings(settings)
+    octets = transfer.octets
     try:
-        mode = in_bandwidth(mode, bandwidth)
+        mode = transfer.chosen_mode()
         bits = hf.mode(hf.fastest_mode(mode)).rate_bps
-        out = (lambda t, s: print(f"{t:9.2f} {s}", file=sys.stderr)) if log else None
         with Progress(f"{octets} octets, {mode}") as progress:
-            if pep:
-                result = through_pep(mode, octets, ack_mode, channel if real else None, effort,
-                                     ber, loss, seed, chosen)
-            elif real:
-                result = hf.simulate_real(mode, octets, u_pdu, not non_arq, ack_mode, channel,
-                                          seed, chosen, limit, effort, out,
-                                          progress=progress.share)
-            else:
-                result = hf.simulate(mode, octets, u_pdu, not non_arq, ack_mode, ber, loss, seed,
-                                     chosen, limit, out, snr, progress.share)
+            result = simulate(transfer, mode, wanted.log, progress.share)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     wall = time.monotonic() - wall
-    if not pep:
+    if not transfer.pep:
         result["goodput_bps"] = 8 * result["octets_delivered"] / max(result["time_s"], 1e-9)
     else:
         result["goodput_bps"] = 8 * octets / result["total_s"] if result["complete"] else 0.0
     result["utilisation"] = result["goodput_bps"] / bits
     result["times_real_time"] = result["end_s"] / max(wall, 1e-9)
-    if as_json:
+    if wanted.as_json:
         print(json.dumps(result))
     else:
         table = Table(title=f"{octets} octets, {mode}", show_header=False)

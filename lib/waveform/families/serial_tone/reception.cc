@@ -34,11 +34,11 @@ constexpr unsigned counts = 24;         // segments of the longest preamble
 constexpr float clear_lead = 12, last_lead = 3;
 // Segments before giving up: 2.4 s, longer than all but the slowest fades.
 constexpr size_t max_segments = 12;
-/* Score of the words in a segment, in deviations of the noise; noise gives about 12 over
- * the six words. Limits: least in the first segment, least mean of later ones, least of a
- * trusted last segment, most in the input after the last. `hf ber --silence` measures
- * them together with the search on noise, `hf ber --acquisition` at the threshold of the
- * data. No derivation of the trade-off is known. */
+/* How much of the noise's deviation the words explain in a segment; noise gives about 12 over the
+ * six words. In the first segment, in all after it on average, in the last one if it is to be
+ * trusted, in what follows the last one at most. On noise `hf ber noise` measures what they are
+ * worth together with the search, at the threshold of the data `hf ber acquisition`; no derivation is
+ * known that would give the one against the other. */
 constexpr float least_first = 22, least_present = 18, last_present = 26,
                 ended_present = 22;
 // A search score this high replaces the words for one segment.

@@ -2,19 +2,21 @@
 """How near a learned channel comes to the true one: bit error rates over both."""
 import math
 import os
-from concurrent.futures import Executor
+from dataclasses import dataclass
 from typing import Callable, Dict, Iterator, List, NamedTuple, Tuple
 
 import numpy as np
 
 from ... import channel_file, recording
 from ... import hf_python as hf
-from . import learn
+from ...options import option
+from .. import sweep
 from ..receiver import ber
+from . import learn
 
-CHANNELS = ["good", "moderate", "poor"]
+CHANNELS = ("good", "moderate", "poor")
 #: Serial tone, then STANAG 4539 with 16 and 64 points.
-MODES = ["4539-2400S", "4539-6400S", "4539-9600S"]
+MODES = ("4539-2400S", "4539-6400S", "4539-9600S")
 #: What is recorded for learning from: mode, SNR in 3 kHz, dB, what the radios add, and time, s.
 RECORDED = "4539-3200L"
 RECORDED_SNR_DB = 20.0
@@ -105,7 +107,7 @@ def snr_for(count: Callable[[float], Count], target: float = BER, start_db: floa
     return low + (logs[low] - math.log10(target)) / (logs[low] - logs[high]) * (high - low)
 
 
-def compare(mode: str, true: str, learned: str, trials: int, executor: Executor,
+def compare(mode: str, true: str, learned: str, trials: int, workers: sweep.Workers,
             start_db: float = START_DB) -> Tuple[float, float, int]:
     """SNR for the bit error rate over two channel files, with noise of other seeds over each, and
     the bits of each point."""
@@ -115,10 +117,10 @@ def compare(mode: str, true: str, learned: str, trials: int, executor: Executor,
         def count(snr_db: float) -> Count:
             nonlocal bits
             point = ber.Point(mode, f'learned="{path}" snr={snr_db:g}', PLAYED_S)
-            done = list(executor.map(ber.trial, [point] * trials,
-                                     range(first_seed, first_seed + trials)))
-            bits = int(sum(d["bits"] for d in done))
-            return int(sum(d["errors"] for d in done)), bits
+            seeds = range(first_seed, first_seed + trials)
+            done = list(sweep.run(ber.trial, [(point, seed) for seed in seeds], workers))
+            bits = sum(d.bits for d in done)
+            return sum(d.errors for d in done), bits
 
         return snr_for(count, start_db=start_db)
 
@@ -127,24 +129,32 @@ def compare(mode: str, true: str, learned: str, trials: int, executor: Executor,
     return true_db, learned_db, bits
 
 
-def measure(channels: List[str], modes: List[str], seed: int, trials: int, folder: str,
-            executor: Executor) -> Iterator[Row]:
+@dataclass(frozen=True)
+class Options:
+    """What hf bench learned measures."""
+
+    channels: Tuple[str, ...] = option(CHANNELS, "May be repeated.", flag="--channel",
+                                       metavar="SPEC")
+    modes: Tuple[str, ...] = option(MODES, "May be repeated.", flag="--mode", metavar="MODE")
+    trials: int = option(8, "Transmissions of 30 s at each SNR.", least=1)
+    seed: int = option(1, "Seed of the fading.", least=0)
+
+
+def measure(wanted: Options, folder: str, workers: sweep.Workers) -> Iterator[Row]:
     """A row for each mode on each channel, which is learned from one recording."""
-    for spec in channels:
-        recorded, true = record(spec, seed, folder)
-        target = os.path.join(folder, f"{spec}-{seed}-learned.sigmf-meta")
+    for spec in wanted.channels:
+        recorded, true = record(spec, wanted.seed, folder)
+        target = os.path.join(folder, f"{spec}-{wanted.seed}-learned.sigmf-meta")
         learn.learn(recorded, target)
-        for mode in modes:
-            yield Row(spec, mode, *compare(mode, true, target, trials, executor), trials)
+        for mode in wanted.modes:
+            yield Row(spec, mode, *compare(mode, true, target, wanted.trials, workers),
+                      wanted.trials)
 
 
 def table(rows: List[Row]) -> str:
     """As Markdown."""
-    lines = ["| channel | mode | true dB | learned dB | difference dB | target | bits of each |",
-             "|---|---|---|---|---|---|---|"]
-    for r in rows:
-        missed = "" if abs(r.difference_db) <= TARGET_DB else " missed"
-        lines.append(f"| {r.channel} | {r.mode} | {r.true_db:.2f} | {r.learned_db:.2f} | "
-                     f"{r.difference_db:+.2f} | within {TARGET_DB:g}{missed} | {r.bits} in "
-                     f"{r.trials} |")
-    return "\n".join(lines)
+    return sweep.table(["channel", "mode", "true dB", "learned dB", "difference dB", "target",
+                        "bits of each"], (
+        [r.channel, r.mode, f"{r.true_db:.2f}", f"{r.learned_db:.2f}", f"{r.difference_db:+.2f}",
+         f"within {TARGET_DB:g}" + ("" if abs(r.difference_db) <= TARGET_DB else " missed"),
+         f"{r.bits} in {r.trials}"] for r in rows))

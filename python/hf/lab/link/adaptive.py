@@ -4,17 +4,16 @@ SNR.
 
 What is kept is one line for each run, adaptive ("auto") or in a fixed mode; the table and the map
 follow from them. After a change of the rate adaptation only the adaptive runs are old."""
-from concurrent.futures import ProcessPoolExecutor, as_completed
-import csv
 from dataclasses import dataclass
 import math
-import os
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, \
+    Sequence, Tuple
 
 import numpy as np
 
 from ... import hf_python as hf
-from ... import output
+from ...options import option
+from .. import sweep
 from ..pictures import style
 from ..receiver import block_errors
 
@@ -33,12 +32,10 @@ INDEPENDENT = 16
 TARGET = 95.0  # % of the best fixed mode
 #: A fixed mode that reaches this share of the best one with the first seed has a run with each.
 CONTENDER = 0.8
-COLUMNS = ("channel", "snr_db", "seconds", "seed", "mode", "goodput_bps")
 ADAPTIVE = "auto"
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """Goodput in bit/s of station time, in one mode or adaptive, on one channel at one SNR (dB in
     3 kHz)."""
 
@@ -126,7 +123,7 @@ def measure_cell(channel: str, snr_db: float, seconds: float, seeds: Sequence[in
 
     def of(seed: int, mode: str) -> float:
         if (seed, mode) not in have:
-            have[seed, mode] = goodput(mode, channel, snr_db, seconds, seed)
+            have[seed, mode] = round(goodput(mode, channel, snr_db, seconds, seed), 1)
             new.append(Run(channel, snr_db, seconds, seed, mode, have[seed, mode]))
         return have[seed, mode]
 
@@ -160,57 +157,72 @@ def cells(runs: Iterable[Run]) -> List[Cell]:
     return found
 
 
-def load(path: str) -> List[Run]:
-    """Runs of a file that save() wrote. Raises OSError, ValueError or KeyError."""
-    with open(path, newline="", encoding="utf-8") as file:
-        return [Run(r["channel"], float(r["snr_db"]), float(r["seconds"]), int(r["seed"]),
-                    r["mode"], float(r["goodput_bps"])) for r in csv.DictReader(file)]
+def store(path: Optional[str] = None, keep: Callable[[Run], bool] = lambda _: True,
+          force: bool = False) -> "sweep.Store[Run]":
+    """Runs, in a CSV file or in memory. keep: False for runs of the file to discard; force:
+    replace a file with other contents."""
+    return sweep.Store(Run, 5, path, keep, force)
 
 
-def save(path: str, runs: Sequence[Run]) -> None:
-    """Write the runs as CSV, in the order of the table."""
-    order = list(CHANNELS)
-    names = [ADAPTIVE, *RATE_OF]
-    rows = sorted(runs, key=lambda r: (order.index(r.channel), r.snr_db, r.seed,
-                                       names.index(r.mode)))
-    output.write_csv(path, list(COLUMNS),
-                     ([r.channel, f"{r.snr_db:g}", f"{r.seconds:g}", r.seed, r.mode,
-                       f"{r.goodput_bps:.1f}"] for r in rows))
+@dataclass(frozen=True)
+class Options:
+    """What hf bench adaptive measures."""
+
+    seconds: float = option(600.0, "Station time of each run.", least=30, most=86400)
+    seeds: int = option(4, "Runs of each mode in a cell, with seeds from 1 on.", least=1,
+                        most=1000)
+    channels: Tuple[str, ...] = option((), "Only this channel of the table; may be repeated.",
+                                       flag="--channel", metavar="NAME")
+    snrs_db: Tuple[float, ...] = option((), "Only this SNR in 3 kHz; may be repeated.",
+                                        flag="--snr", metavar="DB")
+    again: bool = option(False, "Repeat the adaptive runs of the file, after a change of the "
+                         "adaptation.")
+
+    def __post_init__(self) -> None:
+        for channel in self.channels:
+            if channel not in CHANNELS:
+                raise ValueError(f"channel {channel!r}: allowed are {', '.join(CHANNELS)}")
+
+    def cells(self) -> List[Tuple[str, float]]:
+        """Channels and SNRs to measure."""
+        return [(channel, snr_db) for channel in self.channels or CHANNELS
+                for snr_db in self.snrs_db or SNRS_DB]
+
+    def keeps(self, run: Run) -> bool:
+        """Whether a run of an earlier measurement still counts."""
+        return not self.again or run.mode != ADAPTIVE or (run.channel, run.snr_db) not in \
+            self.cells()
+
+    def concerns(self, run: Run) -> bool:
+        """Whether a run belongs to this measurement."""
+        return run.seconds == self.seconds and run.seed <= self.seeds
 
 
-def measure(channels: Sequence[str], snrs_db: Sequence[float], seconds: float,
-            seeds: Sequence[int],
-            jobs: int = 0, known: Sequence[Run] = ()) -> Iterator[List[Run]]:
-    """The missing runs of each cell as it is done, in so many processes (0: one for each
-    processor)."""
+def measure(wanted: Options, workers: sweep.Workers, kept: "sweep.Store[Run]"
+            ) -> Iterator[List[Run]]:
+    """The missing runs of each cell. They are added to what is kept."""
     have: Dict[Tuple[str, float], Dict[Tuple[int, str], float]] = {}
-    for r in known:
-        if r.seconds == seconds and r.seed in seeds:
-            have.setdefault((r.channel, r.snr_db), {})[r.seed, r.mode] = r.goodput_bps
-    with ProcessPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        waiting = [pool.submit(measure_cell, channel, snr_db, seconds, seeds,
-                               have.get((channel, snr_db), {}))
-                   for channel in channels for snr_db in snrs_db]
-        for one in as_completed(waiting):
-            yield one.result()
+    for r in filter(wanted.concerns, kept.rows()):
+        have.setdefault((r.channel, r.snr_db), {})[r.seed, r.mode] = r.goodput_bps
+    points = [(*cell, wanted.seconds, range(1, wanted.seeds + 1), have.get(cell, {}))
+              for cell in wanted.cells()]
+    for new in sweep.run(measure_cell, points, workers):
+        for r in new:
+            kept.add(r)
+        yield new
 
 
 def report(cells: Sequence[Cell]) -> str:
     """Markdown: what the adaptive stations reach of the best fixed mode, by channel and SNR."""
     snrs = sorted({c.snr_db for c in cells})
-    lines = ["| channel | " + " | ".join(f"{s:g} dB" for s in snrs) + " |",
-             "|---|" + "---|" * len(snrs)]
-    for channel in CHANNELS:
-        row = {c.snr_db: c for c in cells if c.channel == channel}
-        if row:
-            lines.append(f"| {channel} | "
-                         + " | ".join(_cell(row.get(s)) for s in snrs) + " |")
+    by_place = {(c.channel, c.snr_db): c for c in cells}
+    rows = [[channel, *(_cell(by_place.get((channel, s))) for s in snrs)]
+            for channel in CHANNELS if any(c.channel == channel for c in cells)]
     judged = [c.share for c in cells if c.share is not None]
     met = sum(share >= TARGET for share in judged)
-    lines.append("")
-    lines.append(f"{met} of {len(judged)} cells reach {TARGET:g} % of the best fixed mode; runs "
-                 f"of a cell: {min((c.seeds for c in cells), default=0)}.")
-    return "\n".join(lines)
+    return sweep.table(["channel", *(f"{s:g} dB" for s in snrs)], rows) + (
+        f"\n\n{met} of {len(judged)} cells reach {TARGET:g} % of the best fixed mode; runs of a "
+        f"cell: {min((c.seeds for c in cells), default=0)}.")
 
 
 def _cell(cell: Optional[Cell]) -> str:

@@ -9,6 +9,7 @@ import zlib
 import numpy as np
 
 from ... import hf_python as hf
+from .. import sweep
 
 MODE = "4539-1200S"
 SIZE = 50_000
@@ -117,9 +118,7 @@ def measure(content: Content) -> Row:
 
 def table(rows: List[Row]) -> str:
     """The rows as a Markdown table."""
-    lines = ["| content | octets | plain | no dictionary | compressed | goodput | octets over HF: "
-             "plain | no dictionary | compressed |", "|---" * 9 + "|"]
-    lines += [f"| {r.kind} | {r.octets} | {r.plain_s:.1f} s | {r.bare_s:.1f} s | "
-              f"{r.compressed_s:.1f} s | x {r.factor:.2f} | {r.plain_octets} | {r.bare_octets} | "
-              f"{r.compressed_octets} |" for r in rows]
-    return "\n".join(lines)
+    return sweep.table(["content", "octets", "plain", "no dictionary", "compressed", "goodput",
+                        "octets over HF: plain", "no dictionary", "compressed"], (
+        [r.kind, r.octets, f"{r.plain_s:.1f} s", f"{r.bare_s:.1f} s", f"{r.compressed_s:.1f} s",
+         f"x {r.factor:.2f}", r.plain_octets, r.bare_octets, r.compressed_octets] for r in rows))

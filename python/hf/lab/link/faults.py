@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whether a U_PDU that was confirmed to a client is ever missing: hours of simulated faults."""
-from typing import Any, Iterator, List, NamedTuple
+from dataclasses import dataclass
+from typing import Dict, Iterator, List, NamedTuple, Tuple
 
 from ... import hf_python as hf
+from ...options import option
+from .. import sweep
 
 #: What is counted, and how often it may be.
 COUNTS = [("u_pdus", "U_PDUs submitted by ARQ", None),
@@ -27,21 +30,39 @@ class Trial(NamedTuple):
 
     seed: int
     hours: float
-    counts: Any
+    counts: Dict[str, int]
 
 
-def measure(hours: float, each: float, first_seed: int = 1) -> Iterator[Trial]:
-    """Runs of each hours, seeds from first_seed on, until there are so many hours."""
-    seed, left = first_seed, hours
-    while left > 1e-9:
-        part = min(each, left)
-        yield Trial(seed, part, hf.simulate_faults(3600 * part, seed))
-        seed, left = seed + 1, left - part
+@dataclass(frozen=True)
+class Options:
+    """What hf bench faults measures."""
+
+    hours: float = option(1000.0, "Station time, altogether.", least=1, most=1e5)
+    each: float = option(10.0, "Hours of a run, each with its own seed.", least=1, most=200)
+    seed: int = option(1, "Seed of the first run.")
+
+    def points(self) -> List[Tuple[int, float]]:
+        """Seed and hours of each run."""
+        runs, left = [], self.hours
+        while left > 1e-9:
+            runs.append((self.seed + len(runs), min(self.each, left)))
+            left -= self.each
+        return runs
+
+
+def _trial(seed: int, hours: float) -> Trial:
+    counts = hf.simulate_faults(3600 * hours, seed)
+    return Trial(seed, hours, {name: int(getattr(counts, name)) for name, _, _ in COUNTS})
+
+
+def measure(wanted: Options, workers: sweep.Workers) -> Iterator[Trial]:
+    """All runs, in the order of their seeds."""
+    return sweep.run(_trial, wanted.points(), workers)
 
 
 def total(trials: List[Trial], name: str) -> int:
     """A count over all runs."""
-    return sum(int(getattr(t.counts, name)) for t in trials)
+    return sum(t.counts[name] for t in trials)
 
 
 def failed(trials: List[Trial]) -> List[str]:
@@ -49,7 +70,7 @@ def failed(trials: List[Trial]) -> List[str]:
     found = []
     for name, what, most in COUNTS:
         if most is not None and total(trials, name) > most:
-            seeds = ", ".join(str(t.seed) for t in trials if getattr(t.counts, name) > 0)
+            seeds = ", ".join(str(t.seed) for t in trials if t.counts[name] > 0)
             found.append(f"{what.strip('*')}: {total(trials, name)} (seeds {seeds})")
     return found
 
@@ -57,8 +78,7 @@ def failed(trials: List[Trial]) -> List[str]:
 def table(trials: List[Trial]) -> str:
     """Markdown."""
     hours = sum(t.hours for t in trials)
-    lines = [f"{hours:g} h of station time in {len(trials)} runs, seeds {trials[0].seed} to "
-             f"{trials[-1].seed}.", "", "| what | count | target |", "|---|---|---|"]
-    for name, what, most in COUNTS:
-        lines.append(f"| {what} | {total(trials, name)} | {'-' if most is None else most} |")
-    return "\n".join(lines)
+    return (f"{hours:g} h of station time in {len(trials)} runs, seeds {trials[0].seed} to "
+            f"{trials[-1].seed}.\n\n" + sweep.table(["what", "count", "target"], (
+                [what, total(trials, name), "-" if most is None else most]
+                for name, what, most in COUNTS)))

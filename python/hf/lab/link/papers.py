@@ -10,7 +10,7 @@ from functools import lru_cache
 import os
 import random
 import zlib
-from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -340,6 +340,20 @@ def measure(cell: Cell) -> Row:
     run = MEASURES[cell.table]
     alone = run in _WITHOUT_ACK_MODE or "overhead" in cell.metric or "delay" in cell.metric
     return Row(cell, run(cell, "auto"), same=None if alone else run(cell, "same"))
+
+
+def groups(chosen: Iterable[Cell]) -> List[Tuple[List[Cell]]]:
+    """Cells that share a run stand together, so that one worker measures them."""
+    found: Dict[Tuple[Any, ...], List[Cell]] = {}
+    for c in chosen:
+        key = (c.table, c.bit_rate, c.octets, c.ber, c.detail.partition(",")[0])
+        found.setdefault(key, []).append(c)
+    return [(cells,) for cells in found.values()]
+
+
+def measure_all(chosen: Sequence[Cell]) -> List[Row]:
+    """The cells of a group."""
+    return [measure(cell) for cell in chosen]
 
 
 def over_waveforms(cell: Cell) -> Row:

@@ -2,9 +2,10 @@
 """What the data link makes of the modem, beside published figures, targets and the limit: on the
 event simulator, with the engines of the stations."""
 import time
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ... import hf_python as hf
+from .. import sweep
 from . import papers, scenarios
 
 
@@ -92,12 +93,34 @@ def _goodput(result: Dict[str, float], rate: int, what: str) -> float:
     return 800 * result["octets_delivered"] / (rate * result["time_s"])
 
 
-def _bulk(section: str, cases: List[Bulk], part: int) -> Iterator[Row]:
-    for c in cases:
-        rate = hf.mode(c.mode).rate_bps
-        result = hf.simulate(c.mode, c.octets // part, c.u_pdu, ack_mode=c.ack_mode)
-        yield Row(section, f"{c.mode}, U_PDUs of {c.u_pdu}{c.note}",
-                  _goodput(result, rate, c.mode), c.target, c.published, c.limit)
+def _bulk(section: str, case: Bulk, part: int) -> List[Row]:
+    result = hf.simulate(case.mode, case.octets // part, case.u_pdu, ack_mode=case.ack_mode)
+    return [Row(section, f"{case.mode}, U_PDUs of {case.u_pdu}{case.note}",
+                _goodput(result, hf.mode(case.mode).rate_bps, case.mode), case.target,
+                case.published, case.limit)]
+
+
+def _bit_errors(ber: float, published: float, target: float, limit: float, large: bool, part: int
+                ) -> List[Row]:
+    r = hf.simulate("4539-9600S", 6_000_000 // part, ber=ber,
+                    settings={} if large else {"large_windows": 0})
+    name = "large windows" if large else "plain Edition 3"
+    return [Row("Bulk ARQ with bit errors", f"4539-9600S, BER {ber:g}, {name}",
+                _goodput(r, 9600, f"BER {ber:g}"), target, published,
+                None if large else limit)]
+
+
+def _non_arq(rate: int, octets: int, published: float, target: float, part: int) -> List[Row]:
+    r = hf.simulate(f"4539-{rate}S", octets // part, arq=False)
+    return [Row("Non-ARQ", f"4539-{rate}S", _goodput(r, rate, "non-ARQ"), target, published)]
+
+
+def _speed(octets: int) -> List[Row]:
+    # Processor time, so that other work on the machine does not count.
+    begin = time.thread_time()
+    r = hf.simulate("4539-9600S", octets)
+    return [Row("Simulator", "two stations at 9600 bit/s, of 5000 times real time",
+                100 * r["end_s"] / (time.thread_time() - begin) / 5000, 100)]
 
 
 def ping_goal(mode: str, first: bool) -> float:
@@ -115,149 +138,151 @@ def ping_modes() -> List[str]:
             for il in (["Z", "S", "L"] if rate <= 2400 else ["US", "S", "L"])]
 
 
-def _pings() -> Iterator[Row]:
+def _pings(mode: str) -> List[Row]:
     published = {(c.bit_rate, c.metric): c.published for c in papers.cells()
                  if c.table == "ARQ ping by speed"}
-    for mode in ping_modes():
-        times = hf.simulate_ping(mode, False, PING_OCTETS, 6)
-        rate = hf.mode(mode).rate_bps
-        following = -1.0 if min(times) < 0 else sum(times[1:]) / len(times[1:])
-        for first, ours in ((True, times[0]), (False, following)):
-            name = "first ping" if first else "subsequent ping"
-            yield Row("Ping", f"{mode} {'first' if first else 'following'}", ours,
-                      1.1 * ping_goal(mode, first),
-                      published.get((rate, name)) if mode.endswith("S")
-                      and not mode.endswith("US") else None, unit="s")
+    times = hf.simulate_ping(mode, False, PING_OCTETS, 6)
+    rate = hf.mode(mode).rate_bps
+    following = -1.0 if min(times) < 0 else sum(times[1:]) / len(times[1:])
+    rows = []
+    for first, ours in ((True, times[0]), (False, following)):
+        name = "first ping" if first else "subsequent ping"
+        rows.append(Row("Ping", f"{mode} {'first' if first else 'following'}", ours,
+                        1.1 * ping_goal(mode, first),
+                        published.get((rate, name)) if mode.endswith("S")
+                        and not mode.endswith("US") else None, unit="s"))
+    return rows
 
 
-def _two_way(part: int) -> Iterator[Row]:
-    for share in SPLITS:
-        back = round(share * 0.9 * 9600)
-        end = 7200 / part
-        text = (f'duration_s = {end}\n[[station]]\nname = "A"\n[[station]]\nname = "B"\n'
-                '[[traffic]]\nfrom = "A"\nto = "B"\n'
-                f'[[traffic]]\nfrom = "B"\nto = "A"\nrate_bps = {back}\nstart_s = 60\n')
-        run, = scenarios.parse(text)
-        result = run.scenario.run()
-        there, answer = (8 * f.octets_delivered / end for f in result.flows)
-        yield Row("Two-way load at 9600 bit/s, sum",
-                  f"{there:.0f} + {answer:.0f} bit/s ({back} offered back)",
-                  100 * (there + answer) / 9600, 90, 100 * (7700 + 320) / 9600)
+def _two_way(share: float, part: int) -> List[Row]:
+    back = round(share * 0.9 * 9600)
+    end = 7200 / part
+    text = (f'duration_s = {end}\n[[station]]\nname = "A"\n[[station]]\nname = "B"\n'
+            '[[traffic]]\nfrom = "A"\nto = "B"\n'
+            f'[[traffic]]\nfrom = "B"\nto = "A"\nrate_bps = {back}\nstart_s = 60\n')
+    run, = scenarios.parse(text)
+    result = run.scenario.run()
+    there, answer = (8 * f.octets_delivered / end for f in result.flows)
+    return [Row("Two-way load at 9600 bit/s, sum",
+                f"{there:.0f} + {answer:.0f} bit/s ({back} offered back)",
+                100 * (there + answer) / 9600, 90, 100 * (7700 + 320) / 9600)]
 
 
-_ADAPTATION = "Rate adaptation, of the oracle's goodput"
+def _adaptation(name: str, mean: float, swing: float, slow: float, fading: float, part: int
+                ) -> List[Row]:
+    section, hours = "Rate adaptation, of the oracle's goodput", 24 / part
+
+    def run(mode: str) -> Dict[str, float]:
+        r: Dict[str, float] = hf.simulate_rates(
+            mode=mode, hours=hours, mean_db=mean, swing_db=swing, slow_db=slow,
+            fading_hz=fading)
+        return r
+
+    auto = run("auto")
+    rows = [Row(section, f"{name}, {hours:g} h", 100 * auto["goodput_bps"] / auto["oracle_bps"],
+                90)]
+    if swing == 0:
+        best, mode = max((run(mode)["goodput_bps"], mode) for mode in FIXED)
+        rows.append(Row(section, f"{name}: the best fixed mode, {mode}",
+                        100 * best / auto["oracle_bps"]))
+    return rows
 
 
-def _adaptation(part: int) -> Iterator[Row]:
-    hours = 24 / part
-    for name, mean, swing, slow, fading in CHANNELS:
-        def run(mode: str) -> Dict[str, float]:
-            r: Dict[str, float] = hf.simulate_rates(
-                mode=mode, hours=hours, mean_db=mean, swing_db=swing, slow_db=slow,
-                fading_hz=fading)
-            return r
-        auto = run("auto")
-        yield Row(_ADAPTATION, f"{name}, {hours:g} h",
-                  100 * auto["goodput_bps"] / auto["oracle_bps"], 90)
-        if swing == 0:
-            best, mode = max((run(mode)["goodput_bps"], mode) for mode in FIXED)
-            yield Row(_ADAPTATION, f"{name}: the best fixed mode, {mode}",
-                      100 * best / auto["oracle_bps"])
-
-
-def _one_way_worse(part: int) -> Iterator[Row]:
-    """The least of the cells of each channel, by which way is the worse one."""
-    hours = 0.5 / part
-
-    def share(fading: float, there: int, back: int, mode: str) -> float:
+def _one_way_worse(name: str, fading: float, modes: Dict[int, str], worse: str, part: int
+                   ) -> List[Row]:
+    """The least of the cells of a channel where one way is the worse one."""
+    def share(there: int, back: int, mode: str) -> float:
         def run(mode: str, back_mode: str) -> float:
             r: Dict[str, float] = hf.simulate_rates(
-                mode=mode, back_mode=back_mode, hours=hours, mean_db=there, back_mean_db=back,
-                swing_db=0, slow_db=0, fading_hz=fading)
+                mode=mode, back_mode=back_mode, hours=0.5 / part, mean_db=there,
+                back_mean_db=back, swing_db=0, slow_db=0, fading_hz=fading)
             return r["goodput_bps"]
         best = max(run(f"4539-{mode}", f"4539-{answer}") for answer in ANSWERS)
         return 100 * run("auto", "auto") / max(best, 1)
 
-    for name, fading, modes in FADINGS:
-        for worse in ("back", "there"):
-            cells = [(a, b) if worse == "back" else (b, a) for a in GOOD_DB for b in BAD_DB]
-            least, cell = min((share(fading, *cell, modes[cell[0]]), cell) for cell in cells)
-            yield Row("Rate adaptation where one way is worse, of the best fixed pair of modes",
-                      f"{name}, the way {worse} is worse: least of {len(cells)} cells, "
-                      f"{cell[0]} dB there and {cell[1]} dB back", least, 80)
+    cells = [(a, b) if worse == "back" else (b, a) for a in GOOD_DB for b in BAD_DB]
+    least, cell = min((share(*cell, modes[cell[0]]), cell) for cell in cells)
+    return [Row("Rate adaptation where one way is worse, of the best fixed pair of modes",
+                f"{name}, the way {worse} is worse: least of {len(cells)} cells, "
+                f"{cell[0]} dB there and {cell[1]} dB back", least, 80)]
 
 
-def _sharing(part: int) -> Iterator[Row]:
-    section = "Stations on one channel, 2400 bit/s, default settings"
-    seeds = range(1, 2 if part > 1 else 1 + SHARING_SEEDS)
+_SHARING = "Stations on one channel, 2400 bit/s, default settings"
 
-    def rows(what: str, **options: Any) -> Iterator[Row]:
-        late, hidden = options.pop("late_s", 0), options.get("hidden", False)
-        # At many places of the transmissions of those who are there.
-        runs = [hf.simulate_sharing(seed=seed, late_s=late and late + 43 * seed, **options)
-                for seed in seeds]
-        name = f"{what}, {len(runs)} runs of {options['hours']:g} h"
-        yield Row(section, f"{name}: mean utilisation",
-                  100 * sum(r["utilisation"] for r in runs) / len(runs))
-        if not late:
-            yield Row(section, f"{name}: least fairness (Jain)",
-                      100 * min(r["fairness"] for r in runs), None if hidden else 95)
-        waits = [r["wait_s"][-1] if late else max(r["wait_s"]) for r in runs]
-        yield Row(section, f"{name}: longest wait", max(waits), None if hidden else 600,
-                  unit="s")
-        if not hidden:
-            yield Row(section, f"{name}: runs with a wait over 600 s, of all",
-                      100 * sum(w > 600 for w in waits) / len(runs))
+
+def _sharing(what: str, part: int, options: Dict[str, Any]) -> List[Row]:
+    options = dict(options)
+    late, hidden = options.pop("late_s", 0), options.get("hidden", False)
+    # At many places of the transmissions of those who are there.
+    runs = [hf.simulate_sharing(seed=seed, late_s=late and late + 43 * seed, **options)
+            for seed in range(1, 2 if part > 1 else 1 + SHARING_SEEDS)]
+    name = f"{what}, {len(runs)} runs of {options['hours']:g} h"
+    rows = [Row(_SHARING, f"{name}: mean utilisation",
+                100 * sum(r["utilisation"] for r in runs) / len(runs))]
+    if not late:
+        rows.append(Row(_SHARING, f"{name}: least fairness (Jain)",
+                        100 * min(r["fairness"] for r in runs), None if hidden else 95))
+    waits = [r["wait_s"][-1] if late else max(r["wait_s"]) for r in runs]
+    rows.append(Row(_SHARING, f"{name}: longest wait", max(waits), None if hidden else 600,
+                    unit="s"))
+    if not hidden:
+        rows.append(Row(_SHARING, f"{name}: runs with a wait over 600 s, of all",
+                        100 * sum(w > 600 for w in waits) / len(runs)))
+    return rows
+
+
+def _half_load(stations: int, part: int) -> List[Row]:
+    r = hf.simulate_sharing(stations=stations, hours=8 / part, load_bps=1200.0 / stations)
+    name = f"{stations} stations, half of the load"
+    return [Row(_SHARING, f"{name}: utilisation", 100 * r["utilisation"]),
+            Row(_SHARING, f"{name}: fairness (Jain)", 100 * r["fairness"])]
+
+
+#: A part of the table: a function that makes its rows, and what it takes.
+Job = Tuple[Callable[..., List[Row]], Tuple[Any, ...]]
+
+
+def _sharing_jobs(part: int) -> Iterator[Job]:
+    def job(what: str, **options: Any) -> Job:
+        return _sharing, (what, part, options)
 
     for stations, patterns in ((2, ["two-way"]), (3, ["one-way", "two-way"]),
                                (8, ["one-way", "two-way", "mixed"])):
         for pattern in patterns:
-            yield from rows(f"{stations} stations, {pattern}, always sending",
-                            stations=stations, pattern=pattern, hours=1.0)
+            yield job(f"{stations} stations, {pattern}, always sending", stations=stations,
+                      pattern=pattern, hours=1.0)
     for stations in (3, 8):
-        yield from rows(f"{stations} stations, two-way, the last comes after 30 min",
-                        stations=stations, pattern="two-way", hours=1.5, late_s=1800)
-        yield from rows(f"{stations} stations, one-way, first and last do not hear each other",
-                        stations=stations, pattern="one-way", hours=1.0, hidden=True)
-        r = hf.simulate_sharing(stations=stations, hours=8 / part, load_bps=1200.0 / stations)
-        name = f"{stations} stations, half of the load"
-        yield Row(section, f"{name}: utilisation", 100 * r["utilisation"])
-        yield Row(section, f"{name}: fairness (Jain)", 100 * r["fairness"])
+        yield job(f"{stations} stations, two-way, the last comes after 30 min",
+                  stations=stations, pattern="two-way", hours=1.5, late_s=1800)
+        yield job(f"{stations} stations, one-way, first and last do not hear each other",
+                  stations=stations, pattern="one-way", hours=1.0, hidden=True)
+        yield _half_load, (stations, part)
 
 
-def count() -> int:
-    """How many rows measure() gives."""
-    adaptation = sum(2 if swing == 0 else 1 for _, _, swing, _, _ in CHANNELS)
-    # 4 of each case of stations that always send; with 3 and 8 stations 3 of one that comes
-    # later, 3 with hidden stations, 2 at half of the load.
-    sharing = 4 * (1 + 2 + 3) + 2 * (3 + 3 + 2)
-    return (len(BULK) + len(MTU) + 2 * len(BIT_ERRORS) + len(NON_ARQ) + len(SPLITS) + adaptation
-            + 2 * len(FADINGS) + sharing + 1 + 2 * len(ping_modes()))
-
-
-def measure(quick: bool = False) -> Iterator[Row]:
-    """Every row of the table; quick: a tenth of the octets and hours."""
+def jobs(quick: bool = False) -> List[Job]:
+    """All parts of the table, in its order; quick: a tenth of the octets and hours."""
     part = 10 if quick else 1
-    yield from _bulk("Bulk ARQ, clear channel", BULK, part)
-    yield from _bulk("Bulk ARQ at 1200 bit/s by U_PDU size", MTU, part)
-    for ber, published, target, limit in BIT_ERRORS:
-        for name, settings in (("plain Edition 3", {"large_windows": 0}), ("large windows", {})):
-            r = hf.simulate("4539-9600S", 6_000_000 // part, ber=ber, settings=settings)
-            yield Row("Bulk ARQ with bit errors", f"4539-9600S, BER {ber:g}, {name}",
-                      _goodput(r, 9600, f"BER {ber:g}"), target, published,
-                      limit if settings else None)
-    for rate, octets, published, target in NON_ARQ:
-        r = hf.simulate(f"4539-{rate}S", octets // part, arq=False)
-        yield Row("Non-ARQ", f"4539-{rate}S", _goodput(r, rate, "non-ARQ"), target, published)
-    yield from _two_way(part)
-    yield from _adaptation(part)
-    yield from _one_way_worse(part)
-    yield from _sharing(part)
-    begin = time.monotonic()
-    r = hf.simulate("4539-9600S", 10_000_000 // part)
-    yield Row("Simulator", "two stations at 9600 bit/s, of 5000 times real time",
-              100 * r["end_s"] / (time.monotonic() - begin) / 5000, 100)
-    yield from _pings()
+    return [
+        *((_bulk, ("Bulk ARQ, clear channel", case, part)) for case in BULK),
+        *((_bulk, ("Bulk ARQ at 1200 bit/s by U_PDU size", case, part)) for case in MTU),
+        *((_bit_errors, (*case, large, part)) for case in BIT_ERRORS for large in (False, True)),
+        *((_non_arq, (*case, part)) for case in NON_ARQ),
+        *((_two_way, (share, part)) for share in SPLITS),
+        *((_adaptation, (*channel, part)) for channel in CHANNELS),
+        *((_one_way_worse, (*fading, worse, part)) for fading in FADINGS
+          for worse in ("back", "there")),
+        *_sharing_jobs(part),
+        (_speed, (10_000_000 // part,)),
+        *((_pings, (mode,)) for mode in ping_modes())]
+
+
+def _made(make: Callable[..., List[Row]], arguments: Tuple[Any, ...]) -> List[Row]:
+    return make(*arguments)
+
+
+def measure(wanted: List[Job], workers: sweep.Workers) -> Iterator[List[Row]]:
+    """The rows of each part, in the order of the parts."""
+    return sweep.run(_made, wanted, workers)
 
 
 def _show(value: Optional[float], unit: str) -> str:

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How surely the receiver finds transmissions, at the SNR at which their data just come through,
 and how often it finds one where there is none."""
-from concurrent.futures import Executor
+from dataclasses import dataclass
 from functools import partial
-from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ... import hf_python as hf
+from ... import machine
+from ...options import option
+from .. import sweep
 from . import ber, standard, tally
 
 #: dB above the ideal receiver at which data must come through on AWGN.
@@ -95,77 +98,100 @@ class Outcome(NamedTuple):
         return ber.interval(self.found, self.trials, 0.95)
 
 
-def _trial(superframes: Optional[int], point: ber.Point, seed: int) -> Dict[str, float]:
-    result: Dict[str, float] = hf.ber_trial(point.mode, point.channel, point.seconds, seed,
-                                            point.effort, superframes=superframes)
-    return result
+def _found(superframes: Optional[int], point: ber.Point, seed: int) -> bool:
+    return bool(hf.ber_trial(point.mode, point.channel, point.seconds, seed, point.effort,
+                             superframes=superframes)["found"])
 
 
-def measure(condition: Condition, trials: int, executor: Executor, width: int,
-            store: ber.Store, first_seed: int) -> Outcome:
-    """Send that many transmissions, see how many are found."""
-    point = condition.point
-    found = 0
-    source: Iterator = ber.trials(point, executor, width, store, first_seed,
-                                  partial(_trial, condition.superframes))
-    for _ in range(trials):
-        found += bool(next(source)["found"])
-    source.close()  # type: ignore[attr-defined]
-    return Outcome(condition, trials, found)
-
-
-def counted(condition: Condition, trials: int, executor: Executor, width: int,
-            store: ber.Store, first_seed: int, counts: "tally.Tally[tally.Found]") -> Outcome:
-    """As measure(), unless counts has as many trials from that seed on; what is measured is
-    added to it."""
-    wanted = tally.Found(condition.mode, condition.preambles or 1, condition.channel,
-                         condition.snr_db, first_seed, trials, 0)
-    have = counts.get(wanted)
+def measure(condition: Condition, trials: int, workers: sweep.Workers, first_seed: int,
+            counts: "sweep.Store[tally.Found]") -> Outcome:
+    """Send that many transmissions, see how many are found; unless counts has as many from that
+    seed on. What is measured is added to it."""
+    key = (condition.mode, condition.preambles or 1, condition.channel, condition.snr_db,
+           first_seed)
+    have = counts.get(*key)
     if have is None or have.trials < trials:
-        outcome = measure(condition, trials, executor, width, store, first_seed)
-        have = wanted._replace(found=outcome.found)
+        seeds = range(first_seed, first_seed + trials)
+        found = sum(sweep.run(partial(_found, condition.superframes),
+                              [(condition.point, seed) for seed in seeds], workers))
+        have = tally.Found(*key, trials, found)
         counts.add(have)
     return Outcome(condition, have.trials, have.found)
 
 
+HEAD = ["mode", "super-frames", "channel", "SNR dB", "found", "probability", "95 % interval",
+        "target", ""]
+
+
 def table(outcomes: Sequence[Outcome]) -> str:
     """The outcomes as a Markdown table."""
-    lines = ["| mode | super-frames | channel | SNR dB | found | probability | 95 % interval | "
-             "target | |", "|---|---|---|---|---|---|---|---|---|"]
-    for o in outcomes:
-        low, high = o.interval
-        share = o.found / o.trials
-        word = "met" if share >= o.condition.target else \
-            "MISSED" if high < o.condition.target else "not shown"
-        lines.append(f"| {o.condition.mode} | {o.condition.preambles or '-'} | "
-                     f"{o.condition.channel} | {o.condition.snr_db:g} | "
-                     f"{o.found} of {o.trials} | {100 * share:.1f} % | {100 * low:.1f} to "
-                     f"{100 * high:.1f} % | {100 * o.condition.target:g} % | {word} |")
-    return "\n".join(lines)
+    return sweep.table(HEAD, map(_cells, outcomes))
 
 
-def _piece(channel: str, seconds: float, seed: int, effort: int, bandwidth: int) -> List[str]:
-    modes: List[str] = hf.ber_silence(channel, seconds, seed, effort, bandwidth)
-    return modes
+def _cells(o: Outcome) -> List[str]:
+    low, high = o.interval
+    share, target = o.found / o.trials, o.condition.target
+    word = "met" if share >= target else "MISSED" if high < target else "not shown"
+    return [o.condition.mode, str(o.condition.preambles or "-"), o.condition.channel,
+            f"{o.condition.snr_db:g}", f"{o.found} of {o.trials}", f"{100 * share:.1f} %",
+            f"{100 * low:.1f} to {100 * high:.1f} %", f"{100 * target:g} %", word]
 
 
-def silence(channel: str, hours: float, effort: int, executor: Executor, first_seed: int,
-            bandwidth: int = 3, progress: Callable[[float], object] = lambda _: None,
-            kept: Optional["tally.Tally[tally.Noise]"] = None) -> List[str]:
-    """Modes of what the receiver finds in hours of noise; everything in it is false. progress:
-    told the share that is done, 0 to 1; kept: pieces that were heard before are not heard again,
-    others are added."""
-    store = kept or tally.Tally(tally.Noise)
-    pieces = max(1, round(hours * 3600 / PIECE_S))
-    wanted = [tally.Noise(bandwidth, channel, effort, hours * 3600 / pieces, first_seed + i, "")
-              for i in range(pieces)]
-    jobs = [(w, None if store.get(w) else executor.submit(_piece, channel, w.seconds, w.seed,
-                                                          effort, bandwidth)) for w in wanted]
+def _piece(bandwidth: int, channel: str, effort: int, seconds: float, seed: int) -> tally.Noise:
+    modes = hf.ber_silence(channel, seconds, seed, effort, bandwidth)
+    return tally.Noise(bandwidth, channel, effort, seconds, seed, " ".join(modes))
+
+
+def noise(channel: str, hours: float, reception: ber.Reception, workers: sweep.Workers,
+          bandwidth: int = 3, kept: "Optional[sweep.Store[tally.Noise]]" = None,
+          progress: Callable[[float], object] = lambda _: None) -> List[str]:
+    """Modes of what the receiver finds in hours of noise; everything in it is false. kept: pieces
+    that were heard before are not heard again, others are added; progress: called with the share
+    that is done, 0 to 1."""
+    store = tally.pieces() if kept is None else kept
+    count = max(1, round(hours * 3600 / PIECE_S))
+    pieces = [(bandwidth, channel, reception.effort, hours * 3600 / count, reception.seed + i)
+              for i in range(count)]
     modes: List[str] = []
-    for number, (piece, job) in enumerate(jobs, 1):
-        if job is not None:
-            store.add(piece._replace(found=" ".join(job.result())))
-        heard = store.get(piece)
-        modes += heard.found.split() if heard is not None else []
-        progress(number / pieces)
+    for number, row in enumerate(sweep.run(_piece, pieces, workers, store.get), 1):
+        store.add(row)
+        modes += row.found.split()
+        progress(number / count)
     return modes
+
+
+@dataclass(frozen=True)
+class Options:
+    """What hf ber acquisition measures."""
+
+    bandwidths: Tuple[int, ...] = option(
+        (), "Only the wideband waveforms of this bandwidth; may be repeated.  [default: the modes "
+        "of 4539]", flag="--bandwidth", metavar="KHZ", choices=machine.BANDWIDTHS_KHZ)
+    superframes: Optional[int] = option(None, "Super-frames of a wideband preamble.  [default: "
+                                        "each mode's own]", least=1, most=32)
+    waveforms: Tuple[int, ...] = option((), "Only this wideband waveform; may be repeated.",
+                                        flag="--waveform", least=0, most=13)
+    trials: int = option(400, "Transmissions of each mode and channel.", least=1, metavar="N")
+    seed: int = option(1, "Seed of the first transmission; the others follow.", least=0)
+
+    def conditions(self) -> List[Condition]:
+        """Every mode and channel to measure."""
+        return [condition for bandwidth in self.bandwidths or (None,)
+                for condition in conditions(bandwidth, self.superframes, self.waveforms)]
+
+
+@dataclass(frozen=True)
+class NoiseOptions(ber.Reception):
+    """What hf ber noise measures."""
+
+    hours: float = option(1.0, "Noise to listen to, for each bandwidth and channel.",
+                          least=0.01, most=1000)
+    bandwidths: Tuple[int, ...] = option((3,), "Bandwidth of the receiver; may be repeated.",
+                                         flag="--bandwidth", metavar="KHZ",
+                                         choices=machine.BANDWIDTHS_KHZ)
+    channels: Tuple[str, ...] = option(("awgn",), "Noise with more than its snr=0; may be "
+                                       "repeated.", flag="--channel", metavar="SPEC")
+
+    def __post_init__(self) -> None:
+        for channel in self.channels:
+            hf.channel_model(channel)

@@ -3,23 +3,16 @@
 repeatable and resumable. A trial is a pure function of its mode, channel, length, seed and
 effort, and a sweep counts trials in the order of their seeds, so that the result depends
 neither on the number of processors nor on interruptions."""
-import csv
+from dataclasses import dataclass
 import decimal
-import os
-from collections import deque
-from concurrent.futures import Executor
-from typing import Callable, Dict, IO, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+import itertools
+from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from scipy.stats import beta
 
 from ... import hf_python as hf
-from ... import output
-
-KEYS = ["mode", "channel", "seconds", "effort", "genie", "seed"]
-COUNTS = ["bits", "errors", "blocks", "bad_blocks", "receptions", "found", "ended"]
-MEASURED = ["snr_db", "offset_hz", "air_s", "cpu_s"]
-COLUMNS = KEYS + COUNTS + MEASURED
-
+from ...options import option
+from .. import sweep
 
 #: Of the preamble of wideband transmissions: what 110C D.6.1 measures with.
 WIDEBAND_SUPERFRAMES = 20
@@ -39,6 +32,37 @@ class Point(NamedTuple):
     def name(self) -> str:
         """The mode, and whether the channel was known."""
         return self.mode + (" (channel known)" if self.genie else "")
+
+
+class Trial(NamedTuple):
+    """One transmission of a point. The first six fields are its key in a store.
+
+    receptions: how many the receiver found; found: 1 if the transmission is among them; ended: 1
+    if it was followed to its end; cpu_s: processor time of the receiver.
+    """
+
+    mode: str
+    channel: str
+    seconds: float
+    effort: int
+    genie: bool
+    seed: int
+    bits: int
+    errors: int
+    blocks: int
+    bad_blocks: int
+    receptions: int
+    found: int
+    ended: int
+    snr_db: float
+    offset_hz: float
+    air_s: float
+    cpu_s: float
+
+    @property
+    def point(self) -> Point:
+        """The point that it is a trial of."""
+        return Point(*self[:5])
 
 
 class Stop(NamedTuple):
@@ -100,160 +124,80 @@ def outward(low: float, high: float) -> str:
     return " to ".join(f"{bound:.1e}" if bound else "0" for bound in (least, most))
 
 
-def trial(point: Point, seed: int) -> Dict[str, float]:
+def _trial(point: Point, seed: int, superframes: Optional[int], lead: str, second: str) -> Trial:
+    result = hf.ber_trial(point.mode, lead, point.seconds, seed, point.effort, point.genie,
+                          superframes=superframes, second=second)
+    return Trial(*point, seed, *(kind(result[name])
+                                 for name, kind in list(Trial.__annotations__.items())[6:]))
+
+
+def trial(point: Point, seed: int) -> Trial:
     """One trial, here and now; at module level so that it can be sent elsewhere."""
     first, _, second = point.channel.partition("|")
-    result: Dict[str, float] = hf.ber_trial(point.mode, first, point.seconds, seed,
-                                            point.effort, point.genie,
-                                            superframes=WIDEBAND_SUPERFRAMES
-                                            if point.mode.startswith("5069") else None,
-                                            second=second.strip())
-    return result
+    wideband = point.mode.startswith("5069")
+    return _trial(point, seed, WIDEBAND_SUPERFRAMES if wideband else None, first, second.strip())
 
 
-def link_trial(point: Point, seed: int) -> Dict[str, float]:
+def link_trial(point: Point, seed: int) -> Trial:
     """One trial with the preamble of the data link: as many super-frames as the mode has by
     itself."""
-    result: Dict[str, float] = hf.ber_trial(point.mode, point.channel, point.seconds, seed,
-                                            point.effort, point.genie)
-    return result
+    return _trial(point, seed, None, point.channel, "")
 
 
-def _row(key: Tuple[str, ...], value: Dict[str, float]) -> List[str]:
-    return [*key, *(str(int(value[k])) for k in COUNTS),
-            *(repr(float(value[k])) for k in MEASURED)]
+Store = sweep.Store[Trial]
 
 
-class Store:
-    """Finished trials, in a CSV file that a later run reads again. Without a file: memory.
-
-    Raises output.OutputError for a file that holds something else.
-    """
-
-    def __init__(self, path: Optional[str] = None) -> None:
-        self._known: Dict[Tuple[str, ...], Dict[str, float]] = {}
-        self._file: Optional[IO[str]] = None
-        if path is None:
-            return
-        output.check(path, first_line=output.first_line(COLUMNS))
-        if os.path.exists(path):
-            self._read(path)
-        # Written anew, so that a line that was cut off does not spoil the next one.
-        output.write_csv(path, COLUMNS, (_row(k, v) for k, v in self._known.items()))
-        self._path = path
-        self._file = open(path, "a", newline="", encoding="utf-8")
-        self._writer = csv.writer(self._file, lineterminator="\n")
-
-    def _read(self, path: str) -> None:
-        with open(path, newline="", encoding="utf-8", errors="replace") as file:
-            for number, row in enumerate(csv.DictReader(file), 2):
-                values = [row.get(k) for k in COLUMNS]
-                if any(v is None or v == "" for v in values):
-                    continue  # cut off in the middle of a line
-                try:
-                    self._known[tuple(row[k] for k in KEYS)] = {
-                        **{k: int(row[k]) for k in COUNTS},
-                        **{k: float(row[k]) for k in MEASURED}}
-                except ValueError:
-                    raise ValueError(f"{path}, line {number}: not numbers where a trial has "
-                                     "some") from None
-
-    def _write(self, key: Tuple[str, ...], value: Dict[str, float]) -> None:
-        if self._file is None:
-            return
-        try:
-            self._writer.writerow(_row(key, value))
-            self._file.flush()
-        except OSError as error:
-            raise output.OutputError(f"{self._path}: {error.strerror}") from None
-
-    @staticmethod
-    def _key(point: Point, seed: int) -> Tuple[str, ...]:
-        return (point.mode, point.channel, repr(float(point.seconds)), str(point.effort),
-                str(int(point.genie)), str(seed))
-
-    def get(self, point: Point, seed: int) -> Optional[Dict[str, float]]:
-        """The trial, if it was done before."""
-        return self._known.get(self._key(point, seed))
-
-    def add(self, point: Point, seed: int, value: Dict[str, float]) -> None:
-        """Keep a trial."""
-        key = self._key(point, seed)
-        if key not in self._known:
-            self._known[key] = value
-            self._write(key, value)
-
-    def results(self, least_seed: int = 0) -> List[Result]:
-        """Every point in the file, with all of its trials, or those of seeds from one on."""
-        points: Dict[Point, List[Dict[str, float]]] = {}
-        for (mode, channel, seconds, effort, genie, seed), value in self._known.items():
-            if int(seed) < least_seed:
-                continue
-            point = Point(mode, channel, float(seconds), int(effort), genie == "1")
-            points.setdefault(point, []).append(value)
-        return [summed(point, values) for point, values in points.items()]
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+def store(path: Optional[str] = None, force: bool = False) -> Store:
+    """Finished trials, in a CSV file or in memory. force: replace a file with other contents."""
+    return sweep.Store(Trial, 6, path, force=force)
 
 
-def trials(point: Point, executor: Executor, width: int, store: Store,
-           first_seed: int, one: Callable[[Point, int], Dict[str, float]] = trial
-           ) -> Iterator[Dict[str, float]]:
+def results(rows: Iterable[Trial], least_seed: int = 0) -> List[Result]:
+    """Every point, with all of its trials, or those of seeds from one on."""
+    points: Dict[Point, List[Trial]] = {}
+    for row in rows:
+        if row.seed >= least_seed:
+            points.setdefault(row.point, []).append(row)
+    return [summed(point, of_point) for point, of_point in points.items()]
+
+
+def trials(point: Point, workers: sweep.Workers, kept: Store, first_seed: int,
+           one: Callable[[Point, int], Trial] = trial) -> Iterator[Trial]:
     """Trials without end, in the order of their seeds, some of them ahead of time."""
-    waiting: deque = deque()
-    seed = first_seed
-    try:
-        while True:
-            while len(waiting) < width:
-                done = store.get(point, seed)
-                waiting.append((seed, done or executor.submit(one, point, seed)))
-                seed += 1
-            at, job = waiting.popleft()
-            value = job if isinstance(job, dict) else job.result()
-            store.add(point, at, value)
-            yield value
-    finally:
-        for _, job in waiting:
-            if not isinstance(job, dict):
-                job.cancel()
+    for row in sweep.run(one, ((point, seed) for seed in itertools.count(first_seed)), workers,
+                         lambda _, seed: kept.get(*point, seed)):
+        kept.add(row)
+        yield row
 
 
-def measure(point: Point, stop: Stop, executor: Executor, width: int, store: Store,
-            first_seed: int = 1,
-            one: Callable[[Point, int], Dict[str, float]] = trial,
+def measure(point: Point, stop: Stop, workers: sweep.Workers, kept: Store, first_seed: int = 1,
+            one: Callable[[Point, int], Trial] = trial,
             progress: Callable[[float], object] = lambda _: None) -> Result:
-    """Trials until \\p stop is reached. \\p width: how many are under way at once; \\p one: trial
-    or link_trial, a store has those of one kind; \\p progress: told the share of the way to
-    \\p stop, 0 to 1, after each trial."""
-    values: List[Dict[str, float]] = []
-    bad_blocks = air_s = bits = 0.0
-    source = trials(point, executor, width, store, first_seed, one)
-    for value in source:
-        values.append(value)
-        bad_blocks += value["bad_blocks"]
-        air_s += value["air_s"]
-        bits += value["bits"]
+    """Trials until the stop is reached. one: trial or link_trial, a store has those of one kind;
+    progress: called with the share of the way to the stop, 0 to 1, after each trial."""
+    rows: List[Trial] = []
+    bad_blocks = bits = 0
+    air_s = 0.0
+    for row in trials(point, workers, kept, first_seed, one):
+        rows.append(row)
+        bad_blocks += row.bad_blocks
+        air_s += row.air_s
+        bits += row.bits
         signal = min(air_s / stop.air_s, bits / stop.bits if stop.bits else 1.0)
         progress(min(max(bad_blocks / stop.bad_blocks, signal), 1.0))
         if bad_blocks >= stop.bad_blocks or air_s >= stop.air_s and bits >= stop.bits:
             break
-    source.close()  # type: ignore[attr-defined]
-    return summed(point, values)
+    return summed(point, rows)
 
 
-def summed(point: Point, values: List[Dict[str, float]]) -> Result:
+def summed(point: Point, rows: Sequence[Trial]) -> Result:
     """The sums over trials of a point."""
-    sums = {key: sum(v[key] for v in values) for key in COUNTS + MEASURED}
-    lost = sum(not v["found"] for v in values)
-    cut = sum(bool(v["found"] and not v["ended"]) for v in values)
-    false = sum(int(v["receptions"] - bool(v["found"])) for v in values)
-    return Result(point, len(values), int(sums["bits"]), int(sums["errors"]),
-                  int(sums["blocks"]), int(sums["bad_blocks"]), lost, cut, false,
-                  sums["air_s"], sums["cpu_s"])
+    return Result(point, len(rows), sum(t.bits for t in rows), sum(t.errors for t in rows),
+                  sum(t.blocks for t in rows), sum(t.bad_blocks for t in rows),
+                  lost=sum(not t.found for t in rows),
+                  cut=sum(t.found and not t.ended for t in rows),
+                  false=sum(t.receptions - t.found for t in rows),
+                  air_s=sum(t.air_s for t in rows), cpu_s=sum(t.cpu_s for t in rows))
 
 
 def joined(results: Sequence[Result]) -> Result:
@@ -262,13 +206,65 @@ def joined(results: Sequence[Result]) -> Result:
     return Result(results[0].point, *(sum(column) for column in list(zip(*results))[1:]))
 
 
-def table(results: List[Result]) -> str:
+HEAD = ["mode", "channel", "BER", "95 % interval", "bad blocks", "lost", "cut", "false", "signal",
+        "x real time"]
+
+
+def table(found: Sequence[Result]) -> str:
     """The results as a Markdown table."""
-    lines = ["| mode | channel | BER | 95 % interval | bad blocks | lost | cut | false | signal "
-             "| x real time |", "|---|---|---|---|---|---|---|---|---|---|"]
-    for r in results:
-        lines.append(f"| {r.point.name} | {r.point.channel} | {r.ber:.2e} | "
-                     f"{outward(*r.ber_interval())} | {r.bad_blocks} of {r.blocks} | "
-                     f"{r.lost} of {r.trials} | {r.cut} | {r.false} | {r.air_s:.0f} s | "
-                     f"{r.air_s / r.cpu_s:.0f} |")
-    return "\n".join(lines)
+    return sweep.table(HEAD, (
+        [r.point.name, r.point.channel, f"{r.ber:.2e}", outward(*r.ber_interval()),
+         f"{r.bad_blocks} of {r.blocks}", f"{r.lost} of {r.trials}", r.cut, r.false,
+         f"{r.air_s:.0f} s", f"{r.air_s / r.cpu_s:.0f}"] for r in found))
+
+
+def check(mode: str, channel: str) -> None:
+    """Raises ValueError for a mode or channel that does not exist."""
+    hf.mode(mode)
+    hf.channel_model(channel)
+
+
+@dataclass(frozen=True)
+class Reception:
+    """Options of everything that is received."""
+
+    seed: int = option(1, "Seed of the first transmission; the others follow.", least=0)
+    effort: int = option(1, "Effort of the receiver.", least=0, most=2)
+
+
+@dataclass(frozen=True)
+class Options(Reception):
+    """What hf ber run measures: each mode on each channel at each SNR."""
+
+    modes: Tuple[str, ...] = option((), "May be repeated.", flag="--mode", metavar="MODE",
+                                    required=True)
+    channels: Tuple[str, ...] = option(("awgn",), "Without its snr=; may be repeated.",
+                                       flag="--channel", metavar="SPEC")
+    snrs_db: Tuple[float, ...] = option((), "dB in the mode's bandwidth, or values with commas.",
+                                        flag="--snr", metavar="FIRST:LAST:STEP",
+                                        parse=sweep.values, required=True)
+    seconds: float = option(26.0, "Length of one transmission.", least=0.1, most=3600)
+    max_bad: int = option(20, "Blocks with errors after which a point ends.", least=1)
+    max_time: float = option(600.0, "Seconds of signal after which a point ends.", least=0.1)
+    genie: bool = option(False, "Also measure with the channel known, which no receiver can beat "
+                         "by estimating it.")
+    antennas: int = option(1, "Antennas, each of which fades by itself.", flag="--diversity",
+                           least=1, most=2)
+
+    def __post_init__(self) -> None:
+        if self.antennas > 1 and self.genie:
+            raise ValueError("--diversity does not go with --genie")
+        for point in self.points():
+            check(point.mode, point.channel.split("|")[0])
+
+    def points(self) -> List[Point]:
+        """The points of all curves."""
+        return [Point(mode, " | ".join([f"{channel} snr={snr:g}"] * self.antennas), self.seconds,
+                      self.effort, known)
+                for channel in self.channels for mode in self.modes
+                for known in ([False, True] if self.genie else [False]) for snr in self.snrs_db]
+
+    @property
+    def stop(self) -> Stop:
+        """When a point is done."""
+        return Stop(self.max_bad, self.max_time)

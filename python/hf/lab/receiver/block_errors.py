@@ -4,12 +4,14 @@ instead of samples. `hf bench curves FILE` measures them. The file in the tree i
 `lib/s5066/rate/block_errors.csv`, which is compiled into the data link; a copy is installed with
 this package."""
 import csv
+from dataclasses import dataclass
 from pathlib import Path
 import time
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ... import hf_python as hf
-from ... import output
+from ... import machine, output
+from ...options import option
 from . import ber, standard
 
 PATH = str(Path(__file__).parents[2] / "block_errors.csv")
@@ -73,7 +75,7 @@ def point(result: ber.Result, snr_db: float) -> Point:
                  int(time.strftime("%Y%m%d")))
 
 
-def sweep(mode: str, channel: str,
+def curve(mode: str, channel: str,
           run: Callable[[ber.Point, ber.Stop], ber.Result]) -> Iterator[Point]:
     """Points every 2 dB, from where no block of a point is bad to where nearly all are."""
     block_s = hf.timing(hf.mode(mode)).block_begin(1) - hf.timing(hf.mode(mode)).block_begin(0)
@@ -93,6 +95,30 @@ def sweep(mode: str, channel: str,
             if (p.bad_blocks == 0 and p.lost == 0) if step > 0 else 10 * good <= p.blocks:
                 break
             snr += step
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which curves hf bench curves measures."""
+
+    wanted: Tuple[str, ...] = option((), "May be repeated.  [default: every rate, short and long "
+                                     "interleaver]", flag="--mode", metavar="MODE")
+    bandwidth: Optional[int] = option(None, "The waveforms of 5069 in this bandwidth.  [default: "
+                                      "those of 4539]", metavar="KHZ",
+                                      choices=machine.BANDWIDTHS_KHZ)
+    channels: Tuple[str, ...] = option(tuple(CHANNELS), "Without its snr=; may be repeated.",
+                                       flag="--channel", metavar="SPEC")
+
+    def __post_init__(self) -> None:
+        known = modes(self.bandwidth)
+        for mode in self.wanted:
+            if mode not in known:
+                raise ValueError(f"mode {mode!r}: allowed are {', '.join(known)}")
+
+    def pairs(self) -> List[Tuple[str, str]]:
+        """Channels and modes to measure."""
+        return [(channel, mode) for channel in self.channels
+                for mode in self.wanted or modes(self.bandwidth)]
 
 
 def write(points: List[Point], path: str) -> None:

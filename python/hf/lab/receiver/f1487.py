@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What SNR each mode needs on the ten channels of ITU-R F.1487, Annex 3: two paths of equal mean
 power with a delay between them and a Doppler spread."""
-from typing import Callable, List, NamedTuple, Optional, Sequence
+from dataclasses import dataclass
+from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
 
-from .ber import Point, Result, Stop
+from ...options import option
+from .. import sweep
+from .ber import Point, Reception, Result, Stop, check
 from .block_errors import MIDDLE_DB
 
 PROFILES = ["low-quiet", "low-moderate", "low-disturbed", "mid-quiet", "mid-moderate",
@@ -61,9 +64,31 @@ def find(mode: str, profile: str, air_s: float, effort: int, run: Run) -> Need:
 
 def table(needs: Sequence[Need], profiles: Sequence[str]) -> str:
     """Markdown, a row per mode."""
-    lines = ["| mode | " + " | ".join(profiles) + " |", "|---" * (len(profiles) + 1) + "|"]
-    modes: List[str] = list(dict.fromkeys(n.mode for n in needs))
-    for mode in modes:
-        cells = {n.profile: n.text for n in needs if n.mode == mode}
-        lines.append(f"| {mode} | " + " | ".join(cells.get(p, "") for p in profiles) + " |")
-    return "\n".join(lines)
+    cells = {(n.mode, n.profile): n.text for n in needs}
+    return sweep.table(["mode", *profiles], (
+        [mode, *(cells.get((mode, p), "") for p in profiles)]
+        for mode in dict.fromkeys(n.mode for n in needs)))
+
+
+@dataclass(frozen=True)
+class Options(Reception):
+    """What hf ber f1487 measures."""
+
+    modes: Tuple[str, ...] = option((), "May be repeated.  [default: each rate with its longest "
+                                    "interleaver]", flag="--mode", metavar="MODE")
+    channels: Tuple[str, ...] = option((), "May be repeated.  [default: the ten of F.1487]",
+                                       flag="--channel", metavar="SPEC")
+    max_time: float = option(120.0, "Seconds of signal of each point.", least=0.1)
+
+    def __post_init__(self) -> None:
+        for mode, profile in self.pairs():
+            check(mode, profile)
+
+    @property
+    def profiles(self) -> Sequence[str]:
+        """Columns of the table."""
+        return self.channels or PROFILES
+
+    def pairs(self) -> List[Tuple[str, str]]:
+        """Modes and channels to measure."""
+        return [(mode, profile) for profile in self.profiles for mode in self.modes or MODES]

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How surely a 5069 transmission is joined whose preamble the receiver missed."""
 import random
-from concurrent.futures import Executor
-from typing import Iterator, List, NamedTuple, Optional, Sequence
+from dataclasses import dataclass
+from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ... import demodulation
 from ... import hf_python as hf
+from ...options import option
+from .. import sweep
 from . import standard
 
 #: What is missed of a transmission, s: its preamble and the begin of its data.
@@ -98,22 +100,43 @@ def trial(condition: Condition, seed: int) -> Trial:
 
 
 def measure(wanted: Sequence[Condition], trials: int, seed: int,
-            executor: Executor) -> Iterator[Row]:
+            workers: sweep.Workers) -> Iterator[Row]:
     """Every condition with seeds from that one on."""
     for condition in wanted:
-        jobs = [executor.submit(trial, condition, seed + k) for k in range(trials)]
-        yield Row(condition, [job.result() for job in jobs])
+        points = [(condition, seed + k) for k in range(trials)]
+        yield Row(condition, list(sweep.run(trial, points, workers)))
 
 
 def table(rows: Sequence[Row]) -> str:
     """The rows as a Markdown table."""
-    lines = ["| mode | channel | SNR, dB | joined at the first block | later | not | "
-             "every octet from there on right | wrong modes |",
-             "|---|---|---|---|---|---|---|---|"]
-    for condition, trials in rows:
-        first, later = sum(t.first for t in trials), sum(t.later for t in trials)
-        wrong = [t.wrong for t in trials if t.wrong is not None]
-        lines.append(f"| {condition.mode} | {condition.channel} | {condition.snr_db:g} | "
-                     f"{first} of {len(trials)} | {later} | {len(trials) - first - later} | "
-                     f"{sum(t.right for t in trials)} | {' '.join(wrong) or '-'} |")
-    return "\n".join(lines)
+    return sweep.table(["mode", "channel", "SNR, dB", "joined at the first block", "later", "not",
+                        "every octet from there on right", "wrong modes"], map(_cells, rows))
+
+
+def _cells(row: Row) -> List[str]:
+    (mode, channel, snr_db), trials = row
+    first, later = sum(t.first for t in trials), sum(t.later for t in trials)
+    wrong = " ".join(t.wrong for t in trials if t.wrong is not None)
+    return [mode, channel, f"{snr_db:g}", f"{first} of {len(trials)}", str(later),
+            str(len(trials) - first - later), str(sum(t.right for t in trials)), wrong or "-"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What hf bench late-entry measures."""
+
+    bandwidth: int = option(3, "Bandwidth of the waveforms.", metavar="KHZ")
+    waveforms: Tuple[int, ...] = option((), "Only this one; may be repeated.", flag="--waveform",
+                                        least=1, most=13)
+    interleavers: Tuple[str, ...] = option(("S",), "May be repeated.", flag="--interleaver",
+                                           choices=("US", "S", "M", "L"))
+    trials: int = option(10, "Transmissions of each mode and channel.", least=1)
+    seed: int = option(1, "Seed of the first of them.", least=0)
+
+    def __post_init__(self) -> None:
+        if not self.conditions():
+            raise ValueError(f"bandwidth {self.bandwidth} has none of these waveforms")
+
+    def conditions(self) -> List[Condition]:
+        """Every mode and channel to measure."""
+        return conditions(self.bandwidth, self.waveforms, self.interleavers)

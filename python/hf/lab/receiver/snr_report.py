@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The SNR that the receiver reports against the true one, which a simulated channel knows: that
 of the power which its paths had during each interleaver block."""
-from concurrent.futures import Executor
+from dataclasses import dataclass
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 from ... import hf_python as hf
+from ...options import option
+from .. import sweep
+from . import ber
 
 #: Every mode of 3 kHz whose interleaver is announced on the air.
 MODES = ([f"4539-{rate}{il}" for rate in (75, 150, 300, 600, 1200, 2400) for il in "SL"]
@@ -12,9 +15,8 @@ MODES = ([f"4539-{rate}{il}" for rate in (75, 150, 300, 600, 1200, 2400) for il 
          + [f"4539-{rate}{il}" for rate in (3200, 4800, 6400, 8000, 9600)
             for il in ("US", "VS", "S", "M", "L", "VL")]
          + ["4539-12800N"])
-CHANNELS = ["awgn", "poor"]
-SNRS_DB = [float(x) for x in range(-10, 41, 5)]
-LEADS_S = [0.2, 1.0, 3.0, 10.0]  #: what is heard before the transmission
+SNRS_DB = tuple(float(x) for x in range(-10, 41, 5))
+LEADS_S = (0.2, 1.0, 3.0, 10.0)  #: what is heard before the transmission
 #: Largest error of the mean, dB, up to so much true SNR, dB.
 TARGETS = [(25.0, 1.0), (40.0, 2.0)]
 #: A mode reports nothing of worth where its preambles are found by chance.
@@ -45,13 +47,12 @@ def _blocks(case: Case, snr: float, seconds: float, seed: int
     return t["found"], [(b[0], b[1]) for b in t["reports"]]
 
 
-def measure(case: Case, snr: float, seconds: float, trials: int, executor: Executor,
-            seed: int = 1) -> Optional[Error]:
+def measure(case: Case, snr: float, seconds: float, seeds: Sequence[int],
+            workers: sweep.Workers) -> Optional[Error]:
     """None: too few of the transmissions were found to tell."""
-    jobs = [executor.submit(_blocks, case, snr, seconds, seed + i) for i in range(trials)]
-    done = [j.result() for j in jobs]
+    done = list(sweep.run(_blocks, [(case, snr, seconds, seed) for seed in seeds], workers))
     errors = [reported - true for _, blocks in done for true, reported in blocks]
-    if not errors or sum(found for found, _ in done) < LEAST_FOUND * trials:
+    if not errors or sum(found for found, _ in done) < LEAST_FOUND * len(seeds):
         return None
     n = len(errors)
     return Error(snr, sum(errors) / n, (sum(e * e for e in errors) / n) ** 0.5, n)
@@ -81,3 +82,36 @@ def row(case: Case, errors: Sequence[Optional[Error]]) -> str:
     return (f"| {case.mode} | {case.channel} | {case.lead_s:g} | " + " | ".join(cells)
             + f" | {sum(e.blocks for e in there)} | "
             + ("met" if all(map(met, there)) else "missed") + " |")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What hf ber snr-report measures."""
+
+    modes: Tuple[str, ...] = option((), "May be repeated.  [default: every mode]", flag="--mode",
+                                    metavar="MODE")
+    channels: Tuple[str, ...] = option(("awgn", "poor"), "Without its snr=; may be repeated.",
+                                       flag="--channel", metavar="SPEC")
+    snrs_db: Tuple[float, ...] = option(SNRS_DB, "True SNR, dB.  [default: -10:40:5]",
+                                        flag="--snr", metavar="FIRST:LAST:STEP",
+                                        parse=sweep.values)
+    leads_s: Tuple[float, ...] = option(LEADS_S, "Seconds of noise before a transmission.  "
+                                        "[default: 0.2,1,3,10]", flag="--lead", metavar="S,S...",
+                                        parse=sweep.values)
+    trials: int = option(3, "Transmissions of each figure.", least=1, metavar="N")
+    seconds: float = option(6.0, "Length of one transmission.", least=0.1, most=3600)
+    seed: int = option(1, "Seed of the first transmission; the others follow.", least=0)
+
+    def __post_init__(self) -> None:
+        for case in self.cases():
+            ber.check(case.mode, case.channel)
+
+    def cases(self) -> List[Case]:
+        """A row of the table each."""
+        return [Case(mode, channel, lead) for channel in self.channels
+                for mode in self.modes or MODES for lead in self.leads_s]
+
+    @property
+    def seeds(self) -> Sequence[int]:
+        """Of the transmissions of a figure."""
+        return range(self.seed, self.seed + self.trials)

@@ -3,6 +3,7 @@
 waveforms) as measurements: each row of performance.csv and performance_wideband.csv beside what
 the receiver does, and the SNR that it needs."""
 import csv
+from dataclasses import dataclass
 from fnmatch import fnmatch
 import math
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 from scipy.stats import gamma
 
 from ... import hf_python as hf
-from .ber import Point, Result, Stop, joined, outward
+from ...options import option
+from .. import sweep
+from .ber import Point, Reception, Result, Stop, joined, outward
 
 DATA = Path(__file__).parent
 # Where the standard names no duration: our choice.
@@ -281,13 +284,9 @@ def margins(outcomes: List[Outcome]) -> str:
             cells[kind, int(wid), int(head[1:])] = (
                 "missed" if o.needs_db is None else f"{o.row.snr_db - o.needs_db:g}")
     bandwidths = sorted({b for _, _, b in cells})
-    lines = ["| dB below the limit | " + " | ".join(f"{b} kHz" for b in bandwidths) + " |",
-             "|---|" + "---|" * len(bandwidths)]
-    for kind in ("AWGN", "POOR"):
-        for wid in sorted({w for k, w, _ in cells if k == kind}):
-            lines.append(f"| {kind}, waveform {wid} | " + " | ".join(
-                cells.get((kind, wid, b), "") for b in bandwidths) + " |")
-    return "\n".join(lines)
+    return sweep.table(["dB below the limit", *(f"{b} kHz" for b in bandwidths)], (
+        [f"{kind}, waveform {wid}", *(cells.get((kind, wid, b), "") for b in bandwidths)]
+        for kind, wid in sorted({(k, w) for k, w, _ in cells})))
 
 
 HEAD = ["row", "mode", "channel", "limit dB", "measured at", "BER allowed", "BER",
@@ -296,18 +295,65 @@ HEAD = ["row", "mode", "channel", "limit dB", "measured at", "BER allowed", "BER
 
 def table(outcomes: List[Outcome]) -> str:
     """The outcomes as a Markdown table."""
-    lines = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
-    for o in outcomes:
-        r = o.at_limit
-        upper = outward(*r.ber_interval()).split()[-1]
-        at_db = o.row.snr_db if o.at_db is None else o.at_db
-        cells = [o.row.id, o.row.mode, o.row.what, f"{o.row.snr_db:g}", f"{at_db:g}",
-                 "hold" if o.row.max_ber is None else f"{o.row.max_ber:.0e}",
-                 f"{r.ber:.1e}", upper,
-                 f"{r.bad_blocks} of {r.blocks}",
-                 f"{r.lost + r.cut} of {r.trials}",
-                 "" if o.needs_db is None else f"{o.needs_db:g}",
-                 "" if o.needs_db is None else f"{o.row.snr_db - o.needs_db:g}",
-                 "met" if o.met else "MISSED"]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    return sweep.table(HEAD, map(_cells, outcomes))
+
+
+def _cells(o: Outcome) -> List[str]:
+    r = o.at_limit
+    at_db = o.row.snr_db if o.at_db is None else o.at_db
+    return [o.row.id, o.row.mode, o.row.what, f"{o.row.snr_db:g}", f"{at_db:g}",
+            "hold" if o.row.max_ber is None else f"{o.row.max_ber:.0e}", f"{r.ber:.1e}",
+            outward(*r.ber_interval()).split()[-1], f"{r.bad_blocks} of {r.blocks}",
+            f"{r.lost + r.cut} of {r.trials}", "" if o.needs_db is None else f"{o.needs_db:g}",
+            "" if o.needs_db is None else f"{o.row.snr_db - o.needs_db:g}",
+            "met" if o.met else "MISSED"]
+
+
+@dataclass(frozen=True)
+class Options(Reception):
+    """Which rows hf ber standard measures, and how."""
+
+    wanted: Tuple[str, ...] = option(
+        (), "Only this row (P01 to P35; D<kHz>-<waveform>-AWGN, -POOR, -STATIC, -UP75, -DOWN75 or "
+        "-SWEEP) or these (D12-*, D*-POOR). May be repeated.", flag="--row", metavar="ID")
+    scale: float = option(1.0, "Share of the duration that the standard asks for.", least=0.001,
+                          most=10)
+    search: bool = option(False, "Also find the SNR that is enough, to 0.5 dB, and list how far "
+                          "wideband rows are below the limit.")
+    at_target: bool = option(
+        False, "Measure each wideband row at the SNR that we want it to need, instead of its "
+        "limit: 0.7 dB above the ideal receiver on AWGN, 3 to 7.5 dB below the limit on Poor.")
+    accept: bool = option(
+        False, "Find the SNR at which each wideband row is shown, from that of --at-target up in "
+        "steps of 0.5 dB. Shown: 600 s and 3 million bits, half of them with seeds of their own, "
+        "nothing lost, and the bit error rate below the limit with 97.5 % (Poisson).")
+
+    def __post_init__(self) -> None:
+        if self.search + self.at_target + self.accept > 1:
+            raise ValueError("only one of --search, --at-target and --accept")
+        if self.accept and (self.scale, self.seed) != (1.0, 1):
+            raise ValueError("--accept takes no --scale and no --seed: it has its own")
+        if not self.rows():
+            raise ValueError(f"no row {', '.join(self.wanted)}; there are P01 to P35 and "
+                             "D3-0-AWGN to D48-12-STATIC")
+
+    def rows(self) -> List[Row]:
+        """The rows to measure."""
+        return [r for r in rows(self.wanted)
+                if r.target_db is not None or not (self.at_target or self.accept)
+                if r.max_ber is not None or not self.accept]
+
+    def measure(self, row: Row, run: SeededRun) -> Outcome:
+        """What becomes of one row. run: takes the seed of the first transmission, too."""
+        if self.accept:
+            return accept(row, self.effort, run)
+        return check(row, self.scale, self.effort, self.search,
+                     lambda point, stop: run(point, stop, self.seed), self.at_target)
+
+    def table(self, outcomes: List[Outcome]) -> str:
+        """Markdown: the rows, and how far wideband rows are below their limits."""
+        text = table(outcomes)
+        if (self.search or self.at_target or self.accept) and any(
+                o.row.id.startswith("D") for o in outcomes):
+            text += "\n\n" + margins(outcomes)
+        return text

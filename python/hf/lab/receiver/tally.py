@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What acquisition and noise gave, kept in CSV files over many runs of `hf ber`: counts of
 transmissions of a condition that were found, and pieces of noise with what was found in them."""
-import csv
-import os
-from typing import Dict, Generic, Iterable, List, NamedTuple, Optional, Tuple, TypeVar
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from scipy.stats import gamma
 
-from ... import output
+from .. import sweep
 
 #: Chance that a rate is above its upper bound.
 BEYOND = 0.05
@@ -24,12 +22,6 @@ class Found(NamedTuple):
     trials: int
     found: int
 
-    @property
-    def key(self) -> Tuple[str, ...]:
-        """What it is a measurement of."""
-        return (self.mode, str(self.superframes), self.channel, f"{self.snr_db:g}",
-                str(self.first_seed))
-
 
 class Noise(NamedTuple):
     """A piece of noise. found: the modes of what was taken for transmissions, blanks between."""
@@ -41,65 +33,15 @@ class Noise(NamedTuple):
     seed: int
     found: str
 
-    @property
-    def key(self) -> Tuple[str, ...]:
-        """What it is a measurement of."""
-        return (str(self.bandwidth_khz), self.channel, str(self.effort), f"{self.seconds:g}",
-                str(self.seed))
+
+def counts(path: Optional[str] = None) -> "sweep.Store[Found]":
+    """Counts of transmissions, in a CSV file or in memory."""
+    return sweep.Store(Found, 5, path)
 
 
-def found_of(row: Dict[str, str]) -> Found:
-    """A row of a file."""
-    return Found(row["mode"], int(row["superframes"]), row["channel"], float(row["snr_db"]),
-                 int(row["first_seed"]), int(row["trials"]), int(row["found"]))
-
-
-def noise_of(row: Dict[str, str]) -> Noise:
-    """A row of a file."""
-    return Noise(int(row["bandwidth_khz"]), row["channel"], int(row["effort"]),
-                 float(row["seconds"]), int(row["seed"]), row["found"])
-
-
-Kept = TypeVar("Kept", Found, Noise)
-
-
-class Tally(Generic[Kept]):
-    """Rows of one kind in a CSV file, written after each; without a file: in memory.
-
-    Raises output.OutputError for a file that holds something else, and ValueError for a damaged
-    row, with its line.
-    """
-
-    def __init__(self, kind: type, path: Optional[str] = None) -> None:
-        self._fields, self._path = kind._fields, path  # type: ignore[attr-defined]
-        self._rows: Dict[Tuple[str, ...], Kept] = {}
-        if path is None:
-            return
-        output.check(path, first_line=output.first_line(self._fields))
-        if os.path.exists(path):
-            read = found_of if kind is Found else noise_of
-            with open(path, newline="", encoding="utf-8", errors="replace") as file:
-                for number, row in enumerate(csv.DictReader(file), 2):
-                    try:
-                        kept = read(row)
-                    except (KeyError, TypeError, ValueError):
-                        raise ValueError(f"{path}, line {number}: not a row of "
-                                         + ", ".join(self._fields)) from None
-                    self._rows[kept.key] = kept  # type: ignore[assignment]
-
-    def get(self, wanted: Kept) -> Optional[Kept]:
-        """The measurement of the same, if it was made before."""
-        return self._rows.get(wanted.key)
-
-    def add(self, row: Kept) -> None:
-        """Keep a measurement; one of the same that is there is replaced."""
-        self._rows[row.key] = row
-        if self._path is not None:
-            output.write_csv(self._path, self._fields, self._rows.values())
-
-    def rows(self) -> List[Kept]:
-        """All, in the order in which they were made."""
-        return list(self._rows.values())
+def pieces(path: Optional[str] = None) -> "sweep.Store[Noise]":
+    """Pieces of noise, in a CSV file or in memory."""
+    return sweep.Store(Noise, 5, path)
 
 
 def most_a_day(found: int, hours: float) -> float:
@@ -115,9 +57,7 @@ def noise_table(rows: Iterable[Noise]) -> str:
         total = sums.setdefault((r.bandwidth_khz, r.channel), [0.0, 0])
         total[0] += r.seconds / 3600
         total[1] += len(r.found.split())
-    lines = ["| bandwidth | noise | hours | false starts | in 24 h at most (95 %) |",
-             "|---|---|---|---|---|"]
-    for (bandwidth, channel), (hours, found) in sorted(sums.items()):
-        lines.append(f"| {bandwidth} kHz | {channel} | {hours:.1f} | {found:g} | "
-                     f"{most_a_day(round(found), hours):.2g} |")
-    return "\n".join(lines)
+    return sweep.table(["bandwidth", "noise", "hours", "false starts", "in 24 h at most (95 %)"], (
+        [f"{bandwidth} kHz", channel, f"{hours:.1f}", f"{found:g}",
+         f"{most_a_day(round(found), hours):.2g}"]
+        for (bandwidth, channel), (hours, found) in sorted(sums.items())))

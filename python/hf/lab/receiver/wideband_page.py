@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page of what was measured of the wideband waveforms, out of files that `hf ber --csv` keeps:
+"""The page of what was measured of the wideband waveforms, out of files that `hf ber` keeps:
 margins to the standard's limits, the two codes, acquisition, and false starts in noise."""
 import math
 import os
 from typing import Dict, List, Optional, Sequence, Tuple
 
 from ... import hf_python as hf
+from .. import sweep
 from . import acquisition, ber, standard, tally
 
 MARGINS, CODES, ACQUISITION, NOISE = (f"wideband-{name}.csv" for name in
@@ -190,30 +191,21 @@ def acquired(rows: Sequence[tally.Found]) -> str:
 def page(folder: str) -> str:
     """The whole page, of the files in a folder. Raises ValueError or OSError for one that is not
     there or damaged."""
-    def results(name: str, least_seed: int = 0) -> List[ber.Result]:
-        path = os.path.join(folder, name)
-        os.stat(path)
-        store = ber.Store(path)
-        try:
-            return store.results(least_seed)
-        finally:
-            store.close()
-
     def rows(kind: type, name: str) -> list:
-        path = os.path.join(folder, name)
-        os.stat(path)
-        return tally.Tally(kind, path).rows()
+        return sweep.read(kind, os.path.join(folder, name))
 
-    measured = Measured(results(MARGINS), results(MARGINS, standard.FAMILIES[1]))
+    trials = rows(ber.Trial, MARGINS)
+    measured = Measured(ber.results(trials), ber.results(trials, standard.FAMILIES[1]))
+    codes = ber.results(rows(ber.Trial, CODES))
     return f"""# Wideband waveforms, measured
 
-Written by `hf ber --wideband-page docs/measurements`, from the files beside it, which the commands
+Written by `hf ber wideband-page docs/measurements`, from the files beside it, which the commands
 below go on filling. SNR counts in the mode's bandwidth; Poor is two paths, 2 ms, 1 Hz. Seeds are 1
 and the following ones, and those that a table names.
 
 ## Margins to table D-LII
 
-`hf ber --standard --row "D12-*" --accept --csv docs/measurements/{MARGINS}`: each row not at its
+`hf ber standard --row "D12-*" --accept --csv docs/measurements/{MARGINS}`: each row not at its
 limit but so far below it: at our target, and above it in steps of {standard.ACCEPT_STEP_DB:g} dB
 while it is not shown there. In bold what is shown: {standard.SHOWN_S:.0f} s and
 {standard.SHOWN_BITS:.0e} bits, half of them with fresh seeds (from {standard.FAMILIES[1]} on),
@@ -227,7 +219,7 @@ of its data symbols (half of all; rate 1/2) where it carries 1/3 in 3 kHz (three
 
 ## Static paths, sweeps of frequency
 
-`hf ber --standard --row "D*-STATIC" --accept --csv docs/measurements/{MARGINS}`, SWEEP alike:
+`hf ber standard --row "D*-STATIC" --accept --csv docs/measurements/{MARGINS}`, SWEEP alike:
 paths of D-LIII and D-LXV that stand still, at 50 dB; a sweep of +-75 Hz by 3.5 Hz/s (D.6.5),
 {standard.SPARE_DB:g} dB below the standard's SNR. Shifts of +-75 Hz have no bit error rate to
 pass, they are to be held.
@@ -236,24 +228,24 @@ pass, they are to be held.
 
 ## Constraint length 9 against 7
 
-`hf ber --mode 5069-3k-9600L --mode 5069-3k-9600L-k9 --snr 16.9:17.9:0.2 --seconds 26
+`hf ber run --mode 5069-3k-9600L --mode 5069-3k-9600L-k9 --snr 16.9:17.9:0.2 --seconds 26
 --max-bad 1000 --max-time 620 --csv docs/measurements/{CODES}`: SNR at a bit error rate of
 {COMPARED_AT:g}, interpolated; equal seeds. "-": the curve does not pass that rate between two
 points that have errors. With 60 blocks a point, some tens of them with errors near that rate, a
 figure is good to 0.1 dB or so. Asked was 1 dB on AWGN and 0.5 dB on Poor; the ideal receiver gains
 0.3 to 0.7 dB with waveforms 8 to 12, so that 1 dB is not there to be had.
 
-{codes_table(results(CODES))}
+{codes_table(codes)}
 
 On Poor, where fades take blocks (`--channel poor --snr 20,21.5 --seconds 20.6 --max-bad 1000
 --max-time 820`): both codes over the same channels and noise, so that the difference counts more
 than each count.
 
-{faded_codes_table(results(CODES))}
+{faded_codes_table(codes)}
 
 ## Acquisition at the threshold of the data
 
-`hf ber --acquisition --bandwidth 3 --waveform 0 --csv
+`hf ber acquisition --bandwidth 3 --waveform 0 --csv
 docs/measurements/{ACQUISITION}`, and with `--superframes` for others than the mode's
 own: one block of each waveform, found in its mode. Own are
 two of waveform 0, three in 3 kHz, two of waveform 1 in 3 kHz, one of all others.
@@ -262,8 +254,8 @@ two of waveform 0, three in 3 kHz, two of waveform 1 in 3 kHz, one of all others
 
 ## Noise alone
 
-`hf ber --silence 24 --bandwidth 12 --csv docs/measurements/{NOISE}`: target less than one false
-start in 24 h.
+`hf ber noise --hours 24 --bandwidth 12 --csv docs/measurements/{NOISE}`: target less than one
+false start in 24 h.
 
 {tally.noise_table(rows(tally.Noise, NOISE))}
 """
