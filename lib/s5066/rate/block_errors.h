@@ -99,7 +99,7 @@ private:
 };
 
 /*! \brief Block errors of this project's receiver as measured by `hf bench curves`
- *         (python/hf/lab/block_errors.csv, compiled in). The only table of mode
+ *         (lib/s5066/rate/block_errors.csv, compiled in). The only table of mode
  *         performance, for rate adaptation, acknowledgements and the event simulator.
  *  \param channel "awgn", "good", "moderate", "poor" or "high-moderate"
  *  \throws std::invalid_argument for another channel
