@@ -9,33 +9,36 @@ namespace gr::hf::s5066 {
 namespace {
 constexpr int narrow_hz = 3000; // voice channel
 constexpr unsigned max_slots = 16;
-// A station that was not heard for so long does not count as sharing the channel.
+// A station not heard for this long no longer counts as sharing the channel.
 constexpr station_time station_memory = std::chrono::minutes(15);
 constexpr size_t max_stations = 64;
-// Slots for stations that are not on the list; more of them when some have just come.
+// Slots for stations not on the list: few, or many when new stations have appeared.
 constexpr unsigned few_new_slots = 2, many_new_slots = 8;
-// From the end of a preamble that may be on the air to our own, s.
+// Gap between the end of a preamble that may be on the air and our own, s.
 constexpr double preamble_doubt_s = 0.2;
-// Few where a new station may be hidden from some: they notice the answer to a short call before they begin.
+// Few, where a new station may be hidden from some: they notice the answer to its short
+// call before they start.
 constexpr unsigned hidden_new_slots = 3;
-// Known stations that are not on the list have slots of their own after the first ones, so many at most:
-// then several share one.
+// Known stations not on the list have slots of their own after the first ones, at most
+// this many. Beyond that, several share one.
 constexpr unsigned regular_slots = 16;
-// Turns of others for which these are left free.
+// Turns of others for which these slots stay free.
 constexpr unsigned many_rounds = 4;
-// So many stations that let their turn pass lately begin now and then, and several at a time.
+// If this many stations let their turn pass recently, several may start at a time.
 constexpr size_t several_stations = 3;
 constexpr unsigned most_doublings = 2;
-// Runs of a station without a pause in which others could begin, in such pauses: at first, since it
-// may not be the only one, and at least, so that the pauses cost little where they are long.
+// Duration of a station's run without a pause for others, in multiples of that pause. At
+// first it is short, since the station may not be alone. The later minimum keeps the cost
+// of long pauses small.
 constexpr double first_run_gaps = 20, run_gaps = 200;
-// From the end of another's transmission to keying, in 3 kHz, unless it is set.
+// From the end of another station's transmission to keying, in 3 kHz, unless configured.
 constexpr double usual_turnaround_s = 0.1;
-// Two others give way to a third station sooner for so long after it was heard.
+// Two stations give way to a third one sooner for this long after it was heard.
 constexpr station_time third_memory = std::chrono::hours(2);
-// Turns of two longest transmissions, after which known stations get a pause to begin in, s.
+// Turns of two longest transmissions, after which known stations get a pause to start in,
+// s.
 constexpr double two_turns_s = 20;
-// Answer to a longest transmission, with its pauses.
+// Answer to a longest transmission, with its pauses, s.
 constexpr double answer_s = 3;
 } // namespace
 
@@ -69,8 +72,8 @@ void channel_access::set_modes(int bandwidth_hz, station_time longest_preamble)
     d_longest_preamble = longest_preamble;
 }
 
-// A transmission of a wideband mode is over in the time that a preamble takes elsewhere: there the
-// pauses around it count.
+// A wideband transmission is over in the time of a preamble elsewhere, so the pauses
+// around it matter.
 double channel_access::turnaround_s() const
 {
     return d_config.turnaround_s > 0 ? d_config.turnaround_s
@@ -91,8 +94,8 @@ station_time channel_access::noticed_after() const
 
 station_time channel_access::guard_time() const
 {
-    // Another station may answer: its turnaround (ours goes on at the same time), our delay in
-    // noticing it. All count with the slowest one, so that all have the same slots.
+    // Another station may answer: its turnaround (while ours passes, too), and our delay
+    // in noticing it. All count with the slowest one, so that all have the same slots.
     return from_seconds(rules::slowest_s(*this)) + noticed_after();
 }
 
@@ -112,7 +115,7 @@ void channel_access::timed(station_time begin, address a)
         s > d_config.peer_turnaround_s + usual_turnaround_s) {
         return;
     }
-    // Ticks make it a little longer; now and then it is much longer.
+    // Ticks make the time a little longer; now and then it is much longer.
     const double rounded = s < 2 * usual_turnaround_s ? 0 : s;
     const auto it = d_keys_after.emplace(a.raw(), rounded).first;
     it->second = std::min(it->second, rounded);
@@ -158,7 +161,7 @@ void channel_access::overheard(station_time now, address to, bool acked, bool da
             now - d_busy_end +
             (d_hidden_run == to.raw() ? d_hidden_served : station_time::zero());
         d_hidden_run = to.raw();
-        d_share.served(to, now - from_seconds(answer_s)); // before this answer
+        d_share.served(to, now - from_seconds(answer_s)); // started before this answer
     }
     d_acked_hidden = d_acked_hidden || acked;
     d_data_for_hidden = d_data_for_hidden || data;
@@ -174,8 +177,9 @@ void channel_access::ended(station_time end, std::optional<address> asked)
     d_acked_hidden = d_data_for_hidden = false;
 }
 
-// How long a hidden station may transmit that was just addressed: it answers data, and goes on with its
-// own unless it knows that we have waited longer. Whoever is not on the list cannot know, and tries.
+// Time that a hidden station may transmit after it was addressed. It answers data, and
+// continues with its own unless it knows that we have waited longer. A station not on the
+// list cannot know that, and tries.
 station_time channel_access::rules::hidden_answer(const channel_access& c, address asked)
 {
     if (c.d_share.is_ahead(c.d_config.own, asked)) {
@@ -206,7 +210,6 @@ bool channel_access::rules::hidden_ahead(const channel_access& c)
     });
 }
 
-// Our part of the cycle in which each station that has data gets the channel once.
 station_time channel_access::turn_length() const
 {
     const size_t n = std::max(d_share.recent(),
@@ -216,15 +219,16 @@ station_time channel_access::turn_length() const
                                  : d_config.max_transmission_s);
 }
 
-// Nobody but those in the present exchange could begin for longer than a longest transmission.
+// True if only the stations of the present exchange could start, for more than a longest
+// transmission.
 bool channel_access::rules::held_long(const channel_access& c, station_time at)
 {
     return at - c.d_gap_at > from_seconds(c.d_config.max_transmission_s + answer_s);
 }
 
-// Another transmission of ours, so long, would keep out for too long whoever was not heard yet: at
-// first soon, then after ever longer times. The other end of the link finds the same a moment later,
-// so that both give way.
+// True if another transmission of this length would keep out stations not heard yet for
+// too long. The limit is short at first, then grows. The other end of the link finds the
+// same a moment later, so both give way.
 bool channel_access::gap_due(station_time at, station_time length) const
 {
     const double gap_s =
@@ -239,14 +243,15 @@ bool channel_access::gap_due(station_time at, station_time length) const
     return at - d_gap_at + length > from_seconds(run_s);
 }
 
-// There may be stations that could not begin for long.
+// True if there may be stations that could not start for long.
 bool channel_access::rules::crowded(const channel_access& c, station_time at)
 {
     return held_long(c, at) || c.gap_due(at, from_seconds(c.d_config.max_transmission_s));
 }
 
-// Another station has waited longer for its turn. Of two alone that is the other end of the link:
-// without data in its answer it has none, or gives way, and then we do as well.
+// True if another station has waited longer for its turn. With two stations that is the
+// other end of the link. An answer without data means that it has none, or gives way.
+// Then we give way as well.
 bool channel_access::rules::others_first(const channel_access& c, station_time turn_at)
 {
     if (c.d_share.ahead_of(c.d_config.own) == 0) {
@@ -255,8 +260,9 @@ bool channel_access::rules::others_first(const channel_access& c, station_time t
     if (!c.shared()) {
         return held_long(c, turn_at);
     }
-    // Where stations have just come more are likely to, and the first words of each must do. Whoever
-    // comes where the others have been for long is the only one.
+    // Where stations have just appeared, more are likely to. The first transmission of
+    // each must then be enough. A station that joins others of long standing is the only
+    // new one.
     const bool alone =
         turn_at - c.d_newest_heard_at > from_seconds(c.d_config.share_cycle_s / 2);
     return !(c.d_served && (c.d_new_rounds == 0 || alone) &&
@@ -283,11 +289,11 @@ void channel_access::began(station_time begin, address a)
         d_gaps = std::min(d_gaps + 1, most_doublings);
     }
     if (!d_share.has(a)) {
-        // Whether ours is heard the answer tells.
+        // The answer will show whether ours is heard.
         d_new_heard = a != d_config.own || (d_new_heard && d_new_rounds > 0);
         d_new_rounds = many_rounds;
     } else if (d_new_rounds > 0) {
-        // The only one that is known began when all new ones could have: there are none.
+        // The only known station started when all new ones could have: there are none.
         d_new_rounds = d_share.stations() == 1 ? 0 : d_new_rounds - 1;
     }
     d_share.began_first(a);
@@ -315,16 +321,16 @@ void channel_access::began_unknown(station_time noticed, bool may_be_answer)
 
 station_time channel_access::shared_slot() const
 {
-    // Whoever keys first must have been noticed before the next slot begins. How long a station
-    // takes to key after others is in guard_time(), so slots are the same for all.
+    // The station that keys first must be noticed before the next slot starts. The time
+    // to key after others is in guard_time(), so slots are the same for all.
     const double margin_s = d_senses ? 0 : d_config.rx_latency_s / 2;
     const double keying_s = d_wideband ? usual_turnaround_s / 2 : usual_turnaround_s;
     return std::max(from_seconds(d_config.contention_slot_s),
                     from_seconds(keying_s - margin_s) + noticed_after());
 }
 
-// One in so many times a station begins at once whose transmissions were not answered, or want no
-// answer.
+// One time in this many, a station starts at once if its transmissions were not answered,
+// or want no answer.
 unsigned channel_access::rules::chances(const channel_access& c)
 {
     constexpr unsigned without_arq = 4;
@@ -333,20 +339,20 @@ unsigned channel_access::rules::chances(const channel_access& c)
     return c.d_unsure ? without_arq : c.d_unheard > 1 ? unanswered : 1;
 }
 
-// Many stations have a little to send each, as all know by listening.
+// True if many stations have a little to send each, as all know by listening.
 bool channel_access::rules::several(const channel_access& c)
 {
     return c.shared() && c.d_share.recent() >= c.d_share.stations() + several_stations;
 }
 
-// All others know of us, by what was answered.
+// True if all others know our station, by what was answered.
 bool channel_access::rules::regular(const channel_access& c, station_time now)
 {
     return c.d_known_at && now - *c.d_known_at < station_memory && c.d_unheard < 2;
 }
 
-// Of the known stations that are not on the list, those whose slot comes before ours: in the order of
-// addresses, from that of the last one that began on the free channel on. All count the same.
+// Known stations not on the list whose slot is before ours. The order is by address, from
+// the last station that started on the free channel. All stations count the same.
 unsigned channel_access::rules::regulars_ahead(const channel_access& c)
 {
     const auto place = [&c](uint32_t raw) { return raw - c.d_last_began - 1; };
@@ -357,7 +363,7 @@ unsigned channel_access::rules::regulars_ahead(const channel_access& c)
         }));
 }
 
-// Slots before those of the stations on the list.
+// Number of slots before those of the stations on the list.
 unsigned channel_access::rules::first_slots(const channel_access& c)
 {
     if (c.d_new_rounds == 0 && !several(c)) {
@@ -372,9 +378,9 @@ unsigned channel_access::rules::first_slots(const channel_access& c)
     return std::max(many_new_slots, few_new_slots + std::min(all, regular_slots));
 }
 
-// Slots to wait on the free channel. The first ones are for stations that are not on the list: those that
-// the others do not know of draw one, the others have one each where several may begin. Then all
-// others follow in the order in which they have waited.
+// Slots to wait on the free channel. The first ones are for stations not on the list.
+// Stations unknown to the others draw one; known ones have one each where several may
+// start. Then the stations on the list follow, the one that has waited longest first.
 unsigned channel_access::contention_slot(station_time end, size_t peers)
 {
     constexpr unsigned last_slots = 4;
@@ -392,8 +398,8 @@ unsigned channel_access::contention_slot(station_time end, size_t peers)
         shared()) {
         return few_new_slots + rules::regulars_ahead(*this) % regular_slots;
     }
-    // Others may not know what makes us think that several are new: half of the time we draw among
-    // the slots that they leave free in any case.
+    // Others may not know why we expect several new stations. So half of the time we draw
+    // among the slots that they leave free in any case.
     const bool wide =
         many && (d_new_heard || d_share.stations() == 0 || d_random() % 2 == 0);
     const unsigned new_slots = wide ? first : few_new_slots;
@@ -409,9 +415,9 @@ station_time channel_access::wait_of_others(station_time end, size_t peers)
         return std::max(from_seconds(d_config.slot_s * (d_config.slot + 1)),
                         guard_time());
     }
-    // Where some are hidden, a station that is not known yet gets in if others leave a pause, and only at
-    // its begin: it cannot hear whether they have. If not, their preamble is over by then. Several such
-    // stations let each other pass.
+    // If some stations are hidden, an unknown station can only get in at the start of a
+    // pause that others leave. It cannot hear whether they leave one. If they do not,
+    // their preamble is over by then. Several such stations let each other pass.
     if (!d_hidden_at.empty() && !d_share.has(d_config.own) &&
         !rules::regular(*this, end)) {
         return d_unheard < 2 || d_random() % 2 == 0
@@ -428,8 +434,8 @@ station_time channel_access::wait_of_others(station_time end, size_t peers)
 
 station_time channel_access::wait_after_own(station_time end, bool to_group, size_t peers)
 {
-    // While there is no third station, the other one may begin before us, even if it was not
-    // addressed (wait_of_heard()): nothing is left to chance.
+    // Without a third station, the other one may start before us, even if it was not
+    // addressed (wait_of_heard()). No random wait is needed.
     const bool last =
         !shared() && !rules::crowded(*this, end) && d_config.slot == 0 && !to_group;
     return last ? guard_time() : wait_of_others(end, peers);
@@ -438,8 +444,8 @@ station_time channel_access::wait_after_own(station_time end, bool to_group, siz
 station_time
 channel_access::wait_of_heard(station_time end, bool non_arq_alone, size_t peers)
 {
-    // After data without ARQ nobody owes an answer, and who has sent them waits until all others
-    // could have begun. Others that nobody hears may do so at the same time.
+    // Data without ARQ get no answer, and their sender waits until all others could have
+    // started. Others that nobody hears may start at the same time.
     const bool free = non_arq_alone && !shared() && d_config.slot == 0 &&
                       d_random() % rules::chances(*this) == 0;
     return free ? from_seconds(turnaround_s()) : wait_of_others(end, peers);
@@ -447,8 +453,8 @@ channel_access::wait_of_heard(station_time end, bool non_arq_alone, size_t peers
 
 station_time channel_access::back_off(unsigned silent, bool later)
 {
-    // The silence may be that of two that called each other: they never choose the same slot.
-    // Others that collided with us draw among more slots each time.
+    // The silence may be that of two stations that called each other: they never choose
+    // the same slot. After a collision with others we draw among more slots each time.
     const unsigned pairs = std::min(1u << std::min(silent - 1, 3u), max_slots / 2);
     const auto k = static_cast<unsigned>(d_random() % pairs);
     return (2 * k + (later ? 1u : 0u)) * shared_slot();

@@ -16,81 +16,86 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief When a station may use the channel: the pauses around transmissions, which others share
- *         it, and who comes first after a transmission.
+/*! \brief Decides when a station may use the channel: the pauses around transmissions,
+ *         which other stations share it, and who comes first after a transmission.
  *
- * It knows the channel alone, no D_PDU, no peer and no link: it is told who began and ended when,
- * and says how long to wait, how long to transmit, and when to give way. The rules are this
- * project's (the standard leaves them open); docs/data-link.md has their idea.
+ * It knows only the channel, and no D_PDU, peer or link. It is notified of who started
+ * and ended when. It answers how long to wait, how long to transmit, and when to give
+ * way. The rules are this project's (the standard leaves them open); docs/data-link.md
+ * explains them.
  */
 class channel_access
 {
 public:
-    //! \param config is read whenever a pause is asked for and must outlive this
-    //! \param random is drawn from for waits among slots and must outlive this
+    //! \param config read for each pause; must outlive this
+    //! \param random source of random waits; must outlive this
     channel_access(const node_config& config, std::mt19937_64& random)
         : d_config(config), d_random(random)
     {
     }
 
-    //! Modes in use: their bandwidth, Hz, and the longest preamble among them.
+    //! Sets the modes in use: their bandwidth, Hz, and the longest preamble among them.
     void set_modes(int bandwidth_hz, station_time longest_preamble);
 
     // Pauses
-    //! From the end of another's transmission to keying, s.
+    //! From the end of another station's transmission to keying, s.
     double turnaround_s() const;
-    //! For data to gather before a transmission that is no answer, s.
+    //! Time to collect data before a transmission that is no answer, s.
     double hold_s() const;
-    //! From the end of an own transmission to the begin of the answer, at the most, s.
+    //! Longest time from the end of our transmission to the start of the answer, s.
     double answer_wait_s() const;
-    //! For the answer of somebody else to be noticed.
+    //! Time in which another station's answer is noticed.
     station_time guard_time() const;
-    //! A slot in which a station may begin so that it is noticed before the next one.
+    //! Slot length: a station that starts in a slot is noticed before the next one.
     station_time shared_slot() const;
 
-    // What happened
-    //! The modem tells of carriers, so others are noticed before their preamble is over.
+    // Events
+    //! The modem reports carriers, so others are noticed before their preamble is over.
     void senses_carrier() { d_senses = true; }
     //! A D_PDU of \p a was received.
     void heard(station_time now, address a);
-    //! A transmission of \p a began, perhaps when everyone was free to begin.
+    //! A transmission of \p a started, perhaps when all stations were free to start.
     void began(station_time begin, address a);
-    /*! \brief What was noticed at this time was not received. Unless it may be an answer to us,
-     *         perhaps several began together that nobody knows of yet.
+    /*! \brief A transmission noticed at this time was not received. Unless it may be an
+     *         answer to us, perhaps several unknown stations started together.
      */
     void began_unknown(station_time noticed, bool may_be_answer);
-    //! Data of \p a are in the transmission that began then.
+    //! The transmission of \p a that started at \p begin has data.
     void carried_data(address a, station_time begin) { d_share.served(a, begin); }
     /*! \brief A transmission of another station has ended.
-     *  \param asked who may answer it; empty: nobody knows
+     *  \param asked station that may answer it; empty if unknown
      */
     void ended(station_time end, std::optional<address> asked = {});
-    //! An own transmission to \p asked has ended.
+    //! Our transmission to \p asked has ended.
     void ended_own(station_time end, address asked)
     {
         d_busy_end = d_answer_from = end;
         d_asked = asked;
         d_answer_met = false;
     }
-    /*! \brief The transmission of another station that is being received is for \p to.
+    /*! \brief The transmission being received from another station is for \p to.
      *  \param acked it acknowledges data: \p to has just sent some, and may have more
      *  \param data it has data, which \p to will answer
-     *  \details If \p to was never heard it is hidden: its transmissions are known by their
-     *  answers alone, and must be given time that cannot be seen to be used.
+     *  \details If \p to was never heard, it is a hidden station. Only the answers to its
+     *         transmissions are heard, so it needs time in which the channel seems
+     *         unused.
      */
     void overheard(station_time now, address to, bool acked, bool data);
-    /*! \brief When a transmission that is no answer may begin which could at \p at.
-     *  \param free_at first chance after the last transmission that was heard
-     *  \details Not while a hidden station may be transmitting, but right after what was heard.
+    /*! \brief Earliest start of a transmission that is no answer and could otherwise
+     *         start at \p at.
+     *  \param free_at first chance after the last transmission heard
+     *  \details A start right at that chance is allowed. A later start waits while a
+     *         hidden station may be transmitting.
      */
     station_time clear_at(station_time at, station_time free_at) const;
-    /*! \brief A transmission of \p a, received whole, began on the air then. If it is an answer, all
-     *         stations learn from it how long \p a takes to key.
+    /*! A transmission of \p a, completely received, started on the air at \p begin. If it
+     * is an answer, all stations learn from it how long \p a takes to key.
      */
     void timed(station_time begin, address a);
-    //! An own transmission begins: as an answer or not, with data or with what is owed alone.
+    //! Our transmission starts: as an answer or not, with data or only with what is due.
     void begin_own(station_time now, bool in_turn, bool with_data);
-    //! An own transmission with data ends that began then; without an answer if none was wanted.
+    //! Our transmission with data ends, which started at \p begin and wanted an answer or
+    //! not.
     void end_own_data(station_time now, station_time begin, bool answer_wanted);
     /*! \brief Our last transmission had a fair chance to be answered: it did not begin when several
      *         stations often begin together, and no other one was noticed when its answer was due.
@@ -106,37 +111,40 @@ public:
         d_known_at = now;
         d_new_heard = true;
     }
-    //! It was not; it had data or not.
+    //! Our transmission, with or without data, was not answered.
     void unanswered(bool data);
-    //! From time to time: stations that were not heard for long are forgotten.
+    //! Call regularly: forgets stations not heard for long.
     void forget(station_time now);
 
     // Whose turn it is
-    //! There are more than two stations.
+    //! True if there are more than two stations.
     bool shared() const { return d_heard_at.size() + d_hidden_at.size() > 1; }
     //! A D_PDU of \p a was received after \p t, whoever it was for, or an acknowledgement of its data.
     bool heard_since(station_time t, address a) const;
     //! Several may begin at the same time as we do now, in a transmission that is no answer.
     bool contended() const;
-    //! Until the other end of a link has had its turn, s.
+    //! Time until the other end of a link has had its turn, s.
     double cycle_s() const { return shared() ? d_config.share_cycle_s : 0; }
-    //! Our part of the cycle in which each station that has data gets the channel once.
+    //! Our share of the cycle in which each station with data gets the channel once.
     station_time turn_length() const;
-    //! What is left of it.
+    //! Unused part of turn_length().
     station_time turn_left() const { return turn_length() - d_served_time; }
-    //! In the turn at this time, a transmission of so many seconds must not follow.
+    //! True if a transmission of \p length_s must not follow in the turn at \p turn_at.
     bool must_yield(station_time turn_at, double length_s) const;
-    //! While others are not sensed, they have to get out of the way for longer.
+    //! True if other stations cannot be sensed; repeats then stay out of their way for
+    //! longer.
     bool blind() const { return shared() && !d_senses; }
 
-    // How long to wait before a transmission that is no answer, from the end of
-    //! another's transmission, if this station has so many peers;
+    // Waits before a transmission that is no answer
+    //! After another station's transmission; \p peers: number of our peers.
     station_time wait_of_others(station_time end, size_t peers);
-    //! an own one, which all or one could answer;
+    //! After our own transmission, which all or one could answer.
     station_time wait_after_own(station_time end, bool to_group, size_t peers);
-    //! one that was received, which had data without ARQ for one node alone or more than that;
+    //! After a reception. \p non_arq_alone: it had data without ARQ for one node and
+    //! nothing else.
     station_time wait_of_heard(station_time end, bool non_arq_alone, size_t peers);
-    //! silence, for the so-many-th time. Of two that called each other one is \p later.
+    //! After silence number \p silent. \p later differs between two stations that call
+    //! each other.
     station_time back_off(unsigned silent, bool later);
 
 private:
@@ -153,15 +161,15 @@ private:
     station_time d_longest_preamble{};
     bool d_senses = false; // the modem has a carrier detector
     std::map<uint32_t, station_time>
-        d_heard_at; // other stations on the channel, when last
+        d_heard_at; // other stations on the channel, when last heard
     std::map<uint32_t, station_time>
         d_hidden_at; // that others answer and we never heard, when last
     std::map<uint32_t, double> d_keys_after; // s, of those whose answers were heard
     std::optional<station_time> d_shared_at; // a third station was heard, when last
     station_time d_newest_heard_at{};        // the last of them for the first time
     channel_share d_share;
-    bool d_served = false;        // our part of the channel since others could last begin
-    station_time d_served_time{}; // of it, on the air
+    bool d_served = false;        // we sent data since other stations could last start
+    station_time d_served_time{}; // air time in our turn
     unsigned d_unheard = 0;       // transmissions in a row without an answer
     bool d_unsure = false;        // the last one with data wants none
     unsigned d_new_rounds = 0;    // with more slots for stations that are not on the list
@@ -179,10 +187,11 @@ private:
         d_hidden_wait{}; // for what a hidden station may send after the last transmission
     station_time d_hidden_until{}; // a hidden station may be transmitting
     uint32_t d_hidden_run = 0;     // the hidden station whose data were acknowledged last
-    station_time d_hidden_served{};         // its transmissions in a row
-    std::optional<station_time> d_known_at; // our last transmission that was heard
-    uint32_t d_last_began = 0; // who was the last to begin on the free channel
-    station_time d_gap_at{};   // end of the last pause in which everyone could begin
+    station_time d_hidden_served{}; // air time of its transmissions in a row
+    // Time of our last transmission that was heard.
+    std::optional<station_time> d_known_at;
+    uint32_t d_last_began = 0; // last station to start on the free channel
+    station_time d_gap_at{};   // end of the last pause in which all stations could start
 };
 
 } // namespace gr::hf::s5066

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// When a physical link counts as failed, and when one that is idle ends.
+// When a physical link counts as failed, and when an idle one ends.
 #include "s5066/cas/soft_links.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr double called_patience_s = 300;
 constexpr unsigned least_tries = 4;
 constexpr station_time lately = std::chrono::minutes(15);
 constexpr station_time long_calling = std::chrono::seconds(45);
-// A station that is not heard for so long on a channel that others use is not there.
+// A station not heard for this long on a channel that others use is absent.
 constexpr station_time longest_doubt = std::chrono::hours(1);
 } // namespace
 
@@ -75,13 +75,15 @@ void soft_links::check(station_time now)
             closed(p);
             continue;
         }
-        // The caller breaks; the called side only when the caller seems to be gone, which takes
-        // longer than losing one or two of its longest transmissions.
+        // The caller breaks an idle link. The called side does so only if the caller
+        // seems to be gone, which takes longer than losing one or two of its longest
+        // transmissions.
         const double limit = p.link.caller ? d_node.config.link_idle_s
                                            : 2 * d_node.config.link_idle_s +
                                                  called_patience_s + d_access.cycle_s();
-        // An acknowledgement of expedited data does not say what it acknowledges, so none can go
-        // with the break. If ours got lost, the peer has to have had time for repeats.
+        // An acknowledgement of expedited data does not say what it acknowledges, so none
+        // can go with the break. If ours was lost, the peer must first have time for
+        // repeats.
         const double late =
             p.link.caller && p.expedited.data_last ? called_patience_s : 0;
         if (p.idle() && now - p.link.last_data >= from_seconds(limit + late)) {

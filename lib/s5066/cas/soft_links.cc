@@ -10,11 +10,12 @@
 namespace gr::hf::s5066 {
 
 namespace {
-// One in use, one just long enough to find out which of two hard links takes precedence.
+// One in use, and one just long enough to decide which of two hard links takes
+// precedence.
 constexpr unsigned max_exclusive_links = 2;
-// A link that was idle for so long ends for one that another station asks for.
+// A link idle for this long ends if another station asks for one.
 constexpr station_time idle_enough = std::chrono::seconds(10);
-// Before the next request to a station that has too many links.
+// Pause before the next request to a station with too many links.
 constexpr station_time pause_after_refusal = std::chrono::seconds(30);
 } // namespace
 
@@ -65,7 +66,7 @@ void soft_links::push_c_pdu(peer& p, c_pdu_type type, uint8_t low)
     const auto same = [&d](const d_pdu& q) {
         return q.type == d.type && q.segment == d.segment;
     };
-    // The request came in several copies.
+    // The request may arrive in several copies.
     if (!p.control.has(same) && p.control.room() > 0) {
         d.non_arq.c_pdu_id = d_node.ids.expedited();
         p.control.push(d);
@@ -87,7 +88,7 @@ bool soft_links::call_due(const peer& p, const gr::hf::mode& last) const
            upgrade_due(p, last);
 }
 
-// The link that was idle for longest is given up.
+// Ends the link that was idle for longest.
 void soft_links::make_room(station_time idle_since)
 {
     peer* oldest = nullptr;
@@ -123,10 +124,10 @@ void soft_links::call(station_time now, peer& p)
 void soft_links::made(station_time now, peer& p, bool exclusive)
 {
     if (p.link.exclusive) {
-        d_events.push_back({ p.addr, false }); // the peer has started anew
+        d_events.push_back({ p.addr, false }); // the peer has restarted
     }
     p.link.make(now, exclusive);
-    // What was said about the link before does not hold any more.
+    // Warnings about the link before no longer apply.
     const auto stale = [](const d_pdu& d) {
         return d.type == d_pdu_type::warning && d.warning.reason == 1;
     };
@@ -168,7 +169,7 @@ void soft_links::lost(station_time now, peer& p, unidata_reject_reason reason)
 {
     d_node.log.trace(now, "link with " + p.addr.to_string() + " failed");
     ++d_node.stats.links_failed;
-    p.management.extensions.reset(); // perhaps it does not understand us any more
+    p.management.extensions.reset(); // perhaps it no longer understands us
     p.link.takes_large = false;
     if (p.link.wants_exclusive) {
         p.link.wants_exclusive = false;
@@ -185,7 +186,7 @@ void soft_links::lost(station_time now, peer& p, unidata_reject_reason reason)
         d_node.stats.u_pdus_lost += unheard;
         d_node.log.trace(now,
                          std::to_string(unheard) + " U_PDUs for " + p.addr.to_string() +
-                             " lost, which were sent without confirmation");
+                             " lost, sent without confirmation");
     }
     d_node.upper.update_flow();
 }
@@ -220,7 +221,7 @@ void soft_links::begin_break(station_time now, address a, link_break_reason why)
         return;
     }
     if (p->link.calling() && p->link.tries == 0) {
-        closed(*p); // nobody has heard of it
+        closed(*p); // no request was sent yet
         return;
     }
     if (p->link.exclusive) {
@@ -320,12 +321,13 @@ bool soft_links::on_request(station_time now,
     p.link.accept_due = true;
     p.link.accept_now = true;
     if (p.link.made() && p.link.heard_request_id == id) {
-        return false; // a repeat: our answer got lost
+        return false; // a repeat: our answer was lost
     }
     p.heard.news = true;
-    // A new request from a linked node: it has lost its state, so ours is void, too. After
-    // crossed calls our own data are already numbered from 0 and keep their numbers.
-    // Where only we have ended the link, the caller goes on with what it has sent on it.
+    // A new request from a linked node: it has lost its state, so ours is void, too.
+    // After crossed calls our own data are already numbered from 0 and keep their
+    // numbers. If only we have ended the link, the caller continues with the data it has
+    // sent on it.
     if (!p.link.none() || p.link.ended_request_id != id) {
         p.arq.rx.reset();
         p.expedited.rx.reset();
@@ -360,7 +362,7 @@ station_time soft_links::first_data_wait() const
 bool soft_links::on_accepted(station_time now, peer& p, const non_arq_header& h)
 {
     if (names_request(h.window) && h.c_pdu_id != p.link.request_id) {
-        // The peer still repeats it for a link that this node knew before it started.
+        // The peer still repeats it for a link from before this node restarted.
         d_node.log.trace(now, "acceptance of an earlier request");
         return false;
     }
@@ -380,15 +382,15 @@ void soft_links::refused(station_time now, peer& p, link_reject_reason why)
         lost(now, p, unidata_reject_reason::not_responding);
         return;
     }
-    // It has too many links at present (refusal()): the data wait.
+    // It has too many links at present (refusal()), so the data wait.
     d_node.log.trace(now, p.addr.to_string() + " has no room for a link");
     closed(p);
     p.restart_arq();
     p.turn.not_before = now + pause_after_refusal;
 }
 
-// With the end of the link come acknowledgements that may have been heard before, and copies of both:
-// no reason to warn.
+// With the end of the link, acknowledgements may arrive that were heard before, and
+// copies of both. They are no reason to warn.
 void soft_links::end_quietly(peer& p)
 {
     p.heard.link_break = true;

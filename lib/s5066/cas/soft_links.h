@@ -12,11 +12,12 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Physical links of one node, Channel Access Sublayer type 1 (Annex B): nonexclusive ones on
- *         demand, exclusive ones for hard links.
+/*! \brief Physical links of one node, Channel Access Sublayer type 1 (Annex B):
+ *         nonexclusive ones on demand, exclusive ones for hard links.
  *
- * It hears link control C_PDUs and of silence, says what link control goes out, and tells the
- * sublayer above of exclusive links; that only in tell(), when no peer is being worked on.
+ * It handles link control C_PDUs and silence, and decides what link control is sent. It
+ * notifies the sublayer above of exclusive links, but only in tell(), when no peer is
+ * being worked on.
  */
 class soft_links
 {
@@ -26,49 +27,51 @@ public:
     {
     }
 
-    // What there is
-    //! Links that are made, or on their way to it or to their end.
+    // State
+    //! Number of links made, being made or being ended.
     unsigned count() const;
-    //! An exclusive link is asked for.
+    //! True if an exclusive link is requested.
     bool exclusive_wanted() const;
-    //! Others have an exclusive link.
+    //! True if another peer has an exclusive link.
     bool excluded(const peer& p) const;
-    //! No links: a broadcast session (A.1.1.3).
+    //! True in a broadcast session, in which there are no links (A.1.1.3).
     bool broadcast() const { return d_broadcast; }
     void set_broadcast(bool on) { d_broadcast = on; }
 
     // Making
-    //! A link request may go out to it.
+    //! True if a link request may be sent to \p p.
     bool may_call(const peer& p) const;
-    //! It is due with the transmission that begins; the last one was in that mode.
+    //! True if a request is due with the transmission about to start. \p last: mode of
+    //! the one before.
     bool call_due(const peer& p, const gr::hf::mode& last) const;
     void call(station_time now, peer& p);
-    //! An exclusive link is wanted; a peer that nothing can be known of is nullptr.
+    //! Requests an exclusive link; \p p is nullptr if there is no room for another peer.
     void make_exclusive(station_time now, address a, peer* p);
 
     // Ending
     void begin_break(station_time now, address a, link_break_reason why);
     void break_nonexclusive(station_time now);
-    //! It has failed: what waits is given up.
+    //! The link has failed: data that wait are given up.
     void lost(station_time now, peer& p, unidata_reject_reason reason);
-    //! It is over, whether the peer knows it or not.
+    //! The link is over, whether the peer knows it or not.
     void closed(peer& p);
     //! The peer did not answer a transmission.
     void on_silence(station_time now, peer& p);
-    //! From time to time, while the channel is free: idle links end.
+    //! Call regularly while the channel is free: ends idle links.
     void check(station_time now);
 
     // C_PDUs
-    //! A link control C_PDU came. \return true: a link is made with it
+    //! Handles a link control C_PDU. \return true if it makes a link
     bool on_c_pdu(station_time now, peer& p, const c_pdu& c, const non_arq_header& h);
-    //! Link control of the transmission that begins.
+    //! Link control for the transmission about to start.
     struct control {
         std::vector<d_pdu> d_pdus;
-        std::optional<d_pdu> opening; //!< without which nothing behind it counts
+        //! One of d_pdus; without it the data after it are lost.
+        std::optional<d_pdu> opening;
     };
     control next_control(peer& p) const;
 
-    //! Tells the sublayer above what has happened to exclusive links.
+    //! Notifies the sublayer above of changes of exclusive links.
     void tell(station_time now);
 
 private:
@@ -90,7 +93,7 @@ private:
     station_time first_data_wait() const;
     //! Reception window of a link control C_PDU.
     uint16_t window_of(const peer& p, c_pdu_type type) const;
-    //! The reception window of the peer's request or acceptance.
+    //! Takes the reception window of the peer's request or acceptance.
     void note_large(peer& p, uint16_t window);
     void refused(station_time now, peer& p, link_reject_reason why);
     static void end_quietly(peer& p);

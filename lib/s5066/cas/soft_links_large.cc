@@ -26,8 +26,8 @@ uint16_t soft_links::window_of(const peer& p, c_pdu_type type) const
     return p.arq.large ? large_window_mark : has_large_window;
 }
 
-// What the peer can do is known from its own link control alone. S5066-EP7 announces the EP5 that was
-// never published; ours is another one.
+// What the peer supports is known only from its own link control. S5066-EP7 announces the
+// EP5 that was never published; ours differs.
 void soft_links::note_large(peer& p, uint16_t window)
 {
     p.link.takes_large = window == has_large_window || window == large_window_mark;
@@ -36,8 +36,9 @@ void soft_links::note_large(peer& p, uint16_t window)
 
 bool soft_links::offers_large(const peer& p) const
 {
-    // Rate adaptation in 3 kHz falls to modes that no window bounds. There large windows gained
-    // nothing, and 1 to 4 % were lost at 6 dB (what_was_cut_for_a_fast_mode_goes_in_a_slow_one).
+    // In 3 kHz, rate adaptation falls back to modes that no window bounds. There large
+    // windows gained nothing, and 1 to 4 % were lost at 6 dB
+    // (what_was_cut_for_a_fast_mode_goes_in_a_slow_one).
     const bool slow = d_node.modes.adaptive &&
                       !kernel::family_of(d_node.modes.data_mode).link.many_bandwidths;
     return d_node.config.uses_large_windows() && p.link.takes_large && !slow;
@@ -45,10 +46,10 @@ bool soft_links::offers_large(const peer& p) const
 
 bool soft_links::upgrade_due(const peer& p, const gr::hf::mode& last) const
 {
-    // What the peer can do is learned on a link without large windows. A second request makes a
-    // new one, which repeats nothing that has arrived: the peer has just acknowledged all of ours
-    // that it has, and has sent no data in so many turns, as it would have if our
-    // acknowledgement of some had got lost.
+    // What the peer supports is learned on a link without large windows. A second request
+    // makes a new link, which must not repeat anything that has arrived. So the peer must
+    // have just acknowledged all of our data that it has. It must also have sent no data
+    // for this many turns: it would have if our acknowledgement had been lost.
     const unsigned turns = p.arq.rx.advanced() ? most_yields + 1 : 1;
     const bool quiet = p.turn.silent == 0 && p.turn.acks_alone >= turns &&
                        !p.arq.ack_due && !p.arq.rx.incomplete() && !p.managing() &&
@@ -56,7 +57,7 @@ bool soft_links::upgrade_due(const peer& p, const gr::hf::mode& last) const
                        !p.expedited.ack_due && p.control.empty();
     const double in_window =
         p.arq.tx.window() * static_cast<double>(segment_length(d_node, p, last));
-    // Where the window is no bound the second request would cost its turn for nothing.
+    // If the window is no bound, a second request would cost its turn for nothing.
     const double in_longest = last.rate_bps * d_node.config.max_transmission_s / 8;
     return p.link.made() && !p.arq.large && !p.link.exclusive &&
            !p.link.wants_exclusive && offers_large(p) && quiet &&

@@ -10,17 +10,18 @@
 namespace gr::hf::s5066 {
 
 namespace {
-// What lasts longer than any transmission is interference, and does not silence us.
+// A signal longer than any transmission is interference, and does not silence us.
 constexpr station_time longest_carrier = std::chrono::seconds(180);
-// The first repeat comes at once, for what was merely lost. Then the peer may be inside a
-// transmission whose begin we have missed, so the pauses grow: before the peer counts as lost,
-// the tries together span more than the longest one. Where others transmit as well and are not
-// sensed, they have to get out of the way for longer.
+// Pause before a repeat. The first repeat comes at once, for a transmission that was
+// merely lost. Later the peer may be inside a transmission whose start we missed, so the
+// pauses grow. Before the peer counts as lost, the tries together span more than the
+// longest transmission. If others transmit and cannot be sensed, the pauses are longer,
+// to get out of their way.
 station_time retry_pause(unsigned silent, bool breaking, bool blind)
 {
     if (breaking) {
         return silent < 3 ? station_time::zero()
-                          : from_seconds(10); // nothing depends on it
+                          : from_seconds(10); // no data depend on it
     }
     constexpr std::array<double, 7> short_s = { 0, 0, 5, 10, 20, 40, 60 };
     constexpr std::array<double, 7> long_s = { 0, 0, 0, 30, 100, 200, 200 };
@@ -47,7 +48,7 @@ bool turns::has_data(const peer& p) const
            (expedited && (p.expedited_allowed() || d_links.may_call(p)));
 }
 
-// Of the data that wait for a peer: 0 none, else one more than their priority.
+// Urgency of the data that wait for a peer: 0 if none, else one more than their priority.
 unsigned turns::urgency(const peer& p)
 {
     constexpr unsigned most = 17;
@@ -61,7 +62,7 @@ unsigned turns::urgency(const peer& p)
     return u;
 }
 
-// Data of higher priority wait for another peer, and could go out.
+// True if data of higher priority wait for another peer and can be sent.
 bool turns::outranked(const peer& p, station_time now) const
 {
     return std::any_of(d_node.peers.begin(), d_node.peers.end(), [&](const auto& e) {
@@ -104,16 +105,17 @@ std::optional<turns::start> turns::next() const
         if (sendable(*d_turn) && (owes || !others)) {
             return start{ d_turn_at, d_turn };
         }
-        // A turn with another peer goes on from here, unless others on the channel come first.
+        // A turn with another peer continues from here, unless other stations come first.
         from = must_yield() ? d_free_at : d_turn_at;
     }
     if (d_carrier_since) {
-        return std::nullopt; // until it has gone
+        return std::nullopt; // until the carrier has gone
     }
     return best_from(from);
 }
 
-// The earliest; of several that could start together the one after the last served.
+// Earliest start. Of several at the same time the most urgent, then the one after the
+// last served.
 std::optional<turns::start> turns::best_from(station_time from) const
 {
     std::optional<start> best;
@@ -140,11 +142,11 @@ std::optional<turns::start> turns::best_from(station_time from) const
 
 std::optional<turns::start> turns::next_duplex() const
 {
-    // Nothing to wait for but the answer to the last transmission; what is owed goes out before.
+    // Only data wait for the answer to the last transmission; control and ACKs do not.
     std::optional<start> best;
     for (const auto& [raw, q] : d_node.peers) {
         peer& p = *q;
-        // An ACK waits for the end of what it answers, so that it covers all of it.
+        // An ACK waits for the end of the reception, so that it covers all of it.
         const bool ack = !d_receiving && p.ack_owed();
         if (!ack && !control_waiting(p) && (d_waiting || !has_data(p))) {
             continue;
@@ -161,7 +163,7 @@ bool turns::must_yield() const
     if (d_node.config.full_duplex) {
         return false;
     }
-    // A short answer keeps nobody out.
+    // A short answer keeps no other station out.
     double length_s = d_node.config.max_transmission_s;
     if (d_turn && d_turn->arq.tx.unacknowledged() == 0) {
         const auto bits = 8 * static_cast<double>(d_turn->unsent().total());
@@ -209,7 +211,7 @@ void turns::end_own(station_time now, const transmission& tx)
         now + d_access.wait_after_own(now, p.addr.is_group(), d_node.peers.size());
     d_turn = nullptr;
     if (tx.cut()) {
-        // One that went well for a while shows that the radio works.
+        // A transmission that ran for a while shows that the radio works.
         const bool worked = now - tx.begin() > from_seconds(d_access.answer_wait_s());
         d_cut_in_a_row = worked ? 1 : d_cut_in_a_row + 1;
         p.turn.ready_at = now + after_cut(now, tx);
@@ -224,8 +226,8 @@ void turns::end_own(station_time now, const transmission& tx)
     }
 }
 
-// Nobody is expected to answer what our radio did not send. A peer that heard some of it answers
-// when that would have ended, which matters if that is soon.
+// No answer is expected to what our radio did not send. A peer that heard part of it
+// answers at the planned end, which matters only if that is soon.
 station_time turns::after_cut(station_time now, const transmission& tx) const
 {
     constexpr unsigned most_doublings =
@@ -252,7 +254,7 @@ void turns::on_silence(station_time now, peer& p, const transmission& tx)
     }
     d_access.unanswered(tx.has_data());
     p.turn.probe = d_node.config.probe_after_silence;
-    // Where others are sensed, the peer's transmission is, too: their turns are pause enough.
+    // If others are sensed, so is the peer's transmission: their turns are pause enough.
     constexpr unsigned most_pauses = 3;
     const bool sensed = d_access.shared() && !d_access.blind();
     p.turn.ready_at =
@@ -277,7 +279,7 @@ void turns::end_reception(station_time end,
                           std::optional<address> asked)
 {
     d_receiving = false;
-    // Who is addressed may answer first; all others, and new calls, wait for that.
+    // The addressed station may answer first; all others, and new calls, wait for that.
     d_turn_at = end + from_seconds(d_access.turnaround_s());
     d_access.ended(end, asked);
     d_free_at = end + d_access.wait_of_heard(end, non_arq_alone, d_node.peers.size());
@@ -311,9 +313,9 @@ void turns::on_carrier(station_time now, bool present)
     d_node.log.trace(now,
                      "channel free after " +
                          std::to_string(std::lround(to_seconds(now - *d_carrier_since))) +
-                         " s of what was not received");
-    // Whoever was addressed may answer first. The answer that we wait for, if it was that, is
-    // lost.
+                         " s of a signal that was not received");
+    // The addressed station may answer first. If this was the answer that we wait for, it
+    // is lost.
     d_access.began_unknown(*d_carrier_since, d_waiting != nullptr);
     d_carrier_since.reset();
     d_access.ended(now);
@@ -325,7 +327,7 @@ peer* turns::on_tick(station_time now)
 {
     if (d_carrier_since && now - *d_carrier_since >= longest_carrier) {
         d_carrier_since.reset();
-        d_node.log.trace(now, "interference, not heeded");
+        d_node.log.trace(now, "interference, ignored");
     }
     if (d_transmitting || d_receiving) {
         return nullptr;

@@ -12,10 +12,11 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Whose turn it is between this node and its peers, and to which of them it transmits next:
- *         answers first, then whoever has the most urgent data, each in its turn.
+/*! \brief Decides whose turn it is between this node and its peers, and to which peer it
+ *         transmits next: answers first, then the peer with the most urgent data, in
+ *         turn.
  *
- * channel_access says how long the pauses are, and when others on the channel come first.
+ * channel_access decides how long the pauses are, and when other stations come first.
  */
 class turns
 {
@@ -25,61 +26,63 @@ public:
     {
     }
 
-    // What is going on
+    // Present state
     bool transmitting() const { return d_transmitting; }
     bool receiving() const { return d_receiving; }
-    //! Somebody has to answer us.
+    //! A peer has to answer us.
     bool waiting() const { return d_waiting != nullptr; }
     //! None of these.
     bool quiet() const { return !d_transmitting && !d_receiving && !d_waiting; }
-    //! \p p is one that something is expected of, or that expects something.
+    //! True if something is expected of \p p, or \p p expects something.
     bool involves(const peer& p) const { return &p == d_turn || &p == d_waiting; }
-    //! Emission control: no transmission begins.
+    //! Emission control: no transmission starts.
     bool emcon() const { return d_emcon; }
     void set_emcon(bool on) { d_emcon = on; }
 
-    // What comes next
-    //! A transmission, and when it may begin.
+    // Next step
+    //! A transmission and its earliest start.
     struct start {
         station_time at{};
         peer* to = nullptr;
     };
     std::optional<start> next() const;
-    //! A transmission to \p p would have no data.
+    //! True if a transmission to \p p would have no data.
     bool ack_only(const peer& p) const;
-    //! The next deadline, if nothing happens.
+    //! The next deadline, if nothing happens before.
     std::optional<due> next_due() const;
 
-    // Own transmissions
-    //! What the transmission that begins is.
+    // Our transmissions
+    //! Kind of the transmission about to start.
     struct kind {
-        bool no_data = false;   //!< only what is owed, because others come first
-        bool contended = false; //!< others may have begun at the same time
+        //! Only acknowledgements and control, because others come first.
+        bool no_data = false;
+        bool contended = false; //!< others may have started at the same time
     };
     kind begin_own(station_time now, const peer& p);
     //! \p tx has ended.
     void end_own(station_time now, const transmission& tx);
-    //! \p p did not answer the last one, \p tx.
+    //! \p p did not answer our last transmission, \p tx.
     void on_silence(station_time now, peer& p, const transmission& tx);
 
-    // Those of others
+    // Receptions
     void begin_reception();
     //! \p p has addressed us and may be answered.
     void addressed_by(peer& p) { d_turn = &p; }
-    //! It has ended on the air at \p end, with data without ARQ for one node or more than that.
-    //! \param asked whom it was for alone, if that is known
+    //! A reception has ended on the air at \p end.
+    //! \param non_arq_alone it had data without ARQ for one node, and nothing else
+    //! \param asked its only destination, if known
     void
     end_reception(station_time end, bool non_arq_alone, std::optional<address> asked);
-    /*! \brief What was received is understood.
-     *  \param preempted it was broken off for another one
-     *  \return who should have answered and has not
+    /*! \brief The D_PDUs of a reception have been handled.
+     *  \param preempted the reception was broken off for another one
+     *  \return the peer that should have answered and has not
      */
     peer* after_reception(station_time now, bool preempted);
-    //! A carrier is sensed, or no more.
+    //! A carrier appears or disappears.
     void on_carrier(station_time now, bool present);
-    //! Time goes by. \return who should have answered and has not
+    //! Call regularly. \return the peer that should have answered and has not
     peer* on_tick(station_time now);
-    //! Whoever may answer and has nothing to say has had its turn.
+    //! Gives up our turn to answer if there is nothing to send.
     void drop_idle_turn(station_time now);
 
 private:
@@ -99,15 +102,16 @@ private:
     bool d_transmitting = false;
     bool d_receiving = false;
     bool d_emcon = false;
-    std::optional<station_time> d_carrier_since; // a transmission that we do not receive
+    // Since when: a signal that we do not receive.
+    std::optional<station_time> d_carrier_since;
     peer* d_turn = nullptr; // has just addressed us: we may answer at once
     station_time d_turn_at{};
-    station_time d_free_at{};  // transmissions that are no answers, not before
+    station_time d_free_at{};  // earliest start of transmissions that are no answers
     peer* d_waiting = nullptr; // must answer us
     station_time d_answer_by{};
-    uint32_t d_last_peer = 0;    // for taking turns
-    station_time d_run_since{};  // the present run of turns with d_last_peer
-    unsigned d_cut_in_a_row = 0; // own transmissions that the radio did not send
+    uint32_t d_last_peer = 0;    // to alternate between peers
+    station_time d_run_since{};  // start of the present run of turns with d_last_peer
+    unsigned d_cut_in_a_row = 0; // transmissions in a row that the radio did not send
 };
 
 } // namespace gr::hf::s5066

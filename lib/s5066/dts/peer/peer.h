@@ -17,23 +17,25 @@
 
 namespace gr::hf::s5066 {
 
-//! States of the DTS towards one peer (C.6.1); each of them linked or not.
+//! States of the DTS towards one peer (C.6.1); each exists linked and not linked.
 enum class dts_state { idle, data, expedited, management };
 
 //! Selective repeat ARQ with one peer (C.6.2), both directions.
 struct arq_state {
     explicit arq_state(unsigned window) : small_window(window), tx(window) { rx.reset(); }
 
-    bool large = false;    //!< numbers of 16 bits: on the link, or as our request asks
-    unsigned small_window; //!< with numbers of 8 bits
+    bool large = false;    //!< 16-bit numbers: on the link, or in our request
+    unsigned small_window; //!< window with 8-bit numbers
     arq_sender tx;
     arq_receiver rx;
-    bool ack_due = false;    //!< something was received since the last one
-    bool data_last = false;  //!< data, in the last reception with anything of it
-    mode data_mode;          //!< of the transmission that tx.last_transmission() tells of
-    uint64_t numberings = 0; //!< begun: links made, resets, resynchronisations
+    bool ack_due = false;   //!< something was received since our last ACK
+    bool data_last = false; //!< the last reception with anything of the peer had data
+    //! Mode of the transmission that tx.last_transmission() is about.
+    mode data_mode;
+    //! Numberings started: links made, resets, resynchronisations.
+    uint64_t numberings = 0;
 
-    //! Numbers of 16 or 8 bits from now on, for a connection that is new.
+    //! Uses 16-bit or 8-bit numbers from now on; only for a new connection.
     void use_numbers(bool of_16_bits);
 };
 
@@ -42,7 +44,7 @@ struct expedited_state {
     expedited_sender tx;
     expedited_receiver rx;
     bool ack_due = false;
-    bool data_last = false; //!< data, in the last reception with anything of it
+    bool data_last = false; //!< the last reception with anything of the peer had data
 };
 
 //! MANAGEMENT D_PDUs, engineering orderwire and data rate change with one peer (C.5,
@@ -54,13 +56,13 @@ struct management_state {
     station_time last_at{};              //!< last D_PDU of an exchange
     std::optional<uint8_t> capabilities; //!< EOW 4 of the peer
     std::optional<uint8_t> extensions;   //!< EOW 15 of the peer
-    unsigned extensions_told = 0;        //!< transmissions that told ours
+    unsigned extensions_told = 0;        //!< transmissions that announced ours
     uint16_t eow = 0;                    //!< for the next D_PDU
-    bool refuses_advice = false;         //!< does not know our EOW 8
+    bool refuses_advice = false;         //!< the peer does not know our EOW 8
 
     bool active() const { return exchange.active() || rates.active(); }
     bool has_extension(unsigned bit) const { return extensions && *extensions & bit; }
-    //! Neither exchange nor rates of a connection any more.
+    //! Ends the exchange and forgets the rates of the connection.
     void reset()
     {
         exchange.reset();
@@ -68,7 +70,7 @@ struct management_state {
     }
 };
 
-//! Whose turn it is between a peer and us, and how the last ones went.
+//! Turns between a peer and us, and the results of the last ones.
 struct turn_state {
     unsigned silent = 0;         //!< unanswered transmissions in a row
     station_time silent_since{}; //!< the first of them
@@ -78,49 +80,52 @@ struct turn_state {
     bool probe = false;      //!< the next transmission is a short one
     station_time ready_at{}; //!< not before
     station_time
-        not_before{}; //!< nor before this, whatever is heard: it has asked to wait
+        not_before{}; //!< nor before this, whatever is heard: the peer asked to wait
     std::optional<station_time>
         heard_at; //!< end of the last reception with anything of it
-    //! When somebody last showed that he waits for this peer's turn (prompt_priority).
+    //! Last sign of an application that waits for this peer's turn (prompt_priority).
     std::optional<station_time> prompt_at;
-    bool prompted = false;  //!< since the begin of our last transmission to it
+    //! True if on_prompt() was called since the start of our last transmission to it.
+    bool prompted = false;
     bool ask_waits = false; //!< since then our own data asked for a turn of the peer
     station_time
         same_conversation{}; //!< longest time between two prompts of one conversation
-    //! So many of our next transmissions are short: a conversation of many turns goes on.
+    //! Number of our next transmissions kept short, for a conversation of many turns.
     unsigned quick = 0;
-    double quick_credit = most_quick; //!< of these, more of which come with time
+    //! Short transmissions still allowed; refilled with time.
+    double quick_credit = most_quick;
     station_time quick_credit_at{};
     static constexpr double most_quick = 14;
-    double data_turns = 0; //!< share of its turns, lately, with more than an ACK in them
+    double data_turns = 0;   //!< recent share of its turns with more than an ACK
     unsigned acks_alone = 0; //!< receptions in a row with an ACK and without ARQ data
     station_time last_warning{ -std::chrono::hours(1) };
 
-    //! Somebody waits for this peer's turn.
+    //! An application waits for this peer's turn.
     void on_prompt(station_time now);
-    /*! \brief A transmission begins.
+    /*! \brief Our transmission starts.
      *  \param is_quick it is one of the short ones
-     *  \param least of those that are sent while somebody waits
+     *  \param least duration of transmissions while an application waits
      */
     void begin_own(station_time now, bool is_quick, station_time least);
-    //! The peer is there, or has to be found anew.
+    //! The peer was heard, or has to be found again.
     void forget_silence()
     {
         silent = 0;
         probe = false;
     }
-    //! It was heard, with ARQ data and an acknowledgement or without.
+    //! The peer was heard, with or without ARQ data and an acknowledgement.
     void on_heard(station_time now, bool data, bool ack)
     {
         silent = 0;
         heard_at = now;
-        data_turns += ((data ? 1 : 0) - data_turns) / 4; // the last few turns
+        // Average over the last few turns.
+        data_turns += ((data ? 1 : 0) - data_turns) / 4;
         acks_alone = ack && !data ? acks_alone + 1 : 0;
         ready_at = std::max(std::min(ready_at, now), not_before);
     }
 };
 
-//! What was heard of a peer in the present reception.
+//! What was received from a peer in the present reception.
 struct heard_now {
     bool any = false;
     bool arq = false; //!< data or an ACK
@@ -129,17 +134,17 @@ struct heard_now {
     bool expedited = false;
     bool link_request = false;
     bool link_accept = false;
-    bool link_break = false; //!< or the confirmation of ours
-    bool news = false; //!< data that were missing, another request, an acknowledgement
-    size_t good_octets = 0;                    //!< in D_PDUs without errors
-    size_t octets = 0;                         //!< in D_PDUs with a header
+    bool link_break = false; //!< or the confirmation of our break request
+    bool news = false;       //!< missing data, a new request, or an acknowledgement
+    size_t good_octets = 0;  //!< in D_PDUs without errors
+    size_t octets = 0;       //!< in D_PDUs with a header
     unsigned good_d_pdus = 0, lost_d_pdus = 0; //!< with data
-    size_t d_pdu_octets = 0;                   //!< in all of these
-    dts_state begun_in = dts_state::idle;      //!< state at its begin
+    size_t d_pdu_octets = 0;                   //!< in all of these D_PDUs
+    dts_state begun_in = dts_state::idle;      //!< state at the start of the reception
 
-    //! It repeats what we have answered.
+    //! True if it only repeats what we have answered.
     bool again() const { return (data || link_request) && !news && !ack; }
-    //! A D_PDU of so many octets, with a segment or not, and that without errors.
+    //! Counts a D_PDU of \p d_pdu octets.
     void note(bool has_segment, bool segment_ok, size_t d_pdu)
     {
         any = true;
@@ -152,8 +157,8 @@ struct heard_now {
     }
 };
 
-/*! \brief Everything that a node knows about one other node, or about one group it sends to: a part
- *         for each duty, and what depends on several of them.
+/*! \brief Everything that a node knows about one other node, or about a group it sends
+ *         to. Has a part for each duty, and functions that depend on several parts.
  */
 struct peer {
     peer(address a, unsigned window) : addr(a), arq(window) {}
@@ -174,7 +179,7 @@ struct peer {
     bool managing() const { return management.active(); }
     //! Types 4 and 5 may be sent.
     bool expedited_allowed() const { return link.connected() && !managing(); }
-    //! Types 0, 1 and 2 may: they are suspended during a reset.
+    //! Types 0, 1 and 2 may be sent; they are suspended during a reset.
     bool data_allowed() const { return expedited_allowed() && !reset.active(); }
     //! An acknowledgement is due and may be sent.
     bool ack_owed() const
@@ -183,25 +188,25 @@ struct peer {
                (expedited.ack_due && expedited_allowed());
     }
     dts_state state() const;
-    //! C_PDUs that were never sent, of all kinds.
+    //! C_PDUs of all kinds not sent yet.
     backlog unsent() const;
     //! No ARQ data wait or are in flight.
     bool arq_idle() const { return arq.tx.idle() && expedited.tx.idle(); }
-    //! Nothing of a connection is under way or owed.
+    //! Nothing of a connection is active or due.
     bool idle() const
     {
         return arq_idle() && !managing() && !arq.ack_due && !expedited.ack_due &&
                !reset.active() && control.empty();
     }
-    //! A new connection.
+    //! Starts a new connection.
     void new_connection();
-    /*! \brief None any more. What was received stays known until there is a new one: the peer may
-     *         still ask.
+    /*! \brief Ends the connection. What was received stays known until the next one: the
+     *         peer may still ask.
      */
     void end_connection();
-    //! Both ARQ machines start anew.
+    //! Restarts both ARQ machines.
     void restart_arq();
-    //! A reception begins.
+    //! A reception starts.
     void begin_reception()
     {
         heard = heard_now();

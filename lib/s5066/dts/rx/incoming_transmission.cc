@@ -9,20 +9,21 @@
 namespace gr::hf::s5066 {
 
 namespace {
-// Blocks whose SNR is kept for the rate policy: more than a longest transmission has.
+// Blocks whose SNR is kept for the rate policy: more than the longest transmission has.
 constexpr size_t max_block_snrs = 2048;
-// Others may not count the block that a transmission ends with; with the long interleaver that is more
-// than they wait for an answer.
+// The EOT of other makers may not count the last block. With the long interleaver that
+// block is longer than they wait for an answer.
 constexpr double longest_doubt_s = 1;
-// Octets of a block that its modem still looks for the end-of-message marker in, at most.
+// Most octets of a block that a modem holds back while it looks for the end-of-message
+// marker.
 constexpr size_t kept_back_octets = 5;
-// A modem gives the octets of each block, in fades as well: one that gives none for so long, beside
-// its blocks, has lost the reception and not said so.
+// A modem delivers the octets of each block, in fades too. One that delivers none for
+// this time, plus two blocks, has lost the reception without reporting it.
 constexpr double longest_pause_s = 30;
-// What lasts longer than any transmission and has no D_PDU is interference.
+// A signal longer than any transmission and without a D_PDU is interference.
 constexpr double longest_unread_s = 180;
 
-// It acknowledges data with ARQ.
+// True if it acknowledges ARQ data.
 bool carries_ack(const d_pdu& d)
 {
     const auto type = d.large ? small_type(d.type) : d.type;
@@ -35,7 +36,8 @@ incoming_transmission::incoming_transmission(node_context& node, channel_access&
     : d_node(node), d_access(access)
 {
     d_deframer.set_sync_errors(node.config.sync_errors);
-    // Of those that others exchange it counts how long they are and that they carry data.
+    // For D_PDUs between other stations this gives their length and whether they carry
+    // data.
     d_deframer.set_large([&node](address src, address dst) {
         const peer* p = node.find_peer(src);
         return node.config.uses_large_windows() &&
@@ -63,7 +65,7 @@ void incoming_transmission::begin(station_time now, const rx_start& e)
     try {
         d_timing = kernel::timing_of(e.m);
     } catch (const std::invalid_argument&) {
-        // A foreign modem; only EOT depends on it.
+        // A foreign modem; only EOT depends on the timing.
         d_timing = kernel::timing_of(d_node.modes.data_mode);
     }
 }
@@ -79,7 +81,7 @@ void incoming_transmission::push(station_time now, const rx_octets& e)
     d_order.push(e);
 }
 
-// The next block in order; without octets if it is missing, which leaves its place empty.
+// Adds the next block in order. A missing one has no octets; its place stays empty.
 void incoming_transmission::add(const rx_octets& e)
 {
     if (e.octets.empty()) {
@@ -133,7 +135,7 @@ void incoming_transmission::note_eot(station_time now, const received_d_pdu& r)
     if (!d_begin || r.pdu.eot == 0) {
         return;
     }
-    // It was sent before it could be read, whatever modem that was.
+    // The D_PDU was sent before it was read, with any modem. So this is the latest end.
     const station_time at_most = now + from_seconds(eot_unit_s * r.pdu.eot);
     d_over_by = d_read_at == now ? std::min(d_over_by, at_most) : at_most;
     d_read_at = now;
@@ -147,7 +149,7 @@ void incoming_transmission::note_eot(station_time now, const received_d_pdu& r)
                          from_seconds(inside * block_s + eot_unit_s * r.pdu.eot));
 }
 
-// Who has had the channel, as all others hear it too.
+// Reports who has used the channel, as all other stations hear it too.
 void incoming_transmission::note_turn(const d_pdu& d)
 {
     if (!d_begin || d.src == d_node.config.own) {
@@ -176,7 +178,7 @@ station_time incoming_transmission::finish(station_time now, const rx_end& e)
     d_seen_false_syncs = d_deframer.false_syncs();
     const station_time end = std::min(e.air_end, now);
     if (e.reason == rx_end_reason::eom && d_begin && d_from) {
-        // Octets come after their block by the receiver's delay, as the end does.
+        // Octets arrive after their block by the receiver's delay, and so does the end.
         d_access.timed(*d_begin - (now - end), *d_from);
     }
     return e.reason != rx_end_reason::eom && d_end ? std::max(end, *d_end) : end;
@@ -188,8 +190,8 @@ incoming_transmission::overdue incoming_transmission::end_overdue() const
         static_cast<double>(d_timing.block_symbols) / d_timing.symbol_rate_bd;
     std::vector<overdue> ends{
         { d_event_at + from_seconds(longest_pause_s + 2 * block_s),
-          "the modem says nothing more of what it receives" },
-        { d_d_pdu_at + from_seconds(longest_unread_s), "interference, not heeded" },
+          "the modem reports nothing more of this reception" },
+        { d_d_pdu_at + from_seconds(longest_unread_s), "interference, ignored" },
     };
     if (d_read_at) {
         ends.push_back({ (d_began_in_blocks ? *d_end : d_over_by) +
@@ -223,7 +225,7 @@ reception incoming_transmission::heard_of(const peer& p) const
     r.lost_d_pdus = p.heard.lost_d_pdus;
     if (const unsigned d_pdus = r.good_d_pdus + r.lost_d_pdus; d_pdus > 0) {
         r.d_pdu_octets = static_cast<double>(p.heard.d_pdu_octets) / d_pdus;
-        // What cannot be read, the end of the last block excepted, was D_PDUs of that length.
+        // Unread octets, except the end of the last block, were D_PDUs of that length.
         const double room = d_timing.bits_per_block / 8.0;
         const double unread =
             static_cast<double>(d_octets) - static_cast<double>(p.heard.octets) - room;
@@ -244,7 +246,7 @@ std::optional<std::pair<address, reception>> incoming_transmission::unread() con
     if (!only || d_access.shared() || d_block_snr_db.empty()) {
         return std::nullopt;
     }
-    // In D_PDUs of usual length: it was that of a longer one, or several.
+    // Counted as D_PDUs of the longest segment.
     const double each = std::min<double>(max_segment, double(d_octets));
     reception r;
     r.m = d_mode;

@@ -8,30 +8,33 @@ namespace gr::hf::s5066 {
 
 namespace {
 
-// While somebody waits for the peer's turns: this part of the time goes into turns (preambles, an
-// ACK, the delays of both stations). The time since the last request counts with this share.
+// While an application waits for the peer's turns: share of the time spent on turns
+// (preambles, an ACK, the delays of both stations), and transmission length per time
+// since the last request.
 constexpr double prompt_cost = 0.049;
 constexpr double prompt_share = 0.04;
-// Turns with the peer's own data take longer and are no loss as a whole.
+// Weight of turns with the peer's own data: they take longer and are not all loss.
 constexpr double data_turn_weight = 0.5;
-// While a conversation of many turns goes on a transmission lasts as long as so many turns.
+// Length of a transmission during a conversation of many turns, in turns.
 constexpr double quick_turns = 3.5;
-// D_PDUs have so many octets more than what is in them.
+// D_PDU octets per octet of contents.
 constexpr double header_share = 1.03;
-// An ACK, and what a modem takes to decode the last block.
+// Octets of an ACK, and the time a modem takes to decode the last block.
 constexpr size_t usual_ack_octets = 18;
 constexpr double modem_delay_s = 0.1;
-// So many blocks at least may be left away if the D_PDUs fill the rest better.
+// Blocks that may at least be left out if D_PDUs fill the rest better.
 constexpr size_t fit_blocks = 8;
-// First transmission of a run on a shared channel whose stations do not know of us: two that begin
-// together lose no more than this. The answer shows that the channel is ours for a longer one.
+// First transmission of a run on a shared channel whose stations do not know us: two that
+// start together lose no more than this. An answer shows that the channel is ours for a
+// longer one.
 constexpr double contended_s = 5;
-// Share of the longest transmission that is sent to a peer whose losses are not yet known.
+// A peer with unknown losses first gets the longest transmission divided by this.
 constexpr size_t first_part = 12;
-// D_PDUs in it, at least, for a measure of their losses; the longest ones.
+// Least number of longest D_PDUs in that first transmission, to measure the losses.
 constexpr size_t least_sample = 8;
-// A sample costs a turn, so it is sent only if more than this share of a longest transmission
-// waits: then it costs two percent if nothing is lost, and saves a fifth at BER 1e-4.
+// A sample costs a turn, so it is sent only if more than this share of the longest
+// transmission waits. It then costs 2 % if nothing is lost, and saves a fifth at BER
+// 1e-4.
 constexpr double worth_a_sample = 0.5;
 
 } // namespace
@@ -71,7 +74,7 @@ size_t transmission_length::most_blocks(const peer& p,
     if (!d_node.modes.adaptive && p.losses.bits() < 8 * double(sample) &&
         4 * first <= longest &&
         double(p.arq.tx.unsent().total()) > worth_a_sample * cap) {
-        return first; // what comes later shall have the right segments
+        return first; // a short sample, so that the rest has the right segments
     }
     return longest;
 }
@@ -86,7 +89,7 @@ size_t transmission_length::least_blocks(const peer& p, size_t before) const
                                  max_blocks(t, d_node.config.max_transmission_s));
 }
 
-// From the end of the own data to the begin of the next.
+// From the end of our data to the start of our next.
 double transmission_length::turn_s(const peer& p) const
 {
     const auto& t = d_tx.timing();
@@ -112,7 +115,7 @@ double transmission_length::prompt_longest_s(station_time now, const peer& p) co
     if (quick(p)) {
         return quick_s(p);
     }
-    // Whoever has been silent for so long may wait for a part of it once more.
+    // The longer no request came, the longer the next one may have to wait.
     const double since_s = to_seconds(now - *p.turn.prompt_at);
     return std::max(prompt_least_s(p), prompt_share * since_s);
 }
@@ -130,7 +133,7 @@ size_t transmission_length::waiting_from(const peer& p, unsigned priority) const
 
 double transmission_length::quick_s(const peer& p) const
 {
-    // Answers go whole: only what is behind them is cut short.
+    // Answers are sent whole: only the data after them are cut short.
     const size_t answers = waiting_from(p, d_node.config.prompt_priority - 1);
     const double answers_s =
         8.0 * header_share * static_cast<double>(answers) / d_tx.mode().rate_bps;
@@ -153,8 +156,8 @@ bool transmission_length::shorten(const peer& p, size_t octets)
         d_node.config.full_duplex) {
         return false;
     }
-    // EOT may fall faster than time goes by, never rise (C.3.2.3): the D_PDUs from here on tell
-    // the new end. There is room for what is being cut, and for a little that comes behind.
+    // EOT may fall faster than time passes, but never rise (C.3.2.3): the next D_PDUs
+    // carry the new end. There is room for the data being cut, and for a little more.
     const auto& t = d_tx.timing();
     const size_t behind = 3 * (max_segment + data_overhead());
     const size_t soon = t.blocks_for(d_tx.produced() + octets + behind);
@@ -180,13 +183,13 @@ transmission_length::fitting_blocks(const peer& p, size_t before, size_t longest
     const size_t most = pending(longest);
     if (p.arq.tx.pending_octets(
             data_overhead(), most + max_segment + data_overhead(), true) <= most) {
-        return longest; // there is no more
+        return longest; // nothing more waits
     }
     const auto speed = [&](size_t blocks) {
         return static_cast<double>(pending(blocks)) /
                (to_seconds(t.block_end(blocks - 1)) + turn_s(p));
     };
-    // A longest D_PDU that just does not fit leaves so much empty.
+    // Blocks that the longest D_PDU leaves empty if it just does not fit.
     const size_t range =
         std::max(t.blocks_for(max_segment + data_overhead()), fit_blocks);
     size_t best = longest;
