@@ -97,12 +97,13 @@ public:
     //! Our transmission with data ends, which started at \p begin and wanted an answer or
     //! not.
     void end_own_data(station_time now, station_time begin, bool answer_wanted);
-    /*! \brief Our last transmission had a fair chance to be answered: it did not begin when several
-     *         stations often begin together, and no other one was noticed when its answer was due.
-     *  \details On a shared channel that takes a modem with a carrier detector.
+    /*! \brief True if our last transmission had a fair chance of an answer. It did not start
+     *         when several stations often start together, and no third station was noticed
+     *         when the answer was due.
+     *  \details False on a shared channel if the modem has no carrier detector.
      */
     bool had_fair_chance() const { return !blind() && !d_own_in_rush && !d_answer_met; }
-    //! A station was heard for the first time after \p t: calls before that may have met its own.
+    //! True if a station was first heard after \p t. Calls before may have met its calls.
     bool newcomer_since(station_time t) const { return d_newest_heard_at > t; }
     //! An own transmission was answered.
     void answered(station_time now)
@@ -119,7 +120,8 @@ public:
     // Whose turn it is
     //! True if there are more than two stations.
     bool shared() const { return d_heard_at.size() + d_hidden_at.size() > 1; }
-    //! A D_PDU of \p a was received after \p t, whoever it was for, or an acknowledgement of its data.
+    //! True if a D_PDU of \p a, for any station, was received after \p t, or an
+    //! acknowledgement of its data.
     bool heard_since(station_time t, address a) const;
     //! Several may begin at the same time as we do now, in a transmission that is no answer.
     bool contended() const;
@@ -174,13 +176,12 @@ private:
     bool d_unsure = false;        // the last one with data wants none
     unsigned d_new_rounds = 0;    // with more slots for stations that are not on the list
     bool d_new_heard = false;     // one that all others have heard, too, is the reason
-    unsigned d_gaps = 0;          // since a station was heard for the first time
-    station_time d_busy_end{};    // end of the last transmission of anyone
-    std::optional<address> d_asked;     // who may answer it
+    unsigned d_gaps = 0;          // pauses since a station was heard for the first time
+    station_time d_busy_end{};    // end of the last transmission of any station
+    std::optional<address> d_asked;     // station that may answer it
     station_time d_answer_from = never; // end of our last transmission
-    bool d_answer_met =
-        false; // another station than the one asked was noticed when its answer was due
-    bool d_own_in_rush = false; // it began with others, perhaps
+    bool d_answer_met = false;  // a third station was noticed when the answer was due
+    bool d_own_in_rush = false; // our transmission started when several stations often do
     // The transmission being received: it acknowledges data of a hidden station, it has data for it.
     bool d_acked_hidden = false, d_data_for_hidden = false;
     station_time

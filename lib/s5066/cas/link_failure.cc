@@ -9,9 +9,9 @@ namespace gr::hf::s5066 {
 
 namespace {
 constexpr double called_patience_s = 300;
-// Half of the link requests are enough for a station that was not heard lately and may not exist,
-// but not fewer than these; one less where they take long on a channel of two, so that whoever asks for
-// it is told within a minute.
+// For a station not heard lately, which may not exist, half of the link requests are
+// enough, but not fewer than these. One less if they take long on a channel of two stations,
+// so that the client is notified within a minute.
 constexpr unsigned least_tries = 4;
 constexpr station_time lately = std::chrono::minutes(15);
 constexpr station_time long_calling = std::chrono::seconds(45);
@@ -28,8 +28,8 @@ unsigned soft_links::tries_until_gone(station_time now, const peer& p) const
     return known ? most : std::min(most, late ? half - 1 : half);
 }
 
-// "Not responding" is true of a peer that does not answer so many transmissions which met no others, as far
-// as can be noticed. A peer that is heard otherwise is there.
+// A peer is "not responding" if it did not answer this number of transmissions that met no
+// other station's, as far as can be noticed. A peer that is heard otherwise is present.
 bool soft_links::gone(station_time now, const peer& p, unsigned unanswered) const
 {
     const station_time since = p.turn.silent_since;

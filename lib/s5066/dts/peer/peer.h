@@ -73,12 +73,12 @@ struct management_state {
 //! Turns between a peer and us, and the results of the last ones.
 struct turn_state {
     unsigned silent = 0;         //!< unanswered transmissions in a row
-    station_time silent_since{}; //!< the first of them
-    //! Those of them since then that probably met no other transmission, nor did an answer.
+    station_time silent_since{}; //!< time of the first of them
+    //! Unanswered transmissions since fair_since that had a fair chance of an answer.
     unsigned silent_fair = 0;
-    station_time fair_since{};
-    bool probe = false;      //!< the next transmission is a short one
-    station_time ready_at{}; //!< not before
+    station_time fair_since{}; //!< start of the first that counts
+    bool probe = false;        //!< the next transmission must be short
+    station_time ready_at{};   //!< no transmission before this
     station_time
         not_before{}; //!< nor before this, whatever is heard: the peer asked to wait
     std::optional<station_time>
