@@ -153,7 +153,7 @@ def bandwidths_of(source: recording.Recording, subcarrier: Optional[float] = Non
     hints = hinted_bandwidths(source)
     every = sorted({m.bandwidth_hz // 1000 for m in _hf.mode.all()})
     hinted = [khz for hint in hints for khz in every if 1000 * khz == round(hint)]
-    # If none fits, return one. Its error message says what is wrong with the sample rate.
+    # If none fits, return one anyway. Its error message names the problem with the sample rate.
     return [khz for khz in dict.fromkeys(hinted + every) if fits(khz)] or [every[0]]
 
 

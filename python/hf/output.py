@@ -145,7 +145,7 @@ def _is_device(path: str) -> bool:
 
 
 def check_stdout(inputs: Iterable[str]) -> None:
-    """Raise Refused if standard output is a file that is read."""
+    """Raise Refused if standard output is one of the inputs."""
     try:
         there = os.fstat(1)
     except OSError:
@@ -180,7 +180,7 @@ def _partial(real: str) -> Tuple[BinaryIO, str]:
         if there is not None:
             os.fchmod(descriptor, stat.S_IMODE(there.st_mode))
         return open(descriptor, "w+b"), partial
-    raise FileExistsError(17, "too many unfinished files beside it", real)
+    raise FileExistsError(17, "too many unfinished files in its folder", real)
 
 
 @contextmanager

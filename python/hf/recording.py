@@ -273,7 +273,7 @@ def _wav(file: BinaryIO, name: str, iq: bool, channel: Optional[int] = None) -> 
     else:
         raise RecordingError(f"{name}: has no samples")
     if layout is None:
-        raise RecordingError(f"{name}: the WAV header says nothing about the samples")
+        raise RecordingError(f"{name}: the WAV header does not describe the samples")
     tag, channels, rate, frame, bits = layout
     if (tag, bits) not in _WAV_NUMBERS or channels < 1 or frame != channels * bits // 8:
         raise RecordingError(f"{name}: WAV of format {tag} with {bits} bits and {channels} "
@@ -295,7 +295,7 @@ def _wav(file: BinaryIO, name: str, iq: bool, channel: Optional[int] = None) -> 
 
 def _must_have_two(name: str, channels: int) -> None:
     if channels != 2:
-        raise RecordingError(f"{name}: has {channels} channel(s); two antennas are two channels")
+        raise RecordingError(f"{name}: has {channels} channel(s); two antennas need two channels")
 
 
 def _open_sigmf(path: str, channel: Optional[int]) -> Recording:

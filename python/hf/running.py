@@ -29,9 +29,9 @@ class Stations:
         self.tb = gr.top_block("hf run")
         on_air = [d for d in descriptions if d.modem_client is None and d.radio is None]
         if len(on_air) == 1:
-            raise ValueError(f"station {on_air[0].name} alone on a simulated air has nobody to "
-                             "hear it: give a second station file, [radio] for a radio, or "
-                             "[modem_client] for a modem elsewhere")
+            raise ValueError(f"station {on_air[0].name} is alone on a simulated air: give a "
+                             "second station file, [radio] for a radio, or [modem_client] for a "
+                             "modem elsewhere")
         self.air = None
         if on_air:
             bandwidths = {d.bandwidth_khz: d.name for d in on_air}

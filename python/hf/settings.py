@@ -88,15 +88,15 @@ def text(part: Part) -> str:
 def markdown() -> str:
     """Content of docs/settings.md."""
     lines = ["# Settings", "",
-             "Numbers that need not be set. `hf info --settings` prints them, and "
-             "`help(hf.data_link)`;",
-             "this page is what `hf info --settings --markdown` printed. Times and rates may "
-             "have a fraction,",
-             "the others are whole numbers; flags are 0 or 1, in station files `true` and `false` "
-             "as well. On",
-             "the command line: `hf sim --set NAME=NUMBER`."]
+             "Optional numbers with a default. `hf info --settings` and `help(hf.data_link)` "
+             "print them.",
+             "`hf info --settings --markdown` wrote this page. Times and rates may have a "
+             "fraction, the",
+             "others are whole numbers. Flags are 0 or 1, in station files also `false` or "
+             "`true`. On the",
+             "command line: `hf sim --set NAME=NUMBER`."]
     tables = [(part.name, part.table, settings(part)) for part in PARTS.values()]
-    tables.append(("SDR, in station files alone", "[radio.sdr]", sdr_settings()))
+    tables.append(("SDR, in station files only", "[radio.sdr]", sdr_settings()))
     for name, table, rows in tables:
         lines += ["", f"## {name}: `{table}`", "",
                   "| setting | default | unit | allowed | meaning |", "|---|---|---|---|---|"]

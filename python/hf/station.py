@@ -65,7 +65,7 @@ class Description:
 
     @property
     def name(self) -> str:
-        """The address, or "modem" where there is no data link."""
+        """The address, or "modem" without a data link."""
         return self.address or "modem"
 
     @property
@@ -108,8 +108,8 @@ class Description:
             self.radio.check_bandwidth(self.bandwidth_khz)
         if self.record is not None:
             if self.modem_client is not None:
-                raise StationError("[record] and [modem_client] exclude each other: there are no "
-                                   "samples here")
+                raise StationError("[record] and [modem_client] exclude each other: only the "
+                                   "modem has samples")
             self.record.check()
         if self.modem_client is not None:
             _hf.mode(self.mode)  # raises for auto, since the other modem's mode is fixed

@@ -97,7 +97,7 @@ def skips(junit: str) -> List[str]:
         if not reasons and case.find("skipped") is not None and case.get("status") != "run":
             lines = [line for line in said.splitlines() if line.strip()]
             if "SKIP" in case.find("skipped").get("message", ""):
-                reasons = lines[-1:] or ["it says not why"]
+                reasons = lines[-1:] or ["no reason given"]
         found += [f"{case.get('name')}: {reason.strip()}" for reason in dict.fromkeys(reasons)]
     return found
 
@@ -189,7 +189,7 @@ def configure_variant(build: str, name: str) -> str:
     if name == "clang":
         compiler = clang()
         if not compiler:
-            raise RuntimeError("there is no clang++: install clang")
+            raise RuntimeError("clang++ is missing: install clang")
         options.append(f"-DCMAKE_CXX_COMPILER={compiler}")
     step = ["cmake", "-G", "Ninja", "-S", source_of(build), "-B", folder, *options]
     if subprocess.run(step, stdout=sys.stderr).returncode != 0:

@@ -223,7 +223,7 @@ BAD_INPUT = {
     "half a chunk": (b"RIFF\0\0\0\0WAVEfmt ", "cut off"),
     "no layout": (b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0", "cut off"),
     "huge layout": (b"RIFF\0\0\0\0WAVEfmt \xff\xff\xff\xff" + bytes(100), "damaged"),
-    "layout missing": (b"RIFF\0\0\0\0WAVEdata" + bytes(100), "nothing about the samples"),
+    "layout missing": (b"RIFF\0\0\0\0WAVEdata" + bytes(100), "does not describe the samples"),
     "no data": (b"RIFF\0\0\0\0WAVE" + bytes(9000), "no samples"),
     "MP3 in WAV": (wav(np.zeros(100, "<i2"), tag=85), "format 85"),
     "no channel": (wav(np.zeros(100, "<i2"), channels=0), "0 channels"),

@@ -375,7 +375,7 @@ def test_a_database_belongs_to_one_plan_and_is_bounded(tmp_path):
     plan = plans.parse(STATIONS + PING)
     path = str(tmp_path / "a.db")
     kept = store.Store(path, "1.2.0.1", plan.text(), 1)
-    with pytest.raises(store.StoreError, match="a.db: another hf trial run"):
+    with pytest.raises(store.StoreError, match="a.db: in use by another hf trial run"):
         store.Store(path, "1.2.0.1", plan.text())
     for k, slot in enumerate(plan.slots(0) + plan.slots(1)):
         slot_id = kept.begin(slot, "sends", None)

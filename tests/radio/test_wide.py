@@ -98,8 +98,8 @@ def test_what_the_device_loses_is_put_back_and_told(tmp_path):
 
 @pytest.mark.parametrize("options, named", [
     (["--soapy", "driver=hftest"], "--frequency"),
-    (["--soapy", "", "--frequency", "7e6", "--sample-rate", "192000"], "names one device"),
-    (["--uhd", "x=1", "--frequency", "7e6", "--sample-rate", "192000"], "names one device"),
+    (["--soapy", "", "--frequency", "7e6", "--sample-rate", "192000"], "name of one device"),
+    (["--uhd", "x=1", "--frequency", "7e6", "--sample-rate", "192000"], "name of one device"),
     (["--soapy", "driver=nosuch", "--frequency", "7e6", "--sample-rate", "192000"],
      "cannot open it"),
     (["--soapy", "driver=hftest", "x.sigmf-meta"], "give one of")])

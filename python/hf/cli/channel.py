@@ -188,7 +188,7 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
         else:
             assert channel is not None and source is not None and target is not None
             if source == "-":
-                raise click.UsageError("IN is read more than once: give a file")
+                raise click.UsageError("IN is read twice or more: give a file")
             with checked(), Progress(source) as progress:
                 power = impair.impair(lambda: recording.open_recording(source), target, channel,
                                       seed, subcarrier, level, force, progress.share)

@@ -69,7 +69,7 @@ def _print_settings(wanted: str, as_markdown: bool, as_json: bool) -> None:
               f"PART: {', '.join(settings.PARTS)}.")
 @click.option("--markdown", "as_markdown", is_flag=True,
               help="With --settings: as Markdown, like docs/settings.md.")
-@click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 def command(only_modes: bool, bandwidth_khz: Optional[str], part: Optional[str],
             as_markdown: bool, as_json: bool) -> None:
     """Show versions, what this machine can do, the modes (--modes) and settings (--settings)."""

@@ -107,7 +107,7 @@ def serve(address: str, port: int, limit: float, bit_rate: Optional[float],
               help="Timeout of each step of a transfer.")
 @click.option("--congestion", default="", metavar="NAME",
               help="Congestion control, for example cubic or bbr.  [default: that of this host]")
-@click.option("--csv", "csv_path", metavar="FILE", help="The table as CSV.")
+@click.option("--csv", "csv_path", metavar="FILE", help="Write the table as CSV.")
 @force_option
 def send(host: str, port: int, sizes: Tuple[float, ...], bit_rate: Optional[float],
          limit: float, congestion: str, csv_path: Optional[str], force: bool) -> None:

@@ -9,8 +9,8 @@ NICE = -10
 
 
 def go_first() -> None:
-    """Raise the priority of this thread and of all threads that it starts later. Samples that come
-    too late leave a hole in a transmission, or delay an answer beyond the other end's timeout.
+    """Raise the priority of this thread and of all threads that it starts later. Late samples
+    leave a hole in a transmission, or delay an answer beyond the other end's timeout.
 
     Does nothing if the user chose a priority, or without the right to raise it (root,
     CAP_SYS_NICE or RLIMIT_NICE).

@@ -85,7 +85,7 @@ class Calibration:
     snr_db: List[float] = field(default_factory=list)
     offset_hz: List[float] = field(default_factory=list)
     peak_db: float = -200.0         #: of the captured audio, dB of full scale
-    clipped: int = 0                #: samples
+    clipped: int = 0                #: clipped samples
     key_ms: Optional[float] = None  #: longest time that the rig took to key
     ppm: Optional[float] = None     #: playback's clock against capture's
     #: From the end of a reception on the air to the first sample of the answer on the air, without

@@ -144,7 +144,7 @@ class Recorder(gr.sync_block):
         return a
 
     def _make_room(self, octets: int) -> None:
-        """Delete the oldest recordings of this name until so many more octets fit."""
+        """Delete the oldest recordings of this name until this many octets fit."""
         pattern = re.compile(re.escape(self.name) + r"-\d{8}T\d{9}Z\.sigmf-data")
         mine = sorted(f for f in os.listdir(self.folder) if pattern.fullmatch(f))
         sizes = {f: os.path.getsize(os.path.join(self.folder, f)) for f in mine}

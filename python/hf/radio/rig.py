@@ -22,7 +22,8 @@ class RigError(RuntimeError):
 
 @dataclass
 class RigState:
-    """State reported by a rig: dial frequency, Hz; mode in hamlib's words; passband, Hz."""
+    """State reported by a rig. Frequency of the dial and passband in Hz, mode in hamlib's
+    words."""
 
     frequency_hz: float
     mode: str
@@ -49,8 +50,9 @@ class Rig:
             return self._read(ask)
 
     def set(self, frequency_hz: float = 0, mode: str = "", passband_hz: int = 0) -> RigState:
-        """Set frequency and mode (0 and empty: unchanged; passband 0: the usual one of the mode),
-        then read them back. Raises RigError if the rig is keyed, refuses, or reads otherwise."""
+        """Set frequency and mode, then read them back. 0 and empty: unchanged. Passband 0: the
+        usual one of the mode. Raises RigError if the rig is keyed, refuses, or reads back another
+        value."""
         if passband_hz and not mode:
             raise RigError(f"rig passband_hz = {passband_hz}: needs mode as well")
         with self._lock, contextlib.ExitStack() as stack:

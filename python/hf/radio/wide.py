@@ -125,8 +125,8 @@ class WideReceiver:
             self._tb.stop()
             self._tb.wait()
         if self._lost:
-            self.warnings.append(f"{self.name}: {self._lost} samples were lost; zeros stood for "
-                                 "them")
+            self.warnings.append(f"{self.name}: {self._lost} samples were lost and replaced by "
+                                 "zeros")
 
     def stop(self) -> None:
         """End soon. Callable from any thread or signal handler."""

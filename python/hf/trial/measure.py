@@ -28,7 +28,7 @@ class Bench:
     """
 
     plan: Plan
-    number: int                   #: of the station in the plan
+    number: int                   #: index of the station in the plan
     desk: Desk
     data_link: Any
     pattern_port: Optional[pattern.PatternPort]

@@ -87,7 +87,7 @@ def goodput_by_mode(f: Findings) -> str:
     """Goodput of transfers by mode of their data."""
     groups = _grouped(f.transfers, lambda x: x["mode"] or "-", mode_order)
     return _boxes(groups, [k.removeprefix("4539-") for k in groups],
-                  ("mode (STANAG 4539 unless it says otherwise)", "goodput, bit/s"))
+                  ("mode (STANAG 4539 unless named)", "goodput, bit/s"))
 
 
 def goodput_by_hour(f: Findings) -> str:

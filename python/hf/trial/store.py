@@ -96,7 +96,7 @@ class Store:
                 self.db.close()
                 was = "" if name == "plan" else f" ({about[name]}, this is {value})"
                 raise StoreError(f"{self.path}: is of another {names[name]}{was}; give another "
-                                 "folder, or the plan as it was")
+                                 "folder, or the original plan")
         self.db.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", mine.items())
         self.run = self._begin_run()
 
@@ -123,12 +123,12 @@ class Store:
             self._lock_file.close()
 
     def done(self) -> "set[Tuple[int, int]]":
-        """Round and number of all slots that were begun or missed."""
+        """Round and number of all slots that were started or missed."""
         return set(self.db.execute("SELECT round, number FROM slots"))
 
     def begin(self, slot: Slot, role: str, frequency_hz: Optional[float], state: str = "running",
               why: str = "") -> int:
-        """A slot begins, or (state missed) was not done; gives its id."""
+        """Record the start of a slot, or with state missed a slot not run. Returns its id."""
         return self._insert("slots", {
             "run": self.run, "round": slot.round, "number": slot.number,
             "test": slot.test_number, "kind": slot.test.kind, "sender": slot.sender,
@@ -136,13 +136,13 @@ class Store:
             "length_s": slot.length_s, "frequency_hz": frequency_hz, "state": state, "why": why})
 
     def frequency(self, slot_id: int, frequency_hz: float) -> None:
-        """To what the rig was set for a slot, Hz."""
+        """Store the rig's frequency for a slot, Hz."""
         with self._lock:
             self.db.execute("UPDATE slots SET frequency_hz=? WHERE id=?", (frequency_hz, slot_id))
 
     def end(self, slot_id: int, utc: float, state: str, linked: Optional[bool] = None,
             why: str = "") -> None:
-        """A slot is over: done or failed."""
+        """Record the end of a slot. state: done or failed."""
         with self._lock:
             self.db.execute("UPDATE slots SET ended=?, state=?, linked=?, why=? WHERE id=?",
                             (utc, state, linked, why, slot_id))
@@ -196,7 +196,7 @@ def _locked(path: str) -> Any:
         who = file.read(20).strip()
         file.close()
         by = f" (process {who})" if who else ""
-        raise StoreError(f"{path}: another hf trial run{by} writes it; one at a time") from None
+        raise StoreError(f"{path}: in use by another hf trial run{by}") from None
     file.truncate(0)
     file.write(f"{os.getpid()}\n")
     file.flush()
