@@ -72,7 +72,7 @@ class Clock:
 
 @dataclass
 class Ping:
-    """One ping: when it was sent and how long the answer took, in seconds."""
+    """A ping, with its send time and round-trip time in seconds."""
 
     sequence: int
     sent: float
@@ -81,7 +81,7 @@ class Ping:
 
     @property
     def over(self) -> bool:
-        """Answered or failed."""
+        """Whether the ping was answered or has failed."""
         return self.rtt is not None or bool(self.failure)
 
     def result(self) -> str:

@@ -137,7 +137,7 @@ class KeptInput(io.RawIOBase):
         self._kept: Optional[bytearray] = bytearray()
 
     def readable(self) -> bool:
-        """Yes."""
+        """Always True."""
         return True
 
     def fileno(self) -> int:

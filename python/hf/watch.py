@@ -10,7 +10,7 @@ import pmt
 
 @dataclass
 class Event:
-    """One event of a modem's status port; time is station time in seconds."""
+    """An event of a modem's status port. time: station time, s."""
 
     kind: str
     time: float

@@ -136,11 +136,11 @@ def write_csv(path: Optional[str], columns: List[str], rows: Iterable[List[Any]]
 @towards
 @click.option("--count", default=5, show_default=True, type=click.IntRange(1, 100000))
 @click.option("--interval", default=30.0, show_default=True, type=click.FloatRange(0),
-              help="Seconds from one ping to the next.")
+              help="Time from one ping to the next, s.")
 @click.option("--immediate", is_flag=True, help="Send the next ping right after an answer.")
 @click.option("--size", default=64, show_default=True, help="Octets of a U_PDU, 22 to 4096.")
 @click.option("--timeout", default=120.0, show_default=True, type=click.FloatRange(0.1),
-              help="Seconds until an answer counts as lost.")
+              help="Time after which an answer counts as lost, s.")
 def ping(server: str, rank: int, sap: int, clock_speed: float, node: str,
          to_sap: Optional[int], priority: int, non_arq: bool, csv_path: Optional[str],
          report: Optional[str], force: bool, count: int, interval: float, immediate: bool,

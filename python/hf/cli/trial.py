@@ -132,8 +132,8 @@ def _which(plan: plans.Plan, address: Optional[str]) -> int:
     here = [k for k, m in enumerate(plan.station) if m.file and os.path.exists(
         os.path.join(os.path.dirname(plan.where), m.file))]
     if len(here) != 1:
-        raise click.UsageError(f"the files of {len(here)} stations of the plan are here: --as "
-                               f"says which to run, allowed are {', '.join(known)}")
+        raise click.UsageError(f"the files of {len(here)} stations of the plan are here: select "
+                               f"one with --as, allowed are {', '.join(known)}")
     return here[0]
 
 

@@ -9,7 +9,7 @@ PATIENCE_S = 30.0
 FLOOR_DB = -80.0
 
 _DEAF = "radio: deaf for {:.0f} s: all samples have one value; is the device the right one?"
-_LOW = ("radio: for {:.0f} s peaks were below {:.0f} dB: turn the receiver up, or look at cable "
+_LOW = ("radio: for {:.0f} s peaks were below {:.0f} dB: turn the receiver up, or check cable "
         "and antenna")
 
 

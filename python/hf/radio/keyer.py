@@ -48,7 +48,7 @@ class Way:
 
 
 class Nothing(Way):
-    """No key beside the audio: VOX, a tone in it, or a transmitter that keys itself."""
+    """No separate key: VOX, a tone in the audio, or a transmitter that keys itself."""
 
     def __init__(self, _: Dict[str, Any]) -> None:
         pass
@@ -109,7 +109,7 @@ class Rigctld(Way):
             try:
                 return self.ask("T 0")
             except ConnectionError:
-                # After its last client rigctld closes the rig, and drops new clients meanwhile.
+                # After its last client, rigctld closes the rig and drops clients meanwhile.
                 self.close()
                 if time.monotonic() > until:
                     raise

@@ -26,9 +26,9 @@ class Recorder(gr.sync_block):
     """Records a stream of complex baseband in files of equal length, NAME-TIME.sigmf-data and
     -meta. Deletes the oldest files of that name when their total would exceed the limit.
 
-    Receptions and transmissions (port status of hf.modem) become annotations, and samples that
-    the radio has lost (tag erased). When the disk is full, the recording ends with a line for the
-    operator, and the station continues.
+    Receptions, transmissions (port status of hf.modem) and lost samples (tag erased) become
+    annotations. When the disk is full, the recording ends with a line for the operator, and the
+    station continues.
     """
 
     def __init__(self, folder: str, name: str, sample_rate: float, most_octets: int,

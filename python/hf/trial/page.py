@@ -67,7 +67,7 @@ def take_free_ports(plan: Plan) -> None:
 
 
 def prepare(plan: Plan, mine: int, d: station.Description) -> None:
-    """Let a station's HF-PEP reach the pages of the others, and be reached by them."""
+    """Let the HF-PEP of a station fetch the pages of the others, and serve its own to them."""
     pep = d.pep = d.pep or station.Pep()
     for k, member in enumerate(plan.station):
         if k == mine:

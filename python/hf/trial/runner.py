@@ -34,7 +34,7 @@ class RealTime:
         self._desk = desk
 
     def enter(self, slot: Slot) -> None:
-        """A slot is the next one."""
+        """Note the next slot. Needs nothing here."""
 
     def utc(self, station_time: Optional[float] = None) -> float:
         """UTC at a station time, by default now."""
@@ -58,7 +58,7 @@ class DryTime:
         self._slots: List[Tuple[float, float]] = []  # station time and UTC of each start
 
     def enter(self, slot: Slot) -> None:
-        """A slot is the next one."""
+        """Note the next slot."""
         self._slots.append((self._at, slot.begin))
         self._at += slot.length_s
 

@@ -58,7 +58,7 @@ class TurnTime:
         self._desk, self._begin = desk, begin
 
     def enter(self, slot: Slot) -> None:
-        """A slot is the next one."""
+        """Note the next slot. Needs nothing here."""
 
     def utc(self, station_time: Optional[float] = None) -> float:
         """UTC at a station time, by default now."""
