@@ -78,9 +78,10 @@ def picture(state: Dict[str, Any], utf8: bool, width: int = 80, keys: bool = Fal
                  f"{link.get('queued_octets', 0)} octets"),
                 ("transmits in", link.get("tx_mode") or s["mode"], "unacknowledged",
                  str(link.get("unacknowledged", 0))),
-                ("because", link.get("tx_reason", ""), "oldest",
+                ("reason", link.get("tx_reason", ""), "oldest",
                  oldest(link.get("queues", []))),
-                ("hears", link.get("rx_mode") or "-", "SNR", shown(last.get("snr_db"), "dB")),
+                ("receives in", link.get("rx_mode") or "-", "SNR",
+                 shown(last.get("snr_db"), "dB")),
                 ("Doppler spread", shown(last.get("doppler_hz"), "Hz", 2), "delay spread",
                  shown(last.get("delay_spread_ms"), "ms", 2))):
             table.add_row(Text(name, style="dim"), value, Text(name2, style="dim"), value2)

@@ -82,8 +82,8 @@ export function timeline(node, s) {
   const { g } = p, now = nowOf(s), x = times(p, now);
   g.textAlign = "right";
   g.fillStyle = ink("--soft");
-  g.fillText("sends", LEFT - 4, 17);
-  g.fillText("hears", LEFT - 4, 39);
+  g.fillText("TX", LEFT - 4, 17);
+  g.fillText("RX", LEFT - 4, 39);
   for (const b of s.spans) {
     const end = b.end === null ? now : b.end;
     if (end < now - SPAN_S) continue;

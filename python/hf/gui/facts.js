@@ -33,8 +33,8 @@ export function facts(s) {
   if (s.link) {
     add("peer", s.link.peer || "none yet");
     add("transmits in", s.link.tx_mode || s.mode);
-    add("because", s.link.tx_reason);
-    add("hears", s.link.rx_mode || "–");
+    add("reason for this mode", s.link.tx_reason);
+    add("receives in", s.link.rx_mode || "–");
     add("to send", octets(s.link.queued_octets));
     add("unacknowledged", s.link.unacknowledged + " D_PDUs");
     add("links, clients", s.link.links + ", " + s.link.clients);
