@@ -325,7 +325,7 @@ class Keyer:
         if now >= self.until:
             why = "the key was released: the longest transmission is over"
         elif now >= self.alive + PATIENCE_S:
-            why = f"the key was released: no sign of life from the program for {PATIENCE_S} s"
+            why = f"the key was released: no \"alive\" from the program for {PATIENCE_S} s"
         elif self.watched():
             why = self.key.lost()
         if why:
