@@ -10,6 +10,9 @@ from gnuradio import gr
 from . import hf_python as hf
 from . import edge, station, watch
 
+#: Opens the radio of a station, as radio.open_radio() does.
+Opens = Callable[[gr.top_block, station.Description], edge.Edge]
+
 
 class Stations:
     """Stations in one flowgraph. Those with a [radio] use it, the others share a simulated air.
@@ -21,7 +24,7 @@ class Stations:
 
     def __init__(self, descriptions: List[station.Description], channel: str, seed: int,
                  speed: float,
-                 open_radio: Optional[Callable[[gr.top_block, station.Description], edge.Edge]] = None
+                 open_radio: Optional[Opens] = None
                  ) -> None:
         """open_radio: opens the radio of a station that has one."""
         hf.channel_model(channel)  # raises for a wrong channel before any set-up
@@ -64,8 +67,7 @@ class Stations:
                 self._add(station.Station(self.tb, d, clock=clock))
 
     def _add_with_radio(self, d: station.Description,
-                        open_radio: Optional[Callable[[gr.top_block, station.Description], edge.Edge]]
-                        ) -> None:
+                        open_radio: Optional[Opens]) -> None:
         if open_radio is None:
             raise ValueError(f"station {d.name} has a radio, which cannot be opened here")
         radio = open_radio(self.tb, d)

@@ -16,6 +16,7 @@ import time
 import urllib.error
 import urllib.request
 
+from gnuradio.hf import watch
 from gnuradio.hf.gui import d_pdus, snapshot
 import pytest
 from stations import hf

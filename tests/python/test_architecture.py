@@ -94,7 +94,8 @@ def test_rows_name_nothing_that_is_not_used():
     ("edges/tcp_edge.cc", "blocks/pdu.h"), ("pep/proxy.cc", "edges/tcp_edge.h"),
     ("modem/detect/equaliser.cc", "modem/track/channel_estimator.h"),
     ("modem/track/presence.h", "modem/find/acquisition.h"),
-    ("s5066/cas/soft_links.h", "s5066/node/turns.h"), ("modem/front/pulse.h", "modem/burst_receiver.h")])
+    ("s5066/cas/soft_links.h", "s5066/node/turns.h"),
+    ("modem/front/pulse.h", "modem/burst_receiver.h")])
 def test_wrong_arrows_are_seen(file, header):
     assert fault(file, header, table())
 

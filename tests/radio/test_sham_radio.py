@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A radio is added in one class and one line, as docs/where-to-put-things.md says: here is one that
-nobody sells. Stations, their page and their operator's lines use it without knowing it."""
+"""A radio is added as docs/where-to-put-things.md says: here is one that nobody sells. Stations,
+their page and the operator's lines use it without knowing it."""
 import time
 
 from gnuradio import hf
