@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which folder may include what: every #include under lib/ against docs/architecture.md."""
+import ast
 import pathlib
 import re
 from typing import Dict, List, Set, Tuple
@@ -176,6 +177,49 @@ def test_files_of_the_data_link_stay_short():
     files = [path for path in SOURCES if LIB / "s5066" in path.parents]
     assert len(files) > 100
     assert [path for path in files if path.read_text().count("\n") > 500] == []
+
+
+#: Python of ours, with the same limit for functions, documentation not counted.
+SCRIPTS = [path for folder in ("python/hf", "apps", "docs/site", "examples")
+           for path in sorted((ROOT / folder).rglob("*.py"))]
+MOST_PARAMETERS = 10
+#: Larger functions of Python, by file and name, and why.
+LARGE = {
+    ("python/hf/lab/receiver/wideband_page.py", "page"): "the text of a page",
+}
+
+
+def large_functions(text: str, most_lines: int, most_parameters: int) -> List[str]:
+    """Names of functions with more lines or parameters than that; self is not counted."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        first = node.body[0]
+        told = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) \
+            and isinstance(first.value.value, str)
+        lines = node.end_lineno - node.lineno + 1 - (
+            first.end_lineno - first.lineno + 1 if told else 0)
+        a = node.args
+        names = [x.arg for x in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
+        if lines > most_lines or len(names) - (names[:1] in (["self"], ["cls"])) > most_parameters:
+            found.append(node.name)
+    return found
+
+
+def test_functions_of_python_stay_small():
+    found = {(str(path.relative_to(ROOT)), name) for path in SCRIPTS
+             for name in large_functions(path.read_text(), MOST_LINES, MOST_PARAMETERS)}
+    assert len(SCRIPTS) > 100
+    assert found == set(LARGE)
+
+
+def test_large_functions_of_python_are_counted():
+    text = "def f(a, *, b=1):\n    \"\"\"Words.\n\n    More.\n    \"\"\"\n    g()\n    return a\n"
+    assert large_functions(text, 3, 2) == [] and large_functions(text, 2, 2) == ["f"]
+    assert large_functions(text, 3, 1) == ["f"]
+    inside = "class A:\n    def f(self, a, b):\n        return a\n"
+    assert large_functions(inside, 2, 2) == [] and large_functions(inside, 2, 1) == ["f"]
 
 
 def test_long_functions_and_methods_are_counted():

@@ -112,6 +112,7 @@ class Wanted(Common):
     names: Tuple[str, ...] = option(("x", "y"), "Names.", flag="--name", required=False)
     widths: Tuple[int, ...] = option((3,), "Widths.", flag="--width", choices=(3, 6))
     width: Optional[int] = option(None, "One.", flag="--one", choices=(3, 6))
+    height: int = option(6, "Another.", choices=(3, 6))
     snrs: Tuple[float, ...] = option((), "SNR.", flag="--snr", parse=sweep.values, required=True)
     loud: bool = option(False, "Loud.")
 
@@ -137,7 +138,7 @@ def test_options_are_made_of_a_dataclass():
     assert called("--snr", "1:3:1") == (Wanted(snrs=(1.0, 2.0, 3.0)), 5)
     assert called("--snr", "1,2", "--name", "a", "--name", "b", "--width", "6", "--one", "3",
                   "--loud", "--seed", "9", "--other", "4") == (
-        Wanted(9, ("a", "b"), (6,), 3, (1.0, 2.0), True), 4)
+        Wanted(9, ("a", "b"), (6,), 3, 6, (1.0, 2.0), True), 4)
     for wrong, text in ((["--snr", "1:x:1"], "FIRST:LAST:STEP"), ([], "--snr"),
                         (["--snr", "1", "--width", "4"], "--width"),
                         (["--snr", "1", "--seed", "-1"], "--seed"),

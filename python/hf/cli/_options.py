@@ -57,7 +57,9 @@ def _option(field: "dataclasses.Field[Any]", hint: Any) -> Callable[..., Any]:
         return click.option(*names, is_flag=True, default=field.default, help=about.help,
                             show_default=field.default)
     said = field.default not in (None, ()) and "[default" not in about.help
-    default = [str(c) for c in field.default] if about.choices and several else field.default
+    default = field.default
+    if about.choices and default is not None:  # click wants the texts
+        default = [str(c) for c in default] if several else str(default)
     return click.option(*names, type=_type(kind, about), metavar=about.metavar, help=about.help,
                         multiple=several and about.parse is None and about.kind is None,
                         required=about.required,
@@ -76,7 +78,7 @@ def options(kind: type, name: str) -> Callable[[Callable[..., Any]], Callable[..
 
     def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(f)
-        def call(**given: Any) -> Any:
+        def call(*context: Any, **given: Any) -> Any:
             made: Dict[str, Any] = {}
             for field in fields:
                 value = given.pop(field.name)
@@ -88,7 +90,7 @@ def options(kind: type, name: str) -> Callable[[Callable[..., Any]], Callable[..
                 wanted = kind(**made)
             except ValueError as error:
                 raise click.UsageError(str(error)) from None
-            return f(**{name: wanted}, **given)
+            return f(*context, **{name: wanted}, **given)
 
         for field in reversed(fields):
             call = _option(field, hints[field.name])(call)

@@ -12,16 +12,21 @@ def server_options(f: Callable[..., Any]) -> Callable[..., Any]:
     f = click.option("--rank", default=0, show_default=True, type=click.IntRange(0, 15),
                      help="Rank of this client.")(f)
     return click.option("--server", default="127.0.0.1:5066", show_default=True,
-                        metavar="HOST[:PORT]", callback=_check_server,
+                        metavar="HOST[:PORT]", callback=_checked,
                         help="SIS server of the station to use, ours or another maker's.")(f)
 
 
-def _check_server(_: Any, __: Any, value: str) -> str:
+def check_server(value: str) -> str:
+    """The same text, if it names a server. Raises ValueError."""
+    sis.parse_server(value)
+    return value
+
+
+def _checked(_: Any, __: Any, value: str) -> str:
     try:
-        sis.parse_server(value)
+        return check_server(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
-    return value
 
 
 class NodeType(click.ParamType):

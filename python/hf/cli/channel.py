@@ -1,24 +1,91 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf channel: recordings through the simulated channel, and measurements of the channel."""
 import contextlib
+from dataclasses import dataclass
 import math
 import time
 from typing import List, Optional, Tuple
 
 import click
 
-from . import fail
 from .. import output, recording
 from ..lab.channel import impair
+from ..options import option
 from ..radio.live_channel import LiveChannel
-from ._output import checked, force_option
+from . import fail
+from ._options import options
+from ._output import checked
 from ._progress import Progress
 from .run import end_when_told
 
 
-def _validate(spread: float, hours: float, seed: int, plot: Optional[str]) -> None:
+@dataclass(frozen=True)
+class Live:
+    """A box between sound devices."""
+
+    live: bool = option(False, "IN and OUT are sound devices (hf radio list): the channel as a "
+                        "box between them, in real time until Ctrl-C.")
+    back: Optional[Tuple[str, str]] = option(None, "For --live: the way back.", metavar="IN OUT",
+                                             kind=(str, str))
+    signal: float = option(-9.0, "For --live: mean power of the signal in IN, dB of full scale, "
+                           "to which the SNR refers.", least=-60, most=0)
+    duration: Optional[float] = option(None, "For --live: end after so many seconds.", least=0.1)
+
+
+@dataclass(frozen=True)
+class Learning:
+    """A channel learned from a recording."""
+
+    recorded: Optional[str] = option(
+        None, "Learn the channel that the longest transmission in this recording (WAV or SigMF) "
+        "went through, and write it to a channel file.", flag="--learn", metavar="RECORDING",
+        kind=click.Path(dir_okay=False))
+    out: Optional[str] = option(None, "For --learn: the channel file, SigMF.  [default: the name "
+                                "of RECORDING with -channel]", metavar="FILE",
+                                kind=click.Path(dir_okay=False))
+    bandwidth: int = option(3, "For --learn: of the transmission.", metavar="KHZ")
+
+    def __post_init__(self) -> None:
+        if self.out and self.recorded is None:
+            raise ValueError("--out is for --learn")
+        if self.recorded == "-":
+            raise ValueError("RECORDING needs a name")
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Figures of the channel itself."""
+
+    validate: bool = option(False, "Measure fading, noise, delays and print them beside what they "
+                            "should be.")
+    compare: bool = option(False, "The same figures of GNU Radio's fading models beside ours.")
+    spread: float = option(1.0, "For --validate and --compare: two-sigma Doppler spread, Hz.",
+                           least=0.05, most=30)
+    hours: float = option(3.0, "For both: of fading (the standard: 3).", least=0.01, most=100)
+
+
+@dataclass(frozen=True)
+class Common:
+    """Of more than one of them."""
+
+    seed: int = option(1, "Of noise and fading.", least=0)
+    subcarrier: Optional[float] = option(None, "Centre of the signal in audio, Hz.  [default: "
+                                         "1800; for --learn that of the bandwidth]")
+    level: float = option(-3.0, "Highest peak of the result, dB of full scale.", least=-60, most=0)
+    plot: Optional[str] = option(
+        None, "For --validate and --compare: Doppler spectrum and envelope; for --learn: the "
+        "paths and their gains over time. PNG, SVG or PDF.", kind=click.Path(dir_okay=False))
+    force: bool = option(False, "Replace files that hf has not written.")
+
+    @property
+    def centre_hz(self) -> float:
+        """Of the signal in audio."""
+        return 1800.0 if self.subcarrier is None else self.subcarrier
+
+
+def _validate(figures: Figures, seed: int, plot: Optional[str]) -> None:
     from ..lab.channel import validation as measure
-    seconds = 3600 * hours
+    spread, seconds = figures.spread, 3600 * figures.hours
     with Progress("one path") as progress:
         checks = measure.fading(spread, seconds, seed, progress.share)
     with Progress("two paths") as progress:
@@ -34,21 +101,23 @@ def _validate(spread: float, hours: float, seed: int, plot: Optional[str]) -> No
         raise fail(f"{bad} of {len(checks)} figures are off")
 
 
-def _compare(spread: float, hours: float, seed: int, plot: Optional[str]) -> None:
+def _compare(figures: Figures, seed: int, plot: Optional[str]) -> None:
     from ..lab.channel import models
+    spread, seconds = figures.spread, 3600 * figures.hours
     with Progress("models") as progress:
-        table = models.compare(spread, 3600 * hours, seed, progress.share)
+        table = models.compare(spread, seconds, seed, progress.share)
     print(table)
     if plot:
         with Progress("the picture"):
-            models.draw(spread, 3600 * hours, seed, plot)
+            models.draw(spread, seconds, seed, plot)
 
 
-def _live(channel: str, ways: List[Tuple[str, str]], seed: int, signal: float,
-          subcarrier: float, duration: Optional[float]) -> None:
+def _live(channel: str, ways: List[Tuple[str, str]], live: Live, common: Common) -> None:
     end_when_told()
+    duration = live.duration
     try:
-        box = LiveChannel(channel, ways, seed, signal, subcarrier_hz=subcarrier)
+        box = LiveChannel(channel, ways, common.seed, live.signal,
+                          subcarrier_hz=common.centre_hz)
     except RuntimeError as error:
         raise fail(str(error)) from None
     with box, contextlib.suppress(KeyboardInterrupt):
@@ -64,68 +133,32 @@ def _live(channel: str, ways: List[Tuple[str, str]], seed: int, signal: float,
                     err=True)
 
 
-def _learn(path: str, target: Optional[str], subcarrier: Optional[float], bandwidth: int,
-           plot: Optional[str], force: bool) -> None:
-    from .. import recording as recordings
+def _learn(path: str, learning: Learning, common: Common) -> None:
     from ..lab.channel import learn
-    target = target or recordings.sigmf_base(path) + "-channel.sigmf-meta"
+    target = learning.out or recording.sigmf_base(path) + "-channel.sigmf-meta"
     with checked(), Progress(path) as progress:
-        got = learn.learn(path, target, subcarrier, bandwidth, force, progress.share)
+        got = learn.learn(path, target, common.subcarrier, learning.bandwidth, common.force,
+                          progress.share)
     print(learn.table(got))
-    if plot:
-        learn.draw(got, plot)
+    if common.plot:
+        learn.draw(got, common.plot)
     click.echo(f"{got.mode} from {got.start_s:.2f} s, {got.seconds:.1f} s long, "
                f"{100 * got.channel.used:.0f} % of it used: SNR {got.snr_db:.1f} dB, offset "
                f"{got.channel.offset_hz:+.2f} Hz, clock {got.channel.clock_ppm:+.1f} ppm; "
-               f"replay it with learned={recordings.sigmf_base(target)}.sigmf-meta", err=True)
+               f"play it by learned={recording.sigmf_base(target)}.sigmf-meta", err=True)
 
 
 @click.command(short_help="A recording through the simulated channel.")
 @click.argument("channel", required=False, metavar="[CHANNEL")
 @click.argument("source", required=False, metavar="IN", type=click.Path(dir_okay=False))
 @click.argument("target", required=False, metavar="OUT]", type=click.Path(dir_okay=False))
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
-@click.option("--subcarrier", type=float,
-              help="Centre of the signal in audio, Hz.  [default: 1800; with --learn the usual "
-              "one of the bandwidth]")
-@click.option("--level", type=click.FloatRange(-60, 0), default=-3.0, show_default=True,
-              help="Highest peak of the result, dB of full scale.")
-@click.option("--live", is_flag=True,
-              help="IN and OUT are sound devices (hf radio list). The channel runs between them "
-              "in real time until Ctrl-C.")
-@click.option("--back", nargs=2, metavar="IN OUT", help="For --live: devices of the reverse "
-              "direction.")
-@click.option("--signal", type=click.FloatRange(-60, 0), default=-9.0, show_default=True,
-              help="For --live: mean power of the signal in IN, dB of full scale. The SNR refers "
-              "to it.")
-@click.option("--duration", type=click.FloatRange(0.1), help="For --live: end after this time, "
-              "s.")
-@click.option("--learn", "recorded", metavar="RECORDING", type=click.Path(dir_okay=False),
-              help="Estimate the channel of the longest transmission in this recording (WAV or "
-              "SigMF), and write it to a channel file.")
-@click.option("--out", metavar="FILE", type=click.Path(dir_okay=False),
-              help="For --learn: the channel file, SigMF.  [default: the name of RECORDING with "
-              "-channel]")
-@click.option("--bandwidth", type=int, default=3, show_default=True, metavar="KHZ",
-              help="For --learn: bandwidth of the transmission.")
-@click.option("--validate", is_flag=True,
-              help="Measure fading, noise and delays, and print them beside their nominal values.")
-@click.option("--compare", is_flag=True,
-              help="Print the same figures for GNU Radio's fading models and for ours.")
-@click.option("--spread", type=click.FloatRange(0.05, 30), default=1.0, show_default=True,
-              help="For --validate and --compare: two-sigma Doppler spread, Hz.")
-@click.option("--hours", type=click.FloatRange(0.01, 100), default=3.0, show_default=True,
-              help="For --validate and --compare: duration of fading (the standard: 3).")
-@click.option("--plot", type=click.Path(dir_okay=False),
-              help="Draw a picture (PNG, SVG or PDF). With --validate and --compare: Doppler "
-              "spectrum and envelope. With --learn: the paths and their gains over time.")
-@force_option
-def command(channel: Optional[str], source: Optional[str], target: Optional[str], seed: int,
-            subcarrier: Optional[float], level: float, live: bool, back: Optional[Tuple[str, str]],
-            signal: float, duration: Optional[float], recorded: Optional[str],
-            out: Optional[str], bandwidth: int, validate: bool, compare: bool,
-            spread: float, hours: float, plot: Optional[str], force: bool) -> None:
-    """Send the recording IN through a simulated HF channel and write OUT.
+@options(Common, "common")
+@options(Live, "live")
+@options(Learning, "learning")
+@options(Figures, "figures")
+def command(channel: Optional[str], source: Optional[str], target: Optional[str], common: Common,
+            live: Live, learning: Learning, figures: Figures) -> None:
+    """Put the recording IN through a simulated HF channel and write OUT.
 
     IN is a WAV file, or a SigMF recording of complex samples. OUT has the same format. hf never
     overwrites IN, or a file that it has not written. The SNR refers to 3 kHz and to the mean
@@ -156,42 +189,39 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
       hf channel --validate --plot spectrum.png
     """
     named = [a for a in (channel, source, target) if a is not None]
-    kinds = (len(named) == 3) + validate + compare + (recorded is not None)
+    kinds = (len(named) == 3) + figures.validate + figures.compare + (
+        learning.recorded is not None)
     if kinds != 1 or len(named) not in (0, 3):
         raise click.UsageError("give CHANNEL IN OUT, or --learn, or --validate, or --compare")
-    if out and recorded is None:
-        raise click.UsageError("--out is for --learn")
-    if live and len(named) != 3:
+    if live.live and len(named) != 3:
         raise click.UsageError("--live needs CHANNEL and two sound devices")
+    if common.plot and not live.live:
+        with checked():
+            output.check_picture(common.plot, [learning.recorded] if learning.recorded else [],
+                                 common.force)
     try:
-        if recorded is not None:
-            if recorded == "-":
-                raise click.UsageError("RECORDING needs a name")
-            if plot:
-                with checked():
-                    output.check_picture(plot, [recorded], force)
-            _learn(recorded, out, subcarrier, bandwidth, plot, force)
-            return
-        subcarrier = 1800.0 if subcarrier is None else subcarrier
-        if live:
-            assert channel is not None and source is not None and target is not None
-            _live(channel, [(source, target)] + ([back] if back else []), seed, signal,
-                  subcarrier, duration)
-            return
-        if plot:
-            with checked():
-                output.check_picture(plot, force=force)
-        if validate:
-            _validate(spread, hours, seed, plot)
-        elif compare:
-            _compare(spread, hours, seed, plot)
+        if learning.recorded is not None:
+            _learn(learning.recorded, learning, common)
+        elif figures.validate:
+            _validate(figures, common.seed, common.plot)
+        elif figures.compare:
+            _compare(figures, common.seed, common.plot)
         else:
             assert channel is not None and source is not None and target is not None
-            if source == "-":
-                raise click.UsageError("IN is read twice or more: give a file")
-            with checked(), Progress(source) as progress:
-                power = impair.impair(lambda: recording.open_recording(source), target, channel,
-                                      seed, subcarrier, level, force, progress.share)
-            click.echo(f"signal {10 * math.log10(power):.1f} dB of full scale", err=True)
+            if live.live:
+                _live(channel, [(source, target)] + ([live.back] if live.back else []), live,
+                      common)
+            else:
+                _impair(channel, source, target, common)
     except ValueError as error:
         raise fail(str(error)) from None
+
+
+def _impair(channel: str, source: str, target: str, common: Common) -> None:
+    if source == "-":
+        raise click.UsageError("IN is read more than once: give it a name")
+    with checked(), Progress(source) as progress:
+        power = impair.impair(lambda: recording.open_recording(source), target, channel,
+                              common.seed, common.centre_hz, common.level, common.force,
+                              progress.share)
+    click.echo(f"signal {10 * math.log10(power):.1f} dB of full scale", err=True)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf console: ping, throughput, broadcast, monitor and responder over any SIS server."""
 from contextlib import contextmanager
+from dataclasses import dataclass
 import re
 import signal
 import sys
@@ -13,9 +14,11 @@ from rich.table import Table
 
 from .. import console, output, sis
 from ..lab.pictures import throughput as picture
+from ..options import option
 from . import fail
-from ._output import checked, force_option
-from ._server import NODE, server_options
+from ._options import options
+from ._output import checked
+from ._server import NODE, check_server
 
 
 #: Columns of --csv files.
@@ -33,34 +36,76 @@ def command() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
-def common(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Options of all console commands."""
-    for option in (
-            click.option("--sap", default=console.SAP, show_default=True,
-                         type=click.IntRange(0, 15), help="SAP to bind."),
-            click.option("--clock-speed", default=1.0, show_default=True,
-                         type=click.FloatRange(0.01, 1000),
-                         help="Speed of the stations on a simulated air, as a multiple of real "
-                         "time.")):
-        f = option(f)
-    return server_options(f)
+@dataclass(frozen=True)
+class Here:
+    """Where the console binds its SAP."""
+
+    sap: int = option(console.SAP, "To bind here.", least=0, most=15)
+    clock_speed: float = option(1.0, "Times real time at which the stations run; of a simulated "
+                                "air.", least=0.01, most=1000)
+    server: str = option("127.0.0.1:5066", "SIS server of the station to use, ours or another "
+                         "maker's.", metavar="HOST[:PORT]", parse=check_server)
+    rank: int = option(0, "Of this client.", least=0, most=15)
+
+    @contextmanager
+    def session(self) -> Iterator[sis.Client]:
+        """A bound client; its troubles are errors for the user."""
+        try:
+            with sis.Client(self.server) as client:
+                client.bind(self.sap, self.rank, sis.service())
+                click.echo(f"bound SAP {self.sap} at {self.server}, MTU {client.mtu}", err=True)
+                yield client
+        except sis.SisError as error:
+            raise fail(str(error)) from None
 
 
-def towards(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Options of commands that send to a far console."""
-    for option in (
-            click.option("--to", "node", required=True, type=NODE, help="Far node."),
-            click.option("--to-sap", default=None, type=click.IntRange(0, 15),
-                         help="Far SAP.  [default: that of --sap]"),
-            click.option("--priority", default=0, show_default=True,
-                         type=click.IntRange(0, 15)),
-            click.option("--non-arq", is_flag=True, help="Without acknowledgements."),
-            click.option("--csv", "csv_path", type=click.Path(dir_okay=False),
-                         help="Write all values to a CSV file."),
-            click.option("--report", type=click.Path(dir_okay=False),
-                         help="Write the summary to a file as well.")):
-        f = option(f)
-    return force_option(f)
+@dataclass(frozen=True)
+class There:
+    """The far console."""
+
+    node: str = option("", "Far node.", flag="--to", kind=NODE, required=True)
+    to_sap: Optional[int] = option(None, "Far SAP; otherwise as here.", least=0, most=15)
+    priority: int = option(0, "Of what is sent.", least=0, most=15)
+    non_arq: bool = option(False, "Without acknowledgements.")
+
+    def connect(self, client: sis.Client, here: Here) -> console.Console:
+        """A console that talks to it."""
+        return console.Console(client, self.node, here.sap if self.to_sap is None else self.to_sap,
+                               sis.service("non_arq" if self.non_arq else "arq"), self.priority,
+                               console.Clock(here.clock_speed))
+
+
+@dataclass(frozen=True)
+class Results:
+    """Where the values and the summary go, besides standard output."""
+
+    csv_path: Optional[str] = option(None, "Write all values into a file.", flag="--csv",
+                                     kind=click.Path(dir_okay=False))
+    report: Optional[str] = option(None, "Write the summary into a file, besides stdout.",
+                                   kind=click.Path(dir_okay=False))
+    force: bool = option(False, "Replace files that hf has not written.")
+
+    def check(self, columns: List[str], picture: Optional[str] = None) -> None:
+        """Before the measurement, which may take hours."""
+        with checked():
+            output.check_all([p for p in (self.csv_path, self.report, picture) if p], force=True)
+            if self.csv_path:
+                output.check(self.csv_path, force=self.force,
+                             first_line=output.first_line(columns))
+            if self.report:
+                output.check(self.report, force=self.force or _is_report(self.report))
+            if picture:
+                output.check_picture(picture, force=self.force)
+
+    def write(self, lines: List[str], columns: List[str], rows: Iterable[List[Any]]) -> None:
+        """The summary, on stdout and into a file, and the values."""
+        text = "\n".join(lines) + "\n"
+        sys.stdout.write(text)
+        if self.report:
+            with output.replacing_text(self.report) as file:
+                file.write(text)
+        if self.csv_path:
+            output.write_csv(self.csv_path, columns, rows)
 
 
 def _is_report(path: str) -> bool:
@@ -69,31 +114,6 @@ def _is_report(path: str) -> bool:
             return re.match(rb"ping \d+: |\d+ octets submitted, ", file.readline(200)) is not None
     except OSError:
         return False
-
-
-def check_outputs(csv_path: Optional[str], columns: List[str], report: Optional[str],
-                  picture: Optional[str], force: bool) -> None:
-    """Check output files before a measurement that may take hours."""
-    with checked():
-        output.check_all([p for p in (csv_path, report, picture) if p], force=True)
-        if csv_path:
-            output.check(csv_path, force=force, first_line=output.first_line(columns))
-        if report:
-            output.check(report, force=force or _is_report(report))
-        if picture:
-            output.check_picture(picture, force=force)
-
-
-@contextmanager
-def session(server: str, rank: int, sap: int) -> Iterator[sis.Client]:
-    """A bound client. Its errors become errors of the command."""
-    try:
-        with sis.Client(server) as client:
-            client.bind(sap, rank, sis.service())
-            click.echo(f"bound SAP {sap} at {server}, MTU {client.mtu}", err=True)
-            yield client
-    except sis.SisError as error:
-        raise fail(str(error)) from None
 
 
 @contextmanager
@@ -116,45 +136,27 @@ def size_of(size: int) -> int:
     return size
 
 
-def finish(lines: List[str], report: Optional[str]) -> None:
-    """Write the summary to stdout, and to the report if there is one."""
-    text = "\n".join(lines) + "\n"
-    sys.stdout.write(text)
-    if report:
-        with output.replacing_text(report) as file:
-            file.write(text)
-
-
-def write_csv(path: Optional[str], columns: List[str], rows: Iterable[List[Any]]) -> None:
-    """Write rows to a CSV file, if path is given."""
-    if path:
-        output.write_csv(path, columns, rows)
-
-
 @command.command()
-@common
-@towards
+@options(Here, "here")
+@options(There, "there")
+@options(Results, "results")
 @click.option("--count", default=5, show_default=True, type=click.IntRange(1, 100000))
 @click.option("--interval", default=30.0, show_default=True, type=click.FloatRange(0),
               help="Time from one ping to the next, s.")
 @click.option("--immediate", is_flag=True, help="Send the next ping right after an answer.")
 @click.option("--size", default=64, show_default=True, help="Octets of a U_PDU, 22 to 4096.")
 @click.option("--timeout", default=120.0, show_default=True, type=click.FloatRange(0.1),
-              help="Time after which an answer counts as lost, s.")
-def ping(server: str, rank: int, sap: int, clock_speed: float, node: str,
-         to_sap: Optional[int], priority: int, non_arq: bool, csv_path: Optional[str],
-         report: Optional[str], force: bool, count: int, interval: float, immediate: bool,
-         size: int, timeout: float) -> None:
-    """Measure round-trip times to a far console. Ctrl-C ends early with the summary."""
+              help="Seconds until an answer counts as lost.")
+def ping(here: Here, there: There, results: Results, count: int, interval: float,
+         immediate: bool, size: int, timeout: float) -> None:
+    """Round-trip times to a far console. Ctrl-C ends it early, with the summary."""
     size = size_of(size)
-    check_outputs(csv_path, PING_COLUMNS, report, None, force)
-    clock = console.Clock(clock_speed)
-    with session(server, rank, sap) as client:
-        con = console.Console(client, node, sap if to_sap is None else to_sap,
-                              sis.service("non_arq" if non_arq else "arq"), priority, clock)
+    results.check(PING_COLUMNS)
+    with here.session() as client:
+        con = there.connect(client, here)
 
         def table() -> Table:
-            t = Table(title=f"ping {node}, {size} octets", title_justify="left")
+            t = Table(title=f"ping {there.node}, {size} octets", title_justify="left")
             for column in ("sequence", "sent", "round trip"):
                 t.add_column(column, justify="right")
             for p in con.pings[-20:]:
@@ -176,18 +178,18 @@ def ping(server: str, rank: int, sap: int, clock_speed: float, node: str,
             for p in con.pings:
                 if not p.over:
                     p.failure = "interrupted"
-    finish([f"ping {p.sequence}: {p.result()}" for p in con.pings] +
-           console.ping_lines(node, con.pings), report)
-    write_csv(csv_path, PING_COLUMNS,
-              ([p.sequence, round(p.sent, 3), "" if p.rtt is None else round(p.rtt, 3),
-                p.failure] for p in con.pings))
+    results.write([f"ping {p.sequence}: {p.result()}" for p in con.pings] +
+                  console.ping_lines(there.node, con.pings), PING_COLUMNS,
+                  ([p.sequence, round(p.sent, 3), "" if p.rtt is None else round(p.rtt, 3),
+                    p.failure] for p in con.pings))
     if all(p.rtt is None for p in con.pings):
         raise fail("no answer")
 
 
 @command.command()
-@common
-@towards
+@options(Here, "here")
+@options(There, "there")
+@options(Results, "results")
 @click.option("--octets", default=50000, show_default=True, type=click.IntRange(1, 10**9))
 @click.option("--size", default=2042, show_default=True, help="Octets of a U_PDU, 22 to 4096.")
 @click.option("--send-only", is_flag=True,
@@ -198,22 +200,18 @@ def ping(server: str, rank: int, sap: int, clock_speed: float, node: str,
               help="Give up after this time without progress, s.")
 @click.option("--plot", "plot_path", type=click.Path(dir_okay=False), metavar="FILE.png",
               help="Draw goodput over time.")
-def throughput(server: str, rank: int, sap: int, clock_speed: float, node: str,
-               to_sap: Optional[int], priority: int, non_arq: bool, csv_path: Optional[str],
-               report: Optional[str], force: bool, octets: int, size: int, send_only: bool,
-               two_way: int, timeout: float, plot_path: Optional[str]) -> None:
-    """Measure goodput to a far node and back. Ctrl-C ends early with the summary."""
+def throughput(here: Here, there: There, results: Results, octets: int, size: int,
+               send_only: bool, two_way: int, timeout: float, plot_path: Optional[str]) -> None:
+    """Goodput to a far node, and back. Ctrl-C ends it early, with the summary."""
     size = size_of(size)
-    check_outputs(csv_path, THROUGHPUT_COLUMNS, report, plot_path, force)
-    clock = console.Clock(clock_speed)
-    acknowledged = not (send_only or non_arq)
-    with session(server, rank, sap) as client:
-        con = console.Console(client, node, sap if to_sap is None else to_sap,
-                              sis.service("non_arq" if non_arq else "arq"), priority, clock)
+    results.check(THROUGHPUT_COLUMNS, plot_path)
+    acknowledged = not (send_only or there.non_arq)
+    with here.session() as client:
+        con = there.connect(client, here)
 
         def table() -> Table:
             r = con.throughput_result
-            t = Table(title=f"throughput to {node}", title_justify="left")
+            t = Table(title=f"throughput to {there.node}", title_justify="left")
             for column in ("time", "submitted", "confirmed", "received here", "out", "in"):
                 t.add_column(column, justify="right")
             t.add_row(f"{r.seconds:.1f} s", str(r.submitted), str(r.confirmed),
@@ -242,48 +240,44 @@ def throughput(server: str, rank: int, sap: int, clock_speed: float, node: str,
     lines.append(f"out {r.out_bps():.0f} bit/s")
     if two_way:
         lines.append(f"{r.received} of {two_way} octets received here, in {r.in_bps():.0f} bit/s")
-    finish(lines, report)
-    write_csv(csv_path, THROUGHPUT_COLUMNS,
-              ([round(s.time, 3), s.octets_out, s.octets_in] for s in r.samples))
+    results.write(lines, THROUGHPUT_COLUMNS,
+                  ([round(s.time, 3), s.octets_out, s.octets_in] for s in r.samples))
     if plot_path:
-        picture.draw(plot_path, f"throughput to {node}, U_PDUs of {size} octets",
+        picture.draw(plot_path, f"throughput to {there.node}, U_PDUs of {size} octets",
                      r.samples)
     arrived = r.confirmed if acknowledged else (r.far_octets or 0)
-    if (arrived < octets and not non_arq) or arrived == 0 or r.received < two_way:
+    if (arrived < octets and not there.non_arq) or arrived == 0 or r.received < two_way:
         raise fail("not everything arrived")
 
 
 @command.command()
-@common
+@options(Here, "here")
 @click.option("--to", "node", default="31.255.255.255", show_default=True, type=NODE,
               help="Group or node.")
 @click.option("--count", default=1, show_default=True, type=click.IntRange(1, 100000))
 @click.option("--interval", default=30.0, show_default=True, type=click.FloatRange(0))
 @click.option("--size", default=200, show_default=True, help="Octets of a U_PDU, 22 to 4096.")
 @click.option("--repeats", default=1, show_default=True, type=click.IntRange(0, 15),
-              help="Extra copies of each U_PDU.")
-def broadcast(server: str, rank: int, sap: int, clock_speed: float, node: str, count: int,
-              interval: float, size: int, repeats: int) -> None:
-    """Send U_PDUs to all nodes or to a group. monitor and respond show them."""
+              help="Each one is sent so many times more.")
+def broadcast(here: Here, node: str, count: int, interval: float, size: int, repeats: int
+              ) -> None:
+    """U_PDUs to all nodes, or a group; monitor and respond show them."""
     size = size_of(size)
-    with session(server, rank, sap) as client:
-        con = console.Console(client, node, sap, sis.service("non_arq"),
-                              clock=console.Clock(clock_speed))
+    with here.session() as client:
+        con = console.Console(client, node, here.sap, sis.service("non_arq"),
+                              clock=console.Clock(here.clock_speed))
         sent = con.broadcast(count, interval, size, repeats)
     print(f"{sent} U_PDUs of {size} octets submitted to {node}")
 
 
 @command.command()
-@common
-@click.option("--duration", default=None, type=click.FloatRange(0),
-              help="End after this time, s.  [default: at Ctrl-C]")
-@click.option("--count", default=None, type=click.IntRange(1),
-              help="End after this number of primitives.")
-def monitor(server: str, rank: int, sap: int, clock_speed: float, duration: Optional[float],
-            count: Optional[int]) -> None:
-    """Print all primitives that the node sends to a SAP."""
-    clock = console.Clock(clock_speed)
-    with session(server, rank, sap) as client:
+@options(Here, "here")
+@click.option("--duration", default=None, type=click.FloatRange(0), help="Seconds; or Ctrl-C.")
+@click.option("--count", default=None, type=click.IntRange(1), help="End after so many.")
+def monitor(here: Here, duration: Optional[float], count: Optional[int]) -> None:
+    """Print all that the node has to say to a SAP."""
+    clock = console.Clock(here.clock_speed)
+    with here.session() as client:
         try:
             shown = 0
             while (duration is None or clock.now() < duration) and \
@@ -297,14 +291,12 @@ def monitor(server: str, rank: int, sap: int, clock_speed: float, duration: Opti
 
 
 @command.command()
-@common
-@click.option("--duration", default=None, type=click.FloatRange(0),
-              help="End after this time, s.  [default: at Ctrl-C]")
-def respond(server: str, rank: int, sap: int, clock_speed: float,
-            duration: Optional[float]) -> None:
+@options(Here, "here")
+@click.option("--duration", default=None, type=click.FloatRange(0), help="Seconds; or Ctrl-C.")
+def respond(here: Here, duration: Optional[float]) -> None:
     """Answer the pings and measurements of far consoles."""
-    clock = console.Clock(clock_speed)
-    with session(server, rank, sap) as client:
+    clock = console.Clock(here.clock_speed)
+    with here.session() as client:
         responder = console.Responder(client, clock)
 
         def table() -> Table:

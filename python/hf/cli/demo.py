@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf demo: two stations, a real file and a real ping over a simulated HF channel."""
 from contextlib import ExitStack
+from dataclasses import dataclass
 import hashlib
 import re
 import signal
@@ -23,7 +24,9 @@ from ..gui import snapshot, web
 from ..gui import strip as on_air
 from ..lab.pictures import exchange
 from ..lab.programs.demo import Demo, PINGS, goodput_text, round_trips
+from ..options import option
 from . import fail
+from ._options import options
 from ._output import checked, force_option
 
 #: Characters of the strip of a station, and seconds of station time of each.
@@ -217,47 +220,56 @@ def playground(demo: Demo, console: Console, views: List[snapshot.StationView]) 
         page.close()
 
 
-def mode_for(bandwidth: int, rate: Optional[str], interleaver: str, channel: str) -> str:
-    """The mode, or auto, selected by the options."""
-    if bandwidth == 3:
-        rate = rate or ("9600" if channel in ("clear", "awgn") else "auto")
-        return "auto" if rate == "auto" else f"4539-{rate}{interleaver}"
-    rate = rate or (None if channel in ("clear", "awgn") else "auto")
-    if rate == "auto":
-        return str(hf.in_bandwidth("auto", bandwidth))
-    if rate is None:
-        rate = str(max(m.rate_bps for m in hf.mode.all()
-                       if m.bandwidth_hz == 1000 * bandwidth))
-    return f"5069-{bandwidth}k-{rate}{interleaver}"
+@dataclass(frozen=True)
+class Waveform:
+    """The mode of the stations and the channel between them."""
+
+    bandwidth: int = option(3, "Of the channel, kHz; above 3 the waveforms of STANAG 5069, to "
+                            "240 kbit/s in 48.", choices=machine.BANDWIDTHS_KHZ)
+    rate: Optional[str] = option(None, "Data rate, bit/s, or auto: the stations choose for each "
+                                 "transmission.  [default: if the channel is clear or awgn, 9600, "
+                                 "in wider bands the highest; else auto]", metavar="RATE")
+    interleaver: str = option("S", "US, VS, S, M, L, VL from 3200 bit/s on; Z, S, L below.")
+    channel: str = option("awgn", "clear, awgn, good, moderate, poor and more, as in hf channel.")
+    snr: Optional[float] = option(None, "Signal-to-noise ratio in the channel's bandwidth, dB; "
+                                  "not used if the channel is clear.  [default: 30; in wider "
+                                  "bands than 3 kHz 35]")
+
+    @property
+    def mode(self) -> str:
+        """The mode, or auto. Raises ValueError."""
+        steady = self.channel in ("clear", "awgn")
+        if self.bandwidth == 3:
+            rate = self.rate or ("9600" if steady else "auto")
+            return "auto" if rate == "auto" else f"4539-{rate}{self.interleaver}"
+        rate = self.rate or (None if steady else "auto")
+        if rate == "auto":
+            return str(hf.in_bandwidth("auto", self.bandwidth))
+        if rate is None:
+            rate = str(max(m.rate_bps for m in hf.mode.all()
+                           if m.bandwidth_hz == 1000 * self.bandwidth))
+        return f"5069-{self.bandwidth}k-{rate}{self.interleaver}"
+
+    @property
+    def spec(self) -> str:
+        """The channel with its SNR."""
+        snr = (30.0 if self.bandwidth == 3 else 35.0) if self.snr is None else self.snr
+        return self.channel if self.channel == "clear" else f"{self.channel} snr={snr:g}"
 
 
 @click.command()
-@click.option("--bandwidth", type=click.Choice([str(khz) for khz in machine.BANDWIDTHS_KHZ]),
-              default="3", show_default=True,
-              help="Bandwidth of the channel, kHz. Above 3 with the waveforms of STANAG 5069, up "
-              "to 240 kbit/s in 48 kHz.")
-@click.option("--rate", metavar="RATE",
-              help="Data rate, bit/s, or auto: the stations choose for each transmission.  "
-              "[default: auto; with a clear or awgn channel 9600, or the highest rate above "
-              "3 kHz]")
-@click.option("--interleaver", default="S", show_default=True,
-              help="US, VS, S, M, L, VL from 3200 bit/s; Z, S, L below.")
-@click.option("--channel", default="awgn", show_default=True,
-              help="clear, awgn, good, moderate, poor and more, as in hf channel.")
-@click.option("--snr", type=float, help="Signal-to-noise ratio in the channel's bandwidth, dB. "
-              "Not used with a clear channel.  [default: 30; 35 above 3 kHz]")
+@options(Waveform, "waveform")
 @click.option("--size", type=click.IntRange(1, 100_000_000), help="Octets of the file.  "
               "[default: 20000; 300000 above 3 kHz]")
 @click.option("--speed", default=5.0, show_default=True, type=click.FloatRange(0.1, 1000),
               help="Speed limit, as a multiple of real time.")
-@click.option("--seed", default=1, show_default=True, help="Seed of noise, fading and the file.")
-@click.option("--stay", is_flag=True, help="Afterwards keep both stations and a web page of them "
-              "running until Ctrl-C, and print commands to try.")
+@click.option("--seed", default=1, show_default=True, help="Of noise, fading and the file.")
+@click.option("--stay", is_flag=True, help="Afterwards keep both stations running until Ctrl-C, "
+              "with a page that shows them, and say what to try.")
 @click.option("--picture", "path", default="hf-demo.png", show_default=True,
               help="File for a picture of the exchange.")
 @force_option
-def command(bandwidth: str, rate: Optional[str], interleaver: str, channel: str,
-            snr: Optional[float], size: Optional[int], speed: float, seed: int, stay: bool,
+def command(waveform: Waveform, size: Optional[int], speed: float, seed: int, stay: bool,
             path: str, force: bool) -> None:
     """Two stations over a simulated HF channel, in lock step, real waveforms.
 
@@ -268,11 +280,8 @@ def command(bandwidth: str, rate: Optional[str], interleaver: str, channel: str,
     console = Console(stderr=True)
     with checked():
         output.check_picture(path, force=force)
-    wide = bandwidth != "3"
-    mode = mode_for(int(bandwidth), rate, interleaver, channel)
-    snr = (35.0 if wide else 30.0) if snr is None else snr
-    size = size or (300000 if wide else 20000)
-    spec = channel if channel == "clear" else f"{channel} snr={snr:g}"
+    mode, spec = waveform.mode, waveform.spec
+    size = size or (20000 if waveform.bandwidth == 3 else 300000)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.default_int_handler)
     views: List[snapshot.StationView] = []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf demodulate: finds every transmission in a recording."""
+from dataclasses import asdict, dataclass
 import json
 import os
 import sys
@@ -8,9 +9,11 @@ from typing import Any, BinaryIO, Dict, List, Optional, Tuple
 import click
 import numpy as np
 
-from . import fail
 from .. import hf_python as _hf
 from .. import demodulation, dump, output, recording
+from ..options import option
+from . import fail
+from ._options import options
 from ._output import checked
 from ._progress import Progress
 
@@ -28,13 +31,63 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
                    err=True)
 
 
+@dataclass(frozen=True)
+class Form:
+    """What the samples of a recording are."""
+
+    sample_rate: Optional[float] = option(None, "Of raw samples, samples/s.",
+                                          least=_hf.MIN_AUDIO_RATE, most=_hf.MAX_AUDIO_RATE)
+    raw_format: Optional[str] = option(
+        None, "IN holds raw samples: 16-bit integers or floats, little endian, real or complex "
+        "(c).", flag="--format", choices=sorted(recording.RAW_FORMATS))
+    iq: bool = option(False, "The two channels of a WAV file are I and Q.")
+
+    def __post_init__(self) -> None:
+        if self.raw_format is not None and self.sample_rate is None:
+            raise ValueError("--format needs --sample-rate")
+        if self.sample_rate is not None and self.raw_format is None:
+            raise ValueError("--sample-rate is for raw samples and needs --format")
+
+
+@dataclass(frozen=True)
+class Receiver:
+    """How the receiver works."""
+
+    zero_interleaver: bool = option(False, "Take the serial tone's short interleaver for none "
+                                    "(Z): the waveform does not tell them apart.")
+    effort: int = option(1, "0 equalises and decodes once, 1 iterates between the two, 2 iterates "
+                         "longer.", least=0, most=2)
+    join: bool = option(True, "Join transmissions of 5069 whose preamble was missed, at the begin "
+                        "of their next Long block; their mode is found by what can be decoded.",
+                        flag="--join/--no-join")
+
+
+@dataclass(frozen=True)
+class Reports:
+    """What is written besides the octets."""
+
+    as_json: bool = option(False, "Report each transmission as one line of JSON on standard "
+                           "error.", flag="--json")
+    folder: Optional[str] = option(
+        None, "Write what stages of the receiver made of transmission NNN as arrays of numpy: "
+        "NNN-blocks.npy (SNR, Doppler and the like of each interleaver block), NNN-symbols.npy "
+        "(equalised), NNN-llrs.npy, NNN-taps.npy, NNN-profile.npy.", flag="--dump",
+        metavar="FOLDER", kind=click.Path(file_okay=False))
+    force: bool = option(False, "Replace arrays that are in FOLDER.")
+    quiet: bool = option(False, "Report errors only.", short="-q")
+
+    def say(self, report: demodulation.Report) -> None:
+        """Report a transmission."""
+        if self.as_json or not self.quiet:
+            _say(report, self.as_json)
+
+
 class _Input:
     """The recordings of one or two antennas, opened again for each bandwidth."""
 
-    def __init__(self, path: str, other: Optional[str], sample_rate: Optional[float],
-                 raw_format: Optional[str], iq: bool) -> None:
+    def __init__(self, path: str, other: Optional[str], form: Form) -> None:
         self._path, self._other = path, other
-        self._form = sample_rate, raw_format, iq
+        self._form = form.sample_rate, form.raw_format, form.iq
         self.pipe = recording.KeptInput(sys.stdin.buffer) if "-" in (path, other) else None
         self.source, self.second = self._open(self.pipe)
 
@@ -70,9 +123,8 @@ class _Input:
 
 
 def _try_all(heard: _Input, tried: List[int], subcarrier: Optional[float],
-             reception: demodulation.Reception, show: bool, options: Dict[str, Any]) -> float:
-    """Receive in one bandwidth (kHz) after the other, until one has data. Returns the duration,
-    s."""
+             reception: demodulation.Reception, show: bool, how: Dict[str, Any]) -> float:
+    """Receive in one bandwidth after the other, kHz, until one has data; gives the duration."""
     if len(tried) == 1:
         heard.forget()
     seconds = 0.0
@@ -86,7 +138,7 @@ def _try_all(heard: _Input, tried: List[int], subcarrier: Optional[float],
         with Progress(f"{source.name}, {khz} kHz", shown=show) as progress:
             seconds = demodulation.demodulate(
                 heard.source, reception, demodulation.subcarrier_of(source, khz, subcarrier),
-                bandwidth=khz, second=heard.second, progress=progress.share, **options)
+                bandwidth=khz, second=heard.second, progress=progress.share, **how)
         if reception.octets or reception.complete:
             break
     return seconds
@@ -94,45 +146,24 @@ def _try_all(heard: _Input, tried: List[int], subcarrier: Optional[float],
 
 @click.command(short_help="Samples to octets.")
 @click.argument("path", metavar="[IN]", default="-", type=click.Path(allow_dash=True))
-@click.option("--sample-rate", type=click.FloatRange(_hf.MIN_AUDIO_RATE, _hf.MAX_AUDIO_RATE),
-              help="Sample rate of raw samples, samples/s.")
-@click.option("--format", "raw_format", type=click.Choice(sorted(recording.RAW_FORMATS)),
-              help="IN holds raw samples: 16-bit integers or floats, little endian, real or "
-              "complex (c).")
+@options(Form, "form")
 @click.option("--subcarrier", type=float,
               help="Centre of the signal, Hz.  [default: 1800 in 3 kHz, 300 + half of the "
               "bandwidth in others; 0 for complex samples]")
 @click.option("--bandwidth", type=int, metavar="KHZ",
-              help="Bandwidth of the channel, kHz: 3 (every waveform of 4539 and 5069), or 6 to "
-              "48 (5069).  [default: try the one named in a SigMF file, then all that fit the "
-              "sample rate, from 3 up, until one has data]")
-@click.option("--iq", is_flag=True, help="The two channels of a WAV file are I and Q.")
-@click.option("--zero-interleaver", is_flag=True,
-              help="Treat the serial tone's short interleaver as none (Z). The waveform does not "
-              "distinguish the two.")
-@click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
-              help="0 equalises and decodes once, 1 iterates between the two, 2 iterates longer.")
-@click.option("--join/--no-join", default=True, show_default=True,
-              help="Join transmissions of 5069 whose preamble was missed, at the start of their "
-              "next Long block. The receiver finds their mode by trial decoding.")
-@click.option("--json", "as_json", is_flag=True,
-              help="Report each transmission as one line of JSON on standard error.")
+              help="Of the channel, kHz: 3 (every waveform of 4539 and 5069), or 6 to 48 (5069).  "
+              "[default: the one that a SigMF file names, then every one that the sample rate "
+              "has room for, from 3 on, until one has data]")
+@options(Receiver, "receiver")
 @click.option("--diversity", "other", type=click.Path(), metavar="IN2|channels",
-              help="Second recording from another antenna or receiver, started at the same time "
-              "(within a few ms). Both are decoded together. While one has no signal, the other "
-              "is decoded alone. channels: the two channels of IN (WAV or SigMF) are two "
-              "antennas.")
-@click.option("--dump", "folder", type=click.Path(file_okay=False), metavar="FOLDER",
-              help="Write intermediate results for transmission NNN as numpy arrays: "
-              "NNN-blocks.npy (SNR, Doppler and other figures of each interleaver block), "
-              "NNN-symbols.npy (equalised), NNN-llrs.npy, NNN-taps.npy, NNN-profile.npy.")
-@click.option("--force", is_flag=True, help="Replace arrays in FOLDER.")
-@click.option("-q", "--quiet", is_flag=True, help="Report errors only.")
-def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
-            subcarrier: Optional[float], bandwidth: Optional[int], iq: bool,
-            zero_interleaver: bool, effort: int, join: bool, as_json: bool, other: Optional[str],
-            folder: Optional[str], force: bool, quiet: bool) -> None:
-    """Find every transmission in IN and write its octets to standard output at once.
+              help="What another antenna or receiver heard meanwhile, a recording like IN that "
+              "begins at the same time (to a few ms): both are decoded together, and where one "
+              "hears nothing the other goes on alone. channels: the two channels of IN, a WAV "
+              "file or SigMF recording, are two antennas.")
+@options(Reports, "reports")
+def command(path: str, form: Form, subcarrier: Optional[float], bandwidth: Optional[int],
+            receiver: Receiver, other: Optional[str], reports: Reports) -> None:
+    """Find every transmission in IN and write its octets to standard output as they come.
 
     IN is a WAV file, a SigMF recording (its .sigmf-meta or .sigmf-data), raw samples
     (--format and --sample-rate), or - (the default) for a WAV or raw samples on standard
@@ -159,30 +190,24 @@ def command(path: str, sample_rate: Optional[float], raw_format: Optional[str],
       hf demodulate both.wav --diversity channels > message.txt
       arecord -t wav -f S16_LE -r 48000 | hf demodulate --json -
     """
-    if raw_format is not None and sample_rate is None:
-        raise click.UsageError("--format needs --sample-rate")
-    if sample_rate is not None and raw_format is None:
-        raise click.UsageError("--sample-rate is for raw samples and needs --format")
     if path == "-" and sys.stdin.isatty():
         raise click.UsageError("no input: name a file or use a pipe")
     try:
-        heard = _Input(path, other, sample_rate, raw_format, iq)
-        reception = demodulation.Reception(
-            heard.write, lambda report: None if quiet and not as_json else _say(report, as_json))
+        heard = _Input(path, other, form)
+        reception = demodulation.Reception(heard.write, reports.say)
         source, second = heard.source, heard.second
         if second is not None and second.complex_samples != source.complex_samples:
             raise recording.RecordingError(f"{second.name}: IN and IN2 must be both audio or both "
                                            "complex")
         with checked():
             output.check_stdout(source.paths + (second.paths if second else []))
-            dumped = dump.Dump(folder, force) if folder else None
-        # Octets on the same terminal would damage the progress bar.
-        show = not quiet and not sys.stdout.isatty()
+            dumped = dump.Dump(reports.folder, reports.force) if reports.folder else None
+        # Octets on the same terminal would be written into the line.
+        show = not reports.quiet and not sys.stdout.isatty()
         tried = ([bandwidth] if bandwidth is not None
                  else demodulation.bandwidths_of(source, subcarrier))
-        options: Dict[str, Any] = {"zero_interleaver": zero_interleaver, "effort": effort,
-                                   "dumped": dumped, "join": join}
-        seconds = _try_all(heard, tried, subcarrier, reception, show, options)
+        how = {**asdict(receiver), "dumped": dumped}
+        seconds = _try_all(heard, tried, subcarrier, reception, show, how)
     except recording.RecordingError as error:
         raise fail(str(error)) from None
     except ValueError as error:

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf modulate: octets to audio or to baseband samples."""
+from dataclasses import asdict, dataclass
 import os
 import sys
 from typing import Any, Optional, Tuple
 
 import click
 
-from . import fail
 from .. import hf_python as _hf
 from .. import modulation, output, recording
+from ..options import option
+from . import fail
+from ._options import options
 from ._output import checked, force_option
 from ._progress import Progress
 
@@ -53,6 +56,26 @@ def _check_output(source: str, target: str, sigmf: bool, named: bool, force: boo
         output.check_all(targets, [source], force)
 
 
+@dataclass(frozen=True)
+class Signal:
+    """What a transmission has besides its mode and octets."""
+
+    level_db: float = option(-3.0, "Highest peak, dB of full scale.", flag="--level",
+                             least=-60, most=0)
+    agc_blocks: int = option(0, "AGC (TLC) training blocks ahead of the preamble: up to 7 in 4539 "
+                             "modes of 3200 bit/s and above, up to 255 in 5069 modes.", least=0,
+                             most=255)
+    superframes: Optional[int] = option(None, "How often the preamble is sent (5069 modes).  "
+                                        "[default: once, but for waveform 0 twice, in 3 kHz three "
+                                        "times, and for 1 in 3 kHz twice]", least=1, most=32)
+    short_preamble: bool = option(False, "The short form of the preamble, with one super-frame "
+                                  "only (5069 modes).")
+    eot: bool = option(False, "End-of-transmission signal after the last block (5069 modes).")
+    lead_s: float = option(0.5, "Silence before the transmission, s.", flag="--lead", least=0,
+                           most=3600)
+    tail_s: float = option(0.5, "Silence after it, s.", flag="--tail", least=0, most=3600)
+
+
 @click.command(short_help="Octets to samples.", options_metavar="--mode MODE [OPTIONS]")
 @click.argument("paths", nargs=-1, metavar="[IN] OUT", type=click.Path(allow_dash=True))
 @click.option("--mode", required=True, metavar="MODE", callback=parse_mode,
@@ -64,26 +87,10 @@ def _check_output(source: str, target: str, sigmf: bool, named: bool, force: boo
               default=48000, show_default=True, help="Sample rate of the audio, samples/s.")
 @click.option("--subcarrier", type=float, default=1800.0, show_default=True,
               help="Centre of the signal in the audio, Hz.")
-@click.option("--level", type=click.FloatRange(-60, 0), default=-3.0, show_default=True,
-              help="Highest peak, dB of full scale.")
-@click.option("--agc-blocks", type=click.IntRange(0, 255), default=0, show_default=True,
-              help="AGC (TLC) training blocks before the preamble: up to 7 in 4539 modes of "
-              "3200 bit/s and above, up to 255 in 5069 modes.")
-@click.option("--superframes", type=click.IntRange(1, 32),
-              help="How often the preamble is sent (5069 modes).  [default: 1; waveform 0: 2, in "
-                   "3 kHz 3; waveform 1 in 3 kHz: 2]")
-@click.option("--short-preamble", is_flag=True,
-              help="Short form of the preamble, with one super-frame only (5069 modes).")
-@click.option("--eot", is_flag=True,
-              help="Append an end-of-transmission signal (5069 modes).")
-@click.option("--lead", type=click.FloatRange(0, 3600), default=0.5, show_default=True,
-              help="Silence before the transmission, s.")
-@click.option("--tail", type=click.FloatRange(0, 3600), default=0.5, show_default=True,
-              help="Silence after the transmission, s.")
+@options(Signal, "signal")
 @force_option
 def command(paths: Tuple[str, ...], mode: Any, sigmf: bool, sample_rate: int, subcarrier: float,
-            level: float, agc_blocks: int, superframes: Optional[int], short_preamble: bool,
-            eot: bool, lead: float, tail: float, force: bool) -> None:
+            signal: Signal, force: bool) -> None:
     """Turn the octets of IN into one transmission and write its samples to OUT.
 
     IN is a file, or - (the default) for standard input. OUT is a WAV file (16 bits, mono),
@@ -105,9 +112,8 @@ def command(paths: Tuple[str, ...], mode: Any, sigmf: bool, sample_rate: int, su
     sigmf = sigmf or base != target
     _check_output(source, target, sigmf, len(paths) == 2, force)
     try:
-        # Report wrong options before the input is read.
-        empty = modulation.Transmission(mode, b"", agc_blocks, lead, tail, level, superframes,
-                                        short_preamble, eot)
+        # What is wrong with the options must show before the input is read.
+        empty = modulation.Transmission(mode, b"", **asdict(signal))
         rate = empty.sample_rate()
         if not sigmf and rate != _hf.BASEBAND_RATE:
             raise ValueError(f"mode {mode} is {mode.bandwidth_hz // 1000} kHz wide, audio is "

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf monitor: all channels of one wide recording, or of an SDR."""
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 import json
 import os
 import signal
@@ -12,7 +13,9 @@ import numpy as np
 
 from .. import hf_python as _hf
 from .. import demodulation, output, radio, recording, station
+from ..options import option
 from . import fail
+from ._options import options
 from ._output import checked
 from ._progress import Progress
 
@@ -55,34 +58,44 @@ def numbers(_: Any, __: Any, text: Optional[str]) -> Optional[List[float]]:
         raise click.BadParameter(f"'{text}': allowed are numbers separated by commas") from None
 
 
-def device(kind: str, args: str, frequency: Optional[float], sample_rate: Optional[float],
-           gain: float, antenna: str, seconds: Optional[float]) -> radio.WideReceiver:
-    """An SDR with the interface of a recording. SIGINT and SIGTERM end it like the end of a file.
-    Raises ValueError, RuntimeError."""
-    if not frequency or not sample_rate:
-        raise click.UsageError(f"--{kind} needs --frequency and --sample-rate")
-    sdr = station.Sdr(args=args, frequency_hz=frequency, sample_rate=sample_rate, rx_gain_db=gain,
-                      rx_antenna=antenna)
-    sdr.check(kind)
-    found = radio.WideReceiver(station.Radio(type=kind, sdr=sdr, transmit=False),
-                               lambda line: click.echo(line, err=True), seconds)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: found.stop())
-    return found
+@dataclass(frozen=True)
+class Device:
+    """An SDR instead of a recording."""
+
+    soapy: Optional[str] = option(None, "Instead of FILE: an SDR by SoapySDR, for example "
+                                  "driver=lime, until Ctrl-C.", metavar="ARGS")
+    uhd: Optional[str] = option(None, "Instead of FILE: an SDR by UHD, for example "
+                                "serial=30AD123.", metavar="ARGS")
+    frequency: Optional[float] = option(None, "Of the SDR: the middle of what it hears.",
+                                        least=0, most=6e9, metavar="HZ")
+    gain: float = option(20.0, "Of the SDR, dB.", least=-200, most=200)
+    antenna: str = option("", "Of the SDR, by name.")
+    seconds: Optional[float] = option(None, "Of the SDR: end after so many.", least=0.1)
+
+    @property
+    def kinds(self) -> List[str]:
+        """Which of the two are named."""
+        return [kind for kind in ("soapy", "uhd") if getattr(self, kind) is not None]
+
+    def open(self, sample_rate: Optional[float]) -> radio.WideReceiver:
+        """The SDR, to be read as a recording is; SIGINT and SIGTERM end it as the end of a file
+        does. Raises ValueError, RuntimeError."""
+        kind, = self.kinds
+        if not self.frequency or not sample_rate:
+            raise click.UsageError(f"--{kind} needs --frequency and --sample-rate")
+        sdr = station.Sdr(args=getattr(self, kind), frequency_hz=self.frequency,
+                          sample_rate=sample_rate, rx_gain_db=self.gain, rx_antenna=self.antenna)
+        sdr.check(kind)
+        found = radio.WideReceiver(station.Radio(type=kind, sdr=sdr, transmit=False),
+                                   lambda line: click.echo(line, err=True), self.seconds)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: found.stop())
+        return found
 
 
 @click.command(short_help="All channels of one wide recording, or of an SDR.")
 @click.argument("path", metavar="FILE", required=False)
-@click.option("--soapy", metavar="ARGS", help="Instead of FILE: an SDR through SoapySDR, for "
-              "example driver=lime, until Ctrl-C.")
-@click.option("--uhd", metavar="ARGS", help="Instead of FILE: an SDR through UHD, for example "
-              "serial=30AD123, until Ctrl-C.")
-@click.option("--frequency", type=click.FloatRange(0, 6e9), metavar="HZ",
-              help="SDR: centre of the received band.")
-@click.option("--gain", type=click.FloatRange(-200, 200), default=20, show_default=True,
-              help="SDR: receive gain, dB.")
-@click.option("--antenna", default="", help="SDR: antenna by name.")
-@click.option("--seconds", type=click.FloatRange(0.1), help="SDR: end after this time, s.")
+@options(Device, "device")
 @click.option("--channels", callback=numbers, metavar="HZ,...",
               help="Centres of the channels, Hz from the middle of the recording.")
 @click.option("--grid", type=click.FloatRange(100), metavar="HZ",
@@ -92,14 +105,12 @@ def device(kind: str, args: str, frequency: Optional[float], sample_rate: Option
 @click.option("--format", "raw_format", type=click.Choice(["cs16le", "cf32le"]),
               help="FILE holds raw complex samples.")
 @click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
-              help="Effort of each receiver, as in hf demodulate.")
-@click.option("--payload", metavar="FOLDER", help="Write the octets of each transmission to a "
-              "file CHANNEL-START.bin in FOLDER.")
-def command(path: Optional[str], soapy: Optional[str], uhd: Optional[str],
-            frequency: Optional[float], gain: float, antenna: str, seconds: Optional[float],
-            channels: Optional[List[float]], grid: Optional[float],
-            sample_rate: Optional[float], raw_format: Optional[str], effort: int,
-            payload: Optional[str]) -> None:
+              help="Of each receiver, as in hf demodulate.")
+@click.option("--payload", metavar="FOLDER", help="Keep the octets of each transmission there, a "
+              "file each: CHANNEL-START.bin.")
+def command(path: Optional[str], device: Device, channels: Optional[List[float]],
+            grid: Optional[float], sample_rate: Optional[float], raw_format: Optional[str],
+            effort: int, payload: Optional[str]) -> None:
     """Receive every 3 kHz channel of one wide complex recording (SigMF, or raw), or of an SDR.
 
     Prints a line of JSON for each transmission when it ends: channel_hz (centre of the channel,
@@ -114,14 +125,13 @@ def command(path: Optional[str], soapy: Optional[str], uhd: Optional[str],
     """
     if (channels is None) == (grid is None):
         raise click.UsageError("give --channels or --grid")
-    if sum(x is not None for x in (path, soapy, uhd)) != 1:
+    if (path is not None) + len(device.kinds) != 1:
         raise click.UsageError("give one of FILE, --soapy and --uhd")
     if path is not None and (sample_rate is None) != (raw_format is None):
         raise click.UsageError("--format and --sample-rate belong together")
     try:
         if path is None:
-            kind, args = ("soapy", soapy) if soapy is not None else ("uhd", str(uhd))
-            source: Any = device(kind, str(args), frequency, sample_rate, gain, antenna, seconds)
+            source: Any = device.open(sample_rate)
         else:
             source = recording.open_recording(path, sample_rate, raw_format)
         if not source.complex_samples:

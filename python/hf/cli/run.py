@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf run: runs stations from their files, on radios or a simulated air."""
+"""hf run: stations from their files, over a simulated air, until interrupted."""
+from dataclasses import dataclass
 import os
 import resource
 import signal
@@ -11,7 +12,9 @@ import click
 
 from .. import machine, output, radio, running, station, version
 from ..gui import snapshot, web
+from ..options import option
 from . import fail
+from ._options import options
 
 
 def end_when_told() -> None:
@@ -87,15 +90,20 @@ def controls_of(stations: running.Stations) -> web.Controls:
     return found
 
 
+@dataclass(frozen=True)
+class Air:
+    """The simulated air of the stations without a radio."""
+
+    channel: str = option("awgn snr=30", "Between all stations, as in hf.channel.")
+    bandwidth: Optional[int] = option(None, "Of the channel, kHz, in place of bandwidth in the "
+                                      "files.", choices=machine.BANDWIDTHS_KHZ)
+    speed: float = option(1.0, "Speed limit, as a multiple of real time.", least=0.1, most=1000)
+    seed: int = option(1, "Of noise and fading.")
+
+
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE.toml...")
-@click.option("--channel", default="awgn snr=30", show_default=True,
-              help="Simulated channel between all stations, as in hf.channel.")
-@click.option("--bandwidth", type=click.Choice([str(khz) for khz in machine.BANDWIDTHS_KHZ]),
-              help="Bandwidth of the channel, kHz. Overrides the files.")
-@click.option("--speed", default=1.0, show_default=True, type=click.FloatRange(0.1, 1000),
-              help="Speed limit, as a multiple of real time.")
-@click.option("--seed", default=1, show_default=True, help="Seed of noise and fading.")
+@options(Air, "on_air")
 @click.option("--duration", default=None, type=click.FloatRange(0.001),
               help="End after this station time, s.")
 @click.option("--pcap", type=click.Path(file_okay=False), metavar="FOLDER",
@@ -105,15 +113,14 @@ def controls_of(stations: running.Stations) -> web.Controls:
 @click.option("--user", metavar="NAME", help="After sockets, devices and captures are open, drop "
               "root privileges and continue as this user.")
 @click.option("--web", "web_port", type=click.IntRange(0, 65535), metavar="PORT",
-              help="Show the stations on a web page for browsers on this machine. 0: any free "
-              "port.")
-@click.option("--control", is_flag=True, help="Let the page change mode, frequency, speed and "
-              "silence, for anyone who has the printed address.")
-@click.option("--check", is_flag=True, help="Open everything, print it, and close it. Nothing is "
-              "transmitted or keyed.")
-def command(files: Tuple[str, ...], channel: str, bandwidth: Optional[str], speed: float,
-            seed: int, duration: Optional[float], pcap: Optional[str], quiet: bool,
-            user: Optional[str], web_port: Optional[int], control: bool, check: bool) -> None:
+              help="Show the stations on a page for a browser of this machine; 0: a free port.")
+@click.option("--control", is_flag=True, help="The page may change mode, frequency, speed and "
+              "silence, for whoever has the address that is printed.")
+@click.option("--check", is_flag=True, help="Open everything, say what it is, close it again; "
+              "nothing is transmitted or keyed.")
+def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap: Optional[str],
+            quiet: bool, user: Optional[str], web_port: Optional[int], control: bool,
+            check: bool) -> None:
     """Run one or more stations, each from its file, until Ctrl-C.
 
     A station with a table [radio] uses its radio, in real time. The others share a simulated air,
@@ -132,8 +139,8 @@ def command(files: Tuple[str, ...], channel: str, bandwidth: Optional[str], spee
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65536)), hard))
     try:
         descriptions = [station.load(f) for f in files]
-        for d in descriptions if bandwidth else []:
-            d.use_bandwidth(int(bandwidth or 0))
+        for d in descriptions if on_air.bandwidth else []:
+            d.use_bandwidth(on_air.bandwidth)
             d.check()
         if pcap:
             output.make_folder(pcap)
@@ -141,8 +148,9 @@ def command(files: Tuple[str, ...], channel: str, bandwidth: Optional[str], spee
             if pcap and d.address and d.capture == station.Capture():
                 d.capture = station.Capture(os.path.join(pcap, f"{d.address}-d_pdu.pcap"),
                                             os.path.join(pcap, f"{d.address}-sis.pcap"))
-        stations = running.Stations(descriptions, channel, seed, speed, radio.open_radio)
-        # Keep references, or Python deletes these blocks.
+        stations = running.Stations(descriptions, on_air.channel, on_air.seed, on_air.speed,
+                                    radio.open_radio)
+        # Blocks in Python live as long as something in Python holds them.
         kept = [] if check else [
             radio.record(stations.tb, s, received, s.description.sample_rate, stations.said.append)
             for s, received in zip(stations.stations, stations.received)]
