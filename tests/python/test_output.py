@@ -232,7 +232,7 @@ def test_a_store_of_trials_is_not_made_of_something_else(tmp_path, content):
     path = tmp_path / "t.csv"
     path.write_bytes(content)
     with pytest.raises(output.Refused, match="t.csv"):
-        ber.Store(str(path))
+        ber.store(str(path))
     assert path.read_bytes() == content
 
 

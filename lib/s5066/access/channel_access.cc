@@ -7,7 +7,6 @@
 namespace gr::hf::s5066 {
 
 namespace {
-constexpr int narrow_hz = 3000; // voice channel
 constexpr unsigned max_slots = 16;
 // A station not heard for this long no longer counts as sharing the channel.
 constexpr station_time station_memory = std::chrono::minutes(15);
@@ -65,12 +64,6 @@ struct channel_access::rules {
     static station_time hidden_turn(const channel_access& c);
     static station_time hidden_answer(const channel_access& c, address asked);
 };
-
-void channel_access::set_modes(int bandwidth_hz, station_time longest_preamble)
-{
-    d_wideband = bandwidth_hz > narrow_hz;
-    d_longest_preamble = longest_preamble;
-}
 
 // A wideband transmission is over in the time of a preamble elsewhere, so the pauses
 // around it matter.
@@ -298,15 +291,6 @@ void channel_access::began(station_time begin, address a)
     }
     d_share.began_first(a);
     d_served = false;
-}
-
-bool channel_access::heard_since(station_time t, address a) const
-{
-    const auto in = [&](const auto& list) {
-        const auto it = list.find(a.raw());
-        return it != list.end() && it->second > t;
-    };
-    return in(d_heard_at) || in(d_hidden_at);
 }
 
 void channel_access::began_unknown(station_time noticed, bool may_be_answer)

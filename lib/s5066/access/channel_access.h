@@ -35,7 +35,12 @@ public:
     }
 
     //! Sets the modes in use: their bandwidth, Hz, and the longest preamble among them.
-    void set_modes(int bandwidth_hz, station_time longest_preamble);
+    void set_modes(int bandwidth_hz, station_time longest_preamble)
+    {
+        constexpr int narrow_hz = 3000; // voice channel
+        d_wideband = bandwidth_hz > narrow_hz;
+        d_longest_preamble = longest_preamble;
+    }
 
     // Pauses
     //! From the end of another station's transmission to keying, s.
@@ -122,7 +127,14 @@ public:
     bool shared() const { return d_heard_at.size() + d_hidden_at.size() > 1; }
     //! True if a D_PDU of \p a, for any station, was received after \p t, or an
     //! acknowledgement of its data.
-    bool heard_since(station_time t, address a) const;
+    bool heard_since(station_time t, address a) const
+    {
+        const auto in = [&](const auto& list) {
+            const auto it = list.find(a.raw());
+            return it != list.end() && it->second > t;
+        };
+        return in(d_heard_at) || in(d_hidden_at);
+    }
     //! Several may begin at the same time as we do now, in a transmission that is no answer.
     bool contended() const;
     //! Time until the other end of a link has had its turn, s.
