@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The hf command line. Each command lives in the module of its name and is imported when it
-is called, so that the program starts at once."""
+is called, so that the program starts fast."""
 import importlib
 import os
 import sys
@@ -10,7 +10,7 @@ import click
 
 from .. import output, version
 
-#: What hf --help lists, by what a person wants to do.
+#: Commands and their summaries, in the groups of hf --help.
 GROUPS: Dict[str, Dict[str, str]] = {
     "Use": {
         "run": "Stations from their files, on radios or a simulated air.",
@@ -19,17 +19,17 @@ GROUPS: Dict[str, Dict[str, str]] = {
         "receive": "Files by BFTP over a SIS server, into a folder.",
         "chat": "Operator orderwire (HFCHAT) over a SIS server.",
         "console": "Ping, throughput, broadcast and monitor over any SIS server.",
-        "radio": "Devices, levels, test tones, delays; what is heard.",
-        "monitor": "Every channel of one wide recording, or of an SDR.",
-        "nft": "Rules that bring TCP connections to HF-PEP.",
+        "radio": "Devices, levels, test tones, delays, and received signals.",
+        "monitor": "All channels of one wide recording, or of an SDR.",
+        "nft": "Rules that redirect TCP connections to HF-PEP.",
     },
     "Try": {
         "demo": "Two stations over a simulated HF channel: a file and a ping.",
         "modulate": "Octets to samples.",
         "demodulate": "Samples to octets: finds every transmission in a recording.",
-        "channel": "A recording through a simulated channel; channels learned.",
+        "channel": "A recording through a simulated channel; learned channels.",
         "sim": "Stations over an emulated or a real modem, in virtual time.",
-        "info": "Versions, modes and what this machine can do.",
+        "info": "Versions, modes and abilities of this machine.",
     },
     "Measure": {
         "ber": "Bit error rates over simulated channels; the standard's tables.",
@@ -43,12 +43,12 @@ GROUPS: Dict[str, Dict[str, str]] = {
 }
 COMMANDS = {name: what for group in GROUPS.values() for name, what in group.items()}
 
-#: What --version says; the commit only if it is known.
+#: Text of --version, with the commit if it is known.
 VERSION = version.__version__ + (f" (commit {version.__commit__})" if version.__commit__ else "")
 
 
 class LazyGroup(click.Group):
-    """Names every command, imports only the one that is called."""
+    """Lists all commands, imports only the one that is called."""
 
     def list_commands(self, ctx: click.Context) -> List[str]:
         return sorted(COMMANDS)
@@ -72,7 +72,7 @@ class LazyGroup(click.Group):
 def hf() -> None:
     """HF data station: waveforms of STANAG 4539, STANAG 5066, IP and TCP over HF.
 
-    Data goes to stdout, everything said to a person to stderr. The exit status is 0 only
+    Data goes to stdout, messages to stderr. The exit status is 0 only
     on success, 2 for wrong use.
     """
 
@@ -83,11 +83,11 @@ def fail(message: str) -> "click.ClickException":
 
 
 def _exit(status: int, message: str = "") -> None:
-    """End, with what is in the buffer of standard output written, if that can be."""
+    """Flush standard output if possible, and exit."""
     try:
         sys.stdout.flush()
     except OSError:
-        # It must not be tried again, with a traceback, when the interpreter ends.
+        # Or the interpreter tries again at its end, with a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if message:
         click.echo(f"hf: {message}", err=True)
@@ -112,6 +112,6 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:
-        # The system refused something that no command expected: a full disk, mostly.
+        # An error of the system that no command handles, mostly a full disk.
         where = error.filename or "standard output"
         _exit(1, f"{where}: {error.strerror or error}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of the command line, made from a dataclass of options."""
+"""Command line options from the fields of a dataclass."""
 import dataclasses
 import functools
 from typing import Any, Callable, Dict, Tuple, Union, get_args, get_origin, get_type_hints
@@ -10,7 +10,7 @@ from ..options import About
 
 
 class _Parsed(click.ParamType):
-    """A text that a function makes something of."""
+    """The type of an option whose text a function parses."""
 
     name = "text"
 
@@ -27,7 +27,7 @@ class _Parsed(click.ParamType):
 
 
 def _kind(hint: Any) -> Tuple[Any, bool]:
-    """The type of one value, and whether there may be several."""
+    """The type of one value, and whether several are allowed."""
     if get_origin(hint) is Union:  # Optional
         hint = get_args(hint)[0]
     if get_origin(hint) is tuple:
@@ -58,7 +58,7 @@ def _option(field: "dataclasses.Field[Any]", hint: Any) -> Callable[..., Any]:
                             show_default=field.default)
     said = field.default not in (None, ()) and "[default" not in about.help
     default = field.default
-    if about.choices and default is not None:  # click wants the texts
+    if about.choices and default is not None:  # click needs texts
         default = [str(c) for c in default] if several else str(default)
     return click.option(*names, type=_type(kind, about), metavar=about.metavar, help=about.help,
                         multiple=several and about.parse is None and about.kind is None,
@@ -68,12 +68,12 @@ def _option(field: "dataclasses.Field[Any]", hint: Any) -> Callable[..., Any]:
 
 
 def options(kind: type, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The options of a command; they come as one object, in the parameter of that name.
+    """Decorator for the options of a command, passed as one object in the parameter of that name.
 
-    kind: a dataclass of options. What it refuses with a ValueError is wrong use.
+    kind: a dataclass of options. A ValueError of its constructor becomes wrong use.
     """
     hints = get_type_hints(kind)
-    # Those of the class itself first, then what it has in common with others.
+    # Fields of the class first, then inherited ones.
     fields = sorted(dataclasses.fields(kind), key=lambda f: f.name not in kind.__annotations__)
 
     def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,7 +82,7 @@ def options(kind: type, name: str) -> Callable[[Callable[..., Any]], Callable[..
             made: Dict[str, Any] = {}
             for field in fields:
                 value = given.pop(field.name)
-                if field.metadata["about"].choices and value is not None:  # of click: texts
+                if field.metadata["about"].choices and value is not None:  # click gives texts
                     one, several = _kind(hints[field.name])
                     value = tuple(map(one, value)) if several else one(value)
                 made[field.name] = value

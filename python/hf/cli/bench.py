@@ -20,7 +20,7 @@ from ._progress import Progress, watched
 
 @contextmanager
 def _workers(pool: sweep.Pool, processes: bool = False) -> Iterator[sweep.Workers]:
-    """The workers of a pool. What goes wrong in them is an error for the user."""
+    """The workers of a pool. Their errors become errors of the command."""
     try:
         with checked(), pool.open(processes) as workers:
             yield workers
@@ -41,7 +41,7 @@ def link(quick: bool, pool: sweep.Pool) -> None:
 
     Bulk transfer by speed, U_PDU size and bit errors, without ARQ, two ways, with adaptive rate
     over fading channels, several stations on a channel, pings, and the simulator's own speed.
-    What missed its target comes first.
+    Rows that missed their target come first.
     """
     from ..lab.link import targets as measure
     jobs = measure.jobs(quick)
@@ -55,10 +55,10 @@ def link(quick: bool, pool: sweep.Pool) -> None:
 @options(simulated_faults.Options, "wanted")
 @options(sweep.Pool, "pool")
 def faults(wanted: simulated_faults.Options, pool: sweep.Pool) -> None:
-    """Whether a U_PDU that was confirmed to a client is ever missing at the other.
+    """Check that each U_PDU confirmed to its sender has arrived at its receiver.
 
-    Three stations that are switched off and on, on a channel with every fault there is, on the
-    event simulator. Fails if one is missing, or came twice on one link.
+    Three stations on the event simulator are switched off and on, over a channel with every
+    fault it knows. Fails if a U_PDU is missing, or arrived twice on one link.
     """
     measure = simulated_faults
     with _workers(pool, processes=True) as workers:
@@ -70,10 +70,10 @@ def faults(wanted: simulated_faults.Options, pool: sweep.Pool) -> None:
 
 
 @command.command()
-@click.option("--hours", default=1.0, show_default=True, help="Of station time.")
+@click.option("--hours", default=1.0, show_default=True, help="Duration, h of station time.")
 @click.option("--seed", default=1, show_default=True)
 @click.option("--out", type=click.Path(file_okay=False), metavar="FOLDER",
-              help="Keep d_pdus.pcap and sis.pcap here; made if it is missing.")
+              help="Keep d_pdus.pcap and sis.pcap in FOLDER, which is created if missing.")
 @force_option
 def tshark(hours: float, seed: int, out: Optional[str], force: bool) -> None:
     """Traffic of all kinds between simulated stations, judged by tshark.
@@ -89,7 +89,7 @@ def tshark(hours: float, seed: int, out: Optional[str], force: bool) -> None:
         with tempfile.TemporaryDirectory() as folder, Progress("tshark") as progress:
             result = dissect.run(out or folder, hours, seed, progress.share)
     except FileNotFoundError:
-        raise fail("tshark is not there: install it (Debian: tshark)") from None
+        raise fail("tshark is missing: install it (Debian: tshark)") from None
     except ValueError as error:
         raise fail(str(error)) from None
     print(dissect.report(result))
@@ -98,13 +98,16 @@ def tshark(hours: float, seed: int, out: Optional[str], force: bool) -> None:
 
 
 @command.command()
-@click.option("--seconds", default=60.0, show_default=True, help="Of signal for each mode.")
-@click.option("--wideband", is_flag=True, help="The fastest modes of 3, 12, 24 and 48 kHz.")
+@click.option("--seconds", default=60.0, show_default=True, help="Duration of the signal for each "
+                                                                 "mode, s.")
+@click.option("--wideband", is_flag=True, help="Measure the fastest modes of 3, 12, 24 and 48 "
+                                               "kHz.")
 def speed(seconds: float, wideband: bool) -> None:
-    """Times real time of modulator, receiver, of two whole stations in lock step, and of audio.
+    """Speed of modulator, receiver, two whole stations in lock step, and audio, as a multiple
+    of real time.
 
-    The last column is what audio of 48000 samples/s costs hf demodulate in processor time on
-    top of the receiver.
+    The last column is the processor time that audio of 48000 samples/s adds to the receiver in
+    hf demodulate.
     """
     from ..lab.receiver import speed as measure
     if wideband:
@@ -124,27 +127,27 @@ def speed(seconds: float, wideband: bool) -> None:
               help="Only this data rate; may be repeated.")
 @click.option("--quick", is_flag=True, help="Leave out transfers of more than 100 kB.")
 @click.option("--real", is_flag=True,
-              help="Kernel TCP, XMPP library and browser in namespaces, in real time where it "
-              "matters: needs root, takes an hour.")
+              help="Kernel TCP, XMPP library and browser in namespaces, some in real time. Needs "
+                   "root and takes an hour.")
 @click.option("--waveforms", is_flag=True,
-              help="HF-PEP also over real waveforms, in one thread: 10 MB at 240 kbit/s takes a "
-              "minute, everything a quarter of an hour.")
+              help="Also run HF-PEP over real waveforms, in one thread. 10 MB at 240 kbit/s takes "
+                   "a minute, everything a quarter of an hour.")
 @click.option("--long", "with_long", is_flag=True,
-              help="With --real: also cells of more than 20 minutes.")
+              help="With --real: include cells of more than 20 minutes.")
 @click.option("--out", metavar="FOLDER",
-              help="Write the report (papers.md) with pictures; keeps what --real reached "
-              "(real.csv) and shows it again.")
+              help="Write the report (papers.md) with pictures. Results of --real are kept "
+                   "(real.csv) and shown again.")
 @force_option
 @options(sweep.Pool, "pool")
 def papers(wanted: Tuple[str, ...], rates: Tuple[int, ...], quick: bool, real: bool,
            waveforms: bool, with_long: bool, out: Optional[str], force: bool,
            pool: sweep.Pool) -> None:
-    """Every cell of the published tables beside ours, misses first.
+    """Every cell of the published tables beside our figure, misses first.
 
-    STANAG 5066, IP client, HF-PEP and DNS on the event simulator, hours of station time in
-    seconds. With --real TCP through the IP client, XMPP and web, and some of HF-PEP on
-    waveforms, with the kernel and programs of this host; with --waveforms HF-PEP by size and
-    speed again, every sample made and received.
+    STANAG 5066, IP client, HF-PEP and DNS run on the event simulator, hours of station time in
+    seconds. --real adds TCP through the IP client, XMPP, web and some of HF-PEP over waveforms,
+    with the kernel and programs of this host. --waveforms repeats HF-PEP by size and speed, with
+    every sample modulated and received.
     """
     from ..lab.link import papers as measure
     from ..lab.link import papers_more
@@ -182,12 +185,13 @@ def papers(wanted: Tuple[str, ...], rates: Tuple[int, ...], quick: bool, real: b
 @click.option("--rate", "rates", multiple=True, type=int, metavar="BIT/S",
               help="Only this data rate; may be repeated.")
 @click.option("--kernel", is_flag=True,
-              help="Also HTTP with the kernel's TCP at 9600 bit/s: needs root, takes a minute.")
+              help="Also measure HTTP with the kernel's TCP at 9600 bit/s. Needs root and takes a "
+                   "minute.")
 @options(sweep.Pool, "pool")
 def interactive(rates: Tuple[int, ...], kernel: bool, pool: sweep.Pool) -> None:
     """A page, a remote shell and pings beside a bulk transfer through HF-PEP, both ways.
 
-    On the event simulator: how long each waits, and what it costs the bulk.
+    Measures on the event simulator how long each waits, and how much it slows the bulk transfer.
     """
     from .. import netns
     from ..lab.programs import interactive as measure
@@ -215,14 +219,14 @@ def interactive(rates: Tuple[int, ...], kernel: bool, pool: sweep.Pool) -> None:
               help="Keep every run here. The same command with the same file resumes an "
               "interrupted run.")
 @click.option("--plot", "picture", type=click.Path(dir_okay=False), metavar="PICTURE",
-              help="The map as PNG, SVG or PDF.")
+              help="Draw the map as PNG, SVG or PDF.")
 @force_option
 def adaptive(wanted: cells.Options, pool: sweep.Pool, path: Optional[str],
              picture: Optional[str], force: bool) -> None:
     """Goodput of adaptive stations beside the best fixed mode, on real waveforms.
 
-    Every cell is one channel at one SNR: two stations in one thread, ARQ, all modes over the same
-    realisations of the channel. The whole table takes some hours of processor time.
+    Every cell is one channel at one SNR, with two stations in one thread and ARQ. All modes use
+    the same realisations of the channel. The whole table takes some hours of processor time.
     """
     if picture:
         with checked():
@@ -243,8 +247,8 @@ def adaptive(wanted: cells.Options, pool: sweep.Pool, path: Optional[str],
 @command.command()
 @options(sweep.Pool, "pool")
 def compression(pool: sweep.Pool) -> None:
-    """What DEFLATE gains through HF-PEP at 1200 bit/s: HTML, JSON, text, heads of HTTP, XMPP,
-    and data that does not shrink."""
+    """Gain by DEFLATE through HF-PEP at 1200 bit/s: HTML, JSON, text, HTTP headers, XMPP, and
+    data that cannot be compressed."""
     from ..lab.link import compression as measure
     contents = [(content,) for content in measure.contents()]
     with _workers(pool) as workers:
@@ -263,10 +267,10 @@ def compression(pool: sweep.Pool) -> None:
 @options(sweep.Pool, "pool")
 def curves(path: str, wanted: block_errors.Options, add: bool, store_path: Optional[str],
            force: bool, pool: sweep.Pool) -> None:
-    """Block errors of the receiver over SNR in the mode's bandwidth, as CSV: what hf sim calls
+    """Block errors of the receiver over SNR in the mode's bandwidth, as CSV. hf sim uses them as
     curves.
 
-    Each curve finds its own SNR, every 2 dB from no bad block in a hundred to nearly all.
+    The SNR of each curve is stepped by 2 dB, from no bad block in a hundred to nearly all bad.
     """
     from ..lab.receiver import ber
     with checked():
@@ -290,11 +294,11 @@ def curves(path: str, wanted: block_errors.Options, add: bool, store_path: Optio
 @options(learned_channels.Options, "wanted")
 @options(sweep.Pool, "pool")
 def learned(wanted: learned_channels.Options, pool: sweep.Pool) -> None:
-    """How near hf channel --learn comes: modes over a learned channel and the true one.
+    """Accuracy of hf channel --learn: modes over a learned channel and over the true one.
 
-    A transmission of 45 s goes through each channel, with noise, offset and clock error; its
-    recording is learned from. Then each mode is tried on what the paths truly did and on what was
-    learned, with other noise, for the SNR at which one bit in a thousand is wrong.
+    A transmission of 45 s is recorded over each channel, with noise, offset and clock error, and
+    the channel is learned from it. Then each mode is measured over the true and the learned
+    channel, with other noise, for the SNR at which one bit in a thousand is wrong.
     """
     measure = learned_channels
     with _workers(pool) as workers, tempfile.TemporaryDirectory() as folder:
@@ -308,10 +312,10 @@ def learned(wanted: learned_channels.Options, pool: sweep.Pool) -> None:
 @options(late.Options, "wanted")
 @options(sweep.Pool, "pool")
 def late_entry(wanted: late.Options, pool: sweep.Pool) -> None:
-    """How surely transmissions of 5069 are joined whose first two seconds were missed.
+    """Share of transmissions of 5069 that are joined after their first two seconds were missed.
 
-    Each of three Long blocks, with an offset of up to 75 Hz, on AWGN at the SNR that its data are
-    wanted to need and on Poor at the standard's limit; the receiver is told the bandwidth alone.
+    Each has three Long blocks and an offset of up to 75 Hz, on AWGN at the target SNR of its data,
+    and on Poor at the standard's limit. The receiver knows only the bandwidth.
     """
     conditions = wanted.conditions()
     with _workers(pool) as workers:

@@ -35,7 +35,7 @@ def command() -> None:
 
 @contextmanager
 def _failures() -> Iterator[None]:
-    """Around a measurement: what goes wrong is an error for the user."""
+    """Turn errors of a measurement into errors of the command."""
     try:
         with checked():
             yield
@@ -45,7 +45,7 @@ def _failures() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class CsvFile:
-    """Where rows are kept."""
+    """File for rows."""
 
     csv_path: Optional[str] = option(
         None, "Keep every row here. The same command with the same file resumes an interrupted "
@@ -54,14 +54,14 @@ class CsvFile:
 
 @dataclass(frozen=True)
 class Files(CsvFile):
-    """Where trials are kept, and where their curves are drawn."""
+    """Files for trials and for their curves."""
 
     plot: Optional[str] = option(None, "Draw the curves as PNG, SVG or PDF.", metavar="PICTURE")
     force: bool = option(False, "Replace files that hf has not written.")
 
 
 class Bench:
-    """Measures points, and keeps what came of them."""
+    """Measures points, and keeps the results."""
 
     def __init__(self, workers: sweep.Workers, store: ber.Store) -> None:
         self._workers, self._store = workers, store
@@ -70,7 +70,7 @@ class Bench:
         self.progress: Callable[[float], object] = lambda _: None
 
     def measure(self, point: ber.Point, stop: ber.Stop, first_seed: int) -> ber.Result:
-        """One point; its result goes to standard error and into results."""
+        """Measure one point. Its result goes to standard error and into results."""
         r = ber.measure(point, stop, self._workers, self._store, first_seed,
                         progress=lambda share: self.progress(share))
         click.echo(f"{point.name} {point.channel}: {r.bad_blocks} bad of {r.blocks} blocks, "
@@ -81,7 +81,7 @@ class Bench:
 
 @contextmanager
 def _bench(files: Files, pool: sweep.Pool) -> Iterator[Bench]:
-    """A bench whose results are drawn in the end."""
+    """A bench whose results are drawn at the end."""
     with _failures():
         if files.plot:
             output.check_picture(files.plot, [files.csv_path] if files.csv_path else [],
@@ -132,7 +132,7 @@ def standard(wanted: tables.Options, files: Files, pool: sweep.Pool) -> None:
     with _bench(files, pool) as bench, Progress("rows of the standard", len(rows)) as progress:
         for number, row in enumerate(rows):
             progress.at(number, f"{row.id} {row.mode}")
-            if not wanted.search and not wanted.accept:  # those measure several points a row
+            if not wanted.search and not wanted.accept:  # both measure several points per row
                 bench.progress = lambda share, done=number: progress.at(done + share)
             outcomes.append(wanted.measure(row, bench.measure))
         print(wanted.table(outcomes))
@@ -163,7 +163,7 @@ def f1487(wanted: profiles.Options, files: Files, pool: sweep.Pool) -> None:
 @options(CsvFile, "kept")
 @options(sweep.Pool, "pool")
 def acquisition(wanted: finding.Options, kept: CsvFile, pool: sweep.Pool) -> None:
-    """How surely transmissions are found, each mode at the SNR that its data need.
+    """Share of transmissions that are found, each mode at the SNR that its data need.
 
     \b
     hf ber acquisition --trials 1000
@@ -232,15 +232,15 @@ def snr_report(wanted: reports.Options, pool: sweep.Pool) -> None:
 @click.argument("picture", metavar="PICTURE", type=click.Path(dir_okay=False))
 @force_option
 def plot(csv_path: str, picture: str, force: bool) -> None:
-    """Draw what the FILE of --csv holds, and print its table."""
+    """Draw the rows in FILE, written by --csv, and print their table."""
     from ..lab.receiver import curves
     with _failures():
         output.check_picture(picture, [csv_path], force)
         if not os.path.exists(csv_path):
-            raise fail(f"{csv_path}: there is no such file")
+            raise fail(f"{csv_path}: no such file")
         results = ber.results(sweep.read(ber.Trial, csv_path))
         if not results:
-            raise fail(f"{csv_path}: it holds no trials")
+            raise fail(f"{csv_path}: holds no trials")
         print(ber.table(results))
         curves.draw(results, picture)
 
@@ -248,8 +248,8 @@ def plot(csv_path: str, picture: str, force: bool) -> None:
 @command.command("wideband-page")
 @click.argument("folder", metavar="FOLDER", type=click.Path(exists=True, file_okay=False))
 def wideband_page(folder: str) -> None:
-    """The page of what wideband-margins.csv, -codes.csv, -acquisition.csv and -noise.csv in
-    FOLDER hold; nothing is measured."""
+    """Print the page of wideband-margins.csv, -codes.csv, -acquisition.csv and -noise.csv in
+    FOLDER. Nothing is measured."""
     from ..lab.receiver import wideband_page as made
     with _failures():
         print(made.page(folder), end="")

@@ -21,65 +21,70 @@ from .run import end_when_told
 
 @dataclass(frozen=True)
 class Live:
-    """A box between sound devices."""
+    """Options of a live channel between sound devices."""
 
-    live: bool = option(False, "IN and OUT are sound devices (hf radio list): the channel as a "
-                        "box between them, in real time until Ctrl-C.")
-    back: Optional[Tuple[str, str]] = option(None, "For --live: the way back.", metavar="IN OUT",
+    live: bool = option(False, "IN and OUT are sound devices (hf radio list). The channel runs "
+                               "between them in real time until Ctrl-C.")
+    back: Optional[Tuple[str, str]] = option(None, "For --live: devices of the reverse direction.",
+                                             metavar="IN OUT",
                                              kind=(str, str))
-    signal: float = option(-9.0, "For --live: mean power of the signal in IN, dB of full scale, "
-                           "to which the SNR refers.", least=-60, most=0)
-    duration: Optional[float] = option(None, "For --live: end after so many seconds.", least=0.1)
+    signal: float = option(-9.0, "For --live: mean power of the signal in IN, dB of full scale. "
+                                 "The SNR refers to it.", least=-60, most=0)
+    duration: Optional[float] = option(None, "For --live: end after this time, s.", least=0.1)
 
 
 @dataclass(frozen=True)
 class Learning:
-    """A channel learned from a recording."""
+    """Options of a channel learned from a recording."""
 
     recorded: Optional[str] = option(
-        None, "Learn the channel that the longest transmission in this recording (WAV or SigMF) "
-        "went through, and write it to a channel file.", flag="--learn", metavar="RECORDING",
+        None, "Estimate the channel of the longest transmission in this recording (WAV or SigMF), "
+              "and write it to a channel file.", flag="--learn", metavar="RECORDING",
         kind=click.Path(dir_okay=False))
     out: Optional[str] = option(None, "For --learn: the channel file, SigMF.  [default: the name "
                                 "of RECORDING with -channel]", metavar="FILE",
                                 kind=click.Path(dir_okay=False))
-    bandwidth: int = option(3, "For --learn: of the transmission.", metavar="KHZ")
+    bandwidth: int = option(3, "For --learn: bandwidth of the transmission.", metavar="KHZ")
 
     def __post_init__(self) -> None:
         if self.out and self.recorded is None:
             raise ValueError("--out is for --learn")
         if self.recorded == "-":
-            raise ValueError("RECORDING needs a name")
+            raise ValueError("RECORDING must be a file")
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Figures of the channel itself."""
+    """Options of measurements of the channel."""
 
-    validate: bool = option(False, "Measure fading, noise, delays and print them beside what they "
-                            "should be.")
-    compare: bool = option(False, "The same figures of GNU Radio's fading models beside ours.")
+    validate: bool = option(False, "Measure fading, noise and delays, and print them beside their "
+                                   "nominal values.")
+    compare: bool = option(False, "Print the same figures for GNU Radio's fading models and for "
+                                  "ours.")
     spread: float = option(1.0, "For --validate and --compare: two-sigma Doppler spread, Hz.",
                            least=0.05, most=30)
-    hours: float = option(3.0, "For both: of fading (the standard: 3).", least=0.01, most=100)
+    hours: float = option(3.0, "For --validate and --compare: duration of fading (the standard: "
+                               "3).", least=0.01, most=100)
 
 
 @dataclass(frozen=True)
 class Common:
-    """Of more than one of them."""
+    """Options of more than one use."""
 
-    seed: int = option(1, "Of noise and fading.", least=0)
+    seed: int = option(1, "Seed of noise and fading.", least=0)
     subcarrier: Optional[float] = option(None, "Centre of the signal in audio, Hz.  [default: "
-                                         "1800; for --learn that of the bandwidth]")
+                                               "1800; with --learn the usual one of the "
+                                               "bandwidth]")
     level: float = option(-3.0, "Highest peak of the result, dB of full scale.", least=-60, most=0)
     plot: Optional[str] = option(
-        None, "For --validate and --compare: Doppler spectrum and envelope; for --learn: the "
-        "paths and their gains over time. PNG, SVG or PDF.", kind=click.Path(dir_okay=False))
+        None, "Draw a picture (PNG, SVG or PDF). With --validate and --compare: Doppler spectrum "
+              "and envelope. With --learn: the paths and their gains over time.",
+        kind=click.Path(dir_okay=False))
     force: bool = option(False, "Replace files that hf has not written.")
 
     @property
     def centre_hz(self) -> float:
-        """Of the signal in audio."""
+        """Centre of the signal in audio, Hz."""
         return 1800.0 if self.subcarrier is None else self.subcarrier
 
 
@@ -145,7 +150,7 @@ def _learn(path: str, learning: Learning, common: Common) -> None:
     click.echo(f"{got.mode} from {got.start_s:.2f} s, {got.seconds:.1f} s long, "
                f"{100 * got.channel.used:.0f} % of it used: SNR {got.snr_db:.1f} dB, offset "
                f"{got.channel.offset_hz:+.2f} Hz, clock {got.channel.clock_ppm:+.1f} ppm; "
-               f"play it by learned={recording.sigmf_base(target)}.sigmf-meta", err=True)
+               f"replay it with learned={recording.sigmf_base(target)}.sigmf-meta", err=True)
 
 
 @click.command(short_help="A recording through the simulated channel.")
@@ -158,7 +163,7 @@ def _learn(path: str, learning: Learning, common: Common) -> None:
 @options(Figures, "figures")
 def command(channel: Optional[str], source: Optional[str], target: Optional[str], common: Common,
             live: Live, learning: Learning, figures: Figures) -> None:
-    """Put the recording IN through a simulated HF channel and write OUT.
+    """Send the recording IN through a simulated HF channel and write OUT.
 
     IN is a WAV file, or a SigMF recording of complex samples. OUT has the same format. hf never
     overwrites IN, or a file that it has not written. The SNR refers to 3 kHz and to the mean
@@ -219,7 +224,7 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
 
 def _impair(channel: str, source: str, target: str, common: Common) -> None:
     if source == "-":
-        raise click.UsageError("IN is read more than once: give it a name")
+        raise click.UsageError("IN is read more than once: give a file")
     with checked(), Progress(source) as progress:
         power = impair.impair(lambda: recording.open_recording(source), target, channel,
                               common.seed, common.centre_hz, common.level, common.force,

@@ -38,18 +38,18 @@ def command() -> None:
 
 @dataclass(frozen=True)
 class Here:
-    """Where the console binds its SAP."""
+    """The SAP and the server of the local console."""
 
-    sap: int = option(console.SAP, "To bind here.", least=0, most=15)
-    clock_speed: float = option(1.0, "Times real time at which the stations run; of a simulated "
-                                "air.", least=0.01, most=1000)
+    sap: int = option(console.SAP, "SAP to bind.", least=0, most=15)
+    clock_speed: float = option(1.0, "Speed of the stations on a simulated air, as a multiple of "
+                                     "real time.", least=0.01, most=1000)
     server: str = option("127.0.0.1:5066", "SIS server of the station to use, ours or another "
                          "maker's.", metavar="HOST[:PORT]", parse=check_server)
-    rank: int = option(0, "Of this client.", least=0, most=15)
+    rank: int = option(0, "Rank of this client.", least=0, most=15)
 
     @contextmanager
     def session(self) -> Iterator[sis.Client]:
-        """A bound client; its troubles are errors for the user."""
+        """A bound client. Its errors become errors of the command."""
         try:
             with sis.Client(self.server) as client:
                 client.bind(self.sap, self.rank, sis.service())
@@ -64,12 +64,12 @@ class There:
     """The far console."""
 
     node: str = option("", "Far node.", flag="--to", kind=NODE, required=True)
-    to_sap: Optional[int] = option(None, "Far SAP; otherwise as here.", least=0, most=15)
-    priority: int = option(0, "Of what is sent.", least=0, most=15)
-    non_arq: bool = option(False, "Without acknowledgements.")
+    to_sap: Optional[int] = option(None, "Far SAP.  [default: that of --sap]", least=0, most=15)
+    priority: int = option(0, "Priority of the data sent.", least=0, most=15)
+    non_arq: bool = option(False, "Send without acknowledgements.")
 
     def connect(self, client: sis.Client, here: Here) -> console.Console:
-        """A console that talks to it."""
+        """A console connected to the far console."""
         return console.Console(client, self.node, here.sap if self.to_sap is None else self.to_sap,
                                sis.service("non_arq" if self.non_arq else "arq"), self.priority,
                                console.Clock(here.clock_speed))
@@ -77,16 +77,16 @@ class There:
 
 @dataclass(frozen=True)
 class Results:
-    """Where the values and the summary go, besides standard output."""
+    """Files for the values and the summary."""
 
-    csv_path: Optional[str] = option(None, "Write all values into a file.", flag="--csv",
+    csv_path: Optional[str] = option(None, "Write all values to a CSV file.", flag="--csv",
                                      kind=click.Path(dir_okay=False))
-    report: Optional[str] = option(None, "Write the summary into a file, besides stdout.",
+    report: Optional[str] = option(None, "Write the summary to a file as well.",
                                    kind=click.Path(dir_okay=False))
     force: bool = option(False, "Replace files that hf has not written.")
 
     def check(self, columns: List[str], picture: Optional[str] = None) -> None:
-        """Before the measurement, which may take hours."""
+        """Check output files before a measurement that may take hours."""
         with checked():
             output.check_all([p for p in (self.csv_path, self.report, picture) if p], force=True)
             if self.csv_path:
@@ -98,7 +98,7 @@ class Results:
                 output.check_picture(picture, force=self.force)
 
     def write(self, lines: List[str], columns: List[str], rows: Iterable[List[Any]]) -> None:
-        """The summary, on stdout and into a file, and the values."""
+        """Write the summary to stdout and to its file, and the values to theirs."""
         text = "\n".join(lines) + "\n"
         sys.stdout.write(text)
         if self.report:
@@ -146,10 +146,10 @@ def size_of(size: int) -> int:
 @click.option("--immediate", is_flag=True, help="Send the next ping right after an answer.")
 @click.option("--size", default=64, show_default=True, help="Octets of a U_PDU, 22 to 4096.")
 @click.option("--timeout", default=120.0, show_default=True, type=click.FloatRange(0.1),
-              help="Seconds until an answer counts as lost.")
+              help="Time after which an answer counts as lost, s.")
 def ping(here: Here, there: There, results: Results, count: int, interval: float,
          immediate: bool, size: int, timeout: float) -> None:
-    """Round-trip times to a far console. Ctrl-C ends it early, with the summary."""
+    """Measure round-trip times to a far console. Ctrl-C ends early with the summary."""
     size = size_of(size)
     results.check(PING_COLUMNS)
     with here.session() as client:
@@ -202,7 +202,7 @@ def ping(here: Here, there: There, results: Results, count: int, interval: float
               help="Draw goodput over time.")
 def throughput(here: Here, there: There, results: Results, octets: int, size: int,
                send_only: bool, two_way: int, timeout: float, plot_path: Optional[str]) -> None:
-    """Goodput to a far node, and back. Ctrl-C ends it early, with the summary."""
+    """Measure goodput to a far node and back. Ctrl-C ends early with the summary."""
     size = size_of(size)
     results.check(THROUGHPUT_COLUMNS, plot_path)
     acknowledged = not (send_only or there.non_arq)
@@ -231,7 +231,7 @@ def throughput(here: Here, there: There, results: Results, octets: int, size: in
             with display(table, say) as progress:
                 con.throughput(octets, size, acknowledged, two_way, timeout, progress)
         except KeyboardInterrupt:
-            click.echo("interrupted; so far:", err=True)
+            click.echo("interrupted; results until now:", err=True)
         r = con.throughput_result
     lines = [f"{r.submitted} octets submitted, {r.confirmed} confirmed, {r.rejected} rejected "
              f"in {r.seconds:.1f} s"]
@@ -258,10 +258,10 @@ def throughput(here: Here, there: There, results: Results, octets: int, size: in
 @click.option("--interval", default=30.0, show_default=True, type=click.FloatRange(0))
 @click.option("--size", default=200, show_default=True, help="Octets of a U_PDU, 22 to 4096.")
 @click.option("--repeats", default=1, show_default=True, type=click.IntRange(0, 15),
-              help="Each one is sent so many times more.")
+              help="Extra copies of each U_PDU.")
 def broadcast(here: Here, node: str, count: int, interval: float, size: int, repeats: int
               ) -> None:
-    """U_PDUs to all nodes, or a group; monitor and respond show them."""
+    """Send U_PDUs to all nodes or to a group. monitor and respond show them."""
     size = size_of(size)
     with here.session() as client:
         con = console.Console(client, node, here.sap, sis.service("non_arq"),
@@ -272,10 +272,12 @@ def broadcast(here: Here, node: str, count: int, interval: float, size: int, rep
 
 @command.command()
 @options(Here, "here")
-@click.option("--duration", default=None, type=click.FloatRange(0), help="Seconds; or Ctrl-C.")
-@click.option("--count", default=None, type=click.IntRange(1), help="End after so many.")
+@click.option("--duration", default=None, type=click.FloatRange(0),
+              help="End after this time, s.  [default: at Ctrl-C]")
+@click.option("--count", default=None, type=click.IntRange(1),
+              help="End after this number of primitives.")
 def monitor(here: Here, duration: Optional[float], count: Optional[int]) -> None:
-    """Print all that the node has to say to a SAP."""
+    """Print all primitives that the node sends to a SAP."""
     clock = console.Clock(here.clock_speed)
     with here.session() as client:
         try:
@@ -292,7 +294,8 @@ def monitor(here: Here, duration: Optional[float], count: Optional[int]) -> None
 
 @command.command()
 @options(Here, "here")
-@click.option("--duration", default=None, type=click.FloatRange(0), help="Seconds; or Ctrl-C.")
+@click.option("--duration", default=None, type=click.FloatRange(0),
+              help="End after this time, s.  [default: at Ctrl-C]")
 def respond(here: Here, duration: Optional[float]) -> None:
     """Answer the pings and measurements of far consoles."""
     clock = console.Clock(here.clock_speed)

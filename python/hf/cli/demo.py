@@ -86,7 +86,7 @@ class Watch:
         return float(np.interp(host_time, host, station_times))
 
     def show(self, task: str, share: float, said: str) -> None:
-        """Refresh the table, if there is one."""
+        """Refresh the table on a terminal."""
         if self.live is not None:
             utf8 = (self.console.encoding or "").lower().startswith("utf")
             self.live.update(status(self.demo, task, share, said, utf8))
@@ -224,16 +224,18 @@ def playground(demo: Demo, console: Console, views: List[snapshot.StationView]) 
 class Waveform:
     """The mode of the stations and the channel between them."""
 
-    bandwidth: int = option(3, "Of the channel, kHz; above 3 the waveforms of STANAG 5069, to "
-                            "240 kbit/s in 48.", choices=machine.BANDWIDTHS_KHZ)
+    bandwidth: int = option(3, "Bandwidth of the channel, kHz. Above 3 with the waveforms of "
+                               "STANAG 5069, up to 240 kbit/s in 48 kHz.",
+                            choices=machine.BANDWIDTHS_KHZ)
     rate: Optional[str] = option(None, "Data rate, bit/s, or auto: the stations choose for each "
-                                 "transmission.  [default: if the channel is clear or awgn, 9600, "
-                                 "in wider bands the highest; else auto]", metavar="RATE")
-    interleaver: str = option("S", "US, VS, S, M, L, VL from 3200 bit/s on; Z, S, L below.")
+                                       "transmission.  [default: auto; with a clear or awgn "
+                                       "channel 9600, or the highest rate above 3 kHz]",
+                                 metavar="RATE")
+    interleaver: str = option("S", "US, VS, S, M, L, VL from 3200 bit/s; Z, S, L below.")
     channel: str = option("awgn", "clear, awgn, good, moderate, poor and more, as in hf channel.")
-    snr: Optional[float] = option(None, "Signal-to-noise ratio in the channel's bandwidth, dB; "
-                                  "not used if the channel is clear.  [default: 30; in wider "
-                                  "bands than 3 kHz 35]")
+    snr: Optional[float] = option(None, "Signal-to-noise ratio in the channel's bandwidth, dB. "
+                                        "Not used with a clear channel.  [default: 30; 35 above 3 "
+                                        "kHz]")
 
     @property
     def mode(self) -> str:
@@ -263,9 +265,9 @@ class Waveform:
               "[default: 20000; 300000 above 3 kHz]")
 @click.option("--speed", default=5.0, show_default=True, type=click.FloatRange(0.1, 1000),
               help="Speed limit, as a multiple of real time.")
-@click.option("--seed", default=1, show_default=True, help="Of noise, fading and the file.")
-@click.option("--stay", is_flag=True, help="Afterwards keep both stations running until Ctrl-C, "
-              "with a page that shows them, and say what to try.")
+@click.option("--seed", default=1, show_default=True, help="Seed of noise, fading and the file.")
+@click.option("--stay", is_flag=True, help="Afterwards keep both stations and a web page of them "
+                                           "running until Ctrl-C, and print commands to try.")
 @click.option("--picture", "path", default="hf-demo.png", show_default=True,
               help="File for a picture of the exchange.")
 @force_option

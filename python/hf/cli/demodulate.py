@@ -33,9 +33,9 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class Form:
-    """What the samples of a recording are."""
+    """Format of the samples of a recording."""
 
-    sample_rate: Optional[float] = option(None, "Of raw samples, samples/s.",
+    sample_rate: Optional[float] = option(None, "Sample rate of raw samples, samples/s.",
                                           least=_hf.MIN_AUDIO_RATE, most=_hf.MAX_AUDIO_RATE)
     raw_format: Optional[str] = option(
         None, "IN holds raw samples: 16-bit integers or floats, little endian, real or complex "
@@ -51,29 +51,30 @@ class Form:
 
 @dataclass(frozen=True)
 class Receiver:
-    """How the receiver works."""
+    """Options of the receiver."""
 
-    zero_interleaver: bool = option(False, "Take the serial tone's short interleaver for none "
-                                    "(Z): the waveform does not tell them apart.")
+    zero_interleaver: bool = option(False, "Treat the serial tone's short interleaver as none "
+                                           "(Z). The waveform does not distinguish the two.")
     effort: int = option(1, "0 equalises and decodes once, 1 iterates between the two, 2 iterates "
                          "longer.", least=0, most=2)
-    join: bool = option(True, "Join transmissions of 5069 whose preamble was missed, at the begin "
-                        "of their next Long block; their mode is found by what can be decoded.",
+    join: bool = option(True, "Join transmissions of 5069 whose preamble was missed, at the start "
+                              "of their next Long block. The receiver finds their mode by trial "
+                              "decoding.",
                         flag="--join/--no-join")
 
 
 @dataclass(frozen=True)
 class Reports:
-    """What is written besides the octets."""
+    """Outputs besides the octets."""
 
     as_json: bool = option(False, "Report each transmission as one line of JSON on standard "
                            "error.", flag="--json")
     folder: Optional[str] = option(
-        None, "Write what stages of the receiver made of transmission NNN as arrays of numpy: "
-        "NNN-blocks.npy (SNR, Doppler and the like of each interleaver block), NNN-symbols.npy "
-        "(equalised), NNN-llrs.npy, NNN-taps.npy, NNN-profile.npy.", flag="--dump",
+        None, "Write intermediate results for transmission NNN as numpy arrays: NNN-blocks.npy "
+              "(SNR, Doppler and other figures of each interleaver block), NNN-symbols.npy "
+              "(equalised), NNN-llrs.npy, NNN-taps.npy, NNN-profile.npy.", flag="--dump",
         metavar="FOLDER", kind=click.Path(file_okay=False))
-    force: bool = option(False, "Replace arrays that are in FOLDER.")
+    force: bool = option(False, "Replace arrays in FOLDER.")
     quiet: bool = option(False, "Report errors only.", short="-q")
 
     def say(self, report: demodulation.Report) -> None:
@@ -124,7 +125,8 @@ class _Input:
 
 def _try_all(heard: _Input, tried: List[int], subcarrier: Optional[float],
              reception: demodulation.Reception, show: bool, how: Dict[str, Any]) -> float:
-    """Receive in one bandwidth after the other, kHz, until one has data; gives the duration."""
+    """Receive in one bandwidth (kHz) after the other, until one has data. Returns the duration,
+    s."""
     if len(tried) == 1:
         heard.forget()
     seconds = 0.0
@@ -151,19 +153,19 @@ def _try_all(heard: _Input, tried: List[int], subcarrier: Optional[float],
               help="Centre of the signal, Hz.  [default: 1800 in 3 kHz, 300 + half of the "
               "bandwidth in others; 0 for complex samples]")
 @click.option("--bandwidth", type=int, metavar="KHZ",
-              help="Of the channel, kHz: 3 (every waveform of 4539 and 5069), or 6 to 48 (5069).  "
-              "[default: the one that a SigMF file names, then every one that the sample rate "
-              "has room for, from 3 on, until one has data]")
+              help="Bandwidth of the channel, kHz: 3 (every waveform of 4539 and 5069), or 6 to "
+                   "48 (5069).  [default: try the one named in a SigMF file, then all that fit "
+                   "the sample rate, from 3 up, until one has data]")
 @options(Receiver, "receiver")
 @click.option("--diversity", "other", type=click.Path(), metavar="IN2|channels",
-              help="What another antenna or receiver heard meanwhile, a recording like IN that "
-              "begins at the same time (to a few ms): both are decoded together, and where one "
-              "hears nothing the other goes on alone. channels: the two channels of IN, a WAV "
-              "file or SigMF recording, are two antennas.")
+              help="Second recording from another antenna or receiver, started at the same time "
+                   "(within a few ms). Both are decoded together. While one has no signal, the "
+                   "other is decoded alone. channels: the two channels of IN (WAV or SigMF) are "
+                   "two antennas.")
 @options(Reports, "reports")
 def command(path: str, form: Form, subcarrier: Optional[float], bandwidth: Optional[int],
             receiver: Receiver, other: Optional[str], reports: Reports) -> None:
-    """Find every transmission in IN and write its octets to standard output as they come.
+    """Find every transmission in IN and write its octets to standard output at once.
 
     IN is a WAV file, a SigMF recording (its .sigmf-meta or .sigmf-data), raw samples
     (--format and --sample-rate), or - (the default) for a WAV or raw samples on standard
@@ -202,7 +204,7 @@ def command(path: str, form: Form, subcarrier: Optional[float], bandwidth: Optio
         with checked():
             output.check_stdout(source.paths + (second.paths if second else []))
             dumped = dump.Dump(reports.folder, reports.force) if reports.folder else None
-        # Octets on the same terminal would be written into the line.
+        # Octets on the same terminal would damage the progress bar.
         show = not reports.quiet and not sys.stdout.isatty()
         tried = ([bandwidth] if bandwidth is not None
                  else demodulation.bandwidths_of(source, subcarrier))

@@ -56,7 +56,7 @@ def _print_settings(wanted: str, as_markdown: bool, as_json: bool) -> None:
             click.echo(settings.text(part) + "\n")
 
 
-@click.command(short_help="Versions, modes and what this machine can do.")
+@click.command(short_help="Versions, modes and abilities of this machine.")
 @click.option("--modes", "only_modes", is_flag=True,
               help="List all modes with times of preamble, interleaver block and shortest "
                    "transmission, and the measured SNR that each needs.")
@@ -72,7 +72,7 @@ def _print_settings(wanted: str, as_markdown: bool, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 def command(only_modes: bool, bandwidth_khz: Optional[str], part: Optional[str],
             as_markdown: bool, as_json: bool) -> None:
-    """Show versions, what this machine can do, the modes (--modes) and settings (--settings)."""
+    """Show versions, abilities of this machine, the modes (--modes) and settings (--settings)."""
     if part is None and as_markdown:
         raise click.UsageError("--markdown needs --settings")
     if bandwidth_khz is not None and not only_modes:

@@ -58,22 +58,23 @@ def _check_output(source: str, target: str, sigmf: bool, named: bool, force: boo
 
 @dataclass(frozen=True)
 class Signal:
-    """What a transmission has besides its mode and octets."""
+    """Options of a transmission besides its mode and octets."""
 
     level_db: float = option(-3.0, "Highest peak, dB of full scale.", flag="--level",
                              least=-60, most=0)
-    agc_blocks: int = option(0, "AGC (TLC) training blocks ahead of the preamble: up to 7 in 4539 "
-                             "modes of 3200 bit/s and above, up to 255 in 5069 modes.", least=0,
+    agc_blocks: int = option(0, "AGC (TLC) training blocks before the preamble: up to 7 in 4539 "
+                                "modes of 3200 bit/s and above, up to 255 in 5069 modes.", least=0,
                              most=255)
     superframes: Optional[int] = option(None, "How often the preamble is sent (5069 modes).  "
-                                        "[default: once, but for waveform 0 twice, in 3 kHz three "
-                                        "times, and for 1 in 3 kHz twice]", least=1, most=32)
-    short_preamble: bool = option(False, "The short form of the preamble, with one super-frame "
-                                  "only (5069 modes).")
-    eot: bool = option(False, "End-of-transmission signal after the last block (5069 modes).")
+                                              "[default: 1; waveform 0: 2, in 3 kHz 3; waveform 1 "
+                                              "in 3 kHz: 2]", least=1, most=32)
+    short_preamble: bool = option(False, "Short form of the preamble, with one super-frame only "
+                                         "(5069 modes).")
+    eot: bool = option(False, "Append an end-of-transmission signal (5069 modes).")
     lead_s: float = option(0.5, "Silence before the transmission, s.", flag="--lead", least=0,
                            most=3600)
-    tail_s: float = option(0.5, "Silence after it, s.", flag="--tail", least=0, most=3600)
+    tail_s: float = option(0.5, "Silence after the transmission, s.",
+                           flag="--tail", least=0, most=3600)
 
 
 @click.command(short_help="Octets to samples.", options_metavar="--mode MODE [OPTIONS]")
@@ -112,7 +113,7 @@ def command(paths: Tuple[str, ...], mode: Any, sigmf: bool, sample_rate: int, su
     sigmf = sigmf or base != target
     _check_output(source, target, sigmf, len(paths) == 2, force)
     try:
-        # What is wrong with the options must show before the input is read.
+        # Report wrong options before the input is read.
         empty = modulation.Transmission(mode, b"", **asdict(signal))
         rate = empty.sample_rate()
         if not sigmf and rate != _hf.BASEBAND_RATE:

@@ -62,24 +62,24 @@ def numbers(_: Any, __: Any, text: Optional[str]) -> Optional[List[float]]:
 class Device:
     """An SDR instead of a recording."""
 
-    soapy: Optional[str] = option(None, "Instead of FILE: an SDR by SoapySDR, for example "
-                                  "driver=lime, until Ctrl-C.", metavar="ARGS")
-    uhd: Optional[str] = option(None, "Instead of FILE: an SDR by UHD, for example "
-                                "serial=30AD123.", metavar="ARGS")
-    frequency: Optional[float] = option(None, "Of the SDR: the middle of what it hears.",
+    soapy: Optional[str] = option(None, "Instead of FILE: an SDR through SoapySDR, for example "
+                                        "driver=lime, until Ctrl-C.", metavar="ARGS")
+    uhd: Optional[str] = option(None, "Instead of FILE: an SDR through UHD, for example "
+                                      "serial=30AD123, until Ctrl-C.", metavar="ARGS")
+    frequency: Optional[float] = option(None, "SDR: centre of the received band.",
                                         least=0, most=6e9, metavar="HZ")
-    gain: float = option(20.0, "Of the SDR, dB.", least=-200, most=200)
-    antenna: str = option("", "Of the SDR, by name.")
-    seconds: Optional[float] = option(None, "Of the SDR: end after so many.", least=0.1)
+    gain: float = option(20.0, "SDR: receive gain, dB.", least=-200, most=200)
+    antenna: str = option("", "SDR: antenna by name.")
+    seconds: Optional[float] = option(None, "SDR: end after this time, s.", least=0.1)
 
     @property
     def kinds(self) -> List[str]:
-        """Which of the two are named."""
+        """The kinds of SDR that the options name."""
         return [kind for kind in ("soapy", "uhd") if getattr(self, kind) is not None]
 
     def open(self, sample_rate: Optional[float]) -> radio.WideReceiver:
-        """The SDR, to be read as a recording is; SIGINT and SIGTERM end it as the end of a file
-        does. Raises ValueError, RuntimeError."""
+        """The SDR with the interface of a recording. SIGINT and SIGTERM end it like the end of
+        a file. Raises ValueError, RuntimeError."""
         kind, = self.kinds
         if not self.frequency or not sample_rate:
             raise click.UsageError(f"--{kind} needs --frequency and --sample-rate")
@@ -105,9 +105,9 @@ class Device:
 @click.option("--format", "raw_format", type=click.Choice(["cs16le", "cf32le"]),
               help="FILE holds raw complex samples.")
 @click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
-              help="Of each receiver, as in hf demodulate.")
-@click.option("--payload", metavar="FOLDER", help="Keep the octets of each transmission there, a "
-              "file each: CHANNEL-START.bin.")
+              help="Effort of each receiver, as in hf demodulate.")
+@click.option("--payload", metavar="FOLDER", help="Write the octets of each transmission to a "
+                                                  "file CHANNEL-START.bin in FOLDER.")
 def command(path: Optional[str], device: Device, channels: Optional[List[float]],
             grid: Optional[float], sample_rate: Optional[float], raw_format: Optional[str],
             effort: int, payload: Optional[str]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf run: stations from their files, over a simulated air, until interrupted."""
+"""hf run: runs stations from their files, on radios or a simulated air."""
 from dataclasses import dataclass
 import os
 import resource
@@ -94,11 +94,12 @@ def controls_of(stations: running.Stations) -> web.Controls:
 class Air:
     """The simulated air of the stations without a radio."""
 
-    channel: str = option("awgn snr=30", "Between all stations, as in hf.channel.")
-    bandwidth: Optional[int] = option(None, "Of the channel, kHz, in place of bandwidth in the "
-                                      "files.", choices=machine.BANDWIDTHS_KHZ)
+    channel: str = option("awgn snr=30", "Simulated channel between all stations, as in "
+                                         "hf.channel.")
+    bandwidth: Optional[int] = option(None, "Bandwidth of the channel, kHz. Overrides the files.",
+                                      choices=machine.BANDWIDTHS_KHZ)
     speed: float = option(1.0, "Speed limit, as a multiple of real time.", least=0.1, most=1000)
-    seed: int = option(1, "Of noise and fading.")
+    seed: int = option(1, "Seed of noise and fading.")
 
 
 @click.command()
@@ -113,11 +114,12 @@ class Air:
 @click.option("--user", metavar="NAME", help="After sockets, devices and captures are open, drop "
               "root privileges and continue as this user.")
 @click.option("--web", "web_port", type=click.IntRange(0, 65535), metavar="PORT",
-              help="Show the stations on a page for a browser of this machine; 0: a free port.")
-@click.option("--control", is_flag=True, help="The page may change mode, frequency, speed and "
-              "silence, for whoever has the address that is printed.")
-@click.option("--check", is_flag=True, help="Open everything, say what it is, close it again; "
-              "nothing is transmitted or keyed.")
+              help="Show the stations on a web page for browsers on this machine. 0: any free "
+                   "port.")
+@click.option("--control", is_flag=True, help="Let the page change mode, frequency, speed and "
+                                              "silence, for anyone who has the printed address.")
+@click.option("--check", is_flag=True, help="Open everything, print it, and close it. Nothing is "
+                                            "transmitted or keyed.")
 def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap: Optional[str],
             quiet: bool, user: Optional[str], web_port: Optional[int], control: bool,
             check: bool) -> None:
@@ -150,7 +152,7 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
                                             os.path.join(pcap, f"{d.address}-sis.pcap"))
         stations = running.Stations(descriptions, on_air.channel, on_air.seed, on_air.speed,
                                     radio.open_radio)
-        # Blocks in Python live as long as something in Python holds them.
+        # Keep references, or Python deletes these blocks.
         kept = [] if check else [
             radio.record(stations.tb, s, received, s.description.sample_rate, stations.said.append)
             for s, received in zip(stations.stations, stations.received)]

@@ -34,41 +34,42 @@ def parse_settings(texts: Tuple[str, ...]) -> Dict[str, float]:
 
 @dataclass(frozen=True)
 class Transfer:
-    """Octets that one station moves to another."""
+    """A transfer of octets from one station to another."""
 
-    mode: str = option("4539-9600S", "Mode of the data, or auto, auto:600..4800, auto:48k: as the "
-                       "channel allows.")
-    bandwidth: Optional[int] = option(None, "Of auto, kHz.  [default: that of the mode]",
+    mode: str = option("4539-9600S", "Mode of the data. auto, auto:600..4800 or auto:48k adapts "
+                                     "it to the channel.")
+    bandwidth: Optional[int] = option(None, "Bandwidth of auto, kHz.  [default: that of the mode]",
                                       choices=machine.BANDWIDTHS_KHZ)
     ack_mode: str = option("auto", "Mode of acknowledgements: a mode, same or auto.")
-    octets: int = option(100000, "To move from A to B.", least=1, most=10**9)
+    octets: int = option(100000, "Octets to send from A to B.", least=1, most=10**9)
     u_pdu: int = option(2042, "Octets of one U_PDU.", least=8, most=2048)
-    non_arq: bool = option(False, "Without acknowledgements.")
+    non_arq: bool = option(False, "Send without acknowledgements.")
     real: bool = option(False, "Real waveforms over the simulated air instead of the emulated "
                         "modem.")
-    pep: bool = option(False, "As one TCP connection through HF-PEP: connect, send, confirm, "
-                       "close.")
-    channel: str = option("awgn snr=30", "Of --real, as in hf.channel.")
-    effort: int = option(1, "Of --real: how hard the receivers try; 0 is fastest.", least=0,
+    pep: bool = option(False, "Send over one TCP connection through HF-PEP: connect, send, "
+                              "confirm, close.")
+    channel: str = option("awgn snr=30", "With --real: channel, as in hf.channel.")
+    effort: int = option(1, "With --real: effort of the receivers. 0 is fastest.", least=0,
                          most=2)
-    ber: float = option(0.0, "Bit errors, emulated modem.")
-    snr: Optional[float] = option(None, "Emulated modem: SNR in the mode's bandwidth, with the "
-                                  "block errors measured there without fading.", metavar="DB")
-    loss: float = option(0.0, "Transmissions not heard, emulated modem.")
-    seed: int = option(1, "Seed of all that is random.")
-    settings: Tuple[str, ...] = option((), "A setting of the data link; see hf info --settings.",
+    ber: float = option(0.0, "Emulated modem: bit error rate.")
+    snr: Optional[float] = option(None, "Emulated modem: SNR in the mode's bandwidth, dB. Uses "
+                                        "block error rates measured without fading.", metavar="DB")
+    loss: float = option(0.0, "Emulated modem: share of lost transmissions.")
+    seed: int = option(1, "Seed of all random numbers.")
+    settings: Tuple[str, ...] = option((), "A setting of the data link, see hf info --settings.",
                                        flag="--set", metavar="NAME=NUMBER")
-    limit: float = option(86400.0, "Seconds of station time after which to give up.")
+    limit: float = option(86400.0, "Give up after this station time, s.")
 
     def chosen_mode(self) -> str:
-        """The mode, or auto in the bandwidth. Raises ValueError for a mode of another one."""
+        """The mode, with auto limited to the bandwidth. Raises ValueError for a mode of another
+        bandwidth."""
         if self.bandwidth is None:
             return self.mode
         found: str = hf.in_bandwidth(self.mode, self.bandwidth)
         khz = hf.mode(hf.fastest_mode(found)).bandwidth_hz // 1000
         if khz != self.bandwidth:
-            raise ValueError(f"--bandwidth {self.bandwidth}: mode {self.mode} is of {khz} kHz; "
-                             "allowed with another is auto")
+            raise ValueError(f"--bandwidth {self.bandwidth}: mode {self.mode} needs {khz} "
+                             "kHz; use another bandwidth or auto")
         return found
 
 
@@ -95,22 +96,22 @@ TABLES = ("flows", "stations", "transmissions")
 
 @dataclass(frozen=True)
 class Outputs:
-    """What is reported besides the table."""
+    """Outputs besides the table."""
 
-    log: bool = option(False, "Print on stderr what happens.")
-    as_json: bool = option(False, "The result as JSON on stdout.", flag="--json")
-    folder: Optional[str] = option(None, "With a scenario: flows, stations and transmissions as "
-                                   "CSV.", flag="--csv", metavar="FOLDER",
+    log: bool = option(False, "Print a log on stderr.")
+    as_json: bool = option(False, "Print the result as JSON.", flag="--json")
+    folder: Optional[str] = option(None, "Scenario: write flows, stations and transmissions as "
+                                         "CSV.", flag="--csv", metavar="FOLDER",
                                    kind=click.Path(file_okay=False))
-    fates: Optional[str] = option(None, "With a scenario: what became of each U_PDU, as CSV: "
-                                  "submitted, delivered, confirmed, rejected, and when.",
+    fates: Optional[str] = option(None, "Scenario: write a CSV file with the times at which each "
+                                        "U_PDU was submitted, delivered, confirmed or rejected.",
                                   metavar="FILE", kind=click.Path(dir_okay=False))
-    picture: Optional[str] = option(None, "With a scenario: who transmits when, as PNG, SVG or "
-                                    "PDF.", flag="--timeline", metavar="PICTURE",
+    picture: Optional[str] = option(None, "Scenario: draw all transmissions over time, as PNG, "
+                                          "SVG or PDF.", flag="--timeline", metavar="PICTURE",
                                     kind=click.Path(dir_okay=False))
     window: Optional[Tuple[float, float]] = option(None, "With --timeline: only these seconds.",
                                                    metavar="FROM TO", kind=(float, float))
-    scale: float = option(1.0, "With a scenario: share of its durations, octets and counts.",
+    scale: float = option(1.0, "Scenario: multiply its durations, octets and counts.",
                           least=0.0001, most=1000)
     force: bool = option(False, "Replace files that hf has not written.")
 
@@ -160,7 +161,7 @@ def _timed(runs: List[Any], wanted: Outputs, name: str) -> Iterator[Tuple[Any, A
 
 
 def run_scenario(path: str, wanted: Outputs) -> None:
-    """Every run of a scenario file; raises a ClickException if something was missed."""
+    """Run a scenario file. Raises a ClickException if an expectation was missed."""
     from ..lab.link import scenarios
     from ..lab.pictures import timeline
     try:
@@ -222,7 +223,7 @@ WITHOUT_PEP = {"u_pdu", "non_arq", "snr", "limit", "log"}
 
 def simulate(t: Transfer, mode: str, log: bool, progress: Callable[[float], None]
              ) -> Dict[str, Any]:
-    """The transfer, in virtual time. Raises ValueError."""
+    """Run the transfer in virtual time. Raises ValueError."""
     settings = parse_settings(t.settings)
     out = (lambda time_s, line: print(f"{time_s:9.2f} {line}", file=sys.stderr)) if log else None
     result: Dict[str, Any]
@@ -242,17 +243,17 @@ def simulate(t: Transfer, mode: str, log: bool, progress: Callable[[float], None
 
 
 def _check_options(ctx: click.Context, scenario: Optional[str], pep: bool) -> None:
-    """Options that do not go together are wrong use."""
+    """Refuse options that exclude each other."""
     without = {"folder", "fates", "picture", "window", "scale", "force"}
     with_scenario = {"log", "as_json", "scenario", *without}
     for name in ctx.params:
         given = ctx.get_parameter_source(name) != click.core.ParameterSource.DEFAULT
         if given and name not in with_scenario and scenario:
-            raise click.UsageError(f"'{name}' does not go with a scenario: write it there")
+            raise click.UsageError(f"'{name}' cannot be used with a scenario: set it there")
         if given and name in without and not scenario:
             raise click.UsageError(f"'{name}' needs a scenario file")
         if given and name in WITHOUT_PEP and pep:
-            raise click.UsageError(f"'{name}' does not go with --pep")
+            raise click.UsageError(f"'{name}' cannot be used with --pep")
 
 
 @click.command()
@@ -262,7 +263,7 @@ def _check_options(ctx: click.Context, scenario: Optional[str], pep: bool) -> No
 @click.pass_context
 def command(ctx: click.Context, scenario: Optional[str], transfer: Transfer, wanted: Outputs
             ) -> None:
-    """Run a SCENARIO (TOML), or move octets from one station to another.
+    """Run a SCENARIO (TOML), or send octets from one station to another.
 
     \b
     hf sim examples/scenarios/faults.toml --timeline faults.png --csv results
