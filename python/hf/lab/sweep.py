@@ -21,7 +21,7 @@ Row = TypeVar("Row")
 
 
 class Workers(NamedTuple):
-    """What measures points, and how many at once."""
+    """An executor that measures points, and its number of points at once."""
 
     executor: Executor
     width: int
@@ -29,7 +29,7 @@ class Workers(NamedTuple):
 
 @dataclass(frozen=True)
 class Pool:
-    """Where points are measured."""
+    """Options of the workers."""
 
     jobs: int = option(0, "Points or transmissions at once.  [default: one per processor]",
                        short="-j", least=0, most=1024)
@@ -40,8 +40,8 @@ class Pool:
     def open(self, processes: bool = False) -> Iterator[Workers]:
         """The workers, until the block ends.
 
-        processes: True for work that holds the lock of Python's interpreter; a cluster has
-        processes anyway. Raises ValueError if the cluster cannot be used.
+        processes: True for work that holds the GIL. A cluster always has processes. Raises
+        ValueError if the cluster cannot be used.
         """
         if self.scheduler is None:
             width = self.jobs or os.cpu_count() or 1
@@ -65,7 +65,7 @@ def run(measure: Callable[..., Row], points: Iterable[Tuple[Any, ...]], workers:
         known: Callable[..., Optional[Row]] = lambda *_: None) -> Iterator[Row]:
     """measure(*point) of each point, in the order of the points.
 
-    Later points are measured ahead; closing the iterator cancels them. So points may be endless.
+    Later points are measured ahead. Closing the iterator cancels them, so points may be endless.
     known: the row of a point that needs no measurement. With processes and clusters, measure and
     points must be picklable.
     """
@@ -98,7 +98,7 @@ class Store(Generic[Row]):
 
     def __init__(self, kind: Type[Row], keys: int, path: Optional[str] = None,
                  keep: Callable[[Row], bool] = lambda _: True, force: bool = False) -> None:
-        """keys: how many fields the key has; keep: False for rows of the file to discard; force:
+        """keys: number of fields of the key; keep: False for rows of the file to discard; force:
         replace a file with other contents."""
         self._keys, self._path = keys, path
         self._rows: Dict[Tuple[Any, ...], Row] = {}
@@ -111,7 +111,7 @@ class Store(Generic[Row]):
         if os.path.exists(path) and output.is_ours(path, first_line):
             self._rows = {row[:keys]: row  # type: ignore[index]
                           for row in read(kind, path) if keep(row)}
-        # Rewritten, so that a line that was cut off does not spoil the next one.
+        # Rewrite the file, or the next row would continue a line that was cut off.
         output.write_csv(path, columns, map(_cells, self._rows.values()))
         self._file = open(path, "a", newline="", encoding="utf-8")
         self._writer = csv.writer(self._file, lineterminator="\n")

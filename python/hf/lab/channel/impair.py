@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A recording through the simulated channel, to another recording."""
+"""Sends a recording through the simulated channel into another recording."""
 from typing import Callable, Iterator
 
 import numpy as np
@@ -7,14 +7,14 @@ import numpy as np
 from ... import hf_python as _hf
 from ... import output, recording
 
-#: Blocks of this length, s, tell where in a recording the signal is.
+#: Length of the blocks in which the signal is detected, s.
 _BLOCK_S = 0.02
 #: A block counts as signal if it is at most this much weaker than the strongest, dB.
 _SIGNAL_RANGE_DB = 15.0
 
-#: How often a recording is read: for its power, for the level of the result, for the result.
+#: Passes over a recording: for its power, for the level of the result, for the result.
 READINGS = 3
-#: Opens the recording anew.
+#: Opens the recording from its start.
 Opener = Callable[[], recording.Recording]
 
 
@@ -51,14 +51,14 @@ def signal_power(pieces: Iterator[np.ndarray], rate: float) -> float:
 def impair(opener: Opener, target: str, spec: str, seed: int, subcarrier: float,
            level: float, force: bool = False,
            progress: Callable[[float], object] = lambda _: None) -> float:
-    """Put a recording through the channel; gives the signal power that its SNR refers to.
+    """Send a recording through the channel. Returns the signal power that its SNR refers to.
 
     opener: called three times, for measuring, for levelling, for writing. An audio recording
-    becomes a WAV file at target, a complex one SigMF. subcarrier: Hz, of audio; level: of the
-    highest peak in the result, dB of full scale; force: files at target that are not ours may be
-    replaced, but never those that are read; progress: told the share that is done, 0 to 1, unless
-    a pipe is read. Raises ValueError for a wrong spec or a recording
-    without signal, RecordingError, output.OutputError.
+    becomes a WAV file at target, a complex one SigMF. subcarrier: Hz, of audio; level:
+    highest peak of the result, dB of full scale; force: replace files at target that are not
+    ours, but never the input; progress: called with the share that is done, 0 to 1, unless a pipe
+    is read. Raises ValueError for a wrong spec or a recording without signal, RecordingError,
+    output.OutputError.
     """
     turn = 0  # of READINGS
 
@@ -76,7 +76,7 @@ def impair(opener: Opener, target: str, spec: str, seed: int, subcarrier: float,
     targets = recording.sigmf_files(target) if source.complex_samples else [target]
     output.check_all(targets, source.paths, force)
     rate = source.rate if source.complex_samples else _hf.BASEBAND_RATE
-    _hf.channel_model(spec, seed, 1.0, rate)  # complains before anything is read
+    _hf.channel_model(spec, seed, 1.0, rate)  # raises before anything is read
     power = signal_power(told(source), rate)
     if power == 0:
         raise recording.RecordingError(f"{source.name}: holds no signal")

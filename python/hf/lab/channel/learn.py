@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A channel from the air: a received transmission tells what it went through."""
+"""Estimates the channel of a received transmission and writes it to a channel file."""
 import math
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
@@ -10,22 +10,22 @@ from ... import hf_python as _hf
 from . import tap_estimator
 from ..pictures import style
 
-#: Is told the share of the work that is done.
+#: Called with the share of the work that is done.
 Progress = Callable[[float], object]
-#: Of the time it takes, about the share of listening; the estimate is the rest.
+#: Share of the time for receiving, about. The rest is for the estimate.
 LISTENING = 0.5
-#: Of a gain in a picture.
+#: Points of a gain in a picture, at most.
 MOST_POINTS = 3000
-#: What is kept of a recording, s: for its samples in memory.
+#: Longest recording, s. Its samples are kept in memory.
 LONGEST_S = 1800.0
-#: A channel is learned from at least so much of a signal, s.
+#: Shortest signal to learn a channel from, s.
 SHORTEST_S = 1.0
 
 
 class Heard(NamedTuple):
-    """A transmission: its mode; samples of the recording, at 4 for each symbol, from its begin to
-    its end; the same as it was sent, of mean power 1; samples at which its blocks begin; SNR in
-    the bandwidth, dB; carrier offset, Hz; where it begins in the recording, s."""
+    """A transmission. received: its samples in the recording, 4 per symbol; sent: the same as
+    transmitted, mean power 1; blocks: first samples of its blocks; snr_db: in the bandwidth;
+    offset_hz: of the carrier; start_s: time in the recording."""
 
     mode: str
     received: np.ndarray
@@ -51,7 +51,7 @@ class _Transmission:
 
 def _listen(source: recording.Recording, subcarrier: float, bandwidth: int, progress: Progress
             ) -> Tuple[np.ndarray, List[_Transmission]]:
-    """The samples of the modem, and what is in them."""
+    """The samples of the modem, and the transmissions in them."""
     rate = demodulation.baseband_rate(bandwidth)
     receiver = _hf.receiver(effort=2, bandwidth=bandwidth)
     converter = _hf.audio_to_baseband(source.rate, subcarrier, rate)
@@ -86,8 +86,8 @@ def _listen(source: recording.Recording, subcarrier: float, bandwidth: int, prog
 
 def heard(source: recording.Recording, subcarrier: float, bandwidth: int,
           progress: Progress = lambda _: None) -> Heard:
-    """The longest transmission of a recording. Raises RecordingError if there is none to learn
-    from, and ValueError for a bandwidth, a rate or a subcarrier that cannot be."""
+    """The longest transmission of a recording. Raises RecordingError if none is long
+    enough, and ValueError for a wrong bandwidth, rate or subcarrier."""
     rate = demodulation.baseband_rate(bandwidth)
     samples, found = _listen(source, subcarrier, bandwidth, progress)
     found = [t for t in found if t.blocks]
@@ -119,8 +119,8 @@ def heard(source: recording.Recording, subcarrier: float, bandwidth: int,
 
 
 class Learned(NamedTuple):
-    """What a transmission told: its mode; seconds of it, and where in the recording it begins; SNR
-    in the bandwidth, dB; the channel."""
+    """The channel of a transmission. seconds: its duration; start_s: its time in the recording;
+    snr_db: in the bandwidth."""
 
     mode: str
     seconds: float
@@ -130,7 +130,7 @@ class Learned(NamedTuple):
 
 
 def learned(h: Heard) -> Learned:
-    """The channel of a transmission. Raises ValueError if there is none to be seen."""
+    """The channel of a transmission. Raises ValueError if no channel is found."""
     mode = _hf.mode(h.mode)
     rate = 4.0 * _hf.timing(mode).symbol_rate_bd
     turns = h.offset_hz / rate * np.arange(len(h.received))
@@ -144,7 +144,7 @@ def learned(h: Heard) -> Learned:
 
 
 def write(path: str, source: recording.Recording, what: Learned) -> None:
-    """As a channel file. Raises output.OutputError."""
+    """Write a channel file. Raises output.OutputError."""
     c = what.channel
     channel_file.write(path, c.rate, list(c.delays_s), c.gains,
                        f"channel of {what.mode} in {source.name}", {
@@ -171,8 +171,7 @@ def table(what: Learned) -> str:
 
 
 def draw(what: Learned, path: str) -> None:
-    """The paths as a picture: delay and power, and their gains over time; the format follows from
-    the name."""
+    """Draw delay, power and gains over time of the paths. The format follows from the name."""
     c = what.channel
     delays_ms = 1e3 * np.asarray(c.delays_s)
     powers_db = 10 * np.log10(np.mean(np.abs(c.gains) ** 2, axis=0))
@@ -208,8 +207,8 @@ def learn(path: str, target: str, subcarrier: Optional[float] = None, bandwidth:
     """Learn the channel of the longest transmission in a recording and write it to a channel file.
 
     path: WAV or SigMF; target: the channel file; subcarrier: centre of the signal, Hz, None for
-    the usual one; bandwidth: of the channel, kHz; force: files at target that hf has not written
-    may be replaced; progress: told the share that is done, 0 to 1. Raises ValueError,
+    the usual one; bandwidth: of the channel, kHz; force: replace files at target that hf has not
+    written; progress: called with the share that is done, 0 to 1. Raises ValueError,
     RecordingError, output.OutputError.
     """
     source = recording.open_recording(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How near a learned channel comes to the true one: bit error rates over both."""
+"""Accuracy of learned channels: bit error rates over the learned and the true channel."""
 import math
 import os
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ from . import learn
 CHANNELS = ("good", "moderate", "poor")
 #: Serial tone, then STANAG 4539 with 16 and 64 points.
 MODES = ("4539-2400S", "4539-6400S", "4539-9600S")
-#: What is recorded for learning from: mode, SNR in 3 kHz, dB, what the radios add, and time, s.
+#: The recording to learn from: mode, SNR in 3 kHz, dB, errors of the radios, and duration, s.
 RECORDED = "4539-3200L"
 RECORDED_SNR_DB = 20.0
 RADIOS = "offset=17 clock=-12"
 RECORDED_S = 45.0
-#: Of one transmission in the comparison, s: less, so that the file is not played backwards.
+#: Duration of a transmission in the comparison, s. Less, or the file would be played backwards.
 PLAYED_S = 30.0
-#: Where both are compared, and how far apart they may be, dB.
+#: Bit error rate of the comparison, and allowed difference of the SNR, dB.
 BER, TARGET_DB = 1e-3, 1.0
-#: Samples between gains of the truth: no less than the model makes for 3 Hz.
+#: Samples between gains of the true channel, as many gains as the model has for 3 Hz.
 TRUTH_EVERY = 48
-#: At first, and so long as no BER is found on its other side, dB.
+#: SNR at the start, and step until the target BER is crossed, dB.
 START_DB, STEP_DB = 20.0, 2.0
-#: Between which a curve is read, dB.
+#: Distance of the points to interpolate between, dB.
 FINE_DB = 1.0
 LEAST_DB, MOST_DB = 0.0, 50.0
 
@@ -39,8 +39,8 @@ Count = Tuple[int, int]
 
 
 class Row(NamedTuple):
-    """A mode on a channel: SNR for BER over the true and the learned one, dB, and the bits and
-    transmissions that both curves rest on."""
+    """A mode on a channel: SNR for BER over the true and the learned channel, dB, and the bits
+    and transmissions of both curves."""
 
     channel: str
     mode: str
@@ -51,16 +51,16 @@ class Row(NamedTuple):
 
     @property
     def difference_db(self) -> float:
-        """What the learned one asks for in addition."""
+        """SNR needed over the learned channel in excess of the true one, dB."""
         return self.learned_db - self.true_db
 
 
 def record(spec: str, seed: int, folder: str, seconds: float = RECORDED_S,
            snr_db: float = RECORDED_SNR_DB, mode: str = RECORDED) -> Tuple[str, str]:
-    """A recording of a transmission through a simulated channel, with noise and radios' faults,
-    and a channel file of what the paths truly did meanwhile: their names, in a folder.
+    """Write a recording of a transmission through a simulated channel, with noise and errors of
+    the radios, and a channel file of the true paths. Returns their names.
 
-    The truth has 200 gains per second, and neither offset nor noise.
+    The true channel has 200 gains per second, and neither offset nor noise.
     """
     base = os.path.join(folder, f"{spec}-{seed}")
     timing, kind = hf.timing(mode), hf.mode(mode)
@@ -73,7 +73,7 @@ def record(spec: str, seed: int, folder: str, seconds: float = RECORDED_S,
     heard = model.process(np.concatenate([lead, signal, np.zeros(int(rate), np.complex64)]))
     recording.write_sigmf(base, rate, iter([heard]), f"{mode} over {spec}, seed {seed}",
                           lambda _: [])
-    # Clocks of a few ppm move nothing within this, and the clock's own delay is not the paths'.
+    # Clock errors of a few ppm are negligible here, and their delay is not part of the paths.
     paths = hf.channel_model(spec, seed, 1.0, rate)
     gains_rate = rate / TRUTH_EVERY
     at = len(lead) + np.arange(0, len(signal), TRUTH_EVERY)
@@ -85,8 +85,8 @@ def record(spec: str, seed: int, folder: str, seconds: float = RECORDED_S,
 
 def snr_for(count: Callable[[float], Count], target: float = BER, start_db: float = START_DB
             ) -> float:
-    """SNR at which a bit error rate is reached, dB: on a line between the logarithms of rates on
-    either side, 1 dB apart. count: of errors and bits, at an SNR; none counts as half of one."""
+    """SNR at which a bit error rate is reached, dB, interpolated between the logarithms of rates
+    1 dB apart. count: errors and bits at an SNR. No error counts as half of one."""
     logs: Dict[float, float] = {}
 
     def above(snr_db: float) -> bool:
@@ -131,7 +131,7 @@ def compare(mode: str, true: str, learned: str, trials: int, workers: sweep.Work
 
 @dataclass(frozen=True)
 class Options:
-    """What hf bench learned measures."""
+    """Options of hf bench learned."""
 
     channels: Tuple[str, ...] = option(CHANNELS, "May be repeated.", flag="--channel",
                                        metavar="SPEC")
@@ -152,7 +152,7 @@ def measure(wanted: Options, folder: str, workers: sweep.Workers) -> Iterator[Ro
 
 
 def table(rows: List[Row]) -> str:
-    """As Markdown."""
+    """The rows as a Markdown table."""
     return sweep.table(["channel", "mode", "true dB", "learned dB", "difference dB", "target",
                         "bits of each"], (
         [r.channel, r.mode, f"{r.true_db:.2f}", f"{r.learned_db:.2f}", f"{r.difference_db:+.2f}",

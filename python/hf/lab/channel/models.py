@@ -4,7 +4,7 @@
 GNU Radio sums sinusoids, whose Doppler spectrum is that of a receiver that moves among
 reflectors (Clarke: two peaks with hard edges at the highest Doppler frequency). HF paths have
 the Gaussian spectrum of Watterson. The highest Doppler frequency is chosen for equal rms
-Doppler, so that fades come as often and last as long: what differs then is the shape.
+Doppler, so that fades are as frequent and as long. Only the shape of the spectrum differs.
 """
 import math
 from typing import Any, Callable, Dict, Tuple
@@ -16,12 +16,12 @@ from gnuradio import blocks, channels, gr
 from . import validation
 from ..pictures import style
 
-#: Sinusoids that GNU Radio's examples use, and many.
+#: Number of sinusoids in GNU Radio's examples, and a large one.
 FEW, MANY = 8, 64
 
 
 def _run(model: Any, seconds: float, spread: float) -> Tuple[np.ndarray, float]:
-    """The gain that a GNU Radio block puts on a constant signal, as validation.taps() for ours."""
+    """Gain of a GNU Radio block for a constant signal, like validation.taps() for our channel."""
     step = max(1, int(validation.TAP_RATE / (64 * spread)))
     count = math.ceil(seconds * validation.TAP_RATE / step)
     top = gr.top_block()
@@ -58,8 +58,8 @@ MODELS: Dict[str, Callable[[float, float, int], Tuple[np.ndarray, float]]] = {
 
 def compare(spread: float, seconds: float, seed: int,
             progress: validation.Progress = lambda _: None) -> str:
-    """A Markdown table: the figures of validation.statistics() for each model; ! marks those that
-    are off. progress: told the share that is done, 0 to 1."""
+    """A Markdown table: the figures of validation.statistics() for each model. ! marks those out
+    of tolerance. progress: called with the share that is done, 0 to 1."""
     columns = {}
     for number, (name, make) in enumerate(MODELS.items()):
         columns[name] = validation.statistics(*make(spread, seconds, seed), spread)
@@ -82,8 +82,7 @@ def draw(spread: float, seconds: float, seed: int, path: str) -> None:
 
 def _panels(axes: Any, spread: float, seconds: float, seed: int) -> None:
     for number, (name, make) in enumerate(MODELS.items()):
-        # Two of them are nearly equal: the upper curve lets the one below be seen. For print all
-        # lines differ by themselves.
+        # Two curves are nearly equal: dash the upper one. For print all lines differ anyway.
         last = number == len(MODELS) - 1 and style.theme() != "print"
         line = {"linestyle": "--"} if last else {}
         g, rate = make(spread, seconds, seed)

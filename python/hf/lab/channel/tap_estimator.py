@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gains of a channel's paths over time, from what was sent and what was received.
+"""The gains of a channel's paths over time, from the sent and the received signal.
 
-Looks both ways in time: each gain is a Gaussian process with the Gaussian Doppler spectrum of
-an ionospheric path (ITU-R F.1487), whose spread, mean and power are estimated first; given these
-and the noise, the gains are the linear estimate of least mean square error from all samples (a
-Wiener smoother), computed in the few eigenvectors of the process that have power.
+Uses samples before and after each moment. Each gain is a Gaussian process with the
+Gaussian Doppler spectrum of an ionospheric path (ITU-R F.1487). Its spread, mean and
+power are estimated first. Given these and the noise, the gains are the linear estimate of least
+mean square error from all samples (a Wiener smoother), computed in the few eigenvectors of the
+process that have power.
 """
 import math
 from dataclasses import dataclass, field
@@ -18,36 +19,36 @@ from scipy import fft, linalg
 GAINS_PER_SPREAD = 64
 #: Shortest and longest time of one gain, s.
 SHORTEST_S, LONGEST_S = 0.002, 0.1
-#: Times between which Doppler is measured, s: short against fading at 30 Hz, the most of F.1487.
+#: Period of the Doppler measurement, s: short against fading at 30 Hz, the maximum of F.1487.
 LOOK_S = 0.01
-#: Doppler spreads that are told apart, Hz.
+#: Least and greatest Doppler spread, Hz.
 LEAST_SPREAD, MOST_SPREAD = 0.05, 40.0
-#: Gains that are estimated together, and how many of them neighbouring stretches share: 10 and 1
-#: times the inverse of the spread, so that what lies beyond knows nothing of the middle.
+#: Gains estimated together, and gains shared with a neighbouring stretch: 10 and 1 times the
+#: inverse of the spread, so that the middle does not correlate with samples outside.
 TOGETHER, SHARED = 10 * GAINS_PER_SPREAD, GAINS_PER_SPREAD
-#: Eigenvectors with less of the greatest eigenvalue are left out.
+#: Eigenvectors with less of the greatest eigenvalue are discarded.
 LEAST_EIGENVALUE = 1e-6
-#: A path is one if noise would look like it once in a million times (5 sigma), and if its power is
-#: more than this of the whole: far below what any mode can notice.
+#: A path is accepted if noise alone would look like it once in a million times (5 sigma), and if
+#: it has more than this share of the power, far below what affects any mode.
 SIGMAS, LEAST_POWER = 5.0, 10 ** -3.5
 MOST_PATHS = 16
 #: Delays searched around that of the preamble, s: the receiver's own window is 12.5 ms.
 EARLIER_S, LATER_S = 0.0125, 0.0125
-#: A block was decided wrongly if it leaves so many times the power that others leave.
+#: A block counts as decoded wrongly if its residual exceeds the median by this factor.
 WRONG = 3.0
-#: Delays nearer to each other than this, samples, are not told apart: half a symbol.
+#: Delays nearer to each other than this, samples, are merged: half a symbol.
 NEAR = 2.0
-#: Clocks that are looked for, ppm either way, and stretches that are compared for it, s.
+#: Search range of the clock error, +- ppm, and length of the stretches compared, s.
 MOST_PPM, DRIFT_S = 300.0, 1.0
-#: Samples beside a piece, for delaying it.
+#: Extra samples on both sides of a piece, for delaying it.
 _MARGIN = 4096
 
 
 class Estimate(NamedTuple):
-    """A channel: gains per second; delays of the paths, s, the least is 0; gains, a row for each
-    time, of mean power 1 together; two-sigma Doppler spread and mean of each path, Hz; power of
-    the noise per Hz, and of the signal, as received; what turns the signal as a whole, Hz; by how
-    much the sender's clock runs faster, ppm; the share of time that was used."""
+    """A channel. rate: gains per second; delays_s: of the paths, the least is 0; gains: a row for
+    each time, total mean power 1; spreads_hz, shifts_hz: two-sigma Doppler spread and mean of
+    each path; noise_per_hz, power: of noise and signal, as received; offset_hz: of the carrier;
+    clock_ppm: sender's clock error, positive if fast; used: share of the time that was used."""
 
     rate: float
     delays_s: np.ndarray
@@ -62,7 +63,7 @@ class Estimate(NamedTuple):
 
 
 def stretched(x: np.ndarray, ppm: float) -> np.ndarray:
-    """A signal of a clock that runs faster by so much, beginning at the same time."""
+    """The signal as sent with a clock that is fast by ppm, with the same start."""
     if ppm == 0 or len(x) == 0:
         return x
     out = np.empty_like(x)
@@ -75,8 +76,8 @@ def stretched(x: np.ndarray, ppm: float) -> np.ndarray:
             out[begin:] = 0
             break
         part = np.concatenate([part, np.zeros(fft.next_fast_len(len(part)) - len(part))])
-        # Eightfold, the samples of a signal within 0.17 of the rate lie so near that lines between
-        # them are right to -58 dB.
+        # With eight times the samples, linear interpolation of a signal within 0.17 of the rate
+        # is exact to -58 dB.
         fine = fft.ifft(_widened(fft.fft(part), 8))
         where = (at - low) * 8
         index = np.clip(where.astype(int), 0, len(fine) - 2)
@@ -95,8 +96,8 @@ def _widened(spectrum: np.ndarray, times: int) -> np.ndarray:
 
 @dataclass
 class _Profile:
-    """Sums over windows: squared matches at each delay from the earliest on; energy of what was
-    sent, and its square; number of windows."""
+    """Sums over windows: squared matches at each delay from the earliest on; energy of the sent
+    signal, and its square; number of windows."""
 
     matches: np.ndarray
     energy: float = 0.0
@@ -106,7 +107,7 @@ class _Profile:
 
 @dataclass
 class _Model:
-    """What is believed of the channel. gains: a row for each window of so many samples."""
+    """Present estimate of the channel. gains: a row for each window. window: its samples."""
 
     window: int
     delays: np.ndarray  # samples
@@ -118,8 +119,8 @@ class _Model:
 
 
 class Estimator:
-    """sent, received: samples that belong together, at the rate (per second), four for each
-    symbol; trusted: for each sample whether it was sent so, and counts."""
+    """Estimates one channel. sent, received: aligned samples at the rate (per second), four for
+    each symbol; trusted: for each sample whether it was decoded correctly, and counts."""
 
     def __init__(self, sent: np.ndarray, received: np.ndarray, rate: float,
                  trusted: np.ndarray) -> None:
@@ -130,7 +131,7 @@ class Estimator:
     # --- pieces of the signals ---------------------------------------------------------------
 
     def _delayed(self, begin: int, end: int, delays: np.ndarray, order: int = 0) -> np.ndarray:
-        """What was sent, delayed: (samples, paths); order: of the derivative."""
+        """The sent signal, delayed: (samples, paths); order: of the derivative."""
         low, high = begin - _MARGIN, end + _MARGIN
         part = np.zeros(fft.next_fast_len(high - low), np.complex64)
         inside = slice(max(low, 0), min(high, len(self.x)))
@@ -144,14 +145,14 @@ class Estimator:
         return out
 
     def _pieces(self, window: int) -> Iterator[Tuple[int, int]]:
-        """Begin and end of pieces of whole windows."""
+        """Start and end of pieces of whole windows."""
         step = max(1, (1 << 16) // window) * window
         whole = len(self.y) // window * window
         for begin in range(0, whole, step):
             yield begin, min(begin + step, whole)
 
     def _statistics(self, window: int, delays: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-        """Of each window: products of the paths with each other, and with what was received."""
+        """For each window, products of the paths with each other and with the received signal."""
         products, matches = [], []
         for begin, end in self._pieces(window):
             sent = self._delayed(begin, end, delays)
@@ -164,7 +165,7 @@ class Estimator:
                 np.concatenate(matches).astype(complex))
 
     def gains_at(self, model: _Model, begin: int, end: int) -> np.ndarray:
-        """Of each sample, between the middles of the windows on lines."""
+        """Gains at each sample, interpolated linearly between the middles of windows."""
         at = (np.arange(begin, end) + 0.5) / model.window - 0.5
         index = np.clip(np.floor(at).astype(int), 0, max(0, len(model.gains) - 2))
         share = np.clip(at - index, 0, 1)[:, None]
@@ -172,7 +173,7 @@ class Estimator:
         return model.gains[index] * (1 - share) + model.gains[after] * share
 
     def residual(self, model: _Model) -> np.ndarray:
-        """What was received and is not explained."""
+        """The received signal minus the model's."""
         left = self.y.copy()
         for begin, end in self._pieces(model.window):
             left[begin:end] -= np.sum(self._delayed(begin, end, model.delays)
@@ -181,7 +182,7 @@ class Estimator:
         return left
 
     def noise_of(self, left: np.ndarray) -> float:
-        """Power of a sample of white noise that is as dense as what is left within the band."""
+        """Power per sample of white noise with the residual's density within the band."""
         power = np.abs(fft.fft(np.where(self.trusted, left, 0))) ** 2
         band = np.abs(fft.fftfreq(len(left))) < 0.5 / 4  # of the symbol rate
         return float(np.mean(power[band]) / max(1, np.sum(self.trusted)))
@@ -210,14 +211,14 @@ class Estimator:
     # --- gains ---------------------------------------------------------------------------------
 
     def solver(self, model: _Model) -> "_Solver":
-        """Finds gains for this model's delays, spreads, shifts and powers."""
+        """Solver for the gains, with this model's delays, spreads, shifts and powers."""
         return _Solver(*self._statistics(model.window, model.delays),
                        model.window / self.rate, model)
 
     # --- delays --------------------------------------------------------------------------------
 
     def profile(self, left: np.ndarray, window: int, begin: int = 0, end: int = -1) -> "_Profile":
-        """Power at each delay, from the windows of some stretch of what is left."""
+        """Power at each delay, from the windows of a stretch of the residual."""
         end = min(len(left) if end < 0 else end, len(left) - self.earlier)
         begin = max(begin, self.later)
         size = fft.next_fast_len(window + self.earlier + self.later)
@@ -239,7 +240,7 @@ class Estimator:
         return result
 
     def missing(self, left: np.ndarray, model: _Model) -> float:
-        """The delay of another path in what is left, samples; NaN if there is none."""
+        """Delay of another path in the residual, samples; NaN if there is none."""
         window = min(0.5, max(LOOK_S, 1 / (8 * np.max(model.spreads))))
         got = self.profile(left, round(window * self.rate))
         if got.windows == 0:
@@ -256,8 +257,8 @@ class Estimator:
         return float(best - self.earlier)
 
     def drift(self) -> float:
-        """By how much the sender's clock is faster, ppm, to about 0.2 ms from begin to end: that
-        at which the power of all times falls on the same delays most."""
+        """Clock error of the sender, ppm, to about 0.2 ms from start to end. At this error the
+        power of all times concentrates most on the same delays."""
         window = round(LOOK_S * self.rate)
         length = max(window, round(DRIFT_S * self.rate))
         parts = [self.profile(self.y, window, b, b + length).matches
@@ -274,8 +275,8 @@ class Estimator:
         return float(tried[int(np.argmax(sharp))])
 
     def corrections(self, left: np.ndarray, model: _Model) -> Tuple[np.ndarray, float]:
-        """How much longer each delay is than believed, samples, and by how much the sender's
-        clock is faster, ppm: what explains best what is left, to the first order."""
+        """Corrections of each delay, samples, and of the sender's clock, ppm, that fit the
+        residual best, to the first order."""
         paths = len(model.delays)
         normal, right = np.zeros((paths + 1, paths + 1)), np.zeros(paths + 1)
         middle, half = len(self.y) / 2, max(1.0, len(self.y) / 2)
@@ -292,7 +293,7 @@ class Estimator:
 
 def _shape(r: np.ndarray, step: float) -> Tuple[float, float, float]:
     """Spread, mean and power of a path from the autocorrelation of its noisy gains. Noise is in
-    lag 0 alone; of a Gaussian spectrum the logarithm falls with the square of the lag."""
+    lag 0 alone. For a Gaussian spectrum the logarithm falls with the square of the lag."""
     if len(r) < 4 or not np.abs(r[1]) > 0:
         return LEAST_SPREAD, 0.0, float(np.abs(r[0]))
     size = np.abs(r)
@@ -303,14 +304,14 @@ def _shape(r: np.ndarray, step: float) -> Tuple[float, float, float]:
     spread = math.sqrt(2 * fall / (math.pi ** 2 * step ** 2 * (k * k - 1)))
     spread = min(max(spread, LEAST_SPREAD), MOST_SPREAD)
     power = float(size[1] * math.exp(min((math.pi * spread * step) ** 2 / 2, 2.0)))
-    # From lag to lag, so that no turn is missed.
+    # Unwrap from lag to lag, or turns would be missed.
     turns = np.unwrap(np.angle(r[1:k + 1]))
     turns -= 2 * math.pi * round((turns[0] - np.angle(r[1])) / (2 * math.pi))
     return spread, float(turns[-1] / (2 * math.pi * step * k)), power
 
 
 class _Solver:
-    """The gains of each window that are most likely, for one model but for its noise."""
+    """Finds the most likely gains of each window, for one model and any noise."""
 
     def __init__(self, products: np.ndarray, matches: np.ndarray, step: float, model: _Model
                  ) -> None:
@@ -320,7 +321,7 @@ class _Solver:
                       for d, f, p in zip(model.spreads, model.shifts, model.powers)]
 
     def gains(self, noise: float) -> np.ndarray:
-        """A row for each window; noise: of a sample."""
+        """Gains, a row for each window. noise: power of a sample."""
         count = len(self.products)
         gains, weights = np.zeros_like(self.matches), np.zeros(count)
         fade = np.minimum(1, (np.arange(self.length) + 1) / (SHARED + 1))
@@ -335,9 +336,9 @@ class _Solver:
 
 
 def _basis(length: int, step: float, spread: float, shift: float, power: float) -> np.ndarray:
-    """What a gain may do, a column each, of the size that is expected."""
+    """Basis of a gain over time, a function in each column, with its expected size."""
     lags = np.arange(length) * step
-    # A wider spectrum than believed costs little, a narrower one cuts off what is there.
+    # Too wide a spectrum costs little, too narrow a one cuts off part of the gain.
     wide = 1.2 * spread
     # The spectrum has fallen to LEAST_EIGENVALUE at 2.6 times the spread.
     most = min(length, 16 + math.ceil(2 * 2.7 * wide * length * step))
@@ -350,7 +351,7 @@ def _basis(length: int, step: float, spread: float, shift: float, power: float) 
 
 def _smoothed(products: np.ndarray, matches: np.ndarray, bases: List[np.ndarray],
               noise: float) -> np.ndarray:
-    """The gains of a stretch, of least mean square error."""
+    """The gains of a stretch with the least mean square error."""
     edges = np.cumsum([0] + [b.shape[1] for b in bases])
     matrix = np.zeros((edges[-1], edges[-1]), complex)
     right = np.zeros(edges[-1], complex)
@@ -368,13 +369,13 @@ def _smoothed(products: np.ndarray, matches: np.ndarray, bases: List[np.ndarray]
 
 
 def _window(spreads: np.ndarray, shifts: np.ndarray, rate: float) -> int:
-    """Samples of one gain."""
+    """Number of samples of one gain."""
     widest = float(np.max(spreads + 2 * np.abs(shifts)))
     return max(4, round(rate * min(LONGEST_S, max(SHORTEST_S, 1 / (GAINS_PER_SPREAD * widest)))))
 
 
 class _Search:
-    """Finds paths, one after the other, and what each of them does."""
+    """Finds paths and their gains, one path after the other."""
 
     def __init__(self, sent: np.ndarray, received: np.ndarray, rate: float, trusted: np.ndarray,
                  noise: float) -> None:
@@ -387,7 +388,7 @@ class _Search:
         self.left = self.estimator.y
 
     def fit(self) -> None:
-        """Doppler, gains, and what they leave, for the present delays."""
+        """Estimate Doppler, gains and residual for the present delays."""
         e, m = self.estimator, self.model
         m.spreads, m.shifts, m.powers = e.doppler(m.delays)
         common = float(np.sum(m.shifts * m.powers) / np.sum(m.powers))
@@ -397,13 +398,13 @@ class _Search:
         m.shifts = m.shifts - common
         m.window = _window(m.spreads, m.shifts, e.rate)
         solver = e.solver(m)
-        for _ in range(2):  # the second time with the noise that there is
+        for _ in range(2):  # the second time with the measured noise
             m.gains = solver.gains(m.noise)
             self.left = e.residual(m)
             m.noise = e.noise_of(self.left)
 
     def adjust(self, clock: bool) -> None:
-        """Move the delays, and the clock, to where less is left."""
+        """Correct the delays, and the clock, to reduce the residual."""
         e, m = self.estimator, self.model
         step, ppm = e.corrections(self.left, m)
         m.delays = m.delays + np.clip(step, -1, 1)
@@ -412,7 +413,7 @@ class _Search:
             e.x = stretched(self.sent, self.ppm).astype(np.complex64)
 
     def drop_weak(self) -> None:
-        """Paths that turned out to be next to nothing, or at the place of a stronger one."""
+        """Remove paths with hardly any power, and paths too near to a stronger one."""
         m = self.model
         kept: List[int] = []
         for k in np.argsort(-m.powers):
@@ -422,7 +423,7 @@ class _Search:
         m.delays = m.delays[np.sort(np.array(kept))]
 
     def run(self) -> None:
-        """Everything: paths by falling power, then the clock."""
+        """Find the paths by falling power, then refine delays and clock."""
         m = self.model
         for _ in range(MOST_PATHS):
             delay = self.estimator.missing(self.left, m)
@@ -434,7 +435,7 @@ class _Search:
                 self.adjust(clock=True)
             self.fit()
         if not len(m.delays):
-            raise ValueError("nothing of what was sent is found in what was received")
+            raise ValueError("the sent signal is not found in the received one")
         self.drop_weak()
         for _ in range(2):
             self.fit()
@@ -446,17 +447,17 @@ def estimate(sent: np.ndarray, received: np.ndarray, rate: float, blocks: np.nda
              noise: float) -> Estimate:
     """The channel between two signals, sampled at the rate, four times for each symbol.
 
-    sent: of mean power 1; both begin at the same time, to a few ms. blocks: samples at which
-    interleaver blocks begin; where what was sent explains what was received much worse than
-    elsewhere it was decided wrongly, and that block is left out. noise: of a sample, a first
-    guess. Raises ValueError if there is no channel to be seen.
+    sent: mean power 1; both start at the same time, to a few ms. blocks: first samples of the
+    interleaver blocks. A block with a much larger residual than others was decoded wrongly, and
+    is not used. noise: power of a sample, a first guess. Raises ValueError if no channel is
+    found.
     """
     trusted = np.ones(len(sent), bool)
     search = _Search(sent, received, rate, trusted, noise)
     search.run()
     wrong = _wrong(search.left, blocks)
     if wrong:
-        # Anew: what was wrong may have looked like paths.
+        # Search again: wrong blocks may have looked like paths.
         for begin, end in wrong:
             trusted[begin:end] = False
         search = _Search(sent, received, rate, trusted, noise)
@@ -472,7 +473,7 @@ def estimate(sent: np.ndarray, received: np.ndarray, rate: float, blocks: np.nda
 
 
 def _wrong(left: np.ndarray, blocks: np.ndarray) -> List[Tuple[int, int]]:
-    """Begin and end of blocks in which much more is left than in others."""
+    """Start and end of blocks with a much larger residual than others."""
     edges = [0, *(int(b) for b in blocks if 0 < b < len(left)), len(left)]
     pairs = [(a, b) for a, b in zip(edges, edges[1:]) if b > a]
     power = np.array([np.mean(np.abs(left[a:b]) ** 2) for a, b in pairs])

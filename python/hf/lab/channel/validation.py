@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the simulated channel does, against closed forms: MIL-STD-188-110C E.7 and more."""
+"""Checks the simulated channel against closed forms: MIL-STD-188-110C E.7 and more."""
 import math
 from typing import Any, Callable, List, NamedTuple, Tuple
 
@@ -10,14 +10,14 @@ from ... import hf_python as hf
 from ..pictures import style
 
 RATE = 9600
-#: Is told the share of the work that is done.
+#: Called with the share of the work that is done.
 Progress = Callable[[float], object]
 TAP_RATE = 2000  # the lowest that the channel takes; a tap needs far less
 BANDWIDTH = 3000.0
 
 
 class Check(NamedTuple):
-    """A figure, what it should be, how far off it may be, and why so far."""
+    """A figure, its expected value, its tolerance, and the reason for the tolerance."""
 
     what: str
     measured: float
@@ -33,7 +33,7 @@ class Check(NamedTuple):
 def taps(spread: float, seconds: float, seed: int, progress: Progress = lambda _: None
          ) -> Tuple[np.ndarray, float]:
     """The gain of one fading path over time, and its samples per second, about 64 per Hz.
-    progress: told the share that is done, 0 to 1."""
+    progress: called with the share that is done, 0 to 1."""
     model = hf.channel_model(f"paths=0:0:{spread!r}", seed, 1.0, TAP_RATE)
     step = max(1, int(TAP_RATE / (64 * spread)))
     piece = np.ones(step * 20000, np.complex64)
@@ -59,7 +59,7 @@ def spectrum(gain: np.ndarray, rate: float, spread: float) -> Tuple[np.ndarray, 
 
 def fading(spread: float, seconds: float, seed: int, progress: Progress = lambda _: None
            ) -> List[Check]:
-    """Statistics of one path of ours. progress: as of taps()."""
+    """Statistics of one path of our channel. progress: as for taps()."""
     return statistics(*taps(spread, seconds, seed, progress), spread)
 
 
@@ -158,8 +158,8 @@ def steady(seconds: float, seed: int) -> List[Check]:
 
 def independence(spread: float, seconds: float, seed: int,
                  progress: Progress = lambda _: None) -> List[Check]:
-    """The two paths of a fading channel: powers, and that they know nothing of each other.
-    progress: as of taps()."""
+    """Check powers and independence of the two paths of a fading channel. progress: as for
+    taps()."""
     model = hf.channel_model(f"paths=0:0:{spread!r},10:0:{spread!r}", seed, 1.0, RATE)
     period = 2 * 96
     train = np.zeros(period * 500, np.complex64)
@@ -191,7 +191,7 @@ def table(checks: List[Check]) -> str:
 
 
 def draw(spread: float, seconds: float, seed: int, path: str) -> None:
-    """Doppler spectrum and envelope of one path beside what they should be."""
+    """Draw Doppler spectrum and envelope of one path beside their theoretical curves."""
     g, rate = taps(spread, seconds, seed)
     with style.figure(1, 2, height=4.6) as (figure, axes):
         figure.suptitle(f"One fading path: {spread:g} Hz two-sigma, {seconds:g} s, seed {seed}")
