@@ -117,7 +117,7 @@ def test_no_right_is_left_but_what_was_given(way, space, files):
 def test_a_station_alone_is_told_what_it_needs(files):
     result = subprocess.run([*HF, "run", files[0]], text=True, capture_output=True)
     assert result.returncode == 2
-    assert "1.2.0.1 alone" in result.stderr and "[modem_client]" in result.stderr
+    assert "1.2.0.1 is alone" in result.stderr and "[modem_client]" in result.stderr
 
 
 @pytest.mark.parametrize("user, named", [("no-such-user", "no-such-user"), ("root", "is root")])
