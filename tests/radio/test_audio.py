@@ -441,7 +441,7 @@ def test_the_channel_as_a_box_between_devices(folder, environment):
         box = subprocess.Popen(["hf", "channel", "--live", "awgn snr=15", "east_out", "west_in",
                                 "--signal", "-10", "--duration", "40"], env=environment,
                                stderr=subprocess.PIPE, text=True)
-        assert box.stderr.readline().startswith("comes in")
+        assert box.stderr.readline().startswith("input: peak")
         ear = subprocess.Popen(["hf", "radio", "monitor", str(path), "--json", "--duration", "25"],
                                env=environment, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
