@@ -88,7 +88,7 @@ def test_a_late_burst_is_told(tmp_path, kind):
         assert loop.reasons() == ["late"] and loop.air.get(0, "late") == 1
         lines = []
         until(lambda: lines or lines.extend(loop.radio.take_lines()))
-        assert "transmission 1 came too late" in lines[0]
+        assert "transmission 1 was late" in lines[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -114,7 +114,7 @@ def test_a_data_link_hears_of_a_transmission_that_was_late(tmp_path):
     with running(path, tmp_path / "log") as (near, _):
         hf_("console", "ping", "--to", "1.2.0.9", "--server", near, "--count", "1", "--timeout",
             "10")
-        until(lambda: "whole: late" in (tmp_path / "log").read_text())
+        until(lambda: "whole transmission: late" in (tmp_path / "log").read_text())
     assert "was late and not sent" in (tmp_path / "log").read_text()
 
 
