@@ -56,7 +56,7 @@ def _option(field: "dataclasses.Field[Any]", hint: Any) -> Callable[..., Any]:
     if kind is bool:
         return click.option(*names, is_flag=True, default=field.default, help=about.help,
                             show_default=field.default)
-    said = field.default not in (None, ()) and "[default" not in about.help
+    said = field.default not in (None, (), "") and "[default" not in about.help
     default = field.default
     if about.choices and default is not None:  # click needs texts
         default = [str(c) for c in default] if several else str(default)
