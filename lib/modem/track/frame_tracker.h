@@ -122,7 +122,7 @@ private:
     double d_doppler_at = 0, d_doppler_hz, d_carrier_turns = 0;
     //! Of the carrier, Hz, while the signal was there; the newest may be by what came after it.
     std::deque<double> d_good_hz;
-    size_t d_doubtful; // so many of them
+    size_t d_doubtful; // most entries of d_good_hz
     frame_model d_model;
     std::shared_ptr<block_details> d_details; // of the current block, if wanted
 

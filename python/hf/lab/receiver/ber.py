@@ -26,7 +26,7 @@ class Point(NamedTuple):
     channel: str
     seconds: float = 30.0
     effort: int = 1
-    genie: bool = False  # the receiver is told the simulated channel
+    genie: bool = False  # the receiver knows the simulated channel
 
     @property
     def name(self) -> str:
