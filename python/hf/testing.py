@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Build and run the tests of a source tree: ctest, build variants, fuzzing."""
 from dataclasses import dataclass
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from typing import Callable, List, Optional
 import xml.etree.ElementTree as ElementTree
@@ -166,6 +168,54 @@ def fuzz(build: str, runs: int, say: Callable[[str], object],
             warn(ended.stderr[-4000:])
             clean = False
     return clean
+
+
+def _explorer(build: str) -> str:
+    """Build the program that runs schedules of faults. Returns its path. Raises RuntimeError."""
+    made = subprocess.run(["cmake", "--build", build, f"-j{os.cpu_count() or 1}", "--target",
+                           "explore"], stdout=sys.stderr)
+    if made.returncode != 0:
+        raise RuntimeError("the explorer of schedules does not build")
+    return os.path.join(build, "tests", "explore", "explore")
+
+
+def explore(build: str, count: int, say: Callable[[str], object]) -> bool:
+    """Run count more schedules of faults (tests/explore). Returns True if all invariants hold.
+
+    The store in the build folder has the name of the program's digest, so a changed engine begins
+    anew.
+    say: called with each line of the results.
+    Raises OSError, and RuntimeError if the program does not build.
+    """
+    program = _explorer(build)
+    with open(program, "rb") as file:
+        digest = hashlib.sha256(file.read()).hexdigest()[:12]
+    store = os.path.join(build, f"explored-{digest}.txt")
+    parts = os.cpu_count() or 1
+    running = [subprocess.Popen([program, store, str(-(-count // parts)), str(part), str(parts)],
+                                stdout=subprocess.PIPE, text=True) for part in range(parts)]
+    reading = [threading.Thread(target=_pass_on, args=(p, say)) for p in running]
+    for thread in reading:
+        thread.start()
+    for thread in reading:
+        thread.join()
+    whole = subprocess.run([program, store, "0"], capture_output=True, text=True)
+    say(whole.stdout.splitlines()[-1])
+    return whole.returncode == 0 and all(p.wait() in (0, 1) for p in running)
+
+
+def _pass_on(process: "subprocess.Popen[str]", say: Callable[[str], object]) -> None:
+    for line in process.stdout or ():
+        if not line.startswith("explored:"):
+            say(line.rstrip("\n"))
+
+
+def replay(build: str, world: str, schedule: str) -> int:
+    """Run one schedule of faults with its log on standard output. Returns the exit status.
+
+    Raises RuntimeError if the program does not build.
+    """
+    return subprocess.run([_explorer(build), world, schedule]).returncode
 
 
 #: CMake options of each build variant, by the argument of hf test --as.

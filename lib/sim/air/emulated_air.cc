@@ -83,6 +83,7 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
         d_collisions += !o->end || *o->end > s->begin ? 1 : 0;
     }
     d_signals.push_back(s);
+    const bool unheard = d_faults.loses && d_faults.loses(s->id, s->from);
     for (emulated_modem* to : d_modems) {
         if (to == from) {
             continue;
@@ -90,7 +91,7 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
         const air_path& p = path_between(from->id(), to->id());
         const uint64_t n = d_numbers[{ from->id(), to->id() }]++;
         const station_time over = s->begin + s->timing.block_begin(0) + p.delay;
-        const bool dropped = p.drop && p.drop(n);
+        const bool dropped = unheard || (p.drop && p.drop(n));
         if (dropped) {
             s->dropped_at.push_back(to->id());
         }
@@ -101,7 +102,8 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
         d_scheduler.at(over + to->rx_latency(m),
                        to->guarded([this, s, to, lost, over, snr_db] {
                            const bool clear = !disturbed(*s, to->id(), s->begin, over);
-                           to->preamble_over(s, !lost && clear, snr_db);
+                           const bool whole = !s->end || *s->end >= over;
+                           to->preamble_over(s, !lost && clear && whole, snr_db);
                        }));
         if (to->d_config.carrier_delay) {
             d_scheduler.at(s->begin + p.delay + *to->d_config.carrier_delay,
@@ -181,6 +183,9 @@ void emulated_air::block(const signal_ptr& s,
     std::vector<uint8_t> out(s->octets.begin() +
                                  static_cast<std::ptrdiff_t>(s->sent_octets),
                              s->octets.begin() + static_cast<std::ptrdiff_t>(until));
+    if (d_faults.alter) {
+        d_faults.alter(s->id, s->sent_octets, out);
+    }
     s->sent_octets = until;
     const uint64_t number = s->given_blocks;
     s->given_blocks += out.empty() ? 0 : 1;
@@ -216,6 +221,7 @@ void emulated_air::block(const signal_ptr& s,
                 if (last) {
                     // The end of message has 32 bits, which can be wrong like all others.
                     const bool eom = !noise &&
+                                     !(d_faults.hides_end && d_faults.hides_end(s->id)) &&
                                      !(p.eom_loss > 0 && uniform() < p.eom_loss) &&
                                      !(coded && uniform() < 1 - std::exp(-32 * ber));
                     to->signal_over(s, end + p.delay, eom);

@@ -40,6 +40,20 @@ struct air_path {
     std::function<bool(uint64_t)> drop;
 };
 
+/*! \brief What goes wrong with single transmissions, for tests. They are numbered from 0,
+ *         over all stations, in the order of their start. Empty functions change nothing.
+ */
+struct air_faults {
+    //! Called when a transmission begins, with its number and that of the modem. True:
+    //! nobody hears it.
+    std::function<bool(uint64_t, size_t)> loses;
+    //! Called with the octets of each block before any station gets them. May change
+    //! them. The second number is the place of the first octet in the transmission.
+    std::function<void(uint64_t, size_t, std::vector<uint8_t>&)> alter;
+    //! True: nobody recognises the end of message of this transmission.
+    std::function<bool(uint64_t)> hides_end;
+};
+
 //! A transmission on the air, for pictures and tables.
 struct transmission_record {
     size_t station = 0; //!< number of the modem, as emulated_modem::id()
@@ -80,6 +94,8 @@ public:
                  station_time end);
     //! Called when a transmission has ended.
     std::function<void(const transmission_record&)> on_transmission;
+    //! Sets what goes wrong with transmissions besides the properties of the paths.
+    void set_faults(air_faults f) { d_faults = std::move(f); }
     //! Path of all pairs without their own path.
     void set_default_path(const air_path& p) { d_default = p; }
     //! Number of transmissions started.
@@ -134,6 +150,7 @@ private:
     std::mt19937_64 d_readings; // measurement errors of receivers
     std::vector<emulated_modem*> d_modems;
     air_path d_default;
+    air_faults d_faults;
     size_t d_next_id = 0;
     std::map<std::pair<size_t, size_t>, air_path>
         d_paths; // keyed by numbers of the modems

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 import click
 
@@ -23,13 +23,20 @@ from .. import testing
 @click.option("--fuzz", "fuzz_runs", type=click.IntRange(1000), metavar="INPUTS",
               help="Run the fuzz targets with sanitizers instead, with this number of inputs in "
               "total.")
+@click.option("--explore", "schedules", type=click.IntRange(1), metavar="SCHEDULES",
+              help="Run that many more schedules of faults on the data link instead, on all "
+              "processors. Results are kept in the build folder, so that the next run goes on.")
+@click.option("--replay", nargs=2, metavar="WORLD SCHEDULE",
+              help="Repeat one schedule that --explore or a test has named, with the log of all "
+              "stations.")
 @click.option("--as", "variant", type=click.Choice(sorted(testing.VARIANTS)),
               help="Build a variant in another folder and run its tests. clang: with Clang; "
               "debug: for debugging; address: engines with the address and undefined behaviour "
               "sanitizers; thread: engines with the thread sanitizer.")
 @click.argument("ctest_options", nargs=-1, type=click.UNPROCESSED)
 def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional[int],
-            variant: Optional[str], ctest_options: List[str]) -> None:
+            schedules: Optional[int], replay: Optional[Tuple[str, str]], variant: Optional[str],
+            ctest_options: List[str]) -> None:
     """Build the source tree and run its tests. Other options are passed to ctest.
 
     Progress, the output of failed tests and the reason of each skip go to standard error. If at
@@ -38,23 +45,18 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
     number of flaky tests if there are any. The exit status is 0 only if tests passed, none failed
     and at most one was flaky.
     """
-    build = os.environ.get("HF_BUILD_DIR", "")
-    if not build:
-        raise click.UsageError("tests need the source tree: run ./hf test or build/run hf test "
-                               "there")
-    if not os.path.isfile(os.path.join(build, "CMakeCache.txt")):
-        raise click.UsageError(f"HF_BUILD_DIR {build} is not a build directory")
-    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
-        if any(re.match("BUILD_TESTING:[A-Z]*=OFF", line) for line in cache):
-            raise click.UsageError(f"{build} is configured without tests: run ./hf test, or cmake "
-                                   f"-DBUILD_TESTING=ON {build}")
-    if fuzz_runs is not None:
-        try:
+    build = _build_folder()
+    try:
+        if fuzz_runs is not None:
             clean = testing.fuzz(build, fuzz_runs, click.echo,
                                  lambda text: click.echo(text, err=True))
-        except RuntimeError as error:
-            raise fail(str(error)) from None
-        sys.exit(0 if clean else 1)
+            sys.exit(0 if clean else 1)
+        if schedules is not None:
+            sys.exit(0 if testing.explore(build, schedules, click.echo) else 1)
+        if replay is not None:
+            sys.exit(testing.replay(build, *replay))
+    except RuntimeError as error:
+        raise fail(str(error)) from None
     try:
         if variant:
             build = testing.configure_variant(build, variant)
@@ -89,3 +91,17 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
     click.echo(counts.summary())
     if (ran.returncode != 0 and not flaky) or not counts.good():
         sys.exit(1)
+
+
+def _build_folder() -> str:
+    build = os.environ.get("HF_BUILD_DIR", "")
+    if not build:
+        raise click.UsageError("tests need the source tree: run ./hf test or build/run hf test "
+                               "there")
+    if not os.path.isfile(os.path.join(build, "CMakeCache.txt")):
+        raise click.UsageError(f"HF_BUILD_DIR {build} is not a build directory")
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
+        if any(re.match("BUILD_TESTING:[A-Z]*=OFF", line) for line in cache):
+            raise click.UsageError(f"{build} is configured without tests: run ./hf test, or cmake "
+                                   f"-DBUILD_TESTING=ON {build}")
+    return build

@@ -1,0 +1,185 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "explore/faulty_air.h"
+
+#include <algorithm>
+
+namespace gr::hf::explore {
+
+using std::chrono::milliseconds;
+
+namespace {
+
+// Longest time in which a station cannot know of another's transmission:
+// node_config::carrier_detect_s and the grid of ticks.
+constexpr double sense_time_s = 0.65;
+constexpr auto false_carrier = milliseconds(3000);
+
+} // namespace
+
+faulty_air::faulty_air(sim::scheduler& time, const schedule& s)
+    : d_time(time), d_schedule(s), d_air(time)
+{
+    sim::air_faults f;
+    f.loses = [this](uint64_t number, size_t station) { return begins(number, station); };
+    f.alter = [this](uint64_t number, size_t first, std::vector<uint8_t>& octets) {
+        passes(number, first, octets);
+    };
+    f.hides_end = [this](uint64_t number) { return has(number, fault_kind::end); };
+    d_air.set_faults(std::move(f));
+    d_air.on_transmission = [this](const sim::transmission_record& r) { ended(r); };
+}
+
+bool faulty_air::has(uint64_t number, fault_kind k, unsigned d_pdu) const
+{
+    return std::binary_search(d_schedule.begin(),
+                              d_schedule.end(),
+                              fault{ static_cast<unsigned>(number), k, d_pdu });
+}
+
+void faulty_air::happened() { d_last_fault = std::max(d_last_fault, d_time.now()); }
+
+void faulty_air::in(station_time t, std::function<void()> f)
+{
+    d_time.at(d_time.now() + t, std::move(f));
+}
+
+bool faulty_air::begins(uint64_t number, size_t station)
+{
+    const bool lost = has(number, fault_kind::lost);
+    const bool cut = has(number, fault_kind::restart_sender);
+    progress p;
+    p.begin = d_time.now();
+    p.excused = lost || cut;
+    d_progress.push_back(p);
+    d_transmissions.push_back({ station, {} });
+    ++d_on_air;
+    if (lost) {
+        happened();
+    }
+    if (cut) {
+        in(milliseconds(1), [this, station] {
+            happened();
+            on_restart(station, true);
+        });
+    }
+    return lost;
+}
+
+void faulty_air::find_d_pdus(uint64_t number)
+{
+    progress& p = d_progress[number];
+    auto& found = d_transmissions[number].d_pdus;
+    while (p.next < p.octets.size()) {
+        size_t need = 0;
+        const auto extent = s5066::check_header(
+            p.octets.data() + p.next, p.octets.size() - p.next, need, true);
+        if (!extent) {
+            return; // not all of the header is there, or only fill follows
+        }
+        const auto d = static_cast<unsigned>(found.size());
+        const auto type = static_cast<s5066::d_pdu_type>(p.octets[p.next + 2] >> 4);
+        found.push_back(type);
+        if (has(number, fault_kind::header, d)) {
+            p.damaged.push_back(p.next + extent->header - 1);
+        }
+        if (extent->total > extent->header && has(number, fault_kind::segment, d)) {
+            p.damaged.push_back(p.next + extent->total - 1);
+        }
+        p.next += extent->total;
+    }
+}
+
+void faulty_air::passes(uint64_t number, size_t first, std::vector<uint8_t>& octets)
+{
+    progress& p = d_progress[number];
+    p.octets.insert(p.octets.end(), octets.begin(), octets.end());
+    find_d_pdus(number);
+    for (const size_t at : p.damaged) {
+        if (at >= first && at < first + octets.size()) {
+            octets[at - first] ^= 0x10;
+            happened();
+        }
+    }
+}
+
+void faulty_air::ended(const sim::transmission_record& r)
+{
+    const auto open =
+        std::find_if(d_transmissions.rbegin(),
+                     d_transmissions.rend(),
+                     [&](const transmission& t) { return t.station == r.station; });
+    const auto number = static_cast<uint64_t>(d_transmissions.rend() - open - 1);
+    progress& p = d_progress[number];
+    p.end = r.end;
+    if (p.over) {
+        return; // cut in its last block
+    }
+    p.over = true;
+    d_time.at(r.end, [this] { --d_on_air; });
+    const auto at_end = [&](fault_kind k, std::function<void()> f) {
+        if (has(number, k)) {
+            d_time.at(r.end + milliseconds(1), [this, f = std::move(f)] {
+                happened();
+                f();
+            });
+        }
+    };
+    if (has(number, fault_kind::end)) {
+        happened();
+    }
+    at_end(fault_kind::restart_other, [this, s = r.station] { on_restart(s, false); });
+    at_end(fault_kind::submit, [this, s = r.station] { on_submit(s); });
+    at_end(fault_kind::carrier, [this, s = r.station] {
+        on_false_carrier(s, true);
+        in(false_carrier, [this, s] {
+            happened();
+            on_false_carrier(s, false);
+        });
+    });
+}
+
+bool faulty_air::can_be_heard(uint64_t number) const
+{
+    const progress& t = d_progress[number];
+    const bool met =
+        std::any_of(d_progress.begin(), d_progress.end(), [&](const progress& o) {
+            return &o != &t && o.begin < t.end && (o.end > t.begin || !o.over);
+        });
+    const bool damaged =
+        std::any_of(d_schedule.begin(), d_schedule.end(), [&](const fault& f) {
+            return f.transmission == number && f.kind == fault_kind::header;
+        });
+    return t.over && !t.excused && !met && !damaged;
+}
+
+unsigned faulty_air::unanswered(size_t from, size_t to) const
+{
+    unsigned count = 0;
+    for (size_t n = d_transmissions.size(); n-- > 0;) {
+        if (d_transmissions[n].station == to && can_be_heard(n)) {
+            break;
+        }
+        count += d_transmissions[n].station == from ? 1 : 0;
+    }
+    return count;
+}
+
+std::vector<std::string> faulty_air::overlaps() const
+{
+    std::vector<std::string> found;
+    for (size_t later = 0; later < d_progress.size(); ++later) {
+        for (size_t k = 0; k < later; ++k) {
+            const progress &a = d_progress[k], &b = d_progress[later];
+            const double after_s = to_seconds(b.begin - a.begin);
+            if (!a.excused && b.begin < a.end && after_s > sense_time_s) {
+                found.push_back("transmission " + std::to_string(later) + " begins " +
+                                std::to_string(after_s) + " s after " +
+                                std::to_string(k) + ", which is still on the air");
+            }
+        }
+    }
+    return found;
+}
+
+} // namespace gr::hf::explore

@@ -1,0 +1,69 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "explore/world.h"
+#include "sim/air/emulated_air.h"
+
+#include <functional>
+
+namespace gr::hf::explore {
+
+//! The air of a run: an emulated air that does what a schedule says, and keeps a record.
+class faulty_air
+{
+public:
+    faulty_air(sim::scheduler& time, const schedule& s);
+    faulty_air(const faulty_air&) = delete;
+    faulty_air& operator=(const faulty_air&) = delete;
+
+    sim::emulated_air& air() { return d_air; }
+    //! Called when a station restarts: with the number of the sender of a transmission,
+    //! and whether it is that sender (true) or the other station.
+    std::function<void(size_t, bool)> on_restart;
+    //! Called with the number of a station whose transmission has ended, for fault_kind::submit.
+    std::function<void(size_t)> on_submit;
+    //! The same for fault_kind::carrier: begins or ends.
+    std::function<void(size_t, bool)> on_false_carrier;
+
+    const std::vector<transmission>& transmissions() const { return d_transmissions; }
+    //! When the last fault happened.
+    station_time last_fault() const { return d_last_fault; }
+    //! No transmission is on the air.
+    bool silent() const { return d_on_air == 0; }
+    //! Transmissions of station \p from since it could last hear one of station \p to.
+    unsigned unanswered(size_t from, size_t to) const;
+    //! Transmissions that overlap without an excuse.
+    std::vector<std::string> overlaps() const;
+
+private:
+    // What is known about a transmission beyond the record.
+    struct progress {
+        station_time begin{};
+        station_time end{};
+        bool over = false;
+        bool excused = false;        // others could not hear it, or forgot it
+        std::vector<uint8_t> octets; // unaltered
+        size_t next = 0;             // where the next D_PDU begins
+        std::vector<size_t> damaged; // octets to damage, not reached yet
+    };
+
+    bool begins(uint64_t number, size_t station);
+    void passes(uint64_t number, size_t first, std::vector<uint8_t>& octets);
+    void find_d_pdus(uint64_t number);
+    void ended(const sim::transmission_record& r);
+    bool can_be_heard(uint64_t number) const;
+    bool has(uint64_t number, fault_kind k, unsigned d_pdu = 0) const;
+    void happened();
+    void in(station_time t, std::function<void()> f);
+
+    sim::scheduler& d_time;
+    const schedule d_schedule;
+    sim::emulated_air d_air;
+    std::vector<transmission> d_transmissions;
+    std::vector<progress> d_progress;
+    size_t d_on_air = 0;
+    station_time d_last_fault{};
+};
+
+} // namespace gr::hf::explore

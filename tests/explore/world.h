@@ -1,0 +1,58 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "explore/schedule.h"
+#include "s5066/pdu/d_pdu.h"
+
+#include <string>
+#include <vector>
+
+/*! \file
+ *  Runs one schedule: real nodes on an emulated air, a short transfer, the faults of the
+ *  schedule, and what must be true whatever goes wrong.
+ */
+namespace gr::hf::explore {
+
+//! One transmission of a run, to which faults can be added.
+struct transmission {
+    size_t station = 0;
+    std::vector<s5066::d_pdu_type> d_pdus;
+};
+
+//! What a run showed.
+struct outcome {
+    std::vector<transmission> transmissions;
+    std::vector<std::string> violations; //!< empty: all invariants hold
+    double quiet_s = 0; //!< from the last fault until both ends were idle, s
+};
+
+/*! \brief Names of the worlds: stations, modes, services and traffic that schedules are
+ *         run in.
+ */
+std::vector<std::string> worlds();
+
+/*! \brief Runs a schedule.
+ *
+ *  Checked, for each U_PDU and each pair of stations:
+ *  - a client gets the octets that were sent, in order, nothing twice on one link;
+ *  - what is confirmed was delivered before;
+ *  - nothing is both confirmed and rejected. Since every station lives and no time to live
+ *    ends, the only reason of a rejection is a station that does not respond, and at least
+ *    four transmissions in a row must have got no answer;
+ *  - everything else is delivered, unless the sender restarted and lost it. If the receiver
+ *    restarts, the confirmation of its client can be lost;
+ *  - within max_quiet_s after the last fault all links are down and all nodes idle;
+ *  - two stations that hear each other never start transmissions that overlap, but for
+ *    starts within the time that a carrier detector needs.
+ *
+ *  \param world one of worlds()
+ *  \param trace true: prints the log of all stations
+ *  \throws std::invalid_argument for an unknown world
+ */
+outcome run(const std::string& world, const schedule& s, bool trace = false);
+
+//! Longest time from the last fault until everything is idle, s.
+constexpr double max_quiet_s = 900;
+
+} // namespace gr::hf::explore
