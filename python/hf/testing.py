@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from typing import Callable, List, Optional
+from typing import Callable, List, Optional, Tuple
 import xml.etree.ElementTree as ElementTree
 
 
@@ -67,6 +67,13 @@ def failures(junit: str) -> List[str]:
     """Names of the tests that ran and failed."""
     return [case.get("name", "") for case in ElementTree.parse(junit).getroot().iter("testcase")
             if case.get("status") == "fail"]
+
+
+def slowest(junit: str, count: int = 10) -> List[Tuple[float, str]]:
+    """Seconds and names of the tests that took longest, longest first."""
+    cases = ElementTree.parse(junit).getroot().iter("testcase")
+    times = ((float(case.get("time", "0")), case.get("name", "")) for case in cases)
+    return sorted(times, reverse=True)[:count]
 
 
 def run_alone(build: str, names: List[str]) -> List[str]:

@@ -156,6 +156,17 @@ def test_a_flaky_test_is_reported_and_two_fail_the_run(hf, build, tmp_path):
     assert r.err.count("what went wrong") == 2
 
 
+def test_the_ten_slowest_tests_are_told(hf, build, tmp_path):
+    with open(tmp_path / "CMakeLists.txt", "a") as file:
+        for n in range(12):
+            file.write(f'add_test(NAME many{n} COMMAND sleep {0.5 if n == 7 else 0})\n')
+    err = hf("test", "-k", "many", env=build).err
+    lines = err[err.index("slowest tests:"):].splitlines()[1:]
+    assert len(lines) == 10 and lines[0].split() == [lines[0].split()[0], "s", "many7"]
+    assert 0.5 <= float(lines[0].split()[0]) < 5
+    assert "slowest tests:" not in hf("test", "-k", "fine", env=build).err
+
+
 @pytest.mark.parametrize("select, summary, status", [
     ("fine", "tests: 2 passed, 0 failed, 0 skipped", 0),
     ("^fine", "tests: 1 passed, 0 failed, 0 skipped", 0),

@@ -39,9 +39,9 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
             ctest_options: List[str]) -> None:
     """Build the source tree and run its tests. Other options are passed to ctest.
 
-    Progress, the output of failed tests and the reason of each skip go to standard error. If at
-    most three tests fail, each is repeated alone. A test that passes this time is reported as
-    flaky. The last line, on standard output, is "tests: N passed, M failed, K skipped", with the
+    Progress, the output of failed tests, the ten slowest tests and the reason of each skip go to
+    standard error. If at most three tests fail, each is repeated alone. A test that passes this
+    time is reported as flaky. The last line, on standard output, is "tests: N passed, M failed, K skipped", with the
     number of flaky tests if there are any. The exit status is 0 only if tests passed, none failed
     and at most one was flaky.
     """
@@ -72,6 +72,7 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
             try:
                 counts, left_out, failed = (testing.count(junit), testing.skips(junit),
                                             testing.failures(junit))
+                slow = testing.slowest(junit)
             except (OSError, ValueError) as error:
                 raise fail(f"ctest left no report: {error}") from None
         flaky = []
@@ -83,6 +84,10 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
         raise fail(str(error)) from None
     except OSError as error:
         raise fail(f"{error.filename}: {error.strerror}") from None
+    if counts.passed + counts.failed > len(slow):
+        click.echo("slowest tests:", err=True)
+        for seconds, name in slow:
+            click.echo(f"{seconds:8.1f} s  {name}", err=True)
     for line in left_out:
         click.echo(f"skipped: {line}", err=True)
     for name in flaky:
