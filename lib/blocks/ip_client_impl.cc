@@ -157,20 +157,6 @@ const setting_table<ip::client_config>& all_settings()
                   "s",
                   "longest time in the queue of DNS and echo packets",
                   1) },
-            { "delay_target_s",
-              table::seconds(
-                  [](config & c) -> auto& { return c.queue.delay_target; },
-                  day_s,
-                  "s",
-                  "delay from which a fair queue marks or drops packets",
-                  1) },
-            { "delay_interval_s",
-              table::seconds(
-                  [](config & c) -> auto& { return c.queue.delay_interval; },
-                  day_s,
-                  "s",
-                  "how long the delay must last before packets are marked or dropped",
-                  1) },
             { "thin_acks",
               table::number(
                   [](config & c) -> auto& { return c.queue.thin_acks; },
@@ -246,13 +232,6 @@ const setting_table<ip::client_config>& all_settings()
                   "",
                   "1: packets from a node with the address of another node are "
                   "dropped") },
-            { "icmp_per_second",
-              table::number(
-                  [](config & c) -> auto& { return c.icmp_per_second; },
-                  1000,
-                  "1/s",
-                  "limit of ICMP errors to one destination",
-                  0.01) },
         };
         for (size_t dscp = 0; dscp < 64; ++dscp)
             m["dscp_" + std::to_string(dscp)] = table::number(

@@ -54,9 +54,9 @@ struct client_config {
      *         queue.
      */
     bool clamp_window = true;
-    bool anti_spoof = true;     //!< sources must be routed to the node that sent them
-    double icmp_per_second = 1; //!< ICMP errors for each destination of the error
-    size_t icmp_burst = 5;
+    bool anti_spoof = true; //!< sources must be routed to the node that sent them
+    size_t icmp_burst =
+        5; //!< ICMP errors to one destination without a limit of their rate
 
     //! \throws std::invalid_argument names the value and what is allowed.
     void validate() const;

@@ -13,6 +13,10 @@ namespace {
 constexpr long quantum = 1500;
 // Further flows share one queue.
 constexpr size_t flows_max = 1024;
+// A fair queue accepts a standing delay of the first, unless it lasts for the second (as CoDel,
+// RFC 8289, whose values are for wires). A round trip contains two transmissions.
+constexpr station_time delay_target = std::chrono::seconds(30);
+constexpr station_time delay_interval = std::chrono::seconds(300);
 
 //! Whether two packets of one flow are equal for \p d.
 bool is_duplicate(const packet_view& a, const packet_view& b, dedup d)
@@ -199,12 +203,12 @@ void packet_queue::expire(station_time now)
 bool packet_queue::too_much_delay(flow& f, station_time now)
 {
     // Never drop the last packet. It would leave the flow without any sign of life.
-    if (f.packets.size() < 2 || now - f.packets.front().since < d_config.delay_target) {
+    if (f.packets.size() < 2 || now - f.packets.front().since < delay_target) {
         f.above_until.reset();
         return false;
     }
     if (!f.above_until)
-        f.above_until = now + d_config.delay_interval;
+        f.above_until = now + delay_interval;
     return now >= *f.above_until;
 }
 
@@ -222,8 +226,7 @@ void packet_queue::obey_delay(flow& f, station_time now)
         f.drops = 0;
     }
     ++f.drops;
-    f.drop_at =
-        now + from_seconds(to_seconds(d_config.delay_interval) / std::sqrt(f.drops));
+    f.drop_at = now + from_seconds(to_seconds(delay_interval) / std::sqrt(f.drops));
     if (mark_congestion(f.packets.front().packet)) {
         ++d_stats.marked;
     } else {

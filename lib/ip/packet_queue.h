@@ -30,10 +30,6 @@ struct queue_config {
     queue_policy policy = queue_policy::fair;
     size_t octets_max = 360'000;
     station_time age_max = station_time(300'000'000'000);
-    //! Fair only: accepted standing delay, and how long it must last. A round trip
-    //! contains two transmissions.
-    station_time delay_target = station_time(30'000'000'000);
-    station_time delay_interval = station_time(300'000'000'000);
     //! Only the newest pure ACK of a TCP connection waits. In SIS, too: an ACK there
     //! expires when the next one should arrive, and is sent again if none does.
     bool thin_acks = true;

@@ -74,10 +74,7 @@ double channel_access::turnaround_s() const
                                      : usual_turnaround_s;
 }
 
-double channel_access::hold_s() const
-{
-    return d_config.hold_s > 0 ? d_config.hold_s : d_wideband ? 0.02 : 0.1;
-}
+double channel_access::hold_s() const { return d_wideband ? 0.02 : 0.1; }
 
 station_time channel_access::noticed_after() const
 {
@@ -116,10 +113,8 @@ void channel_access::timed(station_time begin, address a)
 
 double channel_access::answer_wait_s() const
 {
-    return d_config.ack_timeout_s > 0
-               ? d_config.ack_timeout_s
-               : d_config.peer_turnaround_s + d_config.rx_latency_s +
-                     to_seconds(d_longest_preamble);
+    return d_config.peer_turnaround_s + d_config.rx_latency_s +
+           to_seconds(d_longest_preamble);
 }
 
 void channel_access::heard(station_time now, address a)
@@ -309,7 +304,8 @@ station_time channel_access::shared_slot() const
     // to key after others is in guard_time(), so slots are the same for all.
     const double margin_s = d_senses ? 0 : d_config.rx_latency_s / 2;
     const double keying_s = d_wideband ? usual_turnaround_s / 2 : usual_turnaround_s;
-    return std::max(from_seconds(d_config.contention_slot_s),
+    constexpr double least_slot_s = 0.3; // our choice: three ticks of slow programs
+    return std::max(from_seconds(least_slot_s),
                     from_seconds(keying_s - margin_s) + noticed_after());
 }
 

@@ -58,9 +58,6 @@ struct node_config {
      *         lose at most five percent of their speed.
      */
     unsigned prompt_priority = 2;
-    //! Time to collect data before a transmission that is no answer; 0: 0.1, for wideband
-    //! modes 0.02.
-    double hold_s = 0;
     double peer_turnaround_s = 2.0; //!< longest time that other stations may take to key
     double rx_latency_s = 0.5;      //!< longest delay of our own receiver, for timeouts
     /*! \brief Time until a modem with a carrier detector (modem_user::on_carrier) notices
@@ -68,19 +65,15 @@ struct node_config {
      *         preamble.
      */
     double carrier_detect_s = 0.6;
-    //! From the end of our transmission to the start of the answer; 0: computed.
-    double ack_timeout_s = 0;
     unsigned max_silent_rounds =
         8;                    //!< unanswered transmissions until the peer counts as lost
     unsigned reset_tries = 3; //!< the same for transmissions with a reset command (C.6.3)
-    double contention_slot_s = 0.3; //!< unit of the random wait on a shared channel
     /*! \brief Slot number of this node (S5066-EP6, as far as it is known), from 1 on,
      *         different at each node. A transmission that is no answer starts slot_s *
      *         (slot + 1) after the channel has become free. 0: at a random time instead.
      */
     unsigned slot = 0;
-    double slot_s = 3;       //!< longer than all others need to notice that one node keys
-    unsigned ack_copies = 2; //!< copies of an ACK in one transmission, 1 to 4
+    double slot_s = 3; //!< longer than all others need to notice that one node keys
     bool probe_after_silence =
         true; //!< true: a short transmission follows an unanswered one
 
@@ -140,7 +133,6 @@ struct node_config {
     double client_confirm_s = 600; //!< longest wait for a client confirmation
     //! Interval of S_KEEP_ALIVE, at least 120; 0: none sent.
     double keep_alive_s = 0;
-    double keep_alive_answer_s = 10;
     unsigned max_invalid_primitives = 10; //!< from one client until it is unbound
     //! Clients known at once; unbound ones are dropped first.
     unsigned max_clients = 64;
@@ -149,7 +141,6 @@ struct node_config {
     unsigned client_expedited = 10; //!< unconfirmed requests of one client
     //! If either is exceeded, the client is unbound.
     unsigned client_expedited_per_minute = 60;
-    size_t response_fragment = 4096; //!< octets of the U_PDU in confirmations
 
     //! Seconds since 1970 at station time 0, for time to die. Empty: unknown, time to die
     //! is ignored.

@@ -114,7 +114,7 @@ void node::impl::on_rx_end(station_time now, const rx_end& e)
     const bool preempted = e.reason == rx_end_reason::preempted;
     if (!preempted && d_node.config.full_duplex && d_turns.transmitting()) {
         // An acknowledgement goes out with the data being sent.
-        d_plan.data_acks = d_tx.to()->arq.ack_due ? d_node.config.ack_copies : 0;
+        d_plan.data_acks = d_tx.to()->arq.ack_due ? usual_ack_copies : 0;
     } else if (peer* p = d_turns.after_reception(now, preempted)) {
         on_silence(now, *p);
     }

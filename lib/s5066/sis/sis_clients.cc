@@ -12,6 +12,8 @@ namespace {
 constexpr size_t max_out_octets = 8u << 20;
 // The standard allows keep-alives no more often than this.
 constexpr double least_keep_alive_s = 120;
+// Longest wait for the answer to S_KEEP_ALIVE (A.2.1.17 leaves it open).
+constexpr station_time keep_alive_answer = std::chrono::seconds(10);
 
 } // namespace
 
@@ -244,7 +246,7 @@ void sis_clients::on_time(station_time now)
             continue;
         }
         k.keep_alive_asked = true;
-        k.keep_alive_at = now + from_seconds(d_config.keep_alive_answer_s);
+        k.keep_alive_at = now + keep_alive_answer;
         send_keep_alive(now, k);
     }
 }

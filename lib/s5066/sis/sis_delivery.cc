@@ -32,10 +32,7 @@ sis_delivery::sis_delivery(const node_config& config,
 std::vector<uint8_t> sis_delivery::fragment(const std::vector<uint8_t>& u,
                                             size_t from) const
 {
-    const size_t n =
-        std::min(u.size() - std::min(from, u.size()), d_config.response_fragment);
-    const auto b = u.begin() + static_cast<std::ptrdiff_t>(std::min(from, u.size()));
-    return { b, b + static_cast<std::ptrdiff_t>(n) };
+    return { u.begin() + static_cast<std::ptrdiff_t>(std::min(from, u.size())), u.end() };
 }
 
 void sis_delivery::reject(client_id c,

@@ -14,7 +14,7 @@ const std::array<timer_info, 11>& all_timers()
           "the next transmission begins" },
         { timer::answer,
           "answer",
-          "ack_timeout_s",
+          "peer_turnaround_s, rx_latency_s",
           "",
           "the peer has not answered: its silence is counted, and data are repeated" },
         { timer::carrier,
@@ -60,7 +60,7 @@ const std::array<timer_info, 11>& all_timers()
           "the far client has not confirmed: the U_PDU is rejected" },
         { timer::keep_alive,
           "keep_alive",
-          "keep_alive_s, keep_alive_answer_s",
+          "keep_alive_s, 10 s for the answer",
           "A.2.1.17",
           "S_KEEP_ALIVE is sent, or a client that did not answer it is unbound" },
     } };

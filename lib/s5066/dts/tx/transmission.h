@@ -14,6 +14,9 @@
 
 namespace gr::hf::s5066 {
 
+//! Copies of an ACK in one transmission. Our choice: a lost ACK costs a turn.
+constexpr unsigned usual_ack_copies = 2;
+
 struct peer;
 
 //! Longest time that EOT can express, s (C.3.2.3).

@@ -174,7 +174,7 @@ bool transmission_builder::build_fill()
         return emit_data(now, *o, true);
     }
     if (p.arq.ack_due &&
-        d_plan.next_fill < limit + max_control_copies - d_node.config.ack_copies) {
+        d_plan.next_fill < limit + max_control_copies - usual_ack_copies) {
         ++d_plan.next_fill;
         d_pdu d = d_maker.make_arq(p, d_pdu_type::ack_only);
         d.ack = p.arq.rx.ack();

@@ -94,8 +94,7 @@ double transmission_length::turn_s(const peer& p) const
 {
     const auto& t = d_tx.timing();
     const auto ack = kernel::timing_of(default_ack_mode(d_tx.mode()));
-    const double ack_s =
-        to_seconds(ack.duration(d_node.config.ack_copies * usual_ack_octets));
+    const double ack_s = to_seconds(ack.duration(usual_ack_copies * usual_ack_octets));
     const double data_s = to_seconds(t.block_end(0));
     return to_seconds(t.block_begin(0)) + ack_s +
            p.turn.data_turns * data_turn_weight * (data_s - ack_s) +

@@ -112,7 +112,7 @@ unsigned transmission_planner::ack_copies(const peer& p, size_t octets) const
     const bool worth =
         8.0 * static_cast<double>(octets) / d_tx.mode().rate_bps < cheap_s ||
         p.losses.some();
-    return worth ? d_node.config.ack_copies : 1;
+    return worth ? usual_ack_copies : 1;
 }
 
 size_t transmission_planner::plan_ack_only(const peer& p)
@@ -120,8 +120,8 @@ size_t transmission_planner::plan_ack_only(const peer& p)
     const auto all = p.arq.rx.acks();
     // A lost part leaves data unacknowledged, and their repeats cost more than a copy of
     // each part.
-    const unsigned copies = all.size() > 1 ? d_node.config.ack_copies
-                                           : ack_copies(p, ack_octets(p, all.front()));
+    const unsigned copies =
+        all.size() > 1 ? usual_ack_copies : ack_copies(p, ack_octets(p, all.front()));
     size_t octets = 0;
     for (unsigned k = 0; k < copies; ++k) {
         for (const auto& a : all) {
@@ -140,7 +140,7 @@ size_t transmission_planner::plan_acks(const peer& p, bool with_data)
     if (!with_data || p.arq.rx.acks().size() != 1) {
         return plan_ack_only(p);
     }
-    d_plan.data_acks = d_node.config.ack_copies;
+    d_plan.data_acks = usual_ack_copies;
     return d_plan.data_acks * (1 + p.arq.rx.ack().selective.size());
 }
 
