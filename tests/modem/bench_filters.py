@@ -10,7 +10,7 @@ which take half an hour of processor time.
 import sys
 from typing import Optional
 
-from gnuradio.hf import hf_python as hf
+from gnuradio.hf.lab import experiments
 
 #: Passbands in audio, Hz, by the width on the radio's knob, kHz.
 PASSBANDS = {3.0: (300, 3300), 2.7: (300, 3000), 2.4: (300, 2700), 2.2: (300, 2500)}
@@ -30,7 +30,7 @@ def needed(mode: str, channel: str, first_db: float, seconds: float, seeds: int
     before = None
     for step in range(round(MOST_DB / STEP_DB) + 1):
         snr = first_db + STEP_DB * step
-        trials = [hf.ber_trial(mode, f"{channel} snr={snr:g}", seconds, seed)
+        trials = [experiments.ber_trial(mode, f"{channel} snr={snr:g}", seconds, seed)
                   for seed in range(1, seeds + 1)]
         bad = sum(t["bad_blocks"] for t in trials) / sum(t["blocks"] for t in trials)
         if bad <= BAD:

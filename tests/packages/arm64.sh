@@ -52,7 +52,7 @@ packages() {
         apt-get -qy --no-install-recommends build-dep --arch-only .
         CXX=aarch64-linux-gnu-g++ DEB_BUILD_OPTIONS=parallel=$jobs dpkg-buildpackage -us -uc -B
         cp ../*.deb /out
-        apt-get -qy --no-install-recommends install stterm ../libgnuradio-hf0*.deb ../gr-hf_*.deb
+        apt-get -qy --no-install-recommends install stterm ../libgnuradio-hf0*.deb ../gr-hf_*.deb ../gr-hf-lab_*.deb
         hf demo --size 2000"
 }
 

@@ -13,6 +13,7 @@ from gnuradio.hf.lab import sweep
 from gnuradio.hf.lab.receiver import acquisition, ber, block_errors, curves, f1487, snr_report
 from gnuradio.hf.lab.receiver import standard
 from gnuradio.hf.lab.receiver import tally, wideband_page
+from gnuradio.hf.lab import experiments
 
 POINT = ber.Point("4539-600S", "awgn snr=-1", 4.0)
 
@@ -27,15 +28,15 @@ def without_cpu(result):
 
 
 def test_a_trial_counts_errors_and_losses():
-    good = hf.ber_trial("4539-2400S", "awgn snr=15 offset=40", 3, 1)
+    good = experiments.ber_trial("4539-2400S", "awgn snr=15 offset=40", 3, 1)
     assert good["errors"] == 0 and good["bad_blocks"] == 0 and good["found"] and good["ended"]
     assert good["receptions"] == 1 and good["blocks"] == 5
     assert good["offset_hz"] == pytest.approx(40, abs=1)
-    gone = hf.ber_trial("4539-2400S", "awgn snr=-30", 3, 1)
+    gone = experiments.ber_trial("4539-2400S", "awgn snr=-30", 3, 1)
     assert not gone["found"] and gone["errors"] == gone["bits"] // 2
     assert gone["bad_blocks"] == gone["blocks"]
     with pytest.raises(ValueError, match="effort"):
-        hf.ber_trial("4539-2400S", "awgn snr=15", 3, 1, effort=3)
+        experiments.ber_trial("4539-2400S", "awgn snr=15", 3, 1, effort=3)
 
 
 def test_the_number_of_processors_changes_nothing():
@@ -419,12 +420,12 @@ def test_wrong_use(arguments, text):
 
 
 def test_a_known_channel_bounds_the_receiver():
-    own = sum(hf.ber_trial("4539-9600S", "poor snr=21", 13, s)["errors"] for s in (1, 2))
-    known = sum(hf.ber_trial("4539-9600S", "poor snr=21", 13, s, genie=True)["errors"]
+    own = sum(experiments.ber_trial("4539-9600S", "poor snr=21", 13, s)["errors"] for s in (1, 2))
+    known = sum(experiments.ber_trial("4539-9600S", "poor snr=21", 13, s, genie=True)["errors"]
                 for s in (1, 2))
     assert known < own * 3 / 4
     with pytest.raises(ValueError, match="clock"):
-        hf.ber_trial("4539-9600S", "poor snr=23 clock=10", 3, 1, genie=True)
+        experiments.ber_trial("4539-9600S", "poor snr=23 clock=10", 3, 1, genie=True)
 
 
 def test_a_file_of_trials_is_drawn(tmp_path):

@@ -12,6 +12,7 @@ import pytest
 from gnuradio.hf import demodulation, recording
 from gnuradio.hf.cli.ber import command as ber_command
 from gnuradio.hf.cli.demodulate import command as demodulate
+from gnuradio.hf.lab import experiments
 
 MODE = "4539-6400S"
 MESSAGE = np.random.default_rng(1).integers(0, 256, 3200, dtype=np.uint8).tobytes()
@@ -42,8 +43,9 @@ def both(first, second, mode=MODE, **options):
 
 def test_two_fading_antennas_are_better_than_either():
     point = (MODE, "poor snr=15")
-    alone = [hf.ber_trial(*point, seconds=6, seed=s) for s in range(1, 5)]
-    pair = [hf.ber_trial(*point, seconds=6, seed=s, second="poor snr=15") for s in range(1, 5)]
+    alone = [experiments.ber_trial(*point, seconds=6, seed=s) for s in range(1, 5)]
+    pair = [experiments.ber_trial(*point, seconds=6, seed=s, second="poor snr=15")
+            for s in range(1, 5)]
     errors = [sum(t["errors"] for t in trials) for trials in (alone, pair)]
     assert errors[0] > 300 and errors[1] * 20 < errors[0]
     assert all(t["found"] and t["ended"] and t["receptions"] == 1 for t in pair)

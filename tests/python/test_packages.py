@@ -48,6 +48,11 @@ def debian(field, package=""):
             if name.strip() and not name.strip().startswith("$")}
 
 
+def depends():
+    """What the programs need, with all that they can do."""
+    return (debian("Depends", "gr-hf") | debian("Depends", "gr-hf-lab")) - {"gr-hf"}
+
+
 def conda(*sections):
     """Names below requirements in the recipe."""
     text = read("conda", "meta.yaml")
@@ -71,7 +76,7 @@ def test_one_version():
 def test_conda_asks_for_what_debian_asks_for():
     building = {CONDA[name] for name in debian("Build-Depends")} - {None}
     assert building <= conda("build", "host"), building - conda("build", "host")
-    running = {CONDA[name] for name in debian("Depends", "gr-hf")} - {None}
+    running = {CONDA[name] for name in depends()} - {None}
     assert conda("run") == running | {"python"}
     # What the compiler's package brings is named by a template, which is not a name.
     known = {name for name in CONDA.values() if name} | set(CONDA_MORE)
@@ -171,7 +176,7 @@ def test_the_commands_of_the_recipe_exist(tmp_path):
 
 def test_the_launcher_installs_what_the_package_depends_on():
     packages = re.search(r'^packages="([^"]*)"', read("hf"), re.M)[1].split()
-    mine = {name for name in debian("Depends", "gr-hf") if not name.startswith("libgnuradio-hf")}
+    mine = {name for name in depends() if not name.startswith("libgnuradio-hf")}
     assert mine <= set(packages), mine - set(packages)
 
 
@@ -226,8 +231,45 @@ def test_the_recipe_of_pybombs():
 
 def test_the_container_installs_the_packages_of_the_tree():
     text = read("Containerfile")
-    for package in ("gr-hf", "libgnuradio-hf"):
+    for package in ("gr-hf_", "gr-hf-lab_", "libgnuradio-hf"):
         assert re.search(rf"COPY --from=build .*/src/{package}", text)
     # What the package only recommends, and the demo uses.
-    assert debian("Recommends", "gr-hf") <= set(text.split())
+    assert debian("Recommends", "gr-hf") - {"gr-hf-lab"} <= set(text.split())
     assert 'CMD ["hf", "demo", "--stay"]' in text
+
+
+HIDE_LAB = """
+import sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if (name + ".").startswith(("gnuradio.hf.lab.", "scipy.", "matplotlib.")):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Hidden())
+from gnuradio.hf import running, watch
+from gnuradio.hf.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("command", ["run", "top", "send", "receive", "chat", "console", "radio",
+                                     "monitor", "nft", "modulate", "demodulate", "tcp", "sim",
+                                     "demo", "ber", "bench"])
+def test_a_station_needs_nothing_of_the_lab(command):
+    """Without the package gr-hf-lab each command works, or names that package."""
+    ran = subprocess.run([sys.executable, "-c", HIDE_LAB, command, "--help"],
+                         capture_output=True, text=True)
+    if command in ("tcp", "sim", "demo", "ber", "bench"):
+        assert ran.returncode == 1 and ran.stdout == ""
+        assert ran.stderr == (f"hf: {command}: needs the simulator and its measurements, which "
+                              "are not installed. In Debian they are the package gr-hf-lab\n")
+    else:
+        assert ran.returncode == 0 and ran.stdout.startswith("Usage:"), ran.stderr
+
+
+def test_the_lab_is_in_a_package_of_its_own():
+    (lab,) = read("debian", "gr-hf-lab.install").split()
+    assert lab.endswith("/gnuradio/hf/lab")
+    assert "--package=gr-hf --exclude=gnuradio/hf/lab\n" in read("debian", "rules")
+    assert not {"python3-scipy", "python3-matplotlib"} & debian("Depends", "gr-hf")

@@ -23,6 +23,7 @@ from gnuradio.hf.lab import sweep
 from gnuradio.hf.lab.channel import impair, learn, models, validation
 from gnuradio.hf.lab.link import dissect, scenarios
 from gnuradio.hf.lab.receiver import ber
+from gnuradio.hf.lab import experiments
 
 
 class Clock:
@@ -159,7 +160,7 @@ def rising(shares: List[float]) -> bool:
 
 def test_engines_tell_how_far_they_are():
     shares: List[float] = []
-    hf.simulate("4539-75S", 20_000_000, progress=shares.append)
+    experiments.simulate("4539-75S", 20_000_000, progress=shares.append)
     assert shares and rising(shares)
     run, = scenarios.parse('duration_s = 400000\n[[station]]\nname = "A"\n[[station]]\n'
                            'name = "B"\n[[traffic]]\nfrom = "A"\nto = "B"\n')
@@ -167,7 +168,7 @@ def test_engines_tell_how_far_they_are():
     run.scenario.run(shares.append)
     assert shares and rising(shares)
     shares.clear()
-    hf.simulate_real("4539-600S", 3000, progress=shares.append)
+    experiments.simulate_real("4539-600S", 3000, progress=shares.append)
     assert rising(shares)
 
 
@@ -233,7 +234,7 @@ def test_the_judgement_of_tshark_tells_how_far_it_is(tmp_path, monkeypatch):
     dissect.run(str(tmp_path), 0.05, progress=shares.append)
     assert len(shares) >= 4 and rising(shares) and shares[-1] == 1.0
     told: List[float] = []
-    hf.simulate_mixed(*dissect.paths(str(tmp_path)), hours=40, progress=told.append)
+    experiments.simulate_mixed(*dissect.paths(str(tmp_path)), hours=40, progress=told.append)
     assert told and rising(told)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gnuradio.hf as hf
+from gnuradio.hf.lab import experiments
 
 VECTORS = pathlib.Path(__file__).resolve().parents[1] / "vectors" / "waveform"
 CASES = json.loads((VECTORS / "wideband.json").read_text())
@@ -64,7 +65,7 @@ def test_every_digest():
     for r in rows:
         mode = MODES[int(r["bw_khz"]), int(r["wid"]), r["interleaver"], int(r["K"])]
         assert hf.timing(mode).bits_per_block == int(r["input_bits"])
-        block = hf.encode_block(mode, prbs15(int(r["input_bits"])))
+        block = experiments.encode_block(mode, prbs15(int(r["input_bits"])))
         if (sha256(packed(block["fetched"])) != r["sha256_fetched"]
                 or sha256(block["numbers"].tobytes()) != r["sha256_data_symbols"]):
             wrong.append(str(mode))
@@ -88,9 +89,9 @@ def transmission(case: Dict[str, Any]) -> Dict[str, np.ndarray]:
     """Most messages with an end of message are no whole octets: then it is among the octets."""
     whole = case["input_prbs15_bits"] % 8 == 0
     message = prbs15(case["input_prbs15_bits"]) if whole else bits_of(case).ravel()
-    return hf.symbols(mode_of(case), packed(message, "little"), case["tlc_blocks"],
-                      case["eom"] and whole, case["eot"], case["M"], case["M"] == 1,
-                      case["pn_mode"] == "running")
+    return experiments.symbols(mode_of(case), packed(message, "little"), case["tlc_blocks"],
+                               case["eom"] and whole, case["eot"], case["M"], case["M"] == 1,
+                               case["pn_mode"] == "running")
 
 
 def iq(points: np.ndarray) -> bytes:
@@ -111,7 +112,7 @@ def test_every_vector(case):
     assert np.all(kinds[:len(head)] < PROBE) and kinds[len(head)] >= PROBE
     assert np.array_equal(numbers[kinds == DATA], ARRAYS[name + ".data"])
 
-    fetched = np.concatenate([hf.encode_block(mode_of(case), b, n)["fetched"]
+    fetched = np.concatenate([experiments.encode_block(mode_of(case), b, n)["fetched"]
                               for n, b in enumerate(bits_of(case))])
     assert len(fetched) == case["n_fetched_bits"]
     assert packed(fetched) == ARRAYS[name + ".fetched"].tobytes()
@@ -140,7 +141,8 @@ def test_which_probes_are_shifted(case):
 def test_both_readings_of_the_preamble(khz, running):
     """Two super-frames and a TLC block of waveform 7, Medium, K = 9."""
     want = ARRAYS[f"C_preamble_bw{khz}_{'running' if running else 'restart'}"]
-    got = hf.symbols(MODES[khz, 7, "M", 9], b"", 1, superframes=2, running_scrambling=running)
+    got = experiments.symbols(MODES[khz, 7, "M", 9], b"", 1, superframes=2,
+                              running_scrambling=running)
     assert np.array_equal(got["numbers"][:len(want)], want)
     assert got["kinds"][len(want)] == PROBE
 
@@ -151,7 +153,8 @@ def test_both_readings_of_the_preamble(khz, running):
 def test_lengths_of_the_preamble(name, superframes, short):
     """Waveform 13, Long, K = 7."""
     want = ARRAYS[f"C_preamble_bw3_{name}_restart"]
-    got = hf.symbols(MODES[3, 13, "L", 7], b"", superframes=superframes, short_preamble=short)
+    got = experiments.symbols(MODES[3, 13, "L", 7], b"", superframes=superframes,
+                              short_preamble=short)
     assert np.array_equal(got["numbers"][:len(want)], want)
     assert got["kinds"][len(want)] == PROBE
 
@@ -159,14 +162,15 @@ def test_lengths_of_the_preamble(name, superframes, short):
 def test_what_is_derived_can_be_switched():
     """Above 24 kHz no table says how long a channel symbol is; the data do not change with it."""
     mode = MODES[48, 12, "US", 7]
-    derived = hf.symbols(mode, b"x")
-    other = hf.symbols(mode, b"x", same_chips_above_24_khz=True)
+    derived = experiments.symbols(mode, b"x")
+    other = experiments.symbols(mode, b"x", same_chips_above_24_khz=True)
     head, short = 18 * 512, 18 * 256
     assert len(derived["numbers"]) - len(other["numbers"]) == head - short
     assert np.array_equal(derived["points"][head:], other["points"][short:])
     below = MODES[24, 12, "US", 7]
-    assert np.array_equal(hf.symbols(below, b"x")["numbers"],
-                          hf.symbols(below, b"x", same_chips_above_24_khz=True)["numbers"])
+    assert np.array_equal(experiments.symbols(below, b"x")["numbers"],
+                          experiments.symbols(below, b"x",
+                                              same_chips_above_24_khz=True)["numbers"])
 
 
 def test_every_array_is_compared():

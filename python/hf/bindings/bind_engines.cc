@@ -7,6 +7,7 @@
 #include "modem/burst_modulator.h"
 #include "modem/burst_receiver.h"
 #include "modem/diversity_receiver.h"
+#include "s5066/rate/rate_range.h"
 #include "waveform/description.h"
 #include "waveform/families/wideband/preamble.h"
 #include "waveform/family.h"
@@ -469,17 +470,33 @@ void bind_channel_model(py::module& m)
             "wrong clock.");
 }
 
-} // namespace
+void bind_rate_ranges(py::module& m)
+{
+    m.def(
+        "fastest_mode",
+        [](const std::string& text) {
+            const auto range = s5066::rate_range::parse(text);
+            return range ? range->ceiling.to_string() : mode::parse(text).to_string();
+        },
+        py::arg("mode"),
+        "The fastest mode of an adaptive range such as auto:600..4800. A mode returns "
+        "itself.");
+    m.def("in_bandwidth",
+          &s5066::rate_range::in_bandwidth,
+          py::arg("mode"),
+          py::arg("bandwidth"),
+          "Converts auto or auto:600..4800 to the range of a bandwidth in kHz: auto:48k. "
+          "Modes, and ranges that name a bandwidth, stay unchanged, and so does "
+          "everything in 3 kHz.");
+}
 
-void bind_ber(py::module& m);
-void bind_symbols(py::module& m);
+} // namespace
 
 void bind_engines(py::module& m)
 {
-    bind_ber(m);
     bind_mode(m);
     bind_timing(m);
-    bind_symbols(m);
+    bind_rate_ranges(m);
     bind_modulator(m);
     bind_receiver(m);
     bind_diversity_receiver(m);

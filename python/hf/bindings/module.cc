@@ -8,12 +8,9 @@ void bind_engines(py::module& m);
 void bind_blocks(py::module& m);
 void document(py::module& m);
 void bind_network(py::module& m);
-void bind_pep_sim(py::module& m);
 void bind_radio(py::module& m);
 void bind_sdr(py::module& m);
 void bind_rights(py::module& m);
-void bind_scenario(py::module& m);
-void bind_sim(py::module& m);
 void bind_sis(py::module& m);
 
 PYBIND11_MODULE(hf_python, m)
@@ -25,10 +22,7 @@ PYBIND11_MODULE(hf_python, m)
     bind_sdr(m);
     bind_blocks(m);
     bind_network(m);
-    bind_sim(m);
-    bind_scenario(m);
     bind_sis(m);
     bind_rights(m);
-    bind_pep_sim(m);
     document(m);
 }

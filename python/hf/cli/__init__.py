@@ -4,7 +4,7 @@ is called, so that the program starts fast."""
 import importlib
 import os
 import sys
-from typing import Dict, List, Optional
+from typing import Any, Dict, List, Optional
 
 import click
 
@@ -56,8 +56,16 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> Optional[click.Command]:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f".{cmd_name}", __name__)
-        return module.command
+        try:
+            return importlib.import_module(f".{cmd_name}", __name__).command
+        except ModuleNotFoundError as error:
+            raise _not_installed(cmd_name, error) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            raise _not_installed(ctx.invoked_subcommand or "", error) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))
@@ -65,6 +73,14 @@ class LazyGroup(click.Group):
             with formatter.section(name):
                 formatter.write_dl([(command.ljust(width), what)
                                     for command, what in group.items()])
+
+
+def _not_installed(command: str, error: ModuleNotFoundError) -> Exception:
+    """What to raise when a part of the program is not installed."""
+    if not (error.name or "").startswith("gnuradio.hf.lab"):
+        return error
+    return click.ClickException(f"{command}: needs the simulator and its measurements, which are "
+                                "not installed. In Debian they are the package gr-hf-lab")
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

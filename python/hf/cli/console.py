@@ -13,7 +13,6 @@ from rich.live import Live
 from rich.table import Table
 
 from .. import console, output, sis
-from ..lab.pictures import throughput as picture
 from ..options import option
 from . import fail
 from ._options import options
@@ -243,7 +242,8 @@ def throughput(here: Here, there: There, results: Results, octets: int, size: in
     results.write(lines, THROUGHPUT_COLUMNS,
                   ([round(s.time, 3), s.octets_out, s.octets_in] for s in r.samples))
     if plot_path:
-        picture.draw(plot_path, f"throughput to {there.node}, U_PDUs of {size} octets",
+        from ..lab.pictures import throughput as drawing
+        drawing.draw(plot_path, f"throughput to {there.node}, U_PDUs of {size} octets",
                      r.samples)
     arrived = r.confirmed if acknowledged else (r.far_octets or 0)
     if (arrived < octets and not there.non_arq) or arrived == 0 or r.received < two_way:

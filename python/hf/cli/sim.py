@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import hf_python as hf
+from ..lab import experiments
 from .. import machine, output
 from ..options import option
 from . import fail
@@ -229,16 +230,17 @@ def simulate(t: Transfer, mode: str, log: bool, progress: Callable[[float], None
     result: Dict[str, Any]
     if t.pep:
         from ..lab.link import papers
-        result = hf.simulate_tcp(
+        result = experiments.simulate_tcp(
             mode, papers.noise(t.octets, t.seed), ber=t.ber, loss=t.loss, seed=t.seed,
             ack_mode=t.ack_mode, settings=settings, channel=t.channel if t.real else None,
             effort=t.effort)
     elif t.real:
-        result = hf.simulate_real(mode, t.octets, t.u_pdu, not t.non_arq, t.ack_mode, t.channel,
-                                  t.seed, settings, t.limit, t.effort, out, progress=progress)
+        result = experiments.simulate_real(mode, t.octets, t.u_pdu, not t.non_arq, t.ack_mode,
+                                           t.channel, t.seed, settings, t.limit, t.effort, out,
+                                           progress=progress)
     else:
-        result = hf.simulate(mode, t.octets, t.u_pdu, not t.non_arq, t.ack_mode, t.ber, t.loss,
-                             t.seed, settings, t.limit, out, t.snr, progress)
+        result = experiments.simulate(mode, t.octets, t.u_pdu, not t.non_arq, t.ack_mode, t.ber,
+                                      t.loss, t.seed, settings, t.limit, out, t.snr, progress)
     return result
 
 

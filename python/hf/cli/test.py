@@ -41,9 +41,9 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
 
     Progress, the output of failed tests, the ten slowest tests and the reason of each skip go to
     standard error. If at most three tests fail, each is repeated alone. A test that passes this
-    time is reported as flaky. The last line, on standard output, is "tests: N passed, M failed, K skipped", with the
-    number of flaky tests if there are any. The exit status is 0 only if tests passed, none failed
-    and at most one was flaky.
+    time is reported as flaky. The last line, on standard output, is "tests: N passed, M failed, K
+    skipped", with the number of flaky tests if there are any. The exit status is 0 only if tests
+    passed, none failed and at most one was flaky.
     """
     build = _build_folder()
     try:

@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Op
 import numpy as np
 
 from ... import hf_python as hf
+from .. import experiments
 from ...options import option
 from .. import sweep
 from ..pictures import style
@@ -75,9 +76,8 @@ def goodput(mode: str, channel: str, snr_db: float, seconds: float, seed: int) -
     the first call on."""
     # More than the fastest mode carries, so that the time ends it.
     octets = int(9600 * seconds / 8) + 10000
-    result = hf.simulate_real(mode, octets, channel=f"{CHANNELS[channel]} snr={snr_db}",
-                              seed=seed, limit_s=seconds,
-                              signal_power=_reference_power())
+    result = experiments.simulate_real(mode, octets, channel=f"{CHANNELS[channel]} snr={snr_db}",
+                                       seed=seed, limit_s=seconds, signal_power=_reference_power())
     if result["octets_altered"]:
         raise RuntimeError(f"{mode}, {channel}, {snr_db} dB: {result['octets_altered']} octets "
                            "were altered")

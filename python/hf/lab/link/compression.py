@@ -8,7 +8,7 @@ import zlib
 
 import numpy as np
 
-from ... import hf_python as hf
+from .. import experiments
 from .. import sweep
 
 MODE = "4539-1200S"
@@ -108,7 +108,7 @@ def measure(content: Content) -> Row:
     times: List[float] = []
     octets: List[int] = []
     for compress, port in (False, OTHER), (True, OTHER), (True, content.port):
-        result = hf.simulate_tcp(MODE, content.data, compress=compress, port=port)
+        result = experiments.simulate_tcp(MODE, content.data, compress=compress, port=port)
         if not result["complete"]:
             raise RuntimeError(f"{content.kind}: the transfer did not complete")
         times.append(result["total_s"])

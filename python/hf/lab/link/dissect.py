@@ -4,7 +4,7 @@ import os
 import subprocess
 from typing import Callable, Dict, List, NamedTuple
 
-from ... import hf_python as hf
+from .. import experiments
 
 
 #: Is told the share of the work that is done.
@@ -72,8 +72,8 @@ def read(folder: str, progress: Progress = lambda _: None) -> Findings:
 def run(folder: str, hours: float, seed: int = 1, progress: Progress = lambda _: None) -> Result:
     """Simulates, writes d_pdus.pcap and sis.pcap into the folder and reads them. progress: told
     the share that is done, 0 to 1."""
-    made = hf.simulate_mixed(*paths(folder), hours=hours, seed=seed,
-                             progress=lambda share: progress(SIMULATED * share))
+    made = experiments.simulate_mixed(*paths(folder), hours=hours, seed=seed,
+                                      progress=lambda share: progress(SIMULATED * share))
     found = read(folder, lambda share: progress(SIMULATED + (1 - SIMULATED) * share))
     return Result(made["d_pdus"], made["primitives"], made["restarts"], made["resets"],
                   made["hard_links"], found)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Dict, Iterator, List, NamedTuple, Tuple
 
-from ... import hf_python as hf
+from .. import experiments
 from ...options import option
 from .. import sweep
 
@@ -51,7 +51,7 @@ class Options:
 
 
 def _trial(seed: int, hours: float) -> Trial:
-    counts = hf.simulate_faults(3600 * hours, seed)
+    counts = experiments.simulate_faults(3600 * hours, seed)
     return Trial(seed, hours, {name: int(getattr(counts, name)) for name, _, _ in COUNTS})
 
 

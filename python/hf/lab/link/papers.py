@@ -15,6 +15,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Se
 import numpy as np
 
 from ... import hf_python as hf
+from .. import experiments
 
 #: Mode of each data rate of the tables.
 MODES = {rate: f"4539-{rate}S"
@@ -143,8 +144,8 @@ def noise(octets: int, seed: int = 1) -> bytes:
 @lru_cache(maxsize=None)
 def _transfer(bit_rate: int, octets: int, ber: float, seed: int, earlier: int = 0,
               ack_mode: str = "auto", channel: Optional[str] = None) -> Dict[str, float]:
-    return hf.simulate_tcp(MODES[bit_rate], noise(octets), ber=ber, seed=seed, earlier=earlier,
-                           ack_mode=ack_mode, channel=channel)
+    return experiments.simulate_tcp(MODES[bit_rate], noise(octets), ber=ber, seed=seed,
+                                    earlier=earlier, ack_mode=ack_mode, channel=channel)
 
 
 def _tcp(cell: Cell, ack_mode: str, channel: Optional[str] = None) -> Optional[float]:
@@ -194,8 +195,8 @@ def following_transfers(chosen: Iterable[Cell]) -> str:
 def _pings(mode: str, icmp: bool, arq: bool = True, ack_mode: str = "auto",
            gap_s: float = 10) -> Tuple[float, ...]:
     octets = 84 if icmp else 32
-    return tuple(hf.simulate_ping(mode, icmp, octets, 6, gap_s=gap_s, limit_s=PING_LIMIT_S,
-                                  ack_mode=ack_mode, arq=arq))
+    return tuple(experiments.simulate_ping(mode, icmp, octets, 6, gap_s=gap_s,
+                                           limit_s=PING_LIMIT_S, ack_mode=ack_mode, arq=arq))
 
 
 def _mean(times: Iterable[float]) -> Optional[float]:
@@ -229,7 +230,7 @@ def _ping_of_series(cell: Cell, ack_mode: str) -> Optional[float]:
 
 def _dns(cell: Cell, ack_mode: str) -> Optional[float]:
     # The first finds no link: what a user sees after a pause.
-    return _mean(hf.simulate_dns(MODES[cell.bit_rate])["answer_s"][:1])
+    return _mean(experiments.simulate_dns(MODES[cell.bit_rate])["answer_s"][:1])
 
 
 @lru_cache(maxsize=None)
@@ -237,7 +238,7 @@ def _bulk_of(mode: str, bit_rate: int, u_pdu: int, ber: float, arq: bool,
              ack_mode: str) -> Tuple[Dict[str, float], int]:
     # At least half an hour of station time.
     octets = max(bit_rate * 1800 // 8, 20000) // u_pdu * u_pdu
-    return hf.simulate(mode, octets, u_pdu, ber=ber, arq=arq, ack_mode=ack_mode), octets
+    return experiments.simulate(mode, octets, u_pdu, ber=ber, arq=arq, ack_mode=ack_mode), octets
 
 
 def _bulk_run(cell: Cell, ack_mode: str) -> Tuple[Dict[str, float], int]:

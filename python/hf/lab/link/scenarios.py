@@ -7,6 +7,7 @@ import tomllib
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ... import hf_python as _hf
+from .. import experiments
 from ..receiver import block_errors
 
 NUMBER = (int, float)
@@ -108,7 +109,7 @@ def read_trace(path: str) -> Any:
         if not abs(b - a - step) <= 0.01 * step:
             raise ScenarioError(f"{path}, line {number}: time_s {b:g} is not {step:g} s after "
                                 "the line before; allowed are even steps")
-    return _hf.snr_trace(values, step)
+    return experiments.snr_trace(values, step)
 
 
 def _curves(name: str, where: str) -> Any:
@@ -123,7 +124,7 @@ def _curves(name: str, where: str) -> Any:
     if channel not in channels:
         raise ScenarioError(f"{where}: curves = {name!r}: {os.path.basename(path)} has "
                             + ", ".join(channels))
-    curves = _hf.block_error_curves()
+    curves = experiments.block_error_curves()
     for (c, mode), points in known.items():
         if c == channel:
             curves.add(mode, [[p.snr_db, p.lost / p.trials, p.bad_blocks / max(p.blocks, 1)
@@ -151,8 +152,8 @@ class _Builder:
         if "trace" in table:
             values["fading"] = read_trace(os.path.join(self.folder, table["trace"]))
         if "fading" not in table:
-            yield _hf.scenario_path(from_=table.get("from", ""), to=table.get("to", ""),
-                                    **values)
+            yield experiments.scenario_path(from_=table.get("from", ""), to=table.get("to", ""),
+                                            **values)
             return
         # Paths fade independently, so each pair and direction has a trace of its own.
         names = [s["name"] for s in self.tables.get("station", [])]
@@ -161,14 +162,14 @@ class _Builder:
             for b in [table["to"]] if "to" in table else names:
                 if a != b:
                     seed += 1
-                    trace = _hf.snr_trace.make(**table["fading"], seed=seed,
-                                               duration_s=max(duration, 1))
-                    yield _hf.scenario_path(from_=a, to=b, fading=trace, **values)
+                    trace = experiments.snr_trace.make(**table["fading"], seed=seed,
+                                                       duration_s=max(duration, 1))
+                    yield experiments.scenario_path(from_=a, to=b, fading=trace, **values)
 
     def _stations(self) -> Iterator[Any]:
         default = self.tables.get("stations", {})
         for number, table in enumerate(self.tables.get("station", []), 1):
-            s = _hf.scenario_station()
+            s = experiments.scenario_station()
             both = {**default, **table,
                     "data_link": {**default.get("data_link", {}), **table.get("data_link", {})}}
             if "name" not in table:
@@ -208,8 +209,8 @@ class _Builder:
                              "to": values.get("from", ""),
                              "rate_bps": table.get("back_bps", 0)})
             for way in ways:
-                t = _hf.scenario_traffic()
-                t.kind = getattr(_hf.traffic_kind, name)
+                t = experiments.scenario_traffic()
+                t.kind = getattr(experiments.traffic_kind, name)
                 self._set(t, way, where)
                 yield t
 
@@ -220,14 +221,14 @@ class _Builder:
             if kind not in FAULT_KINDS:
                 raise ScenarioError(f"{where}: kind = {kind!r}: allowed are "
                                     + ", ".join(FAULT_KINDS))
-            f = _hf.scenario_fault()
-            f.kind = getattr(_hf.fault_kind, FAULT_KINDS[kind])
+            f = experiments.scenario_fault()
+            f.kind = getattr(experiments.fault_kind, FAULT_KINDS[kind])
             self._set(f, {k: v for k, v in table.items() if k != "kind"}, where)
             yield f
 
     def build(self) -> Tuple[Any, int]:
         """The scenario, and the fastest data rate in it."""
-        s = _hf.scenario()
+        s = experiments.scenario()
         seed = self.tables.get("seed", 1)
         self._set(s, {k: v for k, v in self.tables.items() if k in ("duration_s", "seed")},
                   self.where)

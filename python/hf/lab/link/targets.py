@@ -5,6 +5,7 @@ import time
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ... import hf_python as hf
+from .. import experiments
 from .. import sweep
 from . import papers, scenarios
 
@@ -94,7 +95,8 @@ def _goodput(result: Dict[str, float], rate: int, what: str) -> float:
 
 
 def _bulk(section: str, case: Bulk, part: int) -> List[Row]:
-    result = hf.simulate(case.mode, case.octets // part, case.u_pdu, ack_mode=case.ack_mode)
+    result = experiments.simulate(case.mode, case.octets // part, case.u_pdu,
+                                  ack_mode=case.ack_mode)
     return [Row(section, f"{case.mode}, U_PDUs of {case.u_pdu}{case.note}",
                 _goodput(result, hf.mode(case.mode).rate_bps, case.mode), case.target,
                 case.published, case.limit)]
@@ -102,8 +104,8 @@ def _bulk(section: str, case: Bulk, part: int) -> List[Row]:
 
 def _bit_errors(ber: float, published: float, target: float, limit: float, large: bool, part: int
                 ) -> List[Row]:
-    r = hf.simulate("4539-9600S", 6_000_000 // part, ber=ber,
-                    settings={} if large else {"large_windows": 0})
+    r = experiments.simulate("4539-9600S", 6_000_000 // part, ber=ber,
+                             settings={} if large else {"large_windows": 0})
     name = "large windows" if large else "plain Edition 3"
     return [Row("Bulk ARQ with bit errors", f"4539-9600S, BER {ber:g}, {name}",
                 _goodput(r, 9600, f"BER {ber:g}"), target, published,
@@ -111,14 +113,14 @@ def _bit_errors(ber: float, published: float, target: float, limit: float, large
 
 
 def _non_arq(rate: int, octets: int, published: float, target: float, part: int) -> List[Row]:
-    r = hf.simulate(f"4539-{rate}S", octets // part, arq=False)
+    r = experiments.simulate(f"4539-{rate}S", octets // part, arq=False)
     return [Row("Non-ARQ", f"4539-{rate}S", _goodput(r, rate, "non-ARQ"), target, published)]
 
 
 def _speed(octets: int) -> List[Row]:
     # Processor time, so that other work on the machine does not count.
     begin = time.thread_time()
-    r = hf.simulate("4539-9600S", octets)
+    r = experiments.simulate("4539-9600S", octets)
     return [Row("Simulator", "two stations at 9600 bit/s, of 5000 times real time",
                 100 * r["end_s"] / (time.thread_time() - begin) / 5000, 100)]
 
@@ -141,7 +143,7 @@ def ping_modes() -> List[str]:
 def _pings(mode: str) -> List[Row]:
     published = {(c.bit_rate, c.metric): c.published for c in papers.cells()
                  if c.table == "ARQ ping by speed"}
-    times = hf.simulate_ping(mode, False, PING_OCTETS, 6)
+    times = experiments.simulate_ping(mode, False, PING_OCTETS, 6)
     rate = hf.mode(mode).rate_bps
     following = -1.0 if min(times) < 0 else sum(times[1:]) / len(times[1:])
     rows = []
@@ -173,7 +175,7 @@ def _adaptation(name: str, mean: float, swing: float, slow: float, fading: float
     section, hours = "Rate adaptation, of the oracle's goodput", 24 / part
 
     def run(mode: str) -> Dict[str, float]:
-        r: Dict[str, float] = hf.simulate_rates(
+        r: Dict[str, float] = experiments.simulate_rates(
             mode=mode, hours=hours, mean_db=mean, swing_db=swing, slow_db=slow,
             fading_hz=fading)
         return r
@@ -193,7 +195,7 @@ def _one_way_worse(name: str, fading: float, modes: Dict[int, str], worse: str, 
     """The least of the cells of a channel where one way is the worse one."""
     def share(there: int, back: int, mode: str) -> float:
         def run(mode: str, back_mode: str) -> float:
-            r: Dict[str, float] = hf.simulate_rates(
+            r: Dict[str, float] = experiments.simulate_rates(
                 mode=mode, back_mode=back_mode, hours=0.5 / part, mean_db=there,
                 back_mean_db=back, swing_db=0, slow_db=0, fading_hz=fading)
             return r["goodput_bps"]
@@ -214,7 +216,7 @@ def _sharing(what: str, part: int, options: Dict[str, Any]) -> List[Row]:
     options = dict(options)
     late, hidden = options.pop("late_s", 0), options.get("hidden", False)
     # At many places of the transmissions of those who are there.
-    runs = [hf.simulate_sharing(seed=seed, late_s=late and late + 43 * seed, **options)
+    runs = [experiments.simulate_sharing(seed=seed, late_s=late and late + 43 * seed, **options)
             for seed in range(1, 2 if part > 1 else 1 + SHARING_SEEDS)]
     name = f"{what}, {len(runs)} runs of {options['hours']:g} h"
     rows = [Row(_SHARING, f"{name}: mean utilisation",
@@ -232,7 +234,7 @@ def _sharing(what: str, part: int, options: Dict[str, Any]) -> List[Row]:
 
 
 def _half_load(stations: int, part: int) -> List[Row]:
-    r = hf.simulate_sharing(stations=stations, hours=8 / part, load_bps=1200.0 / stations)
+    r = experiments.simulate_sharing(stations=stations, hours=8 / part, load_bps=1200.0 / stations)
     name = f"{stations} stations, half of the load"
     return [Row(_SHARING, f"{name}: utilisation", 100 * r["utilisation"]),
             Row(_SHARING, f"{name}: fairness (Jain)", 100 * r["fairness"])]

@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Dict, List, NamedTuple
 
-from ... import hf_python as hf
+from .. import experiments
 from ... import pair
 from ..link import papers
 from . import kernel
@@ -50,8 +50,8 @@ def measure(bit_rate: int, upload: bool, seed: int = 1) -> Row:
     octets = bit_rate * _BULK_S // 8
 
     def run(settings: Dict[str, float] = {}, **work: float) -> Dict[str, list]:
-        result = hf.simulate_interactive(mode, octets, upload, settings=settings, seed=seed,
-                                         page_octets=PAGE_OCTETS, **work)
+        result = experiments.simulate_interactive(mode, octets, upload, settings=settings,
+                                                  seed=seed, page_octets=PAGE_OCTETS, **work)
         if not result["complete"]:
             raise RuntimeError(f"the bulk at {bit_rate} bit/s did not complete")
         return result

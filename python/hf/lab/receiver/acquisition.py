@@ -6,6 +6,7 @@ from functools import partial
 from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ... import hf_python as hf
+from .. import experiments
 from ... import machine
 from ...options import option
 from .. import sweep
@@ -99,8 +100,8 @@ class Outcome(NamedTuple):
 
 
 def _found(superframes: Optional[int], point: ber.Point, seed: int) -> bool:
-    return bool(hf.ber_trial(point.mode, point.channel, point.seconds, seed, point.effort,
-                             superframes=superframes)["found"])
+    return bool(experiments.ber_trial(point.mode, point.channel, point.seconds, seed, point.effort,
+                                      superframes=superframes)["found"])
 
 
 def measure(condition: Condition, trials: int, workers: sweep.Workers, first_seed: int,
@@ -138,7 +139,7 @@ def _cells(o: Outcome) -> List[str]:
 
 
 def _piece(bandwidth: int, channel: str, effort: int, seconds: float, seed: int) -> tally.Noise:
-    modes = hf.ber_silence(channel, seconds, seed, effort, bandwidth)
+    modes = experiments.ber_silence(channel, seconds, seed, effort, bandwidth)
     return tally.Noise(bandwidth, channel, effort, seconds, seed, " ".join(modes))
 
 

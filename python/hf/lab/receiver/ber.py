@@ -11,6 +11,7 @@ from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optiona
 from scipy.stats import beta
 
 from ... import hf_python as hf
+from .. import experiments
 from ...options import option
 from .. import sweep
 
@@ -125,8 +126,8 @@ def outward(low: float, high: float) -> str:
 
 
 def _trial(point: Point, seed: int, superframes: Optional[int], lead: str, second: str) -> Trial:
-    result = hf.ber_trial(point.mode, lead, point.seconds, seed, point.effort, point.genie,
-                          superframes=superframes, second=second)
+    result = experiments.ber_trial(point.mode, lead, point.seconds, seed, point.effort,
+                                   point.genie, superframes=superframes, second=second)
     return Trial(*point, seed, *(kind(result[name])
                                  for name, kind in list(Trial.__annotations__.items())[6:]))
 

@@ -4,7 +4,7 @@ of the power which its paths had during each interleaver block."""
 from dataclasses import dataclass
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
-from ... import hf_python as hf
+from .. import experiments
 from ...options import option
 from .. import sweep
 from . import ber
@@ -42,8 +42,8 @@ class Error(NamedTuple):
 
 def _blocks(case: Case, snr: float, seconds: float, seed: int
             ) -> Tuple[bool, List[Tuple[float, float]]]:
-    t = hf.ber_trial(case.mode, f"{case.channel} snr={snr:g}", seconds, seed,
-                     lead_s=case.lead_s)
+    t = experiments.ber_trial(case.mode, f"{case.channel} snr={snr:g}", seconds, seed,
+                              lead_s=case.lead_s)
     return t["found"], [(b[0], b[1]) for b in t["reports"]]
 
 

@@ -10,6 +10,7 @@ from typing import List, NamedTuple, Optional, Tuple
 import numpy as np
 
 from ... import hf_python as hf
+from .. import experiments
 from ... import demodulation, recording
 from . import ber, standard
 
@@ -87,7 +88,8 @@ def measure(text: str, seconds: float) -> Speed:
     idle = time.thread_time() - begin
 
     begin = time.thread_time()
-    result = hf.simulate_real(text, octets_for(mode, seconds), 2042, limit_s=20 * seconds + 200)
+    result = experiments.simulate_real(text, octets_for(mode, seconds), 2042,
+                                       limit_s=20 * seconds + 200)
     lock_step = result["end_s"] / (time.thread_time() - begin)
     return Speed(text, duration / modulator, tuple(busy), duration / idle, lock_step,
                  *measure_audio(heard, payload, modulator))
@@ -189,7 +191,8 @@ def measure_wideband(bandwidth: int, seconds: float) -> WidebandSpeed:
     receiver.push((level * noise).astype(np.complex64))
     idle = duration / (time.thread_time() - begin)
     begin = time.thread_time()
-    result = hf.simulate_real(text, octets_for(mode, seconds), 2042, limit_s=20 * seconds + 200)
+    result = experiments.simulate_real(text, octets_for(mode, seconds), 2042,
+                                       limit_s=20 * seconds + 200)
     lock_step = result["end_s"] / (time.thread_time() - begin)
     return WidebandSpeed(text, bandwidth, duration / modulator, (reached[0], reached[1]), idle,
                          measure_walsh(bandwidth, seconds), lock_step)

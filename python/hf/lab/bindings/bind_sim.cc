@@ -362,22 +362,6 @@ void bind_real_transfer(py::module& m)
 
 void bind_rates(py::module& m)
 {
-    m.def(
-        "fastest_mode",
-        [](const std::string& text) {
-            const auto range = s5066::rate_range::parse(text);
-            return range ? range->ceiling.to_string() : mode::parse(text).to_string();
-        },
-        py::arg("mode"),
-        "The fastest mode of an adaptive range such as auto:600..4800. A mode returns "
-        "itself.");
-    m.def("in_bandwidth",
-          &s5066::rate_range::in_bandwidth,
-          py::arg("mode"),
-          py::arg("bandwidth"),
-          "Converts auto or auto:600..4800 to the range of a bandwidth in kHz: auto:48k. "
-          "Modes, and ranges that name a bandwidth, stay unchanged, and so does "
-          "everything in 3 kHz.");
     m.def("simulate_rates",
           &simulate_rates,
           py::arg("mode") = "auto",
