@@ -19,7 +19,7 @@ CONDA = {
     "gnuradio-dev": "gnuradio-core", "libboost-dev": "libboost-devel",
     "libboost-thread-dev": None, "libfftw3-dev": "fftw", "libliquid-dev": "liquid-dsp",
     "libsoapysdr-dev": "soapysdr", "libuhd-dev": "uhd", "libvolk-dev": "volk",
-    "ninja-build": "ninja", "pkg-config": "pkg-config",
+    "ninja-build": "ninja", "pkgconf": "pkg-config",
     "pybind11-dev": "pybind11", "python3-aiohttp": "aiohttp", "python3-click": "click",
     "python3-click-man": None, "python3-dev": "python", "python3-numpy": "numpy",
     "python3-setuptools": None,
