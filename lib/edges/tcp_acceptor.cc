@@ -109,7 +109,7 @@ void tcp_acceptor::close()
         return;
     error_code ignored;
     d_state->acceptor.close(ignored);
-    d_state->retry.cancel(ignored);
+    d_state->retry.cancel();
     d_state.reset();
 }
 

@@ -253,7 +253,7 @@ void tcp_edge::connection::die()
 {
     d_gone = true;
     error_code ignored;
-    d_timer.cancel(ignored);
+    d_timer.cancel();
     if (d_resolver)
         d_resolver->cancel();
     d_socket.close(ignored);

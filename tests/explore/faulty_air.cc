@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "explore/faulty_air.h"
 
+#include "s5066/pdu/deframer.h"
+
 #include <algorithm>
 
 namespace gr::hf::explore {
@@ -17,8 +19,8 @@ constexpr auto false_carrier = milliseconds(3000);
 
 } // namespace
 
-faulty_air::faulty_air(sim::scheduler& time, const schedule& s)
-    : d_time(time), d_schedule(s), d_air(time)
+faulty_air::faulty_air(sim::scheduler& time, const schedule& s, size_t stations)
+    : d_time(time), d_schedule(s), d_stations(stations), d_air(time)
 {
     sim::air_faults f;
     f.loses = [this](uint64_t number, size_t station) { return begins(number, station); };
@@ -112,31 +114,56 @@ void faulty_air::ended(const sim::transmission_record& r)
     const auto number = static_cast<uint64_t>(d_transmissions.rend() - open - 1);
     progress& p = d_progress[number];
     p.end = r.end;
+    p.m = r.m;
     if (p.over) {
         return; // cut in its last block
     }
     p.over = true;
     d_time.at(r.end, [this] { --d_on_air; });
-    const auto at_end = [&](fault_kind k, std::function<void()> f) {
-        if (has(number, k)) {
-            d_time.at(r.end + milliseconds(1), [this, f = std::move(f)] {
-                happened();
-                f();
-            });
-        }
+    const auto at_end = [&](std::function<void()> f) {
+        d_time.at(r.end + milliseconds(1), [this, f = std::move(f)] {
+            happened();
+            f();
+        });
     };
+    const size_t sender = r.station;
     if (has(number, fault_kind::end)) {
         happened();
     }
-    at_end(fault_kind::restart_other, [this, s = r.station] { on_restart(s, false); });
-    at_end(fault_kind::submit, [this, s = r.station] { on_submit(s); });
-    at_end(fault_kind::carrier, [this, s = r.station] {
-        on_false_carrier(s, true);
-        in(false_carrier, [this, s] {
+    if (has(number, fault_kind::restart_other)) {
+        at_end([this, sender] { on_restart(sender, false); });
+    }
+    if (has(number, fault_kind::submit)) {
+        at_end([this, sender] { on_submit(sender); });
+    }
+    if (has(number, fault_kind::carrier)) {
+        at_end([this, sender] { on_false_carrier(sender, true); });
+        d_time.at(r.end + false_carrier, [this, sender] {
             happened();
-            on_false_carrier(s, false);
+            on_false_carrier(sender, false);
         });
-    });
+    }
+    for (const fault& f : d_schedule) {
+        if (f.kind == fault_kind::forged && f.transmission == number) {
+            at_end([this, f] { on_forgery(f.transmission, f.d_pdu); });
+        }
+    }
+}
+
+uint16_t faulty_air::next_fsn(uint64_t number) const
+{
+    uint16_t next = 0;
+    s5066::d_pdu_deframer deframer;
+    deframer.set_large([](s5066::address, s5066::address) { return true; });
+    deframer.push(d_progress[number].octets);
+    while (const auto d = deframer.next_at_end()) {
+        const bool arq = d->pdu.type == s5066::d_pdu_type::data_only ||
+                         d->pdu.type == s5066::d_pdu_type::data_ack ||
+                         d->pdu.type == s5066::d_pdu_type::large_data_only ||
+                         d->pdu.type == s5066::d_pdu_type::large_data_ack;
+        next = arq ? static_cast<uint16_t>(d->pdu.arq.fsn + 1) : next;
+    }
+    return next;
 }
 
 bool faulty_air::can_be_heard(uint64_t number) const
@@ -172,7 +199,8 @@ std::vector<std::string> faulty_air::overlaps() const
         for (size_t k = 0; k < later; ++k) {
             const progress &a = d_progress[k], &b = d_progress[later];
             const double after_s = to_seconds(b.begin - a.begin);
-            if (!a.excused && b.begin < a.end && after_s > sense_time_s) {
+            const bool lawful = d_transmissions[later].station < d_stations;
+            if (lawful && !a.excused && b.begin < a.end && after_s > sense_time_s) {
                 found.push_back("transmission " + std::to_string(later) + " begins " +
                                 std::to_string(after_s) + " s after " +
                                 std::to_string(k) + ", which is still on the air");

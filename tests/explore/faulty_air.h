@@ -13,7 +13,8 @@ namespace gr::hf::explore {
 class faulty_air
 {
 public:
-    faulty_air(sim::scheduler& time, const schedule& s);
+    //! \param stations that keep to the rules; further ones on the air do not
+    faulty_air(sim::scheduler& time, const schedule& s, size_t stations);
     faulty_air(const faulty_air&) = delete;
     faulty_air& operator=(const faulty_air&) = delete;
 
@@ -26,9 +27,15 @@ public:
     //! The same for fault_kind::carrier: begins or ends.
     std::function<void(size_t, bool)> on_false_carrier;
 
+    //! Called for fault_kind::forged with the number of the transmission and the forgery.
+    std::function<void(uint64_t, unsigned)> on_forgery;
+
     const std::vector<transmission>& transmissions() const { return d_transmissions; }
     //! When the last fault happened.
     station_time last_fault() const { return d_last_fault; }
+    //! Mode of a transmission, and the number after that of its last data D_PDU.
+    mode mode_of(uint64_t number) const { return d_progress[number].m; }
+    uint16_t next_fsn(uint64_t number) const;
     //! No transmission is on the air.
     bool silent() const { return d_on_air == 0; }
     //! Transmissions of station \p from since it could last hear one of station \p to.
@@ -42,6 +49,7 @@ private:
         station_time begin{};
         station_time end{};
         bool over = false;
+        mode m;
         bool excused = false;        // others could not hear it, or forgot it
         std::vector<uint8_t> octets; // unaltered
         size_t next = 0;             // where the next D_PDU begins
@@ -59,6 +67,7 @@ private:
 
     sim::scheduler& d_time;
     const schedule d_schedule;
+    const size_t d_stations;
     sim::emulated_air d_air;
     std::vector<transmission> d_transmissions;
     std::vector<progress> d_progress;

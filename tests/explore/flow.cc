@@ -10,8 +10,6 @@ using namespace s5066;
 
 namespace {
 
-// A flow has a SAP at each end. Node 1.x can be the sink of one flow and the source of another.
-constexpr uint8_t first_sap = 3;
 // A station that does not answer this often counts as not responding, at the soonest.
 constexpr unsigned least_unanswered = 4;
 
@@ -62,6 +60,10 @@ void flow::restarted(const sim::station& s)
 
 void flow::delivered(uint32_t number)
 {
+    if (!d_fates.count(number)) {
+        ++d_foreign;
+        return;
+    }
     fate& f = d_fates[number];
     const sim::numbering n{ d_to.restarts(), d_to.numbering() };
     const std::string name = "U_PDU " + std::to_string(number);
@@ -97,6 +99,14 @@ void flow::reported(const s_primitive& p)
                          unidata_reject_reason::not_responding &&
                      unanswered() >= least_unanswered;
     }
+}
+
+size_t flow::done() const
+{
+    return static_cast<size_t>(
+        std::count_if(d_fates.begin(), d_fates.end(), [](const auto& f) {
+            return f.second.confirmed && !f.second.deliveries.empty();
+        }));
 }
 
 std::vector<std::string> flow::violations() const

@@ -12,6 +12,9 @@
 
 namespace gr::hf::explore {
 
+//! A flow has two SAPs: the first has this one at its sender and the next one at its receiver.
+constexpr uint8_t first_sap = 3;
+
 //! U_PDUs from one station to another.
 struct flow_plan {
     size_t from = 0, to = 0; //!< numbers of stations
@@ -37,6 +40,10 @@ public:
     //! A station has restarted; clients on it bind again.
     void restarted(const sim::station& s);
     const sim::station& from() const { return d_from; }
+    //! U_PDUs that were delivered and confirmed.
+    size_t done() const;
+    //! U_PDUs delivered that no client sent.
+    unsigned foreign() const { return d_foreign; }
     //! What must not be, as text.
     std::vector<std::string> violations() const;
 
@@ -61,6 +68,7 @@ private:
     sim::bulk_sink d_sink;
     std::map<uint32_t, fate> d_fates;
     std::vector<std::string> d_violations;
+    unsigned d_foreign = 0;
 };
 
 } // namespace gr::hf::explore

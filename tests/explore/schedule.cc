@@ -8,9 +8,9 @@ namespace gr::hf::explore {
 
 namespace {
 
-bool names_d_pdu(fault_kind k)
+bool has_number(fault_kind k)
 {
-    return k == fault_kind::header || k == fault_kind::segment;
+    return k == fault_kind::header || k == fault_kind::segment || k == fault_kind::forged;
 }
 
 bool is_restart(fault_kind k)
@@ -37,7 +37,7 @@ std::string to_string(const schedule& s)
     for (const fault& f : s) {
         text += text.empty() ? "" : ",";
         text += std::to_string(f.transmission) + static_cast<char>(f.kind);
-        text += names_d_pdu(f.kind) ? std::to_string(f.d_pdu) : "";
+        text += has_number(f.kind) ? std::to_string(f.d_pdu) : "";
     }
     return text;
 }
@@ -49,12 +49,12 @@ std::optional<schedule> parse_schedule(const std::string& text)
         fault f;
         const auto transmission = number(text, at);
         if (!transmission || at == text.size() ||
-            std::string("LHSECRQU").find(text[at]) == std::string::npos) {
+            std::string("LHSECRQUF").find(text[at]) == std::string::npos) {
             return std::nullopt;
         }
         f.transmission = *transmission;
         f.kind = static_cast<fault_kind>(text[at++]);
-        if (names_d_pdu(f.kind)) {
+        if (has_number(f.kind)) {
             const auto d_pdu = number(text, at);
             if (!d_pdu) {
                 return std::nullopt;

@@ -24,13 +24,15 @@ enum class fault_kind : char {
     restart_sender = 'R', //!< the sender restarts 1 ms after the start
     restart_other = 'Q',  //!< the receiver restarts 1 ms after the end
     submit = 'U',         //!< not a fault: the receiver's client sends a U_PDU at the end
+    forged = 'F',         //!< a third station answers in the name of the receiver
 };
 
 //! One fault.
 struct fault {
     unsigned transmission = 0; //!< from 0, over all stations, in the order of their start
     fault_kind kind = fault_kind::lost;
-    unsigned d_pdu = 0; //!< for header and segment: which D_PDU of the transmission
+    //! For header and segment: which D_PDU of the transmission. For forged: a forgery.
+    unsigned d_pdu = 0;
 
     bool operator<(const fault& o) const
     {

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "explore/world.h"
 
+#include "explore/attacker.h"
 #include "explore/faulty_air.h"
 #include "explore/flow.h"
 
@@ -91,7 +92,8 @@ node_config config_of(const world& w, size_t station)
 class run_of
 {
 public:
-    run_of(const world& w, const schedule& s, bool trace) : d_world(w), d_air(d_time, s)
+    run_of(const world& w, const schedule& s, bool trace)
+        : d_world(w), d_air(d_time, s, w.modes.size())
     {
         for (size_t i = 0; i < w.modes.size(); ++i) {
             d_stations.push_back(
@@ -113,6 +115,7 @@ public:
             restart(sender ? k : other(k));
         };
         d_air.on_submit = [this](size_t k) { submit(k); };
+        d_air.on_forgery = [this](uint64_t n, unsigned what) { forge(n, what); };
         d_air.on_false_carrier = [this](size_t from, bool on) { carrier(from, on); };
         if (trace) {
             print_log();
@@ -125,6 +128,25 @@ public:
         for (auto& f : d_flows) {
             f->send();
         }
+        return after_exchange();
+    }
+
+    damage hostile_result()
+    {
+        damage d;
+        d.during = result();
+        flow& f = *d_flows.front();
+        const auto before = f.done();
+        f.send_one();
+        d_time.run_until([&] { return f.done() > before; },
+                         d_time.now() + from_seconds(max_quiet_s));
+        d.works_again = f.done() > before;
+        return d;
+    }
+
+private:
+    outcome after_exchange()
+    {
         const bool quiet =
             d_time.run_until([this] { return idle(); }, std::chrono::hours(2));
         outcome o;
@@ -138,11 +160,11 @@ public:
         for (auto& f : d_flows) {
             const auto more = f->violations();
             o.violations.insert(o.violations.end(), more.begin(), more.end());
+            o.foreign += f->foreign();
         }
         return o;
     }
 
-private:
     void set_paths()
     {
         if (d_world.snr_forth_db == 0) {
@@ -179,6 +201,19 @@ private:
             }
         }
         d_flows.front()->send_one();
+    }
+
+    void forge(uint64_t number, unsigned what)
+    {
+        if (!d_attacker) {
+            d_attacker = std::make_unique<attacker>(d_time, d_air.air());
+        }
+        const size_t victim = d_air.transmissions()[number].station;
+        d_attacker->send(static_cast<forgery>(what),
+                         d_stations[other(victim)]->address(),
+                         d_stations[victim]->address(),
+                         d_air.next_fsn(number),
+                         d_air.mode_of(number));
     }
 
     void carrier(size_t from, bool on)
@@ -222,6 +257,7 @@ private:
     faulty_air d_air;
     std::vector<std::unique_ptr<station>> d_stations;
     std::vector<std::unique_ptr<flow>> d_flows;
+    std::unique_ptr<attacker> d_attacker; // on the air from its first transmission on
 };
 
 } // namespace
@@ -238,6 +274,11 @@ std::vector<std::string> worlds()
 outcome run(const std::string& name, const schedule& s, bool trace)
 {
     return run_of(world_named(name), s, trace).result();
+}
+
+damage run_hostile(const std::string& name, const schedule& s)
+{
+    return run_of(world_named(name), s, false).hostile_result();
 }
 
 } // namespace gr::hf::explore

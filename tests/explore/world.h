@@ -24,7 +24,8 @@ struct transmission {
 struct outcome {
     std::vector<transmission> transmissions;
     std::vector<std::string> violations; //!< empty: all invariants hold
-    double quiet_s = 0; //!< from the last fault until both ends were idle, s
+    double quiet_s = 0;   //!< from the last fault until both ends were idle, s
+    unsigned foreign = 0; //!< U_PDUs delivered that no client sent
 };
 
 /*! \brief Names of the worlds: stations, modes, services and traffic that schedules are
@@ -51,6 +52,17 @@ std::vector<std::string> worlds();
  *  \throws std::invalid_argument for an unknown world
  */
 outcome run(const std::string& world, const schedule& s, bool trace = false);
+
+/*! \brief What a third station did to the exchange of a schedule with fault_kind::forged,
+ *         and whether the stations work again afterwards.
+ */
+struct damage {
+    outcome during;
+    //! A U_PDU that is sent after all is idle again was delivered and confirmed.
+    bool works_again = false;
+};
+//! As run(), and then one more U_PDU.
+damage run_hostile(const std::string& world, const schedule& s);
 
 //! Longest time from the last fault until everything is idle, s.
 constexpr double max_quiet_s = 900;

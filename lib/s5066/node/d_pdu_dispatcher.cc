@@ -116,9 +116,10 @@ void d_pdu_dispatcher::end_reception(station_time now)
 {
     for (const auto& d : d_early) {
         // While our own link request waits for its answer, no warning is needed: the
-        // request is sent again anyway.
+        // request is sent again anyway. A peer that warns is not warned, or two nodes
+        // without a link warn each other for ever.
         peer* p = d_node.find_peer(d.src);
-        if (p && !p->link.calling()) {
+        if (p && !p->link.calling() && !p->heard.warning) {
             if (d.segment_ok && carries_arq_data(d) &&
                 p->arq.rx.contradicts(d.arq, d.segment)) {
                 p->new_connection();
@@ -206,6 +207,7 @@ void d_pdu_dispatcher::warn(station_time now, peer& p, const d_pdu& d, uint8_t r
 void d_pdu_dispatcher::on_warning(station_time now, peer& p, const d_pdu& d)
 {
     ++d_node.stats.warnings_received;
+    p.heard.warning = true;
     const auto type = static_cast<d_pdu_type>(d.warning.received_type);
     d_node.log.trace(now,
                      p.addr.to_string() + " warns of " + to_string(type) + ", reason " +

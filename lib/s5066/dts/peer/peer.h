@@ -135,6 +135,7 @@ struct heard_now {
     bool link_request = false;
     bool link_accept = false;
     bool link_break = false; //!< or the confirmation of our break request
+    bool warning = false;    //!< any WARNING
     bool news = false;       //!< missing data, a new request, or an acknowledgement
     size_t good_octets = 0;  //!< in D_PDUs without errors
     size_t octets = 0;       //!< in D_PDUs with a header
