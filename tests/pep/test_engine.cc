@@ -212,7 +212,7 @@ TEST(hfpep_engine, failed_connects_reset_the_client_with_their_status)
     for (const auto why :
          { status::refused, status::name_not_found, status::timed_out }) {
         two_proxies n;
-        n.b.on_connect = [&](const auto&) { return why; };
+        n.b.on_connect = [&](const auto&) { return std::optional(why); };
         const auto c = n.a.accept(n.net.now(), "host.example", 25);
         n.a.sockets[c].to_send = pattern(3000);
         n.net.run_for(20);
@@ -668,6 +668,37 @@ TEST(hfpep_engine, peers_reach_nothing_that_is_not_allowed)
     ASSERT_TRUE(closed.net.run_for(60, [&] { return closed.a.sockets[c].reset; }));
     EXPECT_EQ(closed.a.sockets[c].why, status::forbidden);
     EXPECT_TRUE(closed.b.connects.empty());
+}
+
+// A rule for an IPv4 prefix is also one for the mapped addresses of a peer that wants around it.
+TEST(hfpep_engine, rules_hold_for_mapped_addresses_too)
+{
+    auto ca = to_node("1.0.0.2"), cb = to_node("1.0.0.1");
+    ca.routes.push_back({ ip::prefix("::/0"), "", address("1.0.0.2"), 13 });
+    rule closed;
+    closed.to = ip::prefix("10.9.0.0/16");
+    closed.action = rule_action::reject;
+    cb.rules = { closed };
+    two_proxies n(ca, cb);
+    for (const char* host : { "10.9.1.1", "::ffff:10.9.1.1" }) {
+        const auto c = n.a.accept(n.net.now(), host, 80);
+        n.a.sockets[c].to_send = pattern(10);
+        ASSERT_TRUE(n.net.run_for(60, [&] { return n.a.sockets[c].reset; })) << host;
+        EXPECT_EQ(n.a.sockets[c].why, status::forbidden) << host;
+    }
+    EXPECT_TRUE(n.b.connects.empty());
+}
+
+// The far application never answers: the far proxy gives up, and the peer hears why.
+TEST(hfpep_engine, a_connect_that_times_out_is_refused_to_the_peer)
+{
+    two_proxies n;
+    n.b.on_connect = [](const auto&) { return std::optional<status>(); };
+    const auto c = n.a.accept(n.net.now(), "10.1.2.3", 80);
+    n.a.sockets[c].to_send = pattern(10);
+    ASSERT_TRUE(n.net.run_for(600, [&] { return n.a.sockets[c].reset; }));
+    EXPECT_EQ(n.a.sockets[c].why, status::timed_out);
+    EXPECT_TRUE(n.a.pep.connections().empty() && n.b.pep.connections().empty());
 }
 
 TEST(hfpep_engine, connections_over_the_limit_of_a_rule_wait)

@@ -176,7 +176,9 @@ TEST(stack, a_station_that_does_not_exist_is_reported_within_a_minute)
         const double first_s = attempt();
         EXPECT_LT(attempt(), 1) << "it was called a moment ago";
         n.run_for(20, [] { return false; });
+        const auto before = n.a.node().stats().transmissions;
         const double again_s = attempt();
+        EXPECT_GT(n.a.node().stats().transmissions, before) << "old failures do not count";
         std::printf(
             "%s: no answer after %.1f s, again after %.1f s\n", mode, first_s, again_s);
         EXPECT_LE(std::max(first_s, again_s), limit_s);

@@ -94,8 +94,10 @@ void tcp_host::act(station_time now, const hfpep::action& a)
         connects.push_back(a.conn);
         s.to = a.to;
         const auto why = on_connect ? on_connect(a.to) : hfpep::status::connected;
-        if (why != hfpep::status::connected) {
-            pep.on_connect_failed(now, a.conn, why);
+        if (!why)
+            break;
+        if (*why != hfpep::status::connected) {
+            pep.on_connect_failed(now, a.conn, *why);
             s.closed = true;
             break;
         }

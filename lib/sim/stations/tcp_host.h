@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 
 namespace gr::hf::sim {
 
@@ -49,8 +50,9 @@ public:
     hfpep::proxy pep;
     std::map<hfpep::connection_id, socket> sockets;
     std::vector<hfpep::connection_id> connects; //!< requested by the engine, in order
-    //! Outcome of connects. Empty: they succeed.
-    std::function<hfpep::status(const hfpep::destination&)> on_connect;
+    //! Outcome of connects. Empty: they succeed. It returns nothing for a destination that
+    //! never answers.
+    std::function<std::optional<hfpep::status>(const hfpep::destination&)> on_connect;
     //! Prepares a connected server socket.
     std::function<void(socket&)> on_server;
     //! Called when the engine has closed or reset a socket.
