@@ -61,7 +61,9 @@ struct pair {
                 continue;
             }
             const octets r = resolver(a->message);
-            if (!r.empty())
+            if (r.empty())
+                held[a->id] = a->message;
+            else
                 far.on_response(now, a->id, r.data(), r.size());
         }
     }
@@ -79,6 +81,7 @@ struct pair {
     fake_subnet net;
     forwarder near, far;
     std::map<uint64_t, octets> replies;
+    std::map<uint64_t, octets> held; //!< questions that the resolver has not answered
     std::function<octets(const octets&)> resolver = [](const octets& q) {
         const bool six = q.at(q.size() - 11 - 3) == type_aaaa;
         return respond(q, { ip::address(six ? "2001:db8::1" : "192.0.2.1") });
@@ -253,6 +256,68 @@ TEST(forwarder, a_silent_or_failing_resolver_is_told_as_failure)
     p.query(3, ask("b.org"));
     EXPECT_TRUE(p.reply(3));
     EXPECT_EQ(p.questions, 2u);
+}
+
+// 256 questions beside a slow one use up the numbers of transactions.
+TEST(forwarder, a_number_in_use_is_not_taken_again)
+{
+    pair p([](forwarder_config& c, bool) {
+        c.wait_max = c.upstream_wait = std::chrono::hours(1);
+        c.ipv6 = false;
+    });
+    p.resolver = [&](const octets& q) {
+        return q.at(13) == 's' ? octets() : respond(q, { ip::address("192.0.2.7") });
+    };
+    p.query(1000, ask("slow.org"));
+    p.net.run_for(5);
+    ASSERT_EQ(p.held.size(), 1u);
+    for (uint64_t k = 0; k < 256; ++k) {
+        p.query(k, ask("n" + std::to_string(k) + ".org"));
+        ASSERT_TRUE(p.wait_for(k, 60)) << k;
+    }
+    const auto& [id, question] = *p.held.begin();
+    const octets late = respond(question, { ip::address("192.0.2.99") });
+    p.far.on_response(p.net.now(), id, late.data(), late.size());
+    ASSERT_TRUE(p.wait_for(1000, 60));
+    EXPECT_EQ(p.reply(1000)->addresses, std::vector{ ip::address("192.0.2.99") });
+    for (uint64_t k = 0; k < 256; ++k) {
+        EXPECT_EQ(p.reply(k)->addresses, std::vector{ ip::address("192.0.2.7") }) << k;
+    }
+    p.query(2000, ask("n255.org"));
+    EXPECT_EQ(p.reply(2000)->addresses, std::vector{ ip::address("192.0.2.7") });
+}
+
+// The TTL in a failure is not for how long it is remembered.
+TEST(forwarder, a_failure_is_asked_again_whatever_its_ttl)
+{
+    pair p;
+    p.resolver = [](const octets& q) { return respond(q, {}, 86400, 2); };
+    p.query(1, ask("a.org"));
+    ASSERT_TRUE(p.wait_for(1, 60));
+    EXPECT_EQ(p.reply(1)->code, rcode::server_failure);
+    p.net.run_for(120);
+    p.resolver = [](const octets& q) { return respond(q, { ip::address("192.0.2.1") }); };
+    p.query(2, ask("a.org"));
+    ASSERT_TRUE(p.wait_for(2, 60));
+    EXPECT_EQ(p.reply(2)->code, rcode::ok);
+}
+
+// The family that failed does not say how long the other one is valid.
+TEST(forwarder, an_answer_is_kept_though_the_other_family_failed)
+{
+    pair p;
+    p.resolver = [](const octets& q) {
+        const bool six = q.at(q.size() - 11 - 3) == type_aaaa;
+        return six ? respond(q, { ip::address("2001:db8::1") }, 7200)
+                   : respond(q, {}, 0, 2);
+    };
+    p.query(1, ask("a.org", type_aaaa));
+    ASSERT_TRUE(p.wait_for(1, 60));
+    EXPECT_GT(p.reply(1)->ttl, 1800u);
+    p.net.run_for(1200);
+    p.query(2, ask("a.org", type_aaaa));
+    ASSERT_TRUE(p.reply(2));
+    EXPECT_EQ(p.questions, 1u);
 }
 
 TEST(forwarder, a_wrong_answer_of_the_resolver_is_not_believed)

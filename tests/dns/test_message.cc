@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 namespace gr::hf::test {
 namespace {
 
@@ -94,6 +96,64 @@ TEST(message, names)
         EXPECT_FALSE(normal_name(bad)) << bad;
     EXPECT_FALSE(normal_name(std::string(64, 'x')));
     EXPECT_FALSE(normal_name(std::string(254, 'x')));
+}
+
+// 253 characters as text, 255 octets on the wire (RFC 1035, 2.3.4), also through a pointer.
+TEST(message, a_name_is_at_most_255_octets)
+{
+    const std::string label(63, 'x');
+    const std::string longest = label + "." + label + "." + label + "." + label.substr(2);
+    const octets fits = ask(longest), one_more = ask(longest + "y");
+    ASSERT_EQ(longest.size(), 253u);
+    EXPECT_EQ(must(fits).ask.name, longest);
+    EXPECT_TRUE(
+        std::holds_alternative<octets>(read_query(one_more.data(), one_more.size())));
+    // An alias of one label, then a pointer to the name in the question.
+    const octets q = ask(label + "." + label + "." + label);
+    octets r = respond(q, { ip::address("192.0.2.1") });
+    ASSERT_TRUE(read_response(r.data(), r.size()));
+    octets alias(1, 63);
+    alias.insert(alias.end(), 63, 'y');
+    add16(alias, 0xc00c);
+    const size_t at = q.size(); // of the first record: a pointer, then its type
+    r.erase(r.begin() + long(at), r.begin() + long(at) + 2);
+    r.insert(r.begin() + long(at), alias.begin(), alias.end());
+    (void)read_response(r.data(), r.size()); // an owner of 257 octets harms nobody
+}
+
+TEST(message, a_ttl_with_the_top_bit_is_zero)
+{
+    const octets q = ask("a.org");
+    for (const auto& [ttl, is] :
+         { std::pair<uint32_t, uint32_t>{ 0xfffffffe, 0x7fffffff },
+           { 0x80000000, 0x40000000 } }) {
+        const octets r = respond(q, { ip::address("192.0.2.1") }, ttl); // halves it
+        EXPECT_EQ(read_response(r.data(), r.size())->ttl, is);
+    }
+    octets r = respond(q, {}, 0x80000000); // SOA: the lower of its TTL and MINIMUM counts
+    EXPECT_EQ(read_response(r.data(), r.size())->ttl, 400u);
+    for (size_t k = r.size() - 4; k < r.size(); ++k)
+        r[k] = 0xff;
+    EXPECT_EQ(read_response(r.data(), r.size())->ttl, 0u);
+}
+
+// On a heap buffer of exactly its size, so that a sanitizer sees an octet too many.
+TEST(message, cut_anywhere_nothing_behind_is_read)
+{
+    const octets q = ask("www.example.org", type_a, 1, true);
+    const octets r = respond(q, { ip::address("192.0.2.1") });
+    for (const octets* whole : { &q, &r }) {
+        for (size_t n = 0; n < whole->size(); ++n) {
+            const auto part = std::make_unique<uint8_t[]>(n);
+            std::copy_n(whole->begin(), n, part.get());
+            const bool query_read =
+                std::holds_alternative<query>(read_query(part.get(), n));
+            EXPECT_FALSE(whole == &q && query_read) << n;
+            if (const auto got = read_response(part.get(), n)) {
+                EXPECT_LE(got->answer_end, n);
+            }
+        }
+    }
 }
 
 TEST(message, damaged_messages_never_harm)
