@@ -109,7 +109,8 @@ def type_name(hint: Any) -> str:
         return type_name(get_args(hint)[0])
     if get_origin(hint) is list:
         inner = get_args(hint)[0]
-        return f"list of {'tables' if get_origin(inner) else 'texts'}"
+        return "tables, below" if dataclasses.is_dataclass(inner) else \
+            f"list of {'tables' if get_origin(inner) else 'texts'}"
     if get_origin(hint) is dict:
         return "table of numbers"
     return NAMES.get(hint, "table, below")
@@ -125,12 +126,16 @@ def default_of(f: "dataclasses.Field[Any]") -> str:
 
 
 def tables_of_a_file() -> Dict[str, Any]:
-    """Name of each table of a station file, and the class that describes it."""
+    """Name of each table of a station file in its brackets, and the class that describes it."""
     found: Dict[str, Any] = {"": station.Description}
     for kind, parts in station.PARTS.items():
-        prefix = next(name for name, k in found.items() if k is kind)
+        prefix = next(name for name, k in found.items() if k is kind).strip("[]")
         for name, part in parts.items():
-            found[f"{prefix}.{name}" if prefix else name] = part
+            full = f"{prefix}.{name}" if prefix else name
+            if isinstance(part, list):
+                found[f"[[{full}]]"] = part[0]
+            else:
+                found[f"[{full}]"] = part
     return found
 
 
@@ -141,7 +146,7 @@ def station_files() -> str:
             "Unknown keys, wrong types and values out of range are refused with file, key and "
             "what is allowed. Generated from the code.\n\n")
     for name, kind in tables_of_a_file().items():
-        text += f"## {f'[{name}]' if name else 'At the top'}\n\n"
+        text += f"## {name or 'At the top'}\n\n"
         text += "\n\n".join(cell(p) for p in inspect.cleandoc(kind.__doc__).split("\n\n")) + "\n\n"
         hints, rows = get_type_hints(kind), []
         for f in (f for f in dataclasses.fields(kind) if f.init):

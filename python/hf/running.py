@@ -176,6 +176,10 @@ def details(s: station.Station) -> List[str]:
         lines.append(f"DNS: listens on {', '.join(d.dns.listen) or 'nothing'}; peers "
                      + (f"({', '.join(d.dns.peers) or 'all'}) may ask {d.dns.resolver}"
                         if d.dns.resolver else "may ask nothing"))
+    if d.mail:
+        lines.append(f"mail: SMTP on {d.mail.listen} for "
+                     f"{', '.join(r.domain for r in d.mail.route) or 'nobody'}; mail from HF for "
+                     f"{', '.join(d.mail.domains) or 'nobody'} goes to {d.mail.deliver}")
     files = [path for path in (d.capture.d_pdu, d.capture.sis) if path]
     if files:
         lines.append(f"captures: {', '.join(files)}")

@@ -7,8 +7,8 @@ from gnuradio import gr
 
 from . import hf_python as _hf
 from . import output, tables
-from .station_tables import (Capture, Dns, IpClient, ModemClient, ModemServer, Pep, Ptt, Radio,
-                             Record, Rig, Sdr, SisServer, StationError, words_of)
+from .station_tables import (Capture, Dns, IpClient, Mail, MailRoute, ModemClient, ModemServer,
+                             Pep, Ptt, Radio, Record, Rig, Sdr, SisServer, StationError, words_of)
 
 #: Longest transmission after the first D_PDU (STANAG 5066 Annex C: EOT has 8 bits of 0.5 s).
 MAX_TRANSMISSION_S = 127.5
@@ -46,6 +46,7 @@ class Description:
     pep: Optional[Pep] = None
     dns: Optional[Dns] = None
     sis_server: Optional[SisServer] = None
+    mail: Optional[Mail] = None
     modem_server: Optional[ModemServer] = None
     modem_client: Optional[ModemClient] = None
     capture: Capture = field(default_factory=Capture)
@@ -91,7 +92,7 @@ class Description:
                 raise StationError(f"ack_mode {self.ack_mode} needs {of_ack} kHz, mode "
                                    f"{self.mode} {of_mode} kHz, and a modem has one bandwidth")
         if self.modem_server is not None:
-            for part in ("address", "data_link", "ip_client", "pep", "dns", "sis_server",
+            for part in ("address", "data_link", "ip_client", "pep", "dns", "sis_server", "mail",
                          "modem_client"):
                 if getattr(self, part):
                     raise StationError(f"'{part}' and [modem_server] exclude each other: a "
@@ -106,6 +107,13 @@ class Description:
                                    "at the modem")
             self.radio.check()
             self.radio.check_bandwidth(self.bandwidth_khz)
+        if self.mail is not None:
+            self.mail.check()
+            if self.sis_server is None:
+                raise StationError("[mail] needs [sis_server]: the gateway is one of its clients")
+            if self.netns:
+                raise StationError("[mail] and netns exclude each other: start hf mail run in the "
+                                   "namespace")
         if self.record is not None:
             if self.modem_client is not None:
                 raise StationError("[record] and [modem_client] exclude each other: only the "
@@ -125,8 +133,9 @@ def _mode_bandwidth_khz(mode: str) -> int:
 #: Tables within tables of a station file, and their classes.
 PARTS: Dict[Any, Dict[str, Any]] = {
     Description: {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
-                  "modem_server": ModemServer, "modem_client": ModemClient, "capture": Capture,
-                  "radio": Radio, "record": Record},
+                  "mail": Mail, "modem_server": ModemServer, "modem_client": ModemClient,
+                  "capture": Capture, "radio": Radio, "record": Record},
+    Mail: {"route": [MailRoute]},
     Radio: {"ptt": Ptt, "sdr": Sdr, "rig": Rig}}
 
 

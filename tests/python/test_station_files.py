@@ -121,7 +121,7 @@ def test_every_field_is_checked():
     kinds = [station.Description]
     for kind in kinds:
         parts = station.PARTS.get(kind, {})
-        kinds += parts.values()
+        kinds += [p[0] if isinstance(p, list) else p for p in parts.values()]
         hints = typing.get_type_hints(kind)
         for f in dataclasses.fields(kind):
             if f.init and f.name not in parts:

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // S_primitives and formats of Annex F, for SIS clients in Python: submodule s5066.
 #include "s5066/clients/bftp.h"
+#include "s5066/clients/cftp.h"
 #include "s5066/clients/hfchat.h"
 #include "s5066/clients/rcop.h"
 #include "s5066/pdu/d_pdu.h"
@@ -307,6 +308,67 @@ void bind_file_transfer(py::module& m)
         "(connection, U_PDU ID) of a FRAP or FRAPv2 receipt, or None.");
 }
 
+void bind_cftp(py::module& m)
+{
+    m.attr("SAP_CFTP") = sap_cftp;
+    m.def(
+        "cftp_segments",
+        [](uint8_t connection,
+           uint8_t id,
+           const py::bytes& name,
+           const py::bytes& file,
+           size_t mtu) {
+            std::vector<py::bytes> all;
+            for (const auto& u :
+                 cftp_segments(connection, id, std::string(name), from_bytes(file), mtu))
+                all.push_back(to_bytes(u));
+            return all;
+        },
+        py::arg("connection"),
+        py::arg("id"),
+        py::arg("name"),
+        py::arg("file"),
+        py::arg("mtu") = sis_mtu,
+        "A file as U_PDUs of CFTP; none if its name is longer than 255 octets.");
+    m.def(
+        "decode_cftp",
+        [](const py::bytes& b) -> py::object {
+            const auto v = from_bytes(b);
+            const auto s = decode_cftp(v.data(), v.size());
+            if (!s)
+                return py::none();
+            return py::make_tuple(s->connection, s->id, s->segment, to_bytes(s->data));
+        },
+        "(connection, U_PDU ID, segment number, data) of a U_PDU of CFTP, or None.");
+    m.def(
+        "cftp_octets",
+        [](const py::bytes& first) -> py::object {
+            cftp_segment s;
+            s.data = from_bytes(first);
+            const auto h = decode_cftp_header(s);
+            if (!h)
+                return py::none();
+            return py::int_(2 + h->octets() + uint64_t(h->size));
+        },
+        "Octets of all segments of a file together, from the data of its first; or "
+        "None.");
+    m.def(
+        "decode_cftp_file",
+        [](const py::bytes& data) -> py::object {
+            const auto f = decode_cftp_file(from_bytes(data));
+            return f ? py::object(to_bytes(f->data)) : py::object(py::none());
+        },
+        "The file in the joined data of all segments, or None if it is damaged.");
+    m.def(
+        "cftp_acknowledgement",
+        [](uint8_t connection, uint8_t id) {
+            return to_bytes(cftp_acknowledgement(connection, id));
+        },
+        py::arg("connection"),
+        py::arg("id"),
+        "U_PDU that acknowledges a file.");
+}
+
 void bind_hfchat(py::module& m)
 {
     m.def(
@@ -337,6 +399,7 @@ void bind_clients(py::module& m)
     m.attr("APP_BFTP") = uint16_t(app_bftp);
     bind_rcop(m);
     bind_file_transfer(m);
+    bind_cftp(m);
     bind_hfchat(m);
 }
 

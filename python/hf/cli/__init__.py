@@ -18,6 +18,7 @@ GROUPS: Dict[str, Dict[str, str]] = {
         "send": "A file by BFTP over a SIS server.",
         "receive": "Files by BFTP over a SIS server, into a folder.",
         "chat": "Operator orderwire (HFCHAT) over a SIS server.",
+        "mail": "The mail gateway: mails that wait, and its state.",
         "console": "Ping, throughput, broadcast and monitor over any SIS server.",
         "radio": "Devices, levels, test tones, delays, and received signals.",
         "monitor": "All channels of one wide recording, or of an SDR.",

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf run: runs stations from their files, on radios or a simulated air."""
+from contextlib import contextmanager
 from dataclasses import dataclass
 import os
 import resource
 import signal
 import sys
 import time
-from typing import Any, Optional, Tuple
+from typing import Any, Iterator, Optional, Tuple
 
 import click
 
@@ -35,6 +36,21 @@ def greet(stations: running.Stations) -> None:
     for s in stations.stations:
         for line in running.details(s):
             click.echo(line, err=True)
+
+
+@contextmanager
+def gateways(stations: running.Stations) -> Iterator[None]:
+    """The mail gateways of all stations with a table [mail]."""
+    if not any(s.description.mail for s in stations.stations):
+        yield
+        return
+    from . import mail  # needs aiosmtpd
+    started = mail.start_all(stations, stations.said.append)
+    try:
+        yield
+    finally:
+        for gateway in started:
+            gateway.close()
 
 
 def open_page(stations: running.Stations, port: int, control: bool) -> web.WebServer:
@@ -169,7 +185,7 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
             greet(stations)
             click.echo("checked: everything could be opened", err=True)
             return
-        with stations:
+        with stations, gateways(stations):
             greet(stations)
             if page is not None:
                 click.echo(f"page: {page.url}", err=True)

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A client of a node for one SAP: what HMTP, CFTP and UDOP have in common.
+
+A thread keeps the connection to the SIS server, submits U_PDUs as the node's flow control allows,
+and passes on what arrives. Exchanges with one node happen one after the other, those with
+different nodes at the same time.
+"""
+from collections import deque
+from dataclasses import dataclass, field
+import threading
+import time
+from typing import Any, Deque, Dict, List, Optional
+
+from .. import sis
+from ..sis import s5066
+from ..station_tables import Mail as Settings
+from . import policy
+from .hmtp import Mail, Outcome, Reply, Transaction
+from .spool import Envelope
+
+#: Longest pause between attempts to reach the SIS server, s.
+MAX_RECONNECT_S = 60.0
+#: Seconds without a confirmation by the node, until an exchange has failed. At 75 bit/s a U_PDU
+#: takes four minutes.
+STUCK_S = 3600.0
+#: Mails in one exchange, and their octets. A longer one is alone.
+BATCH_MAILS, BATCH_OCTETS = 20, 10_000
+#: U_PDUs that may wait for the node's flow control. More answers are dropped: their clients ask
+#: again.
+MAX_WAITING = 10_000
+
+
+@dataclass
+class Exchange:
+    """Mails on their way to a node.
+
+    waiting: U_PDUs that the node has not confirmed.
+    touched: time of the start, or of the last confirmation.
+    state: what the protocol keeps, for example the answer so far.
+    """
+
+    node: str
+    mails: List[Envelope]
+    waiting: List[bytes]
+    state: Any = None
+    touched: float = field(default_factory=time.monotonic)
+
+
+@dataclass
+class _Submission:
+    node: str
+    u_pdu: bytes
+    priority: int
+    mode: Any
+
+
+class Work:
+    """What a carrier asks of the gateway, which implements it."""
+
+    settings: Settings
+    name = ""
+
+    def due(self, protocol: str, busy: List[str]) -> Dict[str, List[Envelope]]:
+        """Mails that may be sent now, by node, without those of busy nodes."""
+        raise NotImplementedError
+
+    def data(self, mail: Envelope) -> Optional[bytes]:
+        """Octets of a mail to send; None if an operator has dropped it."""
+        raise NotImplementedError
+
+    def settled(self, mail: Envelope, outcome: Outcome) -> None:
+        """What has become of each recipient of a mail."""
+        raise NotImplementedError
+
+    def failed(self, node: str, mails: List[Envelope], why: str) -> None:
+        """The node could not be reached, or did not answer: try later."""
+        raise NotImplementedError
+
+    def check(self, recipient: str) -> Optional[Reply]:
+        """Reply that refuses a recipient from HF; None: accepted."""
+        raise NotImplementedError
+
+    def receive(self, node: str, protocol: str, arrived: Transaction) -> None:
+        """Take a mail from HF. Sets its outcome now or later, on another thread."""
+        raise NotImplementedError
+
+    def decide(self, arrived: Transaction) -> None:
+        """Wait no longer for the mail server: the gateway itself answers for the mail."""
+        raise NotImplementedError
+
+    def bounce(self, mail: Mail, failed: Outcome) -> None:
+        """Tell the sender of a mail from HF what failed."""
+        raise NotImplementedError
+
+    def file_number(self, node: str) -> int:
+        """Number of the next file for a node, 0 to 255. They follow each other also after a
+        restart: a late acknowledgement is not mistaken for one of another file."""
+        raise NotImplementedError
+
+    def repeats(self, node: str) -> int:
+        """How often U_PDUs of a broadcast are repeated."""
+        raise NotImplementedError
+
+    def reached(self, node: str) -> None:
+        """Something has arrived from a node: it can be reached."""
+        raise NotImplementedError
+
+    def say(self, text: str) -> None:
+        """Log a line."""
+        raise NotImplementedError
+
+
+class Carrier(threading.Thread):
+    """Base of the carriers. A subclass names its protocol and SAP, and implements
+    start_exchange() and arrived()."""
+
+    protocol = ""
+    sap = 0
+    mode = "arq"
+    order = "in_order"
+
+    def __init__(self, work: Work, server: str, rank: int = 0) -> None:
+        super().__init__(name=f"mail {self.protocol}", daemon=True)
+        self.work, self.server, self.rank = work, server, rank
+        self.client: Optional[sis.Client] = None
+        self.exchanges: Dict[str, Exchange] = {}
+        self._submissions: Deque[_Submission] = deque()
+        self._end = threading.Event()
+
+    # --- for subclasses -------------------------------------------------------------------------
+
+    def start_exchange(self, node: str, mails: List[Envelope]) -> None:
+        """Begin to send mails to a node: submit() what to send, and keep an Exchange."""
+        raise NotImplementedError
+
+    def arrived(self, node: str, u_pdu: bytes) -> None:
+        """A U_PDU has arrived from a node."""
+        raise NotImplementedError
+
+    def tick(self, now: float) -> None:
+        """Called several times a second."""
+
+    def batches(self, mails: List[Envelope]) -> List[Envelope]:
+        """The mails of the next exchange."""
+        return policy.batch(mails, time.time(), BATCH_MAILS, BATCH_OCTETS)
+
+    def submit(self, node: str, u_pdus: List[bytes], priority: int, asks: bool = False) -> None:
+        """Submit U_PDUs when the node takes them. asks: the last one asks for the far client's
+        confirmation, with which the far node says so if no client is bound there. That takes a
+        D_PDU more, which an answer saves."""
+        for u_pdu in u_pdus if len(self._submissions) < MAX_WAITING else []:
+            self._submissions.append(_Submission(node, u_pdu, priority,
+                                                 self.delivery(asks and u_pdu is u_pdus[-1])))
+
+    def delivery(self, asks: bool) -> Any:
+        """Delivery mode of a U_PDU. asks: for the far client's confirmation."""
+        return sis.service(self.mode, "client" if asks else "node", self.order)
+
+    def finish(self, exchange: Exchange) -> None:
+        """End an exchange. The subclass has said what became of its mails."""
+        if self.exchanges.get(exchange.node) is exchange:
+            del self.exchanges[exchange.node]
+        self._submissions = deque(s for s in self._submissions
+                                  if s.node != exchange.node
+                                  or not any(s.u_pdu is u for u in exchange.waiting))
+
+    def fail(self, exchange: Exchange, why: str) -> None:
+        """End an exchange that is to be repeated."""
+        self.finish(exchange)
+        self.work.failed(exchange.node, exchange.mails, why)
+
+    # --- the thread -----------------------------------------------------------------------------
+
+    def end(self) -> None:
+        """End the thread, and wait for it."""
+        self._end.set()
+        self.join()
+
+    def run(self) -> None:
+        """Connect, work, and connect again after the connection was lost."""
+        failures = 0
+        while not self._end.is_set():
+            try:
+                with sis.Client(self.server) as client:
+                    self.client = client
+                    client.bind(self.sap, self.rank, sis.service(self.mode, order=self.order))
+                    failures = 0
+                    while not self._end.is_set():
+                        self._step(client)
+            except sis.SisError as error:
+                failures += 1
+                self._lost(str(error), failures)
+                self._end.wait(min(2.0 ** min(failures, 10) / 2, MAX_RECONNECT_S))
+            finally:
+                self.client = None
+
+    def _lost(self, why: str, failures: int) -> None:
+        if failures == 1:
+            self.work.say(f"{self.protocol}: {why}")
+        self._submissions.clear()
+        for exchange in list(self.exchanges.values()):
+            self.fail(exchange, why)
+
+    def _step(self, client: sis.Client) -> None:
+        while self._submissions:
+            first = self._submissions[0]
+            if not client.send(first.node, first.u_pdu, self.sap, first.mode, first.priority,
+                               timeout=0.0):
+                break
+            self._submissions.popleft()
+        primitive = client.next(timeout=0.05)
+        while primitive is not None:
+            self._take(primitive)
+            primitive = client.next(timeout=0.0)
+        now = time.monotonic()
+        self.tick(now)
+        self._check_times(now)
+        due = self.work.due(self.protocol, list(self.exchanges))
+        for node, mails in due.items():
+            self.start_exchange(node, self.batches(mails))
+
+    def _take(self, p: Any) -> None:
+        if isinstance(p, s5066.s_unidata_indication):
+            if p.src_sap == self.sap:
+                node = str(p.src)
+                self.work.reached(node)
+                self.arrived(node, p.u_pdu)
+        elif isinstance(p, (s5066.s_unidata_request_confirm, s5066.s_unidata_request_rejected)):
+            exchange = self.exchanges.get(str(p.dst))
+            # A node may shorten the U_PDU in its confirmation.
+            found = exchange and next((u for u in exchange.waiting
+                                       if p.u_pdu and u.startswith(p.u_pdu)), None)
+            if not exchange or found is None:
+                return  # an answer of ours: its client asks again
+            if isinstance(p, s5066.s_unidata_request_rejected):
+                self.fail(exchange, sis.reason(p))
+            else:
+                exchange.waiting = [u for u in exchange.waiting if u is not found]
+                exchange.touched = time.monotonic()
+
+    def _check_times(self, now: float) -> None:
+        answer_s = self.work.settings.answer_s
+        for exchange in list(self.exchanges.values()):
+            quiet = now - exchange.touched
+            if not exchange.waiting and quiet > answer_s:
+                self.fail(exchange, f"no answer within {answer_s:g} s")
+            elif exchange.waiting and quiet > STUCK_S:
+                self.fail(exchange, f"not transferred within {STUCK_S:g} s")

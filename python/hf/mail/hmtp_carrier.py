@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""HMTP at a node: our client and our server share SAP 3.
+
+U_PDUs of a node arrive in order, and each side submits a session or an answer as a whole. So a
+U_PDU that arrives continues what its node has begun, or begins a session or an answer.
+"""
+from dataclasses import dataclass
+import secrets
+import time
+from typing import Dict, List
+
+from . import hmtp
+from .carrier import Carrier, Exchange
+from .spool import Envelope
+
+#: Sessions of other nodes at a time.
+MAX_SESSIONS = 16
+#: Seconds without a U_PDU until a session is answered as far as it goes, or is dropped.
+QUIET_S, FORGET_S = 60.0, 6 * 3600.0
+#: Seconds that an answer waits for what the mail server says.
+VERDICT_S = 5.0
+
+
+@dataclass
+class _Served:
+    """A session of another node. handed: mails that the gateway has."""
+
+    session: hmtp.Session
+    touched: float
+    handed: int = 0
+
+
+class HmtpCarrier(Carrier):
+    """Client and server of HMTP."""
+
+    protocol = "hmtp"
+    sap = hmtp.SAP
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)  # type: ignore[arg-type]
+        self._served: Dict[str, _Served] = {}
+
+    # --- client ---------------------------------------------------------------------------------
+
+    def start_exchange(self, node: str, mails: List[Envelope]) -> None:
+        """Send mails to a node in one session."""
+        found = [(e, self.work.data(e)) for e in mails]
+        sent = [(e, hmtp.Mail(e.sender, e.recipients, data)) for e, data in found
+                if data is not None]
+        if not sent or self.client is None:
+            return
+        name = f"{secrets.token_hex(3)}.{self.work.name}"
+        octets = hmtp.block(name, [mail for _, mail in sent])
+        u_pdus = hmtp.u_pdus(octets, self.client.mtu)
+        self.exchanges[node] = Exchange(node, [e for e, _ in sent], list(u_pdus),
+                                        hmtp.Answer(name, [mail for _, mail in sent]))
+        self.submit(node, u_pdus, sent[0][0].priority, asks=True)
+
+    def _answered(self, exchange: Exchange) -> None:
+        """The answer to a session is complete."""
+        self.finish(exchange)
+        for envelope, outcome in zip(exchange.mails, exchange.state.outcomes):
+            self.work.settled(envelope, outcome)
+
+    # --- both -----------------------------------------------------------------------------------
+
+    def arrived(self, node: str, u_pdu: bytes) -> None:
+        """Part of a session or of an answer."""
+        exchange = self.exchanges.get(node)
+        if exchange is not None and self._is_answer(node, exchange.state, u_pdu):
+            exchange.touched = time.monotonic()
+            exchange.state.take(u_pdu)
+            if exchange.state.complete:
+                self._answered(exchange)
+        elif node in self._served and not hmtp.SESSION_START.match(u_pdu):
+            self._serve(node, self._served[node], u_pdu)
+        elif not hmtp.REPLIES.match(u_pdu):
+            session = hmtp.Session(self.work.name, self.work.check,
+                                   self.work.settings.max_octets)
+            self._serve(node, _Served(session, time.monotonic()), u_pdu)
+
+    def _is_answer(self, node: str, answer: hmtp.Answer, u_pdu: bytes) -> bool:
+        """Whether a U_PDU belongs to the answer that we wait for."""
+        if answer.begun:
+            return True
+        mine = answer.is_mine(u_pdu) if hmtp.REPLIES.match(u_pdu) else False
+        # A server of another maker repeats no tag.
+        return mine or (mine is None and node not in self._served)
+
+    # --- server ---------------------------------------------------------------------------------
+
+    def _serve(self, node: str, served: _Served, u_pdu: bytes) -> None:
+        self._served.pop(node, None)
+        self._served[node] = served  # the last one is the newest
+        while len(self._served) > MAX_SESSIONS:
+            del self._served[next(iter(self._served))]
+        served.touched = time.monotonic()
+        session = served.session
+        session.take(u_pdu)
+        for found in session.transactions[served.handed:]:
+            self.work.receive(node, self.protocol, found)
+        served.handed = len(session.transactions)
+        self._answer(node, served)
+
+    def _answer(self, node: str, served: _Served, now: bool = False) -> None:
+        """Answer a session that is over, or now, with what is known."""
+        session = served.session
+        if (session.over or now) and not session.waits:
+            assert self.client is not None
+            answer = session.answer()
+            self.submit(node, hmtp.u_pdus(answer, self.client.mtu), 0)
+            if session.over:
+                del self._served[node]
+
+    def tick(self, now: float) -> None:
+        """Decide what the mail server has not, and forget sessions that do not go on."""
+        for node, served in list(self._served.items()):
+            quiet = now - served.touched
+            if quiet > VERDICT_S:
+                for found in served.session.transactions:
+                    self.work.decide(found)
+            if quiet > FORGET_S:
+                del self._served[node]
+            elif not served.session.inside_mail:
+                self._answer(node, served, quiet > QUIET_S)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""SMTP server on loopback, for the mail server and the mail programs of this machine."""
+import asyncio
+from typing import Any, Callable, List, Optional, Set
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP
+
+from .hmtp import MAX_RECIPIENTS, Mail, Reply, with_crlf
+
+#: Connections at a time, and seconds without a command until one is closed. Postfix makes up to
+#: 20 to one destination.
+MAX_CONNECTIONS, IDLE_S = 50, 300.0
+
+
+class Limited(SMTP):
+    """An SMTP connection, of which there is a limited number."""
+
+    def __init__(self, connections: Set[SMTP], *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self._connections = connections
+
+    def connection_made(self, transport: Any) -> None:
+        """Accept a connection, or refuse it with 421."""
+        if len(self._connections) >= MAX_CONNECTIONS:
+            transport.write(b"421 4.3.2 too many connections\r\n")
+            transport.close()
+            return
+        self._connections.add(self)
+        super().connection_made(transport)
+
+    def connection_lost(self, error: Optional[Exception]) -> None:
+        """Make room for another."""
+        if self in self._connections:
+            self._connections.discard(self)
+            super().connection_lost(error)
+
+
+class Handler:
+    """What aiosmtpd calls. accept: takes a mail and returns the reply when it is on disk."""
+
+    def __init__(self, check: Callable[[str], Optional[Reply]],
+                 accept: Callable[[Mail], Reply]) -> None:
+        self.check, self.accept = check, accept
+
+    async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str,
+                          options: List[str]) -> str:
+        """Refuse recipients that no route has."""
+        if len(envelope.rcpt_tos) >= MAX_RECIPIENTS:
+            return "452 4.5.3 too many recipients"
+        refusal = self.check(address)
+        if refusal is not None:
+            return str(refusal)
+        envelope.rcpt_tos.append(address)
+        return "250 2.1.5 ok"
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
+        """Take the mail. Writing to disk may wait, so it has a thread of its own."""
+        mail = Mail(envelope.mail_from or "", list(dict.fromkeys(envelope.rcpt_tos)),
+                    with_crlf(envelope.content))
+        return str(await asyncio.get_running_loop().run_in_executor(None, self.accept, mail))
+
+
+class Intake(Controller):
+    """The server, on a thread of its own."""
+
+    def __init__(self, handler: Handler, listen: str, name: str, max_octets: int) -> None:
+        host, _, port = listen.rpartition(":")
+        self._connections: Set[SMTP] = set()
+        super().__init__(handler, host.strip("[]"), int(port), server_hostname=name,
+                         ident="hf mail", data_size_limit=max_octets, timeout=IDLE_S,
+                         enable_SMTPUTF8=False)
+
+    def factory(self) -> SMTP:
+        """A server for a new connection."""
+        return Limited(self._connections, self.handler, **self.SMTP_kwargs)
+
+    def bound_port(self) -> int:
+        """The port, also if any free one was asked for."""
+        assert self.server is not None
+        return int(self.server.sockets[0].getsockname()[1])
+
+    def _trigger_server(self) -> None:
+        # The controller tries its own port, which is 0 if any free one was asked for.
+        self.port = self.bound_port()
+        super()._trigger_server()
