@@ -53,6 +53,9 @@ bool faulty_air::begins(uint64_t number, size_t station)
     progress p;
     p.begin = d_time.now();
     p.excused = lost || cut;
+    const auto restart = d_restarts.find(station);
+    p.deaf = restart != d_restarts.end() &&
+             to_seconds(p.begin - restart->second) < sense_time_s;
     d_progress.push_back(p);
     d_transmissions.push_back({ station, {} });
     ++d_on_air;
@@ -200,7 +203,8 @@ std::vector<std::string> faulty_air::overlaps() const
             const progress &a = d_progress[k], &b = d_progress[later];
             const double after_s = to_seconds(b.begin - a.begin);
             const bool lawful = d_transmissions[later].station < d_stations;
-            if (lawful && !a.excused && b.begin < a.end && after_s > sense_time_s) {
+            if (lawful && !a.excused && !b.deaf && b.begin < a.end &&
+                after_s > sense_time_s) {
                 found.push_back("transmission " + std::to_string(later) + " begins " +
                                 std::to_string(after_s) + " s after " +
                                 std::to_string(k) + ", which is still on the air");

@@ -6,6 +6,7 @@
 #include "sim/air/emulated_air.h"
 
 #include <functional>
+#include <map>
 
 namespace gr::hf::explore {
 
@@ -30,6 +31,8 @@ public:
     //! Called for fault_kind::forged with the number of the transmission and the forgery.
     std::function<void(uint64_t, unsigned)> on_forgery;
 
+    //! A station has restarted, and cannot know yet who is on the air.
+    void restarted(size_t station) { d_restarts[station] = d_time.now(); }
     const std::vector<transmission>& transmissions() const { return d_transmissions; }
     //! When the last fault happened.
     station_time last_fault() const { return d_last_fault; }
@@ -50,6 +53,7 @@ private:
         station_time end{};
         bool over = false;
         mode m;
+        bool deaf = false;           // its station had listened for a moment only
         bool excused = false;        // others could not hear it, or forgot it
         std::vector<uint8_t> octets; // unaltered
         size_t next = 0;             // where the next D_PDU begins
@@ -71,6 +75,7 @@ private:
     sim::emulated_air d_air;
     std::vector<transmission> d_transmissions;
     std::vector<progress> d_progress;
+    std::map<size_t, station_time> d_restarts; // the last of each station
     size_t d_on_air = 0;
     station_time d_last_fault{};
 };

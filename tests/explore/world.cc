@@ -186,6 +186,7 @@ private:
 
     void restart(size_t k)
     {
+        d_air.restarted(k);
         d_stations[k]->restart(1000 + k);
         for (auto& f : d_flows) {
             f->restarted(*d_stations[k]);

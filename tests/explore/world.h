@@ -45,7 +45,7 @@ std::vector<std::string> worlds();
  *    restarts, the confirmation of its client can be lost;
  *  - within max_quiet_s after the last fault all links are down and all nodes idle;
  *  - two stations that hear each other never start transmissions that overlap, but for
- *    starts within the time that a carrier detector needs.
+ *    starts within the time that a carrier detector needs, and just after a restart.
  *
  *  \param world one of worlds()
  *  \param trace true: prints the log of all stations
