@@ -84,6 +84,15 @@ void emulated_air_impl::set_speed(double speed)
     d_changed.notify_all();
 }
 
+void emulated_air_impl::disturb(double seconds)
+{
+    if (!(seconds >= 0))
+        throw std::invalid_argument("emulated air: disturbance of " +
+                                    std::to_string(seconds) +
+                                    " s: allowed are 0 and above");
+    d_disturb_s = seconds;
+}
+
 void emulated_air_impl::started()
 {
     std::lock_guard<std::mutex> lock(d_mutex);
@@ -140,6 +149,8 @@ void emulated_air_impl::run()
 {
     for (station_time t = d_scheduler.now() + tick; wait_until_due(t) && !d_end;
          t += tick) {
+        if (const double s = d_disturb_s.exchange(0); s > 0)
+            d_engine.disturb({}, {}, t, t + from_seconds(s));
         d_scheduler.run_until(t);
         d_now = t.count();
     }

@@ -32,6 +32,7 @@ public:
 
     hf::emulated_modem::sptr modem(int station) override;
     void set_speed(double speed) override;
+    void disturb(double seconds) override;
     double now() const override { return to_seconds(station_time(d_now.load())); }
 
     //! A modem was started or stopped. Time runs while all of them are started.
@@ -52,7 +53,8 @@ private:
     std::vector<bool> d_taken; // modems already given out
     std::atomic<int64_t> d_now{ 0 };
     std::atomic<bool> d_end{ false };
-    std::mutex d_mutex; // guards the members below
+    std::atomic<double> d_disturb_s{ 0 }; // to begin with the next tick
+    std::mutex d_mutex;                   // guards the members below
     std::condition_variable d_changed;
     size_t d_running = 0;
     size_t d_made = 0;

@@ -106,6 +106,22 @@ def test_speed_is_station_time_per_time_and_a_stop_does_not_hang():
         top.wait()
 
 
+def test_nothing_gets_through_a_disturbance_and_everything_after_it():
+    top = gr.top_block()
+    air = hf.emulated_air(2, speed=200)
+    clients, _ = stations(top, air, "4539-1200S", [3000, 0])
+    with pytest.raises(ValueError, match="-1.*0 and above"):
+        air.disturb(-1)
+    air.disturb(40)
+    top.start()
+    assert wait_for(lambda: air.now() > 35)
+    assert clients[1].state().octets_received == 0 or air.now() > 40
+    assert wait_for(lambda: clients[1].state().octets_received == 3000, 60)
+    assert air.now() > 40
+    top.stop()
+    top.wait()
+
+
 def test_modems_without_data_links_only_tick():
     top = gr.top_block()
     air = hf.emulated_air(2, speed=0)

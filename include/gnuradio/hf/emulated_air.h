@@ -63,6 +63,11 @@ public:
 
     //! Change the pace while running.
     virtual void set_speed(double speed) = 0;
+    /*! \brief Spoil everything on the air from now on for \p seconds of station time, for
+     *         example to see how programs survive an outage.
+     *  \throws std::invalid_argument if \p seconds is negative
+     */
+    virtual void disturb(double seconds) = 0;
     //! Station time, s.
     virtual double now() const = 0;
 };

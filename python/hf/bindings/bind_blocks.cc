@@ -130,6 +130,7 @@ void bind_emulated_air(py::module& m)
              py::arg("speed") = 1.0)
         .def("modem", &emulated_air::modem, py::arg("station"), "The modem of a station.")
         .def("set_speed", &emulated_air::set_speed, py::arg("speed"))
+        .def("disturb", &emulated_air::disturb, py::arg("seconds"))
         .def("now", &emulated_air::now, "Station time, s.");
 }
 

@@ -75,4 +75,4 @@ class BroadcastCarrier(Carrier):
         session.take(octets)
         for found in session.transactions:
             self.work.receive(node, self.protocol, found)
-            self.work.decide(found)
+            self.work.decide([found], 0.0)

@@ -84,8 +84,9 @@ class Work:
         """Take a mail from HF. Sets its outcome now or later, on another thread."""
         raise NotImplementedError
 
-    def decide(self, arrived: Transaction) -> None:
-        """Wait no longer for the mail server: the gateway itself answers for the mail."""
+    def decide(self, arrived: List[Transaction], wait_s: float) -> None:
+        """Wait for the mail server, but no longer than wait_s: then the gateway itself answers
+        for the mails."""
         raise NotImplementedError
 
     def bounce(self, mail: Mail, failed: Outcome) -> None:

@@ -74,5 +74,5 @@ class CftpCarrier(Carrier):
             return True
         found = Transaction(Mail(mail.sender, accepted, mail.data))
         self.work.receive(node, self.protocol, found)
-        self.work.decide(found)
+        self.work.decide([found], 0.0)
         return all(reply.code < 400 or reply.code >= 500 for reply in found.outcome.values())

@@ -44,6 +44,7 @@ class Gateway(Work):
         self.name = settings.gateway_name(address)
         self.spool = Spool(settings.spool, settings.max_messages, settings.max_octets_spooled)
         self._lock = threading.RLock()
+        self._decided = threading.Condition(self._lock)
         self._end, self._wake = threading.Event(), threading.Event()
         self._nodes: Dict[str, _Node] = {}
         self._mta = _Node()
@@ -244,10 +245,12 @@ class Gateway(Work):
             arrived.outcome.setdefault(recipient, reply)
         arrived.decided = True
 
-    def decide(self, arrived: Transaction) -> None:
-        """Wait no longer for the mail server. What it refuses later becomes a bounce."""
+    def decide(self, arrived: List[Transaction], wait_s: float) -> None:
+        """Wait for the mail server, but not for long. What it refuses later becomes a bounce."""
         with self._lock:
-            self._decide(arrived)
+            self._decided.wait_for(lambda: all(t.decided for t in arrived), wait_s)
+            for transaction in arrived:
+                self._decide(transaction)
 
     @staticmethod
     def _decide(arrived: Optional[Transaction]) -> None:
@@ -291,6 +294,7 @@ class Gateway(Work):
             if arrived is not None and not arrived.decided:
                 arrived.outcome.update(failed)  # the answer says it
                 self._decide(arrived)
+                self._decided.notify_all()
             elif failed:
                 self._bounce_spooled("in", mail, failed)
             mail.recipients = [r for r in mail.recipients if r not in done and r not in failed]

@@ -214,11 +214,6 @@ class Session:
         self._reset()
 
     @property
-    def waits(self) -> bool:
-        """True until every mail so far is decided."""
-        return any(not t.decided for t in self.transactions)
-
-    @property
     def inside_mail(self) -> bool:
         """True between DATA and the dot."""
         return self._text is not None
