@@ -73,7 +73,7 @@ void decode(const std::string& file, const std::string& expected_mode)
     while (auto e = rx.poll()) {
         if (auto* s = std::get_if<rx_start>(&e->what)) {
             m = s->m.to_string();
-            // centre of the first preamble symbol, from the fact base: 257 / 5
+            // Centre of the first preamble symbol, measured in the recording: 257 / 5.
             EXPECT_NEAR(static_cast<double>(e->sample), 51.4, 4);
         } else if (auto* o = std::get_if<rx_octets>(&e->what)) {
             text.append(o->octets.begin(), o->octets.end());

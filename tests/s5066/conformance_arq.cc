@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Conformance list, section 1, sending: framing, segments, window, EOT.
+// docs/conformance.md, section 1, sending: framing, segments, window, EOT.
 #include "s5066/pdu/crc.h"
 #include "scripted_peer.h"
 #include "vectors.h"

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Conformance list, section 1, receiving: acknowledgement, delivery, turns.
+// docs/conformance.md, section 1, receiving: acknowledgement, delivery, turns.
 #include "s5066/dts/arq/arq_receiver.h"
 #include "scripted_peer.h"
 #include "vectors.h"

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Conformance list, row X.5: access to a channel that others use (Annex K, S5066-EP6).
+// docs/conformance.md, row X.5: access to a channel that others use (Annex K, S5066-EP6).
 #include "scripted_peer.h"
 
 #include <gtest/gtest.h>

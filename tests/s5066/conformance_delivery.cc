@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Conformance list, sections 7 and 8: delivery of U_PDUs, several of them at once (A.3).
+// docs/conformance.md, sections 7 and 8: delivery of U_PDUs, also several at once (A.3).
 #include "scripted_peer.h"
 #include "vectors.h"
 

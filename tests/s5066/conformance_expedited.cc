@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Conformance list, section 2: expedited ARQ.
+// docs/conformance.md, section 2: expedited ARQ.
 #include "s5066/dts/exchange/expedited.h"
 #include "scripted_peer.h"
 #include "vectors.h"

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Rows X.3 and X.4 of the conformance list: lossy channels, nodes of different editions.
+// docs/conformance.md, rows X.3 and X.4: lossy channels, nodes of different editions.
 #include "scripted_peer.h"
 #include "sim/two_stations.h"
 

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Conformance list, section 9: hard links (A.3.2.2).
+// docs/conformance.md, section 9: hard links (A.3.2.2).
 #include "hard_link_peer.h"
 
 #include "sim/stations/station.h"

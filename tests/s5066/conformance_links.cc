@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Conformance list, section 9: physical links (Annex B).
+// docs/conformance.md, section 9: physical links (Annex B).
 #include "scripted_peer.h"
 
 #include <gtest/gtest.h>

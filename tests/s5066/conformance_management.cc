@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Section 4 of the conformance list: MANAGEMENT D_PDUs, data rate change, EOWs.
+// docs/conformance.md, section 4: MANAGEMENT D_PDUs, data rate change, EOWs.
 #include "s5066/dts/exchange/rate_change.h"
 #include "s5066/pdu/eow.h"
 #include "s5066/rate/adaptive_rate.h"

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Section 6 of the conformance list: data without ARQ.
+// docs/conformance.md, section 6: data without ARQ.
 #include "s5066/dts/exchange/non_arq_receiver.h"
 #include "scripted_peer.h"
 #include "vectors.h"

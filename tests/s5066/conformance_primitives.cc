@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Conformance list, section 10: S_primitives (A.2), and other effects that clients see.
+// docs/conformance.md, section 10: S_primitives (A.2), other effects that clients see.
 #include "scripted_peer.h"
 
 #include <gtest/gtest.h>

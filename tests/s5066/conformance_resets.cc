@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Section 3 of the conformance list: resets, resynchronisation, synchronisation tests.
+// docs/conformance.md, section 3: resets, resynchronisation, synchronisation tests.
 #include "s5066/dts/arq/arq_receiver.h"
 #include "s5066/dts/arq/arq_sender.h"
 #include "scripted_peer.h"

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Section 5 of the conformance list: WARNING D_PDUs.
+// docs/conformance.md, section 5: WARNING D_PDUs.
 #include "scripted_peer.h"
 
 #include <gtest/gtest.h>

@@ -4,9 +4,9 @@
 
     convert.py FACTS OUT
 
-FACTS is the narrow-band fact base (it holds golden/manifest.json, golden/*.npz and
-tables/), OUT the directory to write to. Every input is checked against the SHA-256 in the
-manifest before it is converted.
+FACTS is a folder that holds the archives (manifest.json and *.npz in its folder golden) and the
+tables (in its folder tables). OUT is the folder to write to. Every input is checked against the
+SHA-256 in the manifest before it is converted.
 
 Format of a .vec file: lines of text, then octets.
 

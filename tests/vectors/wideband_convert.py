@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Collect the golden vectors of the wideband waveforms: wideband_convert.py FACTS OUT.
 
-FACTS is the wideband fact base (golden/, tables/, ext48/). Written to OUT:
+FACTS is a folder with the archives (golden) and the tables to 24 kHz (tables) and above (ext48).
+Written to OUT:
 
     wideband.npz            preamble, fetched, data and shifted of every vector, as they are; what
                             the vectors have as complex numbers is covered by wideband.json

@@ -72,7 +72,7 @@ reception_plan plan()
     p.presence = 0.35f;
     // Three frames: probes are 0.12 s apart.
     p.judged_after_s = 0.7;
-    // Probes 0.12 s apart follow 1 Hz with eight of them, receiver-notes section 4.
+    // Eight probes, 0.12 s apart, follow fading of 1 Hz with a loss of 0.8 to 1.4 dB.
     fading_class f;
     f.pace.terms = 6;
     f.pace.spread_hz = 1;

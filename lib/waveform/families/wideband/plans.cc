@@ -86,7 +86,7 @@ reception_plan plan_of(const waveform_row& w)
     const bool dense = frame_s < dense_s;
     // Three frames, or the time it takes to notice a fade.
     p.judged_after_s = dense ? 0.5 : 0.7;
-    // Probes 0.12 s apart follow 1 Hz with eight of them, receiver-notes section 4.
+    // Eight probes, 0.12 s apart, follow fading of 1 Hz with a loss of 0.8 to 1.4 dB.
     fading_class f;
     f.sub_block = times(f.sub_block, w);
     f.pace.terms = 6;
