@@ -30,7 +30,7 @@ struct data_link_state {
     std::string tx_reason; //!< why the transmission has this mode, in words
     std::string rx_mode;   //!< mode of the current or last reception
     double rx_snr_db = 0;  //!< SNR of the last reception, dB
-    uint64_t queued_octets = 0; //!< U_PDU octets not yet sent once
+    uint64_t queued_octets = 0; //!< of C_PDUs not yet sent once and of held U_PDUs
     std::vector<data_link_queue>
         queues;                  //!< queues that are not empty, highest priority first
     uint64_t unacknowledged = 0; //!< data D_PDUs sent and not acknowledged, all peers

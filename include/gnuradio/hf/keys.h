@@ -22,7 +22,7 @@ HF_API const pmt::pmt_t& now();
 HF_API const pmt::pmt_t& air_time();
 //! symbol: waveform mode in its string form, for example 4539-600S.
 HF_API const pmt::pmt_t& mode();
-//! double: signal-to-noise ratio in 3 kHz, dB.
+//! double: signal-to-noise ratio in the mode's bandwidth, dB.
 HF_API const pmt::pmt_t& snr_db();
 //! double: frequency offset of the received carrier, Hz.
 HF_API const pmt::pmt_t& freq_offset_hz();
@@ -35,8 +35,8 @@ HF_API const pmt::pmt_t& doppler_hz();
 HF_API const pmt::pmt_t& delay_spread_ms();
 //! double: share of the coded bits of a block that the decoder corrected, 0 to 0.5.
 HF_API const pmt::pmt_t& coded_ber();
-//! f32vector: share of the power at each delay during a block, in steps of 1/4800 s; sums
-//! to 1.
+//! f32vector: share of the power at each delay during a block; sums to 1. Steps are
+//! half a symbol: 1/4800 s in 3 kHz.
 HF_API const pmt::pmt_t& profile();
 //! c32vector: channel taps in the last frame of a block, at the delays of profile.
 HF_API const pmt::pmt_t& taps();

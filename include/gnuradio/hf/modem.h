@@ -78,7 +78,7 @@ public:
      *         samples while their buffers fill. Empty: 0 in lock step, otherwise 1
      *  \param level highest magnitude of the transmit samples, 0.001 to 10; full scale of
      *         sound cards and radios is 1. The default leaves the modulator's level: mean
-     *         power 1 (PSK) or less (QAM, down to 0.52), which hf.air counts on
+     *         power 1 (PSK) or less (QAM, down to 0.54), which hf.air counts on
      *  \param bandwidth bandwidth in which the modem sends and listens, kHz: 3, 6, 9, 12,
      *         15, 18, 21, 24, 30, 36, 42 or 48. A mode of another bandwidth is not sent
      *  \throws std::invalid_argument

@@ -32,7 +32,7 @@ public:
      *         radio)
      *  \param level highest magnitude of the samples, 0.001 to 10; full scale of sound
      *         cards and radios is 1. The default leaves the modulator's level: mean power
-     *         1 (PSK) or less (QAM, down to 0.63), which the channel models count on
+     *         1 (PSK) or less (QAM, down to 0.54), which the channel models count on
      *  \throws std::invalid_argument
      */
     static sptr make(const std::string& mode,

@@ -70,7 +70,8 @@ struct node_config {
     unsigned reset_tries = 3; //!< the same for transmissions with a reset command (C.6.3)
     /*! \brief Slot number of this node (S5066-EP6, as far as it is known), from 1 on,
      *         different at each node. A transmission that is no answer starts slot_s *
-     *         (slot + 1) after the channel has become free. 0: at a random time instead.
+     *         (slot + 1) after the channel has become free. 0: the station
+     *         that has waited longest goes first, the others draw a random time.
      */
     unsigned slot = 0;
     double slot_s = 3; //!< longer than all others need to notice that one node keys

@@ -16,7 +16,7 @@ namespace gr::hf::s5066 {
 
 /*! \brief Passes each D_PDU to the sublayer responsible for it, if the state of the link
  *         and of the connection allows (C.6.1). Warns of D_PDUs that are not allowed
- *         (C.3.2.12).
+ *         (C.3.12).
  */
 class d_pdu_dispatcher
 {

@@ -37,7 +37,7 @@ struct node_state {
     //! Mode of the current or last reception.
     std::string rx_mode;
     double rx_snr_db = 0;        //!< SNR of the last block
-    size_t queued_octets = 0;    //!< U_PDU octets not yet sent once
+    size_t queued_octets = 0;    //!< of C_PDUs not yet sent once and of held U_PDUs
     queue_states queues;         //!< C_PDUs not completely sent, by priority
     unsigned unacknowledged = 0; //!< data D_PDUs in flight, all peers
     bool flow_on = true;
