@@ -59,7 +59,7 @@ void decode(const std::string& file, const std::string& expected_mode)
     std::ifstream in(directory() + "/" + file, std::ios::binary);
     if (!in)
         GTEST_SKIP() << "no recording " << directory() << "/" << file
-                     << " (set HF_RECORDINGS to their directory)";
+                     << " (tests/recordings/README.md says where to get it)";
     std::vector<int16_t> audio;
     for (char b[2]; in.read(b, 2);)
         audio.push_back(static_cast<int16_t>(static_cast<uint8_t>(b[0]) |

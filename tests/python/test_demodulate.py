@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf demodulate: rates, formats, pipes, several transmissions, other makers, bad input."""
+import hashlib
 import io
 import json
 import os
@@ -164,9 +165,11 @@ def test_noise_fading_and_offset(hf):
 @pytest.mark.parametrize("name, mode", [("serial_tone_600S", "4539-600S"),
                                         ("serial_tone_1200L", "4539-1200L")])
 def test_recordings_of_another_maker(hf, name, mode):
+    page = (Path(os.environ["HF_SOURCE_DIR"]) / "tests/recordings/README.md").read_text()
     path = RECORDINGS / f"{name}.s16le"
     if not path.exists():
-        pytest.skip(f"no recording {path} (set HF_RECORDINGS to their directory)")
+        pytest.skip(f"no recording {path} (tests/recordings/README.md says where to get it)")
+    assert f"`{path.name}` | {mode} | {hashlib.sha256(path.read_bytes()).hexdigest()} |" in page
     r = hf("demodulate", "--json", "--format", "s16le", "--sample-rate", "48000", str(path))
     assert r.status == 0 and r.out == MESSAGE
     (report,) = r.reports()
