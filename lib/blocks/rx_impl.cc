@@ -185,7 +185,7 @@ private:
         d_meta.set(keys::reason(), std::string(modem_messages::to_string(reason)))
             .set(keys::end_sample(), static_cast<uint64_t>(std::max<int64_t>(sample, 0)));
         publish_event("rx_end", {});
-        // The profile belongs to one block and is too long to read.
+        // The profile describes only one block, and makes the PDU long to read.
         d_meta.unset(keys::profile());
         message_port_pub(d_pdus, d_meta.make(d_octets));
         d_octets.clear();

@@ -66,7 +66,7 @@ public:
     void start();
     //! Close everything.
     void stop();
-    //! Station time has advanced. Every client gets its portion.
+    //! Station time has advanced. Every client gets its credit for this tick.
     void tick(station_time now);
     //! A primitive of the data link for \p client. It is ignored if the client is not
     //! connected here.

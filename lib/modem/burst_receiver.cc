@@ -153,7 +153,7 @@ private:
     uint64_t d_position = 0;      // in the message: of the bit that the parser gets next
     uint64_t d_repeated_bits = 0; // that it got beyond that
     bool d_given = false;         // a block of the transmission
-    int64_t d_suspected_end = 0;  // of the block in which the parser began to suspect
+    int64_t d_suspected_end = 0;  // of the block with the first sign of a damaged marker
     double d_snr = 0;
     std::vector<rx_event> d_held; // blocks since the signal was last present
     std::deque<rx_event> d_events;
@@ -288,8 +288,8 @@ std::unique_ptr<burst_tracker> burst_receiver::impl::tracker_of(const acquired& 
     return t;
 }
 
-/* Samples may be missing where the signal went: it is looked for at other places, once. Preambles come
- * first. */
+/* Samples may be missing where the signal disappeared. Then it continues at another
+ * place, which is searched for once. A new preamble has priority. */
 bool burst_receiver::impl::step_resume()
 {
     if (!d_tracker || d_found)
@@ -313,7 +313,7 @@ bool burst_receiver::impl::step_resume()
     return true;
 }
 
-// Blocks from \p block on come again. Returns bits of them that were not given.
+// Blocks from \p block on will be decoded again. Drops those held, and returns their bits.
 uint64_t burst_receiver::impl::drop_blocks_from(uint64_t block)
 {
     uint64_t bits = 0;
@@ -325,8 +325,8 @@ uint64_t burst_receiver::impl::drop_blocks_from(uint64_t block)
     return bits;
 }
 
-/* The next bit is \p bit of the message, and \p dropped ones before it were not given. What is not known
- * keeps its place. */
+/* The next bit is \p bit of the message. The user did not get \p dropped bits before it. Zeros take the
+ * place of missing bits. */
 void burst_receiver::impl::go_on_at(uint64_t bit, uint64_t dropped)
 {
     const uint64_t given = d_position - dropped;

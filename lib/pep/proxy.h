@@ -143,8 +143,8 @@ struct proxy_stats {
     uint64_t rejected = 0;          //!< rejected by rule, limit or missing route
     uint64_t over_connections = 0;  //!< part of rejected: max_connections was reached
     uint64_t displaced = 0;         //!< idle ones that made room for others
-    uint64_t over_peer = 0;         //!< part of rejected: open_limits::standing_peer was
-                                    //!< reached
+    uint64_t over_peer = 0;         //!< part of rejected: the limit
+                                    //!< open_limits::standing_peer was reached
     uint64_t over_rate = 0;         //!< part of rejected: they came too fast
     uint64_t closed = 0;            //!< ended cleanly
     uint64_t reset = 0;             //!< ended otherwise

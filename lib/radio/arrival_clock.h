@@ -23,9 +23,9 @@ class arrival_clock
 {
 public:
     static constexpr double window_s =
-        2; //!< long enough that even a busy host is in time once
-    /*! Largest drift of a device against the host that is no loss, ppm: crystals of sound
-     * cards keep 100, those of hosts too.
+        2; //!< long enough that even a busy host reads in time once
+    /*! Largest drift of a device against the host that is no loss, ppm. Crystals of
+     * sound cards and of hosts are within 100 each.
      */
     static constexpr double most_drift_ppm = 200;
     /*! Smallest loss, s. Blocks of sound systems are longer, and the scatter of the least
@@ -68,7 +68,7 @@ private:
     double d_scatter = sure_gap_s / scatters; // mean step between windows, s
     double d_lost_s = 0;                      // put in
     std::optional<double> d_anchor,
-        d_anchor_time; // an old least lateness, for the drift
+        d_anchor_time; // an earlier least lateness, to measure the drift
     double d_latest = 0, d_latest_time = 0;
 };
 

@@ -83,8 +83,8 @@ private:
     std::vector<float> d_power;
     std::vector<uint8_t> d_verdict;
     double d_ratio;             // modem rate over audio rate
-    std::vector<uint8_t> d_hit; // verdicts of the latest samples, as many as a gap fades
-                                // over
+    std::vector<uint8_t> d_hit; // verdicts of the latest samples, for the length of a
+                                // fade at a gap
     size_t d_hits = 0;          // number set in d_hit
     std::vector<float> d_share; // missing share, by d_hits
     uint64_t d_judged = 0;      // samples

@@ -279,7 +279,7 @@ public:
     bool bound() const;
     //! Octets that SIS holds unconfirmed for a node. Above 0 the transmitter is at work.
     size_t outstanding(const s5066::address& node) const;
-    //! The link did not reject the last U_PDU for the node.
+    //! True if the link did not reject the last U_PDU for the node.
     bool reachable(const s5066::address& node) const;
     //! Anything was ever received from the node, at least a confirm.
     bool heard(const s5066::address& node) const;

@@ -132,7 +132,7 @@ public:
     //! True if PDUs for the peer wait or are in SIS.
     using in_use_f = std::function<bool(const peer_state&)>;
 
-    //! \param in_use asked before a peer without streams is forgotten
+    //! \param in_use called before a peer without streams is forgotten
     peer_table(endpoint_context& c, in_use_f in_use)
         : d_ctx(c), d_in_use(std::move(in_use))
     {

@@ -48,7 +48,7 @@ public:
 
     //! The longest U_PDU that fills whole segments of the link, octets.
     size_t u_pdu_octets() const;
-    //! SIS has room for one more U_PDU of \p level. If not, the node remembers it.
+    //! True if SIS has room for one more U_PDU of \p level. If not, \p n notes that it waits.
     bool may_send(node_state& n, uint8_t level) const;
     //! Returns the S_primitive that passes \p wire to SIS, to be confirmed by the far
     //! node.

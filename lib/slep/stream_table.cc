@@ -14,8 +14,8 @@ constexpr size_t first_exchange = 5000;
 
 size_t hard_limit(const endpoint_config& c)
 {
-    // The stop reaches the sender at the end of its transmission. By then its SIS still
-    // holds a queue for us.
+    // The sender gets our stop only at the end of its transmission. Until then it fills
+    // the queue in its SIS, and all of that still arrives here.
     return c.held_high + 2 * c.queue_octets + 65536;
 }
 

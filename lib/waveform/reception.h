@@ -135,7 +135,7 @@ public:
     virtual verdict read(const preamble_evidence& e) = 0;
     //! The next stretch was received, but its fixed symbols are missing.
     virtual verdict read_nothing() { return verdict::rejected; }
-    //! The meaning; after maybe or found.
+    //! What the preamble says. Call after the verdict maybe or found.
     virtual preamble_meaning meaning() const = 0;
 };
 

@@ -226,8 +226,8 @@ struct reception_plan {
     bool learns_delays = false;
     //! Undo level steps: if known symbols are too rare to follow them.
     bool follows_level = false;
-    //! Follow the sender's sample clock: if 100 ppm move paths by half symbols within the
-    //! estimator's window. Else its looks at all delays are enough.
+    //! Follow the sender's sample clock: needed if 100 ppm move paths by half symbols
+    //! within the estimator's window. Otherwise the estimator's look at all delays is enough.
     bool follows_clock = false;
     //! Frames observed beyond the current one.
     size_t look_ahead = 4;

@@ -262,7 +262,7 @@ void frame_model::make_sparse(const channel_view& channel,
 }
 
 /* Erased samples carry no information. A is H^H H over the samples, so the contribution
- * of erased rows of H is subtracted. z holds nothing of them already. */
+ * of erased rows of H is subtracted. z never included them. */
 void frame_model::take_out_erased(const channel_view& channel,
                                   const half_symbol_stream& stream,
                                   int64_t begin,

@@ -133,8 +133,8 @@ value resumption::match(uint64_t frame, int64_t row) const
     return d_match[p][at] / static_cast<float>(std::sqrt(power));
 }
 
-/* Of \p probes probes in a row, that of \p frame first. Each pair of neighbours is added with its phases,
- * so that signs count. */
+/* Score of \p probes probes in a row, from that of \p frame on. Each pair of neighbours is added with its
+ * phases, so that signs count. */
 float resumption::score(uint64_t frame, int64_t row, size_t probes) const
 {
     value last = match(frame, row);

@@ -40,8 +40,8 @@ constexpr float least_noise = 1e-5f, least_rows = 8;
 constexpr int pursuits = 10;
 constexpr float path_found = 14, of_strongest_left = 0.25f;
 constexpr size_t beside_path = 2, most_sparse = 48;
-// Least share in the window of the power that the paths could have. The power lost for an
-// early path costs at most half a decibel.
+// Least share of the power of all paths that the window must hold. Starting early for an
+// early path may lose the rest, at most half a decibel.
 constexpr double least_in_window = 0.9;
 /* clean_row: share of the power that unknown symbols may have in a clean row. It is 5 dB
  * below the noise at 30 dB, the highest SNR of any waveform. clean_for_tap: least clean

@@ -135,9 +135,7 @@ void half_symbol_stream::set_frequency(double hz)
     const segment& s = d_segments.back();
     const auto from = static_cast<double>(d_next_input);
     double turns = s.turns + s.hz * (from - s.from) / d_input_rate;
-    turns -=
-        std::floor(turns); // only used as phase, so each segment may have its own whole
-                           // turns
+    turns -= std::floor(turns); // a phase: whole turns may differ between segments
     d_segments.push_back({ from, turns, hz });
     if (d_segments.size() > max_segments)
         d_segments.erase(d_segments.begin(), d_segments.begin() + max_segments / 2);

@@ -197,7 +197,7 @@ int channel_estimator::learn(const half_symbol_stream& y,
     return static_cast<int>(from) - static_cast<int>(early);
 }
 
-// The stretch just before the centre: neighbours on both sides make it a fair sample.
+// The stretch just before the centre. It has neighbours on both sides, like most.
 channel_estimator::stretch channel_estimator::before_centre() const
 {
     size_t end = 1;

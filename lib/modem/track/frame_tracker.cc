@@ -457,7 +457,7 @@ std::complex<float> frame_tracker::carrier_turn(double centre)
     return turn;
 }
 
-// \p hz is the spread by one of the meters.
+// \p hz is the Doppler spread that a meter reports.
 void frame_tracker::choose_pace(double hz)
 {
     size_t pace = 0;

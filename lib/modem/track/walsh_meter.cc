@@ -27,7 +27,7 @@ constexpr float least_equations = 0.25f; // least share of the equations that th
                                          // leaves
 constexpr float least_noise = 1e-5f;     // of the rows' power: the model is not exact
 constexpr float memory = 0.3f;           // of the profile: share of the newest stretch
-constexpr float band = 0.675f; // of independent rows: the matched filter's share
+constexpr float band = 0.675f; // share of independent rows: the matched filter's band
 /* Neighbouring taps share their columns as rows share the noise, those at the ends of a path
  * less: right on AWGN and two paths, as `hf ber snr-report` finds. */
 constexpr float shared = 0.85f;

@@ -105,7 +105,7 @@ void channel_access::timed(station_time begin, address a)
         s > d_config.peer_turnaround_s + usual_turnaround_s) {
         return;
     }
-    // Ticks make the time a little longer; now and then it is much longer.
+    // The modem's ticks lengthen the measured time a little, and sometimes a lot.
     const double rounded = s < 2 * usual_turnaround_s ? 0 : s;
     const auto it = d_keys_after.emplace(a.raw(), rounded).first;
     it->second = std::min(it->second, rounded);

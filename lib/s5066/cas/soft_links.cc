@@ -10,8 +10,8 @@
 namespace gr::hf::s5066 {
 
 namespace {
-// One in use, and one just long enough to decide which of two hard links takes
-// precedence.
+// One link in use, and a second one while this node decides which of two hard links
+// takes precedence.
 constexpr unsigned max_exclusive_links = 2;
 // A link idle for this long ends if another station asks for one.
 constexpr station_time idle_enough = std::chrono::seconds(10);
@@ -362,7 +362,7 @@ station_time soft_links::first_data_wait() const
 bool soft_links::on_accepted(station_time now, peer& p, const non_arq_header& h)
 {
     if (names_request(h.window) && h.c_pdu_id != p.link.request_id) {
-        // The peer still repeats it for a link from before this node restarted.
+        // The peer still repeats its acceptance of a link from before this node restarted.
         d_node.log.trace(now, "acceptance of an earlier request");
         return false;
     }

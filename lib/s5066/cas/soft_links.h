@@ -66,7 +66,7 @@ public:
     //! Link control for the transmission about to start.
     struct control {
         std::vector<d_pdu> d_pdus;
-        //! One of d_pdus; without it the data after it are lost.
+        //! The one of d_pdus that makes the link. The data after it need it.
         std::optional<d_pdu> opening;
     };
     control next_control(peer& p) const;

@@ -254,7 +254,8 @@ void turns::on_silence(station_time now, peer& p, const transmission& tx)
     }
     d_access.unanswered(tx.has_data());
     p.turn.probe = d_node.config.probe_after_silence;
-    // If others are sensed, so is the peer's transmission: their turns are pause enough.
+    // If this node senses others, it also senses the peer. Then their turns are pause
+    // enough.
     constexpr unsigned most_pauses = 3;
     const bool sensed = d_access.shared() && !d_access.blind();
     p.turn.ready_at =

@@ -232,7 +232,7 @@ block_error_point block_error_curves::at(const mode& m, double snr_db) const
     const auto& a = *(next - 1);
     const auto& b = *next;
     const double t = (at_db - a.snr_db) / (b.snr_db - a.snr_db);
-    // If one end has no bad blocks, the other end gives the error rate inside them.
+    // Error rate inside bad blocks. If one point has no bad blocks, take the other's.
     const double ber =
         b.bad > 0 ? a.ber_of_bad + t * (b.ber_of_bad - a.ber_of_bad) : a.ber_of_bad;
     return {

@@ -109,7 +109,7 @@ private:
         std::optional<client_id> client;
         uint8_t own_sap = 0;     // SAP of that client
         uint8_t peer_sap = 0;    // SAP of the remote client
-        station_time deadline{}; // for requesting and asking
+        station_time deadline{}; // in the states requesting and asking
     };
     // S_PDU 6 is sent, S_PDU 7 has not arrived.
     struct ending {

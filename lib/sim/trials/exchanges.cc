@@ -73,7 +73,7 @@ std::vector<double> ping_icmp(const ping_series& p)
     int answered = 0;
     n.to_host(n.a, [&](const octets&) { ++answered; });
     n.to_host(n.b, [&](octets v) {
-        // Not from inside the poll of the same engine.
+        // Called later: an engine must not be called from inside its own poll.
         n.s.at(n.s.now(), [&n, reply = echo_reply(std::move(v))] {
             if (!reply.empty())
                 n.send(n.b, reply);

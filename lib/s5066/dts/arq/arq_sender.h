@@ -136,7 +136,7 @@ private:
         bool acked = false;
         bool due = false;      // not yet sent in this transmission
         bool in_tx = false;    // sent in this transmission
-        bool repeated = false; // and in an earlier one
+        bool repeated = false; // also sent in an earlier one
         unsigned copies = 0;   // in this transmission
     };
 

@@ -18,7 +18,7 @@ using value = std::complex<float>;
 constexpr int phases = 12, slopes = 3;
 constexpr float turn = 1.5f;
 
-// Impossible, also after adding others.
+// Score of the impossible. It stays the worst after adding other scores.
 constexpr float never = -1e30f;
 
 float log_sum(float a, float b)

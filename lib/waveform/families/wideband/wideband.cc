@@ -40,7 +40,7 @@ constexpr uint8_t signs_19[19] = {
     0, 1, 0, 0, 1, 1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0
 };
 
-// Roots of unity used by the base besides the points of 8PSK; 0: signs only.
+// Order of the roots of unity in a base sequence. 0: signs only.
 size_t order_of(size_t base)
 {
     const auto m = static_cast<size_t>(std::lround(std::sqrt(static_cast<double>(base))));
