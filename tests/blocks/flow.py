@@ -58,7 +58,7 @@ class Listener:
 
 
 class Speaker(gr.basic_block):
-    """Publishes what it is told: the way into a hier block."""
+    """Publishes the messages that it gets: the way into a hier block."""
 
     def __init__(self) -> None:
         gr.basic_block.__init__(self, "speaker", [], [])
@@ -69,7 +69,7 @@ class Speaker(gr.basic_block):
 
 
 def garbage(seed: Optional[int] = None) -> List[Any]:
-    """Messages that are no messages of any port, and some that nearly are."""
+    """Messages that no port accepts, some of them nearly right."""
     octets = bytes(range(200))
     deep = pmt.PMT_NIL
     for _ in range(200):

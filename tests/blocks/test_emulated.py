@@ -47,7 +47,7 @@ def test_both_directions_deliver_everything_undamaged(mode, ber):
 
 
 class Messages(gr.basic_block):
-    """Keeps what it gets."""
+    """Keeps the messages that it gets."""
 
     def __init__(self):
         gr.basic_block.__init__(self, name="messages", in_sig=None, out_sig=None)

@@ -86,6 +86,6 @@ def test_a_data_link_that_was_late_once_answers_in_time_again():
     tb.wait()
     status = [pmt.to_python(pmt.car(told.get_message(k))) for k in range(told.num_messages())]
     begun = [m["now"] for m in status if m["type"] == "tx_start"]
-    # On a busy machine some are late; a link that stays behind is late each time.
+    # On a busy machine some answers are late. A slow link is late each time.
     print("asked to key", link.key_at, "keyed", begun)
     assert set(begun) & set(link.key_at.values())

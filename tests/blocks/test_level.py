@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The level of what is transmitted: hf.tx and hf.modem."""
+"""Level of the transmitted samples: hf.tx and hf.modem."""
 import random
 
 from gnuradio import blocks, gr, hf
@@ -9,12 +9,12 @@ import pytest
 
 from flow import pdu, post, wait_for
 
-#: Those that stations use; 4 samples for each of 2400 symbols/s.
+#: Modes that stations use, with 4 samples for each of 2400 symbols/s.
 ALL = [str(m) for m in hf.mode.all() if str(m).startswith("4539")]
 
 
 def transmit(mode, octets, **parameters):
-    """What hf.tx makes of one message."""
+    """Samples that hf.tx makes from one message."""
     top, sink = gr.top_block(), blocks.vector_sink_c()
     tx = hf.tx(mode, gap_ms=0, **parameters)
     top.connect(tx, sink)
@@ -27,7 +27,7 @@ def transmit(mode, octets, **parameters):
 
 
 def from_modem(**parameters):
-    """What a modem makes in 8 s of an exchange that gets no answer."""
+    """Samples that a modem makes in 8 s of an exchange without answer."""
     top, sink = gr.top_block(), blocks.vector_sink_c()
     air = hf.air(2, "clear", duration_s=8)
     modem, link = hf.modem(**parameters), hf.data_link("1.2.0.1")
@@ -51,7 +51,7 @@ def test_samples_are_in_proportion(level):
 
 
 def test_no_mode_goes_beyond_its_level():
-    # A minute of random octets in each mode; some of them come close.
+    # A minute of random octets in each mode; some peaks come close to the limit.
     peaks = {m: float(np.max(np.abs(hf.modulate(hf.mode(m), random.Random(1).randbytes(
         60 * hf.mode(m).rate_bps // 8))))) for m in ALL}
     assert max(peaks.values()) <= 1.6, max(peaks, key=peaks.get)

@@ -51,7 +51,7 @@ def stations(top: gr.top_block, octets: int, live: bool = False):
 def test_a_station_delivers_in_spite_of_garbage(part, port):
     top = gr.top_block()
     air, made = stations(top, 3000)
-    # What claims to answer a tick or a pull is believed; everything else is dropped.
+    # Messages that claim to answer a tick or a pull are accepted. All others are dropped.
     answers = ("tick_done", "tx_octets") if part == 0 else ("tick_done",)
     bad = []
     for m in garbage():

@@ -139,5 +139,5 @@ def test_paced_air_comes_in_pieces_that_are_worth_waking_for():
     top.run()
     assert time.monotonic() - begin > 1.9  # paced all the same
     assert pieces.samples == 2 * 9600
-    # Of 5 ms, less where it waits for what the other station sends.
+    # Ticks of 5 ms, shorter where it waits for the other station's samples.
     assert pieces.count <= 1500

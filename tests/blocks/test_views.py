@@ -49,7 +49,7 @@ def test_of_many_symbols_some_are_told():
 
 
 def test_without_a_listener_nothing_is_kept():
-    """The same transmission costs no message; what is received is told on the other ports."""
+    """The same transmission costs no message. Received data go out on the other ports."""
     top = gr.top_block()
     rx, debug = hf.rx(), blocks.message_debug()
     samples = np.concatenate([hf.modulate("4539-2400S", b"text"), np.zeros(40000, np.complex64)])

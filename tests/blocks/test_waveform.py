@@ -57,7 +57,7 @@ def test_a_transmission_is_joined_without_its_preamble():
         top.connect(blocks.vector_source_c(y.tolist()), rx)
         top.run()
         got.append([o for _, o in pdus.messages()])
-    # Of 7.68 s, 3072 octets, begin the Long blocks.
+    # Long blocks last 7.68 s and hold 3072 octets.
     assert got == [[], [octets[3072:]]]
 
 

@@ -34,9 +34,9 @@ READERS = 3
 FILE_OCTETS, FILE_EVERY_S = 6000, 60.0
 #: Between two states for a reader, s.
 PERIOD_S = 0.1
-#: Of a dense day: mode, octets of a file, files at once.
+#: Load of a dense day: mode, octets of a file, files at once.
 DENSE_MODE, DENSE_OCTETS, DENSE_FILES = "5069-48k-240000S", 40000, 4
-#: A bit error in so many: some D_PDUs are sent again.
+#: Bits per bit error: some D_PDUs are sent again.
 BER = 2e-5
 #: Hours of station time at which is looked.
 HOURS = (0.25, 0.5, 1, 2, 3, 6, 9, 12, 18, 24)
@@ -54,7 +54,7 @@ with urllib.request.urlopen(sys.argv[1] + "api/stream") as stream:
 
 
 class Looked(NamedTuple):
-    """What was seen at one time."""
+    """State of the run at one time."""
 
     hours: float  # of station time
     minutes: float  # of real time
@@ -62,9 +62,9 @@ class Looked(NamedTuple):
     threads: int
     files: int  # open descriptors
     state_octets: int
-    lengths: Dict[str, int]  # of what is kept of each kind, the longest of both stations
+    lengths: Dict[str, int]  # entries kept of each kind, the most of both stations
     states_read: int  # by all readers
-    connections: int  # that HF-PEP has had
+    connections: int  # that HF-PEP has carried
     d_pdus: int  # sent and received by station A
 
 
@@ -90,7 +90,7 @@ class Counter(threading.Thread):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """One file of octets that do not shrink."""
+    """One file of octets that cannot be compressed."""
 
     content = b""
 
@@ -187,7 +187,7 @@ class Day:
 
 
 def lengths(state: Dict[str, Any]) -> Dict[str, int]:
-    """Of the lists in a state, by name: the longest of all stations."""
+    """Lengths of the lists in a state, by name: the longest of all stations."""
     found: Dict[str, int] = {}
     for s in state["stations"]:
         for name, value in s.items():
@@ -197,7 +197,7 @@ def lengths(state: Dict[str, Any]) -> Dict[str, int]:
 
 
 def bounds() -> Dict[str, int]:
-    """Of the histories, by name."""
+    """Lengths of the histories, by name."""
     return {"spans": snapshot.MOST_SPANS, "blocks": snapshot.MOST_BLOCKS,
             "log": snapshot.MOST_LINES, "d_pdu_bins": d_pdus.MOST_BINS,
             "connections": snapshot.MOST_CONNECTIONS}

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the page of running stations costs: build/run python3 tests/clients/bench_web.py
+"""Cost of the page of running stations: build/run python3 tests/clients/bench_web.py
 
 First paint of the page in Chromium, and the processor time of hf run, two stations in real time
 that ping each other: without a page and with three browsers that look at one, in turn. The page's
@@ -28,7 +28,8 @@ BROWSERS, LOADS = 3, 5
 SECONDS = float(os.environ.get("SECONDS", "60"))
 RUNS = int(os.environ.get("RUNS", "3"))
 TARGET_PAINT_S, TARGET_SHARE = 1.0, 5.0
-#: Before the page is measured its histories are filled: so many times real time, so long.
+#: Histories are filled before the page is measured: speed as a multiple of real time, and
+#: duration.
 FILL_SPEED, FILL_S = 30, 40
 
 
@@ -49,7 +50,7 @@ def used_s(pid: int) -> "Counter[str]":
 
 
 def shares(pid: int) -> Dict[str, float]:
-    """Of one core, in %, over SECONDS, by names of threads."""
+    """Load of one core in %, over SECONDS, by names of threads."""
     begin, before = time.monotonic(), used_s(pid)
     time.sleep(SECONDS)
     after, took = used_s(pid), time.monotonic() - begin

@@ -37,7 +37,7 @@ def started(folder, mode="4539-9600S", capture=False, speed=SPEED):
 
 @contextlib.contextmanager
 def running(folder, **options):
-    """As started(); gives the servers alone."""
+    """As started(), but returns only the servers."""
     with started(folder, **options) as (_, servers):
         yield servers
 

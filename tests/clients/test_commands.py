@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf console, send, receive and chat between two stations, as a user runs them, and tshark's
-opinion of what went over their SIS servers."""
+reading of the traffic of their SIS servers."""
 import csv
 import os
 import pathlib
@@ -182,7 +182,7 @@ def test_tshark_finds_nothing_wrong(servers, folder):
         def tshark(*arguments, path=str(folder / name)):
             return subprocess.run(["tshark", "-r", path, *arguments], check=True, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-        # tshark 4.0 looks for a RCOP header behind what a confirmation returns.
+        # tshark 4.0 looks for a RCOP header after the octets that a confirmation returns.
         assert tshark("-Y", '(_ws.malformed || _ws.expert.severity == "Error") && '
                       '!(s5066sis.type == 22)') == ""
         assert "Incorrect" not in tshark("-V")

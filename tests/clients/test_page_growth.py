@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a station keeps for those who look at it does not grow; bench_day.py: over a day."""
+"""The state that a station keeps for its page does not grow. bench_day.py measures a day."""
 import time
 import tracemalloc
 
@@ -40,13 +40,14 @@ def test_all_histories_of_a_running_station_end_at_their_bounds(small, tmp_path)
 
 
 def message(kind, at, **more):
-    """Of the status port of a modem."""
+    """A message of the status port of a modem."""
     meta = {"type": kind, "now": int(at * 1e9), **more}
     return pmt.cons(pmt.to_pmt(meta), pmt.make_u8vector(0, 0))
 
 
 def an_hour(status, log, counts, hour):
-    """Of a busy station: a transmission and a reception each 20 s, a block each second."""
+    """Messages of a busy station: a transmission and a reception each 20 s, a block each second.
+    """
     symbols = pmt.cons(pmt.make_dict(), pmt.init_c32vector(256, [1 + 1j] * 256))
     for k in range(180):
         at = 3600.0 * hour + 20 * k

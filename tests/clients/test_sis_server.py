@@ -66,10 +66,10 @@ def test_sixteen_clients_one_sap_each():
         for k in range(0, 16, 5):
             exchange(one, clients[k], clients[(k + 7) % 16])
         assert one.stats()["clients"] == 16
-        with sis.Client(one.server) as late:  # may say what it wants; all SAPs are taken
+        with sis.Client(one.server) as late:  # any SAP may be asked for; all SAPs are taken
             with pytest.raises(sis.SisError, match="in use"):
                 late.bind(3)
-            assert one.stats()["clients"] == 17  # it was answered, so it has been taken
+            assert one.stats()["clients"] == 17  # it was answered, so the server has read it
         for c in clients:
             c.close()
         until(lambda: one.stats()["clients"] == 0)
@@ -107,7 +107,7 @@ def bind_request(sap, rank=0):
 
 
 def read_primitives(s, kind, deframer, seen):
-    """Reads until one of a kind has come; all that came are appended to seen."""
+    """Reads until a primitive of a kind has arrived. All that arrived are appended to seen."""
     s.settimeout(10)
     while True:
         octets = deframer.next()
@@ -122,7 +122,7 @@ def read_primitives(s, kind, deframer, seen):
 
 
 def test_client_that_answers_every_keep_alive_is_answered_once():
-    """As the standard literally says, it answers answers, too."""
+    """It answers answers too, as the standard literally demands."""
     keep = s5066.encode(s5066.s_keep_alive())
     with OneStation() as one, one.raw() as s:
         deframer, seen = s5066.deframer(), []
@@ -131,7 +131,7 @@ def test_client_that_answers_every_keep_alive_is_answered_once():
         data = s5066.s_unidata_request()
         data.dst, data.dst_sap = s5066.address("1.2.0.1"), 3
         for _ in range(20):
-            # What a server answers comes before this U_PDU of the client to itself.
+            # The server's answers arrive before this U_PDU of the client to itself.
             s.sendall(keep * 10 + s5066.encode(data))
             read_primitives(s, s5066.s_unidata_indication, deframer, seen)
         assert sum(isinstance(p, s5066.s_keep_alive) for p in seen) == 1

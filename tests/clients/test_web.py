@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page of running stations: what it tells, whom it tells, and in a browser."""
+"""The page of running stations: its content, who may read it, and its look in a browser."""
 import contextlib
 import fcntl
 import json
@@ -80,7 +80,7 @@ def test_the_state_tells_what_happens(read_only):
     url, _, servers, _ = read_only
     ping = hf("console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "1",
               "--clock-speed", "30", "--timeout", "30")
-    assert ping.returncode in (0, 1)  # nobody answers; but it went on the air
+    assert ping.returncode in (0, 1)  # nobody answers, but it was transmitted
     deadline = time.monotonic() + 60
     while True:
         state = json.loads(ask(url + "api/state")[2])
@@ -328,7 +328,7 @@ return log.scrollHeight - log.scrollTop - log.clientHeight;
 
 
 def test_the_log_follows_the_newest_line(read_only):
-    """Of both stations: the second one narrows the first one's box, so that its lines wrap."""
+    """Boxes of both stations: the second one narrows the first, so that its lines wrap."""
     url, _, servers, _ = read_only
     hf("console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "6",
        "--clock-speed", "30", "--timeout", "30")

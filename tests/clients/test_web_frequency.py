@@ -83,7 +83,7 @@ def test_the_frequency_is_set_in_a_browser(tmp_path):
         assert "7.100000 MHz" in cards()
 
         assert order("7050000") == "done"
-        until(lambda: known() == 7050000)  # the page is told twice a second
+        until(lambda: known() == 7050000)  # the page gets an update twice a second
         until(lambda: "7.050000 MHz" in cards())
 
         for wrong, named in (("500e6", "frequency_hz = 5"), ("0", "1 to 6e9"), ("much", "much")):

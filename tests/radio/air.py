@@ -13,7 +13,7 @@ from gnuradio import hf
 
 #: Where the driver is.
 PLUGINS = Path(hf.__file__).resolve().parents[3] / "soapy"
-#: As struct station in driver_air.h.
+#: The layout of struct station in driver_air.h.
 FIELDS = ("lose", "lose_mute", "gone", "slow", "bursts", "late", "underflows", "sent", "asked_ns",
           "first_sample", "end_sample", "ready_ns", "worst_ready_ns", "worst_error", "gpio",
           "silent")
@@ -22,7 +22,7 @@ STATION = 8 * len(FIELDS) + CHUNKS * (8 + 8 * CHUNK)
 
 
 def args(path, station=0, kind="soapy", rate=48000, more=""):
-    """What opens a station of that air; kind: soapy or uhd."""
+    """Device arguments of a station of that air. kind: soapy or uhd."""
     words = f"driver=hftest,air={path},station={station},rate={rate}{more}"
     return words if kind == "soapy" else f"type=soapy,{words}"
 

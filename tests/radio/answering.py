@@ -16,7 +16,7 @@ from waiting import until
 # Python; by default that may take 5 ms, and so long a modem waits for the answer to a tick.
 sys.setswitchinterval(1e-4)
 
-#: What asks; the answer is the same.
+#: Octets of the question. The answer is the same.
 MODE, TEXT = "4539-3200S", b"what time is it?"
 
 

@@ -55,7 +55,7 @@ class Heard:
 
 
 def told(radio_):
-    """What the radio tells of that may move what comes back."""
+    """Reports of the radio that may explain a shift of the samples that return."""
     p, c = radio_.playback.state(), radio_.capture.state()
     return (p.underruns, p.outages, c.lost, c.overruns, c.outages)
 
@@ -104,7 +104,7 @@ def held_down(rig, now):
 
 
 def main():
-    """Print what was found."""
+    """Print the findings."""
     minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 60
     rig, heard, found = Rig(), Heard(), []
     loads = []

@@ -20,7 +20,7 @@ from test_audio import move_a_file
 
 
 def run(ppm):
-    """What hf send said if the file did not arrive; empty if it did."""
+    """Message of hf send if the file did not arrive, else empty."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rigs = [Rig(), Rig()]

@@ -79,7 +79,7 @@ def over_sdr(questions, kind, latency_s, moments=None):
                     moments.append((told - 0.1, time.monotonic()))
                 on_air = air.get(1, "first_sample") / 48000 - origin
                 found.append(1e3 * on_air - ends[1] / 9.6)
-                # Whoever transmits does not hear the next question.
+                # A station that transmits does not hear the next question.
                 until(lambda: not radios[1].sink.state().keyed)
         tb.stop()
         tb.wait()

@@ -22,12 +22,12 @@ import sound
 
 MODE, RATE_BPS = "4539-9600S", 9600
 NODES = ["1.2.0.1", "1.2.0.2"]
-#: Of a radio: sound systems fill buffers meanwhile.
+#: Start of a radio: sound systems fill their buffers meanwhile.
 START_DELAY_S = 1.0
 
 
 def utilisation(client):
-    """Of what a traffic client sent and its peer confirmed."""
+    """Figures of the U_PDUs that a traffic client sent and its peer confirmed."""
     s = client.state()
     return 8 * s.octets_confirmed / (s.last_confirmed - s.first_submitted) / RATE_BPS
 

@@ -13,14 +13,15 @@ import sound
 RATE = 48000
 #: Octets that wait in a pipe at the most: 85 ms.
 _PIPE = 8192
-#: What is late by so much does not come, s: a server that plays nothing writes nothing.
+#: Samples later than this will not arrive, s: a server that plays nothing writes nothing.
 _LATE_S = 0.2
 #: The crystals are looked at so often, s.
 _STEP_S = 0.005
 
 
 class Cable:
-    """Takes what is played at RATE (1 + ppm) samples/s of the host's clock and gives RATE."""
+    """Reads samples played at RATE (1 + ppm) samples/s of the host's clock and writes them at
+    RATE."""
 
     def __init__(self, played, heard, ppm):
         """played, heard: pipes, which the server holds as well."""
@@ -30,7 +31,7 @@ class Cable:
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
         self._step = 1 + 1e-6 * ppm
         self._x = np.zeros(4)   # not used up
-        self._at = 1.0          # of the next sample that is given, in it
+        self._at = 1.0          # position of the next output sample in it
         self._given = 0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -58,7 +59,7 @@ class Cable:
         if len(data) < 2 * lacks and n > _LATE_S * RATE:  # nobody plays
             data += bytes(2 * lacks - len(data))
         self._x = np.concatenate([self._x, np.frombuffer(data, "<i2").astype(float)])
-        at = at[at.astype(int) + 3 <= len(self._x)]  # the rest when it has come
+        at = at[at.astype(int) + 3 <= len(self._x)]  # the rest after it has arrived
         n = len(at)
         k, f = at.astype(int), at % 1
         a, b, c, d = (self._x[k + j] for j in (-1, 0, 1, 2))

@@ -50,7 +50,8 @@ class Delays:
         self.found = []
 
     def longest(self, begin, end):
-        """Of what was due or under way between two times, s; None: nothing was measured."""
+        """Largest delay of anything due or under way between two times, s. None: nothing was
+        measured."""
         there = [delay for due, delay in self.found if begin <= due + delay and due <= end]
         return max(there) if there else None
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a sound cable does to each sample: the input samples are numbered, so that each hole and
-each missing sample shows at the output."""
+"""Effect of a sound cable on each sample: input samples are numbered, so that each hole and each
+missing sample shows at the output."""
 import time
 
 from gnuradio import gr
 import numpy as np
 
-#: Numbers repeat after so many samples; each is one step of 16 bits.
+#: Samples after which the numbers repeat; each is one step of 16 bits.
 NUMBERS = 32749
 
 
@@ -17,7 +17,7 @@ class Ramp(gr.sync_block):
         gr.sync_block.__init__(self, "hf_ramp", [np.float32], [np.float32])
         self.count = 0
         self._last = None  # number and place of the last sample that was not zero
-        self.holes = []    # (time.monotonic(), zeros, samples that are missing behind them)
+        self.holes = []    # (time.monotonic(), zeros, samples missing after them)
         self.delay = 0     # samples, of the last one
 
     def work(self, input_items, output_items):

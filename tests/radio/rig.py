@@ -17,7 +17,7 @@ class Rig:
         self.refuses = False    # RPRT -9
         self.frequency, self.mode = 7100000, ("PKTUSB", 3000)
         self.step_hz = 1        # of the dial
-        self.drops_next = 0     # so many connections that come end at once
+        self.drops_next = 0     # number of new connections that end at once
         self.set_while_keyed = 0
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]

@@ -15,8 +15,8 @@ from waiting import until
 
 os.environ["SOAPY_SDR_PLUGIN_PATH"] = str(PLUGINS)
 KINDS = ("soapy", "uhd")
-#: So much ahead are bursts scheduled where a test must pass on a busy machine: between stations,
-#: which have to answer in time, and where nothing waits for an answer.
+#: How far ahead bursts are scheduled, so that a test passes on a busy machine: between stations,
+#: which must answer in time, and where nothing waits for an answer.
 LATENCY_S = 0.3
 LOOP_LATENCY_S = 1.0
 
@@ -51,7 +51,7 @@ def hf_(*arguments, timeout=120, **more):
 
 @contextlib.contextmanager
 def running(path, log):
-    """hf run on an SDR; gives its SIS server, and the process; what it prints goes to log."""
+    """hf run on an SDR. Returns its SIS server and the process. Its output goes to log."""
     with open(log, "w") as out:
         process = subprocess.Popen(["hf", "run", path], text=True, stdout=out,
                                    stderr=subprocess.PIPE)
@@ -83,7 +83,7 @@ def pinging(server):
 
 
 class Loop:
-    """A station that hears itself, without data link: what it plays and what comes back."""
+    """A station that hears itself, without data link: the samples sent and received."""
 
     def __init__(self, folder, kind, rate=48000, modem_rate=9600.0, latency_s=LOOP_LATENCY_S,
                  more=""):
@@ -117,7 +117,7 @@ class Loop:
         return at
 
     def received(self, count):
-        """So many samples from the beginning."""
+        """The first samples, this many."""
         until(lambda: self.player.count >= count)
         return np.concatenate(self.heard)[:count]
 

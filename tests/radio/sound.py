@@ -14,7 +14,7 @@ class Environment(dict):
 
 
 def pactl(environment, *arguments):
-    """A command to the server; what it says."""
+    """Sends a command to the server and returns its output."""
     return subprocess.run(["pactl", *arguments], env=environment, check=True, timeout=60,
                           text=True, stdout=subprocess.PIPE).stdout.strip()
 

@@ -19,14 +19,14 @@ class card
 public:
     explicit card(double ppm = 0) : d_step(480 / (rate * (1 + ppm * 1e-6))) {}
 
-    //! Runs for so many seconds; returns what was put in, in all.
+    //! Runs for this many seconds. Returns the total of the inserted samples.
     int64_t run(double seconds, double busy_s = 0.01)
     {
         std::exponential_distribution<double> late(1 / busy_s);
         int64_t put_in = 0;
         for (const double end = d_time + seconds; d_time < end; d_time += d_step) {
             d_samples += 480;
-            // Nothing overtakes what came before.
+            // Nothing overtakes earlier samples.
             d_told = std::max(d_told, d_time + (busy_s > 0 ? late(d_random) : 0));
             const int64_t n = clock.arrived(d_samples, d_told);
             d_samples += static_cast<uint64_t>(n);
@@ -35,7 +35,7 @@ public:
         return put_in;
     }
     void lose(double seconds) { d_time += seconds; }
-    //! The host does nothing for so long, then gets all of it at once.
+    //! The host stalls for this long, then gets all samples at once.
     void stall(double seconds) { d_told = d_time + seconds; }
 
     arrival_clock clock{ rate };
@@ -66,7 +66,7 @@ TEST(arrival_clock, lost_samples_are_put_in)
         EXPECT_NEAR(n, gap, 0.005) << gap;
     }
     EXPECT_EQ(c.run(100), 0);
-    EXPECT_NEAR(*c.clock.drift_ppm(), 30, 5); // of the card, not of what it lost
+    EXPECT_NEAR(*c.clock.drift_ppm(), 30, 5); // of the card, not of its losses
 }
 
 TEST(arrival_clock, the_loss_of_one_block_is_told_from_lateness)

@@ -57,7 +57,7 @@ def rig():
 
 
 def station_file(folder, number, rig, more=""):
-    """Of two stations, one at each end of the two cables."""
+    """Files of two stations, one at each end of the two cables."""
     hears, speaks = ("east", "west")[::1 if number == 1 else -1]
     path = folder / f"station{number}.toml"
     path.write_text(f'''
@@ -107,7 +107,7 @@ def test_check_opens_everything_and_keys_nothing(folder, environment, rig):
     assert rig.history == []
 
 
-#: status: 1 for what does not work, 2 for what is wrong in the file.
+#: status: 1 if something does not work, 2 if the file is wrong.
 @pytest.mark.parametrize("change, named, status", [
     (('capture = "east_out"', 'capture = "nowhere"'), "capture = 'nowhere'", 1),
     (('playback = "west_in"', 'playback = "nowhere"'), "playback = 'nowhere'", 1),
@@ -300,11 +300,11 @@ def test_zeros_for_lost_samples_are_told_to_the_modem():
     tb.run()
     found = [(t.offset, pmt.to_python(t.value)) for t in seen.tags()]
     assert found == [(1920, 960)]
-    assert modem.state().now > 1.8  # of 2 s: a word that is no number does not stop it
+    assert modem.state().now > 1.8  # of 2 s: a word that is not a number does not stop it
 
 
 def tagged_burst(text):
-    """A burst a second behind the begin, two seconds ahead of the end; its source."""
+    """A burst one second after the start, two seconds before the end. Returns its source."""
     burst = hf.modulate("4539-3200S", text)
     signal_ = np.concatenate([np.zeros(9600), burst, np.zeros(19200)]).astype(np.complex64)
     tags = []
@@ -496,7 +496,7 @@ def socket_free():
 
 
 def ask(port, command):
-    """What rigctld answers."""
+    """Answer of rigctld."""
     with contextlib.suppress(OSError):
         with socket.create_connection(("127.0.0.1", port), 1) as s:
             s.sendall(command.encode() + b"\n")

@@ -17,7 +17,7 @@ class Receiver:
         self.ear = Ear(lambda: self.state, lambda: self.away, lambda: self.time)
 
     def after(self, seconds):
-        """Lines said while the time goes on in steps of a second."""
+        """Lines printed while time advances in steps of a second."""
         said = []
         for _ in range(int(seconds)):
             self.time += 1
@@ -91,7 +91,7 @@ class Devices:
         self.watch = Watch(48000, self.capture, self.playback, lambda: self.time)
 
     def after(self, seconds):
-        """Lines said while the time goes on in steps of a tenth."""
+        """Lines printed while time advances in steps of a tenth."""
         said = []
         for _ in range(int(10 * seconds)):
             self.time += 0.1

@@ -16,7 +16,8 @@ constexpr double rate = 48000, target = 0.1;
 class device
 {
 public:
-    //! For so many seconds; ppm: it plays faster than samples come. Returns what was added.
+    //! Runs for this many seconds. ppm: by how much it plays faster than samples arrive.
+    //! Returns the samples added.
     double run(double seconds, double ppm = 0)
     {
         double added = 0;
@@ -31,7 +32,7 @@ public:
         }
         return added;
     }
-    //! Nothing is written for so long, then all of it.
+    //! Nothing is written for this long, then all at once.
     void stall(double seconds)
     {
         const double silent = std::max(0.0, seconds - d_held);

@@ -32,7 +32,7 @@ def test_a_server_that_stalls_leaves_no_hole_that_nobody_tells_of(tmp_path, monk
                 time.sleep(1e-3 * sink.state().held_ms + 0.06)
                 os.kill(environment.server, signal.SIGCONT)
                 stalls += 1
-            # Not until enough are told: what is told too often comes in this time, too.
+            # Do not stop once enough are reported: surplus reports arrive in this time, too.
             time.sleep(TOLD_WITHIN_S)
         finally:
             tb.stop()

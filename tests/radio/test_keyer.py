@@ -180,7 +180,7 @@ def test_alive_keeps_it_and_the_longest_time_ends_it(rig):
 def test_a_lost_connection_is_told_at_once_made_anew_and_released_first(rig):
     keyer = keyed(rig)
     rig.drop()
-    # Before its program would have been taken for one that hangs, a second after the key.
+    # Before the keyer would treat its program as hanging, a second after the key.
     said = keyer.stdout.readline()
     assert said.startswith("broken rigctld at 127.0.0.1") and "while keyed" in said
     until(lambda: not rig.keyed)

@@ -160,7 +160,7 @@ TEST(keying_line, the_line_makes_up_for_what_the_device_lacks_of_the_lead)
         r.zeros(l, 100);
         EXPECT_EQ(r.first(n) - begin, samples);
         EXPECT_EQ(r.out.size(), 105 * n); // one for one, whatever the line does
-        // What moved the transmission is told.
+        // A shift of the transmission is reported.
         EXPECT_EQ(static_cast<int64_t>(l.delay()) - l.added() + l.left_out(), was);
     };
     expect_line(1, 10);

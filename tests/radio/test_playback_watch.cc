@@ -21,7 +21,8 @@ constexpr uint64_t block = 480;
 class server
 {
 public:
-    //! For so many seconds with the host on time but for some milliseconds; what was found.
+    //! Runs for this many seconds, with the host late by a few milliseconds. Returns the
+    //! findings.
     std::vector<playback_watch::finding> run(double seconds, double busy_s = 0.002)
     {
         std::exponential_distribution<double> late(1 / busy_s);
@@ -32,7 +33,7 @@ public:
         }
         return found;
     }
-    //! The host does nothing for so long, then gives all at once.
+    //! The host stalls for this long, then writes all samples at once.
     std::vector<playback_watch::finding> stall(double seconds)
     {
         for (const double end = d_time + seconds; d_time < end;)
@@ -61,7 +62,7 @@ private:
     }
     void write(double when, std::vector<playback_watch::finding>& found)
     {
-        // Nothing overtakes what came before, nor is anything played before its time.
+        // No sample overtakes earlier ones or is played before its time.
         const double begin = std::max(when, d_told + 1e-4);
         if (begin > d_time + block / rate)
             return;

@@ -65,7 +65,7 @@ def test_hamlibs_dummy_takes_frequency_and_mode(hamlib):
     there.set(14101000, "PKTUSB", 2700)
     found = Rig("127.0.0.1", hamlib).read()
     assert (found.frequency_hz, found.mode, found.passband_hz) == (14101000, "PKTUSB", 2700)
-    # What is not given stays.
+    # Values that are not given stay.
     there.set(frequency_hz=7050500)
     assert there.known.frequency_hz == 7050500 and there.known.mode == "PKTUSB"
     there.set(mode="USB")
@@ -90,7 +90,7 @@ def test_hamlibs_dummy_is_left_alone_while_it_is_keyed(hamlib):
 
 
 def test_hamlibs_dummy_takes_one_use_after_another(hamlib):
-    """It drops a connection that comes while it still closes the rig of the last one: about one
+    """rigctld drops a connection that arrives while it closes the rig of the last one: about one
     in ten here."""
     there = Rig("127.0.0.1", hamlib)
     for i in range(40):
@@ -126,7 +126,7 @@ def test_the_own_key_and_a_change_exclude_each_other(rig):
         there.set(7200000)
     press(key, False)
     with contextlib.suppress(RigError):
-        there.set(7200000)  # also before the keyer has done what it was told
+        there.set(7200000)  # also before the keyer has followed its command
     assert rig.set_while_keyed == 0
     until(lambda: rig.downs() == 1 and not key.down and not rig.keyed)
     before = rig.downs()

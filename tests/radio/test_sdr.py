@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stations on SDRs over the tests' driver: what is opened, refused and exchanged."""
+"""Stations on SDRs over the tests' driver: opening, refusals and exchanges."""
 import contextlib
 import json
 import os

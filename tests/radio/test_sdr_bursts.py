@@ -35,7 +35,7 @@ def test_a_burst_is_on_the_air_when_its_sample_says(tmp_path, kind):
             if loop.air.get(0, "late") > late:  # a busy machine: it says nothing of times
                 late = loop.air.get(0, "late")
                 continue
-            # What comes back over device and filters, both ways, in samples of the device.
+            # Bursts that return over device and filters, both ways, in samples of the device.
             errors.append(5 * (delay_of(y[at:], signal_) - 9600 * delay))
         asked = loop.air.get(0, "asked_ns")
         first, end = loop.air.get(0, "first_sample"), loop.air.get(0, "end_sample")
@@ -63,7 +63,7 @@ def test_turnaround_is_the_latency_less_a_tick(kind):
         with machine.delays() as measured:
             return over_sdr(4, kind, LATENCY_S, moments), measured
 
-    # As a station, and what measures beside it, with the same priority.
+    # Runs as a station and its measuring program do, with the same priority.
     with ThreadPoolExecutor(1, initializer=priority.go_first) as thread:
         (found, _, _, shown), measured = thread.submit(measure).result()
     assert found and shown == 1e3 * LATENCY_S - 10
@@ -100,7 +100,7 @@ def test_samples_that_come_too_slowly_are_told(tmp_path, kind):
         loop.air.put(0, "slow", 1500)
         until(lambda: loop.events.num_messages() > 0)
         event = pmt.to_python(pmt.car(loop.events.get_message(0)))
-        # By UHD every packet has its time, so that what comes too slowly comes late.
+        # With UHD every packet has its time, so a slow stream is late.
         assert str(event["reason"]) == ("late" if kind == "uhd" else "underflow")
         assert event["transmission"] == 2
         lines = []

@@ -89,7 +89,7 @@ def test_two_stations_by_the_clock(tmp_path, rigs):
     rows = {r.kind: r for r in f.rows}
     assert rows["ping"].states == {"done": 1} and rows["ping"].linked == rows["ping"].calls == 1
     assert 0.5 < rows["ping"].round_trips[0] < 12
-    # Both rigs were asked; the one that went elsewhere is told of with both values.
+    # Both rigs were asked. The one on another frequency is reported with both values.
     assert rigs[0].frequency == 7103000 and rigs[1].frequency == 7102000
     assert rigs[0].mode[0] == rigs[1].mode[0] == "USB"
     assert rigs[0].set_while_keyed == rigs[1].set_while_keyed == 0
