@@ -9,7 +9,7 @@ import pytest
 
 from flow import pdu, post, wait_for
 
-#: Modes that stations use, with 4 samples for each of 2400 symbols/s.
+#: Modes of STANAG 4539, with 4 samples for each of 2400 symbols/s.
 ALL = [str(m) for m in hf.mode.all() if str(m).startswith("4539")]
 
 

@@ -26,8 +26,8 @@ class Sent:
 
 
 def band(mode, each, seed, snr_db=None):
-    """A band with so many transmissions in each channel, pauses and frequency offsets (40 Hz) at
-    random; the samples, and what was sent."""
+    """A band with this many transmissions in each channel, and random pauses and frequency offsets
+    (40 Hz). Returns the samples and the transmissions."""
     random = np.random.default_rng(seed)
     sent, narrow = [], []
     for centre in CENTRES:
@@ -57,7 +57,7 @@ def band(mode, each, seed, snr_db=None):
 
 
 def cut(wide, centre):
-    """What is within 4.8 kHz of a centre, at 9600 samples/s, by one transform of the whole."""
+    """The band within 4.8 kHz of a centre, at 9600 samples/s, by one transform of the whole."""
     spectrum = np.fft.fft(wide)
     length = len(wide) * NARROW // RATE
     at = np.fft.fftfreq(length, 1 / length).astype(int) + centre * length // NARROW

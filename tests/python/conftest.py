@@ -9,7 +9,7 @@ import pytest
 
 
 class Result:
-    """What a command left behind."""
+    """Status and output of a command."""
 
     def __init__(self, status: int, out: bytes, err: bytes) -> None:
         self.status, self.out, self.err = status, out, err.decode()

@@ -14,21 +14,21 @@ INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"]([^>\"]+)[>\"]", re.M)
 #: Public headers that engines may use: value types, and what a modem asks of its user.
 PUBLIC = {"hf/api.h", "hf/mode.h", "hf/modem_user.h", "hf/setting_info.h", "hf/time.h",
           "hf/traffic_state.h"}
-#: Who may include what else is not ours: blocks live in GNU Radio, edges on Boost.Asio.
+#: Folders that may include foreign headers: blocks live in GNU Radio, edges on Boost.Asio.
 OUTSIDE = {"gnuradio": {"blocks"}, "pmt": {"blocks"}, "uhd": {"radio/devices"},
            "SoapySDR": {"blocks", "radio/devices"}, "boost": {"blocks", "edges"}}
-#: Who reads JSON, by Boost's property tree.
+#: Files that read JSON, by Boost's property tree.
 READS_JSON = {"channel"}
 
 
 def table() -> Dict[str, Set[str]]:
-    """Of each folder, from the ground up: the folders that it may include."""
+    """Folders that each folder may include, from the ground up."""
     rows = ROW.findall((ROOT / "docs" / "architecture.md").read_text())
     return {name: set(re.findall(r"`([^`]+)`", cell)) for name, cell in rows}
 
 
 def fault(file: str, header: str, allowed: Dict[str, Set[str]]) -> str:
-    """What is wrong with an #include; empty: nothing."""
+    """Fault of an #include. Empty: none."""
     own, to = str(pathlib.PurePath(file).parent), str(pathlib.PurePath(header).parent)
     if own not in allowed:
         return f"lib/{file} is in no folder of the table"
@@ -129,7 +129,7 @@ def long_functions(text: str, most: int) -> List[str]:
 
 
 def methods(text: str) -> Dict[str, int]:
-    """Of each class in a header, how many functions it declares."""
+    """Number of functions that each class in a header declares."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
     count = {}
     for head in re.finditer(r"\b(?:class|struct) ([\w:]+)[^;{}()]*\{", text):

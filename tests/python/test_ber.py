@@ -244,7 +244,7 @@ def test_acquisition_of_a_bandwidth():
     # 0.7 dB above the ideal receiver of waveform 0, which needs -10.7 dB.
     assert weakest == ("5069-12k-300S", "awgn", -10.0, 0.995, 2)
     assert [c.channel for c in acquisition.conditions(48)].count("poor") == 11
-    # As many super-frames as the mode is sent with by itself; the files of measurements say it.
+    # The mode's own number of super-frames, as in the files of measurements.
     three, one = acquisition.conditions(3, waveforms=(0, 3))[::2]
     assert (three.mode, three.preambles, one.preambles) == ("5069-3k-75S", 3, 1)
     assert "| 5069-3k-75S | 3 | awgn |" in acquisition.table([acquisition.Outcome(three, 1, 1)])
@@ -275,7 +275,7 @@ def test_what_was_found_and_heard_is_kept(tmp_path):
     with sweep.Pool(1).open() as workers:
         with tally.counts(counts) as kept:
             first = acquisition.measure(easy, 3, workers, 1, kept)
-        # What is kept is not measured again, what is asked for beyond it is.
+        # Kept points are not measured again. Only additional ones are.
         with tally.counts(counts) as again:
             assert [r.found for r in again.rows()] == [3]
             again.add(again.rows()[0]._replace(found=2))
@@ -304,7 +304,7 @@ def test_codes_are_compared_where_both_curves_pass():
         return ber.Result(ber.Point(mode, f"awgn snr={snr:g}"), 1, 10 ** 6, errors, 10,
                           errors > 0, 0, 0, 0, 600.0, 1.0)
 
-    # a decade for each dB
+    # the error rate falls by a decade for each dB
     steep = [(18.0, 1e-3), (19.0, 1e-5)]
     assert wideband_page.snr_at(steep, 1e-4) == pytest.approx(18.5)
     assert wideband_page.snr_at([(18.0, 1e-3), (19.0, 0)], 1e-4) is None
@@ -354,7 +354,7 @@ def test_threshold_lies_between_the_points_around_it():
 def test_what_is_found_in_noise_is_counted():
     with sweep.Pool(2).open() as workers:
         assert acquisition.noise("awgn snr=0", 0.2, ber.Reception(), workers) == []
-    # and something that is there is not missed: a transmission is not noise
+    # and a signal is not missed: a transmission is not noise
     heard = hf.receiver().push(hf.modulator(hf.mode("4539-600S"), b"x").read(1 << 20))
     assert any(e["type"] == "start" for e in heard)
 

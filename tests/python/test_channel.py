@@ -47,7 +47,7 @@ def test_known_mistakes_are_found(monkeypatch):
 def test_the_power_is_that_of_the_signal_and_of_nothing_weaker():
     """Blocks of 20 ms count that are at most 15 dB below the strongest."""
     rate, block = 9600, 192
-    # Between two full blocks what is 14 dB weaker counts, 16 dB weaker and silence do not.
+    # Between two full blocks a signal 14 dB weaker counts. One 16 dB weaker and silence do not.
     for level_db, counts in ((-14, True), (-14.9, True), (-15.1, False), (-16, False)):
         weak = np.full(block, 10 ** (level_db / 20), np.complex64)
         full, silence = np.ones(block, np.complex64), np.zeros(block, np.complex64)
@@ -75,7 +75,7 @@ def test_audio_goes_through_it(tmp_path):
     assert done.exit_code == 0, done.stderr
     done = run(demodulate, faded)
     assert done.exit_code == 0 and done.stdout_bytes == message.read_bytes()
-    # what noise does to it is what was asked for: nothing comes through far below 0 dB
+    # the noise is as strong as asked for: nothing gets through far below 0 dB
     assert run(command, "awgn snr=-25", clean, faded).exit_code == 0
     assert run(demodulate, faded).exit_code == 1
 

@@ -16,7 +16,7 @@ GRC = Path(os.environ["HF_SOURCE_DIR"]) / "grc"
 EXAMPLES = Path(os.environ["HF_SOURCE_DIR"]) / "examples"
 BLOCKS = {b["id"]: b for b in
           (yaml.safe_load(p.read_text()) for p in sorted(GRC.glob("*.block.yml")))}
-#: What the menus of GRC offer; any other mode may be written.
+#: Modes that the menus of GRC offer. Any other mode may be typed.
 MODES = [str(m) for m in hf.mode.all() if str(m).startswith("4539") or
          (m.interleaver == "S" and m.constraint_length == 7)]
 #: Displays: in Python, of Qt sinks.
@@ -59,7 +59,7 @@ def test_description(name):
 
 @pytest.mark.parametrize("name", BLOCKS)
 def test_the_documentation_speaks_of_every_parameter_and_port(name):
-    """By the label, without the unit in brackets."""
+    """Parameters by their label, without the unit in brackets."""
     block = BLOCKS[name]
     text = " ".join(block["documentation"].split()).lower()
     for parameter in block["parameters"]:
@@ -75,7 +75,7 @@ def test_arguments_are_those_of_the_block(name):
     signature = inspect.getdoc(getattr(hf, name).__init__).splitlines()[0]
     arguments = re.findall(r"(\w+): ", signature)[1:]
     block = BLOCKS.get(f"hf_{name}") or BLOCKS[f"variable_hf_{name}"]
-    # What is no argument is set afterwards.
+    # Other settings are set afterwards.
     made_with = [p["id"] for p in block["parameters"]
                  if f".set_{p['id']}(" not in block["templates"].get("make", "")]
     assert made_with == arguments
@@ -212,7 +212,7 @@ def flowgraph(folder: Path, blocks: list) -> Path:
 
 
 def test_all_message_blocks_run_with_their_defaults(tmp_path):
-    # Stream ports must be connected, so that only blocks without them stand alone.
+    # Stream ports must be connected, so only blocks without them work alone.
     names = ["hf_data_link", "hf_pep", "hf_traffic", "hf_ticker", "hf_sis_client",
              "variable_hf_air", "hf_modem_server", "hf_modem_client"]
     r = grcc(flowgraph(tmp_path, [(f"b{k}", n, {}) for k, n in enumerate(names)]), tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What hf demo shows: a table for 80 columns, times of the stations, shares of a rate named."""
+"""Display of hf demo: a table for 80 columns, times of the stations, shares of a named rate."""
 import io
 from types import SimpleNamespace
 
@@ -18,7 +18,7 @@ EVENTS = {
 
 
 def stations(mode_text="4539-9600VL"):
-    """Stands for a demo at 100 s of station time."""
+    """Replaces a demo at 100 s of station time."""
     made, watches = {}, {}
     for name, transmits in (("A", True), ("B", False)):
         state = SimpleNamespace(now=100.0, transmitting=transmits, receiving=not transmits,
@@ -75,7 +75,7 @@ def test_the_share_names_its_rate():
     events = [e for begin, end, mode in sent for e in (watch.Event("tx_start", begin, mode),
                                                        watch.Event("tx_end", end))]
     adaptive.pair.watches["B"] = SimpleNamespace(events=lambda: events)
-    # What was sent before the file does not count.
+    # Octets sent before the file do not count.
     assert exchange.goodput_text(adaptive, 1875, 15.0) == (
         "1875 bit/s, 50.0 % of 3750 bit/s, mean rate of B (600 to 4800)")
     assert exchange.goodput_text(adaptive, 0, 80.0) == "0 bit/s"

@@ -200,7 +200,7 @@ def test_a_transmission_is_joined_in_its_midst(hf):
     raw = ("demodulate", "--json", "--format", "cf32le", "--sample-rate", "9600")
     assert hf(*raw, "--no-join", input=y.tobytes()).out == b""
     r = hf(*raw, input=y.tobytes())
-    # Of 7.68 s, 3072 octets, begin the Long blocks; what is not whole is no success.
+    # Long blocks last 7.68 s and hold 3072 octets. An incomplete message is no success.
     assert r.status == 1 and r.out == octets[3072:] and "none complete" in r.err
     (report,) = r.reports()
     assert report["mode"] == "5069-3k-3200S" and report["joined"] and report["ended"] == "eom"
@@ -378,7 +378,7 @@ def test_a_bandwidth_that_is_none_is_refused(hf):
 
 
 def dumped(hf, tmp_path, mode, bandwidth="3"):
-    """Arrays of the one transmission in mode, over a channel without echoes, by their names."""
+    """Arrays by name of a single transmission in mode, over a channel without echoes."""
     (tmp_path / "text").write_bytes(MESSAGE * 4)
     assert hf("modulate", "--mode", mode, "--complex", "text", "clean").status == 0
     assert hf("channel", "awgn snr=30", "clean.sigmf-meta", "noisy").status == 0

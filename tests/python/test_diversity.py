@@ -92,7 +92,7 @@ def test_one_that_missed_the_begin_joins_the_other(first_s, second_s):
     # Long blocks, 7.68 s and 3072 octets each, of 16 short ones.
     assert got == octets[3072 if min(first_s, second_s) > 0 else 0:] and reason == "eom"
     shared = min(51 - 16 * ((s + 7) // 8) for s in (first_s, second_s))
-    # Blocks that came before it was known what they are are decoded alone.
+    # Blocks received before both receivers knew the mode are decoded alone.
     assert shared - 3 <= receiver.joint_blocks <= shared
 
 
@@ -165,7 +165,7 @@ def test_two_channels_of_a_recording_are_two_antennas(tmp_path, form):
         meta = recording.sigmf_meta(9600, "", [])
         meta["global"]["core:num_channels"] = 2
         path.write_text(json.dumps(meta))
-    # Only the second channel holds anything.
+    # Only the second channel has a signal.
     done = run(path, "--diversity", "channels")
     assert done.exit_code == 0 and done.stdout_bytes == MESSAGE
     assert "warning" not in done.stderr

@@ -25,7 +25,7 @@ GENERATED = {f"docs/reference/{name}.md" for name in ("blocks", "commands", "sta
 ALL = ["CHANGELOG.md", "README.md",
        *sorted(str(p.relative_to(TREE)) for p in (TREE / "docs").rglob("*.md"))]
 DOCUMENTS = [name for name in ALL if name not in GENERATED | {"CHANGELOG.md"}]
-#: What is parsed only, and why.
+#: Commands that are only parsed, and why.
 NOT_RUN = {
     r"hf demo\b": "runs for minutes; system.demo runs it",
     r"hf test\b": "is what runs this",
@@ -44,7 +44,7 @@ NOT_RUN = {
     r"python3 .*full_station\.py": "runs for minutes; python.examples runs it",
     r"python3 /tmp/two_stations\.py": "runs until it is stopped; python.examples runs it",
 }
-#: Seconds for one line.
+#: Time limit for one line, seconds.
 PATIENCE_S = 240
 
 
@@ -71,7 +71,7 @@ def code_lines(document: str) -> Iterator[Line]:
 
 
 def command_lines(document: str) -> List[Line]:
-    """Those that call hf, or anything by build/run, as they read where hf is installed."""
+    """Lines that call hf, or anything by build/run, as they read where hf is installed."""
     found = []
     for line in code_lines(document):
         if re.match(r"(.*[|;&] *)?(\./hf|build/run|hf) +[\w/-]", line.text):
@@ -103,7 +103,7 @@ def calls(text: str) -> Iterator[List[str]]:
 
 
 def parse(words: List[str]) -> None:
-    """What click says of the words of a call; raises click.UsageError. Nothing is executed."""
+    """Parse the words of a call with click. Raises click.UsageError. Nothing is executed."""
     ctx = program.make_context("hf", list(words))
     while isinstance(ctx.command, click.MultiCommand):
         name, command, rest = ctx.command.resolve_command(ctx, ctx.protected_args + ctx.args)
@@ -186,7 +186,7 @@ def test_command_lines_do_what_they_should(document, scratch):
 # --- links ---------------------------------------------------------------------------------------
 
 def anchors(document: str) -> Set[str]:
-    """Of the headings of a page, as forges make them."""
+    """Anchors of the headings of a page, as forges make them."""
     headings = re.findall(r"^#+ (.*)$", (TREE / document).read_text(), re.M)
     return {re.sub(r"[^\w\- ]", "", h.strip().lower()).replace(" ", "-") for h in headings}
 

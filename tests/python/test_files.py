@@ -10,7 +10,8 @@ NODE, OTHER = "1.2.0.2", "1.2.0.3"
 
 
 class Server:
-    """Stands for a bound client: takes all, confirms all, and then says what it is told to."""
+    """Replaces a bound client: accepts and confirms everything, then sends the given primitives.
+    """
 
     sap, mtu, flow_on = s5066.SAP_RCOP, 2048, True
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What help() and hf info --settings say: all that the headers and the tables say."""
+"""Content of help() and hf info --settings: everything in the headers and the tables."""
 import inspect
 import json
 import math
@@ -31,7 +31,7 @@ def test_help_of_a_block_says_what_it_does_and_every_parameter(name):
     assert arguments
     for argument in arguments:
         assert re.search(rf"^    {argument}: \S", parameters, re.M), text
-    # What help() shows, without the bar at the left.
+    # Output of help(), without the bar at the left.
     shown = re.sub(r"(?m)^ \|(?:  )?", "", pydoc.plain(pydoc.render_doc(block)))
     assert text in shown
     assert "\\" not in description and "std::" not in text
@@ -51,7 +51,7 @@ RANGE = re.compile(r"(\d[\d.^e]*|device_delay_s|modem_rate)( \([^)]*\))? (to|or|
 
 
 def numbers(name):
-    """Numeric parameters of a class, and what is said of each."""
+    """Numeric parameters of a class, with the text on each."""
     block = CLASSES[name]
     text = inspect.getdoc(block).partition("\nParameters:\n")[2]
     for argument, kind in re.findall(r"(\w+): ([\w.\[\], ]+?)(?: = [^,)]+)?(?=, \w+: |\) ->)",
@@ -167,7 +167,7 @@ def test_every_setting_is_printed_with_all_that_is_known_of_it(run_hf):
         for s in told[key]:
             assert len(s["meaning"]) > 8 and s["default"] == names[s["name"]]
             assert s["least"] <= s["default"] <= s["most"] and s["least"] < s["most"]
-            # Units are said: in the table, and in the name of what is a time or octets.
+            # Units are stated: in the table, and in the names of times and octet counts.
             assert s["unit"] == "s" or not re.search(r"(?<!per)_s$", s["name"])
             assert s["unit"] == "octets" or not s["name"].endswith("_octets")
             if not s["name"].startswith("dscp_"):

@@ -42,7 +42,7 @@ def test_a_missing_program_is_said(hf):
 
 
 def test_the_log_of_gnu_radio_begins_with_warnings():
-    """Its newer versions note at level info, on the first run, that there are no preferences."""
+    """Newer versions log at level info, on the first run, that no preferences exist."""
     path = subprocess.run(["which", "hf"], capture_output=True, text=True).stdout.strip()
     program = (f"import runpy, sys\nsys.argv = ['hf', '--version']\n"
                f"try:\n    runpy.run_path({path!r})\nexcept SystemExit:\n    pass\n"
@@ -132,7 +132,7 @@ def test_what_was_skipped_is_said_with_its_reason(hf, build, tmp_path):
                    'set_tests_properties(a.b PROPERTIES SKIP_REGULAR_EXPRESSION '
                    '"\\\\[  SKIPPED \\\\]")\n')
     r = hf("test", "-k", "part|a.b", env=build)
-    # Of a test that passed without a part of it the part is named all the same.
+    # If a test passed without one of its parts, that part is named all the same.
     assert r.out == b"tests: 1 passed, 0 failed, 1 skipped\n", r.err
     said = [line for line in r.err.splitlines() if line.startswith("skipped: ")]
     assert len(said) == 2 and "skipped: a.b: no recording y.wav" in said

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""./hf from a clone: what it installs and when, and what it shows meanwhile; with stand-ins for
+"""./hf from a clone: what it installs, when, and what it prints meanwhile, with stand-ins for
 apt-get, cmake and ninja."""
 import os
 import pty
@@ -12,7 +12,7 @@ import pytest
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TEST_ONLY = {"libgtest-dev", "python3-pytest", "python3-distributed", "tshark", "bind9-dnsutils"}
 
-# Stand-ins go on when the launcher has shown what they said.
+# Stand-ins continue after the launcher has shown their output.
 SEEN = r"""#!/bin/sh
 seen() { [ -n "${QUICK:-}" ] || until grep -aq "$1" "$SHOWN"; do sleep 0.1; done; }
 """
@@ -48,7 +48,7 @@ def copy(source, target):
     try:
         while piece := os.read(source, 65536):
             target.write(piece)
-    except OSError:  # what a terminal says when its last user has gone
+    except OSError:  # error of a terminal after its last user has left
         pass
 
 
@@ -96,13 +96,13 @@ def test_the_demo_waits_for_nothing_that_only_tests_need(launch):
     assert {"gnuradio-dev", "g++", "libliquid-dev", "curl", "nftables"} <= packages
     assert not TEST_ONLY & packages
     assert "-DBUILD_TESTING=OFF" in calls
-    # Afterwards the tests: their packages, and the tree configured anew.
+    # Then the tests: their packages, and the tree configured again.
     there = " ".join(f"installed={p}" for p in packages) + " "
     status, out, _, calls = launch("test", INSTALLED=there, QUICK="1")
     assert status == 0 and out == "ran hf test\n"
     assert TEST_ONLY <= asked_for(calls) and not packages & asked_for(calls)
     assert "-DBUILD_TESTING=ON" in calls
-    # And nothing more from then on.
+    # Later runs install nothing.
     everything = there + " ".join(f"installed={p}" for p in asked_for(calls)) + " "
     for command in ("test", "demo", "info"):
         status, out, shown, calls = launch(command, INSTALLED=everything, QUICK="1")

@@ -76,7 +76,7 @@ def test_the_noise_is_told_and_not_kept(poor):
     gains = long_term.gains(4800 + np.arange(0, 8 * 9600, 96))
     power = np.mean(np.sum(np.abs(gains) ** 2, axis=1))
     assert abs(meta["hf:snr_db"] - 18 - 10 * np.log10(power)) < 0.7
-    # what noise alone would look like: gains that differ from one to the next
+    # how noise alone would look: gains that differ from one to the next
     assert np.mean(np.abs(np.diff(found, 2, axis=0)) ** 2) < 1e-3
     clean, played = folder / "clean.sigmf-meta", folder / "played"
     signal = hf.modulate("4539-600S", b"as on Tuesday " * 20)

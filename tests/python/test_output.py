@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What commands write: no input is overwritten, nothing that is not ours, nothing half done."""
+"""Files that commands write: they overwrite no input and no foreign file, and leave nothing half
+done."""
 import json
 import os
 import stat
@@ -39,7 +40,7 @@ def message(tmp_path):
 
 
 class Done(NamedTuple):
-    """What a command left behind."""
+    """Status and output of a command."""
 
     status: int
     out: bytes
@@ -222,7 +223,7 @@ def test_folders_for_results_are_made(inside, message):
     for arguments in (("bench", "tshark", "--out"), ("receive",)):
         done = inside(*arguments, "message.txt/x")
         assert done.status == 1 and "message.txt/x" in done.err
-    # Nobody serves there; the folder comes first.
+    # No server is there; the folder is checked first.
     assert inside("receive", "in/box", "--server", "127.0.0.1:1").status == 1
     assert (folder / "in/box").is_dir()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the packages of Debian and of conda, the launcher and MANIFEST.md say of the same things;
+"""Packages of Debian and of conda, the launcher and MANIFEST.md agree with each other.
 tests/packages/clean.sh builds and tries those of Debian."""
 import importlib
 import os
@@ -12,7 +12,7 @@ import pytest
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-#: What a package of Debian is called in conda-forge. None: nothing to ask for there, since another
+#: Name of a Debian package in conda-forge. None: not needed there, since another
 #: package brings it or only Debian's own tools use it.
 CONDA = {
     "cmake": "cmake", "debhelper-compat": None, "dh-sequence-python3": None,
@@ -29,7 +29,7 @@ CONDA = {
     "libgnuradio-hf0.2": None}
 
 
-#: What the recipe asks for besides, and why Debian need not.
+#: Packages that only the recipe needs, and why Debian does not.
 CONDA_MORE = {
     "alsa-lib": "Debian's GNU Radio brings it", "git": "tells the commit; dpkg has a changelog",
     "gmp": "CMake asks for it with conda-forge's GNU Radio, whose headers use it"}
@@ -50,7 +50,7 @@ def debian(field, package=""):
 
 
 def depends():
-    """What the programs need, with all that they can do."""
+    """Packages that the programs need for all their functions."""
     return (debian("Depends", "gr-hf") | debian("Depends", "gr-hf-lab")) - {"gr-hf"}
 
 
@@ -79,7 +79,7 @@ def test_conda_asks_for_what_debian_asks_for():
     assert building <= conda("build", "host"), building - conda("build", "host")
     running = {CONDA[name] for name in depends()} - {None}
     assert conda("run") == running | {"python"}
-    # What the compiler's package brings is named by a template, which is not a name.
+    # Parts of the compiler's package are named by a template, which is not a name.
     known = {name for name in CONDA.values() if name} | set(CONDA_MORE)
     assert conda("build", "host", "run") <= known, conda("build", "host", "run") - known
 
@@ -210,7 +210,7 @@ def test_warnings_are_errors_in_ci_only():
     """A user's compiler may know warnings that ours does not."""
     assert re.search(r"option\(HF_WERROR .* OFF\)", read("CMakeLists.txt"))
     assert "export HF_CMAKE_FLAGS=-DHF_WERROR=ON\n" in read(".ci", "run")
-    # Nobody but a script that looks for warnings turns them on.
+    # Only scripts that look for warnings turn them on.
     said = subprocess.run(["git", "-C", TREE, "-c", f"safe.directory={TREE}", "grep", "-l",
                            "HF_WERROR=ON"], capture_output=True, text=True)
     if said.returncode == 128:
@@ -234,7 +234,7 @@ def test_the_container_installs_the_packages_of_the_tree():
     text = read("Containerfile")
     for package in ("gr-hf_", "gr-hf-lab_", "libgnuradio-hf"):
         assert re.search(rf"COPY --from=build .*/src/{package}", text)
-    # What the package only recommends, and the demo uses.
+    # Packages that are only recommended, and that the demo uses.
     assert debian("Recommends", "gr-hf") - {"gr-hf-lab"} <= set(text.split())
     assert 'CMD ["hf", "demo", "--stay"]' in text
 

@@ -33,7 +33,7 @@ def test_cells_that_another_one_decides():
     rows = papers_more.derived(list(cells.values()), [papers.Row(total, 100.0)])
     use, = (r for r in rows if r.how == f"from cell {total.number}")
     assert use.cell.metric == "utilization" and use.ours == 100 * 800_000 / 960_000
-    # Without the cell that decides there is no row; those with nothing to run always have one.
+    # A row needs its deciding cell. Rows with nothing to run always exist.
     assert all(r.ours is None and not r.judged for r in rows if r is not use)
 
 

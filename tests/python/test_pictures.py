@@ -57,7 +57,7 @@ DRAWN: Dict[str, Callable[[str], Any]] = {
 
 
 def inspect_figure(figure: Any) -> None:
-    """What every picture must have."""
+    """Elements that every picture must have."""
     figure.canvas.draw()
     panels = [a for a in figure.axes if a.get_label() != "<colorbar>"]
     assert (figure._suptitle and figure._suptitle.get_text()) or any(
@@ -95,7 +95,7 @@ def test_a_picture_says_what_it_shows(name, tmp_path, monkeypatch):
 
 
 def size_of(path: Path) -> Tuple[int, int]:
-    """Of a PNG, pixels."""
+    """Size of a PNG, pixels."""
     head = path.read_bytes()[16:24]
     return int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")
 

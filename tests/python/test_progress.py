@@ -27,7 +27,7 @@ from gnuradio.hf.lab import experiments
 
 
 class Clock:
-    """Time that stands still until it is told."""
+    """A clock that advances only on request."""
 
     now = 0.0
 
@@ -192,7 +192,8 @@ def test_a_recording_tells_how_far_it_was_read(tmp_path):
 
 @pytest.fixture(name="faded", scope="module")
 def faded_recording(tmp_path_factory):
-    """A transmission of ten seconds, and what is left of it; the shares told meanwhile."""
+    """A transmission of ten seconds, and its remaining part. Returns the shares reported
+    meanwhile."""
     folder = tmp_path_factory.mktemp("faded")
     t = modulation.Transmission(hf.mode("4539-600S"), bytes(600))
     made: List[float] = []

@@ -43,7 +43,7 @@ def test_down_keeps_amplitude_time_and_frequency(rate):
     assert len(y) == pytest.approx(4800, abs=2)
     expected = tone(9600, 500, 0.6, real=False)[:len(y)]
     middle = slice(400, -400)
-    # Its image is suppressed; phase 0 at time 0 says that no delay is left.
+    # The image is suppressed. Phase 0 at time 0 shows that no delay remains.
     assert np.max(np.abs(y[middle] - expected[middle])) < 5e-3
 
 

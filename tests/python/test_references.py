@@ -20,7 +20,7 @@ PATH = re.compile(rf"(?<![\w/.$}}<-])((?:{ROOMS})/[\w./*{{}},-]*"
                   rf"|[a-z]\w*(?:/\w+)*/[\w*-]+\.(?:{ENDINGS})\b)")
 #: A part of a class, in a document: `track/channel_estimator`.
 PART = re.compile(r"`([a-z_]+(?:/[a-z_0-9]+)+)`")
-#: How references start that are to installed, built or foreign files, or stand for any name.
+#: Starts of references to installed, built or foreign files, or to any name.
 NOT_OURS = ("build/", "lib/python3", "lib/systemd/system", "share/", "netinet/",
             "gnuradio/block.h", "liquid/", "examples/modem_server_", "examples/modem_client_",
             "python/hf/cli/NAME.py")
@@ -33,7 +33,7 @@ BUILT = r"build|obj-|\.git/|\.pc/|debian/(?!tests/|source/)[^/]+/"
 
 
 def tree_files() -> List[str]:
-    """Paths of the tree, without what was built."""
+    """Paths of the tree, without built files."""
     listed = subprocess.run(["git", "ls-files"], cwd=TREE, capture_output=True, text=True)
     if listed.returncode == 0:
         return [name for name in listed.stdout.splitlines() if (TREE / name).is_file()]

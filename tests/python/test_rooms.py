@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which room of the package may import what: every import below python/hf against the table in
+"""Imports between the rooms of the package: every import below python/hf against the table in
 docs/architecture.md."""
 import ast
 import pathlib
@@ -11,7 +11,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "hf"
 ROW = re.compile(r"^\| `python/hf/([\w/]*?)/?` \| .*? \| (.*?) \| (.*?) ?\|$", re.M)
-#: What the library is called in the table.
+#: Name of the library in the table.
 LIBRARY = ""
 
 
@@ -33,7 +33,7 @@ def rooms() -> Dict[str, Room]:
 
 
 def imports(path: pathlib.Path) -> Iterator[Tuple[str, ...]]:
-    """What a module imports, as parts of absolute names, inside functions as well."""
+    """Imports of a module, as parts of absolute names, inside functions as well."""
     package = ("gnuradio", "hf", *path.relative_to(PACKAGE).parent.parts)
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -53,7 +53,7 @@ def room_of(parts: Tuple[str, ...], table: Dict[str, Room]) -> str:
 
 
 def fault(own: str, parts: Tuple[str, ...], table: Dict[str, Room]) -> str:
-    """What is wrong with an import in a room; empty: nothing."""
+    """Fault of an import in a room. Empty: none."""
     if parts[:2] != ("gnuradio", "hf"):
         owners = {name for name, room in table.items() if parts[0] in room.others}
         return f"{parts[0]} is for {sorted(owners)}" if owners and own not in owners else ""

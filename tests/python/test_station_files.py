@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Station files: what is wrong is told in one line with the file, the key, the value and what is
+"""Station files: errors are reported in one line with the file, the key, the value and what is
 allowed, before anything is set up."""
 import dataclasses
 from pathlib import Path
@@ -117,7 +117,7 @@ def test_the_bandwidth_says_among_which_modes_auto_chooses():
 
 
 def test_every_field_is_checked():
-    """No field whose type the check does not know, so that none is passed on unseen."""
+    """The check knows the type of every field, so that no field is passed on unchecked."""
     kinds = [station.Description]
     for kind in kinds:
         parts = station.PARTS.get(kind, {})

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 UNIT = os.path.join(os.path.dirname(__file__), "../../examples/systemd/hf-station.service")
-#: Of 10; what the two capabilities leave is 2.0.
+#: Exposure of 10 at most. With the two capabilities it is 2.0.
 EXPOSURE_MAX = 2.5
 
 pytestmark = pytest.mark.skipif(shutil.which("systemd-analyze") is None,
@@ -37,7 +37,7 @@ def test_little_is_exposed():
 
 
 def test_a_mistake_in_the_file_is_not_tried_again(tmp_path):
-    """The status of wrong use is the one that systemd is told of."""
+    """The exit status of wrong use is the one in the unit file."""
     with open(UNIT, encoding="ascii") as file:
         prevented = re.search(r"^RestartPreventExitStatus=(\d+)$", file.read(), re.MULTILINE)
     assert prevented is not None

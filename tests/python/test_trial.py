@@ -165,11 +165,11 @@ def test_the_pattern_is_told_from_noise():
 
 @pytest.fixture(scope="module")
 def dry(tmp_path_factory):
-    """A dry run of every test: folder, and what was said."""
+    """A dry run of every test: its folder and output."""
     folder = tmp_path_factory.mktemp("trial")
     path = write(folder, QUICK)
     with contextlib.ExitStack() as taken:
-        # As by a station of a trial on the air.
+        # As a station of a trial on the air does it.
         for host, port in (("127.0.0.1", 20001), ("127.66.0.1", 20000)):
             with contextlib.suppress(OSError):  # somebody else has it
                 taken.enter_context(socket.create_server((host, port)))
@@ -207,7 +207,7 @@ def test_a_dry_run_does_every_test(dry):
     pings = [r for r in far if r["kind"] == "ping"]
     assert len(pings) == 2 and all(r["ok"] == "1" and 1 < float(r["seconds"]) < 12 for r in pings)
     assert pings[0]["linked"] == "1"
-    # What cannot be done in its slot is a row that says why, with what was done.
+    # A test that cannot be done in its slot gives a row with the reason and the part done.
     (cut,) = [r for r in far if r["kind"] == "file"]
     assert cut["state"] == "failed" and cut["ok"] == "0" and "no receipt in the slot" in cut["why"]
 
@@ -251,7 +251,7 @@ def test_the_report_is_one_page_with_what_was_measured(dry):
                                                               first)}) >= 3
     bad = findings.read([str(folder / "kept" / f"1.2.0.{k}.db") for k in (1, 2)]).blocks[-1]
     assert f">{bad.sent}</td><td>{bad.bad}</td><td>{bad.missing}</td>" in text
-    # Ours is replaced, what is not ours stays.
+    # Our file is replaced, foreign ones stay.
     assert call("report", folder / "kept", "-o", path).exit_code == 0
     path.write_text("a letter")
     assert call("report", folder / "kept", "-o", path).exit_code == 2
@@ -356,7 +356,7 @@ def test_stations_take_turns_over_the_air(tmp_path):
     # In order, and nothing at the same time.
     begins = [s[1] for s in sorted(slots(tmp_path / "kept", "1.2.0.1"), key=lambda s: s[0])]
     assert begins == [0, 1, 2]
-    # One more round goes on where the last one ended.
+    # One more round continues where the last one ended.
     f = turns(tmp_path, "awgn snr=15", 2)
     assert all(r.states == {"done": 2} for r in f.rows)
 
