@@ -115,7 +115,7 @@ class MailRoute:
     """Mails for a domain, and how they go (a table [[mail.route]] for each).
 
     domain: of recipients. ".example" stands for everything below example, "*" for the rest.
-    node: of the far gateway, or a group for broadcast.
+    node: of the far gateway, or 31.255.255.255 (all nodes) or another group for broadcast.
     protocol: hmtp (SMTP in one block, an answer for each recipient), cftp (compressed), or
     broadcast (batch-SMTP without any answer).
     repeats: further copies of a broadcast.

@@ -188,9 +188,10 @@ class Carrier(threading.Thread):
                     failures = 0
                     while not self._end.is_set():
                         self._step(client)
-            except sis.SisError as error:
+            except Exception as error:  # of whatever kind: mail must go on
                 failures += 1
-                self._lost(str(error), failures)
+                known = isinstance(error, (sis.SisError, OSError))
+                self._lost(str(error) if known else repr(error), failures)
                 self._end.wait(min(2.0 ** min(failures, 10) / 2, MAX_RECONNECT_S))
             finally:
                 self.client = None

@@ -19,7 +19,7 @@ from .broadcast import BroadcastCarrier
 from .carrier import Carrier, Work
 from .cftp_carrier import CftpCarrier
 from .delivery import deliver
-from .hmtp import Mail, Outcome, Reply, Transaction, domain_of
+from .hmtp import Mail, Outcome, Reply, Transaction, domain_of, good_path
 from .hmtp_carrier import HmtpCarrier
 from .intake import Handler, Intake
 from .spool import Envelope, Spool, SpoolError
@@ -84,6 +84,8 @@ class Gateway(Work):
     # --- from the mail server -------------------------------------------------------------------
 
     def _check_from_mta(self, recipient: str) -> Optional[Reply]:
+        if not good_path(recipient):
+            return Reply(553, "5.1.3 address that HMTP cannot carry")
         if any(policy.fits(domain_of(recipient), d) for d in self.settings.domains):
             return Reply(550, "5.4.6 a domain of this side, which the mail server should keep")
         if policy.route(self.settings, recipient) is None:
@@ -94,6 +96,8 @@ class Gateway(Work):
         """Take a mail for HF. The reply is 250 when it is on disk."""
         if policy.loops(mail.data, self.name):
             return Reply(554, "5.4.6 the mail loops")
+        if not good_path(mail.sender, empty=True):
+            return Reply(553, "5.1.7 sender that HMTP cannot carry")
         groups: Dict[Tuple[str, str], List[str]] = {}
         for recipient in mail.recipients:
             found = policy.route(self.settings, recipient)
@@ -266,15 +270,23 @@ class Gateway(Work):
         while not self._end.is_set():
             self._wake.wait(0.2)
             self._wake.clear()
-            for mail in self.spool.entries("in"):
-                if self._end.is_set() or not self._mta.may_try():
-                    break
-                if mail.next_try <= time.time():
-                    self._deliver(mail)
-            if time.monotonic() - wrote > STATUS_S:
-                self._expire()
-                self._write_status()
-                wrote = time.monotonic()
+            try:
+                self._deliver_all()
+                if time.monotonic() - wrote > STATUS_S:
+                    wrote = time.monotonic()
+                    self._expire()
+                    self._write_status()
+            except Exception as error:  # of whatever kind: mail must go on
+                self.say(f"delivery: {error!r}")
+                self._end.wait(5.0)
+
+    def _deliver_all(self) -> None:
+        """Deliver what waits, as long as the mail server can be reached."""
+        for mail in self.spool.entries("in"):
+            if self._end.is_set() or not self._mta.may_try():
+                break
+            if mail.next_try <= time.time():
+                self._deliver(mail)
 
     def _deliver(self, mail: Envelope) -> None:
         data = self.spool.data("in", mail.id)

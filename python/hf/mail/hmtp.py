@@ -15,6 +15,8 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 SAP = 3
 #: Longest command line (RFC 5321 4.5.3.1.4, with room for parameters).
 MAX_COMMAND = 2048
+#: Longest line of a mail. Mail servers allow 998 octets (RFC 5321 4.5.3.1.6), some send more.
+MAX_LINE = 1 << 16
 #: Recipients of one mail (RFC 5321 4.5.3.1.8).
 MAX_RECIPIENTS = 100
 #: Mails in one session, and octets of an answer.
@@ -127,9 +129,10 @@ class Answer:
     def take(self, octets: bytes) -> None:
         """Read more of the answer."""
         self._begun = True
-        self._octets += octets
-        while b"\r\n" in self._octets and not self.complete:
-            line, self._octets = self._octets.split(b"\r\n", 1)
+        *lines, self._octets = (self._octets + octets).split(b"\r\n")
+        for line in lines:
+            if self.complete:
+                return
             found = _REPLY.fullmatch(line)
             if found is None:
                 continue  # not a reply: text that another server has added
@@ -220,14 +223,15 @@ class Session:
 
     def take(self, octets: bytes) -> None:
         """Read more of the client's block."""
-        self._octets += octets
-        while not self.over and b"\r\n" in self._octets:
-            line, self._octets = self._octets.split(b"\r\n", 1)
+        *lines, self._octets = (self._octets + octets).split(b"\r\n")
+        for line in lines:
+            if self.over:
+                return
             if self._text is not None:
                 self._text_line(line)
             else:
                 self._command(line[:MAX_COMMAND + 1])
-        if len(self._octets) > self.max_octets + MAX_COMMAND:
+        if len(self._octets) > MAX_LINE and not self.over:
             self._octets = b""
             self._say(500, "5.5.2 line too long")
             self.over = True

@@ -68,12 +68,13 @@ class HmtpCarrier(Carrier):
     def arrived(self, node: str, u_pdu: bytes) -> None:
         """Part of a session or of an answer."""
         exchange = self.exchanges.get(node)
-        if exchange is not None and self._is_answer(node, exchange.state, u_pdu):
+        begins = hmtp.SESSION_START.match(u_pdu)
+        if exchange is not None and not begins and self._is_answer(node, exchange.state, u_pdu):
             exchange.touched = time.monotonic()
             exchange.state.take(u_pdu)
             if exchange.state.complete:
                 self._answered(exchange)
-        elif node in self._served and not hmtp.SESSION_START.match(u_pdu):
+        elif node in self._served and not begins:
             self._serve(node, self._served[node], u_pdu)
         elif not hmtp.REPLIES.match(u_pdu):
             session = hmtp.Session(self.work.name, self.work.check,

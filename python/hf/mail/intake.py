@@ -56,7 +56,9 @@ class Handler:
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
         """Take the mail. Writing to disk may wait, so it has a thread of its own."""
-        mail = Mail(envelope.mail_from or "", list(dict.fromkeys(envelope.rcpt_tos)),
+        # aiosmtpd calls the sender of a bounce <>.
+        sender = "" if envelope.mail_from in (None, "<>") else envelope.mail_from
+        mail = Mail(sender, list(dict.fromkeys(envelope.rcpt_tos)),
                     with_crlf(envelope.content))
         return str(await asyncio.get_running_loop().run_in_executor(None, self.accept, mail))
 
