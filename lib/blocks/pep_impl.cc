@@ -47,6 +47,7 @@ public:
         std::lock_guard<std::mutex> lock(d_shown_mutex);
         return d_accept_errors;
     }
+    const std::vector<uint16_t>& ports() const { return d_ports; }
     std::vector<pep_connection> connections() const
     {
         std::lock_guard<std::mutex> lock(d_shown_mutex);
@@ -72,6 +73,7 @@ protected:
     {
         for (const auto& l : d_listeners)
             d_edge.listen(l);
+        d_ports = d_edge.ports();
     }
     void close() override { d_edge.close(); }
 
@@ -94,6 +96,7 @@ private:
 
     const std::vector<tcp_listener> d_listeners;
     tcp_edge d_edge;
+    std::vector<uint16_t> d_ports; // set before the constructor returns
     mutable std::mutex d_shown_mutex;
     hfpep::proxy_stats d_stats;
     uint64_t d_accept_errors = 0;
@@ -228,6 +231,7 @@ public:
                  { "octets_out", s.octets_out },
                  { "octets_in", s.octets_in } };
     }
+    std::vector<uint16_t> ports() const override { return d_core->ports(); }
     std::vector<pep_connection> connections() const override
     {
         return d_core->connections();

@@ -179,6 +179,11 @@ void tcp_edge::connection::connect(const action& a)
         if (!error && !self->d_open)
             self->connect_failed(hfpep::status::timed_out);
     });
+    if (const auto server = d_edge.d_engine.server_of(a.to)) {
+        d_candidates.push_back(tcp::endpoint(to_asio(server->host), server->port));
+        connect_next();
+        return;
+    }
     if (const auto* address = std::get_if<ip::address>(&a.to.host)) {
         connect_to(a.to, { tcp::endpoint(to_asio(*address), a.to.port) });
         return;

@@ -73,6 +73,14 @@ void tcp_edge::listen(const tcp_listener& l)
     d_acceptors.push_back(std::move(acceptor));
 }
 
+std::vector<uint16_t> tcp_edge::ports() const
+{
+    std::vector<uint16_t> bound;
+    for (const auto& acceptor : d_acceptors)
+        bound.push_back(acceptor->port());
+    return bound;
+}
+
 void tcp_edge::accepted(const tcp_listener& l, tcp::socket socket)
 {
     using kind = tcp_listener::kind;

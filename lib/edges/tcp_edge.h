@@ -41,6 +41,8 @@ public:
     //! Close listeners and connections at once.
     void close();
 
+    //! Bound ports, in the order of listen().
+    std::vector<uint16_t> ports() const;
     size_t open_sockets() const { return d_connections.size(); }
     //! Connections that the system did not hand over, mostly for lack of descriptors.
     uint64_t accept_errors() const { return d_accept_errors; }

@@ -9,13 +9,14 @@
 namespace gr::hf {
 namespace {
 
-uint16_t port_of(const std::string& text, const std::string& whole)
+uint16_t port_of(const std::string& text, const std::string& whole, int least)
 {
-    const auto port = hfpep::parse_port(text).value_or(0);
-    if (port == 0)
+    const auto port = hfpep::parse_port(text);
+    if (!port || *port < least)
         throw std::invalid_argument("listener '" + whole + "': port '" + text +
-                                    "' is not one of 1 to 65535");
-    return port;
+                                    "' is not one of " + std::to_string(least) +
+                                    " to 65535");
+    return *port;
 }
 
 // Parses "[ADDRESS:]PORT" into the listener.
@@ -27,7 +28,10 @@ void bind_to(tcp_listener& l, const std::string& where, const std::string& whole
     if (!ip::address::parse(l.bind_address))
         throw std::invalid_argument("listener '" + whole + "': '" + l.bind_address +
                                     "' is not an IP address");
-    l.port = port_of(port, whole);
+    // Rules of nftables must know the port.
+    const bool by_rule =
+        l.how == tcp_listener::kind::redirect || l.how == tcp_listener::kind::tproxy;
+    l.port = port_of(port, whole, by_rule ? 1 : 0);
 }
 
 } // namespace
@@ -60,7 +64,7 @@ tcp_listener tcp_listener::parse(const std::string& text)
     if (host.empty() || host.size() > 210)
         throw std::invalid_argument("listener '" + text +
                                     "': the destination must be HOST:PORT");
-    l.to.port = port_of(port, text);
+    l.to.port = port_of(port, text, 1);
     if (const auto a = ip::address::parse(host))
         l.to.host = *a;
     else

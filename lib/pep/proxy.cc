@@ -49,6 +49,11 @@ bool proxy::may_reach(const destination& to, const ip::address& at, bool own) co
     return permits_at(d_impl->d_config.allow, to, at, own);
 }
 
+std::optional<endpoint_address> proxy::server_of(const destination& to) const
+{
+    return hfpep::server_of(d_impl->d_config.allow, to);
+}
+
 rule_action proxy::judge(const destination& to, const endpoint_address& source) const
 {
     return d_impl->judge(to, source).what;

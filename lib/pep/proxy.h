@@ -216,6 +216,8 @@ public:
      *  \param own \p at is an address of this host
      */
     bool may_reach(const destination& to, const ip::address& at, bool own) const;
+    //! Server for \p to that proxy_config::allow names. Empty: look \p to up.
+    std::optional<endpoint_address> server_of(const destination& to) const;
     /*! \brief The verdict of on_accept() without a connection, for edges that see the
      *         SYN.
      *  \details Ignores the rate of opens, which counts only connections that start.

@@ -36,10 +36,19 @@ reach reach::parse(const std::string& text)
             "allow '" + text +
             "': allowed is HOST:PORTS with an address, a prefix, a "
             "name or * and PORT, FIRST-LAST or *, for example "
-            "10.66.0.0/24:80-90 or [fd00::/8]:22");
+            "10.66.0.0/24:80-90 or [fd00::/8]:22, or NAME:PORTS=ADDRESS:PORT");
     };
-    const auto [host, ports] = split_host_port(text);
+    const auto equals = text.find('=');
+    const auto [host, ports] = split_host_port(text.substr(0, equals));
     reach r;
+    if (equals != std::string::npos) {
+        const auto [server, server_port] = split_host_port(text.substr(equals + 1));
+        const auto address = ip::address::parse(server);
+        const auto port = parse_port(server_port);
+        if (!address || !port || *port == 0)
+            fail();
+        r.server = endpoint_address{ *address, *port };
+    }
     const auto dash = ports.find('-');
     if (ports != "*") {
         const auto first = parse_port(ports.substr(0, dash));
@@ -67,6 +76,8 @@ reach reach::parse(const std::string& text)
     } else {
         r.suffix = host;
     }
+    if (r.server && (r.prefix || r.suffix == "."))
+        fail(); // an address says where it leads
     return r;
 }
 
@@ -146,6 +157,14 @@ bool may_resolve(const std::vector<reach>& list, const destination& to)
         return r.permits(to) ||
                (r.prefix && to.port >= r.port_first && to.port <= r.port_last);
     });
+}
+
+std::optional<endpoint_address> server_of(const std::vector<reach>& list,
+                                          const destination& to)
+{
+    const auto found = std::find_if(
+        list.begin(), list.end(), [&to](const reach& r) { return r.permits(to); });
+    return found != list.end() ? found->server : std::nullopt;
 }
 
 } // namespace gr::hf::hfpep

@@ -24,12 +24,15 @@ std::optional<uint16_t> parse_port(const std::string& text);
  *     [fd00::/8]:*            IPv6 in brackets; * is every port
  *     example.org:443         a name and its sub-domains, resolved here
  *     *:22                    every address and every name
+ *     shop.example:80=127.0.0.1:8080   a name, and the server here that has it
  */
 struct reach {
     //! Empty: names, or every destination with \c suffix ".".
     std::optional<ip::prefix> prefix;
     std::string suffix; //!< suffix of names, as route::name_suffix
     uint16_t port_first = 0, port_last = 65535;
+    //! Of a name: connections to it go to this server, and the name is not looked up.
+    std::optional<endpoint_address> server;
 
     //! \throws std::invalid_argument names \p text and what is allowed.
     static reach parse(const std::string& text);
@@ -56,5 +59,8 @@ bool permits_at(const std::vector<reach>& list,
  *         port is. The address is checked after the look-up.
  */
 bool may_resolve(const std::vector<reach>& list, const destination& to);
+//! Server that the first entry which permits \p to names. Empty: it names none.
+std::optional<endpoint_address> server_of(const std::vector<reach>& list,
+                                          const destination& to);
 
 } // namespace gr::hf::hfpep

@@ -77,13 +77,20 @@ struct application {
 //! Two proxies, an application that comes in at one and a server at the other.
 struct both_ends : testing::Test {
     //! \param allowed host that may be reached \param host that is asked for
-    both_ends(const std::string& allowed, const std::string& host)
+    //! \param server "=ADDRESS:" of the server that has the allowed name, or empty
+    both_ends(const std::string& allowed,
+              const std::string& host,
+              const std::string& server = "")
         : acceptor(io, { loopback, 0 }), entry(free_port(io)),
           server_port(acceptor.local_endpoint().port()), client(io), server(io)
     {
         a = std::make_unique<side>(io, net, config("1.0.0.2", ""));
+        const std::string port = std::to_string(server_port);
         b = std::make_unique<side>(
-            io, net, config("1.0.0.1", allowed + ":" + std::to_string(server_port)));
+            io,
+            net,
+            config("1.0.0.1",
+                   allowed + ":" + port + (server.empty() ? "" : server + port)));
         a->edge.listen(tcp_listener::parse("127.0.0.1:" + std::to_string(entry) + "=" +
                                            host + ":" + std::to_string(server_port)));
         net.attach(
@@ -252,6 +259,27 @@ TEST_F(tcp_edges, an_application_that_does_not_read_stops_the_other)
     server.reads = true;
     server.begin();
     ASSERT_TRUE(run([&] { return server.got.size() > 2'000'000; }));
+}
+
+//! A name with its server, which needs no look-up.
+struct tcp_edges_by_server : both_ends {
+    tcp_edges_by_server() : both_ends("invalid", "no.such.invalid", "=127.0.0.1:") {}
+};
+
+TEST_F(tcp_edges_by_server, a_name_leads_to_the_server_that_allow_names)
+{
+    connect();
+    send(client, "abc");
+    EXPECT_TRUE(run([&] { return server.got == "helloabc"; }));
+}
+
+TEST_F(tcp_edges, a_listener_takes_any_free_port)
+{
+    a->edge.listen(tcp_listener::parse("socks5:0"));
+    ASSERT_EQ(a->edge.ports().size(), 2u);
+    EXPECT_EQ(a->edge.ports()[0], entry);
+    EXPECT_NE(a->edge.ports()[1], 0);
+    EXPECT_THROW(tcp_listener::parse("0=example.org:0"), std::invalid_argument);
 }
 
 TEST_F(tcp_edges_by_name, the_addresses_of_a_name_are_looked_at)

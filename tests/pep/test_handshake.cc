@@ -190,8 +190,27 @@ TEST(reach, permits_what_is_named_and_nothing_else)
                              "a b:1",
                              "10.0.0.1:65536",
                              "x:1-",
-                             "[fd00::zz/8]:1" })
+                             "[fd00::zz/8]:1",
+                             "x:1=",
+                             "x:1=127.0.0.1",
+                             "x:1=127.0.0.1:0",
+                             "x:1=host:2",
+                             "*:1=127.0.0.1:2",
+                             "10.0.0.1:1=127.0.0.1:2" })
         EXPECT_THROW(reach::parse(bad), std::invalid_argument) << bad;
+}
+
+TEST(reach, a_name_may_have_its_server)
+{
+    const std::vector<reach> list = { reach::parse("shop.example:80=[::1]:8080"),
+                                      reach::parse("example:*") };
+    EXPECT_TRUE(permits(list, { "shop.example", 80 }));
+    const auto server = server_of(list, { "www.shop.example", 80 });
+    ASSERT_TRUE(server);
+    EXPECT_EQ(server->to_string(), "[::1]:8080");
+    EXPECT_FALSE(server_of(list, { "shop.example", 81 }));
+    EXPECT_FALSE(server_of(list, { "other.example", 80 }));
+    EXPECT_FALSE(server_of(list, { "other.org", 80 }));
 }
 
 TEST(reach, what_leads_to_this_host_must_be_named)

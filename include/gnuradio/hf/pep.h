@@ -38,10 +38,11 @@ struct pep_connection {
  *                                   address is resolved at the far side
  *
  * Listeners bind to 127.0.0.1 unless an address is given, IPv6 in brackets (tproxy: to
- * all IPv4 addresses, as the kernel demands; [::] for IPv6). The list allow names what
+ * all IPv4 addresses, as the kernel demands; [::] for IPv6). Port 0 is any free one, except
+ * with redirect and tproxy. The list allow names what
  * peers may connect to at this side, each entry HOST:PORTS as of hfpep::reach
- * ("10.66.0.2:8000", "10.66.0.0/24:80-90", "[fd00::/8]:22", "example.org:443", "*:*"); by
- * default nothing. Loopback, link-local and this host's own addresses are reached only if
+ * ("10.66.0.2:8000", "10.66.0.0/24:80-90", "[fd00::/8]:22", "example.org:443", "*:*", and
+ * "NAME:PORTS=ADDRESS:PORT" for a name and the server that has it); by default nothing. Loopback, link-local and this host's own addresses are reached only if
  * the list names them.
  */
 class HF_API pep : virtual public gr::hier_block2
@@ -86,6 +87,8 @@ public:
 
     //! Counters by name.
     virtual std::map<std::string, uint64_t> stats() const = 0;
+    //! Bound ports of the listeners, in their order.
+    virtual std::vector<uint16_t> ports() const = 0;
     //! Current connections.
     virtual std::vector<pep_connection> connections() const = 0;
 };

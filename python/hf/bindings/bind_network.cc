@@ -113,6 +113,7 @@ void bind_pep(py::module& m)
                     &pep::settings,
                     "Names and default values of the further settings.")
         .def("stats", &pep::stats)
+        .def("ports", &pep::ports, "Bound ports of the listeners, in their order.")
         .def("connections", &pep::connections);
 }
 
