@@ -57,6 +57,20 @@ def ended_with_me() -> None:
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
+def enter(name: str) -> None:
+    """Move this thread into a network namespace. Empty: stay. Raises OSError."""
+    if not name:
+        return
+    fd = os.open(f"/run/netns/{name}", os.O_RDONLY)
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.setns(fd, 0x40000000) != 0:  # CLONE_NEWNET
+            number = ctypes.get_errno()
+            raise OSError(number, f"network namespace {name}: {os.strerror(number)}")
+    finally:
+        os.close(fd)
+
+
 def _runs(pid: int) -> bool:
     return os.path.exists(f"/proc/{pid}")
 

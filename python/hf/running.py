@@ -172,6 +172,13 @@ def details(s: station.Station) -> List[str]:
         lines.append(f"HF-PEP: listens on {', '.join(d.pep.listen) or 'nothing'}; to "
                      f"{', '.join(d.pep.routes) or 'nobody'}; peers may reach "
                      f"{', '.join(d.pep.allow) or 'nothing'}")
+    if d.host:
+        ports = [f"{kind} {port}" for kind, port in
+                 (("ARDOP", d.host.ardop_port), ("VARA", d.host.vara_port),
+                  ("AGWPE", d.host.agwpe_port), ("KISS", d.host.kiss_port)) if port]
+        calls = [call for call, node in d.host.calls.items() if node == d.address]
+        lines.append(f"host ports on {d.host.address}: {', '.join(ports) or 'none'}; call signs "
+                     f"{', '.join(calls)}")
     if d.dns:
         lines.append(f"DNS: listens on {', '.join(d.dns.listen) or 'nothing'}; peers "
                      + (f"({', '.join(d.dns.peers) or 'all'}) may ask {d.dns.resolver}"

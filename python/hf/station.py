@@ -7,8 +7,9 @@ from gnuradio import gr
 
 from . import hf_python as _hf
 from . import output, tables
-from .station_tables import (Capture, Dns, IpClient, Mail, MailRoute, ModemClient, ModemServer,
-                             Pep, Ptt, Radio, Record, Rig, Sdr, SisServer, StationError, words_of)
+from .station_tables import (Capture, Dns, Host, IpClient, Mail, MailRoute, ModemClient,
+                             ModemServer, Pep, Ptt, Radio, Record, Rig, Sdr, SisServer,
+                             StationError, words_of)
 
 #: Longest transmission after the first D_PDU (STANAG 5066 Annex C: EOT has 8 bits of 0.5 s).
 MAX_TRANSMISSION_S = 127.5
@@ -46,6 +47,7 @@ class Description:
     pep: Optional[Pep] = None
     dns: Optional[Dns] = None
     sis_server: Optional[SisServer] = None
+    host: Optional[Host] = None
     mail: Optional[Mail] = None
     modem_server: Optional[ModemServer] = None
     modem_client: Optional[ModemClient] = None
@@ -92,7 +94,8 @@ class Description:
                 raise StationError(f"ack_mode {self.ack_mode} needs {of_ack} kHz, mode "
                                    f"{self.mode} {of_mode} kHz, and a modem has one bandwidth")
         if self.modem_server is not None:
-            for part in ("address", "data_link", "ip_client", "pep", "dns", "sis_server", "mail",
+            for part in ("address", "data_link", "ip_client", "pep", "dns", "sis_server", "host",
+                         "mail",
                          "modem_client"):
                 if getattr(self, part):
                     raise StationError(f"'{part}' and [modem_server] exclude each other: a "
@@ -101,6 +104,8 @@ class Description:
             raise StationError("'address' is missing, for example address = \"1.2.0.1\"")
         else:
             _hf.s5066.address(self.address)
+            if self.host is not None:
+                self.host.check(self.address)
         if self.radio is not None:
             if self.modem_client is not None:
                 raise StationError("[radio] and [modem_client] exclude each other: the radio is "
@@ -133,8 +138,9 @@ def _mode_bandwidth_khz(mode: str) -> int:
 #: Tables within tables of a station file, and their classes.
 PARTS: Dict[Any, Dict[str, Any]] = {
     Description: {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
-                  "mail": Mail, "modem_server": ModemServer, "modem_client": ModemClient,
-                  "capture": Capture, "radio": Radio, "record": Record},
+                  "host": Host, "mail": Mail, "modem_server": ModemServer,
+                  "modem_client": ModemClient, "capture": Capture, "radio": Radio,
+                  "record": Record},
     Mail: {"route": [MailRoute]},
     Radio: {"ptt": Ptt, "sdr": Sdr, "rig": Rig}}
 

@@ -5,6 +5,7 @@ import ipaddress
 import re
 from typing import Any, Dict, List, Optional, Tuple
 
+from . import callsigns
 from . import hf_python as _hf
 
 
@@ -53,7 +54,8 @@ class Pep:
     "[ADDRESS:]PORT=HOST:PORT".
     routes: "PREFIX=NODE" or "END OF NAME=NODE".
     max_connections: at a time, both directions together.
-    allow: destinations here that peers may connect to, "HOST:PORTS". Default: none.
+    allow: destinations here that peers may connect to, "HOST:PORTS", or
+    "NAME:PORTS=ADDRESS:PORT" for a name and the server that has it. Default: none.
     rule: a table [[pep.rule]] for each rule, for example port = 22, class = 1.
     settings: further settings (hf.pep.settings()).
     """
@@ -223,6 +225,49 @@ class Mail:
     def protocols(self) -> List[str]:
         """Ways to receive or send mail, each of which takes a SAP."""
         return sorted({*self.receive, *(one.protocol for one in self.route)})
+
+
+@dataclass
+class Host:
+    """Ports for programs made for the modems of radio amateurs. See docs/how-to/programs.md.
+
+    calls: node of each call sign, LA1AAA = "1.2.0.1". The call signs of this node are those that
+    programs here may use. Call signs that are not in the table are refused.
+    address: to listen on. Anyone who reaches it can transmit.
+    ardop_port: commands of an ARDOP host. Data: the next port. 0: closed.
+    vara_port: commands of a VARA host. Data: the next port. 0: closed.
+    agwpe_port: AGWPE. 0: closed.
+    kiss_port: KISS over TCP, for UI frames. 0: closed.
+    """
+
+    calls: Dict[str, str] = field(default_factory=dict)
+    address: str = "127.0.0.1"
+    ardop_port: int = _number(8515, 0, 65534)
+    vara_port: int = _number(8300, 0, 65534)
+    agwpe_port: int = _number(8000, 0, 65535)
+    kiss_port: int = _number(8001, 0, 65535)
+
+    def check(self, node: str) -> None:
+        """Raise StationError for a wrong table or port. node: address of this station."""
+        try:
+            self.calls = {callsigns.normal(call): str(_hf.s5066.address(far))
+                          for call, far in self.calls.items()}
+        except ValueError as error:
+            raise StationError(f"[host.calls] {error}") from None
+        here = str(_hf.s5066.address(node))
+        if here not in self.calls.values():
+            raise StationError(f"[host.calls] needs a call sign of this station, for example "
+                               f'LA1AAA = "{here}"')
+        for name in ("ardop_port", "vara_port"):
+            if getattr(self, name) % 10 == 9:
+                raise StationError(f"[host] {name} = {getattr(self, name)}: allowed are ports "
+                                   "that end in 0 to 8, since programs add 1 to the last digit")
+        ports = [p for p in (self.ardop_port, self.ardop_port and self.ardop_port + 1,
+                             self.vara_port, self.vara_port and self.vara_port + 1,
+                             self.agwpe_port, self.kiss_port) if p]
+        for port in ports:
+            if ports.count(port) > 1:
+                raise StationError(f"[host]: port {port} is used twice")
 
 
 @dataclass

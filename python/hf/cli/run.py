@@ -7,11 +7,11 @@ import resource
 import signal
 import sys
 import time
-from typing import Any, Iterator, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import click
 
-from .. import machine, output, radio, running, station, version
+from .. import host, machine, output, radio, running, station, version
 from ..gui import snapshot, web
 from ..options import option
 from . import fail
@@ -61,6 +61,33 @@ def open_page(stations: running.Stations, port: int, control: bool) -> web.WebSe
     about = f"gr-hf {version.__version__}, {stations.medium}"
     return web.WebServer(snapshot.Snapshots(views, about), port,
                          controls_of(stations) if control else None)
+
+
+def open_hosts(descriptions: List[station.Description]) -> Dict[str, host.HostPorts]:
+    """Open the host ports of all stations that have some. Raises RuntimeError."""
+    station.check_together(descriptions)
+    hosts: Dict[str, host.HostPorts] = {}
+    try:
+        for d in descriptions:
+            if d.host is not None:
+                hosts[d.name] = host.HostPorts(d)
+    except RuntimeError:
+        close_hosts(hosts)
+        raise
+    return hosts
+
+
+def attach_hosts(hosts: Dict[str, host.HostPorts], stations: running.Stations) -> None:
+    """Join the host ports to the stations that were made."""
+    for s in stations.stations:
+        if s.description.host is not None:
+            hosts[s.description.name].attach(s, stations.said.append)
+
+
+def close_hosts(hosts: Dict[str, host.HostPorts]) -> None:
+    """Close all host ports."""
+    for ports in hosts.values():
+        ports.close()
 
 
 def controls_of(stations: running.Stations) -> web.Controls:
@@ -166,8 +193,10 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
             if pcap and d.address and d.capture == station.Capture():
                 d.capture = station.Capture(os.path.join(pcap, f"{d.address}-d_pdu.pcap"),
                                             os.path.join(pcap, f"{d.address}-sis.pcap"))
+        hosts = open_hosts(descriptions)
         stations = running.Stations(descriptions, on_air.channel, on_air.seed, on_air.speed,
                                     radio.open_radio)
+        attach_hosts(hosts, stations)
         # Keep references, or Python deletes these blocks.
         kept = [] if check else [
             radio.record(stations.tb, s, received, s.description.sample_rate, stations.said.append)
@@ -201,4 +230,5 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
     finally:
         if page is not None:
             page.close()
+        close_hosts(hosts)
         del kept

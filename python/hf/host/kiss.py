@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Port for programs that use a KISS TNC over TCP. UI frames only: each is one U_PDU without ARQ
+to all stations. AX.25 connections would put a second ARQ above that of the data link."""
+import asyncio
+from typing import Callable, List, Set
+
+from . import ax25
+from .engine import Engine
+
+#: Programs at a time.
+PROGRAMS_MAX = 16
+#: A program that leaves this unread is dropped, octets.
+UNREAD_MAX = 1 << 18
+
+
+class KissPort:
+    """The port."""
+
+    def __init__(self, engine: Engine, broadcast: Callable[[bytes], None]) -> None:
+        """broadcast: sends one AX.25 frame to all stations."""
+        self._engine, self._broadcast = engine, broadcast
+        self._programs: Set[asyncio.StreamWriter] = set()
+        self._servers: List[asyncio.AbstractServer] = []
+        self._said = False
+
+    async def open(self, address: str, port: int) -> None:
+        """Listen. Raises OSError."""
+        self._servers.append(await asyncio.start_server(self._program, address, port,
+                                                        limit=4 * ax25.FRAME_MAX))
+
+    def close(self) -> None:
+        """Stop listening and drop all programs."""
+        for server in self._servers:
+            server.close()
+        for writer in list(self._programs):
+            writer.close()
+
+    def heard(self, frame: bytes) -> None:
+        """A frame from another station."""
+        for writer in list(self._programs):
+            if writer.transport.get_write_buffer_size() > UNREAD_MAX:
+                writer.transport.abort()
+            else:
+                writer.write(ax25.kiss(frame))
+
+    async def _program(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._programs) >= PROGRAMS_MAX:
+            writer.close()
+            return
+        self._programs.add(writer)
+        try:
+            while True:
+                part = (await reader.readuntil(bytes([ax25.FEND])))[:-1]
+                frame = ax25.unkiss(part) if part else None
+                if frame is not None:
+                    self._take(frame)
+        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass
+        finally:
+            self._programs.discard(writer)
+            writer.close()
+
+    def _take(self, frame: bytes) -> None:
+        if ax25.decode(frame) is not None:
+            self._broadcast(frame)
+        elif not self._said:
+            self._said = True
+            self._engine.say("host: KISS port: a frame was dropped: allowed are UI frames")

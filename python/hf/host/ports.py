@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The host ports of one station: sockets, their thread, and their places in the station."""
+import asyncio
+import threading
+from typing import Any, Callable, Coroutine, Dict, List, Optional, Tuple, Union
+
+from .. import hf_python as _hf
+from .. import netns, station
+from .agwpe import AgwpePort
+from .ardop import ArdopPort
+from .engine import Engine
+from .frames import Frames, Kind
+from .kiss import KissPort
+from .vara import VaraPort
+
+#: Name and port under which the engine of a station is reached through HF-PEP.
+NAME, PORT = "hf.internal", 8510
+#: A session without a sign of the far station ends after this time, s.
+OUTAGE_S = 300
+
+_Port = Union[ArdopPort, VaraPort, AgwpePort, KissPort]
+
+
+class HostPorts:
+    """The host ports that a station file asks for.
+
+    Make them before the station, since they extend its HF-PEP and SIS server: attach() follows.
+    """
+
+    def __init__(self, d: station.Description) -> None:
+        """Open the ports. Raises RuntimeError if the system refuses.
+
+        d: of the station; [pep] is extended.
+        """
+        if d.host is None:
+            raise ValueError("the station has no [host]")
+        self._host = d.host
+        self._where = f"{d.where}: " if d.where else ""
+        node = str(_hf.s5066.address(d.address))
+        self._say: Callable[[str], None] = lambda line: None
+        self._far = sorted(set(d.host.calls.values()) - {node})
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, args=(d.netns,), name="host ports",
+                                        daemon=True)
+        self._failed: Optional[BaseException] = None
+        self._started = threading.Event()
+        self._thread.start()
+        self._started.wait()
+        self.engine = Engine(d.host.calls, node, lambda line: self._say(line))
+        self._ports: List[_Port] = []
+        self._frames: Optional[Frames] = None
+        self._hear: Dict[Kind, List[Callable[[bytes], None]]] = {}
+        self._server: Optional[asyncio.AbstractServer] = None
+        try:
+            if self._failed is not None:
+                raise self._failed
+            self._do(self._open())
+        except OSError as error:
+            self.close()
+            raise RuntimeError(f"{self._where}[host] {error.strerror or error}") from None
+        self._extend(d)
+
+    def _extend(self, d: station.Description) -> None:
+        assert self._server is not None
+        at = self._server.sockets[0].getsockname()
+        if d.pep is None:
+            d.pep = station.Pep()
+        if d.sis_server is None:
+            d.sis_server = station.SisServer(port=0)
+        d.pep.listen = d.pep.listen + [f"127.0.0.1:0={n}.{NAME}:{PORT}" for n in self._far]
+        d.pep.routes = d.pep.routes + [f"{n}.{NAME}={n}" for n in self._far]
+        d.pep.allow = [f"{NAME}:{PORT}=127.0.0.1:{at[1]}"] + d.pep.allow
+        d.pep.rule = [{"port": PORT, "outage_s": OUTAGE_S}] + d.pep.rule
+
+    def attach(self, s: station.Station, say: Callable[[str], None]) -> None:
+        """The station has been made from the description.
+
+        say: takes lines for the operator, on any thread.
+        """
+        self._say = say
+        ports = s.pep.ports()[-len(self._far):] if self._far else []
+        self.engine.doors.update(zip(self._far, ports))
+        server = s.description.sis_server
+        assert server is not None
+        self._frames = Frames(f"{_reached(server.address)}:{s.sis_server.port()}", self._heard,
+                              say, s.description.netns)
+
+    def close(self) -> None:
+        """End all sessions and close the ports."""
+        if self._loop.is_closed():
+            return
+        if self._frames is not None:
+            self._frames.close()
+        if self._thread.is_alive():
+            self._do(self._end())
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(5)
+        if not self._loop.is_running():
+            self._loop.close()
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+
+    def _run(self, namespace: str) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            netns.enter(namespace)
+        except OSError as error:
+            self._failed = error
+        self._started.set()
+        self._loop.run_forever()
+
+    async def _open(self) -> None:
+        self._server = await asyncio.start_server(self.engine.arrived, "127.0.0.1", 0)
+        h, engine = self._host, self.engine
+        ardop = ArdopPort(engine, lambda data: self._broadcast(Kind.TEXT, data))
+        vara = VaraPort(engine, lambda data: self._broadcast(Kind.CQ, data))
+        agwpe = AgwpePort(engine, lambda data: self._broadcast(Kind.AX25, data))
+        kiss = KissPort(engine, lambda data: self._broadcast(Kind.AX25, data))
+        self._hear = {Kind.TEXT: [ardop.heard], Kind.CQ: [vara.heard],
+                      Kind.AX25: [agwpe.heard, kiss.heard]}
+        ways: List[Tuple[_Port, int]] = [(ardop, h.ardop_port), (vara, h.vara_port),
+                                         (agwpe, h.agwpe_port), (kiss, h.kiss_port)]
+        for made, port in ways:
+            if port:
+                self._ports.append(made)
+                await made.open(h.address, port)
+
+    def _broadcast(self, kind: Kind, data: bytes) -> None:
+        if self._frames is None or not self._frames.send(kind, data):
+            self._say("host: a frame was dropped: too long, or too many wait")
+
+    def _heard(self, kind: Kind, data: bytes) -> None:
+        for hear in self._hear[kind]:
+            self._loop.call_soon_threadsafe(hear, data)
+
+    async def _end(self) -> None:
+        self.engine.close()
+        for port in self._ports:
+            port.close()
+        if self._server is not None:
+            self._server.close()
+        for task in asyncio.all_tasks():
+            if task is not asyncio.current_task():
+                task.cancel()
+        await asyncio.sleep(0.05)
+
+
+def _reached(address: str) -> str:
+    """Address at which a server that listens there is reached from this machine."""
+    address = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
+    return f"[{address}]" if ":" in address else address
