@@ -95,8 +95,7 @@ class Description:
                                    f"{self.mode} {of_mode} kHz, and a modem has one bandwidth")
         if self.modem_server is not None:
             for part in ("address", "data_link", "ip_client", "pep", "dns", "sis_server", "host",
-                         "mail",
-                         "modem_client"):
+                         "mail", "modem_client"):
                 if getattr(self, part):
                     raise StationError(f"'{part}' and [modem_server] exclude each other: a "
                                        "station with a modem server has no data link")

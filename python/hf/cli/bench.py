@@ -11,6 +11,7 @@ from .. import output
 from ..lab import sweep
 from ..lab.channel import learned as learned_channels
 from ..lab.link import adaptive as cells, faults as simulated_faults
+from ..lab.programs import pat as pats, sessions as host_sessions
 from ..lab.receiver import block_errors, late_entry as late
 from . import fail
 from ._options import options
@@ -365,3 +366,44 @@ def mail_(protocols: Tuple[str, ...], mails: int, kills: int, seed: int,
         print("\n" + measure.bad_table(found))
     if any(row.lost or row.twice or row.altered for row in found):
         raise fail("not every mail has arrived once and whole")
+
+
+@command.command()
+@options(pats.Options, "wanted")
+@click.option("--program", metavar="NAME", help="Pat, by default pat-winlink or pat.")
+@click.option("--way", "ways", multiple=True, type=click.Choice(list(pats.WAYS)),
+              help="Host port, as Pat calls it. Default: both.")
+def pat(wanted: pats.Options, program: Optional[str], ways: Tuple[str, ...]) -> None:
+    """One mail between two unmodified Pats at the host ports, on real waveforms.
+
+    At 9600S on AWGN 30 dB and at 1200S on Poor 10 dB, in real time. Takes two minutes.
+    """
+    try:
+        path = pats.program(program)
+    except ValueError as error:
+        raise fail(str(error)) from None
+    print(pats.HEAD)
+    missing = []
+    for way in ways or pats.WAYS:
+        for (mode, channel), target in zip(pats.LINKS, pats.WAYS[way]):
+            with Progress(f"{way}, {mode}, {channel}"):
+                outcome = pats.measure(wanted, way, mode, channel, target, path)
+            print(outcome.row(), flush=True)
+            missing += [] if outcome.arrived else [outcome.why]
+    if missing:
+        raise fail("not every mail arrived\n" + "\n".join(missing))
+
+
+@command.command()
+@options(host_sessions.Options, "wanted")
+def sessions(wanted: host_sessions.Options) -> None:
+    """Sessions over the host ports of two stations that end in every way.
+
+    Programs disconnect, abort or are killed, a station is killed or falls silent. No session may
+    be stuck, no data altered. A session takes about two seconds.
+    """
+    with Progress("sessions") as progress:
+        result = host_sessions.trial(wanted, lambda: progress.add(1 / wanted.sessions))
+    print(host_sessions.report(result))
+    if not host_sessions.good(result):
+        raise fail("sessions were stuck, or their data altered")

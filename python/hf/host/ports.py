@@ -85,6 +85,10 @@ class HostPorts:
         self._frames = Frames(f"{_reached(server.address)}:{s.sis_server.port()}", self._heard,
                               say, s.description.netns)
 
+    def listen_to(self, say: Callable[[str], None]) -> None:
+        """Send lines for the operator to say, on any thread."""
+        self._say = say
+
     def close(self) -> None:
         """End all sessions and close the ports."""
         if self._loop.is_closed():

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The host ports over two stations on emulated air."""
+import asyncio
+import random
+import socket
+import struct
+
+import pytest
+
+from gnuradio.hf import pair
+from gnuradio.hf.host import agwpe, ax25
+from gnuradio.hf.lab.programs import sessions
+from gnuradio.hf.lab.programs.sessions import Program
+
+
+@pytest.fixture(scope="module")
+def stations():
+    with sessions.Stations(pair.Setting(speed=40, pep_ports=None)) as both:
+        yield both
+
+
+async def attached(stations, side, ardop, call=None):
+    program = Program(ardop, call or sessions.CALL_OF[side])
+    await program.attach(stations.ports[side] + (0 if ardop else 2))
+    return program
+
+
+@pytest.mark.parametrize("caller, called", [(True, True), (True, False), (False, True),
+                                            (False, False)])
+def test_data_arrive_before_the_end(stations, caller, called):
+    async def run():
+        a = await attached(stations, "A", caller)
+        b = await attached(stations, "B", called)
+        out = random.Random(4).randbytes(5000)
+        try:
+            a.connect(b.call)
+            assert await a.wait(a.connected) and await b.wait(b.connected)
+            a.send(out)
+            b.send(b"welcome")
+            assert await a.wait(lambda: bytes(a.data) == b"welcome")
+            a.say("DISCONNECT")
+            assert await b.wait(b.over) and await a.wait(a.over)
+            assert bytes(b.data) == out
+            if called:
+                assert b.lines.index("TARGET LA1BBB") < b.lines.index("CONNECTED LA1AAA 2000")
+            else:
+                assert "CONNECTED LA1AAA LA1BBB 2300" in b.lines
+            if caller:
+                assert a.lines[-1] == "NEWSTATE DISC" and "BUFFER 0" in a.lines
+        finally:
+            a.kill()
+            b.kill()
+
+    asyncio.run(run())
+
+
+def test_a_call_that_nobody_takes_fails(stations):
+    async def run():
+        a = await attached(stations, "A", True)
+        try:
+            a.connect("LA1BBB")
+            assert await a.wait(lambda: "NEWSTATE DISC" in a.lines)
+            assert any("no program listens there" in line for line in a.lines)
+            a.connect("LA9XYZ")
+            assert await a.wait(lambda: any("FAULT LA9XYZ" in line for line in a.lines))
+            a.say("MYCALL LA9XYZ")
+            assert await a.wait(lambda: any("FAULT MYCALL" in line for line in a.lines))
+        finally:
+            a.kill()
+
+    asyncio.run(run())
+
+
+def test_one_program_at_a_time(stations):
+    async def run():
+        a = await attached(stations, "A", False)
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", stations.ports["A"] + 2)
+            assert await asyncio.wait_for(reader.read(), 10) == b""
+            writer.close()
+        finally:
+            a.kill()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("ardop", [True, False])
+def test_garbage_leaves_the_port_usable(stations, ardop):
+    async def run():
+        r = random.Random(5)
+        words = ["MYCALL", "LISTEN", "ARQCALL", "CONNECT", "DISCONNECT", "ABORT", "ARQBW", "BW500",
+                 "TRUE", "ON", "LA1AAA", "LA1BBB", "1", "FECSEND", "CQFRAME", "BUFFER", "\x00",
+                 "STATE", "x" * 300, "LA1BBB 5", "\xff"]
+        a = await attached(stations, "A", ardop)
+        try:
+            for _ in range(300):
+                a.say(" ".join(r.choices(words[:18] + words[19:20], k=r.randrange(1, 4))))
+            count = len(a.lines)
+            assert await a.wait(lambda: len(a.lines) > count)
+            a.say("ABORT")
+            a.say("VERSION")
+            assert await a.wait(lambda: a.lines[-1].startswith("VERSION gr-hf"))
+        finally:
+            a.kill()
+        a = await attached(stations, "A", ardop)
+        a.kill()
+
+    asyncio.run(run())
+
+
+def frame_from(sock):
+    head = b""
+    while len(head) < 36:
+        head += sock.recv(36 - len(head))
+    data = b""
+    while len(data) < struct.unpack("<I", head[28:32])[0]:
+        data += sock.recv(65536)
+    return chr(head[4]), head[8:18].rstrip(b"\0").decode(), data
+
+
+def test_agwpe_connects_sends_and_ends(stations):
+    with socket.create_connection(("127.0.0.1", stations.ports["A"] + 4), 20) as a, \
+            socket.create_connection(("127.0.0.1", stations.ports["B"] + 4), 20) as b:
+        for sock, call in ((a, "LA1AAA"), (b, "LA1BBB-2")):
+            sock.settimeout(20)
+            sock.sendall(agwpe.encode(agwpe.Frame("X", call, "")))
+            assert frame_from(sock) == ("X", call, b"\x01")
+        b.sendall(agwpe.encode(agwpe.Frame("X", "LA9XYZ", "")))
+        assert frame_from(b) == ("X", "LA9XYZ", b"\x00")
+        a.sendall(agwpe.encode(agwpe.Frame("C", "LA1AAA", "LA1BBB-2")))
+        kind, who, text = frame_from(b)
+        assert (kind, who) == ("C", "LA1AAA") and text.startswith(b"*** CONNECTED To Station")
+        kind, who, text = frame_from(a)
+        assert (kind, who) == ("C", "LA1BBB-2") and text.startswith(b"*** CONNECTED With")
+        a.sendall(agwpe.encode(agwpe.Frame("D", "LA1AAA", "LA1BBB-2", b"hello", 0, 0xF0)))
+        a.sendall(agwpe.encode(agwpe.Frame("Y", "LA1AAA", "LA1BBB-2")))
+        assert frame_from(a)[2] == b"\x01\0\0\0"
+        assert frame_from(b) == ("D", "LA1AAA", b"hello")
+        a.sendall(agwpe.encode(agwpe.Frame("d", "LA1AAA", "LA1BBB-2")))
+        assert frame_from(b)[0] == "d" and frame_from(a)[0] == "d"
+
+
+def test_ui_frames_go_from_kiss_and_agwpe_to_all(stations):
+    ui = ax25.encode(ax25.Ui("LA1AAA", "APRS", [], 0xF0, b"hello"))
+    with socket.create_connection(("127.0.0.1", stations.ports["A"] + 5), 20) as a, \
+            socket.create_connection(("127.0.0.1", stations.ports["B"] + 5), 20) as b, \
+            socket.create_connection(("127.0.0.1", stations.ports["B"] + 4), 20) as monitor:
+        monitor.sendall(agwpe.encode(agwpe.Frame("m", "", "")) +
+                        agwpe.encode(agwpe.Frame("R", "", "")))
+        assert frame_from(monitor)[0] == "R"
+        for sock in (a, b, monitor):
+            sock.settimeout(30)
+        a.sendall(b"\xc0\x01\x32\xc0" + ax25.kiss(ui))
+        assert b.recv(1000) == ax25.kiss(ui)
+        kind, who, text = frame_from(monitor)
+        assert (kind, who) == ("U", "LA1AAA") and b"hello" in text
+
+
+def test_fec_data_of_an_ardop_host_reach_the_others(stations):
+    async def run():
+        a = await attached(stations, "A", True)
+        reader, writer = await asyncio.open_connection("127.0.0.1", stations.ports["B"])
+        more, other = await asyncio.open_connection("127.0.0.1", stations.ports["B"] + 1)
+        try:
+            a.send(b"to all")
+            assert await a.wait(lambda: "BUFFER 6" in a.lines)
+            a.say("FECSEND TRUE")
+            assert await asyncio.wait_for(more.readexactly(11), 30) == b"\x00\x09FECto all"
+        finally:
+            a.kill()
+            writer.close()
+            other.close()
+
+    asyncio.run(run())
+
+
+def test_sessions_that_end_in_every_way():
+    result = sessions.trial(sessions.Options(sessions=6, first=1))
+    assert sessions.good(result), sessions.report(result)
+    assert sum(result.ends.values()) == 6
