@@ -36,6 +36,7 @@ NOT_RUN = {
     r"hf channel --live\b": "needs sound cards",
     r"arecord\b": "needs a sound card",
     r"hf tcp\b": "needs two hosts; tests/system run it",
+    r"hf mail\b": "needs a gateway that has run; tests/mail run it",
     r"hf nft add\b": "needs root, and changes the machine",
     r"hf (ber|bench)\b": "runs for hours; python.ber and others run it with less",
     r"hf channel --validate\b": "runs for minutes; python.channel runs it",

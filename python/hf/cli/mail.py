@@ -188,6 +188,15 @@ def run(path: str, server: str, quiet: bool) -> None:
         gateway.close()
 
 
+def check_spools(tables: List[station.Mail]) -> None:
+    """Open the spools of several gateways, and close them."""
+    for table in tables:
+        try:
+            Spool(table.spool).close()
+        except SpoolError as error:
+            raise fail(str(error)) from None
+
+
 def start(settings: station.Mail, address: str, server: str, say: Any) -> Gateway:
     """Start a gateway. Errors become errors of the command."""
     gateway: Optional[Gateway] = None

@@ -53,6 +53,14 @@ def gateways(stations: running.Stations) -> Iterator[None]:
             gateway.close()
 
 
+def check_mail(stations: running.Stations) -> None:
+    """Open the spools of all stations with a table [mail], and close them."""
+    tables = [s.description.mail for s in stations.stations if s.description.mail]
+    if tables:
+        from . import mail  # needs aiosmtpd
+        mail.check_spools(tables)
+
+
 def open_page(stations: running.Stations, port: int, control: bool) -> web.WebServer:
     """Start the web page of all stations. Raises RuntimeError."""
     parts = zip(stations.stations, stations.received, stations.radio_of)
@@ -211,6 +219,7 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
     try:
         if check:
             stations.close()
+            check_mail(stations)
             greet(stations)
             click.echo("checked: everything could be opened", err=True)
             return
