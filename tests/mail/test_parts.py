@@ -74,6 +74,16 @@ def test_an_answer_whose_data_was_refused_is_not_counted_further():
     assert [x.code for x in found.outcomes[0].values()] == [550, 550]
 
 
+def test_a_server_that_does_not_reply_to_everything_is_understood():
+    found = hmtp.Answer("t.ship.example", [MAIL])
+    found.take(b"250-t.ship.example Hello\r\n250-PIPELINING\r\n250 8BITMIME\r\n250 source\r\n"
+               b"250 destination\r\n250 destination\r\n250 DATA OK\r\n")
+    assert not found.enough
+    found.take(b"250 OK\r\n")
+    assert found.enough and not found.complete
+    assert {x.code for x in found.outcomes[0].values()} == {250}
+
+
 def test_a_stale_answer_is_known_by_its_tag_and_a_foreign_one_has_none():
     found = hmtp.Answer("aaa.ship.example", [MAIL])
     assert found.is_mine(b"250-shore.example bbb.ship.example\r\n") is False

@@ -119,6 +119,11 @@ class Answer:
         """True after the first reply."""
         return self._begun
 
+    @property
+    def enough(self) -> bool:
+        """True when only the reply to QUIT is missing. Some servers do not send all replies."""
+        return self._expected[0] == "QUIT"
+
     def is_mine(self, u_pdu: bytes) -> Optional[bool]:
         """Whether a U_PDU begins the answer to this session. None: it does not say."""
         first = u_pdu.split(b"\r\n", 1)[0].decode("ascii", "replace")

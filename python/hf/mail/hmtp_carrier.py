@@ -17,6 +17,8 @@ from .spool import Envelope
 MAX_SESSIONS = 16
 #: Seconds without a U_PDU until a session is answered as far as it goes, or is dropped.
 QUIET_S, FORGET_S = 60.0, 6 * 3600.0
+#: Seconds that the reply to QUIT may be missing after all others.
+QUIT_S = 10.0
 #: Seconds that an answer waits for what the mail server says. A node begins to transmit 0.1 to
 #: 0.2 s after a reception: a later answer needs a turn more, which costs more than a rare bounce.
 VERDICT_S = 0.12
@@ -114,7 +116,11 @@ class HmtpCarrier(Carrier):
             del self._served[node]
 
     def tick(self, now: float) -> None:
-        """Answer sessions that do not go on, and forget them."""
+        """Answer sessions that do not go on, and forget them. Settle one of ours whose server
+        does not send the last reply."""
+        for exchange in list(self.exchanges.values()):
+            if exchange.state.enough and now - exchange.touched > QUIT_S:
+                self._answered(exchange)
         for node, served in list(self._served.items()):
             quiet = now - served.touched
             if quiet > FORGET_S:
