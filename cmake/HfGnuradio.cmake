@@ -26,5 +26,5 @@ function(hf_path_to_prefix folder variable)
   set(${variable} ${up} PARENT_SCOPE)
 endfunction()
 
-# The build tree is usable as it stands: gnuradio.hf is assembled here.
+# The build tree is usable without installation: gnuradio.hf is assembled here.
 set(HF_TEST_MODULES ${CMAKE_BINARY_DIR}/test_modules)

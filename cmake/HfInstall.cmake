@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What is installed beside programs, library, headers and blocks: the CMake package for C++ users,
+# Installed besides programs, library, headers and blocks: the CMake package for C++ users,
 # documents, examples, and the unit file with the path that its program has been given.
 include_guard()
 include(CMakePackageConfigHelpers)

@@ -30,7 +30,7 @@ function(hf_gtest name)
   target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_compile_definitions(test_${name}
                              PRIVATE HF_VECTORS="${CMAKE_SOURCE_DIR}/tests/vectors")
-  # Compiling the tests is half of the build; what they test is optimised all the same.
+  # Compiling the tests is half of the build. The code under test is optimised all the same.
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   hf_warnings(test_${name})
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60

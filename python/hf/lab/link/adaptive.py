@@ -2,7 +2,7 @@
 """Goodput of adaptive stations on real waveforms beside the best fixed mode of each channel and
 SNR.
 
-What is kept is one line for each run, adaptive ("auto") or in a fixed mode; the table and the map
+Kept: one line for each run, adaptive ("auto") or in a fixed mode; the table and the map
 follow from them. After a change of the rate adaptation only the adaptive runs are old."""
 from dataclasses import dataclass
 import math
@@ -50,8 +50,8 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """One channel at one SNR (dB in 3 kHz): goodput in bit/s of station time, mean of runs with so
-    many seeds; that mode is the best whose mean is highest."""
+    """One channel at one SNR (dB in 3 kHz): goodput in bit/s of station time, mean over the seeds.
+    The best mode has the highest mean."""
 
     channel: str
     snr_db: float
@@ -72,8 +72,8 @@ def _reference_power() -> float:
 
 
 def goodput(mode: str, channel: str, snr_db: float, seconds: float, seed: int) -> float:
-    """bit/s that one station delivers to the other by ARQ in so many seconds of station time, from
-    the first call on."""
+    """bit/s that one station delivers to the other by ARQ in this many seconds of station time,
+    from the first call on."""
     # More than the fastest mode carries, so that the time ends it.
     octets = int(9600 * seconds / 8) + 10000
     result = experiments.simulate_real(mode, octets, channel=f"{CHANNELS[channel]} snr={snr_db}",
@@ -114,7 +114,7 @@ def search(goodput_of: Callable[[str], float], bound_of: Callable[[str], float]
 
 def measure_cell(channel: str, snr_db: float, seconds: float, seeds: Sequence[int],
                  known: Dict[Tuple[int, str], float]) -> List[Run]:
-    """What is missing of one cell. Runs with one seed have the same channel realisation.
+    """Runs missing in one cell. Runs with one seed have the same channel realisation.
 
     known: goodput by seed and mode, of earlier runs.
     """
@@ -166,7 +166,7 @@ def store(path: Optional[str] = None, keep: Callable[[Run], bool] = lambda _: Tr
 
 @dataclass(frozen=True)
 class Options:
-    """What hf bench adaptive measures."""
+    """Options of hf bench adaptive."""
 
     seconds: float = option(600.0, "Station time of each run.", least=30, most=86400)
     seeds: int = option(4, "Runs of each mode in a cell, with seeds from 1 on.", least=1,
@@ -200,7 +200,7 @@ class Options:
 
 def measure(wanted: Options, workers: sweep.Workers, kept: "sweep.Store[Run]"
             ) -> Iterator[List[Run]]:
-    """The missing runs of each cell. They are added to what is kept."""
+    """The missing runs of each cell. They are added to the kept ones."""
     have: Dict[Tuple[str, float], Dict[Tuple[int, str], float]] = {}
     for r in filter(wanted.concerns, kept.rows()):
         have.setdefault((r.channel, r.snr_db), {})[r.seed, r.mode] = r.goodput_bps

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What DEFLATE of SLEP streams gains through HF-PEP, by kind of content."""
+"""Gain by DEFLATE of SLEP streams through HF-PEP, by kind of content."""
 import importlib
 import json
 import pydoc
@@ -20,7 +20,7 @@ HTTP, XMPP, OTHER = 80, 5222, 9000
 
 
 class Content(NamedTuple):
-    """What a client sends to which port."""
+    """Octets that a client sends, by port."""
 
     kind: str
     port: int

@@ -7,14 +7,14 @@ from typing import Callable, Dict, List, NamedTuple
 from .. import experiments
 
 
-#: Is told the share of the work that is done.
+#: Called with the share of the work done, 0 to 1.
 Progress = Callable[[float], object]
-#: Of the time it all takes, the share of the simulation.
+#: Share of the simulation in the time of the whole.
 SIMULATED = 0.1
 
 
 class Findings(NamedTuple):
-    """What tshark found in a capture of D_PDUs and one of S_primitives."""
+    """Findings of tshark in a capture of D_PDUs and one of S_primitives."""
 
     records: int    # of D_PDUs, as tshark counts them
     good_crcs: int  # header and segment
@@ -23,7 +23,7 @@ class Findings(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What was simulated, and what tshark found."""
+    """Simulated traffic, and the findings of tshark."""
 
     d_pdus: Dict[str, int]      # sent, by type
     primitives: Dict[str, int]  # by number
@@ -51,7 +51,7 @@ def _tshark(path: str, *args: str) -> List[str]:
 
 
 def read(folder: str, progress: Progress = lambda _: None) -> Findings:
-    """Reads d_pdus.pcap and sis.pcap. progress: told the share that is done, 0 to 1.
+    """Reads d_pdus.pcap and sis.pcap. progress: called with the share done, 0 to 1.
 
     :raises FileNotFoundError: there is no tshark
     """
@@ -70,8 +70,8 @@ def read(folder: str, progress: Progress = lambda _: None) -> Findings:
 
 
 def run(folder: str, hours: float, seed: int = 1, progress: Progress = lambda _: None) -> Result:
-    """Simulates, writes d_pdus.pcap and sis.pcap into the folder and reads them. progress: told
-    the share that is done, 0 to 1."""
+    """Simulates, writes d_pdus.pcap and sis.pcap into the folder and reads them. progress: called
+    with the share done, 0 to 1."""
     made = experiments.simulate_mixed(*paths(folder), hours=hours, seed=seed,
                                       progress=lambda share: progress(SIMULATED * share))
     found = read(folder, lambda share: progress(SIMULATED + (1 - SIMULATED) * share))

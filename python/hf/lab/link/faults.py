@@ -7,7 +7,7 @@ from .. import experiments
 from ...options import option
 from .. import sweep
 
-#: What is counted, and how often it may be.
+#: Counted events, and how often each may happen.
 COUNTS = [("u_pdus", "U_PDUs submitted by ARQ", None),
           ("delivered", "delivered", None),
           ("confirmed", "confirmed to their clients", None),
@@ -35,7 +35,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True)
 class Options:
-    """What hf bench faults measures."""
+    """Options of hf bench faults."""
 
     hours: float = option(1000.0, "Station time, altogether.", least=1, most=1e5)
     each: float = option(10.0, "Hours of a run, each with its own seed.", least=1, most=200)
@@ -66,7 +66,7 @@ def total(trials: List[Trial], name: str) -> int:
 
 
 def failed(trials: List[Trial]) -> List[str]:
-    """What must not be and was, with the seeds where."""
+    """Forbidden events that happened, with their seeds."""
     found = []
     for name, what, most in COUNTS:
         if most is not None and total(trials, name) > most:

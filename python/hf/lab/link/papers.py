@@ -56,7 +56,7 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A cell, what was reached (None: it failed, or was not run) and how it was run; same: with
+    """A cell, the figure reached (None: it failed, or was not run) and how it was run. same: with
     acknowledgements in the interleaver of the data, as the published systems send them."""
 
     cell: Cell
@@ -66,7 +66,7 @@ class Row(NamedTuple):
 
     @property
     def judged(self) -> bool:
-        """There is something to compare."""
+        """True if a published figure exists to compare with."""
         return not self.how.startswith("not run")
 
     @property
@@ -79,7 +79,7 @@ class Row(NamedTuple):
 
     @property
     def equal(self) -> bool:
-        """As published, to the digits that are printed there."""
+        """The published figure, with its printed digits."""
         if self.ours is None or self.cell.published is None:
             return self.ours is None and self.cell.published is None
         return abs(self.ours - self.cell.published) <= max(0.01 * self.cell.published, 0.05)
@@ -127,7 +127,7 @@ def derivations() -> Dict[int, str]:
 
 
 def runs(cell: Cell) -> bool:
-    """It has a run of its own."""
+    """True if the cell has its own run."""
     return derivations().get(cell.number, "measure") == "measure"
 
 
@@ -159,7 +159,7 @@ def _tcp(cell: Cell, ack_mode: str, channel: Optional[str] = None) -> Optional[f
 def _tcp_with_errors(cell: Cell, ack_mode: str, earlier: int = 0) -> Optional[float]:
     if cell.detail == "data link":
         return _overhead(cell)
-    # With errors one run says little: the mean of 20.
+    # Mean of 20 runs: with errors a single run says little.
     results = [_transfer(cell.bit_rate, cell.octets, cell.ber, seed, earlier, ack_mode)
                for seed in range(1, 21 if cell.ber > 0 else 2)]
     if not all(r["complete"] for r in results):
@@ -205,7 +205,7 @@ def _mean(times: Iterable[float]) -> Optional[float]:
 
 
 def _mode(cell: Cell) -> str:
-    """Its mode; the detail of some tables is the interleaver."""
+    """Mode of the cell. The detail of some tables is the interleaver."""
     mode = MODES[cell.bit_rate]
     return mode[:-1] + cell.detail if cell.detail else mode
 
@@ -229,7 +229,7 @@ def _ping_of_series(cell: Cell, ack_mode: str) -> Optional[float]:
 
 
 def _dns(cell: Cell, ack_mode: str) -> Optional[float]:
-    # The first finds no link: what a user sees after a pause.
+    # The first action finds no link, like that of a user after a pause.
     return _mean(experiments.simulate_dns(MODES[cell.bit_rate])["answer_s"][:1])
 
 
@@ -279,7 +279,7 @@ def _two_way(cell: Cell, ack_mode: str) -> Optional[float]:
 
 def _of_text(cell: Cell, ack_mode: str) -> float:
     text = hexadecimal(100_000, 1).encode()
-    # As SLEP has it for digits (slep/deflate.cc).
+    # The compression level of SLEP (slep/deflate.cc), for digits.
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_HUFFMAN_ONLY)
     return 100 * len(compressor.compress(text) + compressor.flush()) / len(text)
 
@@ -344,7 +344,7 @@ def measure(cell: Cell) -> Row:
 
 
 def groups(chosen: Iterable[Cell]) -> List[Tuple[List[Cell]]]:
-    """Cells that share a run stand together, so that one worker measures them."""
+    """Cells that share a run are neighbours, so that one worker measures them."""
     found: Dict[Tuple[Any, ...], List[Cell]] = {}
     for c in chosen:
         key = (c.table, c.bit_rate, c.octets, c.ber, c.detail.partition(",")[0])
@@ -369,8 +369,8 @@ def over_waveforms(cell: Cell) -> Row:
 
 def all_over_waveforms(chosen: Iterable[Cell], say: Callable[[str], None],
                        progress: Callable[[float], object] = lambda _: None) -> List[Row]:
-    """Rows of over_waveforms(); say: told what is run; progress: told the share that is done,
-    0 to 1."""
+    """Rows of over_waveforms(); say: called with the name of each run. progress: called with the
+    share done, 0 to 1."""
     rows: List[Row] = []
     cells = [c for c in chosen if MEASURES.get(c.table) is _tcp and runs(c)]
     for cell in cells:
@@ -413,7 +413,7 @@ HEAD = ["| cell | bit/s | | what | published | ours | ACK as published | goal | 
 
 
 def report(rows: List[Row], below: Dict[str, str] = {}) -> str:
-    """Markdown: what was missed first, then every table. below: Markdown under the table of that
+    """Markdown: missed figures first, then every table. below: Markdown under the table of that
     name."""
     missed = sorted((r for r in rows if r.judged and not r.beaten and not r.equal),
                     key=lambda r: r.cell.number)

@@ -11,11 +11,11 @@ from typing import Dict, List, Optional
 
 from .papers import Cell, Row, derivations
 
-#: Of the longest transmission, as the papers count a cycle.
+#: Duration of the longest transmission, as the papers count a cycle.
 _CYCLE_S = 127.5
 #: Waveforms without a tail to flush the decoder.
 _HIGH_RATE_FROM_BPS = 3200
-#: What compression leaves of hexadecimal payload in the papers.
+#: Share of a hexadecimal payload after compression, in the papers.
 _COMPRESSED = 0.51
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenarios of the event simulator: TOML files, what they may say, and what came of them."""
+"""Scenarios of the event simulator: TOML files, their allowed keys, and their results."""
 import copy
 import csv
 import os
@@ -11,7 +11,7 @@ from .. import experiments
 from ..receiver import block_errors
 
 NUMBER = (int, float)
-#: What each table may say, and of which type.
+#: Allowed keys of each table, and their types.
 CHANNEL: Dict[str, Any] = {
     "ber": NUMBER, "loss": NUMBER, "eom_loss": NUMBER, "snr_db": NUMBER, "delay_s": NUMBER,
     "duplicate": NUMBER, "reorder": NUMBER, "curves": str, "trace": str, "fading": dict}
@@ -50,7 +50,7 @@ class ScenarioError(ValueError):
 
 
 class Run(NamedTuple):
-    """One run of a scenario file: name, what is simulated, and what is expected of it."""
+    """One run of a scenario file: name, simulation, and expected results."""
 
     name: str
     tables: Dict[str, Any]
@@ -317,7 +317,7 @@ FATE_COLUMNS = (
 
 
 def fate_rows(run: Run, result: Any) -> Iterator[List[Any]]:
-    """What became of each U_PDU of a run, in the columns above; flows count from 1."""
+    """Fate of each U_PDU of a run, in the columns above. Flows count from 1."""
     for f in result.fates:
         row: List[Any] = [run.name, f.flow + 1]
         for column in FATE_COLUMNS[2:]:
@@ -336,7 +336,7 @@ def mean(values: Sequence[float]) -> Optional[float]:
 
 
 def measures(run: Run, result: Any) -> Dict[str, Optional[float]]:
-    """What [expect] may ask for. time_s: mean of all but the first exchange of pings and
+    """Allowed keys of [expect]. time_s: mean of all but the first exchange of pings and
     answered messages, delay of the others; delivered: share of the U_PDUs submitted."""
     offered = sum(f.u_pdus_offered * f.receivers for f in result.flows)
     timed = [f.times for f in result.flows if f.times and f.kind != "bulk"]
@@ -348,7 +348,7 @@ def measures(run: Run, result: Any) -> Dict[str, Optional[float]]:
 
 
 def misses(run: Run, result: Any) -> List[str]:
-    """What was expected and did not come, and what must never be."""
+    """Expectations that were missed, and events that must never happen."""
     found = []
     reached = measures(run, result)
     for name, wanted in run.expect.items():
@@ -365,7 +365,7 @@ def misses(run: Run, result: Any) -> List[str]:
 
 
 def flow_row(run: Run, flow: Any) -> Dict[str, Any]:
-    """What came of one flow of a run, as a row of flows.csv; times in seconds."""
+    """Results of one flow of a run, as a row of flows.csv. Times in seconds."""
     return {"run": run.name, "kind": flow.kind, "from": flow.from_, "to": flow.to,
             "u_pdus_offered": flow.u_pdus_offered, "u_pdus_delivered": flow.u_pdus_delivered,
             "octets_delivered": flow.octets_delivered,

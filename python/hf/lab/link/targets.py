@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the data link makes of the modem, beside published figures, targets and the limit: on the
-event simulator, with the engines of the stations."""
+"""Figures of the data link beside published ones, targets and the limit, on the event simulator
+with the engines of the stations."""
 import time
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
@@ -43,7 +43,7 @@ class Bulk(NamedTuple):
     note: str = ""
 
 
-#: By rate, with the long interleaver, and by U_PDU size at 1200 bit/s.
+#: Figures by rate, with the long interleaver, and by U_PDU size at 1200 bit/s.
 BULK = [Bulk("4539-9600S", 2_000_000, 2042, 83, 95.5, 96.5),
         Bulk("4539-1200S", 300_000, 2042, 90, 95, 95.9),
         Bulk("4539-75S", 20_000, 2042, 87, 88.5, 91.2),
@@ -66,7 +66,7 @@ CHANNELS = [("Poor, 15 dB with a swing of 10 dB", 15.0, 10.0, 3.0, 1.0),
             ("Moderate, 18 dB with a swing of 10 dB", 18.0, 10.0, 3.0, 0.5),
             ("Poor, 8 dB throughout", 8.0, 0.0, 0.0, 1.0),
             ("Poor, 22 dB throughout", 22.0, 0.0, 0.0, 1.0)]
-#: What the adaptation is compared with where the channel's statistics do not change.
+#: Fixed modes that the adaptation is compared with on a channel of constant statistics.
 FIXED = [f"4539-{rate}L" for rate in (600, 1200, 2400, 3200, 4800, 6400, 8000, 9600)]
 #: Two ways of different SNR, dB: the good and the bad ones. Fading in Hz, and the best fixed mode
 #: of data at each SNR: all were tried for half an hour, with answers in the best fixed mode.
@@ -80,7 +80,7 @@ ANSWERS = ["75S", "300S", "600S", "1200S", "2400S"]
 SHARING_SEEDS = 12
 PING_OCTETS = 32
 PING_RATES = [75, 150, 300, 600, 1200, 2400, 3200, 4800, 6400, 8000, 9600]
-# A ping is an S_UNIDATA of so many octets in one D_PDU with the longest addresses.
+# A ping is an S_UNIDATA of this many octets in one D_PDU with the longest addresses.
 _DATA = PING_OCTETS + 4 + 22
 _LINK = 29   # C_PDU of the link set-up in its D_PDU
 _ACKS = 32   # two copies
@@ -215,7 +215,7 @@ _SHARING = "Stations on one channel, 2400 bit/s, default settings"
 def _sharing(what: str, part: int, options: Dict[str, Any]) -> List[Row]:
     options = dict(options)
     late, hidden = options.pop("late_s", 0), options.get("hidden", False)
-    # At many places of the transmissions of those who are there.
+    # A new station starts at many places of the transmissions of the others.
     runs = [experiments.simulate_sharing(seed=seed, late_s=late and late + 43 * seed, **options)
             for seed in range(1, 2 if part > 1 else 1 + SHARING_SEEDS)]
     name = f"{what}, {len(runs)} runs of {options['hours']:g} h"
@@ -240,7 +240,7 @@ def _half_load(stations: int, part: int) -> List[Row]:
             Row(_SHARING, f"{name}: fairness (Jain)", 100 * r["fairness"])]
 
 
-#: A part of the table: a function that makes its rows, and what it takes.
+#: A part of the table: a function that makes its rows, and its arguments.
 Job = Tuple[Callable[..., List[Row]], Tuple[Any, ...]]
 
 
@@ -316,7 +316,7 @@ def _ping_table(rows: List[Row]) -> Iterator[str]:
 
 
 def report(rows: List[Row]) -> str:
-    """Markdown: what was missed first, then every section."""
+    """Markdown: missed figures first, then every section."""
     wanted = [r for r in rows if r.target is not None]
     missed = [r for r in wanted if r.missed]
     head = ["| what | published | ours | target | limit | met |", "|---|---|---|---|---|---|"]

@@ -65,7 +65,7 @@ def draw(path: str, title: str, stations: Dict[str, List[Transmission]],
 def _transmissions(axis: Any, stations: Dict[str, List[Transmission]]) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
-    # On a ground of its own: it stands over bars of any colour, and beside very short ones.
+    # A label with its own background: it covers bars of any colour, and is beside very short ones.
     mark = {"marker": "D", "linestyle": "", "markersize": 5, "markeredgewidth": 0.8,
             "color": axis.get_facecolor(), "markeredgecolor": style.foreground()}
     modes = sorted({t.mode for ts in stations.values() for t in ts})
@@ -91,7 +91,7 @@ def _transmissions(axis: Any, stations: Dict[str, List[Transmission]]) -> None:
 def _waterfall(axis: Any, name: str, samples: np.ndarray, begin: float,
                bandwidth_khz: int) -> None:
     rate = 3200 * bandwidth_khz
-    # What fits into audio is shown as audio, on its subcarrier.
+    # Bandwidths that fit into audio are shown as audio, on their subcarrier.
     middle, low, high_khz = ((1800, 0, 3.6) if bandwidth_khz == 3 else
                              (0, -0.6 * bandwidth_khz, 0.6 * bandwidth_khz))
     image = spectrogram(samples)

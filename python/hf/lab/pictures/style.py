@@ -35,20 +35,20 @@ def foreground(of: str = "") -> str:
 
 
 def colours(count: int) -> List[Any]:
-    """So many that differ; beyond the palette neighbours are alike."""
+    """This many different colours. Beyond the palette neighbours are alike."""
     if count <= len(COLOURS):
         return list(COLOURS[:count])
     from matplotlib import colormaps
     return [colormaps["turbo"](0.05 + 0.9 * k / (count - 1)) for k in range(count)]
 
 
-#: What bars have besides their colours on paper; the first has none.
+#: Patterns of bars on paper, besides their colours. The first has none.
 HATCHES = ["", "///", "...", "\\\\\\", "xxx", "---", "ooo", "+++", "||", "**"]
 
 
 def hatches(count: int) -> List[str]:
-    """Patterns of so many kinds of bars, for the theme print; in others none, there colours tell
-    them apart. Beyond the list they begin anew."""
+    """Patterns of this many kinds of bars, for the theme print. Other themes have none: colours
+    are enough. Beyond the list patterns repeat."""
     if theme() != "print":
         return [""] * count
     return [HATCHES[k % len(HATCHES)] for k in range(count)]

@@ -17,7 +17,7 @@ def draw(path: str, title: str, samples: List[Sample]) -> None:
 def _panels(upper: Any, lower: Any, samples: List[Sample]) -> None:
     times = [0.0] + [s.time for s in samples]
     there = [s.octets_out for s in samples]
-    # What nobody confirms is known only as far as the station has taken it.
+    # Unconfirmed octets are known only until the station has accepted them.
     out = ("there", there) if any(there) else ("submitted", [s.submitted for s in samples])
     for name, values in ((out[0], [0] + out[1]),
                          ("here", [0] + [s.octets_in for s in samples])):

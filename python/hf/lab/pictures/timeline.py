@@ -35,7 +35,7 @@ def _faults(axis: Any, scenario: Any, rows: Dict[str, int]) -> None:
                 axis.broken_barh([(fault.at_s, until - fault.at_s)], (row - 0.48, 0.96),
                                  facecolor="none", edgecolor=FAULT, hatch="///",
                                  linewidth=0.8, zorder=0)
-            # On a ground of its own: it stands over hatching and bars.
+            # A label with its own background: it covers hatching and bars.
             axis.annotate(text, (fault.at_s, row - 0.40), fontsize=8, color=FAULT, clip_on=True,
                           zorder=4, bbox={"boxstyle": "square,pad=0.15", "linewidth": 0,
                                           "facecolor": axis.get_facecolor()})
@@ -50,7 +50,7 @@ def _bar(axis: Any, t: Any, row: int, named: bool) -> None:
         for (name, _, colour), hatch in zip(PARTS, style.hatches(len(PARTS))):
             width = (t.end_s - t.begin_s) * getattr(t, name) / total
             if width > 0:
-                # The outline keeps what is very short visible.
+                # The outline keeps very short bars visible.
                 axis.broken_barh([(at, width)], (row - 0.3, 0.5), facecolor=colour,
                                  edgecolor=style.foreground() if hatch else colour,
                                  linewidth=0.7, hatch=hatch)

@@ -24,7 +24,7 @@ PINGS = 3
 MAX_RECORDED = 20 * 60 * 9600
 
 
-#: What a browser finds at station B.
+#: Files that a browser finds at station B.
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Station B</title>
 <h1>Hello from station B</h1>
@@ -36,8 +36,8 @@ STANAG 5066 in a waveform of 3 kHz, and fetched by HF-PEP at station B from a se
 
 
 class Demo:
-    """The two stations, their surroundings and what is measured. A context manager: on the
-    way out, whatever happened, nothing is left behind."""
+    """The two stations, their namespaces and the measurements. A context manager that removes
+    everything at its end."""
 
     def __init__(self, mode: str, channel: str, size: int, speed: float, seed: int,
                  on_made: Optional[Callable[[pair.Pair], None]] = None) -> None:
@@ -79,8 +79,8 @@ class Demo:
         self.exit.close()
 
     def _make_file(self) -> None:
-        # Like what is compressed already, as most files are: the goodput is that of the radio
-        # link, not of DEFLATE.
+        # Octets like a compressed file, as most files are: the goodput is that of the radio link,
+        # not of DEFLATE.
         self.content = random.Random(self.seed).randbytes(self.size)
         os.mkdir(f"{self.folder}/www")
         with open(f"{self.folder}/www/file", "wb") as file:
@@ -153,7 +153,7 @@ class Demo:
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     def received(self) -> bytes:
-        """What curl has written."""
+        """Output of curl."""
         try:
             with open(f"{self.folder}/received", "rb") as file:
                 return file.read()
@@ -161,7 +161,7 @@ class Demo:
             return b""
 
     def sent(self) -> Dict[str, List[watch.Transmission]]:
-        """What each station has had on the air."""
+        """Transmissions of each station."""
         found = {}
         for name, modem in self.pair.watches.items():
             found[name] = watch.transmissions(modem.events(), self.now())
@@ -169,14 +169,15 @@ class Demo:
         return found
 
     def heard(self) -> Dict[str, np.ndarray]:
-        """What each station heard, with the channel's fading and noise, from the start on."""
+        """Samples that each station heard, with the channel's fading and noise, from the start on.
+        """
         return {name: np.fromfile(path, np.complex64)
                 for name, path in self.recordings.items() if os.path.exists(path)}
 
 
 def round_trips(said: str, station_time: Callable[[float], float]) -> List[float]:
-    """Seconds of station time from the answers that ping -D told: each has the moment at which it
-    came and the time it took, on the host's clock."""
+    """Seconds of station time from the output of ping -D, which gives the arrival and the round
+    trip of each answer on the host's clock."""
     found = re.findall(r"^\[([0-9.]+)\] .*time=([0-9.]+) ms", said, re.MULTILINE)
     return [station_time(float(at)) - station_time(float(at) - float(ms) * 1e-3)
             for at, ms in found]

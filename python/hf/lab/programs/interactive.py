@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a user does beside a bulk transfer through HF-PEP: pages, keys of a remote shell, pings;
-and what the bulk pays for it. In virtual time, and once with kernel TCP."""
+"""Interactive use beside a bulk transfer through HF-PEP: pages, keys of a remote shell, pings, and
+the cost for the bulk. In virtual time, and once with kernel TCP."""
 import random
 import statistics
 import subprocess
@@ -15,12 +15,12 @@ from . import kernel
 
 RATES = (240000, 9600, 4800, 2400, 1200, 600, 300)
 PAGE_OCTETS = 5000
-#: Of the page at 9600 bit/s, and what the bulk may lose at any rate besides the air time of what
-#: passes it, in percent.
+#: Limits: time of the page at 9600 bit/s, and loss of the bulk at any rate, in percent, besides
+#: the air time of the data that pass it.
 PAGE_TARGET_S, COST_TARGET = 20.0, 5.0
 #: Never one with short transmissions: what the bulk is compared with.
 _LONG = {"prompt_priority": 16.0}
-#: Seconds of the bulk alone; pages begin at so many moments of it.
+#: Seconds of the bulk alone, and number of moments at which pages begin.
 _BULK_S, _STARTS = 333, 25
 #: Octets besides those of the page: request, heads of SLEP and of D_PDUs.
 _PAGE_MORE = 350
@@ -61,7 +61,7 @@ def measure(bit_rate: int, upload: bool, seed: int = 1) -> Row:
     def cost(bulk_s: float, besides_octets: float) -> float:
         return 100 * ((bulk_s - 8 * besides_octets / bit_rate) / longest - 1)
 
-    # At random moments; those whose page does not end before the bulk say nothing.
+    # Runs at random moments. One whose page does not end before the bulk does not count.
     moments = random.Random(seed)
     pages, page_costs = [], []
     for _ in range(_STARTS):
@@ -91,7 +91,7 @@ HEAD = ["| bit/s | bulk | alone | cost alone | page, median / longest | cost | g
 
 
 def line(r: Row) -> str:
-    """Of the table."""
+    """Rows of the table."""
     return (f"| {r.bit_rate} | {r.bulk_octets // 1000} kB {'up' if r.upload else 'down'} | "
             f"{r.longest_s:.0f} s | {r.alone_cost:.1f} % | {_times(r.page_s)} | "
             f"{r.page_cost:.1f} % | {r.banner_s:.1f} s | {_times(r.key_s)} | "
@@ -99,7 +99,7 @@ def line(r: Row) -> str:
 
 
 def report(rows: List[Row]) -> str:
-    """Markdown: the table, and what was asked for beside it."""
+    """Markdown: the table beside the targets."""
     lines = [f"A page of {PAGE_OCTETS} octets at random moments of the bulk, a key every 20 s, a "
              "ping every 30 s. Cost: what the bulk loses against transmissions of 127 s "
              f"throughout, target {COST_TARGET:g} % for one page.", "", *HEAD, *map(line, rows)]
@@ -133,7 +133,7 @@ import sys
 print("ready", file=sys.stderr, flush=True)
 s.serve_forever()
 """
-#: Gets so many octets and says how long it took.
+#: Gets this many octets and returns the time it took.
 _GET = """
 import sys, time, urllib.request
 begin = time.monotonic()

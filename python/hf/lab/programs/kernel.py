@@ -17,7 +17,7 @@ from ... import pair, station
 from . import tcp
 
 SERVER_PORT = 5050
-#: What Linux has by default; this host may have another one.
+#: Default of Linux. This host may have another one.
 CONGESTION = "cubic"
 #: Times real time while nothing is measured.
 REST_SPEED = 30.0

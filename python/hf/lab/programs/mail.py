@@ -21,12 +21,12 @@ from . import kernel, postfix
 DOMAINS = {"A": "ship.example", "B": "shore.example"}
 SENDER = "anna@ship.example"
 TO = ["bert@shore.example", "carl@shore.example"]
-#: Octets of the short mail with its header (from the client), and what is wanted of it.
+#: Octets of the short mail with its header (from the client), and its target.
 SHORT_OCTETS, TARGET_S, TARGET_TURNS = 370, 4.0, {"hmtp": 1, "cftp": 2}
 
 
 def text_of(number: int, octets: int = SHORT_OCTETS) -> bytes:
-    """A mail with so many octets."""
+    """A mail with this many octets."""
     head = (f"Message-ID: <{number}@ship.example>\r\nDate: Wed, 25 Nov 2026 07:00:00 +0000\r\n"
             f"From: <{SENDER}>\r\nTo: <{TO[0]}>, <{TO[1]}>\r\nSubject: Position {number}\r\n\r\n"
             ).encode()
@@ -47,7 +47,7 @@ def settings(folder: str, name: str, deliver: str, protocol: str, **more: Any) -
 
 
 def with_sis_server(_: str, d: station.Description) -> None:
-    """What the stations of a pair need for gateways."""
+    """Settings that the stations of a pair need for gateways."""
     d.pep, d.sis_server = None, station.SisServer(port=0)
 
 
@@ -300,7 +300,7 @@ def _run(protocol: str, mails: int, kills: int, draw: random.Random, stations: p
             last_progress, arrived = time.monotonic(), len(sink.copies)
             progress(arrived / (len(TO) * mails))
         if time.monotonic() - last_progress > 120:
-            break  # what is missing counts as lost
+            break  # missing mails count as lost
         time.sleep(draw.uniform(0, 0.2))
     time.sleep(3.0)  # second copies would arrive now
     time_s = stations.now() - begin

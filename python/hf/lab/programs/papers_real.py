@@ -32,8 +32,8 @@ def check(out: str, force: bool) -> None:
 def rows(cells: Sequence[Cell], real: bool, with_long: bool, out: Optional[str],
          say: Callable[[str], None], progress: Callable[[float], object] = lambda _: None
          ) -> List[Row]:
-    """Run what is asked for (real), and take the rest from earlier runs in the folder out.
-    progress: told the share of the time that is over, 0 to 1."""
+    """Run the requested cells (real). The others are from earlier runs in the folder out.
+    progress: called with the share of the time that is over, 0 to 1."""
     from . import real as runner
     store = runner.Store(f"{out}/real.csv") if out else None
     found: Dict[int, Row] = {c.number: r for c, r in (store.rows() if store else [])}
@@ -79,7 +79,7 @@ def shrink(picture: bytes, path: str) -> None:
 
 
 def pictures(out: Optional[str]) -> Dict[str, str]:
-    """Markdown images by table, of what lies in the folder."""
+    """Markdown images by table, for the pictures in the folder."""
     result: Dict[str, str] = {}
     for path in sorted(glob.glob(f"{out}/*.png")) if out else []:
         name = os.path.basename(path)[:-4]

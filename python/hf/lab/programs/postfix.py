@@ -115,7 +115,7 @@ class Postfix:
             return []
 
     def wait(self, count: int, timeout: float) -> bool:
-        """Wait until so many mails have been delivered."""
+        """Wait until this many mails have been delivered."""
         end = time.monotonic() + timeout
         while len(self.mails()) < count:
             if time.monotonic() > end:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Cells of the published tables with kernel TCP and real programs, in the namespaces of a pair of
-stations: everything that the event simulator cannot show. What was reached is kept in a CSV
+stations: everything that the event simulator cannot show. Results are kept in a CSV
 file, since some cells take hours."""
 import csv
 from functools import lru_cache
@@ -198,7 +198,7 @@ COLUMNS = ["number", "table", "ours", "how", "recorded"]
 
 
 class Store:
-    """What was reached, cell by cell, in a CSV file (number, ours, how, and the day of the run
+    """Results, cell by cell, in a CSV file (number, ours, how, and the day of the run
     with the build, if it is known); the last entry of a cell counts, so that several runs can
     write at once."""
 
@@ -217,7 +217,7 @@ class Store:
                              today()])
 
     def rows(self) -> List[Tuple[Cell, Row]]:
-        """The cells that were run, with what was reached."""
+        """The cells that were run, with their results."""
         if not os.path.exists(self.path):
             return []
         known = {c.number: c for c in papers.cells()}

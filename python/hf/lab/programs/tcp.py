@@ -15,7 +15,7 @@ from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 
 from ..pictures import style
 
-#: Of each block: a mark, octets of the whole transfer, time of the SYN, time of this block.
+#: Head of each block: a mark, octets of the whole transfer, time of the SYN, time of this block.
 HEAD = struct.Struct(">4sQdd")
 MARK = b"HFt1"
 #: A mark, and in seconds: connect, total, latency of the last block.
@@ -29,14 +29,15 @@ NOISE = random.Random(5066).randbytes(1 << 16)
 
 
 class Sample(NamedTuple):
-    """At the far side: time in seconds from the SYN, octets so far, latency of the last."""
+    """Arrivals at the far side: time in seconds from the SYN, octets until then, latency of the
+    last one."""
 
     time_s: float
     octets: int
     latency_s: float
 
     def utilisation(self, bit_rate: float) -> float:
-        """So far, in percent of a data rate."""
+        """Goodput until now, in percent of a data rate."""
         return 100 * 8 * self.octets / (bit_rate * max(self.time_s, 1e-9))
 
 
@@ -89,8 +90,8 @@ def _read(connection: socket.socket, count: int) -> bytes:
 
 
 def _whitened(head: bytes, sent: int) -> bytes:
-    """The head of the block behind sent octets, made to look like noise, or plain again: equal
-    heads would compress."""
+    """Head of the block after sent octets, turned into noise or back again, because equal heads
+    would compress."""
     key = hashlib.shake_128(b"hf tcp %d" % sent).digest(len(head))
     return bytes(a ^ b for a, b in zip(head, key))
 

@@ -126,7 +126,7 @@ def _describe(way: str) -> Any:
 
 
 def _resolver_of(p: pair.Pair, address: str) -> None:
-    """What ip netns exec shows to the programs at A as /etc/resolv.conf."""
+    """The file that ip netns exec shows to the programs at A as /etc/resolv.conf."""
     etc = f"/etc/netns/{p.namespaces['A'].name}"
     os.makedirs(etc)
     p.exit.callback(shutil.rmtree, etc)

@@ -21,7 +21,7 @@ from . import kernel
 #: Server to server.
 PORT = 5269
 DOMAINS = {"A": "ship.example", "B": "shore.example"}
-#: What DEFLATE makes of hexadecimal noise.
+#: Share of hexadecimal noise that remains after DEFLATE.
 COMPRESSED = 0.51
 NAMESPACE = "jabber:server"
 #: Stanzas that are larger are not ours.
@@ -48,7 +48,7 @@ def stanza(sender: str, body: str, number: int) -> bytes:
     # slixmpp repeats the id in an element of its own.
     for element in list(message.xml):
         message.xml.remove(element)
-    # A stanza without payload still has its element.
+    # A stanza without payload still needs the octets of its element.
     body_element = ElementTree.SubElement(message.xml, f"{{{NAMESPACE}}}body")
     body_element.text = body or None
     from slixmpp.xmlstream import tostring
@@ -155,7 +155,7 @@ class Result(NamedTuple):
 
     @property
     def average(self) -> float:
-        """Of the later ones."""
+        """Mean of the later round trips."""
         later = self.round_trips[1:]
         return sum(later) / len(later)
 

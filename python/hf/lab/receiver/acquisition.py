@@ -87,7 +87,7 @@ def _wideband_conditions(bandwidth_khz: int, superframes: Optional[int],
 
 
 class Outcome(NamedTuple):
-    """Of some transmissions of a condition."""
+    """Counts for some transmissions of a condition."""
 
     condition: Condition
     trials: int
@@ -106,8 +106,8 @@ def _found(superframes: Optional[int], point: ber.Point, seed: int) -> bool:
 
 def measure(condition: Condition, trials: int, workers: sweep.Workers, first_seed: int,
             counts: "sweep.Store[tally.Found]") -> Outcome:
-    """Send that many transmissions, see how many are found; unless counts has as many from that
-    seed on. What is measured is added to it."""
+    """Send this many transmissions and count those found, unless counts already has them from that
+    seed on. New results are added to counts."""
     key = (condition.mode, condition.preambles or 1, condition.channel, condition.snr_db,
            first_seed)
     have = counts.get(*key)
@@ -163,7 +163,7 @@ def noise(channel: str, hours: float, reception: ber.Reception, workers: sweep.W
 
 @dataclass(frozen=True)
 class Options:
-    """What hf ber acquisition measures."""
+    """Options of hf ber acquisition."""
 
     bandwidths: Tuple[int, ...] = option(
         (), "Only the wideband waveforms of this bandwidth; may be repeated.  [default: the modes "
@@ -183,7 +183,7 @@ class Options:
 
 @dataclass(frozen=True)
 class NoiseOptions(ber.Reception):
-    """What hf ber noise measures."""
+    """Options of hf ber noise."""
 
     hours: float = option(1.0, "Noise to listen to, for each bandwidth and channel.",
                           least=0.01, most=1000)

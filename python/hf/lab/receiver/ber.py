@@ -15,7 +15,7 @@ from .. import experiments
 from ...options import option
 from .. import sweep
 
-#: Of the preamble of wideband transmissions: what 110C D.6.1 measures with.
+#: Super-frames of wideband preambles in 110C D.6.1.
 WIDEBAND_SUPERFRAMES = 20
 
 
@@ -67,7 +67,7 @@ class Trial(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """A point is done after so many bad blocks, or so much time of signal and so many bits."""
+    """When a point is done: number of bad blocks, or time of signal and number of bits."""
 
     bad_blocks: int = 20
     air_s: float = 600.0
@@ -98,7 +98,7 @@ class Result(NamedTuple):
         return interval(self.bad_blocks, self.blocks, confidence)
 
     def ber_interval(self, confidence: float = 0.95) -> Tuple[float, float]:
-        """Of the bit error rate. Errors come in bad blocks, so blocks are the independent
+        """Bounds of the bit error rate. Errors come in bad blocks, so blocks are the independent
         events; without any, the rule for independent bits."""
         if self.bad_blocks == 0:
             return interval(0, self.bits, confidence)
@@ -235,7 +235,7 @@ class Reception:
 
 @dataclass(frozen=True)
 class Options(Reception):
-    """What hf ber run measures: each mode on each channel at each SNR."""
+    """Options of hf ber run: each mode on each channel at each SNR."""
 
     modes: Tuple[str, ...] = option((), "May be repeated.", flag="--mode", metavar="MODE",
                                     required=True)

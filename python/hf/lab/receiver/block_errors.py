@@ -20,7 +20,7 @@ STEP_DB = 2.0
 #: Blocks of a point, and bad ones that end it early.
 BLOCKS = 100
 BAD = 40
-#: Of signal in a point, s.
+#: Signal in a point, s.
 LONGEST_S = 480.0
 #: Of 4539: SNR in 3 kHz on AWGN where a sweep begins: about where half of the blocks arrive.
 MIDDLE_DB = {75: -11, 150: -6, 300: -3, 600: 0, 1200: 3, 2400: 8, 3200: 6, 4800: 10, 6400: 13,
@@ -63,7 +63,7 @@ def middle_db(mode: str, channel: str) -> float:
 
 
 def point(result: ber.Result, snr_db: float) -> Point:
-    """What the simulator needs of a result. A lost transmission has half of its bits wrong."""
+    """The figures that the simulator needs. A lost transmission has half of its bits wrong."""
     share = result.lost / result.trials
     blocks = round(result.blocks * (1 - share))
     bad = max(result.bad_blocks - round(result.blocks * share), 0)
@@ -99,7 +99,7 @@ def curve(mode: str, channel: str,
 
 @dataclass(frozen=True)
 class Options:
-    """Which curves hf bench curves measures."""
+    """Options of hf bench curves."""
 
     wanted: Tuple[str, ...] = option((), "May be repeated.  [default: every rate, short and long "
                                      "interleaver]", flag="--mode", metavar="MODE")
@@ -166,7 +166,7 @@ class Threshold(NamedTuple):
 
 
 def _share(p: Point) -> float:
-    """Of blocks that do not arrive, those of lost transmissions included."""
+    """Share of blocks that do not arrive, those of lost transmissions included."""
     bad = p.bad_blocks / p.blocks if p.blocks else 1.0
     return 1 - (1 - p.lost / p.trials) * (1 - bad)
 

@@ -41,7 +41,7 @@ def _curve(axis: Any, points: List[Tuple[float, Result]], colour: str, marker: s
     for snr, r in points:
         low, high = r.ber_interval()
         if r.ber == 0:
-            # No error seen: the rate is somewhere below the upper bound.
+            # No error seen: the rate is below the upper bound.
             axis.annotate("", (snr, max(high / 3, FLOOR)), (snr, high), annotation_clip=True,
                           arrowprops={"arrowstyle": "->", "color": colour,
                                       "linestyle": "--" if known else "-"})
@@ -53,7 +53,7 @@ def _curve(axis: Any, points: List[Tuple[float, Result]], colour: str, marker: s
 def _panel(axis: Any, channel: str, curves: Dict[str, Dict[bool, List[Tuple[float, Result]]]]
            ) -> None:
     chosen = style.colours(len(curves))
-    # What there is in this panel besides the curves.
+    # Elements of this panel besides the curves.
     marks = {"triangle: standard's limit": False,
              "arrow down: no error seen,\nfrom the upper bound": False,
              "dashed: channel known": False, "dotted: ideal receiver": channel == "awgn",

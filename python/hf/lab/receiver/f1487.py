@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What SNR each mode needs on the ten channels of ITU-R F.1487, Annex 3: two paths of equal mean
+"""SNR that each mode needs on the ten channels of ITU-R F.1487, Annex 3: two paths of equal mean
 power with a delay between them and a Doppler spread."""
 from dataclasses import dataclass
 from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
@@ -51,7 +51,7 @@ def find(mode: str, profile: str, air_s: float, effort: int, run: Run) -> Need:
             break
         if snr >= HIGHEST_DB:
             return Need(mode, profile, None, good)
-        # What fails 8 dB above the beginning mostly fails everywhere.
+        # A mode that fails 8 dB above the first SNR mostly fails everywhere.
         snr = min(snr + 2 * STEP_DB, HIGHEST_DB) if snr < first + 8 else HIGHEST_DB
     good_db = snr
     while good_db - STEP_DB >= LOWEST_DB:
@@ -72,7 +72,7 @@ def table(needs: Sequence[Need], profiles: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Options(Reception):
-    """What hf ber f1487 measures."""
+    """Options of hf ber f1487."""
 
     modes: Tuple[str, ...] = option((), "May be repeated.  [default: each rate with its longest "
                                     "interleaver]", flag="--mode", metavar="MODE")

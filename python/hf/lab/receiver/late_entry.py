@@ -12,7 +12,7 @@ from ...options import option
 from .. import sweep
 from . import standard
 
-#: What is missed of a transmission, s: its preamble and the begin of its data.
+#: Missed part of a transmission, s: its preamble and the start of its data.
 MISSED_S = 2.0
 #: Long blocks of a transmission; the first is missed, the second is the one to be joined.
 LONG_BLOCKS = 3
@@ -94,7 +94,7 @@ def trial(condition: Condition, seed: int) -> Trial:
     wrong = next((str(e["mode"]) for e in starts if str(e["mode"]) != condition.mode), None)
     if not starts or wrong is not None:
         return Trial(False, False, False, wrong)
-    # A block begins where its Long block does, so what is missing are whole ones.
+    # A block begins where its Long block does, so whole blocks are missing.
     first = len(octets) - len(got) < octets_per_long * 3 // 2
     return Trial(first, not first, octets.endswith(got) and len(got) > 0, None)
 
@@ -123,7 +123,7 @@ def _cells(row: Row) -> List[str]:
 
 @dataclass(frozen=True)
 class Options:
-    """What hf bench late-entry measures."""
+    """Options of hf bench late-entry."""
 
     bandwidth: int = option(3, "Bandwidth of the waveforms.", metavar="KHZ")
     waveforms: Tuple[int, ...] = option((), "Only this one; may be repeated.", flag="--waveform",

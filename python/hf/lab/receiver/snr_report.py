@@ -17,14 +17,14 @@ MODES = ([f"4539-{rate}{il}" for rate in (75, 150, 300, 600, 1200, 2400) for il 
          + ["4539-12800N"])
 SNRS_DB = tuple(float(x) for x in range(-10, 41, 5))
 LEADS_S = (0.2, 1.0, 3.0, 10.0)  #: what is heard before the transmission
-#: Largest error of the mean, dB, up to so much true SNR, dB.
+#: True SNR, dB, and the largest error of the mean up to it, dB.
 TARGETS = [(25.0, 1.0), (40.0, 2.0)]
-#: A mode reports nothing of worth where its preambles are found by chance.
+#: Reports of a mode are worthless at an SNR at which preambles are found only by chance.
 LEAST_FOUND = 0.5
 
 
 class Case(NamedTuple):
-    """What is measured together: transmissions of one mode over one channel after one lead."""
+    """Transmissions measured together: of one mode, over one channel, after one lead."""
 
     mode: str
     channel: str
@@ -32,7 +32,7 @@ class Case(NamedTuple):
 
 
 class Error(NamedTuple):
-    """Of the reports of blocks at one SNR, dB: reported less true."""
+    """Errors of the reports of blocks at one SNR, dB: reported less true."""
 
     snr_db: float
     mean: float
@@ -86,7 +86,7 @@ def row(case: Case, errors: Sequence[Optional[Error]]) -> str:
 
 @dataclass(frozen=True)
 class Options:
-    """What hf ber snr-report measures."""
+    """Options of hf ber snr-report."""
 
     modes: Tuple[str, ...] = option((), "May be repeated.  [default: every mode]", flag="--mode",
                                     metavar="MODE")
@@ -113,5 +113,5 @@ class Options:
 
     @property
     def seeds(self) -> Sequence[int]:
-        """Of the transmissions of a figure."""
+        """Errors of the transmissions of a figure."""
         return range(self.seed, self.seed + self.trials)

@@ -16,7 +16,7 @@ from . import ber, standard
 
 SAMPLE_RATE = 9600
 MODES = ["4539-75S", "4539-600S", "4539-2400L", "4539-3200S", "4539-9600S", "4539-9600VL"]
-# At 9600 bit/s, at least: normal and highest effort. No target is set for one pass.
+# Least speed at 9600 bit/s: normal and highest effort. One pass has no target.
 TARGETS = {1: 60, 2: 10}
 #: The fastest mode of a bandwidth, kHz, with the times real time that it should be received at,
 #: 3 dB above the SNR at which ten bits of a million are wrong; the same at that SNR for 48 kHz.
@@ -27,7 +27,7 @@ WIDEBAND_AT_THRESHOLD = {48: 2.0}
 #: 0.7 dB, as performance_ideal_awgn.csv has it.
 THRESHOLD_256_DB = 28.0
 WIDEBAND_NOISE = {48: 15.0}
-#: Of waveform 0, which has no target of its own: that of the fastest.
+#: Target of waveform 0, which has none: that of the fastest.
 WIDEBAND_WALSH = {bandwidth: target for bandwidth, (_, target) in WIDEBAND.items()}
 WIDEBAND_MODULATOR = {48: 50.0}
 WIDEBAND_LOCK_STEP = {48: 2.0}
@@ -56,18 +56,18 @@ class Speed(NamedTuple):
 
 
 def octets_for(mode: "hf.mode", seconds: float) -> int:
-    """Octets of a transmission of about so many seconds."""
+    """Octets of a transmission of about this many seconds."""
     return max(int(mode.rate_bps * seconds / 8), 16)
 
 
 def measure(text: str, seconds: float) -> Speed:
-    """Measure one mode with about so many seconds of signal."""
+    """Measure one mode with about this many seconds of signal."""
     mode = hf.mode(text)
     payload = np.random.default_rng(1).bytes(octets_for(mode, seconds))
     begin = time.thread_time()
     samples = hf.modulate(mode, payload)
     modulator = time.thread_time() - begin
-    # The end of a message is told some symbols after its last sample.
+    # The end of a message is reported some symbols after its last sample.
     samples = np.concatenate([samples, np.zeros(SAMPLE_RATE // 2, np.complex64)])
     duration = len(samples) / SAMPLE_RATE
 
@@ -161,7 +161,7 @@ class WidebandSpeed(NamedTuple):
 
 
 def measure_wideband(bandwidth: int, seconds: float) -> WidebandSpeed:
-    """Measure a bandwidth, kHz, with about so many seconds of signal."""
+    """Measure a bandwidth, kHz, with about this many seconds of signal."""
     text, _ = WIDEBAND[bandwidth]
     mode = hf.mode(text)
     rate = 3200 * bandwidth

@@ -161,12 +161,12 @@ SHOWN_S, SHOWN_BITS = 600.0, 3_000_000
 #: First seeds of the two families that share this signal: the receiver was developed with small
 #: ones.
 FAMILIES = (1, 1_000_001)
-#: What a bound holds with, %.
+#: Confidence of a bound, %.
 CONFIDENCE = 97.5
 
 
 def upper_bound(result: Result) -> float:
-    """Of the bit error rate: 97.5 % and Poisson, for blocks with errors, or bits if there are
+    """Bound of the bit error rate, 97.5 %, Poisson, for blocks with errors, or bits if there are
     none."""
     if result.bad_blocks == 0:
         return float(gamma.ppf(CONFIDENCE / 100, 1)) / result.bits
@@ -244,7 +244,7 @@ def check(row: Row, scale: float, effort: int, search: bool, run: Run,
     return Outcome(row, limit, good)
 
 
-#: Of one transmission, s: nearly the longest of a data link, 127.5.
+#: Duration of one transmission, s: nearly the longest of a data link, 127.5.
 ACCEPT_TRANSMISSION_S = 120.0
 #: From the target towards the limit while a row is not shown, dB.
 ACCEPT_STEP_DB = 0.5
@@ -311,7 +311,7 @@ def _cells(o: Outcome) -> List[str]:
 
 @dataclass(frozen=True)
 class Options(Reception):
-    """Which rows hf ber standard measures, and how."""
+    """Options of hf ber standard."""
 
     wanted: Tuple[str, ...] = option(
         (), "Only this row (P01 to P35; D<kHz>-<waveform>-AWGN, -POOR, -STATIC, -UP75, -DOWN75 or "
@@ -344,7 +344,7 @@ class Options(Reception):
                 if r.max_ber is not None or not self.accept]
 
     def measure(self, row: Row, run: SeededRun) -> Outcome:
-        """What becomes of one row. run: takes the seed of the first transmission, too."""
+        """Outcome of one row. run: also gets the seed of the first transmission."""
         if self.accept:
             return accept(row, self.effort, run)
         return check(row, self.scale, self.effort, self.search,

@@ -12,7 +12,7 @@ BEYOND = 0.05
 
 
 class Found(NamedTuple):
-    """Of transmissions with seeds from first_seed on. snr_db: in the mode's bandwidth."""
+    """Counts for transmissions with seeds from first_seed on. snr_db: in the mode's bandwidth."""
 
     mode: str
     superframes: int
@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """A piece of noise. found: the modes of what was taken for transmissions, blanks between."""
+    """A piece of noise. found: the modes of false transmissions, blanks between."""
 
     bandwidth_khz: int
     channel: str

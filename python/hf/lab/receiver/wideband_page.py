@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page of what was measured of the wideband waveforms, out of files that `hf ber` keeps:
+"""Page of the measured wideband waveforms, from files that `hf ber` keeps:
 margins to the standard's limits, the two codes, acquisition, and false starts in noise."""
 import math
 import os
@@ -28,8 +28,7 @@ def snr_at(points: Sequence[Tuple[float, float]], rate: float) -> Optional[float
 
 
 def codes_table(results: Sequence[ber.Result]) -> str:
-    """What the code with constraint length 9 gains over 7 on AWGN, of modes measured with
-    both."""
+    """Gain of constraint length 9 over 7 on AWGN, for modes measured with both."""
     curves: Dict[Tuple[str, str], List[ber.Result]] = {}
     for r in results:
         if r.point.channel.startswith("awgn "):
@@ -93,7 +92,7 @@ SAID = {"shown": "**{:g}**", "met": "{:g}", "open": "{:g} ?", "MISSED": "less th
 
 
 def _margin_table(cells: Dict[Tuple[str, int, int], str]) -> str:
-    """Of each condition, waveform and bandwidth."""
+    """Cells by condition, waveform and bandwidth."""
     bandwidths = sorted({b for _, _, b in cells})
     lines = ["| dB below the limit | " + " | ".join(f"{b} kHz" for b in bandwidths) + " |",
              "|---|" + "---|" * len(bandwidths)]
@@ -109,21 +108,21 @@ ROW_HEAD = ("| row | mode | limit dB | measured at | bits | signal s | bad block
 
 
 class Measured:
-    """What was measured of the standard's rows. results: all trials; fresh: those among them with
+    """Measured results of the standard's rows. results: all trials; fresh: those among them with
     seeds of the second family."""
 
     def __init__(self, results: Sequence[ber.Result], fresh: Sequence[ber.Result]) -> None:
-        # Of runs of different length at one place the longest counts.
+        # The longest of several runs at one place counts.
         self._of = {(r.point.mode, r.point.channel): r
                     for r in sorted(results, key=lambda r: r.air_s)}
         self._fresh = {r.point: r for r in fresh}
 
     def at(self, row: standard.Row, snr_db: float) -> Optional[ber.Result]:
-        """Of the row at that SNR, None where nothing was."""
+        """Result of the row at that SNR. None: not measured."""
         return self._of.get((row.mode, f"{row.channel} snr={snr_db:g}"))
 
     def line(self, row: standard.Row, snr_db: float, r: ber.Result) -> str:
-        """It as a line under ROW_HEAD."""
+        """The result as a line under ROW_HEAD."""
         other = self._fresh.get(r.point)
         with_fresh = f"{other.bad_blocks} of {other.blocks}" if other else "-"
         return (f"| {row.id} | {row.mode} | {row.snr_db:g} | {snr_db:g} | {r.bits} | "
@@ -133,7 +132,7 @@ class Measured:
 
 
 def kind_of(row: standard.Row) -> str:
-    """Its condition: AWGN, POOR, STATIC, UP75, DOWN75 or SWEEP."""
+    """Condition of the row: AWGN, POOR, STATIC, UP75, DOWN75 or SWEEP."""
     return row.id.split("-")[2]
 
 
