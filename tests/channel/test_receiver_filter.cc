@@ -58,7 +58,7 @@ TEST(receiver_filter, everything_that_the_radio_hears_goes_through_it)
         power += std::norm(y[i]);
         high += std::norm(y[i] - y[i - 1]);
     }
-    // What is left ends at 1 kHz: neighbours differ little.
+    // The remaining signal ends at 1 kHz: neighbours differ little.
     EXPECT_LT(high, 0.2 * power);
 }
 

@@ -115,7 +115,7 @@ TEST(forwarder, a_name_is_asked_for_once_and_both_families_answered)
     }
     EXPECT_EQ(p.sizes[0], 1u + 2 + 15) << "SLEP octet, head, name";
     EXPECT_EQ(p.sizes[1], 1u + 3 + 4 + 16);
-    // And from now on the cache answers.
+    // From now on the cache answers.
     p.query(7, ask("WWW.example.org"));
     ASSERT_TRUE(p.reply(7));
     EXPECT_EQ(p.questions, 1u);
@@ -208,7 +208,7 @@ TEST(forwarder, stale_answers_at_once_while_the_link_is_down)
     ASSERT_TRUE(p.wait_for(1, 60));
     p.net.run_for(3 * 3600);
     p.net.k.up = false;
-    // Nobody knows yet: the first waits a little.
+    // No answer is known yet: the first client waits a little.
     p.query(2, ask("a.org"));
     EXPECT_FALSE(p.reply(2));
     ASSERT_TRUE(p.wait_for(2, 4.1));
@@ -217,7 +217,7 @@ TEST(forwarder, stale_answers_at_once_while_the_link_is_down)
     p.net.run_for(5);
     p.query(3, ask("a.org"));
     ASSERT_TRUE(p.wait_for(3, 0.01));
-    // Without a stale one the client is told, in the end.
+    // Without a stale answer the client gets an error in the end.
     p.query(4, ask("b.org"));
     ASSERT_TRUE(p.wait_for(4, 130));
     EXPECT_EQ(p.reply(4)->code, rcode::server_failure);
@@ -465,7 +465,7 @@ TEST(forwarder, equal_transactions_of_two_peers_are_two)
     p.net.settle();
     ASSERT_TRUE(p.net.run_for(60, [&p] { return p.upstream == 4; }))
         << "A and AAAA of each";
-    // After upstream_wait both are told.
+    // After upstream_wait both get an error.
     EXPECT_TRUE(p.net.run_for(60, [&] { return p.reply(1) && !got.empty(); }));
     EXPECT_EQ(p.far.stats().served, 2u);
 }

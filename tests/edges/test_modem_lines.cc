@@ -126,7 +126,7 @@ TEST(modem_dialer, dials_no_more_once_stopped)
     EXPECT_FALSE(x.stream);
 }
 
-//! Connections to whoever reads their lines.
+//! Connections to the reader of their lines.
 struct asked {
     asked()
     {

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// The sockets of a SIS server with clients on the loopback and no data link behind it: the test
-// says what that answers.
+// The sockets of a SIS server with clients on the loopback. The test takes the place of
+// the data link.
 #include "edges/sis_edge.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using boost::system::error_code;
 using octets = std::vector<uint8_t>;
 using namespace std::chrono_literals;
 
-//! A program that uses the server: what came out of its socket, as primitives.
+//! A program that uses the server: the primitives read from its socket.
 struct program {
     program(boost::asio::io_context& io, uint16_t port) : socket(io)
     {
@@ -67,7 +67,8 @@ struct program {
 };
 
 struct sis_edges : testing::Test {
-    //! What the data link was told: who, and which primitive (type) or 0 for gone.
+    //! Calls of the data link: the client, and the type of the primitive, or 0 for its
+    //! end.
     struct event {
         uint64_t client;
         int type;

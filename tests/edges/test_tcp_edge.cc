@@ -50,7 +50,7 @@ hfpep::proxy_config config(const char* far, const std::string& allow)
     return c;
 }
 
-//! An application: a connected socket, and what came out of it.
+//! An application: a connected socket, and the octets read from it.
 struct application {
     explicit application(boost::asio::io_context& io) : socket(io) {}
     tcp::socket socket;
@@ -229,7 +229,7 @@ TEST_F(tcp_edges, an_application_that_does_not_read_stops_the_other)
 {
     connect();
     server.reads = false;
-    // As much as the client can get rid of.
+    // As many octets as the client can send.
     const std::string part(65536, 'x');
     size_t sent = 0;
     std::function<void()> go_on = [&] {

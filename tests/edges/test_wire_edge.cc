@@ -13,7 +13,7 @@ using boost::asio::ip::make_address;
 using boost::asio::ip::tcp;
 using boost::asio::ip::udp;
 
-//! A session that notes what it is given.
+//! A session that records its input.
 struct noting : modem_interface::wire {
     void open(station_time) override {}
     void close(station_time) override {}

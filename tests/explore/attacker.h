@@ -10,7 +10,7 @@
 
 namespace gr::hf::explore {
 
-//! What a station that knows the protocol can send in the name of another one.
+//! Forgeries: D_PDUs that a station can send in the name of another one.
 enum class forgery : unsigned {
     end_of_transmission, //!< an ACK-ONLY whose EOT announces 127.5 s more
     acknowledgement,     //!< acknowledges everything sent so far

@@ -47,7 +47,7 @@ public:
     std::vector<std::string> overlaps() const;
 
 private:
-    // What is known about a transmission beyond the record.
+    // Facts about a transmission beyond the record.
     struct progress {
         station_time begin{};
         station_time end{};

@@ -44,11 +44,11 @@ public:
     size_t done() const;
     //! U_PDUs delivered that no client sent.
     unsigned foreign() const { return d_foreign; }
-    //! What must not be, as text.
+    //! Violated invariants, as text.
     std::vector<std::string> violations() const;
 
 private:
-    // What became of one U_PDU.
+    // Fate of one U_PDU.
     struct fate {
         bool lost_with_sender = false; // the sender restarted before it was confirmed
         // The receiver restarted before a confirmation by its client came back.

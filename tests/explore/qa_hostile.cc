@@ -14,7 +14,7 @@ using namespace gr::hf::explore;
 
 namespace {
 
-// What one forgery did in all runs.
+// Effects of one forgery in all runs.
 struct effect {
     unsigned runs = 0;
     double longest_s = 0;

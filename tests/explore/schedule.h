@@ -14,7 +14,7 @@
  */
 namespace gr::hf::explore {
 
-//! What goes wrong. The letter is that of the text.
+//! Kind of a fault. The letter is that of the text.
 enum class fault_kind : char {
     lost = 'L',           //!< nobody hears the transmission
     header = 'H',         //!< the header of one D_PDU is damaged, so the D_PDU is lost

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// What a schedule is run in.
+// The stations and the air of one run.
 struct world {
     const char* name;
     std::vector<flow_plan> flows;

@@ -20,7 +20,7 @@ struct transmission {
     std::vector<s5066::d_pdu_type> d_pdus;
 };
 
-//! What a run showed.
+//! Result of a run.
 struct outcome {
     std::vector<transmission> transmissions;
     std::vector<std::string> violations; //!< empty: all invariants hold

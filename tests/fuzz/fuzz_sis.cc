@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// S_primitives: the deframer, the parser, and that what was read can be written and read again.
+// S_primitives: the deframer, the parser, and that parsed primitives can be written and
+// read again.
 #include "fuzz/input.h"
 
 using namespace gr::hf;

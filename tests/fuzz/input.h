@@ -30,7 +30,7 @@ using octets = std::vector<uint8_t>;
         }                                                                        \
     } while (false)
 
-//! Takes fields from the input; behind its end all is 0.
+//! Takes fields from the input. After its end all are 0.
 class input
 {
 public:
@@ -74,8 +74,8 @@ inline station_time some_time(input& in)
     return station_time(int64_t(1 + (k & 15)) << (16 + 2 * (k >> 4)));
 }
 
-/*! \brief Plays the node to an engine that is a client of one: confirms or rejects what it
- *         sends, brings U_PDUs of peers, moves time.
+/*! \brief Plays the node for an engine that is a client: confirms or rejects its U_PDUs,
+delivers those of peers, and advances time.
  */
 template <class Engine>
 class played_node

@@ -536,7 +536,7 @@ TEST(ip_client, echo_and_dns_repeats_do_not_pile_up)
         x.packet(q.packet());
     }
     EXPECT_EQ(x.ip.stats().queues.duplicates, 19u + 4);
-    // They overtake what waits, by class and by priority.
+    // They overtake waiting packets, by class and by priority.
     x.in(s5066::s_unbind_indication{ 1 });
     x.now += 6s;
     x.ip.on_deadline(x.now);

@@ -126,7 +126,7 @@ TEST(queue, standing_delay_is_marked_or_costs_a_packet)
     for (const bool ecn : { false, true }) {
         one x;
         uint32_t k = 0;
-        // One packet more comes than goes: 60 of them stand.
+        // One more packet arrives than leaves: 60 of them wait.
         for (; k < 60; ++k) {
             made m = tcp(1, 1400 * k, 0, ack_flag, 1400);
             m.tos = ecn ? 2 : 0;
@@ -158,7 +158,7 @@ TEST(queue, delay_never_costs_the_last_packet_of_a_flow)
     }
     EXPECT_EQ(x.stats.delay_dropped, 0u);
     EXPECT_EQ(x.next_port(), 1);
-    // With a second one behind it the first may go.
+    // With a second one after it the first may leave.
     for (uint32_t k = 0; k < 2; ++k)
         x.put(tcp(2, 1400 * k, 0, ack_flag, 1400));
     for (int k = 0; k < 100; ++k) {

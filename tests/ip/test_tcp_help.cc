@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// What an IP client does for TCP connections: repeats kept back, windows lowered.
+// Help of an IP client for TCP connections: it holds back repeats and lowers windows.
 #include "ip/packets.h"
 #include "ip/tcp_help.h"
 
@@ -148,7 +148,7 @@ TEST(ip_tcp_help, a_delivered_segment_is_repeated_when_the_far_side_was_heard_or
     w.flows.settled(w.now, key, true);
     EXPECT_TRUE(w.flows.under_way(w.now, key));
     w.now = 71s;
-    w.in(segment(false, ack, 901, 101)); // without it: it was lost behind the far node
+    w.in(segment(false, ack, 901, 101)); // without it: it was lost after the far node
     EXPECT_FALSE(w.flows.under_way(w.now, key));
     w.flows.sent(key);
     w.flows.settled(w.now, key, false);

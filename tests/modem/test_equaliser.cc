@@ -158,7 +158,7 @@ TEST(equaliser, soft_bits_have_sign_and_scale)
 
 TEST(equaliser, an_indefinite_matrix_gives_erasures_at_worst)
 {
-    // what a cut channel matrix becomes near a notch: its spectrum is negative there
+    // a cut channel matrix near a notch: its spectrum is negative there
     const description& d = describe(gr::hf::mode::parse("4539-9600VL"));
     frame_observation f;
     constexpr size_t n = 256;

@@ -44,7 +44,7 @@ struct listener : modem_user {
     bool joined = false; // what was received last
     std::string told;
     double at = 0;
-    double delay_s = 0; // from the end of a transmission until it is told
+    double delay_s = 0; // from the end of a transmission until its report
 };
 
 void run(half_duplex_modem& modem, const loopback::samples& x)
@@ -134,7 +134,7 @@ TEST(HalfDuplexModem, senses_only_while_its_transmitter_is_off)
     listener user;
     half_duplex_modem modem(user, {});
     user.key = true;
-    // What is on the channel meanwhile is another station, which goes on longer.
+    // Meanwhile another station is on the channel, for longer.
     run(modem, transmission("4539-2400L"));
     EXPECT_EQ(user.told.substr(0, 5), "free ");
     EXPECT_NE(user.told.find("tx_end"), std::string::npos);

@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A sound device drops samples, or plays nothing for a while: the receiver goes on after the hole. */
+/* A sound device drops samples, or plays nothing for a while: the receiver continues
+after the hole. */
 #include "modem/loopback.h"
 
 #include <gtest/gtest.h>
@@ -153,7 +154,7 @@ TEST(holes, serial_tone_with_long_blocks_goes_on)
                    { { kind::deleted, 0.029 }, { kind::inserted, 0.21 } });
 }
 
-// Its probes are all alike: which frames they are of shows in what can be decoded.
+// Its probes are all alike. Only decoding shows to which frames they belong.
 TEST(holes, wideband_goes_on)
 {
     expect_resumed({ "5069-3k-9600S", "awgn snr=30", 20 }, all_holes);

@@ -70,7 +70,7 @@ TEST(many_delays, a_path_matrix_does_what_its_elements_say)
     values inside(all.begin() + around, all.end() - around);
     values product(count), rest(count);
     m.apply(inside.data(), product.data());
-    // With the symbols around too, and nothing received: the other way round.
+    // The reverse: with the symbols around, and nothing received.
     const values nothing(static_cast<size_t>(m.last_row() - m.first_row()));
     m.match(nothing.data(), all.data(), rest.data());
     for (int64_t i = 0; i < count; ++i) {

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the receiver reports of the channel against what a simulated channel was. The table over
+/* Reports of the receiver on the channel, against the simulated channel. The table over
  * all modes is `hf ber snr-report`. */
 #include "modem/loopback.h"
 

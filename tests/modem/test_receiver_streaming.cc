@@ -318,7 +318,7 @@ TEST(receiver_streaming, a_signal_that_stops_may_be_in_a_fade_for_ten_seconds)
         EXPECT_EQ(end->reason, rx_end_reason::lost) << name;
         EXPECT_NEAR(on_air_s, 0.1, 0.2) << name; // some frames tell
         EXPECT_NEAR(told_s, 10.3, 0.4) << name;
-        // Two blocks and a part of the third; none of the noise behind it.
+        // Two blocks and a part of the third; none of the noise after it.
         const size_t two = timing_of(m).octets_in(2);
         ASSERT_GE(octets.size(), two) << name;
         EXPECT_TRUE(std::equal(

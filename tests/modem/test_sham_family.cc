@@ -299,7 +299,7 @@ struct sham {
             EXPECT_TRUE(got[0].octets == octets) << c.mode << spec;
             ASSERT_TRUE(got[0].end) << spec;
             EXPECT_EQ(got[0].end->reason, rx_end_reason::eom) << spec;
-            // The first symbol is centred behind the pulse's lead of 10 symbols.
+            // The first symbol is centred after the pulse's lead of 10 symbols.
             EXPECT_NEAR(static_cast<double>(got[0].start_sample), lead + 40, 16) << spec;
             const auto samples = got[0].end_sample - got[0].start_sample;
             const size_t blocks =

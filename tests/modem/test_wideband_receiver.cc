@@ -1,7 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The wideband family through channels: what its standard requires, and what it leaves
- * open. */
+/* The wideband family through channels: requirements of its standard, and open choices. */
 #include "modem/loopback.h"
 #include "waveform/families/wideband/preamble.h"
 #include "waveform/families/wideband/wideband.h"
@@ -268,7 +267,7 @@ TEST(wideband_receiver, begins_where_a_strong_preamble_begins)
     const mode m = mode_of(48, 12, interleaver::ultra_short);
     setup s{ m, snr(30, m), {}, 0.1 };
     s.options.preamble.superframes = 20;
-    // What the search sees of the begin depends on where in its batches it lies.
+    // How well the search sees the start depends on its place in a batch.
     for (s.seed = 1; s.seed <= 8; ++s.seed) {
         s.later = 193 * s.seed;
         expect_right(run(s), s);
@@ -495,7 +494,7 @@ TEST(wideband_mechanism, a_path_that_comes_back_early_is_taken_in)
         const mode m = mode_of(3, wid);
         setup s{ m, snr(poor_db[wid] + 4, m), {}, 8, 13 };
         const auto o = run(s, describe(m), [](loopback::samples& x, double rate) {
-            // A second path 4 ms behind a first one that is away for a second.
+            // A second path 4 ms after a first one, which vanishes for a second.
             const auto delay = static_cast<size_t>(0.004 * rate);
             loopback::samples both(x.size() + delay);
             for (size_t i = 0; i < x.size(); ++i) {

@@ -28,7 +28,7 @@ struct pair {
     double loss = 0;          // of datagrams
     std::mt19937 random{ 3 };
 
-    octets to_send;                 // what the data link has for the next transmission
+    octets to_send; // data that the data link has for the next transmission
     std::vector<port_event> events; // but pulls
     std::vector<octets> transmissions;
     std::vector<octets> answers; // to pulls

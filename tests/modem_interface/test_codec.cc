@@ -66,7 +66,7 @@ status_reply golden_status()
 octets data_packet(const tcp_payload& p) { return encode(p); }
 octets datagram(udp_payload p) { return encode(udp_packet{ 0xa1b2c3, std::move(p) }); }
 
-// What each vector is, in our terms.
+// Each vector in our terms.
 std::map<std::string, octets> ours()
 {
     encoded_data plain, enhanced;

@@ -188,7 +188,7 @@ TEST(tcp, receiver_master_waits_for_the_end_of_a_reception)
     p.connect();
     p.run(1s);
     p.modem->on_rx_start(p.now, { p.m, 20, 0 });
-    p.dte->key_up(p.now, p.m); // before it hears of the carrier
+    p.dte->key_up(p.now, p.m); // before it is notified of the carrier
     p.to_send = some_octets(50);
     p.run(30s);
     EXPECT_TRUE(p.transmissions.empty());

@@ -80,7 +80,7 @@ def test_a_file_between_two_data_links_and_two_modems_elsewhere(tmp_path, form):
 
 
 def test_the_examples(tmp_path):
-    # As they are but for the ports, which something else may have.
+    # The files unchanged, except for the ports, which another program may use.
     names = ("3001", "3002", "5066", "5067")
     ports = dict(zip(names, map(str, netns.free_tcp_ports(len(names)))))
     files = []
@@ -150,7 +150,7 @@ def read_exactly(s, count):
 
 
 def read_packets(s, count):
-    """So many packets of the modem: type and payload."""
+    """This many packets of the modem: type and payload."""
     out = []
     for _ in range(count):
         header = read_exactly(s, 8)

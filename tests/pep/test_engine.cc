@@ -200,7 +200,7 @@ TEST(hfpep_engine, resets_reach_the_other_end)
         EXPECT_TRUE(other.reset);
         EXPECT_EQ(other.why, status::reset_by_endpoint);
         EXPECT_TRUE(n.a.pep.connections().empty() && n.b.pep.connections().empty());
-        // Calls for what is gone do nothing.
+        // Calls for connections that have ended do nothing.
         edge.pep.on_tcp_data(n.net.now(), id, pattern(5).data(), 5);
         edge.pep.on_tcp_written(n.net.now(), id, 5);
         edge.pep.on_tcp_eof(n.net.now(), id);
@@ -359,7 +359,7 @@ TEST(hfpep_engine, a_program_with_all_connections_gives_way_to_others)
         EXPECT_EQ(open("10.2.0.1"), rule_action::proxy);
     EXPECT_EQ(open("10.2.0.1"), rule_action::reject); // nothing is idle for long yet
     EXPECT_TRUE(reset().empty());
-    // Used lately: the next one is idle for longer.
+    // This one was used lately. The next one has been idle for longer.
     pep.on_tcp_data(now, 1, pattern(10).data(), 10);
     for (const hfpep::connection_id victim : { 2, 3, 4, 5 }) {
         EXPECT_EQ(open("10.2.0.2"), rule_action::proxy);
@@ -387,7 +387,7 @@ TEST(hfpep_engine, an_application_that_does_not_read_stops_the_far_one_at_64_KiB
     n.a.sockets[c].to_send = pattern(2'000'000);
     n.net.run_for(3600);
     EXPECT_LE(n.server().max_unwritten, 65'536u + 2048);
-    // What was in SIS when the stop came has crossed as well, and no more.
+    // The octets in SIS when the stop arrived have crossed as well, and no more.
     const auto crossed = n.b.pep.link().list().at(0).unread;
     EXPECT_GE(crossed, 65'536u);
     EXPECT_LE(crossed, 65'536u + 2 * 20'000u + 8192);
@@ -483,7 +483,7 @@ TEST(hfpep_engine, restart_of_the_peer_resets_its_connections)
     net.run_for(20);
     EXPECT_TRUE(a.sockets[c].reset);
     EXPECT_EQ(a.sockets[c].why, status::peer_restarted);
-    // And new ones work.
+    // New ones work.
     const auto d = a.accept(net.now(), "10.1.2.3", 22);
     a.sockets[d].to_send = pattern(100);
     net.run_for(20);

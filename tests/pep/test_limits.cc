@@ -99,7 +99,7 @@ TEST(hfpep_limits, rate_of_one_peer_and_of_all)
     EXPECT_EQ(taken(1s, a, 100), 40);
     EXPECT_EQ(taken(1s, b, 100), 0); // those of all are used up
     EXPECT_EQ(taken(2s, a, 100), 10);
-    EXPECT_EQ(taken(2s, b, 100), 20); // what is left of 30
+    EXPECT_EQ(taken(2s, b, 100), 20); // the rest of 30
     EXPECT_EQ(taken(1s, b, 100), 0);  // a clock that steps back
     EXPECT_EQ(taken(100s, b, 100), 40);
     EXPECT_EQ(x.peers(), 2u);

@@ -165,7 +165,7 @@ TEST(hfpep_outage, what_is_taken_back_is_that_of_the_stream_alone)
     ASSERT_TRUE(n.run_for(
         400, [&] { return n.pa.edge().sockets[ids[1]].got.size() == 200'000; }));
     EXPECT_EQ(n.pa.edge().sockets[ids[1]].got, noise(200'000));
-    // 200 kB and what of the other had arrived by then.
+    // 200 kB, and the part of the other that had arrived by then.
     EXPECT_LT(to_seconds(n.s.now()), 240);
 }
 

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // HF-PEP over the whole stack for a long time: broken links, restarts, noise, many
-// connections, and what is held while the link is slow.
+// connections, and the memory held while the link is slow.
 #include "pep/heap.h"
 #include "pep/rules.h"
 #include "sim/trials/exchanges.h"
@@ -15,7 +15,7 @@
 namespace gr::hf::test {
 namespace {
 
-//! One transfer of the soak: what was to arrive, and what became of it.
+//! One transfer of the soak: its octets, and its fate.
 struct transfer {
     sim::proxy_on_station* from = nullptr;
     hfpep::connection_id id = 0;
@@ -34,7 +34,7 @@ octets numbered(uint32_t number, size_t size)
     return v;
 }
 
-//! What the server at \p port says once it has heard the first octets.
+//! Answer of the server at \p port to the first octets.
 octets reply_of(uint16_t port) { return pattern(size_t(port) * 7 % 5000 + 1, port); }
 
 class soak_of_transfers : public testing::TestWithParam<unsigned>
@@ -63,7 +63,7 @@ TEST_P(soak_of_transfers, nothing_is_lost_or_altered_whatever_happens_to_the_lin
         std::printf("%10.0f s: transfer %zu %s\n", to_seconds(n.s.now()), number, what);
     };
     int starts[2] = { 1, 1 }, node_restarts = 0;
-    // As hf.pep chooses it.
+    // The default of hf.pep.
     const auto fresh = [&](int which) {
         ++starts[which];
         return uint16_t(rng() | 1);
@@ -193,7 +193,7 @@ TEST_P(soak_of_transfers, nothing_is_lost_or_altered_whatever_happens_to_the_lin
     EXPECT_GT(complete, transfers / 2);
 }
 
-//! What becomes of a connection; the port tells the server its part.
+//! Fates of a connection. The port tells the server its role.
 enum fate : uint16_t {
     used = 8000,
     half_closed,   // the server sends and closes first, the client goes on
@@ -240,7 +240,8 @@ TEST(soak, nothing_is_left_of_thousands_of_connections)
             auto& s = a.sockets[ids.back()];
             s.to_send = pattern(50, uint32_t(k));
             s.then_eof = what == used;
-            // What was half closed by the server the client closes after it has all of it.
+            // The client closes a connection half closed by the server after it has all
+            // octets.
             s.eof_after_eof = what == half_closed;
             if (what == aborted_here)
                 to_abort.push_back(ids.back());

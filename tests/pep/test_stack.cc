@@ -146,7 +146,7 @@ TEST(stack, connections_survive_a_dead_channel_and_a_node_restart)
     EXPECT_FALSE(client.reset);
     n.air.set_default_path({});
     n.run_for(100, [] { return false; });
-    // The node of one side starts anew, its proxy lives on.
+    // The node of one side restarts, its proxy does not.
     n.a.restart(77);
     n.pa.reattach();
     ASSERT_TRUE(n.run_for(3600, [&] { return client.closed; }));
@@ -178,7 +178,8 @@ TEST(stack, a_station_that_does_not_exist_is_reported_within_a_minute)
         n.run_for(20, [] { return false; });
         const auto before = n.a.node().stats().transmissions;
         const double again_s = attempt();
-        EXPECT_GT(n.a.node().stats().transmissions, before) << "old failures do not count";
+        EXPECT_GT(n.a.node().stats().transmissions, before)
+            << "old failures do not count";
         std::printf(
             "%s: no answer after %.1f s, again after %.1f s\n", mode, first_s, again_s);
         EXPECT_LE(std::max(first_s, again_s), limit_s);

@@ -126,7 +126,7 @@ TEST(Conformance, Row7_02_TimeToDieBySettings)
     };
     scripted_peer told(with({ { "send_ttd", 1 }, { "utc_at_zero_s", 1704067200 } }));
     EXPECT_TRUE(has_ttd(told));
-    // By the computer's clock, once the program that runs the node has passed the time.
+    // Uses the computer's clock after the program that runs the node has set the time.
     scripted_peer clock(with({ { "send_ttd", 1 }, { "system_utc", 1 } }));
     clock.n.set_utc(clock.now, 1704067200.4);
     EXPECT_TRUE(has_ttd(clock));

@@ -365,7 +365,7 @@ TEST(Conformance, Row2_06_TooManyExpeditedUnbindTheClient)
     p.send(1, r);
     EXPECT_EQ(p.answer<s_unbind_indication>()->reason, 4);
     EXPECT_EQ(p.n.state().clients, 0u);
-    // By rate, although each is delivered at once, to our own node.
+    // Flow control by rate, although each is delivered at once, to our own node.
     c.client_expedited_per_minute = 6;
     scripted_peer q(c);
     q.bind(1, 3);

@@ -321,7 +321,7 @@ TEST(fuzz, codecs_and_deframers)
             damage(r, v);
         }
         if (const auto p = decode_primitive(v)) {
-            // What decodes can be encoded again, though without the old counts of errors.
+            // A decoded D_PDU can be encoded again, but without the old counts of errors.
             EXPECT_FALSE(encode(*p).empty());
         }
         decode_s_pdu(v.data(), v.size());

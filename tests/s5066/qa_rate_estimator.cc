@@ -16,7 +16,7 @@ namespace {
 const std::vector<double> fast_fading = { 29, 31, 28, 32, 29, 31, 28, 32, 30, 30 };
 const std::vector<double> slow_fading = { 24, 27, 31, 33, 32, 29, 23, 27, 32, 34 };
 
-// Sends rounds, each in the best mode so far; returns how many were in vain.
+// Sends rounds, each in the best mode known. Returns the number that failed.
 unsigned
 in_vain(rate_estimator& e, std::optional<mode>& present, bool fast, unsigned rounds)
 {
@@ -165,8 +165,8 @@ TEST(mode_promise, where_every_block_is_bad_few_d_pdus_arrive)
     EXPECT_NEAR(few.d_pdu_success(2, 2.5, 30), few.at(2, 2.5).block_success, 0.06);
 }
 
-// When a transfer ends, much waits behind gaps in a mode that loses half, and little in
-// one that loses nothing.
+// When a transfer ends, much data wait after gaps in a mode that loses half, and little
+// in one that loses nothing.
 TEST(mode_promise, what_waits_behind_gaps_is_not_promised)
 {
     constexpr size_t moderate = 2, of_192_octets = 2;

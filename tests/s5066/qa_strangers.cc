@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Large windows are on by default: what a node of Edition 3 hears of them, which is nothing.
+// Large windows are on by default. A node of Edition 3 receives no sign of them.
 #include "s5066/pdu/eow.h"
 #include "scripted_peer.h"
 

@@ -1,7 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// No phase of a node lasts for ever, whatever the modem does, and its time never runs
-// backwards.
+// Every phase of a node ends, whatever the modem does, and its time never runs backwards.
 #include "s5066/config/node_settings.h"
 #include "s5066/words/monotonic_time.h"
 #include "s5066/words/timers.h"

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Two nodes exchange data in the simulator. What they exchange is written to two pcap
-// files.
+// Two nodes exchange data in the simulator. Their D_PDUs and primitives are written to
+// two pcap files.
 #include "s5066/node/pcap.h"
 #include "sim/stations/traffic.h"
 

@@ -294,7 +294,8 @@ TEST(block_errors, are_interpolated_and_make_blocks_bad)
     c.add(mode::parse("4539-4800S"),
           { { 8, 0.2, 1, 0.3 }, { 10, 0, 0.4, 0.1 }, { 12, 0, 0, 0 } });
     const mode m = mode::parse("4539-4800S"), l = mode::parse("4539-4800VL");
-    // Halfway between two quantiles: of 0.4 and of all 80 blocks, and of 0.4 and of none.
+    // Mean of two quantiles: those for 0.4 and for all of 80 blocks, and for 0.4 and for
+    // none.
     EXPECT_NEAR(c.at(m, 9).bad, 0.86, 0.01);
     EXPECT_NEAR(c.at(m, 9).lost, 0.05, 0.01);
     EXPECT_NEAR(c.at(l, 11).bad, 0.085, 0.01) << "the nearest interleaver";

@@ -80,7 +80,8 @@ TEST(shared_channel, nothing_is_rejected_after_a_common_start)
     }
 }
 
-// Those that send do not let a call and its answer through each time, so some calls say nothing.
+// Busy stations do not let every call and its answer through, so some calls prove
+// nothing.
 TEST(shared_channel, a_station_that_is_not_there_is_given_up_on_a_busy_channel)
 {
     for (const size_t stations : { 3u, 8u, 20u }) {
@@ -210,7 +211,8 @@ TEST(shared_channel, hidden_stations_do_not_starve)
             longest[k] = std::max(longest[k], r.end_s - last[k]);
             EXPECT_LE(longest[k], 3600) << stations << " stations, number " << k + 1;
         }
-        // Only for stations whose first calls all met others, which nobody could hear.
+        // Only for stations whose first calls all collided, so that nobody could receive
+        // them.
         EXPECT_LE(rejected(r), 200u) << stations << " stations";
     }
 }

@@ -23,7 +23,7 @@ def test_a_wrong_octet_is_found(tmp_path):
     dissect.run(str(tmp_path), 0.02)
     path = tmp_path / "d_pdus.pcap"
     octets = bytearray(path.read_bytes())
-    octets[24 + 16 + 8] ^= 1  # in the first D_PDU's header, behind the headers of file and record
+    octets[24 + 16 + 8] ^= 1  # in the first D_PDU's header, after the headers of file and record
     path.write_bytes(octets)
     assert dissect.read(str(tmp_path)).bad_crcs >= 1
 

@@ -18,7 +18,7 @@ inline slep::endpoint_config with_instance(uint16_t n)
     return c;
 }
 
-//! A client that can be replaced by a fresh one: a program that starts anew.
+//! A client that can be replaced by a new one: a program that restarts.
 struct restartable {
     explicit restartable(const slep::endpoint_config& c)
         : user(std::make_unique<slep_user>(c))

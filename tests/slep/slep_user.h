@@ -19,7 +19,7 @@ inline octets pattern(size_t n, uint32_t seed = 1)
     return v;
 }
 
-//! A user of an endpoint: accepts what is offered, reads all, notes what happened.
+//! A user of an endpoint: accepts streams, reads all octets, records events.
 struct slep_user {
     explicit slep_user(const slep::endpoint_config& c) : link(c) { link.listen(0); }
 

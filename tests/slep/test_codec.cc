@@ -180,7 +180,7 @@ TEST(slep_codec, fuzz)
         if (!p)
             continue;
         ++decoded;
-        // What was understood can be written again and reads the same.
+        // A parsed PDU can be written again and reads the same.
         const octets again = encode(*p);
         ASSERT_FALSE(again.empty());
         const auto q = decode(again);

@@ -53,7 +53,7 @@ TEST(slep_deflate, gives_up_on_what_does_not_shrink_and_tries_again)
     EXPECT_LT(text_out, 1'200'000u); // up to a megabyte stored, the rest shrinks
 }
 
-//! Octets that messages take, each flushed; what comes back is checked.
+//! Octets that messages take, each flushed. The decompressed text is checked.
 size_t flushed(const std::vector<std::string>& messages)
 {
     slep::deflater z;

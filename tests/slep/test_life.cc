@@ -134,7 +134,7 @@ TEST(slep_life, a_gap_ends_a_stream_only_over_a_living_link)
         }
         EXPECT_EQ(x.link.streams(), heard ? 0u : 1u);
         if (!heard) {
-            // The link is back, and so is what was missing.
+            // The link is back, and the missing octets arrive.
             x.in(from_a(sd(1, { 'b' })));
             x.now += 700s;
             x.link.on_deadline(x.now);

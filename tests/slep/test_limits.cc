@@ -168,7 +168,7 @@ TEST(slep_limits, what_follows_an_aborted_stream_overtakes_its_u_pdus)
     EXPECT_TRUE(std::all_of(dead.begin() + 1, dead.end(), [](const auto& u) {
         return u.priority == 2; // of a request, but for the restart notice
     }));
-    // The node is there: else nobody would be told.
+    // The node is up, otherwise no restart notice could be sent.
     in(s5066::encode(s5066::s_unidata_request_confirm{ false, 13, node, dead[0].u_pdu }));
     link.abort(now, first);
     open();

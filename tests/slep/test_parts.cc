@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// The parts of an endpoint by themselves; what they do together is in the other files.
+// The parts of an endpoint, each alone. The other files test them together.
 #include "slep/datagram_sender.h"
 #include "slep/fake_sis.h"
 #include "slep/stream_ends.h"
@@ -293,7 +293,7 @@ TEST(datagram_sender, gives_up_what_is_too_long_or_too_old)
 
 namespace {
 
-//! An open stream with so many octets to send.
+//! An open stream with this many octets to send.
 stream& sending(parts& x, peer_state& p, uint8_t number, size_t octets_to_send)
 {
     stream& s = x.streams.add(p, opened_here, number, {});

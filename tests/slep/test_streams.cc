@@ -153,7 +153,7 @@ TEST(slep_streams, full_pdus_run_far_ahead_and_small_ones_gather)
         return n;
     };
     EXPECT_EQ(built(10), 512u);
-    // What has gathered by now is a full one in the end.
+    // The octets collected by now fill a PDU.
     EXPECT_EQ(built(full), 2048u - 512u);
     EXPECT_EQ(tx.unconfirmed(), 512 * 10 + (2048 - 512) * full);
     tx.confirmed(0);
@@ -202,7 +202,7 @@ TEST(slep_streams, keeps_the_queue_below_within_its_depth)
         2h, [&] { return n.b.offered.size() == 1 && n.b.streams[n.b.offered[0]].fin; }));
     EXPECT_LE(n.net.largest_backlog, 21'000u);
     EXPECT_GE(n.net.largest_backlog, 17'000u);
-    // And the pipe never ran dry: 200 kB at 1200 bit/s with 26 octets per U_PDU.
+    // The pipe never ran dry: 200 kB at 1200 bit/s with 26 octets per U_PDU.
     EXPECT_LT(to_seconds(n.net.now()), 200'000 * 8 / 1200.0 * 1.02 + 5);
 }
 
@@ -249,7 +249,7 @@ TEST(slep_streams, slow_reader_stops_the_sender)
     n.a.send(s, all, true);
     n.net.run_for(2000);
     const auto t = n.b.offered.at(0);
-    // Only so much was handed out, only so much is held, and the sender waits.
+    // Only this much was delivered, only this much is held, and the sender waits.
     EXPECT_LE(n.b.max_unread, 100'000u + 2048);
     const auto info = n.b.link.list().at(0);
     EXPECT_LE(info.unread, 100'000u + 2 * 60'000u + 65536);
@@ -415,7 +415,7 @@ TEST(slep_streams, classes_are_strict_and_streams_of_a_class_share)
     const auto z = *n.a.link.open(t0, n.to_b(), { 3 }, pattern(4000), true, urgent);
     n.net.run_for(
         200, [&] { return n.b.offered.size() == 3 && n.b.streams[n.b.offered[2]].fin; });
-    // Only what SIS already holds goes first: 10 kB at 9600 bit/s.
+    // Only the octets in SIS go first: 10 kB at 9600 bit/s.
     EXPECT_LT(to_seconds(n.net.now() - t0), 16);
     EXPECT_FALSE(n.a.streams[z].aborted);
 }
@@ -439,7 +439,7 @@ TEST(slep_streams, compression_of_both_directions)
     EXPECT_EQ(n.b.streams[n.b.offered.at(0)].data, text);
     EXPECT_EQ(n.a.streams[s].data, text);
     EXPECT_LT(carried, 2 * text.size() / 4);
-    // Input that does not shrink costs little.
+    // Input that cannot be compressed costs little.
     carried = 0;
     const auto r = *n.a.link.open(n.net.now(), n.to_b(), {}, pattern(100'000), true, o);
     ASSERT_TRUE(n.net.run_for(3600, [&] { return n.a.streams[r].closed; }));
@@ -553,7 +553,7 @@ TEST(slep_datagrams, a_confirmed_one_waits_for_the_link_and_needs_no_notice)
     ASSERT_EQ(n.a.datagrams.size(), 1u);
     EXPECT_EQ(n.a.datagrams[0].stream, *id);
     EXPECT_EQ(n.a.datagrams[0].code, 0);
-    // And is given up in the end.
+    // It is given up in the end.
     n.net.k.up = false;
     ASSERT_TRUE(n.a.link.send_confirmed(n.net.now(), n.to_b(), noise(20), 12, 100s));
     n.net.run_for(200);

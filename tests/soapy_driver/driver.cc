@@ -34,9 +34,9 @@ using namespace gr::hf::soapy_test;
 using value = std::complex<float>;
 
 constexpr double least_rf = 1e6, most_rf = 60e6, least_gain = 0, most_gain = 60;
-// A receiver that reads nothing for so long has lost samples.
+// A receiver that reads nothing for this long has lost samples.
 constexpr double buffer_s = 0.5;
-// As much a transmitter takes ahead of time.
+// A transmitter accepts samples this far ahead of time.
 constexpr double ahead_s = 0.5;
 
 std::string
@@ -253,7 +253,7 @@ public:
             return SOAPY_SDR_STREAM_ERROR;
         if (const uint64_t ms = std::exchange(own.slow, 0))
             std::this_thread::sleep_for(std::chrono::milliseconds(ms));
-        // By UHD comes the time of every packet of a burst, not only of the first.
+        // UHD gives the time of every packet of a burst, not only of the first.
         const bool timed = (flags & SOAPY_SDR_HAS_TIME) != 0;
         if (timed && !(d_sending && sample_at(ns) == d_at)) {
             begin_burst(ns);
@@ -304,7 +304,7 @@ public:
     }
 
 private:
-    // For good: what comes back is another device.
+    // Removed for good. A later device is another one.
     bool gone() { return d_gone = d_gone || d_air.of(d_own).gone != 0; }
 
     SoapySDR::Stream* stream(int direction) const
@@ -338,7 +338,7 @@ private:
         own.worst_error = std::max(
             own.worst_error,
             std::abs(static_cast<double>(exact - static_cast<long double>(d_at))));
-        // What comes too late is not sent, to the end of its burst.
+        // Late samples are dropped, up to the end of their burst.
         d_dropping = own.ready_ns < 0 ? late : none;
         if (d_dropping == late) {
             ++own.late;
@@ -403,11 +403,11 @@ private:
     std::deque<std::pair<int, long long>> d_reports;
 };
 
-// Only what names this driver, or asks for all.
+// Only for requests that name this driver, or ask for all.
 std::vector<SoapySDR::Kwargs> find(const SoapySDR::Kwargs& args)
 {
     auto found = args;
-    const char* offered = std::getenv("HFTEST_AIR"); // to whoever asks for all
+    const char* offered = std::getenv("HFTEST_AIR"); // in a list of all devices
     if (args.count("air") == 0 && offered)
         found["air"] = offered;
     if (found.count("air") == 0)

@@ -32,7 +32,7 @@ test_air::test_air(const std::string& path, double rate) : d_rate(rate)
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0)
         throw std::runtime_error("air = " + path + ": cannot be opened");
-    flock(file, LOCK_EX); // whoever comes first makes it
+    flock(file, LOCK_EX); // the first station makes it
     if (ftruncate(file, static_cast<off_t>(octets)) == 0) {
         void* memory = mmap(nullptr, octets, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         if (memory != MAP_FAILED)

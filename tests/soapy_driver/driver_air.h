@@ -9,7 +9,8 @@
 
 namespace gr::hf::soapy_test {
 
-/*! \brief What stations of a test share: a file in memory with what each of them transmits.
+/*! \brief Air shared by the stations of a test: a file in memory with the samples of
+each.
  *
  * A sample belongs to a time of the host's steady clock, counted from when the file was made;
  * that is the hardware time of all devices on it. Every station writes ahead of that time, and
@@ -22,17 +23,18 @@ public:
     static constexpr size_t chunk = 256;   //!< samples that begin together
     static constexpr size_t chunks = 4096; //!< of each station: a ring
 
-    //! What a test does to a station while it runs, and reads of it; all are counters.
+    //! Orders of a test to a running station, and its reports. All are counters.
     struct station {
         uint64_t lose;      //!< test: receive this many samples less, with a report
         uint64_t lose_mute; //!< test: the same without a report
         uint64_t gone;      //!< test: not 0: the device is lost
-        uint64_t slow; //!< test: not 0: samples to transmit are delayed so many ms, once
+        uint64_t
+            slow; //!< test: if not 0, delays samples to transmit by this many ms, once
         uint64_t bursts; //!< begun
         uint64_t late;   //!< bursts whose time had passed
         uint64_t underflows;
         uint64_t sent; //!< samples
-        //! Of the last burst: time asked for, ns, and sample at which it was sent.
+        //! The last burst: requested time, ns, and sample at which it was sent.
         int64_t asked_ns;
         int64_t first_sample;
         int64_t end_sample;
@@ -64,7 +66,7 @@ public:
     station& of(size_t k) const;
     //! Station \p k transmits from sample \p at on.
     void transmit(size_t k, int64_t at, const std::complex<float>* x, size_t n);
-    //! What station \p from transmitted, zeros where nothing.
+    //! Samples of station \p from, zeros where it did not transmit.
     void heard_from(size_t from, int64_t at, std::complex<float>* y, size_t n) const;
 
 private:

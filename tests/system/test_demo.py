@@ -76,7 +76,7 @@ def test_in_24_khz_the_stations_choose_among_its_modes(folder):
     assert result.returncode == 0, result.stderr
     assert "two stations, auto:24k, channel" in result.stderr and "SHA-256 equal" in result.stderr
     rates = re.search(r"mean rate of B \((\d+) to (\d+)\)", result.stderr).groups()
-    assert int(rates[1]) > 9600  # what 3 kHz cannot carry
+    assert int(rates[1]) > 9600  # more than 3 kHz can carry
 
 
 def test_on_a_fading_channel_the_stations_adapt(folder):
@@ -96,7 +96,7 @@ def test_on_a_fading_channel_the_stations_adapt(folder):
 
 
 def test_without_rights_it_stays_on_the_loopback_and_says_so(folder):
-    # Root without any right, not another user: that one may not even read the build tree.
+    # Root without capabilities. Another user could not even read the build tree.
     prefix = []
     if os.geteuid() == 0:
         prefix = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
@@ -121,7 +121,7 @@ def test_interrupted_it_leaves_nothing(folder, sent, after_s):
     assert "Traceback" not in said
     assert remains() == before
     assert os.listdir(folder) == []
-    # Its whole session is gone: curl, ping and the HTTP server too.
+    # Its whole session has ended: curl, ping and the HTTP server too.
     assert programs_of(process.pid) == []
 
 
@@ -136,7 +136,7 @@ def test_what_a_killed_one_leaves_the_next_one_removes(folder):
     process.kill()
     process.wait()
     assert remains() != before
-    # Its programs are gone with it, but for a ping, which ends by itself.
+    # Its programs have ended with it, except for a ping, which ends by itself.
     while left := [line for line in programs_of(process.pid) if "ping" not in line]:
         assert time.monotonic() < deadline, left
         time.sleep(0.1)

@@ -16,7 +16,7 @@ MODE = "4539-9600US"
 pytestmark = pytest.mark.skipif(netns.why_not() is not None,
                                 reason=f"no namespaces here: {netns.why_not()}")
 
-# A resolver that knows names below example.org; what it was asked goes to standard output.
+# A resolver that knows names below example.org. It prints its queries on standard output.
 RESOLVER = '''
 import socket, struct, sys, threading
 def answer(q, tcp):
@@ -69,7 +69,7 @@ class Network:
         while not self.log.read_bytes():
             assert resolver.poll() is None and time.monotonic() < deadline
             time.sleep(0.05)
-        # What ip netns exec shows to the programs inside as /etc/resolv.conf.
+        # The file that ip netns exec shows to the programs inside as /etc/resolv.conf.
         etc = f"/etc/netns/{self.spaces['A'].name}"
         os.makedirs(etc)
         self.exit.callback(shutil.rmtree, etc)
@@ -118,7 +118,7 @@ def test_dig(network):
     before = network.stats()["asked"]
     result = network.dig("+short", "first.example.org")
     assert result.stdout == "192.0.2.7\n", result
-    # The other family came along, and what comes again does not go over HF.
+    # The answer held the other family, too. Repeated queries do not go over HF.
     assert network.dig("+short", "first.example.org", "AAAA").stdout == "2001:db8::7\n"
     assert network.dig("+short", "+tcp", "FIRST.example.org").stdout == "192.0.2.7\n"
     assert network.stats()["asked"] == before + 1

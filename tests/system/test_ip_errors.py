@@ -35,7 +35,7 @@ def stations():
         c = description.ip_client
         c.address += f", {OWN[6] if name == 'A' else FAR[6]}/64"
         c.routes = [*c.routes, f"{FAR[6] if name == 'A' else OWN[6]}/128={pair.NODES[other]}"]
-        # As distributions have it: sources are checked against the routes.
+        # Default of distributions: sources are checked against the routes.
         for setting in ("ipv6.conf.all.disable_ipv6=0", "ipv6.conf.default.disable_ipv6=0",
                         "ipv4.conf.all.rp_filter=1", "ipv4.conf.default.rp_filter=1"):
             subprocess.run(["ip", "netns", "exec", description.netns, "sysctl", "-qw",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Flows of the IP client that wait for the data link are told: by the block, on the page's
+"""Flows of the IP client that wait for the data link are reported: by the block, on the page's
 state, in hf top. Real TUN devices and sockets."""
 import json
 import subprocess

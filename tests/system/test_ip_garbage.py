@@ -26,7 +26,7 @@ for k, packet in enumerate(json.load(sys.stdin)):
 
 
 def checksum(octets):
-    """Of RFC 1071."""
+    """Checksum of RFC 1071."""
     total = sum(struct.unpack(f">{len(octets) // 2}H", octets))
     while total >> 16:
         total = (total & 0xffff) + (total >> 16)
@@ -108,7 +108,7 @@ def test_garbage_is_counted_and_does_no_harm():
         assert stats["hops_exceeded"] == 5
         assert stats["sent"] == 0
 
-        # What only looks like TCP, UDP or ICMP crosses; the far kernel throws it away.
+        # Packets that only look like TCP, UDP or ICMP cross. The far kernel drops them.
         odd = [ipv4(rng.randbytes(rng.randrange(0, 60)), protocol=rng.choice([1, 6, 17, 99]))
                for _ in range(200)]
         write(p, odd)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What applications see when a station ends in the middle of their streams."""
+"""View of applications when a station ends in the middle of their streams."""
 import errno
 import os
 import signal
@@ -36,7 +36,7 @@ class Server(threading.Thread):
 
 
 def error_of(read, *arguments):
-    """The error number that ends what is called again and again; 0: an end of file."""
+    """Calls a function until it fails, and returns the error number. 0: end of file."""
     try:
         while read(*arguments):
             pass
@@ -84,7 +84,7 @@ def test_after_an_orderly_end_what_is_under_way_still_arrives(stations):
     process, entry, server = stations
     server.limit = 60_000
     client = socket.socket()
-    # So little that most waits in the station's kernel for this reader.
+    # A buffer so small that most octets wait in the station's kernel for this reader.
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.settimeout(60)
     with client:

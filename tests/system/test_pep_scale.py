@@ -64,7 +64,7 @@ async def exchange(port, listener, count):
     async def serve(reader, writer):
         data = await reader.readexactly(4)
         number = int.from_bytes(data, "big")
-        # Nobody is answered before all are here: they really stand at the same time.
+        # No connection is answered before all exist, so all are open at the same time.
         heard.add(number)
         if len(heard) == count:
             together.set()
@@ -160,8 +160,8 @@ def test_a_fast_application_waits_for_a_slow_link():
                 read = p.stations["A"].pep.stats()["octets_out"]
                 print(f"10 MB at 300 bit/s: {taken} octets outside the application, "
                       f"{read} in the proxy")
-                # The proxy: send buffer and what SIS holds; the kernel: both socket buffers,
-                # of which it makes twice what was asked for.
+                # The proxy: send buffer and octets in SIS. The kernel: both socket buffers, each
+                # twice the size asked for.
                 queue = int(1.1 * station.longest_transmission_octets("4539-300S")) + 2048
                 assert 32768 <= read <= 32768 + 2 * queue
                 assert taken <= read + 2 * 16384 + 2 * 65536 + 65536

@@ -15,7 +15,7 @@ import pytest
 MODE = "4539-9600US"
 NODES = {"A": "1.2.0.1", "B": "1.2.0.2"}
 SERVER = {4: "10.99.0.1", 6: "fd99::1"}
-# Behind station B, and behind one that does not exist.
+# Hosts after station B, and after one that does not exist.
 PREFIXES = ["10.99.0.0/24", "fd99::/64"]
 NOWHERE, NOBODY = "10.97.0.1", "1.2.0.9"
 LISTEN = ["tproxy:3129", "tproxy:[::]:3129", "redirect:3128", "redirect:[::1]:3128",
@@ -44,7 +44,7 @@ class Network:
             space.command_run("ip", "addr", "add", f"10.1.0.{n}/24", "dev", "lan")
             space.command_run("ip", "addr", "add", f"fd01::{n}/64", "dev", "lan", "nodad")
         for space, via in ((c, "1"), (a, "2")):
-            # At A only so that the kernel lets its own connections begin.
+            # The address is at A only because the kernel needs it to start connections.
             space.command_run("ip", "route", "add", "default", "via", f"10.1.0.{via}")
             space.command_run("ip", "-6", "route", "add", "default", "via", f"fd01::{via}")
         b.command_run("ip", "addr", "add", f"{SERVER[4]}/32", "dev", "lo")
@@ -181,7 +181,7 @@ def test_hf_nft_adds_and_deletes(network, way, port, at):
         result = nft("delete")
         assert result.returncode == 0, result.stderr
         assert "hf_pep" not in tables() and "5066" not in lookups()
-    # Nothing is there to delete: said, not passed over.
+    # Nothing exists to delete, and that is reported.
     result = nft("delete")
     assert result.returncode == 1 and "nft" in result.stderr
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What rights hf run needs, and that it gives up the others."""
+"""Rights that hf run needs, and that it drops all others."""
 import os
 import pwd
 import signal
@@ -45,7 +45,7 @@ def nobody_may_read():
 
 
 def threads(process):
-    """Of each thread: effective user; effective, permitted and bounding capabilities; whether
+    """By thread: effective user; effective, permitted and bounding capabilities; whether
     it may get none besides; groups."""
     found = []
     for task in os.listdir(f"/proc/{process.pid}/task"):

@@ -168,7 +168,7 @@ TEST(modulator, asks_before_each_block_with_its_place_on_the_air)
         EXPECT_EQ(s.asked_at[k],
                   mod.sample_of_symbol(287 + 287 * k + (k == 72 ? 72 : 0)));
 
-    // And not earlier than it must: up to the pulse's lead before the block.
+    // Not earlier than necessary: at most the pulse's lead before the block.
     source late(1000);
     mod.start(mode::parse("4539-600S"), std::ref(late));
     std::complex<float> one;

@@ -95,7 +95,7 @@ TEST(transmitter, preamble_is_reinserted_only_when_more_frames_follow)
               frames + 72 + 287);
     EXPECT_EQ(numbers("4539-3200US", noise(72 * 48), 500).size(), frames + 72 + 287);
 
-    // Not told that the message is over, the transmitter asks first.
+    // Without notice that the message is over, the transmitter asks first.
     transmitter tx(mode::parse("4539-3200US"), plain);
     std::vector<tx_symbol> symbols(30000);
     const std::vector<uint8_t> octets(48);
