@@ -227,7 +227,7 @@ def test_lua_dissector_reads_what_wireshark_leaves(servers, folder, readable):
     assert "HFCHAT: QRV?" in text
     assert "SLEP type: SD (6)" in text and "Number: 258" in text
     assert "C_PDU type: LINK REQUEST" in text
-    # The file of 9000 octets: each segment put together once, whatever was repeated.
+    # The file of 9000 octets: each segment reassembled once, in spite of repeats.
     rows = [line.split() for line in tshark(
         "-Y", "hf_s5066.rcop.application == 0x1002 && s5066dts.type != 7", "-T", "fields",
         "-e", "hf_s5066.rcop.segment").splitlines()]

@@ -24,7 +24,7 @@ using boost::system::error_code;
 
 const auto here = make_address("127.0.0.1");
 
-//! Runs until \p done says so; whether it did.
+//! Runs until \p done returns true. Returns false at the time limit.
 template <typename F>
 bool run(boost::asio::io_context& io, F done)
 {

@@ -139,7 +139,7 @@ TEST_F(sis_dialers, a_server_that_goes_unbinds)
 
 TEST_F(sis_dialers, a_server_that_does_not_read_stops_the_client)
 {
-    // As much as the kernel takes is then the same again.
+    // A fixed size, so that the kernel accepts the same number of octets each time.
     acceptor.set_option(tcp::socket::receive_buffer_size(65536));
     auto& server = bound(1);
     const octets wire = data(2000);

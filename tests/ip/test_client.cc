@@ -438,7 +438,7 @@ TEST(ip_client, acks_live_until_the_next_one_and_the_newest_comes_again)
     ASSERT_EQ(again.size(), 1u);
     EXPECT_EQ(again[0].u_pdu, second[0].u_pdu);
     EXPECT_GT(again[0].ttl, 100u);
-    // The same number again means a loss: it lives.
+    // The same number again reports a loss, so it gets a long time to live.
     m.id = 200;
     x.packet(m.packet());
     const auto equal = x.drain();

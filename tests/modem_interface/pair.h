@@ -29,7 +29,7 @@ struct pair {
     std::mt19937 random{ 3 };
 
     octets to_send; // data that the data link has for the next transmission
-    std::vector<port_event> events; // but pulls
+    std::vector<port_event> events; // except for pulls
     std::vector<octets> transmissions;
     std::vector<octets> answers; // to pulls
 

@@ -21,8 +21,8 @@ MODE, TEXT = "4539-3200S", b"what time is it?"
 
 
 class Answerer(gr.basic_block):
-    """In place of a data link: an answer to each reception, decided in the tick in which the
-    modem tells of its end."""
+    """Replaces a data link: answers each reception, in the tick in which the modem reports its
+    end."""
 
     def __init__(self):
         gr.basic_block.__init__(self, name="hf_answerer", in_sig=None, out_sig=None)

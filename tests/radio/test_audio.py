@@ -454,7 +454,7 @@ def test_the_channel_as_a_box_between_devices(folder, environment):
         assert box.returncode == 0
     heard = [json.loads(line) for line in said.splitlines()]
     assert heard and all(h["mode"].startswith("4539-3200") for h in heard)
-    # A sound device that a busy machine serves late leaves holes: not in most transmissions.
+    # A sound device that a busy machine serves late leaves holes, but not in most transmissions.
     snr_db = [h["snr_db"] for h in heard]
     assert abs(statistics.median(snr_db) - 15) < 3, snr_db
     wrong = hf_(environment, "channel", "--live", "poor", "nowhere", "west_in")

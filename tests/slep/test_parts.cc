@@ -165,7 +165,7 @@ TEST(sis_queue, has_room_for_what_keeps_the_link_at_work)
     EXPECT_GT(p.node->outstanding + cost, 21'000u);
     EXPECT_TRUE(p.node->held_back);
     EXPECT_TRUE(x.sis.may_send(*p.node, page)) << "what is urgent passes bulk";
-    // An aborted stream is in nobody's way; each of its U_PDUs is accounted for once.
+    // An aborted stream delays no other. Each of its U_PDUs is accounted for once.
     x.sis.stream_gone(5);
     EXPECT_EQ(p.node->dead, p.node->outstanding);
     EXPECT_TRUE(x.sis.may_send(*p.node, bulk));

@@ -29,7 +29,7 @@ def remains():
 
 
 def programs_of(session):
-    """Command lines of what still runs in a session. A zombie does not run: it waits for a
+    """Command lines of programs that still run in a session. A zombie does not run: it waits for a
     parent that is not ours, the system's first process, to take note."""
     lines = subprocess.run(["ps", "-s", str(session), "-o", "stat=,args="], text=True,
                            capture_output=True).stdout.splitlines()
@@ -88,7 +88,7 @@ def test_on_a_fading_channel_the_stations_adapt(folder):
     assert "SHA-256 equal" in result.stderr
     goodput = int(re.search(r"goodput +(\d+) bit/s", result.stderr).group(1))
     assert goodput > 600  # the rate they begin with
-    # Percent of what: a rate that nobody chose would flatter nobody.
+    # The rate behind the percentage is printed.
     said = r"([0-9.]+) % of (\d+) bit/s, mean rate of B \((\d+) to (\d+)\)"
     share, mean, least, most = map(float, re.search(said, result.stderr).groups())
     assert 75 <= least <= mean <= most <= 9600

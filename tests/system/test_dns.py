@@ -138,7 +138,7 @@ def test_over_ipv6(network):
 
 
 def test_a_repeated_query_gets_one_reply(network):
-    # Three times the same while it is on its way; behind them one that is answered here.
+    # The same query three times while it is on its way, then one that is answered here.
     code = ("import socket, struct\n"
             "def ask(number, name):\n"
             "    labels = b''.join(bytes([len(l)]) + l for l in name.split(b'.'))\n"

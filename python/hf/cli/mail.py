@@ -150,7 +150,7 @@ def status(place: str) -> None:
 
 
 def _last_status(folder: str) -> Dict[str, Any]:
-    """What the gateway has written last."""
+    """State that the gateway wrote last."""
     try:
         with open(os.path.join(folder, "status.json"), encoding="utf-8") as file:
             found = json.load(file)

@@ -372,7 +372,7 @@ class Gateway(Work):
             self.counts[name] += 1
 
     def status(self) -> dict:
-        """What hf mail status prints of a running gateway."""
+        """State of a running gateway, for hf mail status."""
         with self._lock:
             return {"name": self.name, "time": time.time(), "counts": dict(self.counts),
                     "nodes": {n: s.words() for n, s in self._nodes.items()},
@@ -399,7 +399,7 @@ class _Node:
         return time.monotonic() >= self._until
 
     def fail(self, why: str, pause: float) -> None:
-        """An attempt has failed: pause for so many seconds."""
+        """An attempt has failed: pause for this many seconds."""
         self.failures += 1
         self.error, self._until = why, time.monotonic() + pause
 

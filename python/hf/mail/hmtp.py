@@ -21,7 +21,7 @@ MAX_LINE = 1 << 16
 MAX_RECIPIENTS = 100
 #: Mails in one session, and octets of an answer.
 MAX_MAILS, MAX_ANSWER = 100, 1 << 17
-#: Commands in one session that are not understood, until the rest is not read.
+#: Limit of unknown commands in one session. After it the rest is not read.
 MAX_ERRORS = 20
 
 #: Start of a session. Nothing else that we send has a U_PDU that begins so.
@@ -73,7 +73,7 @@ def with_crlf(data: bytes) -> bytes:
 
 
 def domain_of(address: str) -> str:
-    """What follows the @, in small letters."""
+    """Domain of an address, in small letters."""
     return address.rpartition("@")[2].lower()
 
 

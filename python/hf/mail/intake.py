@@ -37,7 +37,7 @@ class Limited(SMTP):
 
 
 class Handler:
-    """What aiosmtpd calls. accept: takes a mail and returns the reply when it is on disk."""
+    """Handler of aiosmtpd. accept: takes a mail and returns the reply when it is on disk."""
 
     def __init__(self, check: Callable[[str], Optional[Reply]],
                  accept: Callable[[Mail], Reply]) -> None:

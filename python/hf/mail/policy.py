@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What passes the gateway, where to, how urgent it is, and when to try again."""
+"""Rules of the gateway: what passes, where to, how urgent it is, and when to try again."""
 from email.message import Message
 from email.parser import BytesHeaderParser
 import random

@@ -22,7 +22,7 @@ THEMES = {"light": ("#ffffff", "#ffffff", "#1a1a1a", "#b8bcc4"),
 
 
 def theme() -> str:
-    """The one that HF_PICTURES names. Raises OutputError for one that there is not."""
+    """The theme that HF_PICTURES names. Raises OutputError for an unknown one."""
     chosen = os.environ.get("HF_PICTURES") or "light"
     if chosen not in THEMES:
         raise output.OutputError(f"HF_PICTURES={chosen}: allowed are {', '.join(THEMES)}")

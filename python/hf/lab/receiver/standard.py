@@ -201,7 +201,7 @@ class Outcome(NamedTuple):
 
 
 def passes(row: Row, result: Result) -> bool:
-    """Whether the measured rate is allowed; held to the end where that is all."""
+    """Whether the measured rate is allowed. Rows without a rate: nothing was lost or cut."""
     if row.max_ber is None:
         return result.lost + result.cut == 0
     return result.ber <= row.max_ber
