@@ -5,9 +5,9 @@
 
 EACH transmissions (12) in each of 9 channels of a band of 96 kHz, white noise, pauses and
 frequency offsets at random; both programs hear the same signals in the same noise. At the SNR on
-AWGN that the data of a mode need (hf info --modes), and so many dB below it (0 2). Prints how many
-are found, in their mode and at their time, how many of these without an error, and what else was
-reported.
+AWGN that the data of a mode need (hf info --modes), and DB_BELOW dB below it (0 2). Prints how
+many are found, in their mode and at their time, how many of these without an error, and what else
+was reported.
 """
 import pathlib
 import sys

@@ -145,8 +145,8 @@ def test_what_is_searched_for_has_a_package_in_the_recipe():
 
 
 def test_the_commands_of_the_recipe_exist(tmp_path):
-    """CMake takes every option that it is given; what the tests of the package look for is there
-    once the tree is installed."""
+    """CMake accepts every option of the recipe. The installed tree has all files that the
+    package tests look for."""
     meta = recipe()
     tree, prefix = tmp_path / "tree", tmp_path / "prefix"
     os.mkdir(tree)

@@ -50,9 +50,9 @@ class Condition(NamedTuple):
 
 def conditions(bandwidth_khz: Optional[int] = None, superframes: Optional[int] = None,
                waveforms: Sequence[int] = ()) -> List[Condition]:
-    """Every coded mode of FADING, on AWGN and on its fading channel; or every waveform of a
-    bandwidth, or those of a list, with the short interleaver, at the SNR at which its data are
-    wanted to come, with so many super-frames of preamble or the mode's own number."""
+    """Every coded mode of FADING, on AWGN and on its fading channel. With a bandwidth: its
+    waveforms, or those of a list, with the short interleaver, at the SNR at which their data
+    should arrive. Their preamble has 'superframes' super-frames, by default the mode's number."""
     if bandwidth_khz is not None:
         return _wideband_conditions(bandwidth_khz, superframes, waveforms)
     result = []

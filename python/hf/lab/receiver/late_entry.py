@@ -31,8 +31,8 @@ class Condition(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Of one transmission: joined at its second Long block; at a later one; all octets from where
-    it was joined are right; mode that was found in place of its own."""
+    """One transmission. first: joined at its second Long block. later: joined at a later one.
+    right: all octets after joining are right. wrong: another mode that was found."""
 
     first: bool
     later: bool
