@@ -55,7 +55,7 @@ struct channel_access::rules {
     }
     static void note_other(channel_access& c, station_time begin)
     {
-        c.d_answer_met |= begin - c.d_answer_from < c.guard_time();
+        c.d_own.answer_met |= begin - c.d_own.ended < c.guard_time();
     }
     static bool regular(const channel_access& c, station_time now);
     static unsigned regulars_ahead(const channel_access& c);
@@ -131,38 +131,38 @@ void channel_access::heard(station_time now, address a)
     if (shared()) {
         d_shared_at = now;
     }
-    d_hidden_at.erase(a.raw());
+    d_hidden.at.erase(a.raw());
 }
 
 void channel_access::overheard(station_time now, address to, bool acked, bool data)
 {
     if (to == d_config.own || to.is_group() || d_heard_at.count(to.raw()) != 0 ||
-        (d_hidden_at.size() >= max_stations && d_hidden_at.count(to.raw()) == 0)) {
+        (d_hidden.at.size() >= max_stations && d_hidden.at.count(to.raw()) == 0)) {
         return;
     }
-    if (!acked && d_hidden_at.count(to.raw()) == 0) {
+    if (!acked && d_hidden.at.count(to.raw()) == 0) {
         return; // perhaps it never answers
     }
-    d_hidden_at[to.raw()] = now;
-    if (acked && !d_acked_hidden) {
-        d_hidden_served =
+    d_hidden.at[to.raw()] = now;
+    if (acked && !d_hidden.acked) {
+        d_hidden.served =
             now - d_busy_end +
-            (d_hidden_run == to.raw() ? d_hidden_served : station_time::zero());
-        d_hidden_run = to.raw();
+            (d_hidden.run == to.raw() ? d_hidden.served : station_time::zero());
+        d_hidden.run = to.raw();
         d_share.served(to, now - from_seconds(answer_s)); // started before this answer
     }
-    d_acked_hidden = d_acked_hidden || acked;
-    d_data_for_hidden = d_data_for_hidden || data;
+    d_hidden.acked = d_hidden.acked || acked;
+    d_hidden.addressed = d_hidden.addressed || data;
 }
 
 void channel_access::ended(station_time end, std::optional<address> asked)
 {
     d_busy_end = end;
     d_asked = asked;
-    const bool hidden = asked && d_hidden_at.count(asked->raw()) != 0;
-    d_hidden_until = end + (hidden ? rules::hidden_turn(*this) : station_time::zero());
-    d_hidden_wait = hidden ? rules::hidden_answer(*this, *asked) : station_time::zero();
-    d_acked_hidden = d_data_for_hidden = false;
+    const bool hidden = asked && d_hidden.at.count(asked->raw()) != 0;
+    d_hidden.until = end + (hidden ? rules::hidden_turn(*this) : station_time::zero());
+    d_hidden.wait = hidden ? rules::hidden_answer(*this, *asked) : station_time::zero();
+    d_hidden.acked = d_hidden.addressed = false;
 }
 
 // Time that a hidden station may transmit after it was addressed. It answers data, and
@@ -171,13 +171,13 @@ void channel_access::ended(station_time end, std::optional<address> asked)
 station_time channel_access::rules::hidden_answer(const channel_access& c, address asked)
 {
     if (c.d_share.is_ahead(c.d_config.own, asked)) {
-        const bool goes_on = 2 * c.d_hidden_served < c.turn_length(); // others_first(c)
-        return c.d_data_for_hidden ? c.guard_time() + from_seconds(answer_s)
-               : goes_on           ? hidden_turn(c)
-                                   : station_time::zero();
+        const bool goes_on = 2 * c.d_hidden.served < c.turn_length(); // others_first(c)
+        return c.d_hidden.addressed ? c.guard_time() + from_seconds(answer_s)
+               : goes_on            ? hidden_turn(c)
+                                    : station_time::zero();
     }
-    return c.d_data_for_hidden || c.d_share.has(c.d_config.own) ? hidden_turn(c)
-                                                                : station_time::zero();
+    return c.d_hidden.addressed || c.d_share.has(c.d_config.own) ? hidden_turn(c)
+                                                                 : station_time::zero();
 }
 
 station_time channel_access::rules::hidden_turn(const channel_access& c)
@@ -188,12 +188,12 @@ station_time channel_access::rules::hidden_turn(const channel_access& c)
 
 station_time channel_access::clear_at(station_time at, station_time free_at) const
 {
-    return at > free_at + shared_slot() ? std::max(at, d_hidden_until) : at;
+    return at > free_at + shared_slot() ? std::max(at, d_hidden.until) : at;
 }
 
 bool channel_access::rules::hidden_ahead(const channel_access& c)
 {
-    return std::any_of(c.d_hidden_at.begin(), c.d_hidden_at.end(), [&c](const auto& e) {
+    return std::any_of(c.d_hidden.at.begin(), c.d_hidden.at.end(), [&c](const auto& e) {
         return c.d_share.is_ahead(address::node(e.first), c.d_config.own);
     });
 }
@@ -253,8 +253,8 @@ bool channel_access::rules::others_first(const channel_access& c, station_time t
     // new one.
     const bool alone =
         turn_at - c.d_newest_heard_at > from_seconds(c.d_config.share_cycle_s / 2);
-    return !(c.d_served && (c.d_new_rounds == 0 || alone) &&
-             2 * c.d_served_time < c.turn_length());
+    return !(c.d_own.served && (c.d_new_rounds == 0 || alone) &&
+             2 * c.d_own.served_time < c.turn_length());
 }
 
 bool channel_access::must_yield(station_time turn_at, double length_s) const
@@ -285,7 +285,7 @@ void channel_access::began(station_time begin, address a)
         d_new_rounds = d_share.stations() == 1 ? 0 : d_new_rounds - 1;
     }
     d_share.began_first(a);
-    d_served = false;
+    d_own.served = false;
 }
 
 void channel_access::began_unknown(station_time noticed, bool may_be_answer)
@@ -316,7 +316,7 @@ unsigned channel_access::rules::chances(const channel_access& c)
     constexpr unsigned without_arq = 4;
     constexpr unsigned unanswered = 2;
     // The order of the list settles the first collision.
-    return c.d_unsure ? without_arq : c.d_unheard > 1 ? unanswered : 1;
+    return c.d_own.unsure ? without_arq : c.d_own.unheard > 1 ? unanswered : 1;
 }
 
 // True if many stations have a little to send each, as all know by listening.
@@ -328,7 +328,8 @@ bool channel_access::rules::several(const channel_access& c)
 // True if all others know our station, by what was answered.
 bool channel_access::rules::regular(const channel_access& c, station_time now)
 {
-    return c.d_known_at && now - *c.d_known_at < station_memory && c.d_unheard < 2;
+    return c.d_own.known_at && now - *c.d_own.known_at < station_memory &&
+           c.d_own.unheard < 2;
 }
 
 // Known stations not on the list whose slot is before ours. The order is by address, from
@@ -347,14 +348,14 @@ unsigned channel_access::rules::regulars_ahead(const channel_access& c)
 unsigned channel_access::rules::first_slots(const channel_access& c)
 {
     if (c.d_new_rounds == 0 && !several(c)) {
-        return c.d_hidden_at.empty() ? few_new_slots : hidden_new_slots;
+        return c.d_hidden.at.empty() ? few_new_slots : hidden_new_slots;
     }
     const auto others = static_cast<unsigned>(
         std::count_if(c.d_heard_at.begin(), c.d_heard_at.end(), [&c](const auto& e) {
             return !c.d_share.has(address::node(e.first));
         }));
     const unsigned all =
-        others + (c.d_share.has(c.d_config.own) || !c.d_known_at ? 0 : 1);
+        others + (c.d_share.has(c.d_config.own) || !c.d_own.known_at ? 0 : 1);
     return std::max(many_new_slots, few_new_slots + std::min(all, regular_slots));
 }
 
@@ -383,7 +384,7 @@ unsigned channel_access::contention_slot(station_time end, size_t peers)
     const bool wide =
         many && (d_new_heard || d_share.stations() == 0 || d_random() % 2 == 0);
     const unsigned new_slots = wide ? first : few_new_slots;
-    const bool pass = many && d_unheard > 1 && d_random() % 2 == 0;
+    const bool pass = many && d_own.unheard > 1 && d_random() % 2 == 0;
     return static_cast<unsigned>(pass ? new_slots + d_share.stations() +
                                             d_random() % last_slots
                                       : d_random() % new_slots);
@@ -398,9 +399,9 @@ station_time channel_access::wait_of_others(station_time end, size_t peers)
     // If some stations are hidden, an unknown station can only get in at the start of a
     // pause that others leave. It cannot hear whether they leave one. If they do not,
     // their preamble is over by then. Several such stations let each other pass.
-    if (!d_hidden_at.empty() && !d_share.has(d_config.own) &&
+    if (!d_hidden.at.empty() && !d_share.has(d_config.own) &&
         !rules::regular(*this, end)) {
-        return d_unheard < 2 || d_random() % 2 == 0
+        return d_own.unheard < 2 || d_random() % 2 == 0
                    ? std::max(guard_time(),
                               from_seconds(rules::slowest_s(*this) + preamble_doubt_s) +
                                   d_longest_preamble)
@@ -409,7 +410,7 @@ station_time channel_access::wait_of_others(station_time end, size_t peers)
     const station_time wait =
         guard_time() + static_cast<int>(contention_slot(end, peers)) * shared_slot();
     return wait +
-           (rules::hidden_ahead(*this) ? rules::hidden_turn(*this) : d_hidden_wait);
+           (rules::hidden_ahead(*this) ? rules::hidden_turn(*this) : d_hidden.wait);
 }
 
 station_time channel_access::wait_after_own(station_time end, bool to_group, size_t peers)
@@ -442,11 +443,11 @@ station_time channel_access::back_off(unsigned silent, bool later)
 
 void channel_access::begin_own(station_time now, bool in_turn, bool with_data)
 {
-    d_own_in_rush = !in_turn && rules::rush(*this);
+    d_own.in_rush = !in_turn && rules::rush(*this);
     began(now, d_config.own);
     if (!in_turn || !shared() || d_share.ahead_of(d_config.own) == 0)
-        d_served_time = station_time::zero();
-    d_served = with_data;
+        d_own.served_time = station_time::zero();
+    d_own.served = with_data;
 }
 
 void channel_access::end_own_data(station_time now,
@@ -454,20 +455,20 @@ void channel_access::end_own_data(station_time now,
                                   bool answer_wanted)
 {
     d_share.served(d_config.own, begin);
-    d_served_time += now - begin;
-    d_unsure = !answer_wanted;
+    d_own.served_time += now - begin;
+    d_own.unsure = !answer_wanted;
 }
 
 void channel_access::unanswered(bool data)
 {
-    ++d_unheard;
+    ++d_own.unheard;
     if (data)
         d_share.unserved(d_config.own);
 }
 
 bool channel_access::contended() const
 {
-    return shared() && (d_unheard > 0 || !d_share.has(d_config.own));
+    return shared() && (d_own.unheard > 0 || !d_share.has(d_config.own));
 }
 
 void channel_access::forget(station_time now)
@@ -480,8 +481,8 @@ void channel_access::forget(station_time now)
         d_keys_after.erase(it->first);
         it = d_heard_at.erase(it);
     }
-    for (auto it = d_hidden_at.begin(); it != d_hidden_at.end();) {
-        it = now - it->second > station_memory ? d_hidden_at.erase(it) : std::next(it);
+    for (auto it = d_hidden.at.begin(); it != d_hidden.at.end();) {
+        it = now - it->second > station_memory ? d_hidden.at.erase(it) : std::next(it);
     }
     d_share.forget_before(now - station_memory,
                           now - from_seconds(d_config.share_cycle_s));

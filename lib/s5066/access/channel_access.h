@@ -74,9 +74,9 @@ public:
     //! Our transmission to \p asked has ended.
     void ended_own(station_time end, address asked)
     {
-        d_busy_end = d_answer_from = end;
+        d_busy_end = d_own.ended = end;
         d_asked = asked;
-        d_answer_met = false;
+        d_own.answer_met = false;
     }
     /*! \brief The transmission being received from another station is for \p to.
      *  \param acked it acknowledges data: \p to has just sent some, and may have more
@@ -107,14 +107,17 @@ public:
      *         when the answer was due.
      *  \details False on a shared channel if the modem has no carrier detector.
      */
-    bool had_fair_chance() const { return !blind() && !d_own_in_rush && !d_answer_met; }
+    bool had_fair_chance() const
+    {
+        return !blind() && !d_own.in_rush && !d_own.answer_met;
+    }
     //! True if a station was first heard after \p t. Calls before may have met its calls.
     bool newcomer_since(station_time t) const { return d_newest_heard_at > t; }
     //! An own transmission was answered.
     void answered(station_time now)
     {
-        d_unheard = 0;
-        d_known_at = now;
+        d_own.unheard = 0;
+        d_own.known_at = now;
         d_new_heard = true;
     }
     //! Our transmission, with or without data, was not answered.
@@ -124,7 +127,7 @@ public:
 
     // Whose turn it is
     //! True if there are more than two stations.
-    bool shared() const { return d_heard_at.size() + d_hidden_at.size() > 1; }
+    bool shared() const { return d_heard_at.size() + d_hidden.at.size() > 1; }
     //! True if a D_PDU of \p a, for any station, was received after \p t, or an
     //! acknowledgement of its data.
     bool heard_since(station_time t, address a) const
@@ -133,7 +136,7 @@ public:
             const auto it = list.find(a.raw());
             return it != list.end() && it->second > t;
         };
-        return in(d_heard_at) || in(d_hidden_at);
+        return in(d_heard_at) || in(d_hidden.at);
     }
     //! Several may begin at the same time as we do now, in a transmission that is no answer.
     bool contended() const;
@@ -142,7 +145,7 @@ public:
     //! Our share of the cycle in which each station with data gets the channel once.
     station_time turn_length() const;
     //! Unused part of turn_length().
-    station_time turn_left() const { return turn_length() - d_served_time; }
+    station_time turn_left() const { return turn_length() - d_own.served_time; }
     //! True if a transmission of \p length_s must not follow in the turn at \p turn_at.
     bool must_yield(station_time turn_at, double length_s) const;
     //! True if other stations cannot be sensed; repeats then stay out of their way for
@@ -165,6 +168,29 @@ private:
     struct rules;
     static constexpr station_time never = -std::chrono::hours(1);
 
+    // Our transmissions, and what became of them.
+    struct own_transmissions {
+        bool served = false;        // data since other stations could last start
+        station_time served_time{}; // air time in our turn
+        unsigned unheard = 0;       // in a row without an answer
+        bool unsure = false;        // the last one with data wants none
+        bool in_rush = false;       // started when several stations often do
+        station_time ended = never; // the last one; its answer is due then
+        bool answer_met = false;    // a third station was noticed then
+        std::optional<station_time> known_at; // the last one that was heard
+    };
+
+    // Stations that others answer and we never heard.
+    struct hidden_stations {
+        std::map<uint32_t, station_time> at; // when last noticed
+        // The transmission being received acknowledges data of one, has data for one.
+        bool acked = false, addressed = false;
+        station_time wait{};   // for what one may send after the last transmission
+        station_time until{};  // one may be transmitting
+        uint32_t run = 0;      // the one whose data were acknowledged last
+        station_time served{}; // air time of its transmissions in a row
+    };
+
     station_time noticed_after() const;
     bool gap_due(station_time at, station_time length) const;
     unsigned contention_slot(station_time end, size_t peers);
@@ -176,33 +202,17 @@ private:
     bool d_senses = false; // the modem has a carrier detector
     std::map<uint32_t, station_time>
         d_heard_at; // other stations on the channel, when last heard
-    std::map<uint32_t, station_time>
-        d_hidden_at; // that others answer and we never heard, when last
     std::map<uint32_t, double> d_keys_after; // s, of those whose answers were heard
     std::optional<station_time> d_shared_at; // a third station was heard, when last
     station_time d_newest_heard_at{};        // the last of them for the first time
     channel_share d_share;
-    bool d_served = false;        // we sent data since other stations could last start
-    station_time d_served_time{}; // air time in our turn
-    unsigned d_unheard = 0;       // transmissions in a row without an answer
-    bool d_unsure = false;        // the last one with data wants none
-    unsigned d_new_rounds = 0;    // with more slots for stations that are not on the list
-    bool d_new_heard = false;     // one that all others have heard, too, is the reason
-    unsigned d_gaps = 0;          // pauses since a station was heard for the first time
-    station_time d_busy_end{};    // end of the last transmission of any station
-    std::optional<address> d_asked;     // station that may answer it
-    station_time d_answer_from = never; // end of our last transmission
-    bool d_answer_met = false;  // a third station was noticed when the answer was due
-    bool d_own_in_rush = false; // our transmission started when several stations often do
-    // The transmission being received: it acknowledges data of a hidden station, it has data for it.
-    bool d_acked_hidden = false, d_data_for_hidden = false;
-    station_time
-        d_hidden_wait{}; // for what a hidden station may send after the last transmission
-    station_time d_hidden_until{}; // a hidden station may be transmitting
-    uint32_t d_hidden_run = 0;     // the hidden station whose data were acknowledged last
-    station_time d_hidden_served{}; // air time of its transmissions in a row
-    // Time of our last transmission that was heard.
-    std::optional<station_time> d_known_at;
+    unsigned d_new_rounds = 0; // with more slots for stations that are not on the list
+    bool d_new_heard = false;  // one that all others have heard, too, is the reason
+    unsigned d_gaps = 0;       // pauses since a station was heard for the first time
+    station_time d_busy_end{}; // end of the last transmission of any station
+    std::optional<address> d_asked; // station that may answer it
+    own_transmissions d_own;
+    hidden_stations d_hidden;
     uint32_t d_last_began = 0; // last station to start on the free channel
     station_time d_gap_at{};   // end of the last pause in which all stations could start
 };

@@ -53,15 +53,11 @@ void incoming_transmission::begin(station_time now, const rx_start& e)
     d_begin.reset();
     d_end.reset();
     d_read_at.reset();
-    d_non_arq = d_other = false;
-    d_from.reset();
-    d_only_to.reset();
+    d_read = {};
     d_told_begin = d_told_data = false;
     d_mode = e.m;
-    d_snr_db = e.snr_db;
-    d_block_snr_db.clear();
-    d_block_doppler_hz.clear();
-    d_octets = 0;
+    d_quality = {};
+    d_quality.snr_db = e.snr_db;
     try {
         d_timing = kernel::timing_of(e.m);
     } catch (const std::invalid_argument&) {
@@ -88,15 +84,28 @@ void incoming_transmission::add(const rx_octets& e)
         d_deframer.push(std::vector<uint8_t>(d_timing.bits_per_block / 8));
         return;
     }
-    d_snr_db = e.snr_db;
-    if (d_block_snr_db.size() < max_block_snrs) {
-        d_block_snr_db.push_back(e.snr_db);
+    d_quality.add(e);
+    d_deframer.push(e.octets);
+}
+
+void incoming_transmission::signal_quality::add(const rx_octets& e)
+{
+    snr_db = e.snr_db;
+    if (block_snr_db.size() < max_block_snrs) {
+        block_snr_db.push_back(e.snr_db);
         if (e.doppler_hz) {
-            d_block_doppler_hz.push_back(*e.doppler_hz);
+            block_doppler_hz.push_back(*e.doppler_hz);
         }
     }
-    d_octets += e.octets.size();
-    d_deframer.push(e.octets);
+    octets += e.octets.size();
+}
+
+void incoming_transmission::d_pdus_read::add(const d_pdu& d)
+{
+    only_to = !from || only_to == d.dst ? std::optional(d.dst) : std::nullopt;
+    from = d.src;
+    const bool alone = d.type == d_pdu_type::non_arq_data && !d.dst.is_group();
+    (alone ? non_arq : other) = true;
 }
 
 std::optional<received_d_pdu> incoming_transmission::next(station_time now, bool over)
@@ -120,12 +129,9 @@ std::optional<received_d_pdu> incoming_transmission::next(station_time now, bool
         d_node.stats.octets_received += r->octets.size();
         note_eot(now, *r);
         d_access.heard(now, d.src);
-        d_only_to = !d_from || d_only_to == d.dst ? std::optional(d.dst) : std::nullopt;
-        d_from = d.src;
+        d_read.add(d);
         note_turn(d);
         d_access.overheard(now, d.dst, carries_ack(d), carries_data(d));
-        const bool non_arq = d.type == d_pdu_type::non_arq_data && !d.dst.is_group();
-        (non_arq ? d_non_arq : d_other) = true;
     }
     return r;
 }
@@ -177,9 +183,9 @@ station_time incoming_transmission::finish(station_time now, const rx_end& e)
     d_node.stats.false_syncs += d_deframer.false_syncs() - d_seen_false_syncs;
     d_seen_false_syncs = d_deframer.false_syncs();
     const station_time end = std::min(e.air_end, now);
-    if (e.reason == rx_end_reason::eom && d_begin && d_from) {
+    if (e.reason == rx_end_reason::eom && d_begin && d_read.from) {
         // Octets arrive after their block by the receiver's delay, and so does the end.
-        d_access.timed(*d_begin - (now - end), *d_from);
+        d_access.timed(*d_begin - (now - end), *d_read.from);
     }
     return e.reason != rx_end_reason::eom && d_end ? std::max(end, *d_end) : end;
 }
@@ -203,9 +209,9 @@ incoming_transmission::overdue incoming_transmission::end_overdue() const
         ends.begin(), ends.end(), [](auto& a, auto& b) { return a.at < b.at; });
 }
 
-std::optional<double> incoming_transmission::mean_doppler_hz() const
+std::optional<double> incoming_transmission::signal_quality::mean_doppler_hz() const
 {
-    const auto& all = d_block_doppler_hz;
+    const auto& all = block_doppler_hz;
     if (all.empty()) {
         return std::nullopt;
     }
@@ -216,10 +222,10 @@ reception incoming_transmission::heard_of(const peer& p) const
 {
     reception r;
     r.m = d_mode;
-    r.block_snr_db = d_block_snr_db;
-    r.doppler_hz = mean_doppler_hz();
+    r.block_snr_db = d_quality.block_snr_db;
+    r.doppler_hz = d_quality.mean_doppler_hz();
     r.good_share = static_cast<double>(p.heard.good_octets) /
-                   static_cast<double>(std::max<size_t>(d_octets, 1));
+                   static_cast<double>(std::max<size_t>(d_quality.octets, 1));
     r.good_d_pdus = p.heard.good_d_pdus;
     r.again = p.heard.again();
     r.lost_d_pdus = p.heard.lost_d_pdus;
@@ -227,8 +233,8 @@ reception incoming_transmission::heard_of(const peer& p) const
         r.d_pdu_octets = static_cast<double>(p.heard.d_pdu_octets) / d_pdus;
         // Unread octets, except the end of the last block, were D_PDUs of that length.
         const double room = d_timing.bits_per_block / 8.0;
-        const double unread =
-            static_cast<double>(d_octets) - static_cast<double>(p.heard.octets) - room;
+        const double unread = static_cast<double>(d_quality.octets) -
+                              static_cast<double>(p.heard.octets) - room;
         r.lost_d_pdus += static_cast<unsigned>(std::max(unread, 0.0) / r.d_pdu_octets);
     }
     return r;
@@ -243,15 +249,15 @@ std::optional<std::pair<address, reception>> incoming_transmission::unread() con
         }
         only = p->link.made() ? p.get() : only;
     }
-    if (!only || d_access.shared() || d_block_snr_db.empty()) {
+    if (!only || d_access.shared() || d_quality.block_snr_db.empty()) {
         return std::nullopt;
     }
     // Counted as D_PDUs of the longest segment.
-    const double each = std::min<double>(max_segment, double(d_octets));
+    const double each = std::min<double>(max_segment, double(d_quality.octets));
     reception r;
     r.m = d_mode;
-    r.block_snr_db = d_block_snr_db;
-    r.lost_d_pdus = static_cast<unsigned>(double(d_octets) / each);
+    r.block_snr_db = d_quality.block_snr_db;
+    r.lost_d_pdus = static_cast<unsigned>(double(d_quality.octets) / each);
     r.d_pdu_octets = each;
     r.good_share = 0;
     r.read = false;

@@ -47,11 +47,11 @@ public:
     overdue end_overdue() const;
 
     const gr::hf::mode& mode() const { return d_mode; }
-    double snr_db() const { return d_snr_db; }
+    double snr_db() const { return d_quality.snr_db; }
     //! Destination, if all D_PDUs read were for the same node.
-    std::optional<address> only_to() const { return d_only_to; }
+    std::optional<address> only_to() const { return d_read.only_to; }
     //! True if it had data without ARQ for one node, and nothing else.
-    bool non_arq_alone() const { return d_non_arq && !d_other; }
+    bool non_arq_alone() const { return d_read.non_arq && !d_read.other; }
     /*! \brief Reports a transmission without a readable D_PDU to channel access.
      *  \param may_be_answer a station was due to answer us
      */
@@ -65,7 +65,26 @@ public:
     std::optional<std::pair<address, reception>> unread() const;
 
 private:
-    std::optional<double> mean_doppler_hz() const;
+    // Signal of the transmission, block by block.
+    struct signal_quality {
+        void add(const rx_octets& e);
+        std::optional<double> mean_doppler_hz() const;
+
+        double snr_db = 0;                                  // of the last block
+        std::vector<double> block_snr_db, block_doppler_hz; // of all
+        size_t octets = 0;
+    };
+
+    // Contents and stations of the D_PDUs read.
+    struct d_pdus_read {
+        void add(const d_pdu& d);
+
+        bool non_arq = false;           // data without ARQ to one node
+        bool other = false;             // anything else
+        std::optional<address> from;    // of the last one
+        std::optional<address> only_to; // if all were for the same node
+    };
+
     void add(const rx_octets& e);
     void note_eot(station_time now, const received_d_pdu& r);
     void note_turn(const d_pdu& d);
@@ -77,9 +96,7 @@ private:
     uint64_t d_seen_false_syncs = 0;
     gr::hf::mode d_mode;
     kernel::mode_timing d_timing;
-    double d_snr_db = 0;
-    std::vector<double> d_block_snr_db, d_block_doppler_hz;
-    size_t d_octets = 0;
+    signal_quality d_quality;
     std::optional<station_time> d_begin; // estimate: first symbol of the preamble
     // Its modem delivers whole blocks, so the start is known.
     bool d_began_in_blocks = false;
@@ -88,9 +105,7 @@ private:
     station_time d_d_pdu_at{};             // the last D_PDU, or the start
     std::optional<station_time> d_read_at; // the last D_PDU with an EOT
     station_time d_over_by{};              // latest end by that EOT
-    bool d_non_arq = false;                // had data without ARQ to one node
-    bool d_other = false;                  // had anything else
-    std::optional<address> d_from, d_only_to;
+    d_pdus_read d_read;
     bool d_told_begin = false; // start reported to d_access, with the station
     bool d_told_data = false;  // reported that it carries data
 };
