@@ -108,6 +108,9 @@ struct record {
     size_t ttl_at = 0, data_at = 0, data_size = 0;
 };
 
+//! A TTL with the top bit set counts as 0 (RFC 2181 8).
+uint32_t valid_ttl(uint32_t ttl) { return ttl > 0x7fffffff ? 0 : ttl; }
+
 std::optional<record> read_record(const uint8_t* p, size_t n, size_t& at)
 {
     if (!skip_name(p, n, at) || at + 10 > n)
@@ -335,20 +338,20 @@ std::optional<response> read_response(const uint8_t* p, size_t n)
         if (k >= answers) {
             // The last four octets of SOA: MINIMUM.
             if (x->type == type_soa && x->data_size >= 22)
-                negative = std::min(x->ttl, at32(data, x->data_size - 4));
+                negative =
+                    valid_ttl(std::min(valid_ttl(x->ttl), at32(data, x->data_size - 4)));
             continue;
         }
         r.any_answer = true;
         r.answer_end = at;
-        lowest = std::min(lowest.value_or(x->ttl), x->ttl);
+        const uint32_t ttl = valid_ttl(x->ttl);
+        lowest = std::min(lowest.value_or(ttl), ttl);
         if (x->type == type_a && x->data_size == 4)
             r.addresses.push_back(ip::address::v4(data));
         else if (x->type == type_aaaa && x->data_size == 16)
             r.addresses.push_back(ip::address::v6(data));
     }
-    // A TTL with the top bit set counts as 0 (RFC 2181 8).
-    const uint32_t ttl = lowest ? *lowest : negative.value_or(0);
-    r.ttl = ttl > 0x7fffffff ? 0 : ttl;
+    r.ttl = lowest ? *lowest : negative.value_or(0);
     return r;
 }
 

@@ -4,7 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <stdexcept>
 
 namespace gr::hf::test {
 namespace {
@@ -19,6 +23,62 @@ query must(const octets& v)
 }
 
 unsigned code_of(const octets& v) { return v.at(3) & 15u; }
+
+//! Octets whose end is the end of readable memory: one octet more ends the program.
+class guarded
+{
+public:
+    explicit guarded(size_t most) : d_page(static_cast<size_t>(sysconf(_SC_PAGESIZE)))
+    {
+        if (most > d_page)
+            throw std::invalid_argument("guarded: " + std::to_string(most) + " octets");
+        void* p = mmap(nullptr,
+                       2 * d_page,
+                       PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS,
+                       -1,
+                       0);
+        if (p == MAP_FAILED)
+            throw std::runtime_error("mmap");
+        d_base = static_cast<uint8_t*>(p);
+        if (mprotect(d_base + d_page, d_page, PROT_NONE) != 0)
+            throw std::runtime_error("mprotect");
+    }
+    ~guarded() { munmap(d_base, 2 * d_page); }
+    guarded(const guarded&) = delete;
+    guarded& operator=(const guarded&) = delete;
+    //! The first \p n octets of \p v. Valid until the next call.
+    const uint8_t* put(const octets& v, size_t n)
+    {
+        uint8_t* at = d_base + d_page - n;
+        std::copy(v.begin(), v.begin() + long(n), at);
+        return at;
+    }
+
+private:
+    size_t d_page;
+    uint8_t* d_base = nullptr;
+};
+
+//! A query for \p name and a pointer to "a": the header's id is 1 and 'a', its flags 0.
+octets ask_with_pointer(const std::string& name)
+{
+    octets v = ask(name, type_a, 0x0161);
+    v[2] = 0;
+    const auto end = v.end() - 5; // the root label
+    *end = 0;
+    v.insert(end, 0xc0);
+    return v;
+}
+
+//! Labels of these lengths.
+std::string labels(std::initializer_list<size_t> lengths)
+{
+    std::string name;
+    for (const size_t n : lengths)
+        name += (name.empty() ? "" : ".") + std::string(n, 'x');
+    return name;
+}
 
 TEST(message, a_query_is_read_and_its_spelling_is_kept)
 {
@@ -98,62 +158,66 @@ TEST(message, names)
     EXPECT_FALSE(normal_name(std::string(254, 'x')));
 }
 
-// 253 characters as text, 255 octets on the wire (RFC 1035, 2.3.4), also through a pointer.
-TEST(message, a_name_is_at_most_255_octets)
+// A name has at most 255 octets on the wire (RFC 1035 2.3.4), which is 253 in text.
+TEST(message, a_name_longer_than_255_octets_is_refused)
 {
-    const std::string label(63, 'x');
-    const std::string longest = label + "." + label + "." + label + "." + label.substr(2);
-    const octets fits = ask(longest), one_more = ask(longest + "y");
-    ASSERT_EQ(longest.size(), 253u);
-    EXPECT_EQ(must(fits).ask.name, longest);
-    EXPECT_TRUE(
-        std::holds_alternative<octets>(read_query(one_more.data(), one_more.size())));
-    // An alias of one label, then a pointer to the name in the question.
-    const octets q = ask(label + "." + label + "." + label);
-    octets r = respond(q, { ip::address("192.0.2.1") });
-    ASSERT_TRUE(read_response(r.data(), r.size()));
-    octets alias(1, 63);
-    alias.insert(alias.end(), 63, 'y');
-    add16(alias, 0xc00c);
-    const size_t at = q.size(); // of the first record: a pointer, then its type
-    r.erase(r.begin() + long(at), r.begin() + long(at) + 2);
-    r.insert(r.begin() + long(at), alias.begin(), alias.end());
-    (void)read_response(r.data(), r.size()); // an owner of 257 octets harms nobody
-}
-
-TEST(message, a_ttl_with_the_top_bit_is_zero)
-{
-    const octets q = ask("a.org");
-    for (const auto& [ttl, is] :
-         { std::pair<uint32_t, uint32_t>{ 0xfffffffe, 0x7fffffff },
-           { 0x80000000, 0x40000000 } }) {
-        const octets r = respond(q, { ip::address("192.0.2.1") }, ttl); // halves it
-        EXPECT_EQ(read_response(r.data(), r.size())->ttl, is);
+    const octets longest = ask(labels({ 63, 63, 63, 61 }));
+    EXPECT_EQ(must(longest).ask.name.size(), 253u);
+    for (const auto& name : { labels({ 63, 63, 63, 62 }),
+                              labels({ 63, 63, 63, 63 }),
+                              labels({ 63, 63, 63, 63, 1 }) }) {
+        const octets v = ask(name);
+        EXPECT_EQ(code_of(std::get<octets>(read_query(v.data(), v.size()))), 1u)
+            << name.size();
     }
-    octets r = respond(q, {}, 0x80000000); // SOA: the lower of its TTL and MINIMUM counts
-    EXPECT_EQ(read_response(r.data(), r.size())->ttl, 400u);
-    for (size_t k = r.size() - 4; k < r.size(); ++k)
-        r[k] = 0xff;
-    EXPECT_EQ(read_response(r.data(), r.size())->ttl, 0u);
 }
 
-// On a heap buffer of exactly its size, so that a sanitizer sees an octet too many.
-TEST(message, cut_anywhere_nothing_behind_is_read)
+TEST(message, a_pointer_does_not_make_a_name_longer)
 {
-    const octets q = ask("www.example.org", type_a, 1, true);
-    const octets r = respond(q, { ip::address("192.0.2.1") });
-    for (const octets* whole : { &q, &r }) {
-        for (size_t n = 0; n < whole->size(); ++n) {
-            const auto part = std::make_unique<uint8_t[]>(n);
-            std::copy_n(whole->begin(), n, part.get());
-            const bool query_read =
-                std::holds_alternative<query>(read_query(part.get(), n));
-            EXPECT_FALSE(whole == &q && query_read) << n;
-            if (const auto got = read_response(part.get(), n)) {
-                EXPECT_LE(got->answer_end, n);
-            }
+    const octets fits = ask_with_pointer(labels({ 63, 63, 63, 59 }));
+    EXPECT_EQ(must(fits).ask.name, labels({ 63, 63, 63, 59 }) + ".a");
+    const octets over = ask_with_pointer(labels({ 63, 63, 63, 60 }));
+    EXPECT_EQ(code_of(std::get<octets>(read_query(over.data(), over.size()))), 1u);
+}
+
+TEST(message, nothing_is_read_after_the_end_of_a_cut_message)
+{
+    const octets query_octets = ask("www.example.org", type_a, 1, true);
+    const octets good = respond(query_octets, { ip::address("192.0.2.1") });
+    const query q = must(query_octets);
+    guarded memory(4096);
+    for (const octets& v : { query_octets, ask_with_pointer("www") })
+        for (size_t n = 0; n < v.size(); ++n)
+            EXPECT_FALSE(std::holds_alternative<query>(read_query(memory.put(v, n), n)))
+                << n;
+    for (size_t n = 0; n < good.size(); ++n) {
+        EXPECT_FALSE(read_response(memory.put(good, n), n)) << n;
+        EXPECT_TRUE(
+            make_reply(q, octets(good.begin(), good.begin() + long(n)), 10).empty())
+            << n;
+    }
+}
+
+// RFC 2181 8
+TEST(message, a_ttl_with_the_top_bit_counts_as_0)
+{
+    const auto with_ttl = [](uint32_t alias_ttl, uint32_t address_ttl) {
+        octets v = respond(ask("a.org"), { ip::address("192.0.2.1") });
+        const size_t alias_at = 12 + 11 + 6, address_at = v.size() - 10;
+        for (size_t k = 0; k < 4; ++k) {
+            v[alias_at + k] = uint8_t(alias_ttl >> (24 - 8 * k));
+            v[address_at + k] = uint8_t(address_ttl >> (24 - 8 * k));
         }
-    }
+        const auto r = read_response(v.data(), v.size());
+        EXPECT_TRUE(r);
+        return r ? r->ttl : 1;
+    };
+    EXPECT_EQ(with_ttl(0x7fffffff, 0x7fffffff), 0x7fffffffu);
+    EXPECT_EQ(with_ttl(0x80000000, 0x80000000), 0u);
+    EXPECT_EQ(with_ttl(0x80000000, 300), 0u) << "each record by itself";
+    EXPECT_EQ(with_ttl(300, 0xffffffff), 0u);
+    const octets none = respond(ask("a.org"), {}, 0x80000000);
+    EXPECT_EQ(read_response(none.data(), none.size())->ttl, 0u);
 }
 
 TEST(message, damaged_messages_never_harm)
