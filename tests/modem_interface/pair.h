@@ -26,6 +26,9 @@ struct pair {
     station_time now{ 5s };
     station_time delay = 5ms; // of the network, each way
     double loss = 0;          // of datagrams
+    bool never_ends = false;  // the modem does not notice the end of its transmission
+    //! Takes the data link's part for pulls, if set.
+    std::function<void(const pull_request&)> on_pull;
     std::mt19937 random{ 3 };
 
     octets to_send; // data that the data link has for the next transmission
@@ -160,7 +163,9 @@ private:
             transmissions.emplace_back();
             pull();
         } else if (d_on_air && now >= d_begin + d_timing.block_begin(d_blocks)) {
-            if (d_last) {
+            if (d_last && never_ends) {
+                return dte->on_tick(now);
+            } else if (d_last) {
                 d_on_air = false;
                 modem->on_tx_end(now);
             } else {
@@ -185,7 +190,10 @@ private:
     void link()
     {
         while (auto e = dte->poll_event()) {
-            if (const auto* pull = std::get_if<pull_request>(&*e)) {
+            const auto* pull = std::get_if<pull_request>(&*e);
+            if (pull && on_pull) {
+                on_pull(*pull);
+            } else if (pull) {
                 const size_t n = std::min(pull->max_octets, to_send.size());
                 const auto end = to_send.begin() + static_cast<ptrdiff_t>(n);
                 tx_octets o{ { to_send.begin(), end }, n == to_send.size() };

@@ -349,5 +349,52 @@ TEST(set_decoder, goes_on_behind_a_set_that_is_lost)
     EXPECT_EQ(got, message);
 }
 
+// Sequence numbers are 16 bits wide and start again within a long transmission.
+TEST(set_decoder, reads_more_than_65536_packets)
+{
+    set_encoder encoder(9, 2400, 8, false);
+    octets message(2 * 12000); // two octets in a set, which is six packets
+    for (size_t k = 0; k < message.size(); ++k)
+        message[k] = static_cast<uint8_t>(k % 251 + 1);
+    encoder.push(message);
+    encoder.finish();
+    set_decoder decoder;
+    octets got;
+    size_t packets = 0;
+    while (auto d = encoder.poll()) {
+        ++packets;
+        EXPECT_TRUE(decoder.push(*d) || packets % 6 == 3 || packets % 6 == 4 ||
+                    packets % 6 == 5 || packets % 6 == 0)
+            << packets;
+        while (auto o = decoder.poll())
+            got.insert(got.end(), o->begin(), o->end());
+    }
+    EXPECT_GT(packets, 70000u);
+    EXPECT_TRUE(decoder.finished());
+    EXPECT_EQ(got, message);
+    EXPECT_EQ(decoder.lost_packets(), 4u) << "all but the last set: only late";
+}
+
+// A set is returned with the first K packets. The others were not lost if they arrive
+// before the next set is complete.
+TEST(set_decoder, late_packets_do_not_count_as_lost)
+{
+    set_encoder encoder(9, 2400, 160, false);
+    encoder.push(octets(100, 7));
+    encoder.finish();
+    std::vector<encoded_data> packets;
+    while (auto d = encoder.poll())
+        packets.push_back(*d);
+    set_decoder decoder;
+    for (size_t k = 0; k < 2; ++k)
+        EXPECT_TRUE(decoder.push(packets[k]));
+    EXPECT_EQ(decoder.lost_packets(), 4u) << "K of N";
+    EXPECT_FALSE(decoder.push(packets[2]));
+    EXPECT_EQ(decoder.lost_packets(), 3u) << "the K+1st is late";
+    for (size_t k = 3; k < 6; ++k)
+        decoder.push(packets[k]);
+    EXPECT_EQ(decoder.lost_packets(), 0u);
+}
+
 } // namespace
 } // namespace gr::hf::modem_interface

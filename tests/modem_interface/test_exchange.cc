@@ -144,6 +144,64 @@ TEST_P(exchange, transmits_to_nobody_without_a_connection)
                 0.05);
 }
 
+TEST_P(exchange, gives_up_a_modem_that_does_not_end_its_transmission)
+{
+    pair p(GetParam(), "4539-600S");
+    p.connect();
+    p.run(1s);
+    p.never_ends = true;
+    p.send(some_octets(600));
+    const auto whole = kernel::timing_of(p.m).duration(600);
+    p.run(whole + 20s);
+    EXPECT_TRUE(p.all<tx_ended>().empty()) << "the modem may be late";
+    EXPECT_EQ(p.dte->finished(), "");
+    ASSERT_TRUE(p.run_until([&] { return !p.dte->finished().empty(); }, 20s));
+    EXPECT_NE(p.dte->finished().find("does not end"), std::string::npos);
+    p.disconnect();
+    ASSERT_TRUE(p.run_until([&] { return !p.all<tx_ended>().empty(); }, 1s));
+}
+
+// The modem has run out of data and has ended, while the data link is still asked for the
+// next octets. Its answer belongs to no transmission.
+TEST_P(exchange, takes_no_octets_of_the_transmission_before)
+{
+    pair p(GetParam(), "4539-600S");
+    p.connect();
+    p.run(1s);
+    std::vector<pull_request> open;
+    p.on_pull = [&](const pull_request& pull) {
+        if (open.empty() && p.to_send.size() > 300) {
+            const auto end = p.to_send.begin() + static_cast<ptrdiff_t>(pull.max_octets);
+            const octets piece(p.to_send.begin(), end);
+            p.to_send.erase(p.to_send.begin(), end);
+            p.dte->on_octets({ piece, false });
+        } else {
+            open.push_back(pull); // the data link is slow
+        }
+    };
+    p.send(some_octets(600, 1));
+    ASSERT_TRUE(p.run_until([&] { return !p.all<tx_ended>().empty(); }));
+    ASSERT_EQ(open.size(), 1u);
+    EXPECT_GT(p.transmissions.at(0).size(), 250u);
+    const octets old = p.to_send, message = some_octets(200, 2);
+    p.to_send = message;
+    p.dte->key_up(p.now, p.m);
+    p.run(10ms);
+    p.dte->on_octets({ old, false }); // the late answer
+    p.on_pull = nullptr;
+    while (open.size() > 1) {
+        const octets piece(p.to_send.begin(),
+                           p.to_send.begin() +
+                               static_cast<ptrdiff_t>(open.back().max_octets));
+        p.to_send.erase(p.to_send.begin(),
+                        p.to_send.begin() + static_cast<ptrdiff_t>(piece.size()));
+        open.pop_back();
+        p.dte->on_octets({ piece, false });
+    }
+    ASSERT_TRUE(p.run_until([&] { return p.all<tx_ended>().size() == 2; }));
+    EXPECT_EQ(p.transmissions.back(), message);
+}
+
 TEST_P(exchange, survives_a_connection_that_is_lost_and_comes_back)
 {
     pair p(GetParam(), "4539-600S");

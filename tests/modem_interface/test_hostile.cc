@@ -325,6 +325,84 @@ TEST(udp_protocol, without_ping_replies_nothing_is_accepted)
     EXPECT_TRUE(modem.want_tx(now));
 }
 
+//! A UDP modem and the datagrams of a terminal that are written by hand.
+struct udp_by_hand {
+    udp_modem modem{ [] {
+        modem_settings s;
+        s.tx_mode = mode::parse("4539-600S");
+        return s;
+    }() };
+    station_time now;
+
+    explicit udp_by_hand(station_time begin = 1s) : now(begin)
+    {
+        modem.open(now);
+        say(ping_request{});
+    }
+    void say(udp_payload what)
+    {
+        const auto o = encode(udp_packet{ 5, std::move(what) });
+        modem.receive(now, o.data(), o.size());
+    }
+    //! The packets of a transmission that go on (\p whole false: more will follow).
+    static std::vector<encoded_data>
+    packets(uint16_t transfer, const octets& o, bool whole)
+    {
+        set_encoder encoder(transfer, 600, 360, false);
+        encoder.push(o);
+        if (whole)
+            encoder.finish();
+        std::vector<encoded_data> all;
+        while (auto d = encoder.poll())
+            all.push_back(*d);
+        return all;
+    }
+    std::optional<status_reply> status()
+    {
+        std::optional<status_reply> found;
+        while (auto o = modem.poll_wire())
+            if (const auto p = parse_datagram(o->data(), o->size()))
+                if (const auto* s = std::get_if<status_reply>(&p->what))
+                    found = *s;
+        return found;
+    }
+};
+
+TEST(udp_protocol, a_silent_terminal_loses_what_it_queued_and_can_send_again)
+{
+    udp_by_hand h;
+    for (auto& d : udp_by_hand::packets(1, octets(46), false)) {
+        d.holdoff = true;
+        h.say(d);
+    }
+    EXPECT_EQ(h.status()->tx, udp_tx_state::queueing);
+    h.now += 31s; // without ping replies
+    h.modem.on_deadline(h.now);
+    EXPECT_EQ(h.status()->tx, udp_tx_state::flushed);
+    EXPECT_EQ(h.modem.queued(), 0u);
+    h.say(ping_reply{});
+    for (const auto& d : udp_by_hand::packets(2, { 1, 2, 3 }, true))
+        h.say(d);
+    ASSERT_TRUE(h.modem.want_tx(h.now));
+    EXPECT_EQ(h.modem.pull(h.now, h.now, 45).octets, (octets{ 1, 2, 3 }));
+}
+
+// Time stamps start again at 0 after an hour.
+TEST(udp_protocol, the_jitter_is_right_over_the_full_hour)
+{
+    udp_by_hand h(3599500ms);
+    const auto all = udp_by_hand::packets(1, octets(2000), false);
+    ASSERT_GT(all.size(), 60u);
+    for (size_t k = 0; k < 60; ++k) {
+        auto d = all[k];
+        d.timestamp = timestamp_of(h.now);
+        h.now += 20ms + k % 2 * 4ms;
+        h.say(d);
+    }
+    ASSERT_GT(h.now, 3600s);
+    EXPECT_NEAR(h.status()->jitter_ms, 2, 1);
+}
+
 // Whatever comes, in whatever order: nothing crashes, nothing grows without bound, and a
 // fresh connection works.
 TEST(any_input, random_conversations)
