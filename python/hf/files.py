@@ -24,13 +24,15 @@ class Sending:
 def send(client: sis.Client, dst: str, name: str, data: bytes, timeout: float = 3600.0,
          receipt: bool = True, repeats: int = 0,
          progress: Callable[[Sending], None] = lambda s: None,
-         clock: Callable[[], float] = time.monotonic) -> Sending:
+         clock: Callable[[], float] = time.monotonic,
+         other: Optional[Callable[[Any], None]] = None) -> Sending:
     """Send a file. The client must be bound to SAP_RCOP, or to SAP_UDOP for groups.
 
     By RCOP it returns when the far client has acknowledged the whole file (FRAP). With receipt
     False it returns when the far node has confirmed all of it. By UDOP it returns when all is
-    submitted. timeout: give up after this many seconds of clock without progress. Raises
-    ValueError if name or file is too long.
+    submitted. other: gets every received U_PDU, so that files can arrive meanwhile. timeout: give
+    up after this many seconds of clock without progress. Raises ValueError if name or file is too
+    long.
 
     With a receipt, the first and the last U_PDU ask for the far client's confirmation. If no
     client is bound there, the far node reports so in its next transmission.
@@ -65,6 +67,8 @@ def send(client: sis.Client, dst: str, name: str, data: bytes, timeout: float = 
         if p is not None:
             last = clock()
             _take(p, state, receipts, u_pdu_id, str(s5066.address(dst)))
+            if other is not None and isinstance(p, s5066.s_unidata_indication):
+                other(p)
         progress(state)
         if state.receipt or (not receipt and state.confirmed >= state.octets):
             break

@@ -67,7 +67,7 @@ def ask(url, data=None, **headers):
 
 def test_the_page_needs_nothing_from_elsewhere(read_only):
     url = read_only[0]
-    for path in ("", "page.js", "drawing.js", "facts.js", "page.css"):
+    for path in ("", "page.js", "drawing.js", "facts.js", "messages.js", "page.css"):
         status, headers, text = ask(url + path)
         assert status == 200
         assert "default-src 'none'" in headers["Content-Security-Policy"]
@@ -185,7 +185,7 @@ def test_whoever_has_the_token_may_change_things(tmp_path):
         assert order("emcon", True, "x")[0] == 403
         assert order("emcon", True) == (200, "done\n")
         state = json.loads(ask(url + "api/state")[2])
-        assert state["controls"] == ["emcon", "mode", "speed"]
+        assert state["controls"] == ["chat", "emcon", "file", "messages", "mode", "speed"]
         deadline = time.monotonic() + 20
         while not json.loads(ask(url + "api/state")[2])["stations"][0]["link"]["emcon"]:
             assert time.monotonic() < deadline
@@ -266,6 +266,13 @@ def live(browser):
     until(lambda: browser.find_element("id", "fresh").text == "live")
 
 
+def tab(browser, title):
+    """Open a tab of all stations."""
+    for e in browser.find_elements("css selector", "[role=tab]"):
+        if e.get_property("textContent") == title:
+            browser.execute_script("arguments[0].click()", e)
+
+
 def test_in_a_browser(read_only):
     with chromium() as browser:
         browser.get(read_only[0])
@@ -309,6 +316,7 @@ def test_what_was_received_is_drawn(read_only):
 
         for name in ("snr", "doppler", "delay", "profile", "symbols"):
             until(lambda name=name: drawn(2, name, "--rx") > 8)
+        tab(browser, "Data link")
         # Two minutes of station time are four seconds here: pings go on while both are looked for.
         pings = subprocess.Popen(
             ["hf", "console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "100",
@@ -336,6 +344,7 @@ def test_the_log_follows_the_newest_line(read_only):
         browser.get(url)
         live(browser)
         until(lambda: len(browser.find_elements("css selector", ".log")) == 2)
+        tab(browser, "Log")
         until(lambda: all(browser.execute_script(BELOW, k) < 30 for k in (0, 1)), 5)
         browser.set_window_size(700, 1200)
         until(lambda: all(browser.execute_script(BELOW, k) < 30 for k in (0, 1)), 5)

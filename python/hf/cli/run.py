@@ -7,12 +7,12 @@ import resource
 import signal
 import sys
 import time
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Dict, Iterator, List, Optional, Tuple
 
 import click
 
 from .. import host, machine, output, radio, running, station, version
-from ..gui import snapshot, web
+from ..gui import controls, snapshot, web
 from ..options import option
 from . import fail
 from ._options import options
@@ -61,14 +61,18 @@ def check_mail(stations: running.Stations) -> None:
         mail.check_spools(tables)
 
 
-def open_page(stations: running.Stations, port: int, control: bool) -> web.WebServer:
-    """Start the web page of all stations. Raises RuntimeError."""
+def open_page(stations: running.Stations, port: int, control: bool, inbox: Optional[str]
+              ) -> web.WebServer:
+    """Start the web page of all stations. inbox: folder for files that the operator receives.
+    Raises RuntimeError."""
     parts = zip(stations.stations, stations.received, stations.radio_of)
     views = [snapshot.StationView(stations.tb, s, radio_, received, s.description.sample_rate)
              for s, received, radio_ in parts]
     about = f"gr-hf {version.__version__}, {stations.medium}"
+    if control:
+        controls.add_messages(stations, views, inbox)
     return web.WebServer(snapshot.Snapshots(views, about), port,
-                         controls_of(stations) if control else None)
+                         controls.controls_of(stations, views) if control else None)
 
 
 def open_hosts(descriptions: List[station.Description]) -> Dict[str, host.HostPorts]:
@@ -98,49 +102,6 @@ def close_hosts(hosts: Dict[str, host.HostPorts]) -> None:
         ports.close()
 
 
-def controls_of(stations: running.Stations) -> web.Controls:
-    """Actions that the page may take."""
-    links = {s.description.name: s.data_link for s in stations.stations}
-
-    def link(name: str) -> Any:
-        if links.get(name) is None:
-            raise ValueError(f"station {name}: allowed are {', '.join(links)}")
-        return links[name]
-
-    def set_emcon(name: str, value: Any) -> None:
-        if not isinstance(value, bool):
-            raise ValueError(f"emcon {value!r}: allowed are true and false")
-        link(name).set_emcon(value)
-
-    def set_speed(_: str, value: Any) -> None:
-        speed = float(value)
-        if not 0.1 <= speed <= 1000:
-            raise ValueError(f"speed {value}: allowed are 0.1 to 1000 times real time")
-        stations.air.set_speed(speed)
-
-    dials = {s.description.name: r.rig for s, r in zip(stations.stations, stations.radio_of)
-             if r is not None and r.rig is not None}
-
-    def set_frequency(name: str, value: Any) -> None:
-        if dials.get(name) is None:
-            raise ValueError(f"station {name}: the frequency of its radio cannot be set")
-        hz = float(value)
-        if not 1 <= hz <= 6e9:
-            raise ValueError(f"frequency {value}: allowed are 1 to 6e9 Hz")
-        try:
-            dials[name].set(hz)
-        except RuntimeError as error:
-            raise ValueError(str(error)) from None
-
-    found: web.Controls = {"emcon": set_emcon,
-                           "mode": lambda name, value: link(name).set_mode(str(value))}
-    if dials:
-        found["frequency"] = set_frequency
-    if stations.air:
-        found["speed"] = set_speed
-    return found
-
-
 @dataclass(frozen=True)
 class Air:
     """The simulated air of the stations without a radio."""
@@ -168,12 +129,15 @@ class Air:
               help="Show the stations on a web page for browsers on this machine. 0: any free "
                    "port.")
 @click.option("--control", is_flag=True, help="Let the page change mode, frequency, speed and "
-                                              "silence, for anyone who has the printed address.")
+                                              "silence, and send messages and files, for anyone "
+                                              "who has the printed address.")
+@click.option("--inbox", type=click.Path(file_okay=False), metavar="FOLDER",
+              help="Folder for files that arrive while messages are open on the page.")
 @click.option("--check", is_flag=True, help="Open everything, print it, and close it. Nothing is "
                                             "transmitted or keyed.")
 def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap: Optional[str],
             quiet: bool, user: Optional[str], web_port: Optional[int], control: bool,
-            check: bool) -> None:
+            inbox: Optional[str], check: bool) -> None:
     """Run one or more stations, each from its file, until Ctrl-C.
 
     A station with a table [radio] uses its radio, in real time. The others share a simulated air,
@@ -187,6 +151,8 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
     end_when_told()
     if control and web_port is None:
         raise click.UsageError("--control is for the page: give --web PORT as well")
+    if inbox and not control:
+        raise click.UsageError("--inbox is for messages on the page: give --control as well")
     # HF-PEP needs a socket for each connection, and soon reaches the usual soft limit of 1024.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65536)), hard))
@@ -195,8 +161,8 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
         for d in descriptions if on_air.bandwidth else []:
             d.use_bandwidth(on_air.bandwidth)
             d.check()
-        if pcap:
-            output.make_folder(pcap)
+        for folder in filter(None, (pcap, inbox)):
+            output.make_folder(folder)
         for d in descriptions:
             if pcap and d.address and d.capture == station.Capture():
                 d.capture = station.Capture(os.path.join(pcap, f"{d.address}-d_pdu.pcap"),
@@ -209,7 +175,8 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
         kept = [] if check else [
             radio.record(stations.tb, s, received, s.description.sample_rate, stations.said.append)
             for s, received in zip(stations.stations, stations.received)]
-        page = None if web_port is None or check else open_page(stations, web_port, control)
+        page = None if web_port is None or check else \
+            open_page(stations, web_port, control, inbox)
         if user:
             running.become(user)
     except ValueError as error:

@@ -206,12 +206,13 @@ export function constellation(node, s) {
     g.fillRect(w / 2 + scale * i - 1, h / 2 - scale * q - 1, 2, 2);
 }
 
+//: Most rows of a waterfall, one for each state: a minute.
+const MOST_ROWS = 120;
+
+// Fills its place from the first row on: a canvas with few rows is stretched.
 export function waterfall(node, s) {
-  const c = node.querySelector("canvas.waterfall");
-  const w = s.spectrum.length, h = 136;
-  if (c.width !== w) { c.width = w; c.height = h; c.style.height = h + "px"; }
+  const c = node.querySelector("canvas.waterfall"), w = s.spectrum.length;
   const g = c.getContext("2d");
-  g.drawImage(c, 0, 0, w, h - 1, 0, 1, w, h - 1);
   const sorted = [...s.spectrum].sort((a, b) => a - b);
   const floor = sorted[Math.floor(w / 10)], top = Math.max(floor + 30, sorted[w - 1]);
   const row = g.createImageData(w, 1);
@@ -220,7 +221,10 @@ export function waterfall(node, s) {
     row.data.set([255 * Math.min(1, 1.8 * x), 255 * x * x, 255 * (0.25 + 0.5 * x * (1 - x)), 255],
       4 * k);
   });
-  g.putImageData(row, 0, 0);
+  c.rows = [row, ...c.rows || []].slice(0, MOST_ROWS);
+  c.width = w;
+  c.height = c.rows.length;
+  c.rows.forEach((r, k) => g.putImageData(r, 0, k));
   const half = s.sample_rate / 2;
   node.querySelector(".scale .low").textContent = (-half).toFixed(0);
   node.querySelector(".scale .high").textContent = half.toFixed(0);

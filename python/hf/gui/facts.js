@@ -2,7 +2,8 @@
 // Values of a station as text for its cards, its tables, and the report.
 import { nowOf } from "/drawing.js";
 
-const number = (x, digits = 1) => (x === null || x === undefined ? "–" : x.toFixed(digits));
+const number = (x, digits = 1) => (x === null || x === undefined ? "–" :
+  x.toFixed(digits).replace(/^-(?=[0.]+$)/, ""));
 const octets = n => n >= 1e6 ? (n / 1e6).toFixed(2) + " MB" : n >= 1e4 ? (n / 1e3).toFixed(1) + " kB"
   : n + " octets";
 
@@ -25,10 +26,11 @@ function radio(r, add) {
     (r.key.latency_ms === null ? "" : ", " + number(r.key.latency_ms, 0) + " ms"));
 }
 
-// The facts of a station: pairs of a name and a value with its unit.
+// The facts of a station: triples of a name, a value with its unit, and the tab that shows it.
 export function facts(s) {
   const list = [], last = s.blocks[s.blocks.length - 1] || {};
-  const add = (what, value) => list.push([what, value]);
+  let group = "link";
+  const add = (what, value) => list.push([what, value, group]);
   add("station time", number(nowOf(s), 0) + " s");
   if (s.link) {
     add("peer", s.link.peer || "none yet");
@@ -41,12 +43,14 @@ export function facts(s) {
   }
   if (s.modem)
     add("sent, received", octets(s.modem.octets_sent) + ", " + octets(s.modem.octets_received));
+  group = "air";
   add("SNR in 3 kHz", number(last.snr_db) + " dB");
   add("Doppler spread", number(last.doppler_hz, 2) + " Hz");
   add("delay spread", number(last.delay_spread_ms, 2) + " ms");
   add("frequency offset", number(last.freq_offset_hz) + " Hz");
   add("bits corrected", typeof last.coded_ber === "number" ? number(100 * last.coded_ber, 2) + " %"
     : "–");
+  group = "radio";
   if (s.radio) radio(s.radio, add);
   return list;
 }
@@ -87,7 +91,11 @@ export function report(state) {
   };
   for (const s of state.stations) {
     lines.push("## Station " + s.name + (s.link ? ": " + phase(s) : ""), "");
-    table(["what", "value"], facts(s));
+    if (s.glance) {
+      lines.push(s.glance.sentence, "");
+      for (const p of s.glance.problems) lines.push("- " + p.what + " " + p.remedy, "");
+    }
+    table(["what", "value"], facts(s).map(f => f.slice(0, 2)));
     for (const [name, [heads, rows]] of Object.entries(tables(s)))
       if (rows.length) {
         lines.push("### " + TITLES[name], "");

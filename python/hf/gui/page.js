@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Shows the states from /api/stream. Texts from the station are set as text, never as markup.
 import * as drawing from "/drawing.js";
-import { facts, phase, report, tables } from "/facts.js";
+import { facts, report, tables } from "/facts.js";
+import * as messages from "/messages.js";
 
 const views = new Map();
 let latest = null, heard = 0;
@@ -30,16 +31,93 @@ function table(node, selector, heads, rows) {
 }
 
 function cards(node, s) {
-  const box = node.querySelector(".cards"), list = facts(s);
-  while (box.children.length < list.length) {
-    const card = document.createElement("div");
-    card.className = "card";
-    card.append(document.createElement("b"), document.createElement("span"));
-    box.append(card);
+  for (const box of node.querySelectorAll(".cards")) {
+    const list = facts(s).filter(f => f[2] === box.dataset.group);
+    while (box.children.length < list.length) {
+      const card = document.createElement("div");
+      card.className = "card";
+      card.append(document.createElement("b"), document.createElement("span"));
+      box.append(card);
+    }
+    list.forEach(([what, value], k) => {
+      text(box.children[k], "b", value);
+      text(box.children[k], "span", what);
+    });
   }
-  list.forEach(([what, value], k) => {
-    text(box.children[k], "b", value);
-    text(box.children[k], "span", what);
+}
+
+//: Time between two sentences for a screen reader, ms. The sentence on the screen changes more often.
+const SPEAK_MS = 20000;
+
+function speak(box, sentence) {
+  if (performance.now() - (box.dataset.at || -SPEAK_MS) < SPEAK_MS) return;
+  if (box.textContent !== sentence) box.dataset.at = performance.now();
+  box.textContent = sentence;
+}
+
+const ARROWS = { transmitting: "⟶", receiving: "⟵", waiting: "⋯", silent: "⊘", idle: "·" };
+
+// The first screen. All words are made by the station.
+function glance(node, g) {
+  node.querySelector(".glance").className = "glance " + g.state;
+  for (const name of ["sentence", "me", "now", "speed", "channel", "waiting", "ready"])
+    text(node, "." + name, g[name]);
+  text(node, ".peer", g.peer || "nobody yet");
+  text(node, ".arrow", ARROWS[g.state]);
+  text(node, ".speed-minutes", g.speed_minutes);
+  text(node, ".channel-numbers", g.channel_numbers && "(" + g.channel_numbers + ")");
+  speak(node.querySelector(".spoken"), g.sentence);
+  const share = node.querySelector(".share");
+  share.hidden = g.share === null;
+  if (g.share !== null) share.value = g.share;
+  const box = node.querySelector(".problems"), key = JSON.stringify(g.problems.map(p => p.what));
+  if (box.dataset.key === key) return;
+  box.dataset.key = key;
+  box.replaceChildren(...g.problems.map(p => {
+    const li = document.createElement("li"), what = document.createElement("b");
+    what.textContent = p.what;
+    li.append(what, p.remedy);
+    return li;
+  }));
+}
+
+// One tab for each panel of a station. Arrow keys move between them.
+function tabs(node, name) {
+  const bar = node.querySelector(".tabs"), panels = [...node.querySelectorAll(".panel")];
+  const choose = k => panels.forEach((panel, i) => {
+    bar.children[i].setAttribute("aria-selected", i === k);
+    bar.children[i].tabIndex = i === k ? 0 : -1;
+    panel.classList.toggle("chosen", i === k);
+  });
+  panels.forEach((panel, k) => {
+    const tab = document.createElement("button");
+    tab.type = "button";
+    tab.textContent = panel.dataset.title;
+    tab.id = "tab-" + name + "-" + k;
+    panel.id = "panel-" + name + "-" + k;
+    tab.setAttribute("role", "tab");
+    tab.setAttribute("aria-controls", panel.id);
+    panel.setAttribute("role", "tabpanel");
+    panel.setAttribute("aria-labelledby", tab.id);
+    tab.onclick = () => { choose(k); if (latest) draw(latest); };
+    bar.append(tab);
+  });
+  bar.onkeydown = e => {
+    const shown = [...bar.children].filter(t => !t.hidden), at = shown.indexOf(document.activeElement);
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+    if (!by || at < 0) return;
+    const next = shown[(at + by + shown.length) % shown.length];
+    next.focus();
+    next.click();
+  };
+  choose(0);
+}
+
+// Hides what a station does not have, with the tab of a panel.
+function show(node, selector, there) {
+  node.querySelectorAll(selector).forEach(e => {
+    e.hidden = !there;
+    if (e.id) node.querySelector("#" + CSS.escape("tab" + e.id.slice(5))).hidden = !there;
   });
 }
 
@@ -53,9 +131,7 @@ function order(name, action, value, said) {
 function controls(node, s, allowed) {
   const box = node.querySelector(".controls");
   if (!allowed.length || !token || box.children.length) return;
-  box.hidden = false;
-  const said = document.createElement("span");
-  said.className = "said";
+  const said = node.querySelector(".has-controls .said");
   const button = (label, action, value) => {
     const b = document.createElement("button");
     b.type = "button";
@@ -78,7 +154,6 @@ function controls(node, s, allowed) {
     box.append(input);
     button("Set " + action, action, () => input.value);
   }
-  box.append(said);
 }
 
 // Scrolls to the newest line, unless the user has scrolled away from it.
@@ -98,8 +173,9 @@ function follow(log) {
 function nodeOf(name) {
   if (!views.has(name)) {
     const node = document.querySelector("#station").content.cloneNode(true).firstElementChild;
-    node.querySelector("details").open = innerWidth > 600;
     document.querySelector("#stations").append(node);
+    tabs(node, name);
+    messages.start(node, name, token);
     follow(node.querySelector(".log"));
     views.set(name, node);
   }
@@ -111,12 +187,14 @@ function draw(state) {
   for (const s of state.stations) {
     const n = nodeOf(s.name), rows = tables(s);
     text(n, ".name", "Station " + s.name);
-    text(n, ".phase", phase(s));
-    const show = { ".has-spectrum": s.spectrum, ".has-link": s.link, ".has-symbols":
-      s.symbols.length || s.spectrum, ".has-queues": rows.queues[1].length, ".has-connections":
-      rows.connections[1].length, ".has-flows": rows.flows[1].length };
-    for (const [selector, there] of Object.entries(show))
-      n.querySelectorAll(selector).forEach(e => { e.hidden = !there; });
+    glance(n, s.glance);
+    const can = token ? state.controls : [];
+    for (const [selector, there] of Object.entries({ ".has-spectrum": s.spectrum,
+      ".has-link": s.link, ".has-symbols": s.symbols.length || s.spectrum,
+      ".has-queues": rows.queues[1].length, ".has-flows-tab": s.connections || s.flows,
+      ".has-radio": s.radio, ".has-messages": s.link && can.includes("messages"),
+      ".has-controls": can.length })) show(n, selector, there);
+    messages.allow(n, can, s.glance.peer);
     cards(n, s);
     drawing.timeline(n, s);
     if (s.link) drawing.dpdus(n, s);
@@ -124,9 +202,10 @@ function draw(state) {
     drawing.history(n, s, "doppler", "doppler_hz", 0.5, true);
     drawing.history(n, s, "delay", "delay_spread_ms", 1, true);
     drawing.profile(n, s);
-    if (show[".has-symbols"]) drawing.constellation(n, s);
+    drawing.constellation(n, s);
     if (s.spectrum) drawing.waterfall(n, s);
-    for (const [name, [heads, list]] of Object.entries(rows)) table(n, "." + name, heads, list);
+    for (const [name, [heads, list]] of Object.entries(rows))
+      table(n, "table." + name, heads, list);
     controls(n, s, state.controls);
     const log = n.querySelector(".log"), lines = s.log.join("\n");
     if (log.textContent !== lines) {

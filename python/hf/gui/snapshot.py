@@ -14,7 +14,7 @@ import pmt
 
 from .. import edge, station, watch
 from ..sis import s5066
-from . import d_pdus
+from . import d_pdus, glance, messages, progress
 
 #: Limits of histories: transmissions and receptions, blocks, log lines, connections.
 MOST_SPANS, MOST_BLOCKS, MOST_LINES, MOST_CONNECTIONS = 400, 400, 200, 100
@@ -122,6 +122,9 @@ class StationView:
             tb.msg_connect(s.modem, "status", self.status, "status")
             if _has_blocks(s.modem):
                 tb.msg_connect(s.modem, "blocks", self.status, "blocks")
+        self.progress = progress.Progress()
+        #: Chat and files of the operator, if the page has control.
+        self.messages: Optional[messages.Messages] = None
         self.log = watch.LogWatch(max_lines=MOST_LINES)
         for block in (s.data_link, s.pep, s.ip_client, s.dns):
             if block is not None:
@@ -130,8 +133,16 @@ class StationView:
         if s.data_link is not None:
             tb.msg_connect(s.data_link, "log", self.d_pdus, "log")
 
+    def sample(self) -> None:
+        """Note how far the data link is. Call it every second or so, also if nobody looks."""
+        s = self.station
+        if s.data_link is not None:
+            late = s.modem.state().late_answers if hasattr(s.modem, "state") else 0
+            self.progress.note(_plain(s.data_link.state()), s.data_link.stats(), late)
+
     def take(self) -> Dict[str, Any]:
         """The current state, ready for JSON."""
+        self.sample()
         s, d = self.station, self.station.description
         seen: Dict[str, Any] = {"name": d.name, "mode": d.mode, "log": self.log.lines()}
         seen.update(self.status.take())
@@ -156,6 +167,9 @@ class StationView:
             seen["sample_rate"] = self.spectrum.sample_rate
         if self.radio is not None:
             seen["radio"] = self._radio(self.radio)
+        seen["progress"] = self.progress.take()
+        seen["sending_file"] = self.messages.sending if self.messages is not None else ""
+        seen["glance"] = glance.glance(seen)
         return seen
 
     def _radio(self, radio: edge.Edge) -> Dict[str, Any]:
@@ -214,6 +228,12 @@ class Snapshots:
         self._lock = threading.Lock()
         self._last: Dict[str, Any] = {}
         self._at = -math.inf
+
+    def sample(self) -> None:
+        """Note the progress of all stations."""
+        with self._lock:
+            for view in self.views:
+                view.sample()
 
     def take(self) -> Dict[str, Any]:
         """Keys about, at (the host's clock, s since 1970), stations."""

@@ -8,18 +8,21 @@ import secrets
 import threading
 from typing import Any, Awaitable, Callable, Dict, List, Optional, Tuple
 
+from .messages import MOST_FILE
 from .snapshot import Snapshots
 
 #: Browsers served at a time. Each holds a connection.
 MOST_BROWSERS = 16
 #: Time between two states of a stream, s.
 PERIOD_S = 0.5
-#: Longest accepted request body, octets.
+#: Time between two samples of the progress, s. They go on without a browser.
+SAMPLE_S = 1.0
+#: Longest accepted request body, octets, but for a file.
 MOST_OCTETS = 4096
 
 _FILES = {"/": ("page.html", "text/html"), "/page.css": ("page.css", "text/css"),
           **{f"/{name}.js": (f"{name}.js", "text/javascript")
-             for name in ("page", "drawing", "facts")}}
+             for name in ("page", "drawing", "facts", "messages")}}
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
                                "connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
@@ -72,9 +75,12 @@ class WebServer:
         return f"http://127.0.0.1:{self.port}/" + (f"#{self.token}" if self.token else "")
 
     def close(self) -> None:
-        """End all connections."""
+        """End all connections, and the messages of all stations."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
+        for view in self._snapshots.views:
+            if view.messages is not None:
+                view.messages.close()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -90,6 +96,8 @@ class WebServer:
         app.router.add_get("/api/state", self._state)
         app.router.add_get("/api/stream", self._stream)
         app.router.add_post("/api/control", self._control)
+        app.router.add_post("/api/file", self._upload)
+        app.router.add_get("/api/messages", self._messages)
         runner = web.AppRunner(app, access_log=None)
         try:
             self._loop.run_until_complete(runner.setup())
@@ -102,6 +110,7 @@ class WebServer:
             return
         finally:
             self._started.set()
+        self._streams.append(self._loop.create_task(self._sample()))
         try:
             self._loop.run_forever()
         finally:
@@ -109,6 +118,11 @@ class WebServer:
                 task.cancel()
             self._loop.run_until_complete(runner.cleanup())
             self._loop.close()
+
+    async def _sample(self) -> None:
+        while True:
+            await self._loop.run_in_executor(None, self._snapshots.sample)
+            await asyncio.sleep(SAMPLE_S)
 
     async def _guard(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Refuse requests from other pages, and add security headers."""
@@ -176,22 +190,60 @@ class WebServer:
             self._streams.remove(task)
         return response
 
-    async def _control(self, request: Any) -> Any:
-        web = self._web
+    def _refused(self, request: Any) -> Any:
+        """The answer to a request without control or token, or None."""
         if not self._controls:
-            return web.Response(status=403, text="read only: started without --control\n")
+            return self._web.Response(status=403, text="read only: started without --control\n")
         given = request.headers.get("X-HF-Token", "")
         if not hmac.compare_digest(given.encode(), self.token.encode()):
-            return web.Response(status=403, text="wrong token\n")
+            return self._web.Response(status=403, text="wrong token\n")
+        return None
+
+    async def _control(self, request: Any) -> Any:
+        refused = self._refused(request)
+        if refused is not None:
+            return refused
         try:
             order = json.loads(await request.text())
-            name, action = str(order["station"]), str(order["action"])
+            return await self._act(str(order["station"]), str(order["action"]),
+                                   order.get("value"))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return self._web.Response(status=400, text="malformed request\n")
+
+    async def _act(self, name: str, action: str, value: Any) -> Any:
+        """Do what a control does. A browser sees why it is refused."""
+        try:
             if action not in self._controls:
                 raise ValueError(f"action {action!r}: allowed are "
                                  f"{', '.join(sorted(self._controls))}")
-            await self._loop.run_in_executor(None, self._controls[action], name,
-                                             order.get("value"))
+            await self._loop.run_in_executor(None, self._controls[action], name, value)
         except (ValueError, KeyError, TypeError) as error:
             text = str(error) if isinstance(error, ValueError) else "malformed request"
-            return web.Response(status=400, text=f"{text}\n")
-        return web.Response(text="done\n")
+            return self._web.Response(status=400, text=f"{text}\n")
+        return self._web.Response(text="done\n")
+
+    async def _upload(self, request: Any) -> Any:
+        """Send a file: the body. Query: station, to, name."""
+        refused = self._refused(request)
+        if refused is not None:
+            return refused
+        data = bytearray()
+        async for part in request.content.iter_chunked(65536):
+            data += part
+            if len(data) > MOST_FILE:
+                return self._web.Response(status=413, text=f"file: allowed are 1 to {MOST_FILE} "
+                                                           "octets\n")
+        query = request.query
+        return await self._act(query.get("station", ""), "file", {
+            "to": query.get("to"), "name": query.get("name"), "data": bytes(data)})
+
+    async def _messages(self, request: Any) -> Any:
+        """The messages of a station. They need the token, since they are private."""
+        refused = self._refused(request)
+        if refused is not None:
+            return refused
+        for view in self._snapshots.views:
+            if view.station.description.name == request.query.get("station") and \
+                    view.messages is not None:
+                return self._web.json_response(view.messages.take())
+        return self._web.Response(status=404, text="this station has no messages\n")

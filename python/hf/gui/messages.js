@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Chat and files of a station. Only with --control. Texts of others are set as text, never as markup.
+const WORDS = { waiting: "waiting for its turn", sending: "on its way", delivered: "delivered",
+  received: "", sent: "sent, without acknowledgement" };
+const KINDS = { chat: "", file: "File ", mail: "Mail " };
+
+const time = at => new Date(1000 * at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+const size = n => n >= 1e4 ? (n / 1e3).toFixed(0) + " kB" : n + " octets";
+
+// Starts the messages of a station's node. token: of the page, empty without control.
+export function start(node, name, token) {
+  const panel = node.querySelector(".has-messages"), said = panel.querySelector(".said");
+  const open = panel.querySelector(".open"), chat = panel.querySelector("form.chat");
+  const file = panel.querySelector("form.file");
+  const headers = { "X-HF-Token": token }, station = encodeURIComponent(name);
+  let isOpen = null, shown = "";
+
+  const post = (path, body) => fetch(path, { method: "POST", headers, body })
+    .then(async r => { said.textContent = r.ok ? "" : (await r.text()).trim(); return r.ok; })
+    .catch(() => { said.textContent = "the station does not answer"; return false; })
+    .finally(refresh);
+  const order = (action, value) =>
+    post("/api/control", JSON.stringify({ station: name, action, value }));
+
+  function line(m) {
+    const li = document.createElement("li"), small = document.createElement("small");
+    const state = m.state in WORDS ? WORDS[m.state] : m.state;
+    li.className = m.way + (m.state in WORDS ? "" : " failed");
+    small.textContent = time(m.at) + (m.way === "out" ? " to " : " from ") + m.peer +
+      (m.octets ? ", " + size(m.octets) : "") + (state ? ": " + state : "") +
+      (m.state === "sending" && m.octets_done ? ", " + size(m.octets_done) + " confirmed" : "");
+    li.append(small, KINDS[m.kind] + m.text);
+    return li;
+  }
+
+  function draw(state) {
+    if (isOpen !== state.open) {
+      isOpen = state.open;
+      open.textContent = isOpen ? "Close messages" : "Open messages";
+      panel.querySelectorAll("form input, form button").forEach(e => { e.disabled = !isOpen; });
+    }
+    if (state.failure && !isOpen) said.textContent = state.failure;
+    const key = JSON.stringify(state.list);
+    if (key === shown) return;
+    shown = key;
+    const box = panel.querySelector(".conversation");
+    box.replaceChildren(...state.list.map(line));
+    box.scrollTop = box.scrollHeight;
+  }
+
+  function refresh() {
+    if (panel.hidden || !panel.classList.contains("chosen")) return Promise.resolve();
+    return fetch("/api/messages?station=" + station, { headers })
+      .then(r => r.ok ? r.json().then(draw) : null).catch(() => null);
+  }
+
+  open.onclick = () => order("messages", !isOpen);
+  chat.onsubmit = async e => {
+    e.preventDefault();
+    const text = chat.elements.text;
+    if (await order("chat", { to: chat.elements.to.value, text: text.value })) text.value = "";
+  };
+  file.onsubmit = async e => {
+    e.preventDefault();
+    const chosen = file.elements.file.files[0];
+    const where = new URLSearchParams({ station: name, to: chat.elements.to.value, name: chosen.name });
+    if (await post("/api/file?" + where, chosen)) file.reset();
+  };
+  if (token) setInterval(refresh, 1000);
+}
+
+// Offers only what the station allows. to: the peer that is proposed while the field is empty.
+export function allow(node, allowed, to) {
+  node.querySelector("form.chat").hidden = !allowed.includes("chat");
+  node.querySelector("form.file").hidden = !allowed.includes("file");
+  const field = node.querySelector("form.chat input[name=to]");
+  if (to && !field.value && !field.dataset.proposed) {
+    field.value = to;
+    field.dataset.proposed = "yes";
+  }
+}

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Messages of an operator at the page: chat (HFCHAT) and files (BFTP), over the station's own SIS
+server. A mail service adds its entries by Conversation.add(), with kind "mail"."""
+from collections import deque
+import os
+import queue
+import threading
+import time
+from typing import Any, Callable, Deque, Dict, List, Optional
+
+from .. import files, sis
+from ..sis import s5066
+
+#: Longest text of a chat message, octets of UTF-8, and longest name of a file, characters.
+MOST_TEXT, MOST_NAME = 1000, 100
+#: Largest file, octets. At 2400 bit/s it takes an hour.
+MOST_FILE = 1_000_000
+#: Entries kept, chat messages and files that wait.
+MOST_ENTRIES, MOST_CHATS, MOST_FILES = 100, 20, 4
+#: Time after which a message that did not arrive is given up, s.
+PATIENCE_S = 900.0
+
+
+class Conversation:
+    """The last MOST_ENTRIES messages, for the page. Any thread may use it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entries: Deque[Dict[str, Any]] = deque(maxlen=MOST_ENTRIES)
+
+    def add(self, kind: str, way: str, peer: str, text: str, state: str = "",
+            octets: int = 0) -> Dict[str, Any]:
+        """Add an entry. kind: chat, file or mail. way: in or out. state: waiting, sending,
+        delivered, received, sent (without acknowledgement), or why it failed. Returns it."""
+        entry = {"kind": kind, "way": way, "peer": peer, "text": text, "state": state,
+                 "octets": octets, "at": round(time.time())}
+        with self._lock:
+            self._entries.append(entry)
+        return entry
+
+    def set(self, entry: Dict[str, Any], state: str) -> None:
+        """Change the state of an entry."""
+        with self._lock:
+            entry["state"] = state
+
+    def take(self) -> List[Dict[str, Any]]:
+        """The entries, the oldest first."""
+        with self._lock:
+            return [dict(e) for e in self._entries]
+
+
+class Messages:
+    """Chat and files of one station. Binds its SAPs only from open() to close(), so that hf chat
+    and hf receive can have them otherwise."""
+
+    def __init__(self, server: str, inbox: Optional[str] = None) -> None:
+        """server: HOST:PORT of the station's SIS server, empty if it has none. inbox: folder for
+        received files. Without it files are only sent."""
+        self.server, self.inbox = server, inbox
+        self.conversation = Conversation()
+        self.failure = "" if server else "this station has no [sis_server] in its file"
+        self._chats: "queue.Queue[Dict[str, Any]]" = queue.Queue(MOST_CHATS)
+        self._files: "queue.Queue[Any]" = queue.Queue(MOST_FILES)
+        self._stop = threading.Event()
+        self._threads: List[threading.Thread] = []
+        self._lock = threading.Lock()
+        self._unconfirmed: Dict[bytes, Deque[Dict[str, Any]]] = {}
+        self.sending = ""  #: name of the file that is being sent
+
+    @property
+    def is_open(self) -> bool:
+        """Whether messages can be sent and received."""
+        return any(t.is_alive() for t in self._threads) and not self._stop.is_set()
+
+    def open(self) -> None:
+        """Bind the SAPs. Raises ValueError with the reason if that is impossible."""
+        with self._lock:
+            if self.is_open:
+                return
+            self._join()
+            if not self.server:
+                raise ValueError(self.failure)
+            clients: List[sis.Client] = []
+            try:
+                clients.append(_bound(self.server, s5066.SAP_HFCHAT,
+                                      sis.service("arq", "node", "in_order")))
+                if self.inbox is not None:
+                    clients.append(_bound(self.server, s5066.SAP_RCOP, sis.service("arq")))
+            except sis.SisError as error:
+                for client in clients:
+                    client.close()
+                raise ValueError(f"messages: {error}; is hf chat or hf receive running?"
+                                 ) from None
+            self.failure = ""
+            self._stop.clear()
+            receiver = files.Receiver(clients[1], self.inbox) if self.inbox is not None else None
+            self._threads = [
+                threading.Thread(target=self._guarded, args=(self._run_chat, clients[0]),
+                                 daemon=True, name="page chat"),
+                threading.Thread(target=self._guarded, args=(self._run_files, receiver),
+                                 daemon=True, name="page files")]
+            for thread in self._threads:
+                thread.start()
+
+    def close(self) -> None:
+        """Release the SAPs. A file that is being sent is given up."""
+        with self._lock:
+            self._join()
+
+    def _join(self) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(10)
+        self._threads = []
+
+    def say(self, to: Any, text: Any) -> None:
+        """Send a chat message. Raises ValueError that names what is allowed."""
+        if not isinstance(text, str) or not 1 <= len(text.strip().encode()) <= MOST_TEXT:
+            raise ValueError(f"message: allowed are 1 to {MOST_TEXT} octets of text")
+        entry = {"peer": _node(to), "text": " ".join(text.split())}
+        self._put(self._chats, entry, "chat messages")
+
+    def send_file(self, to: Any, name: Any, data: Any) -> None:
+        """Send a file. Raises ValueError that names what is allowed."""
+        if not isinstance(name, str) or not 1 <= len(os.path.basename(name)) <= MOST_NAME:
+            raise ValueError(f"name of the file: allowed are 1 to {MOST_NAME} characters")
+        if not isinstance(data, bytes) or not 1 <= len(data) <= MOST_FILE:
+            raise ValueError(f"file: allowed are 1 to {MOST_FILE} octets")
+        entry = {"peer": _node(to), "text": os.path.basename(name), "data": data}
+        self._put(self._files, entry, "files")
+
+    def _put(self, waiting: "queue.Queue[Any]", entry: Dict[str, Any], what: str) -> None:
+        if not self.is_open:
+            raise ValueError("messages are closed: open them first")
+        data = entry.pop("data", None)
+        if waiting.full():
+            raise ValueError(f"{waiting.maxsize} {what} are waiting already")
+        shown = self.conversation.add("chat" if data is None else "file", "out", entry["peer"],
+                                      entry["text"], "waiting", len(data or b""))
+        try:
+            waiting.put_nowait(shown if data is None else (shown, data))
+        except queue.Full:
+            self.conversation.set(shown, f"not sent: {waiting.maxsize} {what} are waiting already")
+
+    def take(self) -> Dict[str, Any]:
+        """For JSON: open, failure, inbox (whether files are received) and list (the entries)."""
+        return {"open": self.is_open, "failure": self.failure, "inbox": self.inbox is not None,
+                "list": self.conversation.take()}
+
+    def _guarded(self, run: Callable[[Any], None], what: Any) -> None:
+        """Run a thread until close(). The end of the SIS connection ends both threads."""
+        try:
+            run(what)
+        except (sis.SisError, OSError) as error:
+            if not self._stop.is_set():
+                self.failure = str(error)
+        finally:
+            self._stop.set()
+            self._give_up_waiting()
+
+    def _give_up_waiting(self) -> None:
+        for waiting in (self._chats, self._files):
+            while not waiting.empty():
+                entry = waiting.get()
+                self.conversation.set(entry if isinstance(entry, dict) else entry[0],
+                                      "not sent: messages were closed")
+
+    def _run_chat(self, client: sis.Client) -> None:
+        try:
+            while not self._stop.is_set():
+                if not self._chats.empty() and client.flow_on:
+                    self._submit(client, self._chats.get())
+                self._take_chat(client.next(timeout=0.1))
+        finally:
+            client.close()
+            for entries in self._unconfirmed.values():
+                for entry in entries:
+                    self.conversation.set(entry, "not known: messages were closed")
+            self._unconfirmed.clear()
+
+    def _submit(self, client: sis.Client, entry: Dict[str, Any]) -> None:
+        group = s5066.address(entry["peer"]).is_group()
+        mode = sis.service("non_arq", retransmissions=1) if group else \
+            sis.service("arq", "node", "in_order")
+        u_pdus = s5066.hfchat_u_pdus(entry["text"], client.mtu)
+        entry["parts"] = len(u_pdus)
+        for u_pdu in u_pdus:
+            if not client.send(entry["peer"], u_pdu, mode=mode, priority=15,
+                               ttl_s=PATIENCE_S, timeout=30):
+                self.conversation.set(entry, "not sent: the station accepts no data now")
+                return
+            if not group:
+                self._unconfirmed.setdefault(bytes(u_pdu), deque()).append(entry)
+        self.conversation.set(entry, "sent" if group else "sending")
+
+    def _take_chat(self, p: Any) -> None:
+        if isinstance(p, s5066.s_unidata_indication):
+            text = s5066.decode_hfchat(p.u_pdu)
+            if text is not None:
+                self.conversation.add("chat", "in", str(p.src), text[:MOST_TEXT], "received")
+            return
+        confirmed = isinstance(p, s5066.s_unidata_request_confirm)
+        if not confirmed and not isinstance(p, s5066.s_unidata_request_rejected):
+            return
+        entries = self._unconfirmed.get(bytes(p.u_pdu))
+        if not entries:
+            return
+        entry = entries.popleft()
+        if not entries:
+            del self._unconfirmed[bytes(p.u_pdu)]
+        entry["parts"] -= 1
+        if not confirmed:
+            self.conversation.set(entry, f"not delivered: {sis.reason(p)}")
+        elif not entry["parts"] and entry["state"] == "sending":
+            self.conversation.set(entry, "delivered")
+
+    def _run_files(self, receiver: Optional[files.Receiver]) -> None:
+        try:
+            while not self._stop.is_set():
+                if receiver is not None:
+                    self._receive(receiver, receiver.client.next(timeout=0.1))
+                try:
+                    entry, data = self._files.get(timeout=0.0 if receiver else 0.1)
+                except queue.Empty:
+                    continue
+                self.sending = entry["text"]
+                try:
+                    self.conversation.set(entry, "sending")
+                    self.conversation.set(entry, self._send(receiver, entry, data))
+                except (sis.SisError, ValueError) as error:
+                    self.conversation.set(entry, f"not delivered: {error}")
+                finally:
+                    self.sending = ""
+        finally:
+            if receiver is not None:
+                receiver.client.close()
+
+    def _send(self, receiver: Optional[files.Receiver], entry: Dict[str, Any], data: bytes) -> str:
+        """Send a file. Returns the state that it ends in."""
+        group = s5066.address(entry["peer"]).is_group()
+        borrowed = receiver.client if receiver is not None and not group else None
+        client = borrowed or _bound(self.server, s5066.SAP_UDOP if group else s5066.SAP_RCOP,
+                                    sis.service("non_arq" if group else "arq"))
+
+        def goes_on(state: files.Sending) -> None:
+            if self._stop.is_set():
+                raise sis.SisError("messages were closed")
+            if state.octets:
+                done = state.submitted if group else state.confirmed
+                entry["octets_done"] = min(len(data), round(len(data) * done / state.octets))
+
+        try:
+            result = files.send(client, entry["peer"], entry["text"], data, PATIENCE_S,
+                                repeats=1 if group else 0, progress=goes_on,
+                                other=(lambda p: self._receive(receiver, p)) if borrowed and
+                                receiver is not None else None)
+        finally:
+            if borrowed is None:
+                client.close()
+        if result.failure:
+            return f"not delivered: {result.failure}"
+        return "sent" if group else "delivered"
+
+    def _receive(self, receiver: files.Receiver, p: Any) -> None:
+        try:
+            received = receiver.take(p)
+        except OSError as error:
+            self.conversation.add("file", "in", str(p.src), f"a file could not be written: "
+                                  f"{error.strerror or error}", "not received")
+            return
+        if received is not None:
+            self.conversation.add("file", "in", received.source, received.path, "received",
+                                  received.octets)
+
+
+def _bound(server: str, sap: int, service: Any) -> sis.Client:
+    client = sis.Client(server)
+    try:
+        client.bind(sap, 0, service)
+    except sis.SisError:
+        client.close()
+        raise
+    return client
+
+
+def _node(to: Any) -> str:
+    try:
+        return str(s5066.address(str(to)[:64].strip()))
+    except ValueError as error:
+        raise ValueError(f"station {str(to)[:64]!r}: {error}") from None

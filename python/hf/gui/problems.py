@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is wrong with a station, and what the operator can do about it. A pure function of its
+snapshot."""
+from typing import Any, Dict, List, Mapping
+
+from .words import ago
+
+#: Transmissions without an answer that make a problem. One is lost now and then in fading.
+UNANSWERED = 2
+#: Silence of a receiver that makes a problem, s. A squelch opens later, a switch settles sooner.
+DEAF_S = 5.0
+
+#: Counters that tell of lost data within the last five minutes: what, and the remedy.
+_LOSSES = (
+    ("u_pdus_rejected", "{} not delivered: the other station refused it or did not answer",
+     "Ask the other operator whether the program is running there, then send it again."),
+    ("u_pdus_expired", "{} not delivered in time, and discarded",
+     "Send it again when the channel is better."),
+    ("u_pdus_lost", "{} lost while the link was reset", "Send it again."),
+    ("u_pdus_overflowed", "{} discarded: too much was waiting",
+     "Let the program that sends wait until the queue is shorter."))
+
+
+def problems(s: Mapping[str, Any]) -> List[Dict[str, str]]:
+    """The problems, the worst first. Each has keys about (radio, answer, silence, data, computer),
+    what (one sentence) and remedy (what to do)."""
+    return _radio(s.get("radio") or {}) + _link(s) + _data(s) + _computer(s)
+
+
+def _problem(about: str, what: str, remedy: str) -> Dict[str, str]:
+    return {"about": about, "what": what, "remedy": remedy}
+
+
+def _radio(radio: Mapping[str, Any]) -> List[Dict[str, str]]:
+    found = []
+    for name, does in (("capture", "receives"), ("playback", "transmits")):
+        device = radio.get(name) or {}
+        if device and not device.get("open", True):
+            why = f" ({device['trouble']})" if device.get("trouble") else ""
+            found.append(_problem("radio", f"The sound device that {does} is lost{why}.",
+                                  "Plug it in again. The station tries it every second."))
+    source, lost = radio.get("source") or {}, bool(found)
+    keyed = (radio.get("key") or {}).get("down", False)
+    if not lost and not keyed and (source.get("silent_s") or 0) > DEAF_S:
+        found.append(_problem(
+            "radio", "The receiver gives no signal at all, not even noise.",
+            "Check that the radio is on, the audio or antenna cable, and the device in [radio]."))
+    errors = (radio.get("key") or {}).get("errors") or []
+    if errors:
+        found.append(_problem("radio", f"Keying the transmitter failed: {errors[-1]}.",
+                              "Check the key line or the rig's connection, and [radio] key."))
+    return found
+
+
+def _link(s: Mapping[str, Any]) -> List[Dict[str, str]]:
+    link, progress = s.get("link") or {}, s.get("progress") or {}
+    waiting = progress.get("waiting_octets") or 0
+    troubles = progress.get("troubles") or {}
+    if link.get("emcon"):
+        return [_problem("silence", "Radio silence is on, and data are waiting.",
+                         "End the silence (EMCON) when it is permitted to transmit.")] \
+            if waiting else []
+    rounds = progress.get("unanswered") or 0
+    peer = link.get("peer") or "The other station"
+    if rounds >= UNANSWERED and (waiting or troubles.get("silent_rounds")):
+        heard = progress.get("last_heard")
+        since = "it was never heard" if heard is None else \
+            f"last heard {ago(float(link.get('now', 0)) - heard)}"
+        return [_problem(
+            "answer", f"{peer} does not answer: {rounds} transmissions without a reply, {since}.",
+            "Check frequency, antenna and power here, and that the other station is on. "
+            "The call is repeated by itself.")]
+    if troubles.get("links_failed") and not link.get("links"):
+        return [_problem("answer", f"The link to {peer} was lost.",
+                         "Check frequency, antenna and power here, and that the other station is "
+                         "on. New data call it again.")]
+    return []
+
+
+def _data(s: Mapping[str, Any]) -> List[Dict[str, str]]:
+    troubles = (s.get("progress") or {}).get("troubles") or {}
+    found = []
+    for name, what, remedy in _LOSSES:
+        count = troubles.get(name, 0)
+        if count:
+            said = what.format("1 message was" if count == 1 else f"{count} messages were")
+            found.append(_problem("data", f"{said} (last 5 min).", remedy))
+    return found
+
+
+def _computer(s: Mapping[str, Any]) -> List[Dict[str, str]]:
+    troubles = (s.get("progress") or {}).get("troubles") or {}
+    if troubles.get("tx_damaged") or troubles.get("late_answers"):
+        return [_problem("computer", "A transmission was cut or started late: the computer is too "
+                         "busy (last 5 min).", "Close other programs on this computer.")]
+    return []

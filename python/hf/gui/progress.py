@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Progress of a data link: how fast data move, how much of the current work is done, and what went
+wrong lately. Made from samples of its state and counters."""
+from collections import deque
+from typing import Any, Deque, Dict, Mapping, Optional, Tuple
+
+#: Time span of "the last minutes", s of station time, and least distance of two samples.
+MINUTES_S, LEAST_S = 300.0, 1.0
+#: Time span of "now", s. Two long transmissions and their answers fit in.
+NOW_S = 60.0
+#: Shortest span for a rate, s. Over less, one acknowledgement would decide it.
+LEAST_SPAN_S = 10.0
+#: Samples kept. Three in a row span LEAST_S at least, so these span MINUTES_S.
+MOST_SAMPLES = 620
+
+#: Counters of a data link that mean trouble when they grow.
+TROUBLES = ("u_pdus_rejected", "u_pdus_expired", "u_pdus_lost", "u_pdus_overflowed",
+            "links_failed", "silent_rounds", "tx_damaged", "late_answers")
+_Sample = Tuple[float, float, float, Dict[str, int]]
+
+
+class Progress:
+    """Keeps at most MOST_SAMPLES samples of one data link. All times are station time, s."""
+
+    def __init__(self) -> None:
+        self._samples: Deque[_Sample] = deque(maxlen=MOST_SAMPLES)
+        self._base = 0.0  # octets submitted when nothing waited last
+        self._begin: Optional[float] = None  # since when something waits
+        self._heard: Tuple[int, Optional[float], int] = (0, None, 0)
+        self._last: Dict[str, float] = {}
+        self._data = (0.0, 0)  # octets and D_PDUs, for the mean size of a D_PDU
+
+    def note(self, link: Mapping[str, Any], stats: Mapping[str, int], late_answers: int = 0
+             ) -> None:
+        """Take a sample. link: the fields of a data_link_state. stats: the counters of the data
+        link. late_answers: of the modem. A sample sooner than LEAST_S replaces the last one."""
+        now, submitted = float(link["now"]), float(stats.get("u_pdu_octets_submitted", 0))
+        waiting = self._waiting(link, stats, submitted)
+        if waiting <= 0:
+            self._base, self._begin = submitted, None
+        elif self._begin is None:
+            self._begin = now
+        received, rounds = int(stats.get("octets_received", 0)), stats.get("silent_rounds", 0)
+        if received != self._heard[0] or not self._samples:
+            self._heard = (received, now if received else None, rounds)
+        troubles = {name: int(stats.get(name, 0)) for name in TROUBLES}
+        troubles["late_answers"] = late_answers
+        self._last = {"total": submitted - self._base, "waiting": waiting, "now": now}
+        sample = (now, submitted - waiting, float(stats.get("u_pdu_octets_delivered", 0)),
+                  troubles)
+        if len(self._samples) > 1 and now - self._samples[-2][0] < LEAST_S:
+            self._samples[-1] = sample
+        else:
+            self._samples.append(sample)
+
+    def _waiting(self, link: Mapping[str, Any], stats: Mapping[str, int], submitted: float
+                 ) -> float:
+        """Octets that have not arrived yet: not sent, or sent and not acknowledged."""
+        queued, unacknowledged = float(link["queued_octets"]), int(link["unacknowledged"])
+        sent, acknowledged = submitted - queued, int(stats.get("d_pdus_acked", 0))
+        if acknowledged + unacknowledged:
+            self._data = (sent, acknowledged + unacknowledged)
+        mean = self._data[0] / self._data[1] if self._data[1] else 0.0
+        return min(submitted, queued + unacknowledged * mean)
+
+    def take(self) -> Dict[str, Any]:
+        """Values for JSON. Empty before the first sample.
+
+        total_octets and done_octets: of the current work, which begins when nothing waits.
+        waiting_octets: not arrived yet. begin: since when, or None. out_bps, in_bps: goodput over
+        NOW_S, and out_minutes_bps, in_minutes_bps over MINUTES_S (bit/s). in_octets: delivered in
+        NOW_S. last_heard: station time of the last intact D_PDU, or None. unanswered:
+        transmissions without an answer since then. troubles: growth of each of TROUBLES within
+        MINUTES_S.
+        """
+        if not self._samples:
+            return {}
+        total, waiting = self._last["total"], self._last["waiting"]
+        out_bps, in_bps, in_octets = self._rates(NOW_S)
+        out_minutes, in_minutes, _ = self._rates(MINUTES_S)
+        troubles, past = self._samples[-1][3], self._since(MINUTES_S)[3]
+        rounds = troubles["silent_rounds"]
+        return {"total_octets": round(total), "waiting_octets": round(waiting),
+                "done_octets": round(max(0.0, total - waiting)), "begin": self._begin,
+                "out_bps": round(out_bps), "in_bps": round(in_bps), "in_octets": round(in_octets),
+                "out_minutes_bps": round(out_minutes), "in_minutes_bps": round(in_minutes),
+                "last_heard": self._heard[1], "unanswered": rounds - self._heard[2],
+                "troubles": {k: v - past[k] for k, v in troubles.items() if v > past[k]}}
+
+    def _since(self, span_s: float) -> _Sample:
+        """The newest sample that is span_s old, else the oldest one."""
+        now, found = self._samples[-1][0], self._samples[0]
+        for sample in self._samples:
+            if sample[0] > now - span_s:
+                break
+            found = sample
+        return found
+
+    def _rates(self, span_s: float) -> Tuple[float, float, float]:
+        """Goodput out and in, bit/s, and octets in, over the last span_s. "Now" leaves out the
+        time before the work began, and before the transmission that delivered first."""
+        first, last = self._since(span_s), self._samples[-1]
+        begin = max(first[0], last[0] - span_s)
+        begin_out = begin_in = begin
+        if span_s <= NOW_S:
+            if self._begin is not None:
+                begin_out = max(begin, self._begin)
+            same = [s[0] for s in self._samples if s[0] >= begin and s[2] == first[2]]
+            begin_in = max(begin, same[-1] - LEAST_SPAN_S) if same else begin
+        octets_in = max(0.0, last[2] - first[2])
+        return (8 * max(0.0, last[1] - first[1]) / max(last[0] - begin_out, LEAST_SPAN_S),
+                8 * octets_in / max(last[0] - begin_in, LEAST_SPAN_S), octets_in)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an operator reads of a station: sentences, problems and words, from snapshots."""
+import json
+import random
+
+from gnuradio.hf.gui import glance, progress, words
+import pytest
+
+MODEM = {"now": 600.0, "transmitting": False, "receiving": False, "tx_mode": "", "rx_mode": ""}
+LINK = {"now": 600.0, "phase": "idle", "peer": "1.2.0.2", "tx_mode": "4539-2400L",
+        "rx_mode": "4539-4800L", "queued_octets": 0, "unacknowledged": 0, "links": 1,
+        "emcon": False, "tx_reason": "it is set"}
+PROGRESS = {"total_octets": 0, "waiting_octets": 0, "done_octets": 0, "begin": None, "out_bps": 0,
+            "in_bps": 0, "in_octets": 0, "out_minutes_bps": 0, "in_minutes_bps": 0,
+            "last_heard": 590.0, "unanswered": 0, "troubles": {}}
+SENDS = {"total_octets": 80000, "waiting_octets": 46000, "done_octets": 34000, "begin": 500.0,
+         "out_bps": 9200}
+FADING = [{"at": 595.0, "snr_db": 9.0, "quality": 0.9, "doppler_hz": 1.2}]
+
+
+def snapshot(link=None, done=None, **more):
+    """A station that is idle, but for what is given."""
+    return {"name": "1.2.0.1", "mode": "auto", "blocks": [], "spans": [], "modem": dict(MODEM),
+            "link": {**LINK, **(link or {})}, "progress": {**PROGRESS, **(done or {})}, **more}
+
+
+def sent(*modes):
+    """Long transmissions in these modes, the last one under way."""
+    spans = [{"kind": "tx", "mode": m, "begin": 500.0 + 10 * k, "end": 508.0 + 10 * k}
+             for k, m in enumerate(modes)]
+    spans[-1]["end"] = None
+    return spans
+
+
+def web(local):
+    return [{"to": "10.66.0.2:80", "local": local, "state": "open", "octets_out": 1,
+             "octets_in": 2}]
+
+
+SENTENCES = {
+    "Idle: listening, no station heard yet.": snapshot({"peer": ""}),
+    "Idle: nothing to send. Last heard 1.2.0.2 just now.": snapshot(),
+    "Idle: nothing to send. Last heard 1.2.0.2 9 min ago.": snapshot(done={"last_heard": 90.0}),
+    "Idle: listening, 1.2.0.2 was called and not heard yet.": snapshot(done={"last_heard": None}),
+    "Sending web page to 1.2.0.2, 34 of 80 kB, about 40 s left; channel is poor, rate lowered to "
+    "2400.": snapshot({"phase": "transmitting"}, SENDS, blocks=FADING, connections=web(False),
+                      spans=sent("4539-4800L", "4539-2400L")),
+    "Sending file plan.pdf to 1.2.0.2, 34 of 80 kB, about 40 s left; channel is poor, rate raised "
+    "to 4800.": snapshot({"phase": "receiving"}, SENDS, blocks=FADING, sending_file="plan.pdf",
+                         spans=sent("4539-1200L", "4539-2400L", "4539-4800L")),
+    "Sending data to 1.2.0.2, 34 of 80 kB, about 40 s left.":
+        snapshot({"phase": "waiting for an answer"}, SENDS),
+    # Nothing is acknowledged yet: half of the mode's rate.
+    "Sending data to 1.2.0.2, 0 of 900 octets, about 10 s left.":
+        snapshot({"phase": "transmitting"}, {"total_octets": 900, "waiting_octets": 900,
+                                             "done_octets": 0, "begin": 599.0}),
+    "Exchanging data with 1.2.0.2, 34 of 80 kB, about 40 s left; channel is poor.":
+        snapshot({"phase": "receiving"}, {**SENDS, "in_bps": 4000, "in_octets": 30000},
+                 blocks=FADING),
+    "Receiving web page from 1.2.0.2, 20 kB in the last minute; channel is poor.":
+        snapshot({"phase": "receiving"}, {"in_bps": 2667, "in_octets": 20000}, blocks=FADING,
+                 connections=web(True)),
+    "Receiving data from 1.2.0.2.": snapshot({"phase": "receiving"}),
+    "Answering 1.2.0.2.": snapshot({"phase": "transmitting"}),
+    "Radio silence: the station only listens.": snapshot({"emcon": True}),
+    "Radio silence: 46 kB for 1.2.0.2 held back.": snapshot({"emcon": True}, SENDS),
+    "Calling 1.2.0.2, which does not answer: 46 kB waiting.":
+        snapshot({"phase": "transmitting"}, {**SENDS, "unanswered": 3}),
+}
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_a_sentence_says_what_the_station_does(sentence):
+    assert glance.glance(SENTENCES[sentence])["sentence"] == sentence
+
+
+def test_a_modem_without_a_data_link():
+    s = snapshot(modem={**MODEM, "receiving": True, "rx_mode": "4539-600S"})
+    del s["link"], s["progress"]
+    assert glance.glance(s)["sentence"] == \
+        "Modem only, for another data link: receiving 4539-600S."
+
+
+RADIO = {"capture": {"open": False, "trouble": "No such device"}}
+PROBLEMS = {
+    "The sound device that receives is lost (No such device).": snapshot(radio=RADIO),
+    "The receiver gives no signal at all, not even noise.":
+        snapshot(radio={"source": {"silent_s": 9.0}}),
+    "Keying the transmitter failed: no answer of the rig.":
+        snapshot(radio={"key": {"down": False, "errors": ["no answer of the rig"]}}),
+    "1.2.0.2 does not answer: 3 transmissions without a reply, last heard 2 min ago.":
+        snapshot(done={**SENDS, "unanswered": 3, "last_heard": 480.0}),
+    "1.2.0.2 does not answer: 2 transmissions without a reply, it was never heard.":
+        snapshot(done={**SENDS, "unanswered": 2, "last_heard": None}),
+    "The link to 1.2.0.2 was lost.":
+        snapshot({"links": 0}, {"troubles": {"links_failed": 1}}),
+    "Radio silence is on, and data are waiting.": snapshot({"emcon": True}, SENDS),
+    "1 message was not delivered: the other station refused it or did not answer (last 5 min).":
+        snapshot(done={"troubles": {"u_pdus_rejected": 1}}),
+    "3 messages were not delivered in time, and discarded (last 5 min).":
+        snapshot(done={"troubles": {"u_pdus_expired": 3}}),
+    "A transmission was cut or started late: the computer is too busy (last 5 min).":
+        snapshot(done={"troubles": {"late_answers": 1}}),
+}
+
+
+@pytest.mark.parametrize("what", PROBLEMS)
+def test_a_problem_is_named_with_its_remedy(what):
+    found = glance.glance(PROBLEMS[what])["problems"]
+    assert [p["what"] for p in found] == [what]
+    assert found[0]["remedy"].endswith(".")
+
+
+def test_nothing_is_a_problem_that_is_none():
+    assert glance.glance(snapshot())["problems"] == []
+    assert glance.glance(snapshot(done={"unanswered": 1, **SENDS}))["problems"] == []
+    # Its own transmitter silences the receiver.
+    keyed = {"source": {"silent_s": 60.0}, "key": {"down": True, "errors": []}}
+    assert glance.glance(snapshot(radio=keyed))["problems"] == []
+
+
+@pytest.mark.parametrize("snr, quality, word", (
+    (25, 1, "good"), (15, 1, "fair"), (8, 1, "poor"), (2, 1, "very poor"), (25, 0.3, "fair"),
+    (2, 0.1, "very poor")))
+def test_the_word_for_a_channel(snr, quality, word):
+    blocks = [{"at": 590.0, "snr_db": float(snr), "quality": quality}] * 3
+    assert glance.channel(snapshot(blocks=blocks)) == (word, f"{snr} dB")
+
+
+def test_an_old_reception_says_nothing_of_the_channel():
+    assert glance.channel(snapshot(blocks=[{"at": 100.0, "snr_db": 8.0}])) == \
+        ("not known now", "8 dB 9 min ago")
+    assert glance.channel(snapshot())[0] == "not known yet"
+
+
+def test_what_waits_and_when_it_is_done():
+    seen = glance.glance(snapshot({"phase": "transmitting"}, SENDS, flows=[{"octets": 1200}]))
+    assert seen["waiting"] == "46 kB and 1.2 kB of IP packets"
+    assert seen["ready"] == "done in about 40 s" and seen["share"] == 0.425
+    assert seen["speed"] == "out 69 kB a minute (9.2 kbit/s)"
+    seen = glance.glance(snapshot())
+    assert (seen["waiting"], seen["ready"], seen["share"], seen["speed"]) == \
+        ("nothing", "", None, "nothing")
+
+
+def test_words_for_amounts_and_times():
+    assert [words.amount(n) for n in (0, 999, 1000, 12345, 2.5e6)] == \
+        ["0 octets", "999 octets", "1.0 kB", "12 kB", "2.5 MB"]
+    assert [words.duration(s) for s in (0, 36, 55, 56, 90, 3540, 3600, 86000, 1e6)] == \
+        ["5 s", "40 s", "55 s", "1 min", "2 min", "59 min", "1 h 0 min", "23 h", "more than a day"]
+    assert [words.mode_bps(m) for m in ("4539-4800L", "110A-75S", "5069-3-Walsh", "auto", "")] == \
+        [4800, 75, None, None, None]
+
+
+def note(p, now, submitted=0, queued=0, unacknowledged=0, **stats):
+    p.note({"now": now, "queued_octets": queued, "unacknowledged": unacknowledged},
+           {"u_pdu_octets_submitted": submitted, **stats})
+    return p.take()
+
+
+def test_progress_of_a_piece_of_work():
+    p = progress.Progress()
+    assert p.take() == {}
+    note(p, 0)
+    assert note(p, 100, 10000, 10000)["done_octets"] == 0
+    # 5000 octets went out in 50 D_PDUs, of which 30 are acknowledged.
+    seen = note(p, 110, 10000, 5000, 20, d_pdus_acked=30)
+    assert (seen["total_octets"], seen["waiting_octets"], seen["done_octets"]) == \
+        (10000, 7000, 3000)
+    assert seen["out_bps"] == 8 * 3000 / 10 and seen["begin"] == 100
+    seen = note(p, 120, 10000, 0, 0, d_pdus_acked=100)
+    assert (seen["total_octets"], seen["waiting_octets"], seen["begin"]) == (0, 0, None)
+    assert seen["out_minutes_bps"] == round(8 * 10000 / 120)
+    assert note(p, 200, 12000, 2000, d_pdus_acked=100)["total_octets"] == 2000
+    assert note(p, 600, 12000, 2000, d_pdus_acked=100)["out_minutes_bps"] == 0
+
+
+def test_progress_counts_silence_since_the_peer_was_heard():
+    p = progress.Progress()
+    note(p, 0)
+    assert note(p, 10, silent_rounds=2)["unanswered"] == 2
+    seen = note(p, 20, silent_rounds=3, octets_received=50)
+    assert (seen["unanswered"], seen["last_heard"]) == (0, 20)
+    seen = note(p, 30, silent_rounds=4, octets_received=50)
+    assert seen["unanswered"] == 1 and seen["troubles"] == {"silent_rounds": 4}
+    assert note(p, 400, silent_rounds=4, octets_received=50)["troubles"] == {}
+
+
+def test_progress_keeps_a_bounded_number_of_samples():
+    p = progress.Progress()
+    for k in range(5000):
+        note(p, k / 4, 100 * k, 0, octets_received=k)
+    assert len(p._samples) <= progress.MOST_SAMPLES
+    assert p._samples[-1][0] - p._samples[0][0] >= progress.MINUTES_S
+
+
+def test_any_snapshot_gives_words():
+    """Half-filled snapshots: no part of one may be taken for granted."""
+    random.seed(1)
+    pool = list(SENTENCES.values()) + list(PROBLEMS.values())
+    for _ in range(2000):
+        s = dict(random.choice(pool))
+        for key in ("link", "progress", "modem", "radio", "connections", "flows", "blocks"):
+            if random.random() < 0.5 and key in s:
+                other = random.choice(pool)
+                s[key] = other.get(key, s[key])
+            if random.random() < 0.1 and key != "blocks":
+                s.pop(key, None)
+        if "link" not in s:
+            s.pop("progress", None)
+        if not s.get("progress", True):
+            s["progress"] = {}
+        seen = glance.glance(s)
+        assert json.loads(json.dumps(seen)) == seen
+        assert seen["sentence"].endswith(".") and "None" not in json.dumps(seen["sentence"])
