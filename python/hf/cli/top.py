@@ -20,11 +20,15 @@ from rich.text import Text
 from ..gui import strip
 from . import fail
 
-#: Log lines shown for each station.
+#: Log lines shown for a single station.
 LINES = 6
 #: Time span of the strip, s, and period of updates, s.
 SPAN_S, EVERY_S = 120.0, 0.5
 _STRIP = "on the air, two minutes  "
+#: Direction at this moment, by the state of a station.
+ARROWS = {"transmitting": "→", "receiving": "←", "waiting": "…", "silent": "-", "idle": "-"}
+PLAIN_ARROWS = {"transmitting": "->", "receiving": "<-", "waiting": "..", "silent": "-",
+                "idle": "-"}
 
 
 def fetch(port: int) -> Dict[str, Any]:
@@ -32,25 +36,6 @@ def fetch(port: int) -> Dict[str, Any]:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(f"http://127.0.0.1:{port}/api/state", timeout=5) as answer:
         return json.load(answer)
-
-
-def shown(value: Any, unit: str, digits: int = 1) -> str:
-    """A number with its unit, or a dash."""
-    return "-" if value is None else f"{value:.{digits}f} {unit}"
-
-
-def oldest(queues: List[Dict[str, Any]]) -> str:
-    """Age and priority of the oldest waiting data."""
-    if not queues:
-        return "-"
-    q = max(queues, key=lambda q: float(q["oldest_s"]))
-    return f"{q['oldest_s']:.0f} s, priority {q['priority']}"
-
-
-def waiting(flows: List[Dict[str, Any]]) -> str:
-    """Octets and flows that wait in the IP client."""
-    octets = sum(int(f["octets"]) for f in flows)
-    return f"{octets} octets, {len(flows)} flow{'s' if len(flows) != 1 else ''}"
 
 
 def legend(marks: str, keys: bool) -> Text:
@@ -66,37 +51,40 @@ def picture(state: Dict[str, Any], utf8: bool, width: int = 80, keys: bool = Fal
     columns = max(1, width - 1 - len(_STRIP))
     parts: List[Any] = [Text(state["about"], style="dim"), legend(marks, keys)]
     for s in state["stations"]:
-        link, modem = s.get("link", {}), s.get("modem", {})
-        last = s["blocks"][-1] if s["blocks"] else {}
-        now = modem.get("now", link.get("now", 0.0))
-        head = Text(f"{s['name']}  ", style="bold")
-        head.append(f"{link.get('phase', '').replace('_', ' ')}"
-                    f"{', EMCON' if link.get('emcon') else ''}  {now:.0f} s", style="default")
-        table = Table.grid(padding=(0, 2, 0, 0))
-        for name, value, name2, value2 in (
-                ("peer", link.get("peer") or "none yet", "to send",
-                 f"{link.get('queued_octets', 0)} octets"),
-                ("transmits in", link.get("tx_mode") or s["mode"], "unacknowledged",
-                 str(link.get("unacknowledged", 0))),
-                ("reason", link.get("tx_reason", ""), "oldest",
-                 oldest(link.get("queues", []))),
-                ("receives in", link.get("rx_mode") or "-", "SNR",
-                 shown(last.get("snr_db"), "dB")),
-                ("Doppler spread", shown(last.get("doppler_hz"), "Hz", 2), "delay spread",
-                 shown(last.get("delay_spread_ms"), "ms", 2))):
-            table.add_row(Text(name, style="dim"), value, Text(name2, style="dim"), value2)
-        if "connections" in s or "flows" in s:
-            count = len(s.get("connections", [])) + s.get("connections_left_out", 0)
-            table.add_row(Text("TCP connections", style="dim"), str(count),
-                          Text("in IP client", style="dim"), waiting(s.get("flows", [])))
-        rig = s.get("radio", {}).get("rig")
-        if rig:
-            table.add_row(Text("rig", style="dim"), f"{rig['frequency_hz'] / 1e6:.6f} MHz",
-                          Text("in mode", style="dim"), rig["mode"])
-        parts += [Text(""), head, table,
+        now = s.get("modem", s.get("link", {})).get("now", 0.0)
+        parts += [Text(""), *station(s, s["glance"], utf8),
                   Text(_STRIP + strip.strip(s["spans"], now, columns, SPAN_S / columns, marks))]
-        parts += [Text(line[:width - 1], style="dim", no_wrap=True) for line in s["log"][-LINES:]]
+        parts += [Text(line[:width - 1], style="dim", no_wrap=True)
+                  for line in s["log"][-log_lines(len(state["stations"])):]]
     return Group(*parts)
+
+
+def log_lines(stations: int) -> int:
+    """Log lines for each station, so that two stations fit into 24 lines."""
+    return LINES if stations == 1 else 1
+
+
+def station(s: Dict[str, Any], g: Dict[str, Any], utf8: bool) -> List[Any]:
+    """What the page says of a station, in the same words and order: the sentence, problems,
+    direction, speed, channel and queue. Then the modes, for the engineer."""
+    arrow = (ARROWS if utf8 else PLAIN_ARROWS)[g["state"]]
+    parts: List[Any] = [Text(f"Station {g['me']}: ", style="bold").append(
+        g["sentence"], style="default")]
+    parts += [Text(f"{p['what']} {p['remedy']}", style="bold red") for p in g["problems"]]
+    table = Table.grid(padding=(0, 2, 0, 0))
+    link = s.get("link", {})
+    rows = [(f"{g['me']} {arrow} {g['peer'] or 'nobody yet'}", g["now"]),
+            ("speed now", g["speed"]), ("last 5 minutes", g["speed_minutes"]),
+            ("channel", f"{g['channel']} ({g['channel_numbers']})"),
+            ("waiting", ", ".join(filter(None, (g["waiting"], g["ready"]))))]
+    if link:
+        rows.append(("transmits in", f"{link['tx_mode'] or s['mode']}, {link['tx_reason']}"))
+    rig = s.get("radio", {}).get("rig")
+    if rig:
+        rows.append(("rig", rig["text"]))
+    for name, value in rows:
+        table.add_row(Text(name, style="dim"), value)
+    return [*parts, table]
 
 
 @contextlib.contextmanager

@@ -59,7 +59,7 @@ const ARROWS = { transmitting: "⟶", receiving: "⟵", waiting: "⋯", silent: 
 
 // The first screen. All words are made by the station.
 function glance(node, g) {
-  node.querySelector(".glance").className = "glance " + g.state;
+  node.querySelector(".glance").dataset.state = g.state;
   for (const name of ["sentence", "me", "now", "speed", "channel", "waiting", "ready"])
     text(node, "." + name, g[name]);
   text(node, ".peer", g.peer || "nobody yet");
