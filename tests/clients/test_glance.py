@@ -64,6 +64,9 @@ SENTENCES = {
     "Answering 1.2.0.2.": snapshot({"phase": "transmitting"}),
     "Radio silence: the station only listens.": snapshot({"emcon": True}),
     "Radio silence: 46 kB for 1.2.0.2 held back.": snapshot({"emcon": True}, SENDS),
+    "The radio does not work: 46 kB for 1.2.0.2 waiting.":
+        snapshot({"phase": "transmitting"}, SENDS, radio={"playback": {"open": False}}),
+    "The radio does not work.": snapshot(radio={"playback": {"open": False}}),
     "Calling 1.2.0.2, which does not answer: 46 kB waiting.":
         snapshot({"phase": "transmitting"}, {**SENDS, "unanswered": 3}),
 }

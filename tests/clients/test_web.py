@@ -114,7 +114,13 @@ def test_top_shows_the_same(read_only):
     assert result.returncode == 0, result.stderr
     assert max(map(len, result.stdout.splitlines())) <= 80
     assert "1.2.0.1" in result.stdout and "1.2.0.2" in result.stdout
-    assert "transmits in" in result.stdout
+    lines = result.stdout.splitlines()
+    assert len(lines) <= 24
+    # In the order of the page: the state, direction, speed, channel, queue.
+    starts = ["Station 1.2.0.1: ", "1.2.0.1 ", "speed now ", "last 5 minutes ", "channel ",
+              "waiting ", "transmits in ", "on the air, two minutes "]
+    found = [next(k for k, line in enumerate(lines) if line.startswith(s)) for s in starts]
+    assert found == sorted(found)
     assert "█ transmits   ▓ receives   · silent\n" in result.stdout
     result = hf("top", "1")
     assert result.returncode == 1 and "--web 1" in result.stderr

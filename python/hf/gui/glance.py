@@ -130,6 +130,10 @@ def _sentence(s: Snapshot, work: str, word: str, found: List[Dict[str, str]]) ->
     if link is None:
         return f"Modem only, for another data link: {_now(s)}."
     peer = link.get("peer") or "another station"
+    if any(p["about"] == "radio" for p in found):
+        waits = progress.get("waiting_octets") or 0
+        return "The radio does not work" + (f": {amount(waits)} for {peer} waiting." if waits else
+                                            ".")
     if work in ("out", "both"):
         return _sending(s, work, peer, progress, found) + _channel_words(s, word, found) + "."
     if work == "in":
@@ -167,8 +171,8 @@ def _sending(s: Snapshot, work: str, peer: str, progress: Snapshot, found: List[
 def _left(progress: Snapshot, s: Snapshot) -> str:
     """The time that is left, or an empty text while nothing is known of the rate."""
     waiting, bps = progress.get("waiting_octets") or 0, progress.get("out_bps") or 0
-    if not waiting or s["link"].get("emcon") or (progress.get("unanswered") or 0) >= \
-            problems.UNANSWERED:
+    stuck = any(p["about"] in ("radio", "answer", "silence") for p in problems.problems(s))
+    if not waiting or stuck:
         return ""
     guess = mode_bps(s["link"].get("tx_mode") or "")
     # Before the first acknowledgement: half of the mode's rate, the rest is turnarounds.
