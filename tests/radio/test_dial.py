@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from gnuradio import hf
-from gnuradio.hf.cli import run
+from gnuradio.hf.gui import controls
 from gnuradio.hf.radio.rig import RigError
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_the_page_may_set_it():
         air=None, radio_of=[SimpleNamespace(rig=SimpleNamespace(set=set_)), None],
         stations=[SimpleNamespace(description=SimpleNamespace(name=n), data_link=None)
                   for n in ("near", "far")])
-    set_frequency = run.controls_of(stations)["frequency"]
+    set_frequency = controls.controls_of(stations, [])["frequency"]
     set_frequency("near", "7100000")
     assert asked == [7100000]
     for name, value, named in (("near", 7e6, "transmits"), ("far", 7e6, "far"),
