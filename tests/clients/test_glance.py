@@ -178,6 +178,16 @@ def test_progress_of_a_piece_of_work():
     assert note(p, 600, 12000, 2000, d_pdus_acked=100)["out_minutes_bps"] == 0
 
 
+def test_a_long_transmission_does_not_look_faster_than_it_was():
+    p = progress.Progress()
+    note(p, 0)
+    for now in range(10, 130):
+        # The mean size of a D_PDU is an estimate, so octets vary a little.
+        note(p, now, 60000, 30000 + now % 7, 50)
+    # 30 kB in 120 s, all acknowledged at once.
+    assert note(p, 130, 60000, 30000, d_pdus_acked=50)["out_bps"] == 8 * 30000 / 120
+
+
 def test_progress_counts_silence_since_the_peer_was_heard():
     p = progress.Progress()
     note(p, 0)

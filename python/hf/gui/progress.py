@@ -16,7 +16,8 @@ MOST_SAMPLES = 620
 #: Counters of a data link that mean trouble when they grow.
 TROUBLES = ("u_pdus_rejected", "u_pdus_expired", "u_pdus_lost", "u_pdus_overflowed",
             "links_failed", "silent_rounds", "tx_damaged", "late_answers")
-_Sample = Tuple[float, float, float, Dict[str, int]]
+#: Time, octets that arrived there and here, troubles, acknowledged D_PDUs.
+_Sample = Tuple[float, float, float, Dict[str, int], int]
 
 
 class Progress:
@@ -26,6 +27,7 @@ class Progress:
         self._samples: Deque[_Sample] = deque(maxlen=MOST_SAMPLES)
         self._base = 0.0  # octets submitted when nothing waited last
         self._begin: Optional[float] = None  # since when something waits
+        self._last_begin = 0.0
         self._heard: Tuple[int, Optional[float], int] = (0, None, 0)
         self._last: Dict[str, float] = {}
         self._data = (0.0, 0)  # octets and D_PDUs, for the mean size of a D_PDU
@@ -39,7 +41,7 @@ class Progress:
         if waiting <= 0:
             self._base, self._begin = submitted, None
         elif self._begin is None:
-            self._begin = now
+            self._begin = self._last_begin = now
         received, rounds = int(stats.get("octets_received", 0)), stats.get("silent_rounds", 0)
         if received != self._heard[0] or not self._samples:
             self._heard = (received, now if received else None, rounds)
@@ -47,7 +49,7 @@ class Progress:
         troubles["late_answers"] = late_answers
         self._last = {"total": submitted - self._base, "waiting": waiting, "now": now}
         sample = (now, submitted - waiting, float(stats.get("u_pdu_octets_delivered", 0)),
-                  troubles)
+                  troubles, int(stats.get("d_pdus_acked", 0)))
         if len(self._samples) > 1 and now - self._samples[-2][0] < LEAST_S:
             self._samples[-1] = sample
         else:
@@ -97,14 +99,17 @@ class Progress:
         return found
 
     def _rates(self, span_s: float) -> Tuple[float, float, float]:
-        """Goodput out and in, bit/s, and octets in, over the last span_s. "Now" leaves out the
-        time before the work began, and before the transmission that delivered first."""
+        """Goodput out and in, bit/s, and octets in, over the last span_s.
+
+        Acknowledgements arrive after transmissions of up to two minutes. So "now" reaches back to
+        the acknowledgement before span_s, or to the start of the work. In the other direction it
+        leaves out the time before the first delivery."""
         first, last = self._since(span_s), self._samples[-1]
         begin = max(first[0], last[0] - span_s)
         begin_out = begin_in = begin
         if span_s <= NOW_S:
-            if self._begin is not None:
-                begin_out = max(begin, self._begin)
+            before = min(s[0] for s in self._samples if s[4] == first[4])
+            begin_out = max(before, self._last_begin)
             same = [s[0] for s in self._samples if s[0] >= begin and s[2] == first[2]]
             begin_in = max(begin, same[-1] - LEAST_SPAN_S) if same else begin
         octets_in = max(0.0, last[2] - first[2])
