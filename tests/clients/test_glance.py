@@ -53,6 +53,12 @@ SENTENCES = {
     # Nothing is acknowledged yet: half of the mode's rate.
     "Sending data to 1.2.0.2, 0 of 900 octets, about 10 s left.":
         snapshot({"phase": "transmitting"}, {"total_octets": 900, "waiting_octets": 900,
+                                             "done_octets": 0, "begin": 580.0}),
+    "Sending data to 16.0.0.1, 0 of 900 octets, about 10 s left.":
+        snapshot({"phase": "transmitting", "peer": "16.0.0.1"},
+                 {"total_octets": 900, "waiting_octets": 900, "done_octets": 0, "begin": 599.0}),
+    "Calling 1.2.0.2: 900 octets waiting.":
+        snapshot({"phase": "transmitting"}, {"total_octets": 900, "waiting_octets": 900,
                                              "done_octets": 0, "begin": 599.0}),
     "Exchanging data with 1.2.0.2, 34 of 80 kB, about 40 s left; channel is poor.":
         snapshot({"phase": "receiving"}, {**SENDS, "in_bps": 4000, "in_octets": 30000},
@@ -98,9 +104,12 @@ PROBLEMS = {
     "The link to 1.2.0.2 was lost.":
         snapshot({"links": 0}, {"troubles": {"links_failed": 1}}),
     "Radio silence is on, and data are waiting.": snapshot({"emcon": True}, SENDS),
-    "1 message was not delivered: the other station refused it or did not answer (last 5 min).":
+    "1.2.0.2 did not answer: 4 transmissions without a reply, it was never heard.":
+        snapshot(done={"unanswered": 4, "last_heard": None, "troubles": {"silent_rounds": 4}}),
+    "Data were not delivered (1 U_PDU in 5 min): the other station refused them or did not "
+    "answer.":
         snapshot(done={"troubles": {"u_pdus_rejected": 1}}),
-    "3 messages were not delivered in time, and discarded (last 5 min).":
+    "Data were not delivered in time, and discarded (3 U_PDUs in 5 min).":
         snapshot(done={"troubles": {"u_pdus_expired": 3}}),
     "A transmission was cut or started late: the computer is too busy (last 5 min).":
         snapshot(done={"troubles": {"late_answers": 1}}),

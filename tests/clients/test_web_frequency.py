@@ -9,7 +9,7 @@ import signal
 import subprocess
 
 from gnuradio import hf
-from test_web import ask, chromium, live, until
+from test_web import ask, chromium, live, tab, until
 
 #: The tests' own driver for SoapySDR.
 PLUGINS = Path(hf.__file__).resolve().parents[3] / "soapy"
@@ -55,19 +55,20 @@ def test_the_frequency_is_set_in_a_browser(tmp_path):
             return station["radio"]["rig"]["frequency_hz"]
 
         def cards():
-            return browser.find_element("css selector", ".station .cards").text
+            return browser.find_element("css selector", ".cards[data-group=radio]").get_property(
+                "textContent")
 
         def order(value):
             """Type it, press the button; what the page then says."""
             field = browser.find_element("css selector", ".controls input[aria-label=frequency]")
-            browser.execute_script("arguments[0].parentElement.querySelector('.said')"
+            browser.execute_script("arguments[0].closest('.panel').querySelector('.said')"
                                    ".textContent = ''", field)
             field.clear()
             field.send_keys(value)
             (button,) = [b for b in browser.find_elements("css selector", ".controls button")
                          if b.text == "Set frequency"]
             button.click()
-            said = browser.find_element("css selector", ".controls .said")
+            said = browser.find_element("css selector", ".has-controls .said")
             until(lambda: said.text)
             return said.text
 
@@ -78,6 +79,7 @@ def test_the_frequency_is_set_in_a_browser(tmp_path):
         browser.refresh()
         live(browser)
         until(lambda: browser.find_elements("css selector", ".controls input"))
+        tab(browser, "Control")
         field = browser.find_element("css selector", ".controls input[aria-label=frequency]")
         assert float(field.get_attribute("value")) == DIAL_HZ == known()
         assert "7.100000 MHz" in cards()

@@ -163,16 +163,28 @@ def _sending(s: Snapshot, work: str, peer: str, progress: Snapshot, found: List[
     if any(p["about"] == "answer" for p in found):
         return f"Calling {peer}, which does not answer: {amount(progress['waiting_octets'])} " \
             "waiting"
+    if _calls(s):
+        return f"Calling {peer}: {amount(progress['waiting_octets'])} waiting"
     verb = "Exchanging data with" if work == "both" else f"Sending {_kind(s, True)} to"
     left = _left(progress, s)
     return f"{verb} {peer}, {part(done, total)}{', ' + left + ' left' if left else ''}"
+
+
+def _calls(s: Snapshot) -> bool:
+    """Whether the peer was not heard since the work began, and nothing has arrived there. A group
+    never answers."""
+    progress, peer = s["progress"], str(s["link"].get("peer") or "")
+    begin, heard = progress.get("begin"), progress.get("last_heard")
+    group = peer.partition(".")[0].isdigit() and int(peer.partition(".")[0]) >= 16
+    return not group and not progress.get("done_octets") and begin is not None and \
+        (heard is None or heard < begin)
 
 
 def _left(progress: Snapshot, s: Snapshot) -> str:
     """The time that is left, or an empty text while nothing is known of the rate."""
     waiting, bps = progress.get("waiting_octets") or 0, progress.get("out_bps") or 0
     stuck = any(p["about"] in ("radio", "answer", "silence") for p in problems.problems(s))
-    if not waiting or stuck:
+    if not waiting or stuck or _calls(s):
         return ""
     guess = mode_bps(s["link"].get("tx_mode") or "")
     # Before the first acknowledgement: half of the mode's rate, the rest is turnarounds.

@@ -12,12 +12,13 @@ DEAF_S = 5.0
 
 #: Counters that tell of lost data within the last five minutes: what, and the remedy.
 _LOSSES = (
-    ("u_pdus_rejected", "{} not delivered: the other station refused it or did not answer",
-     "Ask the other operator whether the program is running there, then send it again."),
-    ("u_pdus_expired", "{} not delivered in time, and discarded",
-     "Send it again when the channel is better."),
-    ("u_pdus_lost", "{} lost while the link was reset", "Send it again."),
-    ("u_pdus_overflowed", "{} discarded: too much was waiting",
+    ("u_pdus_rejected", "Data were not delivered{}: the other station refused them or did not "
+                        "answer",
+     "Check that the other station and its program are running, then send them again."),
+    ("u_pdus_expired", "Data were not delivered in time, and discarded{}",
+     "Send them again when the channel is better."),
+    ("u_pdus_lost", "Data were lost when the link was reset{}", "Send them again."),
+    ("u_pdus_overflowed", "Data were discarded{}: too much was waiting",
      "Let the program that sends wait until the queue is shorter."))
 
 
@@ -66,10 +67,11 @@ def _link(s: Mapping[str, Any]) -> List[Dict[str, str]]:
         heard = progress.get("last_heard")
         since = "it was never heard" if heard is None else \
             f"last heard {ago(float(link.get('now', 0)) - heard)}"
+        then = "The call is repeated by itself." if waiting else "Then send again."
         return [_problem(
-            "answer", f"{peer} does not answer: {rounds} transmissions without a reply, {since}.",
-            "Check frequency, antenna and power here, and that the other station is on. "
-            "The call is repeated by itself.")]
+            "answer", f"{peer} {'does' if waiting else 'did'} not answer: {rounds} transmissions "
+            f"without a reply, {since}.",
+            f"Check frequency, antenna and power here, and that the other station is on. {then}")]
     if troubles.get("links_failed") and not link.get("links"):
         return [_problem("answer", f"The link to {peer} was lost.",
                          "Check frequency, antenna and power here, and that the other station is "
@@ -83,8 +85,8 @@ def _data(s: Mapping[str, Any]) -> List[Dict[str, str]]:
     for name, what, remedy in _LOSSES:
         count = troubles.get(name, 0)
         if count:
-            said = what.format("1 message was" if count == 1 else f"{count} messages were")
-            found.append(_problem("data", f"{said} (last 5 min).", remedy))
+            number = f" ({count} U_PDU{'' if count == 1 else 's'} in 5 min)"
+            found.append(_problem("data", what.format(number) + ".", remedy))
     return found
 
 
