@@ -189,7 +189,6 @@ UNCUT = {
     ("lib/modem/burst_receiver.cc", "burst_receiver::impl"): 26,
     ("lib/modem/track/channel_estimator.h", "channel_estimator"): 23,
     ("lib/pep/proxy_impl.h", "connection"): 23,
-    ("lib/sim/stations/tcp_model.h", "tcp_model"): 23,
     ("lib/sim/stations/traffic.h", "bulk_source"): 22,
     ("lib/blocks/modem_client_impl.cc", "modem_client_impl"): 21,
     ("lib/edges/tcp_connection.h", "tcp_edge::connection"): 21,

@@ -194,36 +194,37 @@ void tcp_model::packet_in(station_time now, bool at_server, const ip::packet_vie
     if (payload == 0)
         return;
     const size_t begin = at32(p + 4) - 1, end = begin + payload;
-    const bool in_order = begin <= d_received && d_ahead.empty();
-    if (end > d_received)
-        d_ahead[begin] = std::max(d_ahead[begin], end);
-    while (!d_ahead.empty() && d_ahead.begin()->first <= d_received) {
-        d_received = std::max(d_received, d_ahead.begin()->second);
-        d_ahead.erase(d_ahead.begin());
+    const bool in_order = begin <= d_server.received && d_server.ahead.empty();
+    if (end > d_server.received)
+        d_server.ahead[begin] = std::max(d_server.ahead[begin], end);
+    while (!d_server.ahead.empty() &&
+           d_server.ahead.begin()->first <= d_server.received) {
+        d_server.received = std::max(d_server.received, d_server.ahead.begin()->second);
+        d_server.ahead.erase(d_server.ahead.begin());
     }
-    if (in_order && ++d_unacked < 2 && d_received < d_config.octets) {
-        if (!d_delayed_ack)
-            d_delayed_ack = now + ack_delay;
+    if (in_order && ++d_server.unacked < 2 && d_server.received < d_config.octets) {
+        if (!d_server.delayed_ack)
+            d_server.delayed_ack = now + ack_delay;
         return;
     }
-    d_unacked = 0;
-    d_delayed_ack.reset();
-    send(true, flag_ack, 1, d_received + 1, 0);
+    d_server.unacked = 0;
+    d_server.delayed_ack.reset();
+    send(true, flag_ack, 1, d_server.received + 1, 0);
 }
 
 std::optional<station_time> tcp_model::next_deadline() const
 {
-    if (d_timer && d_delayed_ack)
-        return std::min(*d_timer, *d_delayed_ack);
-    return d_timer ? d_timer : d_delayed_ack;
+    if (d_timer && d_server.delayed_ack)
+        return std::min(*d_timer, *d_server.delayed_ack);
+    return d_timer ? d_timer : d_server.delayed_ack;
 }
 
 void tcp_model::on_deadline(station_time now)
 {
-    if (d_delayed_ack && *d_delayed_ack <= now) {
-        d_delayed_ack.reset();
-        d_unacked = 0;
-        send(true, flag_ack, 1, d_received + 1, 0);
+    if (d_server.delayed_ack && *d_server.delayed_ack <= now) {
+        d_server.delayed_ack.reset();
+        d_server.unacked = 0;
+        send(true, flag_ack, 1, d_server.received + 1, 0);
     }
     if (!d_timer || *d_timer > now)
         return;

@@ -41,12 +41,20 @@ public:
 
     //! Everything has arrived and the client knows it.
     bool done() const { return d_acked >= d_config.octets; }
-    size_t received() const { return d_received; }
+    size_t received() const { return d_server.received; }
     uint64_t segments_sent() const { return d_sent; }
     uint64_t segments_again() const { return d_again; }
     uint64_t timeouts() const { return d_timeouts; }
 
 private:
+    // The server's side: what it received, and when it acknowledges.
+    struct data_received {
+        size_t received = 0;            // without a gap
+        std::map<size_t, size_t> ahead; // start, end of octets after a gap
+        std::optional<station_time> delayed_ack;
+        int unacked = 0; // segments
+    };
+
     void send(bool from_server, uint8_t flags, size_t seq, size_t ack, size_t payload);
     void send_segment(station_time now, size_t at);
     void send_more(station_time now);
@@ -67,11 +75,7 @@ private:
     std::optional<std::pair<size_t, station_time>>
         d_timed; // offset at which the sample ends
     uint64_t d_sent = 0, d_again = 0, d_timeouts = 0;
-    // State of the server.
-    size_t d_received = 0;
-    std::map<size_t, size_t> d_ahead; // start, end
-    std::optional<station_time> d_delayed_ack;
-    int d_unacked = 0;
+    data_received d_server;
 };
 
 } // namespace gr::hf::sim
