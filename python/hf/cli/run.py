@@ -102,6 +102,14 @@ def close_hosts(hosts: Dict[str, host.HostPorts]) -> None:
         ports.close()
 
 
+def capture_into(folder: Optional[str], descriptions: List[station.Description]) -> None:
+    """Let every station without [capture] capture into a folder, if there is one."""
+    for d in descriptions:
+        if folder and d.address and d.capture == station.Capture():
+            d.capture = station.Capture(os.path.join(folder, f"{d.address}-d_pdu.pcap"),
+                                        os.path.join(folder, f"{d.address}-sis.pcap"))
+
+
 @dataclass(frozen=True)
 class Air:
     """The simulated air of the stations without a radio."""
@@ -163,10 +171,7 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
             d.check()
         for folder in filter(None, (pcap, inbox)):
             output.make_folder(folder)
-        for d in descriptions:
-            if pcap and d.address and d.capture == station.Capture():
-                d.capture = station.Capture(os.path.join(pcap, f"{d.address}-d_pdu.pcap"),
-                                            os.path.join(pcap, f"{d.address}-sis.pcap"))
+        capture_into(pcap, descriptions)
         hosts = open_hosts(descriptions)
         stations = running.Stations(descriptions, on_air.channel, on_air.seed, on_air.speed,
                                     radio.open_radio)
