@@ -392,6 +392,23 @@ TEST(Conformance, Row9_10_PhysicalLinkLost)
     EXPECT_FALSE(p.n.state().hard_link);
 }
 
+// Nothing was established, so nothing is terminated.
+TEST(Conformance, Row9_10_PhysicalLinkLostWhileRequestingRejects)
+{
+    hard_link_peer p;
+    p.bind(1, 3, 5);
+    p.call(1, link_to(0));
+    p.transmission();
+    p.primitives();
+    p.receive({ hard_link_peer::link(c_pdu_type::link_break) });
+    const auto list = p.primitives();
+    const auto r = one<s_hard_link_rejected>(list, 1);
+    ASSERT_TRUE(r);
+    EXPECT_EQ(r->reason, uint8_t(hard_link_reject_reason::not_responding));
+    EXPECT_FALSE(one<s_hard_link_terminated>(list, 1));
+    EXPECT_FALSE(p.n.state().hard_link);
+}
+
 TEST(Conformance, Row9_10_ClientThatUnbindsEndsItsHardLink)
 {
     hard_link_peer p;

@@ -1,0 +1,134 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// Rules of rate adaptation, by calls of the policy alone.
+#include "s5066/rate/adaptive_rate.h"
+#include "s5066/rate/mode_promise.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+using namespace gr::hf;
+using namespace gr::hf::s5066;
+
+namespace {
+
+const address peer("1.2.0.0");
+
+struct policy : adaptive_rate_policy {
+    policy() : adaptive_rate_policy(*rate_range::parse("auto")) {}
+
+    mode choose_data(unsigned silent_rounds = 0)
+    {
+        tx_context c;
+        c.peer = peer;
+        c.backlog_octets = 100000;
+        c.silent_rounds = silent_rounds;
+        return choose({}, c);
+    }
+    double longest() const
+    {
+        tx_context c;
+        c.peer = peer;
+        return longest_s(c);
+    }
+};
+
+double needed_db(const mode& m) { return mode_promises::of(m).needed_db(); }
+
+reception heard(const char* m)
+{
+    reception r;
+    r.m = mode::parse(m);
+    r.block_snr_db = { 20, 20, 20 };
+    r.good_d_pdus = 10;
+    r.d_pdu_octets = 200;
+    return r;
+}
+
+} // namespace
+
+TEST(adaptive_rate, the_advised_mode_is_tried_again_after_eight_others)
+{
+    policy p;
+    p.on_advice({}, peer, mode::parse("4539-2400S"));
+    EXPECT_EQ(p.choose_data(), mode::parse("4539-2400S"));
+    for (int k = 0; k < 2; ++k) {
+        EXPECT_EQ(p.why(), mode_reason::advice) << k;
+        p.on_silence({}, peer);
+        p.choose_data();
+    }
+    EXPECT_EQ(p.why(), mode_reason::advice_fails);
+    for (int k = 0; k < 8; ++k) {
+        p.choose_data();
+        EXPECT_EQ(p.why(), mode_reason::advice_fails) << k;
+        p.on_frames({}, peer, mode::parse("4539-600S"), 10, 0, 200);
+    }
+    EXPECT_EQ(p.choose_data(), mode::parse("4539-2400S"));
+    EXPECT_EQ(p.why(), mode_reason::advice);
+    // One more silence is enough now.
+    p.on_silence({}, peer);
+    p.choose_data();
+    EXPECT_EQ(p.why(), mode_reason::advice_fails);
+}
+
+TEST(adaptive_rate, falls_by_6_db_more_after_each_silence)
+{
+    for (unsigned silences = 1; silences <= 3; ++silences) {
+        policy p;
+        p.on_advice({}, peer, mode::parse("4539-9600S"));
+        const mode first = p.choose_data();
+        ASSERT_EQ(first, mode::parse("4539-9600S"));
+        const mode next = p.choose_data(silences);
+        EXPECT_EQ(p.why(), mode_reason::silence);
+        const double limit_db = needed_db(first) - 6 * silences;
+        EXPECT_LE(needed_db(next), limit_db) << silences;
+        for (const mode& m : rate_range::parse("auto")->modes()) {
+            if (m.il == interleaver::short_ && needed_db(m) <= limit_db) {
+                EXPECT_GE(needed_db(next), needed_db(m)) << m.to_string();
+            }
+        }
+    }
+}
+
+TEST(adaptive_rate, a_mode_is_unproven_after_a_silence)
+{
+    policy p;
+    EXPECT_EQ(p.longest(), 10) << "nothing is known";
+    p.on_advice({}, peer, mode::parse("4539-2400S"));
+    const mode m = p.choose_data();
+    EXPECT_EQ(p.longest(), 10) << "nothing was acknowledged";
+    p.on_frames({}, peer, m, 10, 6, 200);
+    EXPECT_EQ(p.longest(), 10) << "less than half arrived";
+    p.on_frames({}, peer, m, 10, 5, 200);
+    EXPECT_EQ(p.longest(), 127.5);
+    p.on_silence({}, peer);
+    EXPECT_EQ(p.choose_data(), m);
+    EXPECT_EQ(p.longest(), 10) << "after a silence";
+    p.on_frames({}, peer, m, 10, 0, 200);
+    EXPECT_EQ(p.longest(), 127.5);
+}
+
+TEST(adaptive_rate, knows_at_most_256_stations)
+{
+    policy p;
+    for (uint32_t k = 1; k <= 256; ++k)
+        p.on_reception({}, address("1.2.0." + std::to_string(k - 1)), heard("4539-600S"));
+    EXPECT_TRUE(p.advice(address("1.2.0.0")));
+    p.on_reception({}, address("1.3.0.0"), heard("4539-600S"));
+    EXPECT_TRUE(p.advice(address("1.3.0.0")));
+    EXPECT_FALSE(p.advice(address("1.2.0.0"))) << "the first gave way";
+    EXPECT_TRUE(p.advice(address("1.2.0.1")));
+}
+
+TEST(rate_range, both_ends_may_be_equal)
+{
+    const auto r = rate_range::parse("auto:600..600");
+    ASSERT_TRUE(r);
+    const auto list = r->modes();
+    ASSERT_EQ(list.size(), 2u);
+    for (const mode& m : list)
+        EXPECT_EQ(m.rate_bps, 600);
+    EXPECT_EQ(rate_range::parse("auto:600S..600S")->modes().size(), 1u);
+    EXPECT_THROW(rate_range::parse("auto:1200..600"), std::invalid_argument);
+}
