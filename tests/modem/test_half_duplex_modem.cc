@@ -171,6 +171,57 @@ TEST(HalfDuplexModem, hears_during_the_start_delay)
     EXPECT_NE(user.told.find("start end"), std::string::npos) << user.told;
 }
 
+// Times of receptions do not shift by what was sent before.
+TEST(HalfDuplexModem, dates_the_end_of_a_reception_after_its_own_transmission)
+{
+    listener user;
+    half_duplex_modem modem(user, {});
+    run(modem, transmission("4539-2400S"));
+    const double first_s = user.delay_s;
+    user.key = true;
+    const loopback::samples silence(4 * 9600);
+    run(modem, silence);
+    ASSERT_NE(user.told.find("tx_end"), std::string::npos) << user.told;
+    user.told.clear();
+    user.delay_s = 0;
+    run(modem, transmission("4539-2400S"));
+    ASSERT_NE(user.told.find("start end"), std::string::npos) << user.told;
+    EXPECT_GT(first_s, 0.005);
+    EXPECT_NEAR(user.delay_s, first_s, 0.03);
+}
+
+// The last sample of a transmission lies within its tick, whatever its length is.
+TEST(HalfDuplexModem, marks_the_last_sample_of_a_transmission)
+{
+    // The length of a preamble with these options decides where in a tick it ends.
+    for (const char* m : { "4539-75S", "4539-600S", "4539-3200S", "4539-9600US" }) {
+        struct sender : listener {
+            explicit sender(const char* text) : m(mode::parse(text)) {}
+            std::optional<mode> want_tx(station_time) override
+            {
+                const bool now = key;
+                key = false;
+                return now ? std::optional(m) : std::nullopt;
+            }
+            mode m;
+        } user(m);
+        half_duplex_modem modem(user, {});
+        user.key = true;
+        const loopback::samples silence(modem.tick_samples());
+        loopback::samples out(silence.size());
+        size_t sent = 0;
+        std::optional<size_t> last;
+        for (int tick = 0; tick < 2000 && !last; ++tick) {
+            const auto span = modem.run(silence.data(), out.data());
+            last = span.last;
+            sent += last ? *last + 1 : out.size();
+        }
+        ASSERT_TRUE(last) << m;
+        EXPECT_LT(*last, out.size()) << m;
+        EXPECT_EQ(sent, loopback::transmit(mode::parse(m), {}).size()) << m;
+    }
+}
+
 // The guard times of the data link and the emulated modem rely on this: the octets arrive
 // 30 ms after the last symbol, with any interleaver. The blanker takes half of that time,
 // to wait for the end of a burst.
