@@ -101,6 +101,19 @@ TEST(arrival_clock, a_host_that_stalls_loses_nothing)
     }
 }
 
+// A loss counts when the next window agrees. Until then nothing is put in.
+TEST(arrival_clock, one_late_window_is_no_loss)
+{
+    arrival_clock clock(rate);
+    for (int k = 1; k < 12000; ++k) {
+        const double at = 0.01 * k;
+        const bool late = at > 100 && at < 103.9; // one whole window of 2 s
+        ASSERT_EQ(clock.arrived(480u * static_cast<unsigned>(k), at + (late ? 0.01 : 0)),
+                  0)
+            << at << " s";
+    }
+}
+
 TEST(arrival_clock, what_a_long_stall_made_it_put_in_is_taken_back)
 {
     card c;

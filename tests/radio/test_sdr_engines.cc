@@ -188,6 +188,24 @@ TEST(tx_bursts, hard_behind_each_other_do_not_overlap)
     EXPECT_EQ(out.key, (std::vector<bool>{ true })); // down all the time
 }
 
+// The first transmission's release, 50 ms after its end, falls into the second.
+TEST(tx_bursts, stay_keyed_through_one_hard_behind_another)
+{
+    tx_bursts t({ 48000, 9600, 0.05 });
+    t.set_origin({ 5, 0 });
+    const auto x = band_noise(500, 1);
+    tx_bursts::output out;
+    t.push(x.data(), 500, 0, 499, out);
+    t.push(x.data(), 500, 0, {}, out);
+    for (int k = 0; k < 5; ++k)
+        t.push(x.data(), 500, {}, {}, out);
+    EXPECT_EQ(out.key, (std::vector<bool>{ true })) << "in mid-air";
+    t.push(x.data(), 500, {}, 499, out);
+    for (int k = 0; k < 3; ++k)
+        t.push(x.data(), 500, {}, {}, out);
+    EXPECT_EQ(out.key, (std::vector<bool>{ true, false }));
+}
+
 TEST(tx_bursts, under_way_go_on_when_the_time_is_forgotten_and_none_begins)
 {
     tx_bursts t({ 48000, 9600, 0.05 });
