@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Unmodified Reticulum over two stations, as in docs/how-to/programs.md.
+"""Unmodified Reticulum over two stations, as in docs/how-to/tcp-programs.md.
 
 HF_FOREIGN_PYTHON names a Python with rns and lxmf (pip install rns lxmf).
 """
