@@ -9,7 +9,7 @@ import urllib.request
 
 from gnuradio.hf import netns, pair
 from gnuradio.hf.cli import top
-from gnuradio.hf.gui import snapshot, web
+from gnuradio.hf.gui import snapshot, web, words
 import pytest
 from rich.console import Console
 
@@ -64,5 +64,5 @@ def test_what_waits_is_told_flow_by_flow():
     console = Console(width=80, record=True, file=open("/dev/null", "w", encoding="utf-8"))
     console.print(top.picture(state, False))
     shown = console.export_text()
-    assert f"{most['octets'] + other['octets']} octets, 2 flows" in shown
+    assert f"{words.amount(most['octets'] + other['octets'])} of IP packets" in shown
     assert max(map(len, shown.splitlines())) <= 80

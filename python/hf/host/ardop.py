@@ -44,6 +44,7 @@ class ArdopPort(LinePort):
     """The port, for one program at a time."""
 
     NAME = "ARDOP"
+    REPORTS_BLOCKS = True
 
     def __init__(self, engine: Engine, broadcast: Callable[[bytes], None]) -> None:
         """broadcast: sends one frame to all stations."""

@@ -29,6 +29,8 @@ class LinePort:
     """What the ports with two sockets share. A port handles lines and frames data."""
 
     NAME = ""
+    #: Whether the first report after a block has the block itself, although HF-PEP has it.
+    REPORTS_BLOCKS = False
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -130,9 +132,9 @@ class LinePort:
     async def _report(self, session: Session) -> None:
         """Report how many octets wait for HF-PEP, while the session is open.
 
-        Pat takes a block as sent when a first report has come, and as flushed when a later one
-        says 0. So the first has the block itself, and the one with 0 comes REPORT_S later. It is
-        repeated once for a program that was slow.
+        Pat at an ARDOP port takes a block as sent when a first report has come, and as flushed
+        when a later one says 0. So the first has the block itself (REPORTS_BLOCKS), and the one
+        with 0 comes REPORT_S later. It is repeated once for a program that was slow.
         """
         repeated = True
         while session is self.session:
@@ -274,7 +276,9 @@ class LinePort:
                     self._at_rest = False
                     session.send(data)
                     self._block_at = time.monotonic()
-                    self._shown = session.octets_waiting() or len(data)
+                    self._shown = session.octets_waiting()
+                    if self.REPORTS_BLOCKS:
+                        self._shown = self._shown or len(data)
                     self.tell(f"BUFFER {self._shown}")
                     await session.room()
                 else:

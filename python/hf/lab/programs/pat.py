@@ -33,8 +33,8 @@ NAMES = ("pat-winlink", "pat")
 class Options:
     """The mail, and what it crosses."""
 
-    octets: int = option(4400, "Octets of the text, which does not shrink to less than three "
-                               "quarters.", least=1, most=100000)
+    octets: int = option(4050, "Octets of the text. 4050 shrink to a mail of 3.3 kB.",
+                         least=1, most=100000)
     seed: int = option(1, "Seed of text, noise and fading.")
 
 
@@ -85,7 +85,10 @@ class _Pat:
                   "ardop": {"addr": f"127.0.0.1:{ports['ardop']}",
                             "arq_bandwidth": {"Forced": False, "Max": 500},
                             "connect_requests": 10},
-                  "varahf": {"addr": f"127.0.0.1:{ports['varahf']}", "bandwidth": 2300}}
+                  # Pat has "addr" since 0.15, the other three before.
+                  "varahf": {"addr": f"127.0.0.1:{ports['varahf']}", "bandwidth": 2300,
+                             "host": "127.0.0.1", "cmdPort": ports["varahf"],
+                             "dataPort": ports["varahf"] + 1}}
         with open(os.path.join(home, "config.json"), "w") as file:
             json.dump(config, file)
 
