@@ -25,6 +25,8 @@ WAYS = {"ardop": (9.0, 25.0), "varahf": (12.0, 25.0)}
 LINKS = (("4539-9600S", "awgn snr=30"), ("4539-1200S", "poor snr=10"))
 #: Time for everything, s.
 LIMIT_S = 150.0
+#: What a Pat says that cannot listen at a port, as 0.13 of Debian 12 at a VARA port.
+UNABLE = "is not a valid listen method"
 #: Names of Pat's program.
 NAMES = ("pat-winlink", "pat")
 
@@ -85,10 +87,7 @@ class _Pat:
                   "ardop": {"addr": f"127.0.0.1:{ports['ardop']}",
                             "arq_bandwidth": {"Forced": False, "Max": 500},
                             "connect_requests": 10},
-                  # Pat has "addr" since 0.15, the other three before.
-                  "varahf": {"addr": f"127.0.0.1:{ports['varahf']}", "bandwidth": 2300,
-                             "host": "127.0.0.1", "cmdPort": ports["varahf"],
-                             "dataPort": ports["varahf"] + 1}}
+                  "varahf": {"addr": f"127.0.0.1:{ports['varahf']}", "bandwidth": 2300}}
         with open(os.path.join(home, "config.json"), "w") as file:
             json.dump(config, file)
 
@@ -136,7 +135,10 @@ def measure(wanted: Options, way: str, mode: str, channel: str, target_s: float,
         try:
             _compose(pats["A"], CALL_OF["B"], text_of(wanted.octets, wanted.seed))
             running.append(_answered(pats["B"].start("--listen", way, "http")))
-            _wait(lambda: "initialized" in pats["B"].said(), 20)
+            _wait(lambda: "initialized" in pats["B"].said() or UNABLE in pats["B"].said(), 20)
+            if UNABLE in pats["B"].said():
+                out.why = f"{path}: '{way}' {UNABLE}"
+                return out
             running.append(_answered(pats["A"].start("connect", f"{way}:///{CALL_OF['B']}")))
             engine = stations.hosts["A"].engine
             _wait(lambda: bool(engine.sessions) and all(s.open for s in engine.sessions), LIMIT_S)
