@@ -189,8 +189,8 @@ def _explorer(build: str) -> str:
 def explore(build: str, count: int, say: Callable[[str], object]) -> bool:
     """Run count more schedules of faults (tests/explore). Returns True if all invariants hold.
 
-    The store in the build folder has the name of the program's digest, so a changed engine begins
-    anew.
+    The store in the build folder has the name of the program's digest, so a changed engine starts
+    from scratch.
     say: called with each line of the results.
     Raises OSError, and RuntimeError if the program does not build.
     """

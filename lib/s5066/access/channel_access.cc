@@ -304,7 +304,7 @@ station_time channel_access::shared_slot() const
     // to key after others is in guard_time(), so slots are the same for all.
     const double margin_s = d_senses ? 0 : d_config.rx_latency_s / 2;
     const double keying_s = d_wideband ? usual_turnaround_s / 2 : usual_turnaround_s;
-    constexpr double least_slot_s = 0.3; // our choice: three ticks of slow programs
+    constexpr double least_slot_s = 0.3; // our choice
     return std::max(from_seconds(least_slot_s),
                     from_seconds(keying_s - margin_s) + noticed_after());
 }

@@ -341,8 +341,8 @@ def mail_(protocols: Tuple[str, ...], mails: int, kills: int, seed: int,
     """Mail through two gateways at 9600 bit/s: time and turns of a short mail between two
     Postfix, then many mails over a link that is down 30 % of the time.
 
-    Fails if a mail is lost, arrives twice or is altered. Needs root for Postfix. Without it the
-    first part is left out, which is said. Takes two minutes for each protocol.
+    Fails if a mail is lost, arrives twice or is altered. The first part needs root for Postfix.
+    Without root, a message names the part that was left out. Takes two minutes for each protocol.
     """
     from ..lab.programs import mail as measure
     from ..lab.programs import postfix
