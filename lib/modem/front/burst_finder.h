@@ -7,9 +7,151 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gr::hf::kernel {
+
+/*! \brief Powers of the latest samples of a stream, and their mean over the last few.
+ *  \details The ring starts empty: before the first sample all is zero.
+ */
+class power_ring
+{
+public:
+    /*! \param average samples that average() covers
+     *  \param reach   samples that are kept
+     */
+    power_ring(size_t average, size_t reach)
+        : d_average(average), d_share(1 / static_cast<double>(average)),
+          d_powers(ring_size(reach)), d_mask(d_powers.size() - 1)
+    {
+    }
+
+    //! A power of two, for the mask.
+    static size_t ring_size(size_t reach)
+    {
+        size_t n = 1;
+        while (n < reach)
+            n *= 2;
+        return n;
+    }
+    size_t at(int64_t i) const { return static_cast<size_t>(i) & d_mask; }
+    float& operator[](int64_t i) { return d_powers[at(i)]; }
+    float of(int64_t i) const { return i < 0 ? 0 : d_powers[at(i)]; }
+
+    //! Mean power of samples \p from to \p to - 1.
+    float mean(int64_t from, int64_t to) const
+    {
+        float sum = 0;
+        for (int64_t i = from; i < to; ++i)
+            sum += of(i);
+        return sum / static_cast<float>(to - from);
+    }
+
+    //! Mean power up to sample \p i, the next one.
+    float average(int64_t i)
+    {
+        if (d_average == 1)
+            return of(i);
+        if (i % renewal == 0) { // stop rounding errors from adding up
+            d_sum = of(i);
+            for (size_t k = 1; k < d_average; ++k)
+                d_sum += of(i - static_cast<int64_t>(k));
+        } else {
+            // Only one addition depends on the last sample.
+            d_sum += static_cast<double>(of(i)) - of(i - static_cast<int64_t>(d_average));
+        }
+        return share_of(d_sum);
+    }
+
+    /*! \brief Take \p count powers from sample \p first on.
+     *  \returns their sum, for keep(), with the averages in \p average
+     */
+    template <size_t count>
+    double take_row(int64_t first, const float* power, float* average)
+    {
+        const auto back = static_cast<int64_t>(d_average);
+        double sum = d_sum;
+        for (size_t k = 0; k < count; ++k) {
+            const int64_t now = first + static_cast<int64_t>(k);
+            d_powers[at(now)] = power[k];
+            sum += static_cast<double>(power[k]) - d_powers[at(now - back)];
+            average[k] = share_of(sum);
+        }
+        return sum;
+    }
+    //! Make the sum of take_row() that of the next average.
+    void keep(double sum) { d_sum = sum; }
+
+    //! Samples from \p i on until the sum is made again.
+    static size_t until_renewal(int64_t i)
+    {
+        return static_cast<size_t>(renewal - 1 - (i + renewal - 1) % renewal);
+    }
+
+private:
+    static constexpr int64_t renewal = 4096; // samples between exact sums
+
+    float share_of(double sum) const
+    {
+        return static_cast<float>(std::max(sum, 0.0) * d_share);
+    }
+
+    size_t d_average;
+    double d_share; // weight of a sample in the average
+    std::vector<float> d_powers;
+    size_t d_mask;
+    double d_sum = 0;
+};
+
+/*! \brief Running mean of a power, which forgets exponentially. Takes one value at a time, or a
+ *         row of them at once.
+ */
+class running_mean
+{
+public:
+    static constexpr size_t row = 32; //!< values; 1 % of the memory of 50 ms at 48 kHz
+
+    //! \param share weight of a new value
+    explicit running_mean(float share) : d_share(share)
+    {
+        float weight = share;
+        for (size_t k = row; k-- > 0; weight *= 1 - share)
+            d_weights[k] = weight;
+        d_fading = weight / share;
+    }
+
+    float value() const { return d_value; }
+    float share() const { return d_share; }
+    void set(float value) { d_value = value; }
+    void add(float value, float share) { d_value += share * (value - d_value); }
+    void add(float value) { add(value, d_share); }
+
+    //! Take a row of values unless one exceeds \p limit times the mean. Returns whether it did.
+    bool add_row(const float* values, float limit)
+    {
+        // Use several sums that do not depend on each other.
+        std::array<float, 4> largest{}, mean{};
+        for (size_t k = 0; k < row; k += 4)
+            for (size_t j = 0; j < 4; ++j) {
+                largest[j] = std::max(largest[j], values[k + j]);
+                mean[j] += d_weights[k + j] * values[k + j];
+            }
+        // Within the row the mean falls at most as if all of it were silent.
+        const float faded = d_fading * d_value;
+        if (*std::max_element(largest.begin(), largest.end()) > limit * faded)
+            return false;
+        d_value = faded + ((mean[0] + mean[1]) + (mean[2] + mean[3]));
+        return true;
+    }
+
+private:
+    float d_share;
+    // The mean after a row: weights of the old mean, and of each value.
+    float d_fading;
+    std::array<float, row> d_weights;
+    float d_value = 0;
+};
 
 /*! \brief Finds the samples of a stream hit by a short burst of noise: atmospherics,
  *         switching.
@@ -40,22 +182,16 @@ public:
     };
 
     explicit burst_finder(const options& o)
-        : d_rate(o.sample_rate), d_average(std::max<size_t>(1, samples(o.average_ms))),
-          d_longest(samples(longest_ms)), d_hold(std::max<size_t>(3, samples(0.3))),
-          d_return(samples(5)), d_settling(samples(10)),
-          d_share(1 / static_cast<double>(d_average)),
-          d_memory(static_cast<float>(1 / (memory_ms * 1e-3 * o.sample_rate))),
-          d_delay(d_longest + std::max(d_hold, d_return) + samples(most_skirt_ms)),
-          d_erased(ring_size()), d_powers(ring_size()), d_mask(ring_size() - 1)
+        : d_spans(o),
+          d_powers(d_spans.average, d_spans.delay + d_spans.average + running_mean::row),
+          d_mean(static_cast<float>(1 / (memory_ms * 1e-3 * o.sample_rate))),
+          d_erased(
+              power_ring::ring_size(d_spans.delay + d_spans.average + running_mean::row))
     {
-        float weight = d_memory;
-        for (size_t k = row; k-- > 0; weight *= 1 - d_memory)
-            d_row_weights[k] = weight;
-        d_row_fading = weight / d_memory;
     }
 
     //! Samples between a sample and its verdict from push().
-    size_t delay() const { return d_delay; }
+    size_t delay() const { return d_spans.delay; }
 
     /*! \brief Take the power of the next sample. Returns true if the sample delay()
      *         before it was hit.
@@ -63,13 +199,12 @@ public:
      */
     bool push(float power, bool known = true)
     {
-        const size_t place = at(d_count);
-        d_erased[place] = d_count <= d_erase_to;
-        d_powers[place] = known ? power : d_mean;
-        judge(averaged(place));
+        d_erased[d_powers.at(d_count)] = d_count <= d_erase_to;
+        d_powers[d_count] = known ? power : d_mean.value();
+        judge(d_powers.average(d_count));
         ++d_count;
-        const int64_t told = d_count - 1 - static_cast<int64_t>(d_delay);
-        return told >= 0 && d_erased[at(told)];
+        const int64_t told = d_count - 1 - static_cast<int64_t>(d_spans.delay);
+        return told >= 0 && d_erased[d_powers.at(told)];
     }
 
     //! Take the powers of \p n samples; hit[i] becomes the result of push() for the i-th.
@@ -87,60 +222,51 @@ public:
     {
         std::fill(d_erased.begin(), d_erased.end(), uint8_t{ 0 });
         d_erase_to = -1;
-        d_in = d_waiting = false;
+        d_now.reset();
+        d_over.reset();
     }
 
 private:
     static constexpr double most_skirt_ms = 4.5;
-    static constexpr int64_t renewal = 4096; // samples between exact sums of the average
-    static constexpr size_t row = 32; // samples; 1 % of the mean's memory at 48 kHz
+    static constexpr size_t row = running_mean::row;
 
-    // A power of two, for the mask.
-    size_t ring_size() const
-    {
-        size_t n = 1;
-        while (n < d_delay + d_average + row)
-            n *= 2;
-        return n;
-    }
-    size_t at(int64_t i) const { return static_cast<size_t>(i) & d_mask; }
-
-    size_t samples(double ms) const
-    {
-        return static_cast<size_t>(std::lround(ms * 1e-3 * d_rate));
-    }
-
-    float averaged(size_t place)
-    {
-        if (d_average == 1)
-            return d_powers[place];
-        if (d_count % renewal == 0) { // stop rounding errors from adding up
-            d_sum_of_average = d_powers[place];
-            for (size_t k = 1; k < d_average; ++k)
-                d_sum_of_average += of(d_count - static_cast<int64_t>(k));
-        } else {
-            // Only one addition depends on the last sample.
-            d_sum_of_average += static_cast<double>(d_powers[place]) -
-                                of(d_count - static_cast<int64_t>(d_average));
+    //! Times of the finder, samples.
+    struct spans {
+        explicit spans(const options& o)
+            : sample_rate(o.sample_rate), average(std::max<size_t>(1, of(o.average_ms))),
+              longest(of(longest_ms)), hold(std::max<size_t>(3, of(0.3))), back(of(5)),
+              settling(of(10)), delay(longest + std::max(hold, back) + of(most_skirt_ms))
+        {
         }
-        return share_of(d_sum_of_average);
-    }
-    float share_of(double sum) const
-    {
-        return static_cast<float>(std::max(sum, 0.0) * d_share);
-    }
-    float of(int64_t i) const { return i < 0 ? 0 : d_powers[at(i)]; }
+        size_t of(double ms) const
+        {
+            return static_cast<size_t>(std::lround(ms * 1e-3 * sample_rate));
+        }
+        double sample_rate;
+        size_t average;  //!< of the power
+        size_t longest;  //!< burst
+        size_t hold;     //!< without power above the limit: the burst is over
+        size_t back;     //!< after a burst, within which the level returns
+        size_t settling; //!< of the mean, at first
+        size_t delay;    //!< of the verdict
+    };
+
+    //! A stretch of power above the limit.
+    struct burst {
+        int64_t first = 0, last = 0; //!< samples
+        float before = 0;            //!< mean power before it
+        float peak = 0;
+    };
 
     /* Takes samples that neither start a burst nor fall while one is pending: almost all.
      * Goes on by rows, as the mean depends on the last sample, which costs most of a
      * step. */
     size_t push_quiet(const float* power, size_t n, uint8_t* hit)
     {
-        if (!settled() || d_in || d_waiting || d_average == 1 ||
-            d_count - static_cast<int64_t>(d_delay) <= d_erase_to)
+        if (!settled() || d_now || d_over || d_spans.average == 1 ||
+            d_count - static_cast<int64_t>(d_spans.delay) <= d_erase_to)
             return 0;
-        n = std::min(
-            n, static_cast<size_t>(renewal - 1 - (d_count + renewal - 1) % renewal));
+        n = std::min(n, power_ring::until_renewal(d_count));
         size_t i = 0;
         while (i + row <= n && push_quiet_row(power + i, hit + i))
             i += row;
@@ -150,160 +276,125 @@ private:
     // Takes a row of samples unless one of them may start a burst.
     bool push_quiet_row(const float* power, uint8_t* hit)
     {
-        const auto back = static_cast<int64_t>(d_average);
-        double sum = d_sum_of_average;
         float average[row];
-        for (size_t k = 0; k < row; ++k) {
-            const int64_t now = d_count + static_cast<int64_t>(k);
-            d_powers[at(now)] = power[k];
-            // The rings start empty: before the first sample all is zero.
-            sum += static_cast<double>(power[k]) - d_powers[at(now - back)];
-            average[k] = share_of(sum);
-        }
-        // Use several sums that do not depend on each other.
-        std::array<float, 4> largest{}, mean{};
-        for (size_t k = 0; k < row; k += 4)
-            for (size_t j = 0; j < 4; ++j) {
-                largest[j] = std::max(largest[j], average[k + j]);
-                mean[j] += d_row_weights[k + j] * average[k + j];
-            }
-        // Within the row the mean falls at most as if all of it were silent.
-        const float faded = d_row_fading * d_mean;
-        if (*std::max_element(largest.begin(), largest.end()) > limit * faded)
+        const double sum = d_powers.take_row<row>(d_count, power, average);
+        if (!d_mean.add_row(average, limit))
             return false;
+        d_powers.keep(sum);
         std::fill_n(hit, row, uint8_t{ 0 });
-        const size_t end = std::min(row, d_erased.size() - at(d_count));
-        std::fill_n(&d_erased[at(d_count)], end, uint8_t{ 0 });
+        const size_t place = d_powers.at(d_count);
+        const size_t end = std::min(row, d_erased.size() - place);
+        std::fill_n(&d_erased[place], end, uint8_t{ 0 });
         std::fill_n(d_erased.data(), row - end, uint8_t{ 0 });
-        d_sum_of_average = sum;
-        d_mean = faded + ((mean[0] + mean[1]) + (mean[2] + mean[3]));
         d_count += static_cast<int64_t>(row);
         return true;
     }
 
     void judge(float power)
     {
-        if (power > limit * d_mean && settled()) {
-            if (!d_in) {
-                d_in = true;
-                d_first = d_count - static_cast<int64_t>(d_average) + 1;
-                d_peak = d_sum = 0;
-                d_before = d_mean;
+        if (power > limit * d_mean.value() && settled()) {
+            if (!d_now) {
+                d_now = burst{ d_count - static_cast<int64_t>(d_spans.average) + 1,
+                               0,
+                               d_mean.value(),
+                               0 };
+                d_sum = 0;
             }
-            d_last = d_count;
-            d_peak = std::max(d_peak, power);
+            d_now->last = d_count;
+            d_now->peak = std::max(d_now->peak, power);
         }
-        if (!d_in) {
+        if (!d_now) {
             // At first, the mean of all samples.
-            d_mean += (settled() ? d_memory : first_memory()) * (power - d_mean);
+            d_mean.add(power, settled() ? d_mean.share() : first_share());
         } else {
             d_sum += power;
             // Bursts count only up to the limit. The mean must rise after a step up.
-            if (d_mean > 0)
-                d_mean += d_memory * (std::min(power, limit * d_mean) - d_mean);
-            if (d_last - d_first >= static_cast<int64_t>(d_longest + d_average)) {
-                d_mean = d_sum / static_cast<float>(d_count - d_first + 1);
-                d_in = d_waiting = false;
-            } else if (d_count - d_last >= static_cast<int64_t>(d_hold)) {
+            if (d_mean.value() > 0)
+                d_mean.add(std::min(power, limit * d_mean.value()));
+            if (d_now->last - d_now->first >=
+                static_cast<int64_t>(d_spans.longest + d_spans.average)) {
+                d_mean.set(d_sum / static_cast<float>(d_count - d_now->first + 1));
+                d_now.reset();
+                d_over.reset();
+            } else if (d_count - d_now->last >= static_cast<int64_t>(d_spans.hold)) {
                 close();
             }
         }
-        if (!d_waiting || d_in || d_count < d_wait_to)
+        if (!d_over || d_now || d_count < d_wait_to)
             return;
         if (returned(d_count + 1)) {
             erase();
         } else {
-            d_waiting = false;
-            follow(mean(d_burst_last + 1, d_count + 1));
+            follow(d_powers.mean(d_over->last + 1, d_count + 1));
+            d_over.reset();
         }
     }
 
-    float first_memory() const
+    float first_share() const
     {
-        return std::max(d_memory, 1 / static_cast<float>(d_count + 1));
+        return std::max(d_mean.share(), 1 / static_cast<float>(d_count + 1));
     }
-    bool settled() const { return d_count >= static_cast<int64_t>(d_settling); }
+    bool settled() const { return d_count >= static_cast<int64_t>(d_spans.settling); }
 
     // The burst is over. It counts if the level returns.
     void close()
     {
-        d_in = false;
-        if (d_waiting && d_first - d_burst_last >= static_cast<int64_t>(samples(2)) &&
-            returned(d_first))
+        const burst now = *d_now;
+        d_now.reset();
+        if (d_over && now.first - d_over->last >= static_cast<int64_t>(d_spans.of(2)) &&
+            returned(now.first))
             erase();
-        if (!d_waiting) {
-            d_waiting = true;
-            d_burst_first = d_first;
-            d_burst_peak = 0;
-            d_burst_before = d_before;
-        }
         // A burst right after another is treated as one with it.
-        d_burst_last = d_last;
-        d_burst_peak = std::max(d_burst_peak, d_peak);
-        d_wait_to = d_last + static_cast<int64_t>(d_return);
-        if (d_burst_last - d_burst_first > static_cast<int64_t>(d_longest)) {
-            d_waiting = false;
-            follow(mean(d_burst_first, d_count + 1));
+        if (!d_over)
+            d_over = now;
+        d_over->last = now.last;
+        d_over->peak = std::max(d_over->peak, now.peak);
+        d_wait_to = now.last + static_cast<int64_t>(d_spans.back);
+        if (d_over->last - d_over->first > static_cast<int64_t>(d_spans.longest)) {
+            follow(d_powers.mean(d_over->first, d_count + 1));
+            d_over.reset();
         }
     }
 
     void erase()
     {
-        d_waiting = false;
-        const double above = 10 * std::log10(d_burst_peak / (d_burst_before + 1e-30f));
+        const double above = 10 * std::log10(d_over->peak / (d_over->before + 1e-30f));
         const auto skirt = static_cast<int64_t>(
-            samples(std::clamp((above + 20) / 15, 0.0, most_skirt_ms)));
-        const int64_t oldest = d_count - static_cast<int64_t>(d_delay) + 1;
-        for (int64_t i = std::max({ d_burst_first - skirt, oldest, int64_t{ 0 } });
-             i <= std::min(d_burst_last + skirt, d_count);
+            d_spans.of(std::clamp((above + 20) / 15, 0.0, most_skirt_ms)));
+        const int64_t oldest = d_count - static_cast<int64_t>(d_spans.delay) + 1;
+        const int64_t last = d_over->last + skirt;
+        for (int64_t i = std::max({ d_over->first - skirt, oldest, int64_t{ 0 } });
+             i <= std::min(last, d_count);
              ++i)
-            d_erased[at(i)] = 1;
-        d_erase_to = std::max(d_erase_to, d_burst_last + skirt);
+            d_erased[d_powers.at(i)] = 1;
+        d_erase_to = std::max(d_erase_to, last);
+        d_over.reset();
     }
 
-    float mean(int64_t from, int64_t to) const
-    {
-        float sum = 0;
-        for (int64_t i = from; i < to; ++i)
-            sum += of(i);
-        return sum / static_cast<float>(to - from);
-    }
-
-    void follow(float power) { d_mean = std::max(d_mean, power); }
+    void follow(float power) { d_mean.set(std::max(d_mean.value(), power)); }
 
     /* True if a millisecond is as weak as before the burst. Looks from one millisecond
      * after the burst to sample \p end. */
     bool returned(int64_t end) const
     {
         constexpr float as_before = 2.5f;
-        const auto piece = static_cast<int64_t>(samples(1));
-        for (int64_t at = d_burst_last + piece; at + piece <= end; at += piece)
-            if (mean(at, at + piece) <= as_before * d_burst_before)
+        const auto piece = static_cast<int64_t>(d_spans.of(1));
+        for (int64_t at = d_over->last + piece; at + piece <= end; at += piece)
+            if (d_powers.mean(at, at + piece) <= as_before * d_over->before)
                 return true;
         return false;
     }
 
-    double d_rate;
-    size_t d_average, d_longest, d_hold, d_return, d_settling;
-    double d_share; // weight of a sample in the average
-    float d_memory;
-    // The mean after a row: weights of the old mean, and of each sample's average.
-    float d_row_fading;
-    std::array<float, row> d_row_weights;
-    size_t d_delay;
-    std::vector<uint8_t> d_erased; // rings of the latest samples
-    std::vector<float> d_powers;
-    size_t d_mask;
-    int64_t d_count = 0;     // samples taken
-    int64_t d_erase_to = -1; // last sample of the tail after a burst
-    float d_mean = 0;
-    double d_sum_of_average = 0;
-    bool d_in = false; // in a burst
-    int64_t d_first = 0, d_last = 0;
-    float d_peak = 0, d_sum = 0, d_before = 0;
-    bool d_waiting = false; // for the level to return after a burst
-    int64_t d_wait_to = 0, d_burst_first = 0, d_burst_last = 0;
-    float d_burst_peak = 0, d_burst_before = 0;
+    spans d_spans;
+    power_ring d_powers;
+    running_mean d_mean;
+    std::vector<uint8_t> d_erased; // ring, at the places of d_powers
+    int64_t d_count = 0;           // samples taken
+    int64_t d_erase_to = -1;       // last sample of the tail after a burst
+    std::optional<burst> d_now;    // that the latest sample is in
+    float d_sum = 0;               // of its powers
+    std::optional<burst> d_over;   // waits for the level to return
+    int64_t d_wait_to = 0;         // sample until which it waits
 };
 
 } // namespace gr::hf::kernel
