@@ -3,13 +3,13 @@
 #include "modem/burst_receiver.h"
 
 #include "modem/base/no_denormals.h"
-#include "modem/decode/message_parser.h"
 #include "modem/find/preamble_clock.h"
 #include "modem/find/preamble_watch.h"
 #include "modem/find/resumption.h"
 #include "modem/front/carrier_canceller.h"
 #include "modem/front/impulse_blanker.h"
 #include "modem/front/sample_buffer.h"
+#include "modem/incoming_message.h"
 #include "modem/track/burst_tracker.h"
 #include "waveform/family.h"
 
@@ -121,7 +121,6 @@ private:
     bool step_resume();
     void resume(const acquired& a);
     uint64_t drop_blocks_from(uint64_t block);
-    void go_on_at(uint64_t bit, uint64_t dropped);
     std::unique_ptr<burst_tracker> tracker_of(const acquired& a) const;
     bool silent_after_marker() const;
     void begin(acquired a);
@@ -146,16 +145,10 @@ private:
     std::optional<resumption> d_resumption; // of the transmission, after a hole
     int64_t d_missed_from = -1;             // symbol after which one was looked for
     std::optional<ending> d_ending;
-    const description* d_waveform = nullptr; // of the transmission
-    int64_t d_judged_after = 0;              // samples
-    message_parser d_parser;
-    uint64_t d_block = 0;
-    uint64_t d_position = 0;      // in the message: of the bit that the parser gets next
-    uint64_t d_repeated_bits = 0; // that it got beyond that
-    bool d_given = false;         // a block of the transmission
-    int64_t d_suspected_end = 0;  // of the block with the first sign of a damaged marker
-    double d_snr = 0;
-    std::vector<rx_event> d_held; // blocks since the signal was last present
+    int64_t d_judged_after = 0;                // samples
+    std::optional<incoming_message> d_message; // of the transmission
+    bool d_given = false;                      // a block of it
+    std::vector<rx_event> d_held;              // blocks since the signal was last present
     std::deque<rx_event> d_events;
 };
 
@@ -255,14 +248,10 @@ void burst_receiver::impl::begin(acquired a)
     d_tracker = tracker_of(a);
     d_resumption.reset();
     d_missed_from = -1;
-    d_position = d_repeated_bits = 0;
-    d_waveform = a.waveform;
     d_judged_after = d_grid.samples(a.plan->judged_after_s);
-    d_parser = {};
+    d_message.emplace(*a.waveform, a.snr_db);
     d_held.clear();
-    d_block = 0;
     d_given = false;
-    d_snr = a.snr_db;
     ++d_counters.starts;
     // Do not find the rest of this preamble as another one.
     d_watch.restart(static_cast<int64_t>(d_tracker->sample_of(0)));
@@ -317,7 +306,7 @@ bool burst_receiver::impl::step_resume()
 uint64_t burst_receiver::impl::drop_blocks_from(uint64_t block)
 {
     uint64_t bits = 0;
-    for (; d_block > block; --d_block)
+    for (; d_message->block() > block; d_message->step_back())
         if (!d_held.empty()) {
             bits += 8 * std::get<rx_octets>(d_held.back().what).octets.size();
             d_held.pop_back();
@@ -325,36 +314,19 @@ uint64_t burst_receiver::impl::drop_blocks_from(uint64_t block)
     return bits;
 }
 
-/* The next bit is \p bit of the message. The user did not get \p dropped bits before it. Zeros take the
- * place of missing bits. */
-void burst_receiver::impl::go_on_at(uint64_t bit, uint64_t dropped)
-{
-    const uint64_t given = d_position - dropped;
-    const uint64_t missing = given <= bit ? bit - given : (8 - (given - bit) % 8) % 8;
-    rx_octets e;
-    e.snr_db = d_snr;
-    e.quality = 0;
-    d_parser.push(std::vector<uint8_t>(missing), e.octets, false);
-    d_repeated_bits += d_position + missing - bit;
-    d_position = bit;
-    if (e.octets.empty())
-        return;
-    const double begin =
-        d_tracker->sample_of(static_cast<int64_t>(d_waveform->block_begin(d_block)));
-    raise({ e, static_cast<int64_t>(std::lround(begin)), 0, {}, nullptr });
-}
-
 void burst_receiver::impl::resume(const acquired& a)
 {
-    const description& d = *d_waveform;
+    const description& d = d_message->waveform();
     const uint64_t first = (a.first_frame + d.frames_per_block - 1) / d.frames_per_block;
     const uint64_t dropped = drop_blocks_from(first);
     raise_held();
     d_tracker.reset(); // its partner must not take it for the next one
     d_tracker = tracker_of(a);
     d_missed_from = d_tracker->last_good_symbol();
-    go_on_at(first * d.input_bits, dropped);
-    d_block = first;
+    const double begin = d_tracker->sample_of(d_message->next_begin());
+    rx_octets e = d_message->go_on_at(first, dropped);
+    if (!e.octets.empty())
+        raise({ std::move(e), static_cast<int64_t>(std::lround(begin)), 0, {}, nullptr });
 }
 
 bool burst_receiver::impl::step_track()
@@ -373,20 +345,21 @@ bool burst_receiver::impl::step_track()
  * Blocks that end in a fade seem to have one too. */
 bool burst_receiver::impl::silent_after_marker() const
 {
-    if (!d_parser.suspicious())
+    if (!d_message->suspicious())
         return false;
-    const int64_t after = d_tracker->last_good_symbol() - d_suspected_end;
+    const int64_t end = d_message->suspected_end();
+    const int64_t after = d_tracker->last_good_symbol() - end;
     if (std::abs(after) > d_grid.symbols(signal_went_on_s))
         return false;
     return static_cast<double>(d_in.end()) >
-           d_tracker->sample_of(d_suspected_end + d_grid.symbols(silent_after_marker_s));
+           d_tracker->sample_of(end + d_grid.symbols(silent_after_marker_s));
 }
 
 // End of a transmission without its marker.
 void burst_receiver::impl::give_up(rx_end_reason reason, double air_end)
 {
-    rx_octets rest;
-    if (const auto marker = d_parser.finish(rest.octets); marker && d_held.empty()) {
+    rx_octets rest = d_message->substitute();
+    if (const auto marker = d_message->finish(rest.octets); marker && d_held.empty()) {
         // A damaged marker with nothing after it: it was the end of its block.
         end_with_marker(*marker);
         return;
@@ -397,41 +370,29 @@ void burst_receiver::impl::give_up(rx_end_reason reason, double air_end)
         rest.octets.resize(d_given ? std::min<size_t>(rest.octets.size(), eom_bits / 8)
                                    : 0);
     }
-    if (!rest.octets.empty() && d_block > 0) {
-        rest.snr_db = d_snr;
-        rest.quality = 0;
+    if (!rest.octets.empty() && d_message->block() > 0)
         raise({ rest, static_cast<int64_t>(std::lround(air_end)), 0, {}, nullptr });
-    }
     ++(reason == rx_end_reason::lost ? d_counters.ends_lost : d_counters.ends_preempted);
     end(reason, air_end);
 }
 
 void burst_receiver::impl::block(const received_block& b)
 {
-    const description& d = *d_waveform;
     rx_octets e;
-    e.snr_db = d_snr = b.channel.snr_db;
-    e.quality = b.decoded.quality;
-    e.doppler_hz = b.channel.doppler_hz;
-    const auto block_end = static_cast<int64_t>(d.block_end(d_block));
-    const bool suspicious = d_parser.suspicious();
+    const int64_t good = d_tracker->last_good_symbol();
     const bool sound =
-        !suspicious || d_tracker->last_good_symbol() >
-                           d_suspected_end + d_grid.symbols(signal_went_on_s);
-    const auto marker = d_parser.push(b.decoded.bits, e.octets, sound);
-    d_position += b.decoded.bits.size();
-    if (!suspicious || sound)
-        d_suspected_end = block_end;
-    const auto first = static_cast<int64_t>(d.block_begin(d_block));
+        !d_message->suspicious() ||
+        good > d_message->suspected_end() + d_grid.symbols(signal_went_on_s);
+    const int64_t first = d_message->next_begin();
+    const auto marker = d_message->take(b, sound, e);
     const double begin = d_tracker->sample_of(first);
     // No signal since before this block, or never: it only looked like a preamble.
-    const bool away = d_tracker->last_good_symbol() <= first || !d_tracker->heard();
-    ++d_block;
+    const bool away = good <= first || !d_tracker->heard();
     ++d_counters.blocks;
     const bool limit =
-        !marker && d_options.max_blocks > 0 && d_block >= d_options.max_blocks;
+        !marker && d_options.max_blocks > 0 && d_message->block() >= d_options.max_blocks;
     if (limit)
-        d_parser.flush(e.octets);
+        d_message->flush(e.octets);
     // A block without a signal may be noise, so hold it.
     const bool hold = away && !marker && !limit && !d_options.give_noise;
     if (!hold)
@@ -450,7 +411,9 @@ void burst_receiver::impl::block(const received_block& b)
         end_with_marker(*marker);
     } else if (limit) {
         ++d_counters.ends_limit;
-        const double air_end = d_tracker->sample_of(block_end) - half_symbol;
+        const auto last =
+            static_cast<int64_t>(d_message->waveform().block_end(d_message->block() - 1));
+        const double air_end = d_tracker->sample_of(last) - half_symbol;
         end(rx_end_reason::limit, air_end);
         forget_preambles_before(static_cast<int64_t>(air_end));
     }
@@ -460,11 +423,7 @@ void burst_receiver::impl::block(const received_block& b)
 void burst_receiver::impl::end_with_marker(uint64_t marker)
 {
     // The transmission ends with the block that holds the last flush bit.
-    const description& d = *d_waveform;
-    const uint64_t bits = marker - d_repeated_bits + d.flush_bits;
-    const uint64_t last = std::max<uint64_t>(1, (bits + d.input_bits - 1) / d.input_bits);
-    const double air_end =
-        d_tracker->sample_of(static_cast<int64_t>(d.block_end(last - 1))) - half_symbol;
+    const double air_end = d_tracker->sample_of(d_message->end_of(marker)) - half_symbol;
     ++d_counters.ends_eom;
     end(rx_end_reason::eom, air_end);
     forget_preambles_before(static_cast<int64_t>(air_end));
