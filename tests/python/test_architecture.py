@@ -185,7 +185,6 @@ UNCUT = {
     ("lib/modem/track/frame_tracker.h", "frame_tracker"): 56,
     ("lib/slep/stream_table.h", "stream"): 38,
     ("lib/modem/track/walsh_tracker.h", "walsh_tracker"): 33,
-    ("lib/modem/track/channel_estimator.h", "channel_estimator"): 23,
     ("lib/pep/proxy_impl.h", "connection"): 23,
     ("lib/sim/stations/traffic.h", "bulk_source"): 22,
     ("lib/blocks/modem_client_impl.cc", "modem_client_impl"): 21,

@@ -64,11 +64,23 @@ void add_terms(const std::vector<std::vector<value>>& sum,
 
 } // namespace
 
+void noise_level::add(float value,
+                      float share,
+                      float least,
+                      double symbol,
+                      double symbol_rate_bd,
+                      double rises)
+{
+    d_now = std::max((1 - share) * d_now + share * value, least);
+    const double elapsed = std::max(symbol - d_at, 0.0) / symbol_rate_bd;
+    d_at = symbol;
+    d_lowest = std::min(d_now, d_lowest * static_cast<float>(std::exp(elapsed / rises)));
+}
+
 channel_estimator::channel_estimator(const options& o,
                                      std::vector<float> profile,
                                      float noise)
-    : d_o(o), d_profile(std::move(profile)), d_noise(noise), d_first_noise(noise),
-      d_lowest_noise(noise)
+    : d_o(o), d_profile(std::move(profile)), d_noise(noise)
 {
     d_profile.resize(d_o.taps, 0);
     select();
@@ -165,7 +177,7 @@ bool channel_estimator::find_interference(half_symbol_stream& y,
                     x += g[a] * o.signal[i + d_o.taps - tap];
             const float before = y.interference(row);
             left[i] = std::norm(o.y[i] * reference(y, static_cast<double>(row)) - x);
-            expected[i] = d_noise + o.foreign[i] - before;
+            expected[i] = d_noise.now() + o.foreign[i] - before;
         }
         bool changed = false;
         for (size_t i = 0; i < count; ++i) {
@@ -207,7 +219,7 @@ void channel_estimator::set_statistics(const std::vector<float>& profile, float 
 {
     d_profile = profile;
     d_profile.resize(d_o.taps, 0);
-    d_noise = noise;
+    d_noise.set(noise);
 }
 
 void channel_estimator::move(int rows)
@@ -226,25 +238,24 @@ void channel_estimator::move(int rows)
 void channel_estimator::normal_equations(observation& o) const
 {
     o.equations.build(
-        o.signal, d_o.taps, o.moved, o.y.data(), o.foreign, d_noise, d_selected);
+        o.signal, d_o.taps, o.moved, o.y.data(), o.foreign, d_noise.now(), d_selected);
     o.version = d_version;
 }
 
-/* An unknown path looks like noise. Counted as noise, it would keep the path from being
- * found. Real noise does not rise that quickly. */
+// Counted as noise, an unknown path would not be found.
 float channel_estimator::fitting_noise() const
 {
     const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
     return std::min(
-        d_noise,
-        std::max(d_o.plan.largest_rise * d_lowest_noise, d_o.plan.model_noise * power));
+        d_noise.now(),
+        std::max(d_o.plan.largest_rise * d_noise.lowest(), d_o.plan.model_noise * power));
 }
 
 std::complex<float> channel_estimator::reference(const half_symbol_stream& y,
                                                  double row) const
 {
-    const double t = (row / 2 - d_centre) / d_o.symbol_rate_bd;
-    const double turns = y.phase(row) - (d_hz + d_drift * t / 2) * t;
+    const double t = (row / 2 - d_carrier.centre) / d_o.symbol_rate_bd;
+    const double turns = y.phase(row) - (d_carrier.hz + d_carrier.drift * t / 2) * t;
     return std::polar(1.0f, static_cast<float>(2 * M_PI * (turns - std::floor(turns))));
 }
 
@@ -257,9 +268,10 @@ void channel_estimator::solve(const half_symbol_stream& y,
     const size_t s = d_selected.size(), terms = d_o.fading.terms;
     const double root_c = M_PI * d_o.fading.spread_hz / d_o.symbol_rate_bd; // per symbol
     // Centre on the air: a symbol arrives on the selected taps.
-    d_centre = centre + static_cast<double>(d_selected.front() + d_selected.back()) / 4;
-    d_hz = hz;
-    d_drift = drift;
+    d_carrier = { centre +
+                      static_cast<double>(d_selected.front() + d_selected.back()) / 4,
+                  hz,
+                  drift };
     d_solver.resize(s * terms);
     const std::vector<float> scale = amplitudes(d_profile, d_selected);
 
@@ -271,7 +283,7 @@ void channel_estimator::solve(const half_symbol_stream& y,
     for (auto& m : sum)
         m.assign(s * s, 0);
     for (observation& o : d_observations) {
-        const double t = o.time() - d_centre;
+        const double t = o.time() - d_carrier.centre;
         if (std::abs(t) > window)
             continue;
         if (o.version != d_version)
@@ -319,7 +331,8 @@ void channel_estimator::solve(const half_symbol_stream& y,
  * distribution. */
 float channel_estimator::beyond_series(double time) const
 {
-    const double x = M_PI * d_o.fading.spread_hz / d_o.symbol_rate_bd * (time - d_centre);
+    const double x =
+        M_PI * d_o.fading.spread_hz / d_o.symbol_rate_bd * (time - d_carrier.centre);
     double term = std::exp(-x * x), held = 0;
     for (size_t m = 0; m < d_o.fading.terms; ++m) {
         held += term;
@@ -334,7 +347,7 @@ void channel_estimator::at(double n, channel_taps& g) const
     const double root_c = M_PI * d_o.fading.spread_hz / d_o.symbol_rate_bd;
     g.assign(s, 0);
     for (size_t a = 0; a < s; ++a) {
-        const double x = root_c * (n + d_selected[a] / 2.0 - d_centre);
+        const double x = root_c * (n + d_selected[a] / 2.0 - d_carrier.centre);
         double phi = std::exp(-x * x / 2);
         for (size_t m = 0; m < d_o.fading.terms; ++m) {
             if (m > 0)
@@ -348,7 +361,8 @@ void channel_estimator::at(double n, channel_taps& g) const
 void channel_estimator::taps_at(double time, channel_taps& g) const
 {
     const size_t s = d_selected.size();
-    const double x = M_PI * d_o.fading.spread_hz / d_o.symbol_rate_bd * (time - d_centre);
+    const double x =
+        M_PI * d_o.fading.spread_hz / d_o.symbol_rate_bd * (time - d_carrier.centre);
     g.assign(s, 0);
     double phi = std::exp(-x * x / 2);
     for (size_t m = 0; m < d_o.fading.terms; ++m) {
@@ -363,7 +377,7 @@ void channel_estimator::taps_at(double time, channel_taps& g) const
  * estimate is meaningless. */
 void channel_estimator::look_at_stretch(const stretch& w, const half_symbol_stream& y)
 {
-    const float noise = std::min(d_noise, d_first_noise);
+    const float noise = std::min(d_noise.now(), d_noise.first());
     const size_t s = d_selected.size();
     const observation &front = d_observations[w.first],
                       &back = d_observations[w.second - 1];
@@ -379,8 +393,8 @@ void channel_estimator::look_at_stretch(const stretch& w, const half_symbol_stre
     }
     for (size_t a = 0; a < s; ++a)
         own.add(a, a, noise_colour * noise / std::max(d_profile[d_selected[a]], 1e-12f));
-    d_slope = {};
-    d_momentary.clear();
+    d_newest.turning = {};
+    d_newest.taps.clear();
     if (!own.solve())
         return;
     std::vector<float> weight, quadrature;
@@ -393,7 +407,7 @@ void channel_estimator::look_at_stretch(const stretch& w, const half_symbol_stre
                 if (const auto tap = static_cast<size_t>(d_selected[a] + o.moved);
                     tap <= d_o.taps)
                     x += own.rhs(a) * o.signal[i + d_o.taps - tap];
-            const float v = d_noise / (d_noise + o.foreign[i]);
+            const float v = d_noise.now() / (d_noise.now() + o.foreign[i]);
             middle += v * std::norm(x) * static_cast<float>(weight.size());
             weight.push_back(v * std::norm(x));
             quadrature.push_back(v * (std::conj(x) * o.y[i]).imag());
@@ -409,14 +423,15 @@ void channel_estimator::look_at_stretch(const stretch& w, const half_symbol_stre
     }
     const double rows_to_hz = 2 * d_o.symbol_rate_bd / (2 * M_PI);
     const double at = (front.time() + back.time()) / 2;
-    const double expected = d_hz + d_drift * (at - d_centre) / d_o.symbol_rate_bd;
-    d_slope.hz = y.frequency_at(2 * at) + rows_to_hz * cross / square - expected;
-    d_slope.information = square / (noise_colour * noise) / (rows_to_hz * rows_to_hz);
+    const double expected = d_carrier.at(at, d_o.symbol_rate_bd);
+    d_newest.turning.hz = y.frequency_at(2 * at) + rows_to_hz * cross / square - expected;
+    d_newest.turning.information =
+        square / (noise_colour * noise) / (rows_to_hz * rows_to_hz);
     const value turn = reference(y, 2 * at);
-    d_momentary.assign(d_o.taps, 0);
+    d_newest.taps.assign(d_o.taps, 0);
     for (size_t a = 0; a < s; ++a)
-        d_momentary[d_selected[a]] = own.rhs(a) * turn;
-    d_momentary_at = at;
+        d_newest.taps[d_selected[a]] = own.rhs(a) * turn;
+    d_newest.at = at;
 }
 
 } // namespace gr::hf::kernel

@@ -19,6 +19,42 @@
 
 namespace gr::hf::kernel {
 
+/*! \brief Noise variance per half-symbol sample, as measured over time.
+ *  \details An unknown path looks like noise, too. It comes quickly, and real noise does not
+ *  rise that quickly. So the lowest value of late is kept.
+ */
+class noise_level
+{
+public:
+    explicit noise_level(float first) { restart(first); }
+
+    //! Start again from a better first value.
+    void restart(float first) { d_now = d_first = d_lowest = first; }
+    //! Take a value of another estimator. The lowest stays.
+    void set(float now) { d_now = now; }
+    /*! \brief Add a measurement.
+     *  \param share   of the new value in the mean
+     *  \param least   result
+     *  \param symbol  time of the measurement
+     *  \param rises   time in which the lowest value rises by e, s
+     */
+    void add(float value,
+             float share,
+             float least,
+             double symbol,
+             double symbol_rate_bd,
+             double rises);
+
+    float now() const { return d_now; }
+    //! As known when the transmission was acquired.
+    float first() const { return d_first; }
+    float lowest() const { return d_lowest; }
+
+private:
+    float d_now = 0, d_first = 0, d_lowest = 0;
+    double d_at = 0; // symbol of the last measurement
+};
+
 /*! \brief Follows a fading channel by the known symbols of a transmission.
  *
  * Each tap is modelled as a Gaussian process with correlation exp(-(pi d t)^2 / 2). d is
@@ -122,22 +158,22 @@ public:
         double hz = 0;
         double information = 0; //!< 1 / variance, 1/Hz^2
     };
-    slope turning_within() const { return d_slope; }
+    slope turning_within() const { return d_newest.turning; }
 
     /*! \brief All taps by the newest stretch of known symbols alone, without a fading
      *         model. Empty if there is no stretch.
      *  \details They refer to the carrier of the last solve().
      */
-    const channel_taps& momentary() const { return d_momentary; }
+    const channel_taps& momentary() const { return d_newest.taps; }
     //! Time of momentary(), and centre of the last solve(): on the air, symbols.
-    double momentary_at() const { return d_momentary_at; }
-    double centre() const { return d_centre; }
+    double momentary_at() const { return d_newest.at; }
+    double centre() const { return d_carrier.centre; }
 
     //! Power of the taps at the centre of the last solve().
     double power() const { return d_power; }
 
     //! Noise variance per half-symbol sample.
-    float noise() const override { return d_noise; }
+    float noise() const override { return d_noise.now(); }
     const std::vector<float>& profile() const { return d_profile; }
     //! Indices of the taps in use, ascending.
     const std::vector<uint16_t>& selected() const override { return d_selected; }
@@ -186,6 +222,22 @@ private:
             return e;
         }
     };
+    //! What the newest stretch of known symbols tells by itself.
+    struct lone_stretch {
+        channel_taps taps; //!< all; empty: there is no such stretch
+        double at = 0;     //!< time on the air, symbols
+        slope turning;
+    };
+    //! The carrier that the estimate refers to.
+    struct expected_carrier {
+        double centre = 0;        //!< time on the air, symbols
+        double hz = 0, drift = 0; //!< there; its change, Hz/s
+        //! Hz at a time on the air, symbols.
+        double at(double time, double symbol_rate_bd) const
+        {
+            return hz + drift * (time - centre) / symbol_rate_bd;
+        }
+    };
     using stretch = std::pair<size_t, size_t>; // observations of one call of observe()
 
     void normal_equations(observation& o) const;
@@ -209,23 +261,18 @@ private:
     }
 
     options d_o;
-    channel_taps d_momentary;
-    double d_momentary_at = 0;
+    lone_stretch d_newest;
     double d_freedom = 0; // numbers fitted by the last solve()
     float d_fitted = 0;   // the same per row
     std::vector<float> d_profile;
-    float d_noise;
-    float d_first_noise;
-    float d_lowest_noise; // lowest noise of late
-    double d_lowest_at = 0;
+    noise_level d_noise;
     std::vector<uint16_t> d_selected;
     unsigned d_version = 0;
     std::deque<observation> d_observations;
     hermitian_solver d_solver;
     std::vector<std::complex<float>> d_theta; // [term][selected]
-    double d_centre = 0, d_hz = 0, d_drift = 0;
+    expected_carrier d_carrier;
     double d_frequency = 0, d_power = 0;
-    slope d_slope;
     float d_explained = 1;
     double d_profile_at = 0; // symbol of the last look at all delays
 };

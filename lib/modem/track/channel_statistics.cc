@@ -121,7 +121,7 @@ void channel_estimator::select()
 {
     const float top = *std::max_element(d_profile.begin(), d_profile.end());
     const float least =
-        std::max(d_o.plan.least_tap_over_noise * d_noise, d_o.plan.least_tap * top);
+        std::max(d_o.plan.least_tap_over_noise * d_noise.now(), d_o.plan.least_tap * top);
     std::vector<uint16_t> order(d_profile.size());
     std::iota(order.begin(), order.end(), uint16_t{ 0 });
     std::stable_sort(order.begin(), order.end(), [this](uint16_t a, uint16_t b) {
@@ -182,7 +182,7 @@ int channel_estimator::learn(const half_symbol_stream& y,
             r.left / all_rows / std::max(plan.least_freedom, 1 - r.freedom / all_rows);
         noise = std::max(noise, plan.least_noise * power);
     }
-    if (noise > plan.learn_better * d_noise)
+    if (noise > plan.learn_better * d_noise.now())
         return 0;
     const float least =
         plan.learn_path * *std::max_element(profile.begin(), profile.end());
@@ -192,7 +192,7 @@ int channel_estimator::learn(const half_symbol_stream& y,
     const size_t from = path < early + 2 ? path - std::min(path, margin) : early;
     d_profile.assign(profile.begin() + static_cast<long>(from),
                      profile.begin() + static_cast<long>(from + d_o.taps));
-    d_noise = d_first_noise = d_lowest_noise = noise;
+    d_noise.restart(noise);
     select();
     return static_cast<int>(from) - static_cast<int>(early);
 }
@@ -202,7 +202,7 @@ channel_estimator::stretch channel_estimator::before_centre() const
 {
     size_t end = 1;
     for (size_t i = 0; i < d_observations.size(); ++i)
-        if (d_observations[i].time() < d_centre)
+        if (d_observations[i].time() < d_carrier.centre)
             end = i + 1;
     end = std::min(end, d_observations.size());
     if (end == 0)
@@ -223,9 +223,12 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     int64_t last_begin = INT64_MIN;
     size_t used = 0;    // stretches
     float all_rows = 0; // rows not hidden by unknown symbols
-    const auto clean = [this](float foreign) { return d_noise / (d_noise + foreign); };
+    const auto clean = [this](float foreign) {
+        return d_noise.now() / (d_noise.now() + foreign);
+    };
     for (const observation& k : d_observations)
-        if (std::abs(k.time() - d_centre) <= d_o.fading.window_s * d_o.symbol_rate_bd) {
+        if (std::abs(k.time() - d_carrier.centre) <=
+            d_o.fading.window_s * d_o.symbol_rate_bd) {
             used += k.begin != last_begin;
             last_begin = k.begin;
             for (const float f : k.foreign)
@@ -261,17 +264,16 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     const float now = left / rows / std::max(d_o.plan.least_freedom, 1 - d_fitted);
     const float alpha = 1.0f / static_cast<float>(std::max<size_t>(4, used));
     const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
-    d_noise = std::max((1 - alpha) * d_noise + alpha * now,
-                       d_o.plan.least_noise * power + 1e-20f);
-    const double elapsed = std::max(d_centre - d_lowest_at, 0.0) / d_o.symbol_rate_bd;
-    d_lowest_at = d_centre;
-    d_lowest_noise = std::min(
-        d_noise,
-        d_lowest_noise * static_cast<float>(std::exp(elapsed / d_o.plan.noise_rises_s)));
+    d_noise.add(now,
+                alpha,
+                d_o.plan.least_noise * power + 1e-20f,
+                d_carrier.centre,
+                d_o.symbol_rate_bd,
+                d_o.plan.noise_rises_s);
 
-    const double since = (d_centre - d_profile_at) / d_o.symbol_rate_bd;
+    const double since = (d_carrier.centre - d_profile_at) / d_o.symbol_rate_bd;
     if (since < 0 || since >= d_o.plan.profile_every_s) {
-        d_profile_at = d_centre;
+        d_profile_at = d_carrier.centre;
         const double around = d_observations[(w.first + w.second) / 2].time();
         if (d_o.taps > dense_delays)
             look_at_sparse_delays(y, around, since);
@@ -331,7 +333,7 @@ void channel_estimator::look_at_all_delays(const half_symbol_stream& y,
         if (std::abs(k.time() - around) > near)
             continue;
         const value rotate = reference(y, 2 * k.time());
-        e.build(k.signal, taps, k.moved, k.y.data(), k.foreign, d_noise, all);
+        e.build(k.signal, taps, k.moved, k.y.data(), k.foreign, d_noise.now(), all);
         equations.add(e, rotate);
     }
     const float floor = empty_tap(d_profile, d_o.plan);
@@ -376,7 +378,7 @@ sparse_equations channel_estimator::sparse_around(const half_symbol_stream& y,
             continue;
         std::vector<float> weight;
         for (const float f : k.foreign)
-            weight.push_back(d_noise / (d_noise + f));
+            weight.push_back(d_noise.now() / (d_noise.now() + f));
         e.add(k.signal, k.moved, k.y.data(), reference(y, 2 * k.time()), weight);
     }
     return e;
