@@ -71,13 +71,13 @@ void proxy::on_tcp_eof(station_time now, connection_id conn)
 {
     d_impl->d_now = now;
     connection* c = d_impl->find(conn);
-    if (c == nullptr || c->eof)
+    if (c == nullptr || c->out.eof)
         return;
-    c->eof = true;
+    c->out.eof = true;
     c->last_use = now;
     if (c->state == phase::hold)
         d_impl->start(*c);
-    else if (c->state != phase::waiting && c->held.empty())
+    else if (c->state != phase::waiting && c->out.held.empty())
         d_impl->d_link.finish(now, c->stream);
     d_impl->pump();
 }
@@ -124,8 +124,8 @@ void proxy::on_tcp_written(station_time now, connection_id conn, size_t n)
     connection* c = d_impl->find(conn);
     if (c == nullptr)
         return;
-    n = std::min(n, c->unread);
-    c->unread -= n;
+    n = std::min(n, c->in.unread);
+    c->in.unread -= n;
     c->last_use = now;
     d_impl->d_link.consumed(now, c->stream, n);
     d_impl->pump();
@@ -179,10 +179,10 @@ std::vector<connection_info> proxy::connections() const
         i.source = c.source;
         i.far = c.far;
         i.since = c.since;
-        i.octets_out = c.octets_out;
-        i.octets_in = c.octets_in;
-        i.waiting = c.held.size();
-        i.unread = c.unread;
+        i.octets_out = c.out.count;
+        i.octets_in = c.in.count;
+        i.waiting = c.out.held.size();
+        i.unread = c.in.unread;
         const auto s = streams.find(c.stream);
         if (s != streams.end())
             i.waiting += s->second.waiting + s->second.unconfirmed;

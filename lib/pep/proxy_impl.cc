@@ -197,7 +197,7 @@ bool proxy::impl::make_room(const ip::address& source)
 void proxy::impl::begin(connection& c)
 {
     c.state = phase::hold;
-    if (c.how.late_accept || c.eof) {
+    if (c.how.late_accept || c.out.eof) {
         start(c);
         return;
     }
@@ -258,7 +258,8 @@ void proxy::impl::start(connection& c)
     // A number rests after its stream, so a busy proxy uses the next extended address.
     for (const uint8_t extended : d_config.extended) {
         c.far.extended = extended;
-        const auto s = d_link.open(d_now, c.far, request, c.held, c.eof, options_of(c));
+        const auto s =
+            d_link.open(d_now, c.far, request, c.out.held, c.out.eof, options_of(c));
         if (!s)
             continue;
         c.stream = *s;
@@ -268,7 +269,7 @@ void proxy::impl::start(connection& c)
             c.failures_before = d_link.failures(c.far.node);
             d_contacts.insert(c.id);
         }
-        octets().swap(c.held);
+        octets().swap(c.out.held);
         d_by_stream[*s] = c.id;
         grant(c);
         return;
@@ -300,23 +301,23 @@ void proxy::impl::grant(connection& c)
 {
     if (c.state == phase::connecting || c.state == phase::waiting)
         return;
-    if (c.state != phase::hold && !c.held.empty()) {
+    if (c.state != phase::hold && !c.out.held.empty()) {
         const size_t n =
-            d_link.write(d_now, c.stream, c.held.data(), c.held.size(), false);
-        c.held.erase(c.held.begin(), c.held.begin() + static_cast<long>(n));
-        if (!c.held.empty())
+            d_link.write(d_now, c.stream, c.out.held.data(), c.out.held.size(), false);
+        c.out.held.erase(c.out.held.begin(), c.out.held.begin() + static_cast<long>(n));
+        if (!c.out.held.empty())
             return;
-        if (c.eof)
+        if (c.out.eof)
             d_link.finish(d_now, c.stream);
     }
-    if (c.eof || (c.how.late_accept && c.state == phase::opening))
+    if (c.out.eof || (c.how.late_accept && c.state == phase::opening))
         return;
-    const size_t room =
-        c.state == phase::hold ? hold_limit() - c.held.size() : d_link.writable(c.stream);
-    if (room < c.granted + std::min(grant_octets, d_config.slep.send_buffer / 4))
+    const size_t room = c.state == phase::hold ? hold_limit() - c.out.held.size()
+                                               : d_link.writable(c.stream);
+    if (room < c.out.granted + std::min(grant_octets, d_config.slep.send_buffer / 4))
         return; // give credit seldom and in large pieces
-    const size_t more = room - c.granted;
-    c.granted += more;
+    const size_t more = room - c.out.granted;
+    c.out.granted += more;
     act(action::kind::read_more, c).octets_allowed = more;
 }
 
@@ -328,26 +329,26 @@ void proxy::impl::grant_all()
 
 void proxy::impl::on_tcp_data(connection& c, const uint8_t* p, size_t n)
 {
-    if (n > c.granted || c.eof) {
+    if (n > c.out.granted || c.out.eof) {
         ++d_stats.credit_violations;
         drop(c, uint8_t(status::general_failure), status::general_failure);
         return;
     }
-    c.granted -= n;
+    c.out.granted -= n;
     c.last_use = d_now;
-    c.octets_out += n;
+    c.out.count += n;
     d_stats.octets_out += n;
     if (c.state != phase::hold) {
         // Credit was given for free room. Only a compressor can have used some of it
         // since. Octets that do not fit wait here.
         const size_t taken =
-            c.held.empty() ? d_link.write(d_now, c.stream, p, n, false) : 0;
-        c.held.insert(c.held.end(), p + taken, p + n);
+            c.out.held.empty() ? d_link.write(d_now, c.stream, p, n, false) : 0;
+        c.out.held.insert(c.out.held.end(), p + taken, p + n);
         return;
     }
-    c.held.insert(c.held.end(), p, p + n);
+    c.out.held.insert(c.out.held.end(), p, p + n);
     c.start_at = std::min(c.since + d_config.hold_max, d_now + d_config.hold_gap);
-    if (c.held.size() >= hold_limit())
+    if (c.out.held.size() >= hold_limit())
         start(c);
 }
 
@@ -395,14 +396,14 @@ void proxy::impl::on_event(slep::event e)
         drop(*c, 0, status_of(e.code));
         break;
     case type::data: {
-        c->unread += e.data.size();
-        c->octets_in += e.data.size();
+        c->in.unread += e.data.size();
+        c->in.count += e.data.size();
         d_stats.octets_in += e.data.size();
         act(action::kind::write, *c).data = std::move(e.data);
         break;
     }
     case type::fin:
-        c->far_eof = true;
+        c->in.eof = true;
         act(action::kind::shutdown_write, *c);
         break;
     case type::closed:

@@ -40,12 +40,19 @@ struct connection {
     // The far node was never heard: start of the call, and its failures before it.
     std::optional<station_time> contact_from;
     int failures_before = 0;
-    octets held;
-    bool eof = false;     // end of the local application's data
-    bool far_eof = false; // end of the far application's data
-    size_t granted = 0;   // octets that the edge may still deliver
-    size_t unread = 0;    // octets passed to the edge, not yet written
-    uint64_t octets_out = 0, octets_in = 0;
+    //! From the local application to the far one.
+    struct outward {
+        octets held;        // not in the stream yet
+        bool eof = false;   // the application has ended its data
+        size_t granted = 0; // octets that the edge may still deliver
+        uint64_t count = 0; // octets delivered
+    } out;
+    //! From the far application to the local one.
+    struct inward {
+        bool eof = false;   // the far application has ended its data
+        size_t unread = 0;  // octets passed to the edge, not yet written
+        uint64_t count = 0; // octets passed
+    } in;
 
     const char* name() const
     {
@@ -61,7 +68,7 @@ struct connection {
         case phase::open:
             break;
         }
-        return eof ? "half closed here" : far_eof ? "half closed there" : "open";
+        return out.eof ? "half closed here" : in.eof ? "half closed there" : "open";
     }
 };
 

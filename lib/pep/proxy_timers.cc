@@ -79,7 +79,8 @@ void proxy::impl::on_deadline()
         } else if (c.start_at && *c.start_at <= d_now) {
             // While the transmitter is busy, waiting costs nothing.
             const station_time latest = c.since + d_config.hold_max;
-            if (c.held.empty() && d_now < latest && d_link.outstanding(c.far.node) > 0)
+            if (c.out.held.empty() && d_now < latest &&
+                d_link.outstanding(c.far.node) > 0)
                 c.start_at = latest;
             else
                 start(c);
