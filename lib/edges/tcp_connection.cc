@@ -108,12 +108,12 @@ void tcp_edge::connection::begin_handshake(hfpep::handshake::protocol p,
 
 void tcp_edge::connection::read_handshake()
 {
-    if (d_gone || d_reading)
+    if (d_gone || d_in.under_way)
         return;
-    d_reading = true;
-    d_in.resize(4096);
+    d_in.under_way = true;
+    d_in.buffer.resize(4096);
     d_socket.async_read_some(
-        boost::asio::buffer(d_in),
+        boost::asio::buffer(d_in.buffer),
         [self = shared_from_this()](const error_code& error, size_t n) {
             self->on_handshake(error, n);
         });
@@ -122,21 +122,21 @@ void tcp_edge::connection::read_handshake()
 void tcp_edge::connection::on_handshake(const error_code& error, size_t n)
 {
     using state = hfpep::handshake::state;
-    d_reading = false;
+    d_in.under_way = false;
     if (d_gone)
         return;
     if (error) {
         d_edge.forget(d_id);
         return;
     }
-    const state now = d_handshake->feed(d_in.data(), n);
+    const state now = d_handshake->feed(d_in.buffer.data(), n);
     say(d_handshake->poll_reply(), now == state::failed);
     if (now == state::asking)
         read_handshake();
     if (now != state::requested)
         return;
     d_timer.cancel();
-    d_early = d_handshake->early_data();
+    d_in.early = d_handshake->early_data();
     d_known = true;
     const auto verdict = d_edge.d_engine.on_accept(
         d_edge.d_clock(), d_id, d_handshake->request(), d_source, true);
@@ -163,9 +163,9 @@ void tcp_edge::connection::connected(const action& a)
 void tcp_edge::connection::say(std::vector<uint8_t> data, bool then_close)
 {
     if (!data.empty())
-        d_out.push_back({ std::move(data), true });
-    d_fin = d_fin || then_close;
-    d_close = d_close || then_close;
+        d_out.pieces.push_back({ std::move(data), true });
+    d_out.fin = d_out.fin || then_close;
+    d_out.close = d_out.close || then_close;
     write();
 }
 
@@ -217,25 +217,25 @@ void tcp_edge::connection::connect_to(const hfpep::destination& to,
 
 void tcp_edge::connection::allow_read(size_t n)
 {
-    d_credit += n;
+    d_in.credit += n;
     read();
 }
 
 void tcp_edge::connection::write(std::vector<uint8_t> data)
 {
-    d_out.push_back({ std::move(data), false });
+    d_out.pieces.push_back({ std::move(data), false });
     write();
 }
 
 void tcp_edge::connection::shutdown_write()
 {
-    d_fin = true;
+    d_out.fin = true;
     write();
 }
 
 void tcp_edge::connection::close_when_written()
 {
-    d_close = true;
+    d_out.close = true;
     write();
 }
 
@@ -303,16 +303,17 @@ void tcp_edge::connection::connect_failed(hfpep::status why)
 // A socket without credit is not read, so the application's TCP window closes.
 void tcp_edge::connection::read()
 {
-    if (!d_open || d_reading || d_gone || d_eof || d_credit == 0 || d_handshake)
+    if (!d_open || d_in.under_way || d_gone || d_in.eof || d_in.credit == 0 ||
+        d_handshake)
         return;
-    if (!d_early.empty()) {
+    if (!d_in.early.empty()) {
         deliver_early();
         return;
     }
-    d_reading = true;
-    d_in.resize(std::min<size_t>(d_credit, 65536));
+    d_in.under_way = true;
+    d_in.buffer.resize(std::min<size_t>(d_in.credit, 65536));
     d_socket.async_read_some(
-        boost::asio::buffer(d_in),
+        boost::asio::buffer(d_in.buffer),
         [self = shared_from_this()](const error_code& error, size_t n) {
             self->on_read(error, n);
         });
@@ -321,25 +322,25 @@ void tcp_edge::connection::read()
 void tcp_edge::connection::deliver_early()
 {
     // Octets that the client sent before it was allowed, at most the credit.
-    const size_t n = std::min(d_early.size(), d_credit);
-    d_credit -= n;
-    d_edge.d_engine.on_tcp_data(d_edge.d_clock(), d_id, d_early.data(), n);
-    d_early.erase(d_early.begin(), d_early.begin() + static_cast<long>(n));
+    const size_t n = std::min(d_in.early.size(), d_in.credit);
+    d_in.credit -= n;
+    d_edge.d_engine.on_tcp_data(d_edge.d_clock(), d_id, d_in.early.data(), n);
+    d_in.early.erase(d_in.early.begin(), d_in.early.begin() + static_cast<long>(n));
     read();
 }
 
 void tcp_edge::connection::on_read(const error_code& error, size_t n)
 {
-    d_reading = false;
+    d_in.under_way = false;
     if (d_gone)
         return;
     const station_time now = d_edge.d_clock();
     if (n > 0) {
-        d_credit -= std::min(n, d_credit);
-        d_edge.d_engine.on_tcp_data(now, d_id, d_in.data(), n);
+        d_in.credit -= std::min(n, d_in.credit);
+        d_edge.d_engine.on_tcp_data(now, d_id, d_in.buffer.data(), n);
     }
     if (error == boost::asio::error::eof) {
-        d_eof = true;
+        d_in.eof = true;
         d_edge.d_engine.on_tcp_eof(now, d_id);
     } else if (error) {
         fail();
@@ -351,15 +352,15 @@ void tcp_edge::connection::on_read(const error_code& error, size_t n)
 
 void tcp_edge::connection::write()
 {
-    if (!d_open || d_writing || d_gone)
+    if (!d_open || d_out.under_way || d_gone)
         return;
-    if (d_out.empty()) {
+    if (d_out.pieces.empty()) {
         error_code ignored;
-        if (d_fin && !d_fin_sent) {
-            d_fin_sent = true;
+        if (d_out.fin && !d_out.fin_sent) {
+            d_out.fin_sent = true;
             d_socket.shutdown(tcp::socket::shutdown_send, ignored);
         }
-        if (d_close) {
+        if (d_out.close) {
             // The kernel goes on sending the rest.
             d_socket.set_option(boost::asio::socket_base::linger(false, 0), ignored);
             const auto keep = shared_from_this();
@@ -367,10 +368,10 @@ void tcp_edge::connection::write()
         }
         return;
     }
-    d_writing = true;
+    d_out.under_way = true;
     boost::asio::async_write(
         d_socket,
-        boost::asio::buffer(d_out.front().data),
+        boost::asio::buffer(d_out.pieces.front().data),
         [self = shared_from_this()](const error_code& error, size_t n) {
             self->on_written(error, n);
         });
@@ -378,11 +379,11 @@ void tcp_edge::connection::write()
 
 void tcp_edge::connection::on_written(const error_code& error, size_t n)
 {
-    d_writing = false;
+    d_out.under_way = false;
     if (d_gone)
         return;
-    const bool own = d_out.front().own;
-    d_out.pop_front();
+    const bool own = d_out.pieces.front().own;
+    d_out.pieces.pop_front();
     if (!own)
         d_edge.d_engine.on_tcp_written(d_edge.d_clock(), d_id, n);
     if (error) {

@@ -76,20 +76,29 @@ private:
     std::unique_ptr<boost::asio::ip::tcp::resolver> d_resolver;
     std::unique_ptr<hfpep::handshake> d_handshake; // until the client has its answer
     hfpep::endpoint_address d_source;
-    bool d_known = false;  // known to the engine; of a connection with a handshake
-    hfpep::octets d_early; // octets that the client sent after its request
+    bool d_known = false; // known to the engine; of a connection with a handshake
     std::deque<boost::asio::ip::tcp::endpoint> d_candidates;
-    std::vector<uint8_t> d_in;
-    struct outgoing {
-        std::vector<uint8_t> data;
-        bool own; // octets of the handshake: the engine does not count them
-    };
-    std::deque<outgoing> d_out;
-    size_t d_credit = 0;
     bool d_open = false;
     bool d_gone = false;
-    bool d_reading = false, d_writing = false;
-    bool d_eof = false, d_fin = false, d_fin_sent = false, d_close = false;
+    //! From the application to the engine.
+    struct reading {
+        std::vector<uint8_t> buffer;
+        hfpep::octets early; // octets that the client sent after its request
+        size_t credit = 0;   // octets that the engine takes
+        bool under_way = false;
+        bool eof = false;
+    } d_in;
+    //! From the engine to the application.
+    struct writing {
+        struct piece {
+            std::vector<uint8_t> data;
+            bool own; // octets of the handshake: the engine does not count them
+        };
+        std::deque<piece> pieces;
+        bool under_way = false;
+        bool fin = false, fin_sent = false; // after the last piece
+        bool close = false;                 // after the last piece
+    } d_out;
 };
 
 } // namespace gr::hf
