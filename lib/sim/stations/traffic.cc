@@ -73,9 +73,9 @@ void bulk_source::on_primitive(station_time now, const s_primitive& p)
     } else if (std::holds_alternative<s_data_flow_on>(p)) {
         d_flow = true;
     } else if (std::holds_alternative<s_unidata_request_confirm>(p)) {
-        ++d_confirmed;
+        ++d_count.confirmed;
     } else if (std::holds_alternative<s_unidata_request_rejected>(p)) {
-        ++d_rejected;
+        ++d_count.rejected;
     }
     if (on_report) {
         on_report(p);
@@ -89,7 +89,7 @@ void bulk_source::go()
     while (d_bound && d_flow && d_left > 0) {
         const size_t n = std::min(d_left, d_size);
         d_left -= n;
-        d_octets += n;
+        d_count.octets += n;
         s_unidata_request r;
         r.expedited = expedited;
         r.priority = expedited ? 0 : priority;
@@ -97,9 +97,9 @@ void bulk_source::go()
         r.dst_sap = d_dst_sap;
         r.dst = d_to;
         r.mode = d_mode;
-        r.u_pdu = u_pdu(d_next++, n);
+        r.u_pdu = u_pdu(d_count.submitted++, n);
         if (on_submit) {
-            on_submit(d_next - 1, n);
+            on_submit(d_count.submitted - 1, n);
         }
         d_station.send(d_client, r);
     }

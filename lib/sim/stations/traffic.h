@@ -35,11 +35,11 @@ public:
     //! Stop sending.
     void stop() { d_left = 0; }
 
-    uint32_t submitted() const { return d_next; }
-    uint64_t octets() const { return d_octets; } //!< octets submitted
-    bool drained() const { return d_left == 0; } //!< nothing waits for flow control
-    uint64_t confirmed() const { return d_confirmed; }
-    uint64_t rejected() const { return d_rejected; }
+    uint32_t submitted() const { return d_count.submitted; }
+    uint64_t octets() const { return d_count.octets; } //!< octets submitted
+    bool drained() const { return d_left == 0; }       //!< nothing waits for flow control
+    uint64_t confirmed() const { return d_count.confirmed; }
+    uint64_t rejected() const { return d_count.rejected; }
     bool bound() const { return d_bound; }
     station_time began() const { return d_began; }
     uint8_t priority = 0;
@@ -72,10 +72,12 @@ private:
     s5066::address d_to;
     size_t d_left = 0;
     size_t d_size = 0;
-    uint32_t d_next = 0;
-    uint64_t d_octets = 0;
-    uint64_t d_confirmed = 0;
-    uint64_t d_rejected = 0;
+    //! U_PDUs up to now, and octets of those submitted.
+    struct counts {
+        uint32_t submitted = 0;
+        uint64_t octets = 0;
+        uint64_t confirmed = 0, rejected = 0;
+    } d_count;
     station_time d_began{};
 };
 
