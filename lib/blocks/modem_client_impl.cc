@@ -56,7 +56,7 @@ public:
             new_edge()->open(std::move(s), std::move(d), std::move(peer));
         };
         d_dialer.on_failed = [this](const std::string& why) {
-            ++d_failed;
+            ++d_counters.failed;
             complain(why);
         };
     }
@@ -94,12 +94,12 @@ public:
     {
         std::lock_guard<std::mutex> lock(d_mutex);
         return { { "connected", d_session->connected() },
-                 { "connections", d_connections },
-                 { "failed", d_failed },
+                 { "connections", d_counters.connections },
+                 { "failed", d_counters.failed },
                  { "lost_transmissions", d_session->lost_transmissions() },
                  { "modem_rate_bps", d_session->modem_rate() },
                  { "modem_blocking_bits", d_session->modem_blocking() },
-                 { "bad_messages", d_bad_messages } };
+                 { "bad_messages", d_counters.bad_messages } };
     }
 
 private:
@@ -109,14 +109,14 @@ private:
     // fails at once resets d_edge.
     std::shared_ptr<wire_edge> new_edge()
     {
-        ++d_connections;
+        ++d_counters.connections;
         const auto edge = std::make_shared<wire_edge>(
             d_io.context(), *d_session, d_mutex, [this] { return clock(); });
         edge->after = [this] { publish(); };
         edge->on_closed = [this](const std::string& why) {
             if (!d_running)
                 return;
-            ++d_failed;
+            ++d_counters.failed;
             complain("connection lost: " + why);
             d_edge.reset();
             d_dialer.again();
@@ -147,7 +147,7 @@ private:
         const auto now = r.time(keys::now());
         if (!now || r.type() != "tick") {
             // The port of a modem carries more than ticks.
-            d_bad_messages += !now;
+            d_counters.bad_messages += !now;
             return;
         }
         {
@@ -180,7 +180,7 @@ private:
             d_session->on_octets(*octets);
             publish();
         } else {
-            ++d_bad_messages;
+            ++d_counters.bad_messages;
             return;
         }
         pump_later();
@@ -224,7 +224,10 @@ private:
     const mode d_mode;
     const std::string d_host, d_port;
     const std::chrono::steady_clock::time_point d_begin;
-    std::atomic<uint64_t> d_connections{ 0 }, d_failed{ 0 }, d_bad_messages{ 0 };
+    //! What stats() reports, since construction.
+    struct counters {
+        std::atomic<uint64_t> connections{ 0 }, failed{ 0 }, bad_messages{ 0 };
+    } d_counters;
     std::atomic<bool> d_pump_posted{ false }, d_said{ false }, d_other_mode{ false };
     mutable std::mutex d_mutex; // guards the session and the members below
     const std::unique_ptr<dte_session> d_session;
