@@ -53,14 +53,15 @@ std::optional<stream_id> stream_calls::open(const user_address& to,
     p->rest[opened_here][*number] = resting{};
     p->next_number = static_cast<uint8_t>((*number + 1u) % stream_numbers);
     stream& s = d_streams.add(*p, opened_here, *number, o);
-    s.use = p->uses[*number]++;
-    s.opener = true;
-    s.out = incarnation::of_opener(d_ctx.config.instance, s.number, s.use);
-    s.in_known = !s.out.used;
+    s.name.use = p->uses[*number]++;
+    s.name.opener = true;
+    s.incarnations.out =
+        incarnation::of_opener(d_ctx.config.instance, s.name.number, s.name.use);
+    s.incarnations.in_known = !s.incarnations.out.used;
     s.open_data = open_data;
     if (o.one_way)
         s.rx.set_ended();
-    s.octets_sent += s.tx.write(d_ctx.now, data.data(), data.size(), true);
+    s.count.sent += s.tx.write(d_ctx.now, data.data(), data.size(), true);
     if (fin)
         s.tx.finish();
     d_ctx.stats.octets_sent += data.size();
@@ -92,7 +93,7 @@ void stream_calls::accept(stream_id id, const octets& open_data, stream_options 
     // If the link is about to turn, SR is sent with the acknowledgement. Otherwise it
     // would cost its own transmission, so it waits longer for data to go with it.
     const bool turning = d_ctx.now - s.p->node->heard_at <= c.turn_ride;
-    s.accept_at = d_ctx.now + (turning ? c.partial_hold : c.accept_hold);
+    s.due.accept_at = d_ctx.now + (turning ? c.partial_hold : c.accept_hold);
     d_scheduler.make_ready(s);
     d_delivery.deliver(s);
 }
@@ -115,10 +116,10 @@ size_t stream_calls::write(stream_id id, const uint8_t* p, size_t n, bool push)
     if (s == nullptr)
         return 0;
     if (s->tx.waiting() == 0 && s->tx.unconfirmed() == 0)
-        s->burst = 0;
+        s->burst.octets = 0;
     const size_t taken = s->tx.write(d_ctx.now, p, n, push);
     s->want_writable = taken < n;
-    s->octets_sent += taken;
+    s->count.sent += taken;
     d_ctx.stats.octets_sent += taken;
     d_scheduler.make_ready(*s);
     return taken;

@@ -9,7 +9,7 @@ void stream_ends::refuse(stream& s, uint8_t code, const std::string& text)
     if (s.state != stream_state::offered)
         return;
     stream_refuse r;
-    r.sid = s.sid();
+    r.sid = s.name.sid();
     r.reason = code;
     r.answers = s.open_name();
     r.text = text.substr(0, 128);
@@ -31,9 +31,9 @@ void stream_ends::abort(stream& s, uint8_t code)
     ++d_ctx.stats.streams_aborted;
     // A peer that never heard of the stream needs no SX, nor does a peer that may not
     // exist. If it does have the stream, its answer is for a stream unknown here.
-    if ((!s.opener || s.tx.next_number() > 0) && s.p->node->heard())
+    if ((!s.name.opener || s.tx.next_number() > 0) && s.p->node->heard())
         d_control.add(
-            *s.p, stream_abort{ s.sid(), code, s.open_name() }, s.priority(true));
+            *s.p, stream_abort{ s.name.sid(), code, s.open_name() }, s.priority(true));
     end(s, code);
 }
 
@@ -60,7 +60,7 @@ void stream_ends::end(stream& s, uint8_t rest_answer)
 void stream_ends::end_if_done(stream& s)
 {
     // The peer may be waiting for confirmation that all of its direction arrived.
-    if (!s.tx.done() || !s.rx.fin_delivered() || s.will_owe_end() || s.control_in_sis)
+    if (!s.tx.done() || !s.rx.fin_delivered() || s.will_owe_end() || s.control.in_sis)
         return;
     d_ctx.tell(event::type::closed, s.id, s.p->who);
     ++d_ctx.stats.streams_closed;

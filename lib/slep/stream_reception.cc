@@ -67,7 +67,7 @@ bool stream_reception::not_new(peer_state& p, const stream_open& d, uint8_t prio
 {
     const auto in = incarnation::of_opener(d.instance, d.number, d.use);
     const stream* const known = d_streams.find(p.streams[opened_there][d.number]);
-    if (known != nullptr && known->in.base == in.base) {
+    if (known != nullptr && known->incarnations.in.base == in.base) {
         ++d_ctx.stats.duplicates;
         return true;
     }
@@ -121,9 +121,10 @@ void stream_reception::on_pdu(peer_state& p, stream_open d, uint8_t priority)
     o.outage_max = d_ctx.config.outage_max;
     stream& s = d_streams.add(p, opened_there, d.number, o);
     s.state = stream_state::offered;
-    s.in = incarnation::of_opener(d.instance, d.number, d.use);
-    if (s.in.used)
-        s.out = incarnation::of_responder(d_ctx.config.instance, s.in);
+    s.incarnations.in = incarnation::of_opener(d.instance, d.number, d.use);
+    if (s.incarnations.in.used)
+        s.incarnations.out =
+            incarnation::of_responder(d_ctx.config.instance, s.incarnations.in);
     ++d_ctx.stats.streams_received;
     if (d.compressed)
         s.rx.set_compressed(o.dictionary);
@@ -141,7 +142,7 @@ void stream_reception::on_pdu(peer_state& p, stream_accept d, uint8_t priority)
         unknown_stream(p, d.sid, priority, d.answers);
         return;
     }
-    if (d.instance != 0 && d.answers != s->out.name()) {
+    if (d.instance != 0 && d.answers != s->incarnations.out.name()) {
         ++d_ctx.stats.stale;
         unknown_stream(p, d.sid, priority, d.answers);
         return;
@@ -150,7 +151,8 @@ void stream_reception::on_pdu(peer_state& p, stream_accept d, uint8_t priority)
         ++d_ctx.stats.stale; // from an earlier start of the peer
         return;
     }
-    if (!s->opener || s->state != stream_state::opening || s->tx.next_number() == 0) {
+    if (!s->name.opener || s->state != stream_state::opening ||
+        s->tx.next_number() == 0) {
         ++d_ctx.stats.duplicates;
         return;
     }
@@ -159,13 +161,13 @@ void stream_reception::on_pdu(peer_state& p, stream_accept d, uint8_t priority)
         return;
     }
     s->state = stream_state::open;
-    s->alive(d_ctx.now);
-    s->answer_by.reset();
-    s->probe_at.reset();
-    if (s->out.used)
-        s->in = incarnation::of_responder(d.instance, s->out);
-    s->in_known = true;
-    s->end_said(d.other_ended);
+    s->life.alive(d_ctx.now);
+    s->due.answer_by.reset();
+    s->due.probe_at.reset();
+    if (s->incarnations.out.used)
+        s->incarnations.in = incarnation::of_responder(d.instance, s->incarnations.out);
+    s->incarnations.in_known = true;
+    s->ending.said(d.other_ended);
     if (d.par.window != window_unlimited)
         s->tx.window(0, d.par.window);
     if (d.compressed)
@@ -180,11 +182,11 @@ void stream_reception::on_pdu(peer_state& p, stream_accept d, uint8_t priority)
 void stream_reception::on_pdu(peer_state& p, const stream_refuse& d, uint8_t)
 {
     stream* s = d_streams.by_sid(p, d.sid);
-    if (s == nullptr || !s->opener || s->state != stream_state::opening) {
+    if (s == nullptr || !s->name.opener || s->state != stream_state::opening) {
         ++d_ctx.stats.duplicates;
         return;
     }
-    if (d.answers != 0 && d.answers != s->out.name()) {
+    if (d.answers != 0 && d.answers != s->incarnations.out.name()) {
         ++d_ctx.stats.stale;
         return;
     }
@@ -195,7 +197,7 @@ void stream_reception::on_pdu(peer_state& p, stream_data d, uint8_t priority)
 {
     const uint8_t sid = d.sid;
     if (stream* s = d_streams.by_sid(p, sid)) {
-        if (s->in_known)
+        if (s->incarnations.in_known)
             receive(*s, std::move(d));
         else
             keep(s->early, std::move(d));
@@ -232,9 +234,9 @@ void stream_reception::keep(orphan& o, stream_data d)
 void stream_reception::receive_first(stream& s, octets data, bool fin)
 {
     stream_data d;
-    d.seq = s.in.base;
-    if (s.in.used)
-        d.check = s.in.check;
+    d.seq = s.incarnations.in.base;
+    if (s.incarnations.in.used)
+        d.check = s.incarnations.in.check;
     d.fin = fin;
     d.data = std::move(data);
     receive(s, std::move(d));
@@ -250,19 +252,20 @@ void stream_reception::receive_early(stream_id id, std::vector<stream_data> pdus
 
 void stream_reception::receive(stream& s, stream_data d)
 {
-    if (d.check != (s.in.used ? std::optional(s.in.check) : std::nullopt)) {
+    if (d.check != (s.incarnations.in.used ? std::optional(s.incarnations.in.check)
+                                           : std::nullopt)) {
         ++d_ctx.stats.stale;
         return;
     }
-    s.alive(d_ctx.now);
-    const auto number = static_cast<uint16_t>(d.seq - s.in.base);
+    s.life.alive(d_ctx.now);
+    const auto number = static_cast<uint16_t>(d.seq - s.incarnations.in.base);
     const auto verdict = s.rx.put(number, std::move(d.data), d.fin);
-    if (verdict == stream_receiver::verdict::beyond && s.in.used) {
+    if (verdict == stream_receiver::verdict::beyond && s.incarnations.in.used) {
         ++d_ctx.stats.stale;
         return;
     }
-    s.control_due = s.control_due || d.control_wanted;
-    s.end_said(d.other_ended);
+    s.control.due = s.control.due || d.control_wanted;
+    s.ending.said(d.other_ended);
     switch (verdict) {
     case stream_receiver::verdict::duplicate:
         ++d_ctx.stats.duplicates;
@@ -277,10 +280,10 @@ void stream_reception::receive(stream& s, stream_data d)
         break;
     }
     if (!s.rx.gap()) {
-        s.gap_since.reset();
-    } else if (!s.gap_since || s.gap_at != s.rx.received()) {
-        s.gap_since = d_ctx.now;
-        s.gap_at = s.rx.received();
+        s.gap.since.reset();
+    } else if (!s.gap.since || s.gap.at != s.rx.received()) {
+        s.gap.since = d_ctx.now;
+        s.gap.at = s.rx.received();
     }
     d_delivery.update_window(s);
     d_scheduler.make_ready(s);
@@ -296,22 +299,22 @@ void stream_reception::on_pdu(peer_state& p, const stream_control& d, uint8_t pr
             unknown_stream(p, d.sid, priority, 0);
         return;
     }
-    const auto ack = static_cast<uint16_t>(d.ack - s->out.base);
+    const auto ack = static_cast<uint16_t>(d.ack - s->incarnations.out.base);
     // A peer that still waits for SR cannot know where our numbers start.
     if (!s->tx.window(ack, d.window) && !d.answer_wanted) {
         ++d_ctx.stats.stale;
         return;
     }
-    s->alive(d_ctx.now);
-    s->probe_at.reset();
+    s->life.alive(d_ctx.now);
+    s->due.probe_at.reset();
     if (d.window != window_closed)
-        s->ask_window_at.reset();
-    else if (!s->ask_window_at)
-        s->ask_window_at = d_ctx.now + std::chrono::minutes(10);
-    s->control_due = s->control_due || d.answer_wanted;
+        s->due.ask_window_at.reset();
+    else if (!s->due.ask_window_at)
+        s->due.ask_window_at = d_ctx.now + std::chrono::minutes(10);
+    s->control.due = s->control.due || d.answer_wanted;
     d_scheduler.make_ready(*s);
-    if (s->tx.ends_at(ack) && !s->end_confirmed) {
-        s->end_confirmed = true;
+    if (s->tx.ends_at(ack) && !s->ending.confirmed) {
+        s->ending.confirmed = true;
         d_delivery.deliver(*s);
     }
 }
@@ -323,8 +326,8 @@ void stream_reception::on_pdu(peer_state& p, const stream_abort& d, uint8_t)
         return;
     }
     if (stream* s = d_streams.by_sid(p, d.sid)) {
-        const auto behind = static_cast<uint16_t>(d.mark - s->out.base);
-        if (d.mark != 0 && s->out.used && d.mark != s->open_name() &&
+        const auto behind = static_cast<uint16_t>(d.mark - s->incarnations.out.base);
+        if (d.mark != 0 && s->incarnations.out.used && d.mark != s->open_name() &&
             behind >= s->tx.next_number()) {
             ++d_ctx.stats.stale;
             return;
@@ -380,9 +383,9 @@ void stream_reception::peer_restarted(peer_state& p, uint16_t instance)
                 continue;
             // The new instance may or may not know a stream without an answer yet, so
             // ask. If its SO is not confirmed, it will still arrive there.
-            if (s->opener && s->state == stream_state::opening) {
-                if (s->answer_by)
-                    s->probe_at = d_ctx.now + probe_wait;
+            if (s->name.opener && s->state == stream_state::opening) {
+                if (s->due.answer_by)
+                    s->due.probe_at = d_ctx.now + probe_wait;
                 continue;
             }
             any = true;

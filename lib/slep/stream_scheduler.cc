@@ -9,10 +9,10 @@ namespace gr::hf::slep {
 
 void stream_scheduler::make_ready(stream& s)
 {
-    if (s.in_ring || !has_work(s))
+    if (s.ring.taken || !has_work(s))
         return;
-    s.in_ring = true;
-    s.deficit = 0;
+    s.ring.taken = true;
+    s.ring.deficit = 0;
     d_ring[s.options.service_class].push_back(s.id);
 }
 
@@ -20,10 +20,10 @@ bool stream_scheduler::open_due(const stream& s) const
 {
     if (s.tx.next_number() > 0)
         return false;
-    if (s.opener)
+    if (s.name.opener)
         return true;
     return s.state == stream_state::open &&
-           (s.tx.has_first_data() || (s.accept_at && *s.accept_at <= d_ctx.now));
+           (s.tx.has_first_data() || (s.due.accept_at && *s.due.accept_at <= d_ctx.now));
 }
 
 bool stream_scheduler::has_work(const stream& s) const
@@ -32,9 +32,9 @@ bool stream_scheduler::has_work(const stream& s) const
         return false;
     if (s.tx.next_number() == 0)
         return open_due(s);
-    return s.tx.to_resend() || (s.control_due && !s.control_in_sis) ||
+    return s.tx.to_resend() || (s.control.due && !s.control.in_sis) ||
            s.tx.due(d_sis.u_pdu_octets() -
-                    data_header_octets(s.p->who.extended, s.out.used));
+                    data_header_octets(s.p->who.extended, s.incarnations.out.used));
 }
 
 std::optional<octets> stream_scheduler::poll_shared()
@@ -66,12 +66,12 @@ std::optional<octets> stream_scheduler::poll(uint8_t service_class, freshness ho
         if (s == nullptr || !has_work(*s) || s->options.service_class != service_class) {
             ring.pop_front();
             if (s != nullptr) {
-                s->in_ring = false;
+                s->ring.taken = false;
                 make_ready(*s);
             }
             continue;
         }
-        if (s->how_fresh() != how ||
+        if (s->burst.how_fresh() != how ||
             !d_sis.may_send(*s->p->node, level(service_class, how))) {
             ring.push_back(ring.front());
             ring.pop_front();
@@ -79,11 +79,11 @@ std::optional<octets> stream_scheduler::poll(uint8_t service_class, freshness ho
         }
         if (s->p->notice == peer_state::notice::due)
             return d_sis.send_notice(*s->p);
-        if (s->deficit <= 0)
-            s->deficit += static_cast<long>(d_sis.u_pdu_octets());
+        if (s->ring.deficit <= 0)
+            s->ring.deficit += static_cast<long>(d_sis.u_pdu_octets());
         octets out = next_of(*s);
-        s->deficit -= static_cast<long>(out.size());
-        if (s->deficit <= 0) {
+        s->ring.deficit -= static_cast<long>(out.size());
+        if (s->ring.deficit <= 0) {
             ring.push_back(ring.front());
             ring.pop_front();
         }
@@ -99,22 +99,22 @@ octets stream_scheduler::next_of(stream& s)
         return d_sis.send(
             *s.p,
             s.tx.resend(*number),
-            s.priority(s.opener),
+            s.priority(s.name.opener),
             { owner::kind::data, s.id, *number, s.level(), s.options.priority });
     }
     const uint64_t number = s.tx.next_number();
-    if (s.control_due && !s.control_in_sis && number > 0)
+    if (s.control.due && !s.control.in_sis && number > 0)
         return send_control(s);
     const owner who{ owner::kind::data, s.id, number, s.level(), s.options.priority };
     // An end without data asks for no answer, even if the compressor has octets left for
     // it.
-    const bool asks = s.opener && (number == 0 || s.octets_sent > s.octets_asked);
+    const bool asks = s.name.opener && (number == 0 || s.count.sent > s.count.asked);
     const uint8_t priority = s.priority(asks);
     const size_t size = d_sis.u_pdu_octets();
     octets wire = number > 0 ? build_data(s, size) : build_open(s, size);
-    s.burst += wire.size();
+    s.burst.octets += wire.size();
     if (s.tx.waiting() == 0)
-        s.octets_asked = s.octets_sent;
+        s.count.asked = s.count.sent;
     s.tx.keep(number, wire);
     if (s.want_writable && s.tx.waiting() <= d_ctx.config.send_buffer / 2) {
         s.want_writable = false;
@@ -126,15 +126,15 @@ octets stream_scheduler::next_of(stream& s)
 octets stream_scheduler::send_control(stream& s)
 {
     // One at a time: out of order, an old one would undo a newer one.
-    s.control_due = false;
-    s.control_in_sis = true;
+    s.control.due = false;
+    s.control.in_sis = true;
     stream_control c;
-    c.sid = s.sid();
-    c.ack = static_cast<uint16_t>(s.rx.ack() + s.in.base);
-    s.end_told = s.end_told || s.owes_end();
-    c.window = s.shut ? window_closed : window_unlimited;
-    c.answer_wanted = s.control_ask;
-    s.control_ask = false;
+    c.sid = s.name.sid();
+    c.ack = static_cast<uint16_t>(s.rx.ack() + s.incarnations.in.base);
+    s.ending.told = s.ending.told || s.owes_end();
+    c.window = s.control.shut ? window_closed : window_unlimited;
+    c.answer_wanted = s.control.ask;
+    s.control.ask = false;
     return d_sis.send(*s.p,
                       encode({ s.p->who.extended, c }),
                       std::max(s.options.priority, s.p->node->bulk_priority()),
@@ -145,15 +145,15 @@ octets stream_scheduler::build_data(stream& s, size_t size)
 {
     const uint8_t extended = s.p->who.extended;
     const uint64_t number = s.tx.next_number();
-    auto part = s.tx.take(size - data_header_octets(extended, s.out.used));
+    auto part = s.tx.take(size - data_header_octets(extended, s.incarnations.out.used));
     stream_data d;
-    d.sid = s.sid();
-    d.seq = static_cast<uint16_t>(number + s.out.base);
+    d.sid = s.name.sid();
+    d.seq = static_cast<uint16_t>(number + s.incarnations.out.base);
     d.fin = part.fin;
-    if (s.out.used)
-        d.check = s.out.check;
+    if (s.incarnations.out.used)
+        d.check = s.incarnations.out.check;
     d.other_ended = s.owes_end();
-    s.end_told = s.end_told || d.other_ended;
+    s.ending.told = s.ending.told || d.other_ended;
     d.data = std::move(part.data);
     return encode({ extended, std::move(d) });
 }
@@ -164,40 +164,41 @@ octets stream_scheduler::build_open(stream& s, size_t size)
     const endpoint_config& c = d_ctx.config;
     // At most one segment, so that the far side can act on the first D_PDU.
     const size_t head =
-        open_header_octets(extended, s.opener, s.out.used) + s.open_data.size();
+        open_header_octets(extended, s.name.opener, s.incarnations.out.used) +
+        s.open_data.size();
     const size_t segment =
         c.segment_octets > below_u_pdu ? c.segment_octets - below_u_pdu : 0;
     const size_t first = std::min(size, segment);
     size_t data = first > head ? first - head : 0;
-    if (s.opener && s.tx.waiting() > 4 * c.open_octets)
+    if (s.name.opener && s.tx.waiting() > 4 * c.open_octets)
         data = std::min(data, c.open_octets);
     auto part = s.tx.take(data);
-    s.accept_at.reset();
+    s.due.accept_at.reset();
     stream_parameters par;
-    par.one_way = s.opener && s.options.one_way;
+    par.one_way = s.name.opener && s.options.one_way;
     par.dictionary = s.options.dictionary;
-    if (s.opener) {
+    if (s.name.opener) {
         stream_open d;
-        d.number = s.number;
+        d.number = s.name.number;
         d.fin = part.fin;
         d.compressed = s.options.compress;
         d.par = par;
         d.instance = c.instance;
-        d.use = s.use;
+        d.use = s.name.use;
         d.open_data = std::move(s.open_data);
         d.data = std::move(part.data);
         return encode({ extended, std::move(d) });
     }
     stream_accept d;
-    d.sid = s.sid();
+    d.sid = s.name.sid();
     d.fin = part.fin;
     d.compressed = s.options.compress && !s.options.one_way;
     d.par = par;
-    if (s.out.used) {
+    if (s.incarnations.out.used) {
         d.instance = c.instance;
         d.answers = s.open_name();
         d.other_ended = s.owes_end();
-        s.end_told = s.end_told || d.other_ended;
+        s.ending.told = s.ending.told || d.other_ended;
     }
     d.open_data = std::move(s.open_data);
     d.data = std::move(part.data);

@@ -23,15 +23,15 @@ size_t hard_limit(const endpoint_config& c)
 
 stream::stream(const endpoint_config& c, const stream_options& o)
     : options(o), tx(c.send_buffer, c.partial_hold, o.compress, o.dictionary),
-      rx(c.buffer_high, hard_limit(c)), fresh_octets(slep::fresh_octets(c))
+      rx(c.buffer_high, hard_limit(c)), burst{ fresh_octets(c) }
 {
 }
 
-freshness stream::how_fresh() const
+freshness stream_burst::how_fresh() const
 {
-    return burst < first_exchange ? freshness::first
-           : burst < fresh_octets ? freshness::fresh
-                                  : freshness::bulk;
+    return octets < first_exchange ? freshness::first
+           : octets < fresh_octets ? freshness::fresh
+                                   : freshness::bulk;
 }
 
 uint8_t stream::priority(bool asks) const
@@ -40,7 +40,7 @@ uint8_t stream::priority(bool asks) const
     // requests, answers and bulk apart (s5066::node_config::prompt_priority). The data
     // link serves priorities strictly, our order of service does not. So bulk of all
     // classes has one priority.
-    const int more = how_fresh() == freshness::bulk ? 0 : asks ? 2 : 1;
+    const int more = burst.how_fresh() == freshness::bulk ? 0 : asks ? 2 : 1;
     const int base = std::max(options.priority, p->node->bulk_priority());
     return static_cast<uint8_t>(std::min(base + more, 15));
 }
@@ -52,26 +52,26 @@ void stream::data_settled(station_time now,
 {
     if (rejected) {
         tx.rejected(pdu_number);
-        stalled(now);
+        life.stalled(now);
         return;
     }
     tx.confirmed(pdu_number);
-    went_through(now);
+    life.went_through(now);
     if (pdu_number == 0 && state == stream_state::opening)
-        answer_by = answer_until;
+        due.answer_by = answer_until;
 }
 
 void stream::window_settled(station_time now, bool rejected)
 {
-    control_in_sis = false;
+    control.in_sis = false;
     if (!rejected) {
-        went_through(now);
+        life.went_through(now);
         return;
     }
     // Send the newest state, not the lost one.
-    control_due = true;
-    control_ask = control_ask || life_asked;
-    stalled(now);
+    control.due = true;
+    control.ask = control.ask || life.asked;
+    life.stalled(now);
 }
 
 stream_info stream::info() const
@@ -79,13 +79,13 @@ stream_info stream::info() const
     stream_info i;
     i.id = id;
     i.other = p->who;
-    i.opener = opener;
+    i.opener = name.opener;
     i.state = state != stream_state::open ? "opening"
               : rx.fin_delivered()        ? "half remote"
               : tx.finished()             ? "half local"
                                           : "open";
-    i.octets_sent = octets_sent;
-    i.octets_received = octets_received;
+    i.octets_sent = count.sent;
+    i.octets_received = count.received;
     i.waiting = tx.waiting();
     i.unconfirmed = tx.unconfirmed();
     i.unread = rx.unread() + rx.held_octets();
@@ -121,8 +121,8 @@ stream_table::add(peer_state& p, side who, uint8_t number, const stream_options&
                     .first->second;
     s.id = id;
     s.p = &p;
-    s.life_at = d_ctx.now;
-    s.number = number;
+    s.life.at = d_ctx.now;
+    s.name.number = number;
     p.streams[who][number] = id;
     ++p.stream_count;
     return s;
@@ -131,8 +131,8 @@ stream_table::add(peer_state& p, side who, uint8_t number, const stream_options&
 void stream_table::remove(const stream& s, const resting& rest)
 {
     peer_state& p = *s.p;
-    p.streams[s.which()][s.number] = 0;
-    p.rest[s.which()][s.number] = rest;
+    p.streams[s.name.which()][s.name.number] = 0;
+    p.rest[s.name.which()][s.name.number] = rest;
     --p.stream_count;
     d_streams.erase(s.id);
 }

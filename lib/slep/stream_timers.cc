@@ -17,7 +17,7 @@ station_time ask_life_after(const stream& s)
 {
     const station_time after = std::min(s.options.outage_max / 2, life_again);
     // The opener's probe also answers that of the other side, which waits for it.
-    return s.opener ? after : after + after / 4;
+    return s.name.opener ? after : after + after / 4;
 }
 
 // Empty: nothing shows that the peer is away. Rejected U_PDUs show it, and so does a data
@@ -25,9 +25,9 @@ station_time ask_life_after(const stream& s)
 std::optional<station_time> outage_end(const stream& s)
 {
     const node_state& n = *s.p->node;
-    if (!s.stalled_since && !n.silent)
+    if (!s.life.stalled_since && !n.silent)
         return std::nullopt;
-    return std::max(s.life_at, n.alive_at) + s.options.outage_max;
+    return std::max(s.life.at, n.alive_at) + s.options.outage_max;
 }
 
 } // namespace
@@ -38,16 +38,17 @@ std::optional<station_time> stream_timers::next_deadline() const
     for (const auto& entry : d_streams.all()) {
         const stream& s = entry.second;
         first.add(s.tx.hold_until());
-        if (s.accept_at && *s.accept_at > d_ctx.now) // later it only waits for SIS
-            first.add(s.accept_at);
-        first.add(s.answer_by);
-        first.add(s.probe_at);
-        first.add(s.ask_window_at);
-        if (s.gap_since)
-            first.add(*s.gap_since + d_ctx.config.gap_max);
+        if (s.due.accept_at &&
+            *s.due.accept_at > d_ctx.now) // later it only waits for SIS
+            first.add(s.due.accept_at);
+        first.add(s.due.answer_by);
+        first.add(s.due.probe_at);
+        first.add(s.due.ask_window_at);
+        if (s.gap.since)
+            first.add(*s.gap.since + d_ctx.config.gap_max);
         first.add(outage_end(s));
         if (s.only_waits())
-            first.add(s.life_at + ask_life_after(s));
+            first.add(s.life.at + ask_life_after(s));
     }
     return first.get();
 }
@@ -65,9 +66,9 @@ void stream_timers::ask_life(const node_state& n)
     for (auto& entry : d_streams.all()) {
         stream& s = entry.second;
         if (s.p->node != &n || !s.only_waits() ||
-            s.life_at + ask_life_after(s) / 2 > d_ctx.now)
+            s.life.at + ask_life_after(s) / 2 > d_ctx.now)
             continue;
-        s.life_asked = s.control_due = s.control_ask = true;
+        s.life.asked = s.control.due = s.control.ask = true;
         d_scheduler.make_ready(s);
     }
 }
@@ -85,27 +86,27 @@ void stream_timers::check(stream& s)
         d_ends.fail(s, reason_lifetime_over, s.tx.next_number() > 0);
         return;
     }
-    if (due(s.answer_by)) {
+    if (due(s.due.answer_by)) {
         d_ends.fail(s, reason_lifetime_over, true);
         return;
     }
-    if (s.gap_since && *s.gap_since + d_ctx.config.gap_max <= d_ctx.now) {
+    if (s.gap.since && *s.gap.since + d_ctx.config.gap_max <= d_ctx.now) {
         // Only time with a living link counts.
-        if (n.heard_at >= *s.gap_since + d_ctx.config.gap_max / 2) {
+        if (n.heard_at >= *s.gap.since + d_ctx.config.gap_max / 2) {
             d_ends.fail(s, reason_protocol_error, true);
             return;
         }
-        s.gap_since = d_ctx.now;
+        s.gap.since = d_ctx.now;
     }
     if (s.tx.hold_until() && *s.tx.hold_until() <= d_ctx.now)
         s.tx.hold_over();
-    if (s.only_waits() && s.life_at + ask_life_after(s) <= d_ctx.now)
+    if (s.only_waits() && s.life.at + ask_life_after(s) <= d_ctx.now)
         ask_life(n);
-    if (due(s.probe_at))
-        s.control_due = s.control_ask = true;
-    if (due(s.ask_window_at)) {
-        s.control_due = s.control_ask = true;
-        s.ask_window_at = d_ctx.now + window_again;
+    if (due(s.due.probe_at))
+        s.control.due = s.control.ask = true;
+    if (due(s.due.ask_window_at)) {
+        s.control.due = s.control.ask = true;
+        s.due.ask_window_at = d_ctx.now + window_again;
     }
     d_scheduler.make_ready(s);
 }

@@ -297,7 +297,7 @@ namespace {
 stream& sending(parts& x, peer_state& p, uint8_t number, size_t octets_to_send)
 {
     stream& s = x.streams.add(p, opened_here, number, {});
-    s.opener = true;
+    s.name.opener = true;
     s.state = stream_state::open;
     const octets data(octets_to_send, number);
     s.tx.write(x.ctx.now, data.data(), data.size(), true);
@@ -325,8 +325,8 @@ TEST(stream_scheduler, shares_by_octets_and_lets_what_is_new_pass_bulk)
         sent[d != nullptr ? d->sid : std::get<stream_open>(body).number] += u.size();
         return true;
     };
-    sending(x, p, 1, 200'000).burst = 1'000'000;
-    sending(x, p, 2, 200'000).burst = 1'000'000;
+    sending(x, p, 1, 200'000).burst.octets = 1'000'000;
+    sending(x, p, 2, 200'000).burst.octets = 1'000'000;
     EXPECT_FALSE(step(true)) << "both are bulk";
     for (int k = 0; k < 40; ++k)
         ASSERT_TRUE(step(false));
@@ -360,7 +360,7 @@ TEST(stream_scheduler,
         stream& s = sending(x, p, number, 200'000);
         s.options.service_class = service_class;
         s.options.priority = priority;
-        s.burst = 1'000'000;
+        s.burst.octets = 1'000'000;
     };
     // Made ready in class 4, they move to their own when it is their turn.
     with_class(1, 1, 8);
@@ -373,7 +373,7 @@ TEST(stream_scheduler,
     EXPECT_EQ(step(x.scheduler.poll_shared()), 8) << "the data link is strict";
     stream& small = sending(x, p, 4, 5000);
     small.options.service_class = 7;
-    small.octets_sent = 5000;
+    small.count.sent = 5000;
     EXPECT_FALSE(x.scheduler.poll_first(4));
     for (int k = 0; k < 4; ++k)
         EXPECT_EQ(step(x.scheduler.poll_first(7)), 10) << "ahead of bulk of any priority";
@@ -388,11 +388,11 @@ TEST(stream_scheduler, sends_repeats_first_and_one_window_at_a_time)
     const octets open = parts::u_pdu(*x.scheduler.poll_first(4));
     ASSERT_TRUE(x.settle(p, open, false));
     s.tx.rejected(0);
-    s.control_due = true;
+    s.control.due = true;
     EXPECT_EQ(parts::u_pdu(*x.scheduler.poll_first(4)), open);
     parts::body<stream_control>(x.scheduler.poll_first(4));
-    EXPECT_TRUE(s.control_in_sis);
-    s.control_due = true;
+    EXPECT_TRUE(s.control.in_sis);
+    s.control.due = true;
     EXPECT_EQ(parts::body<stream_data>(x.scheduler.poll_first(4)).sid, 1);
     s.window_settled(x.ctx.now, false);
     parts::body<stream_control>(x.scheduler.poll_first(4));
@@ -403,7 +403,7 @@ TEST(stream_ends, tell_only_peers_that_can_know_the_stream)
     parts x;
     peer_state& p = x.met(1);
     stream& unsent = x.streams.add(p, opened_here, 1, {});
-    unsent.opener = true;
+    unsent.name.opener = true;
     x.ends.abort(unsent, 7);
     EXPECT_FALSE(x.control.holds_for(p));
     stream& sent = sending(x, p, 2, 100);
