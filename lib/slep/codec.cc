@@ -27,6 +27,9 @@ enum type_number : unsigned {
 
 constexpr size_t open_data_max = 255;
 
+// In the first field of SO: with an instance, FIN carries a digest. Version 0.2.0 discards
+// such an SO, as it should: it would deliver the digest as data.
+constexpr unsigned open_digest = 0x80;
 // In PAR: the instance and its related fields follow.
 constexpr unsigned par_instance = 8;
 // In the check octet of SD: other_ended.
@@ -109,7 +112,8 @@ public:
         head(type_so,
              (d.compressed ? flag_z : 0) | (d.immediate ? flag_1 : 0) |
                  (d.fin ? flag_0 : 0));
-        return open_fields(d.number, d, [&] { d_w.u8(d.use); });
+        return open_fields(
+            (d.instance != 0 ? open_digest : 0) | d.number, d, [&] { d_w.u8(d.use); });
     }
     bool operator()(const stream_accept& d)
     {
@@ -140,6 +144,8 @@ public:
         d_w.u16(d.seq);
         if (d.check)
             d_w.u8((d.other_ended ? check_ended : 0) | *d.check);
+        if (d.check && d.fin)
+            d_w.u32(d.digest);
         d_w.bytes(d.data);
         return true;
     }
@@ -172,7 +178,7 @@ private:
     }
 
     template <typename T, typename F>
-    bool open_fields(uint8_t id, const T& d, F after_instance)
+    bool open_fields(unsigned id, const T& d, F after_instance)
     {
         if (d.open_data.size() > open_data_max || !par_fits(d.par))
             return false;
@@ -181,6 +187,8 @@ private:
         if (d.instance != 0) {
             d_w.u16(d.instance);
             after_instance();
+            if (d.fin)
+                d_w.u32(d.digest);
         }
         d_w.u8(static_cast<unsigned>(d.open_data.size()));
         d_w.bytes(d.open_data);
@@ -254,13 +262,16 @@ private:
     std::optional<stream_open> open()
     {
         stream_open d;
-        d.number = d_r.u8();
-        if (d.number > 127)
-            return std::nullopt;
+        const uint8_t number = d_r.u8();
+        const bool digest = (number & open_digest) != 0;
+        d.number = number & (open_digest - 1);
         d.immediate = d_1;
         d.fin = d_0;
         d.compressed = d_z;
-        open_fields(d, [&] { d.use = d_r.u8(); });
+        open_fields(d, digest, [&] { d.use = d_r.u8(); });
+        d.outdated = d.instance != 0 && !digest;
+        if (d.instance == 0 && digest)
+            return std::nullopt;
         return d;
     }
     stream_refuse refuse()
@@ -280,7 +291,7 @@ private:
         d.sid = d_r.u8();
         d.fin = d_0;
         d.compressed = d_z;
-        open_fields(d, [&] {
+        open_fields(d, true, [&] {
             const uint16_t v = d_r.u16();
             d.answers = v & (answers_ended - 1);
             d.other_ended = (v & answers_ended) != 0;
@@ -298,6 +309,8 @@ private:
             const uint8_t v = d_r.u8();
             d.check = v & (check_ended - 1);
             d.other_ended = (v & check_ended) != 0;
+            if (d.fin)
+                d.digest = d_r.u32();
         }
         d.data = d_r.rest();
         return d;
@@ -324,13 +337,15 @@ private:
     }
 
     template <typename T, typename F>
-    void open_fields(T& d, F after_instance)
+    void open_fields(T& d, bool digest, F after_instance)
     {
         const uint8_t par = d_r.u8();
         d.par = read_par(par);
         if (par & par_instance) {
             d.instance = d_r.u16();
             after_instance();
+            if (d.fin && digest)
+                d.digest = d_r.u32();
         }
         const size_t n = d_r.u8();
         d.open_data = d_r.bytes(n);

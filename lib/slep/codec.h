@@ -29,7 +29,8 @@ enum reason : uint8_t {
     reason_protocol_error = 133,   //!< gap too large, data beyond the limits
     reason_lifetime_over = 134,    //!< link down too long, no answer for too long
     reason_local_abort = 135,      //!< aborted by the local side
-    reason_peer_restarted = 136    //!< the peer has lost all its streams
+    reason_peer_restarted = 136,   //!< the peer has lost all its streams
+    reason_altered = 137           //!< the octets do not have the digest of their sender
 };
 
 //! Receive credit of a stream (WIN): 0 stops, n allows 2^(n-1) PDUs, 15 has no limit.
@@ -61,7 +62,8 @@ struct stream_parameters {
  *  \details A station that restarts may reuse the numbers of streams whose PDUs are still
  *  on their way. So each start has an instance, and each open gives its two directions
  *  their own incarnation. PDUs of an earlier stream then have other numbers and marks.
- *  Without instances both are 0, and the optional fields are left out.
+ *  Without instances both are 0, and the optional fields are left out. With them each
+ *  FIN carries the digest of its direction (\ref stream_digest).
  */
 struct incarnation {
     uint16_t base = 0; //!< SEQ of SO or SR, which are not numbered on the air
@@ -105,9 +107,13 @@ struct stream_open {
     bool fin = false;
     bool compressed = false; //!< direction of the opener is one DEFLATE stream
     stream_parameters par;
-    uint16_t instance = 0; //!< instance of the opener; 0: none, and no \c use
+    uint16_t instance = 0; //!< instance of the opener; 0: none, and neither of the next
+                           //!< two
     uint8_t use = 0;       //!< times that the instance has used \c number before
-    octets open_data;      //!< at most 255 octets, never compressed
+    uint32_t digest = 0;   //!< with FIN: of \c data before compression
+    //! Only decoded: from a station without digests (version 0.2.0), to be refused.
+    bool outdated = false;
+    octets open_data; //!< at most 255 octets, never compressed
     octets data;
 };
 //! SR, type 5, accepted.
@@ -116,10 +122,11 @@ struct stream_accept {
     bool fin = false;
     bool compressed = false; //!< direction of the responder is one DEFLATE stream
     stream_parameters par;
-    uint16_t instance = 0;    //!< instance of the responder; 0: none, and neither of the
-                              //!< next two
+    uint16_t instance = 0;    //!< instance of the responder; 0: none, and none of the
+                              //!< next three
     uint16_t answers = 0;     //!< incarnation::name of the open
     bool other_ended = false; //!< see stream_data
+    uint32_t digest = 0;      //!< with FIN: of \c data before compression
     octets open_data;         //!< at most 255 octets, never compressed
     octets data;
 };
@@ -140,6 +147,8 @@ struct stream_data {
     std::optional<uint8_t> check = {}; //!< incarnation::check, 7 bits
     //! With check: the other direction has ended and its user has received all of it.
     bool other_ended = false;
+    //! With check and FIN: of all octets of this direction, before compression.
+    uint32_t digest = 0;
 };
 //! SC, type 7.
 struct stream_control {

@@ -147,6 +147,7 @@ struct endpoint_stats {
     uint64_t bad_pdus = 0;        //!< too short, reserved, or against the procedures
     uint64_t duplicates = 0;      //!< PDUs received again and dropped
     uint64_t stale = 0;           //!< PDUs of earlier streams of the same number, dropped
+    uint64_t altered = 0;         //!< streams whose octets were not those of the sender
     uint64_t octets_sent = 0;     //!< stream data taken from the users
     uint64_t octets_received = 0; //!< stream data delivered to the users
     uint64_t datagrams_sent = 0;

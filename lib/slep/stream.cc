@@ -41,6 +41,7 @@ size_t stream_sender::write(station_time now, const uint8_t* p, size_t n, bool p
     // one.
     if (d_compress && !d_deflater)
         d_deflater = std::make_unique<deflater>(d_dictionary);
+    d_digest.update(p, n);
     if (d_deflater)
         d_deflater->run(
             p, n, push ? deflater::flush::sync : deflater::flush::none, d_buffer);
@@ -96,7 +97,10 @@ bool stream_sender::due(size_t full) const
 stream_sender::part stream_sender::take(size_t full)
 {
     part p;
-    const size_t n = std::min(full, waiting());
+    // The last PDU has a digest as well.
+    const bool last = d_finish && waiting() <= full;
+    const size_t n =
+        std::min(last && full >= digest_octets ? full - digest_octets : full, waiting());
     const auto from = d_buffer.begin() + static_cast<long>(d_taken);
     p.data.assign(from, from + static_cast<long>(n));
     d_taken += n;
@@ -158,7 +162,8 @@ bool stream_sender::window(uint16_t ack, uint8_t win)
     return true;
 }
 
-stream_receiver::verdict stream_receiver::put(uint16_t seq, octets data, bool fin)
+stream_receiver::verdict
+stream_receiver::put(uint16_t seq, octets data, bool fin, std::optional<uint32_t> digest)
 {
     const auto ahead = static_cast<int16_t>(seq - static_cast<uint16_t>(d_received));
     const uint64_t number =
@@ -171,8 +176,10 @@ stream_receiver::verdict stream_receiver::put(uint16_t seq, octets data, bool fi
     if (d_held_octets + cost > d_hard || (d_fin && (number > *d_fin || fin)) ||
         (fin && !d_held.empty() && d_held.rbegin()->first > number))
         return verdict::violation;
-    if (fin)
+    if (fin) {
         d_fin = number;
+        d_sent_digest = digest;
+    }
     d_held_octets += cost;
     d_held.emplace(number, held{ std::move(data), fin });
     while (d_held.count(d_received) != 0)
@@ -190,13 +197,16 @@ stream_receiver::step stream_receiver::next(octets& out, bool hold_fin)
         d_held_octets -= h.data.size() + held_allowance;
         d_held.erase(it);
         ++d_deliver;
-        d_fin_ready = h.fin;
         if (d_inflater) {
             auto plain = d_inflater->run(h.data.data(), h.data.size(), inflated_max);
             if (!plain)
                 return step::damaged;
             h.data = std::move(*plain);
         }
+        d_digest.update(h.data.data(), h.data.size());
+        if (h.fin && d_sent_digest && *d_sent_digest != d_digest.value())
+            return step::altered;
+        d_fin_ready = h.fin;
         if (!h.data.empty()) {
             d_unread += h.data.size();
             out = std::move(h.data);

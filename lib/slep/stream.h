@@ -4,6 +4,7 @@
 
 #include "slep/codec.h"
 #include "slep/deflate.h"
+#include "slep/digest.h"
 #include <hf/time.h>
 
 #include <map>
@@ -71,6 +72,8 @@ public:
     {
         return d_fin_built && ack == static_cast<uint16_t>(d_next);
     }
+    //! Digest of all octets written.
+    uint32_t digest() const { return d_digest.value(); }
     //! FIN was put into a PDU.
     bool fin_built() const { return d_fin_built; }
     bool window_shut() const { return d_next >= d_limit; }
@@ -89,6 +92,7 @@ private:
     bool d_compress;
     uint8_t d_dictionary;
     std::unique_ptr<deflater> d_deflater; // made when there is data to compress
+    stream_digest d_digest;
     octets d_buffer;
     size_t d_taken = 0; // octets taken from d_buffer, which is shortened now and then
     bool d_push = false;
@@ -117,14 +121,24 @@ public:
         beyond,    //!< too far ahead
         violation  //!< too much, or data after FIN: end the stream
     };
-    verdict put(uint16_t seq, octets data, bool fin);
+    //! \p digest: the sender's, with FIN. Empty: it gives none.
+    verdict put(uint16_t seq,
+                octets data,
+                bool fin,
+                std::optional<uint32_t> digest = std::nullopt);
     //! All data from now on is one DEFLATE stream.
     void set_compressed(uint8_t dictionary)
     {
         d_inflater = std::make_unique<inflater>(dictionary);
     }
 
-    enum class step { none, data, fin, damaged };
+    enum class step {
+        none,
+        data,
+        fin,
+        damaged, //!< no DEFLATE stream
+        altered  //!< FIN has another digest than the octets that arrived
+    };
     //! Next octets in order for the user. \p hold_fin keeps the end back.
     step next(octets& out, bool hold_fin = false);
     void consumed(size_t n) { d_unread -= n < d_unread ? n : d_unread; }
@@ -156,6 +170,8 @@ private:
     };
     size_t d_high, d_hard;
     std::unique_ptr<inflater> d_inflater;
+    stream_digest d_digest; // of all octets for the user
+    std::optional<uint32_t> d_sent_digest;
     std::map<uint64_t, held> d_held;
     size_t d_held_octets = 0; // includes an allowance per PDU
     size_t d_unread = 0;

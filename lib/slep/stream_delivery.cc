@@ -20,6 +20,11 @@ void stream_delivery::deliver(stream& s)
             d_ends.fail(s, reason_decompression, true);
             return;
         }
+        if (step == stream_receiver::step::altered) {
+            ++d_ctx.stats.altered;
+            d_ends.fail(s, reason_altered, true);
+            return;
+        }
         if (step == stream_receiver::step::fin) {
             d_ctx.tell(event::type::fin, s.id, s.p->who);
             continue;

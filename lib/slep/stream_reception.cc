@@ -93,11 +93,11 @@ bool stream_reception::not_wanted(peer_state& p, const stream_open& d, uint8_t p
 {
     const bool full = d_streams.full();
     const bool foreign = d.compressed && !preset_known(d.par.dictionary);
-    if (!full && !foreign && d_ctx.listening.test(p.who.extended))
+    if (!full && !foreign && !d.outdated && d_ctx.listening.test(p.who.extended))
         return false;
-    const uint8_t code = full      ? reason_too_many_streams
-                         : foreign ? reason_not_supported
-                                   : reason_no_listener;
+    const uint8_t code = full                    ? reason_too_many_streams
+                         : foreign || d.outdated ? reason_not_supported
+                                                 : reason_no_listener;
     refuse_open(p, d, code, priority);
     const auto in = incarnation::of_opener(d.instance, d.number, d.use);
     p.rest[opened_there][d.number] = {
@@ -130,7 +130,7 @@ void stream_reception::on_pdu(peer_state& p, stream_open d, uint8_t priority)
         s.rx.set_compressed(o.dictionary);
     d_ctx.tell(event::type::open, s.id, p.who, std::move(d.open_data));
     const stream_id id = s.id;
-    receive_first(s, std::move(d.data), d.fin);
+    receive_first(s, d);
     if (auto early = p.orphans.extract(d.number))
         receive_early(id, std::move(early.mapped().pdus));
 }
@@ -175,7 +175,7 @@ void stream_reception::on_pdu(peer_state& p, stream_accept d, uint8_t priority)
     d_ctx.tell(event::type::opened, s->id, p.who, std::move(d.open_data));
     const stream_id id = s->id;
     std::vector<stream_data> early = std::move(s->early.pdus);
-    receive_first(*s, std::move(d.data), d.fin);
+    receive_first(*s, d);
     receive_early(id, std::move(early));
 }
 
@@ -231,14 +231,16 @@ void stream_reception::keep(orphan& o, stream_data d)
     o.pdus.push_back(std::move(d));
 }
 
-void stream_reception::receive_first(stream& s, octets data, bool fin)
+template <typename T>
+void stream_reception::receive_first(stream& s, T& open_or_accept)
 {
     stream_data d;
     d.seq = s.incarnations.in.base;
     if (s.incarnations.in.used)
         d.check = s.incarnations.in.check;
-    d.fin = fin;
-    d.data = std::move(data);
+    d.fin = open_or_accept.fin;
+    d.digest = open_or_accept.digest;
+    d.data = std::move(open_or_accept.data);
     receive(s, std::move(d));
 }
 
@@ -259,7 +261,8 @@ void stream_reception::receive(stream& s, stream_data d)
     }
     s.life.alive(d_ctx.now);
     const auto number = static_cast<uint16_t>(d.seq - s.incarnations.in.base);
-    const auto verdict = s.rx.put(number, std::move(d.data), d.fin);
+    const auto digest = s.incarnations.in.used ? std::optional(d.digest) : std::nullopt;
+    const auto verdict = s.rx.put(number, std::move(d.data), d.fin, digest);
     if (verdict == stream_receiver::verdict::beyond && s.incarnations.in.used) {
         ++d_ctx.stats.stale;
         return;

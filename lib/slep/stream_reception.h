@@ -40,7 +40,8 @@ private:
     bool not_new(peer_state& p, const stream_open& d, uint8_t priority);
     bool not_wanted(peer_state& p, const stream_open& d, uint8_t priority);
     void receive(stream& s, stream_data d);
-    void receive_first(stream& s, octets data, bool fin);
+    template <typename T>
+    void receive_first(stream& s, T& open_or_accept);
     void receive_early(stream_id id, std::vector<stream_data> pdus);
     void keep(orphan& o, stream_data d);
     void peer_restarted(peer_state& p, uint16_t instance);

@@ -150,6 +150,7 @@ octets stream_scheduler::build_data(stream& s, size_t size)
     d.sid = s.name.sid();
     d.seq = static_cast<uint16_t>(number + s.incarnations.out.base);
     d.fin = part.fin;
+    d.digest = part.fin ? s.tx.digest() : 0;
     if (s.incarnations.out.used)
         d.check = s.incarnations.out.check;
     d.other_ended = s.owes_end();
@@ -181,6 +182,7 @@ octets stream_scheduler::build_open(stream& s, size_t size)
         stream_open d;
         d.number = s.name.number;
         d.fin = part.fin;
+        d.digest = part.fin ? s.tx.digest() : 0;
         d.compressed = s.options.compress;
         d.par = par;
         d.instance = c.instance;
@@ -192,6 +194,7 @@ octets stream_scheduler::build_open(stream& s, size_t size)
     stream_accept d;
     d.sid = s.name.sid();
     d.fin = part.fin;
+    d.digest = part.fin ? s.tx.digest() : 0;
     d.compressed = s.options.compress && !s.options.one_way;
     d.par = par;
     if (s.incarnations.out.used) {

@@ -207,6 +207,43 @@ TEST(hfpep_engine, resets_reach_the_other_end)
     }
 }
 
+TEST(hfpep_engine, a_forged_segment_ends_the_connection_as_a_reset)
+{
+    // A third station sends one PDU of the file in the name of the first, before it.
+    auto ca = to_node("1.0.0.2"), cb = to_node("1.0.0.1");
+    ca.slep.instance = 1;
+    cb.slep.instance = 2;
+    two_proxies n(ca, cb);
+    const octets file = pattern(100'000);
+    int pdus = 0;
+    n.net.on_request = [&](const s5066::s_unidata_request& u) {
+        auto p = slep::decode(u.u_pdu);
+        auto* d = p ? std::get_if<slep::stream_data>(&p->body) : nullptr;
+        if (d == nullptr || u.dst != address("1.0.0.2") || ++pdus != 20)
+            return;
+        d->data[d->data.size() / 2] ^= 0x20;
+        s5066::s_unidata_indication i;
+        i.src = address("1.0.0.1");
+        i.dst = u.dst;
+        i.src_sap = i.dst_sap = u.dst_sap;
+        i.u_pdu = slep::encode(*p);
+        n.net.tell(1, i);
+    };
+    const auto c = n.a.accept(n.net.now(), "10.1.2.3", 9000);
+    auto& client = n.a.sockets[c];
+    client.to_send = { file[0] };
+    n.net.run_for(20); // until the restart notice is over
+    client.to_send = file;
+    client.then_eof = true;
+    ASSERT_TRUE(n.net.run_for(300, [&] { return n.server().reset; }));
+    EXPECT_FALSE(n.server().got_eof);
+    EXPECT_NE(n.server().got,
+              octets(file.begin(), file.begin() + long(n.server().got.size())))
+        << "the octet was forged";
+    ASSERT_TRUE(n.net.run_for(60, [&] { return client.reset; }));
+    EXPECT_FALSE(client.got_eof);
+}
+
 TEST(hfpep_engine, failed_connects_reset_the_client_with_their_status)
 {
     for (const auto why :

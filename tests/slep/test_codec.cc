@@ -111,15 +111,26 @@ TEST(slep_codec, fields_of_an_incarnation_are_there_only_with_an_instance)
     so.instance = 0x1234;
     so.use = 2;
     so.data = text("x");
-    EXPECT_EQ(encode({ 0, so }), (octets{ 0x42, 3, 0xf8, 0x12, 0x34, 2, 0, 'x' }));
+    EXPECT_EQ(encode({ 0, so }), (octets{ 0x42, 0x83, 0xf8, 0x12, 0x34, 2, 0, 'x' }));
+    so.fin = true;
+    so.digest = 0x01020304;
+    EXPECT_EQ(encode({ 0, so }),
+              (octets{ 0x43, 0x83, 0xf8, 0x12, 0x34, 2, 1, 2, 3, 4, 0, 'x' }));
     stream_accept sr;
     sr.sid = 0x83;
     sr.instance = 0x0506;
     sr.answers = 0x1234;
     sr.other_ended = true;
     EXPECT_EQ(encode({ 0, sr }), (octets{ 0x50, 0x83, 0xf8, 5, 6, 0x92, 0x34, 0 }));
-    stream_data sd{ 3, 1, false, true, text("x"), 5, true };
-    EXPECT_EQ(encode({ 0, sd }), (octets{ 0x65, 3, 0, 1, 0x85, 'x' }));
+    sr.fin = true;
+    sr.digest = 0x01020304;
+    EXPECT_EQ(encode({ 0, sr }),
+              (octets{ 0x51, 0x83, 0xf8, 5, 6, 0x92, 0x34, 1, 2, 3, 4, 0 }));
+    stream_data sd{ 3, 1, false, false, text("x"), 5, true };
+    EXPECT_EQ(encode({ 0, sd }), (octets{ 0x64, 3, 0, 1, 0x85, 'x' }));
+    sd.fin = true;
+    sd.digest = 0x01020304;
+    EXPECT_EQ(encode({ 0, sd }), (octets{ 0x65, 3, 0, 1, 0x85, 1, 2, 3, 4, 'x' }));
     const stream_refuse no{ 0x83, 136, {}, 0x1234 };
     EXPECT_EQ(encode({ 0, no }), (octets{ 0x56, 0x83, 136, 0x12, 0x34 }));
     for (const pdu& p : { pdu{ 0, so }, pdu{ 7, sr }, pdu{ 0, sd }, pdu{ 7, no } }) {
@@ -127,9 +138,9 @@ TEST(slep_codec, fields_of_an_incarnation_are_there_only_with_an_instance)
         ASSERT_TRUE(back);
         EXPECT_EQ(encode(*back), encode(p));
     }
-    EXPECT_EQ(open_header_octets(0, true, true), encode({ 0, so }).size() - 1);
-    EXPECT_EQ(open_header_octets(7, false, true), encode({ 7, sr }).size());
-    EXPECT_EQ(data_header_octets(0, true), encode({ 0, sd }).size() - 1);
+    EXPECT_EQ(open_header_octets(0, true, true), encode({ 0, so }).size() - 5);
+    EXPECT_EQ(open_header_octets(7, false, true), encode({ 7, sr }).size() - 4);
+    EXPECT_EQ(data_header_octets(0, true), encode({ 0, sd }).size() - 5);
     sr.answers = 0x8000;
     EXPECT_TRUE(encode({ 0, sr }).empty());
     sd.check = 0x80;
