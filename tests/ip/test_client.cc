@@ -69,6 +69,31 @@ struct lone {
     ip::client ip;
 };
 
+TEST(ip_client, icmp_errors_are_counted_for_as_many_hosts_as_fit)
+{
+    auto c = base();
+    c.icmp_burst = 1;
+    lone x(c);
+    // Datagrams of this host to nowhere, in the name of other hosts.
+    const auto from = [&x](size_t host) {
+        made m = udp(1, 2);
+        m.src = "172.16." + std::to_string(host / 256) + "." + std::to_string(host % 256);
+        m.dst = "192.0.2.1";
+        x.now += 1ms;
+        x.packet(m.packet());
+        return x.to_host().size();
+    };
+    EXPECT_EQ(from(0), 1u);
+    EXPECT_EQ(from(0), 0u);
+    for (size_t k = 1; k <= 255; ++k)
+        EXPECT_EQ(from(k), 1u);
+    EXPECT_EQ(from(0), 0u) << "still known";
+    for (size_t k = 256; k <= 511; ++k)
+        EXPECT_EQ(from(k), 1u);
+    EXPECT_EQ(from(0), 1u) << "forgotten, since 256 others came after it";
+    EXPECT_EQ(from(511), 0u);
+}
+
 TEST(ip_client, one_datagram_per_u_pdu_both_ways)
 {
     fake_subnet net;

@@ -212,6 +212,36 @@ TEST(queue, acks_are_thinned_and_repeats_do_not_wait_twice)
     EXPECT_EQ(y.q.octets_waiting(), 400u);
 }
 
+TEST(queue, ack_numbers_wrap)
+{
+    one x;
+    for (const uint32_t ack : { 0xfffff000u, 0xffffffffu, 0u, 0x1000u })
+        x.put(tcp(1, 5, ack, ack_flag, 0));
+    EXPECT_EQ(x.stats.acks_thinned, 3u);
+    // An older one, which came late, does not replace the newest.
+    x.put(tcp(1, 5, 0xfffff800, ack_flag, 0));
+    EXPECT_EQ(x.stats.acks_thinned, 3u);
+    EXPECT_EQ(x.q.octets_waiting(), 2u * 40);
+    ASSERT_NE(x.q.next(x.now), nullptr);
+    const auto first = x.q.take();
+    const auto v = read_packet(first.packet.data(), first.packet.size());
+    EXPECT_EQ(tcp_of(*v)->ack, 0x1000u);
+}
+
+TEST(queue, flows_beyond_the_limit_share_one)
+{
+    one x;
+    // A port scan.
+    for (uint16_t port = 1; port <= 1030; ++port)
+        x.put(tcp(port, 1, 0, syn, 0));
+    const auto flows = x.q.flows();
+    EXPECT_EQ(flows.size(), 1025u);
+    const auto shared = std::find_if(
+        flows.begin(), flows.end(), [](const auto& f) { return f.protocol == 0; });
+    ASSERT_NE(shared, flows.end());
+    EXPECT_EQ(shared->packets, 6u);
+}
+
 TEST(queue, many_flows_and_random_work_stay_consistent)
 {
     queue_config c;

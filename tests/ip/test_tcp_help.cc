@@ -155,6 +155,25 @@ TEST(ip_tcp_help, a_delivered_segment_is_repeated_when_the_far_side_was_heard_or
     EXPECT_FALSE(w.flows.under_way(w.now, key));
 }
 
+TEST(ip_tcp_help, old_segments_give_way_to_new_ones)
+{
+    watched w;
+    const auto deliver = [&w](uint32_t seq) {
+        const auto v = segment(true, ack, seq, 901, 64000, -1, 10);
+        const auto key = *ip::key_of_segment(*ip::read_packet(v.data(), v.size()));
+        w.flows.sent(key);
+        w.flows.settled(w.now, key, true);
+        return w.flows.under_way(w.now, key);
+    };
+    // As many as are remembered, and one more within half of the repeat wait.
+    for (uint32_t k = 0; k < 8192; ++k)
+        ASSERT_TRUE(deliver(k * 10)) << k;
+    w.now = 30s - 1ns;
+    EXPECT_FALSE(deliver(90'000));
+    w.now = 30s;
+    EXPECT_TRUE(deliver(100'000));
+}
+
 TEST(ip_tcp_help, fuzz)
 {
     std::mt19937 rng(3);

@@ -84,6 +84,52 @@ TEST(slep_life, a_stream_that_the_peer_has_forgotten_ends_when_it_asks)
     EXPECT_EQ(e[0].what, slep::event::type::aborted);
 }
 
+TEST(slep_life, a_question_for_life_is_asked_again_when_it_is_rejected)
+{
+    // As above, but the node rejects the SC that asks, since its link has just broken.
+    slep::endpoint link(with_instance(3));
+    station_time now{};
+    bool link_up = true;
+    std::vector<octets> said;
+    const auto in = [&](const octets& v) { link.sis_in(now, v.data(), v.size()); };
+    const auto drain = [&] {
+        said.clear();
+        while (auto v = link.poll_sis()) {
+            const auto p = s5066::decode_primitive(*v);
+            const auto* u = std::get_if<s5066::s_unidata_request>(&*p);
+            if (u == nullptr)
+                continue;
+            said.push_back(u->u_pdu);
+            in(link_up ? s5066::encode(s5066::s_unidata_request_confirm{
+                             false, u->dst_sap, u->dst, u->u_pdu })
+                       : s5066::encode(s5066::s_unidata_request_rejected{
+                             false, 3, u->dst_sap, u->dst, u->u_pdu }));
+        }
+    };
+    link.listen(0);
+    drain();
+    in(s5066::encode(s5066::s_bind_accepted{ 13, 2048 }));
+    in(from_a(so()));
+    link.accept(now, link.poll_event()->stream, { 0 });
+    now += 5s;
+    link.on_deadline(now);
+    drain(); // the answer
+    link_up = false;
+    now = 1200s;
+    link.on_deadline(now);
+    drain();
+    ASSERT_EQ(said.size(), 1u);
+    link_up = true;
+    now += 10s;
+    link.on_deadline(now);
+    drain();
+    ASSERT_EQ(said.size(), 1u);
+    const auto again = slep::decode(said[0]);
+    EXPECT_TRUE(std::get<slep::stream_control>(again->body).answer_wanted);
+    in(from_a({ 0, slep::stream_abort{ 5, slep::reason_unknown_stream, 0 } }));
+    EXPECT_EQ(link.streams(), 0u);
+}
+
 TEST(slep_life, a_shut_window_is_asked_about)
 {
     lone x;

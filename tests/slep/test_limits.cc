@@ -71,6 +71,76 @@ TEST(slep_limits, what_waits_for_a_missing_pdu_does_not_stop_the_sender)
               slep::window_closed);
 }
 
+TEST(slep_limits, datagrams_that_nobody_reads_are_bounded)
+{
+    lone x;
+    const size_t most = x.link.config().datagram_octets, size = 1000;
+    const auto send = [&] {
+        x.in(from_a({ 0, slep::unreliable_datagram{ false, octets(size) } }));
+    };
+    for (size_t k = 0; k < 2 * most / size; ++k)
+        send();
+    EXPECT_EQ(x.link.stats().datagrams_received, most / size);
+    EXPECT_EQ(x.link.stats().datagrams_dropped, 2 * most / size - most / size);
+    // Each one that is read makes room for one.
+    EXPECT_TRUE(x.link.poll_event());
+    send();
+    send();
+    EXPECT_EQ(x.link.stats().datagrams_received, most / size + 1);
+    EXPECT_EQ(x.events().size(), most / size);
+    // The last octet counts, and none beyond it.
+    x.in(from_a({ 0, slep::unreliable_datagram{ false, octets(2000) } }));
+    for (size_t left = most - 2000; left > 0; left -= std::min<size_t>(left, 2000))
+        x.in(from_a({ 0,
+                      slep::unreliable_datagram{
+                          false, octets(std::min<size_t>(left, 2000)) } }));
+    const uint64_t full = x.link.stats().datagrams_received;
+    x.in(from_a({ 0, slep::unreliable_datagram{ false, { 1 } } }));
+    EXPECT_EQ(x.link.stats().datagrams_received, full);
+    size_t octets_read = 0;
+    for (const auto& e : x.events())
+        octets_read += e.data.size();
+    EXPECT_EQ(octets_read, most);
+}
+
+TEST(slep_limits, between_low_and_high_nothing_is_sent)
+{
+    lone x;
+    x.in(from_a(so()));
+    const auto id = x.events().at(0).stream;
+    x.link.accept(x.now, id, { 0 });
+    x.now += 5s;
+    x.link.on_deadline(x.now);
+    x.drain();
+    const auto& c = x.link.config();
+    uint16_t seq = 0;
+    size_t unread = 0;
+    const auto arrive = [&](size_t until) {
+        for (; unread < until; unread += 1024)
+            x.in(from_a(sd(++seq, octets(1024))));
+        return x.drain();
+    };
+    const auto read = [&](size_t until) {
+        for (; unread > until; unread -= 1024)
+            x.link.consumed(x.now, id, 1024);
+        return x.drain();
+    };
+    const auto window = [](const std::vector<octets>& said) {
+        return std::get<slep::stream_control>(slep::decode(said.at(0))->body).window;
+    };
+    EXPECT_TRUE(arrive(c.buffer_high - 1024).empty());
+    auto said = arrive(c.buffer_high);
+    ASSERT_EQ(said.size(), 1u);
+    EXPECT_EQ(window(said), slep::window_closed);
+    // A slow reader: no PDU for each read.
+    EXPECT_TRUE(read(c.buffer_low + 1024).empty());
+    said = read(c.buffer_low);
+    ASSERT_EQ(said.size(), 1u);
+    EXPECT_EQ(window(said), slep::window_unlimited);
+    EXPECT_TRUE(arrive(c.buffer_high - 1024).empty());
+    EXPECT_EQ(arrive(c.buffer_high).size(), 1u);
+}
+
 TEST(slep_limits, a_window_for_numbers_that_were_never_built_is_not_believed)
 {
     slep::stream_sender tx(100'000, 0s, false, slep::preset_none);

@@ -291,6 +291,23 @@ TEST(datagram_sender, gives_up_what_is_too_long_or_too_old)
     EXPECT_EQ(x.ctx.stats.datagrams_dropped, 2u);
 }
 
+TEST(datagram_sender, waits_for_sis_although_the_lifetime_is_over)
+{
+    parts x;
+    peer_state& p = x.met(1);
+    ASSERT_TRUE(x.datagrams.send_confirmed(p.who, { 1, 2, 3 }, 0, 30s));
+    const octets given = parts::u_pdu(*x.datagrams.poll(7));
+    x.ctx.now = 60s; // SIS still has it, and it may arrive
+    EXPECT_FALSE(x.datagrams.next_deadline());
+    x.datagrams.on_deadline();
+    EXPECT_TRUE(x.ctx.events.empty());
+    const auto e = x.settle(p, given, false);
+    x.datagrams.settled(e->tag.who.id, e->tag.who.number, false, false);
+    ASSERT_EQ(x.ctx.events.size(), 1u);
+    EXPECT_EQ(x.ctx.events[0].code, 0) << "delivered";
+    EXPECT_EQ(x.ctx.stats.datagrams_dropped, 0u);
+}
+
 namespace {
 
 //! An open stream with this many octets to send.
