@@ -37,12 +37,16 @@ half_duplex_modem::half_duplex_modem(modem_user& user, half_duplex_options optio
                                     ": allowed are 0 to 60");
 }
 
-station_time half_duplex_modem::time_of(int64_t sample) const
+station_time sample_time(int64_t sample, int64_t rate)
 {
     // Seconds and rest separately: the product would overflow after 11 days.
-    const auto rate = std::llround(grid().sample_rate());
     return station_time(sample / rate * ns_per_second +
                         sample % rate * ns_per_second / rate);
+}
+
+station_time half_duplex_modem::time_of(int64_t sample) const
+{
+    return sample_time(sample, std::llround(grid().sample_rate()));
 }
 
 half_duplex_modem::tx_span half_duplex_modem::run(const std::complex<float>* rx,

@@ -30,6 +30,9 @@ struct half_duplex_options {
     int bandwidth_khz = 3;
 };
 
+//! Time of the start of sample \p sample, 0 or more, at \p rate samples/s, rounded down.
+station_time sample_time(int64_t sample, int64_t rate);
+
 /*! \brief Modulator and receiver of one station with one antenna.
  *
  * One output sample for each input sample of the grid, in ticks of 10 ms. The receiver

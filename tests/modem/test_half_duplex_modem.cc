@@ -190,6 +190,18 @@ TEST(HalfDuplexModem, dates_the_end_of_a_reception_after_its_own_transmission)
     EXPECT_NEAR(user.delay_s, first_s, 0.03);
 }
 
+TEST(HalfDuplexModem, keeps_time_for_years)
+{
+    // 2^40 samples: 3.6 years in 3 kHz, 83 days in 48 kHz. A product in nanoseconds would
+    // overflow 64 bits after 11 days, and after 17 hours.
+    constexpr int64_t samples = int64_t{ 1 } << 40;
+    EXPECT_EQ(kernel::sample_time(samples, 9600).count(), 114532461226'666666);
+    EXPECT_EQ(kernel::sample_time(samples, 153600).count(), 7158278826'666666);
+    EXPECT_EQ(kernel::sample_time(0, 9600).count(), 0);
+    EXPECT_EQ(kernel::sample_time(9599, 9600).count(), 999895833);
+    EXPECT_EQ(kernel::sample_time(9600, 9600).count(), 1000000000);
+}
+
 // The last sample of a transmission lies within its tick, whatever its length is.
 TEST(HalfDuplexModem, marks_the_last_sample_of_a_transmission)
 {

@@ -46,3 +46,27 @@ TEST(level_steps, takes_neither_noise_nor_fading_for_steps)
     for (const char* channel : { "snr=10", "poor snr=20", "paths=0:0:1,2:0:1 snr=30" })
         EXPECT_TRUE(steps_in(channel).empty()) << channel;
 }
+
+TEST(level_steps, the_start_of_a_signal_is_no_step)
+{
+    const counter_random noise(5, 0);
+    // Steps around the largest and the least one, up and down, in Gaussian noise.
+    for (const auto& [ratio, step] : { std::pair{ 500.0, true },
+                                       std::pair{ 2000.0, false },
+                                       std::pair{ 1e6, false },
+                                       std::pair{ 1 / 500.0, true },
+                                       std::pair{ 1 / 2000.0, false },
+                                       std::pair{ 5.0, true },
+                                       std::pair{ 2.0, false } }) {
+        level_steps detector{ symbol_grid(2400) };
+        size_t found = 0;
+        for (uint64_t k = 0; k < 9600; ++k) {
+            const double level = k < 4800 ? 1.0 : ratio;
+            found += detector
+                         .push(static_cast<float>(
+                             level * static_cast<double>(std::norm(noise.gaussian(k)))))
+                         .has_value();
+        }
+        EXPECT_EQ(found, step ? 1u : 0u) << ratio;
+    }
+}

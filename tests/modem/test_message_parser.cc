@@ -172,6 +172,39 @@ TEST(message_parser, message_that_goes_on_is_complete)
     }
 }
 
+// An apparent damaged marker in the data of a block that goes on: the bits after it show
+// that it is none.
+TEST(message_parser, ones_after_a_damaged_marker_show_that_the_block_goes_on)
+{
+    for (const size_t ones : { 0u, 4u, 5u, 9u }) {
+        auto bits = with_damaged_marker(3, 64);
+        for (size_t i = 0; i < ones; ++i)
+            bits[bits.size() - 2 - 6 * i] = 1;
+        message_parser p;
+        std::vector<uint8_t> octets;
+        const auto end = p.push(bits, octets);
+        EXPECT_EQ(end.has_value(), ones <= 4) << ones;
+        EXPECT_EQ(octets, message) << ones;
+    }
+    message_parser p; // too few bits for a proof
+    std::vector<uint8_t> octets;
+    EXPECT_FALSE(p.push(with_damaged_marker(3, 63), octets));
+}
+
+TEST(message_parser, holds_a_mebibit_at_most_after_a_damaged_marker)
+{
+    message_parser p;
+    std::vector<uint8_t> octets;
+    p.push(with_damaged_marker(5, 0), octets);
+    const size_t most = 1 << 20;
+    p.push(std::vector<uint8_t>(most), octets);
+    EXPECT_TRUE(p.suspicious());
+    EXPECT_EQ(octets, message);
+    p.push({ 0 }, octets);
+    EXPECT_FALSE(p.suspicious());
+    EXPECT_EQ(octets.size(), message.size() + most / 8);
+}
+
 TEST(message_parser, random_bits_never_upset_it)
 {
     std::mt19937 rng(4);

@@ -402,6 +402,36 @@ TEST(receiver_streaming, reset_and_skip_keep_the_count)
                 3);
 }
 
+TEST(receiver_streaming, reset_forgets_an_end_that_is_not_over_on_the_air)
+{
+    // With these lengths the marker is in a block, and its flush bits need another one.
+    // So the receiver knows the end before it is over on the air.
+    const mode m = mode::parse("4539-600S");
+    const size_t two = timing_of(m).octets_in(2);
+    size_t waiting = 0;
+    for (size_t octets = two; octets < two + 20; ++octets) {
+        auto x = loopback::transmit(m, loopback::random_octets(octets, 1));
+        loopback::pause(x, 9600);
+        burst_receiver rx;
+        size_t got = 0;
+        bool ended = false;
+        for (size_t at = 0; got < octets && at + 48 <= x.size(); at += 48) {
+            rx.push(&x[at], 48);
+            while (const auto e = rx.poll()) {
+                ended = ended || std::holds_alternative<rx_end>(e->what);
+                if (const auto* o = std::get_if<rx_octets>(&e->what))
+                    got += o->octets.size();
+            }
+        }
+        ASSERT_EQ(got, octets);
+        waiting += !ended && rx.receiving();
+        rx.reset();
+        EXPECT_FALSE(rx.receiving());
+        EXPECT_TRUE(loopback::receive(rx, loopback::samples(19200)).empty()) << octets;
+    }
+    EXPECT_GT(waiting, 0u);
+}
+
 TEST(receiver_streaming, ten_minutes_of_noise_start_nothing)
 {
     burst_receiver rx;
@@ -436,6 +466,30 @@ TEST(receiver_streaming, leaves_the_smallest_floats_to_its_caller)
     burst_receiver rx;
     rx.push(x.data(), x.size());
     EXPECT_GT(of_tiny(), 0.0f);
+}
+
+TEST(receiver_streaming, a_bad_sample_costs_no_octet)
+{
+    // One in the preamble, one in the middle of the data, one right before both.
+    for (const float bad : { std::numeric_limits<float>::quiet_NaN(),
+                             std::numeric_limits<float>::infinity(),
+                             -3e38f })
+        for (const char* name : { "4539-75S", "4539-600S", "4539-3200S" }) {
+            const auto sent = loopback::random_octets(name[5] == '7' ? 30 : 200, 3);
+            loopback::samples x(2000);
+            add(x, burst(name, sent));
+            loopback::pause(x, 9600);
+            x = loopback::through(x, "snr=25", 1, 1);
+            for (const size_t at : { size_t{ 1500 }, size_t{ 3000 }, x.size() / 2 })
+                x[at] = { bad, 0.1f };
+            burst_receiver rx;
+            const auto got = loopback::receive(rx, x);
+            ASSERT_EQ(got.size(), 1u) << name << " " << bad;
+            EXPECT_TRUE(got[0].octets == sent) << name << " " << bad;
+            ASSERT_TRUE(got[0].end);
+            EXPECT_EQ(got[0].end->reason, rx_end_reason::eom) << name;
+            EXPECT_EQ(rx.counters().bad_samples, 3u);
+        }
 }
 
 TEST(receiver_streaming, garbage_never_hurts)

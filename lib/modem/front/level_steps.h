@@ -69,6 +69,8 @@ private:
         if (d_count % stride != 0 || d_count < 2 * d_window)
             return std::nullopt;
         const int64_t w = d_window;
+        if (d_count - w < d_from)
+            return std::nullopt;
         const double r = change(d_count - w, w);
         if (std::abs(r) > std::max(std::log(double{ least }), std::abs(d_best))) {
             d_best = r;
@@ -104,8 +106,11 @@ private:
         const int64_t from = d_best_at - w, to = d_best_at + w;
         const bool too_large = std::abs(d_best) > std::log(double{ largest });
         d_best = 0;
-        if (too_large)
+        if (too_large) {
+            // A window with a part of the old level would show a smaller step.
+            d_from = to + search;
             return std::nullopt;
+        }
         int64_t best = (from + to) / 2;
         double likelihood = -1e300;
         for (int64_t i = best - search; i <= (from + to) / 2 + search; ++i) {
@@ -154,6 +159,7 @@ private:
     float d_level = 1;
     double d_best = 0;
     int64_t d_best_at = 0;
+    int64_t d_from = 0; // first instant at which a step may be
 };
 
 } // namespace gr::hf::kernel
