@@ -120,6 +120,44 @@ TEST(message, what_is_no_query_gets_the_error_it_deserves)
     EXPECT_EQ(code_of(std::get<octets>(read_query(v.data(), v.size()))), 1u);
 }
 
+TEST(message, flags_of_a_query_are_read_and_echoed)
+{
+    for (const bool recursion : { false, true })
+        for (const bool unchecked : { false, true }) {
+            octets v = ask("a.org");
+            v[2] = recursion ? 0x01 : 0x00;
+            v[3] = unchecked ? 0x10 : 0x00; // CD, RFC 4035 3.2.2
+            const query q = must(v);
+            EXPECT_EQ(q.recursion_desired, recursion);
+            EXPECT_EQ(q.checking_disabled, unchecked);
+            const octets r = make_reply(q, { ip::address("10.0.0.1") }, 90);
+            EXPECT_EQ(r[2] & 0x01, recursion ? 0x01 : 0);
+            EXPECT_EQ(r[3] & 0x10, unchecked ? 0x10 : 0);
+        }
+    // A header alone: its sender is told that it is malformed.
+    const octets head = ask("a.org");
+    EXPECT_EQ(code_of(std::get<octets>(read_query(head.data(), 12))), 1u);
+}
+
+TEST(message, only_a_whole_soa_says_how_long_there_is_no_name)
+{
+    const octets good = respond(ask("a.org"), {}, 3600, 3);
+    const size_t type_at = 12 + 11 + 2, size_at = type_at + 8;
+    ASSERT_EQ(good[type_at + 1], type_soa);
+    EXPECT_EQ(read_response(good.data(), good.size())->ttl, 400u);
+    octets other = good;
+    other[type_at + 1] = 2; // NS
+    EXPECT_NE(read_response(other.data(), other.size())->ttl, 400u);
+    octets shorter = good; // by one octet, so that its last four are no MINIMUM
+    shorter[size_at + 1] = 21;
+    shorter.pop_back();
+    const auto r = read_response(shorter.data(), shorter.size());
+    ASSERT_TRUE(r);
+    EXPECT_EQ(r->code, rcode::no_such_name);
+    const auto without = read_response(other.data(), other.size());
+    EXPECT_EQ(r->ttl, without->ttl);
+}
+
 TEST(message, a_response_is_read_through_its_aliases)
 {
     const octets v = respond(ask("a.org"), { ip::address("192.0.2.1") }, 600);

@@ -186,8 +186,9 @@ TEST_P(exchange, takes_no_octets_of_the_transmission_before)
     const octets old = p.to_send, message = some_octets(200, 2);
     p.to_send = message;
     p.dte->key_up(p.now, p.m);
-    p.run(10ms);
-    p.dte->on_octets({ old, false }); // the late answer
+    // The late answer comes while the data link is asked for the new transmission.
+    ASSERT_TRUE(p.run_until([&] { return open.size() == 2; }, 60s));
+    p.dte->on_octets({ old, false });
     p.on_pull = nullptr;
     while (open.size() > 1) {
         const octets piece(p.to_send.begin(),

@@ -727,6 +727,52 @@ TEST(hfpep_engine, rules_hold_for_mapped_addresses_too)
 }
 
 // The far application never answers: the far proxy gives up, and the peer hears why.
+TEST(hfpep_engine, a_first_call_is_given_up_when_all_of_it_has_failed)
+{
+    for (const bool all_fail : { false, true }) {
+        sim::tcp_host a(to_node("1.0.0.2"));
+        const station_time now{};
+        std::vector<s5066::s_unidata_request>
+            held; // by the node, which calls the station
+        const auto in = [&](const s5066::s_primitive& p) {
+            const octets v = s5066::encode(p);
+            a.sis_in(now, v.data(), v.size());
+            a.work(now);
+        };
+        const auto drain = [&] {
+            a.work(now);
+            while (auto v = a.poll_sis()) {
+                const auto p = s5066::decode_primitive(*v);
+                if (const auto* u = std::get_if<s5066::s_unidata_request>(&*p))
+                    held.push_back(*u);
+                a.work(now);
+            }
+        };
+        const auto reject = [&](const s5066::s_unidata_request& u) {
+            in(s5066::s_unidata_request_rejected{ false, 3, u.dst_sap, u.dst, u.u_pdu });
+        };
+        drain();
+        in(s5066::s_bind_accepted{ 13, 2048 });
+        const auto c = a.accept(now, "10.1.2.3", 80);
+        a.sockets[c].to_send = pattern(5000);
+        drain();
+        a.on_deadline(*a.next_deadline());
+        drain();
+        ASSERT_GE(held.size(), 3u); // restart notice, open, data
+        reject(held[0]);
+        EXPECT_FALSE(a.sockets[c].reset) << "the rest may still arrive";
+        for (size_t k = 1; k < held.size(); ++k)
+            if (all_fail)
+                reject(held[k]);
+            else
+                in(s5066::s_unidata_request_confirm{
+                    false, held[k].dst_sap, held[k].dst, held[k].u_pdu });
+        EXPECT_EQ(a.sockets[c].reset, all_fail);
+        EXPECT_EQ(a.sockets[c].why,
+                  all_fail ? status::host_unreachable : status::connected);
+    }
+}
+
 TEST(hfpep_engine, a_connect_that_times_out_is_refused_to_the_peer)
 {
     two_proxies n;

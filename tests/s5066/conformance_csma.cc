@@ -48,6 +48,74 @@ TEST(Conformance, RowX_05_SilentWhileTheChannelIsBusy)
     EXPECT_TRUE(p.wait(10));
 }
 
+TEST(Conformance, RowX_05_TheSenderOfABroadcastLeavesItsListenersAChance)
+{
+    // Both nodes have data for each other, and neither knows that. The sender of a
+    // broadcast draws a slot as its listener does. So both are first now and then.
+    std::vector<double> waits;
+    constexpr int rounds = 24;
+    for (int k = 0; k < rounds; ++k) {
+        node_config c;
+        c.seed = static_cast<uint64_t>(k + 1);
+        scripted_peer p(c);
+        p.bind(1, 3);
+        s_unidata_request r;
+        r.dst = address::broadcast();
+        r.dst_sap = 3;
+        r.mode.mode = transmission_mode::non_arq;
+        r.priority = 9;
+        r.u_pdu.resize(20);
+        p.send(1, r);
+        p.submit(1, 100);
+        const auto d = p.transmission();
+        ASSERT_FALSE(d.empty());
+        ASSERT_EQ(d[0].dst, address::broadcast());
+        waits.push_back(until_keyed(p));
+    }
+    const double first_slot = *std::min_element(waits.begin(), waits.end());
+    const auto sender_later =
+        std::count_if(waits.begin(), waits.end(), [first_slot](double wait) {
+            return wait > first_slot + 0.5;
+        });
+    EXPECT_GE(sender_later, rounds / 4);
+    EXPECT_LE(sender_later, rounds * 3 / 4);
+}
+
+TEST(Conformance, RowX_05_BlindStationsRepeatAfterLongerPauses)
+{
+    // Three stations. Without a carrier detector the calls of two may meet again and again.
+    for (const bool senses : { false, true }) {
+        node_config c;
+        c.link_tries = 6;
+        scripted_peer p(c);
+        p.bind(1, 3);
+        if (senses)
+            p.n.on_carrier(p.now, false);
+        for (const char* who : { "1.3.0.0", "1.4.0.0" }) {
+            auto d = between_others();
+            d.src = address(who);
+            d.dst = address("1.5.0.0");
+            p.receive({ d });
+        }
+        p.submit(1, 100);
+        std::vector<double> pauses;
+        for (int k = 0; k < 5; ++k) {
+            pauses.push_back(until_keyed(p, 300));
+            p.send_out();
+        }
+        // The first repeats come at once.
+        EXPECT_LT(pauses[1], 25) << senses;
+        EXPECT_LT(pauses[2], 25) << senses;
+        if (senses) {
+            EXPECT_LT(pauses[3], 30);
+            EXPECT_LT(pauses[4], 30);
+        } else {
+            EXPECT_GE(pauses[3], 30);
+            EXPECT_GE(pauses[4], 100);
+        }
+    }
+}
+
 TEST(Conformance, RowX_05_SilentUntilTheHeardEotRanOutAlsoOfOthers)
 {
     scripted_peer p;

@@ -1,9 +1,12 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // docs/conformance.md, section 9: physical links (Annex B).
+#include "s5066/cas/link_window.h"
+#include "s5066/pdu/eow.h"
 #include "scripted_peer.h"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 
 using namespace gr::hf;
@@ -271,6 +274,81 @@ TEST(Conformance, Row9_07_BreakIsConfirmedWithAndWithoutALink)
         EXPECT_EQ(link_c_pdu(p.transmission()), 0x50);
         EXPECT_EQ(p.n.state().links, 0u);
     }
+}
+
+TEST(links, the_oldest_idle_link_gives_way)
+{
+    node_config c;
+    c.max_links = 2;
+    scripted_peer p(c);
+    p.bind(1, 3);
+    std::map<std::string, uint8_t> numbers;
+    const auto to = [&](const char* who) {
+        s_unidata_request r;
+        r.dst = address(who);
+        r.dst_sap = 3;
+        r.u_pdu.assign(10, 1);
+        p.send(1, r);
+        const auto d = p.transmission(60);
+        const int said = link_c_pdu(d, who);
+        numbers[who] = said < 0 ? numbers[who] + 1 : 1;
+        p.receive({ by(who, scripted_peer::link(c_pdu_type::link_accepted)),
+                    by(who, scripted_peer::ack(numbers[who])) });
+        return said;
+    };
+    EXPECT_EQ(to("1.2.0.0"), 0x10);
+    EXPECT_EQ(to("1.3.0.0"), 0x10);
+    EXPECT_EQ(p.n.state().links, 2u);
+    EXPECT_EQ(to("1.4.0.0"), 0x10);
+    EXPECT_EQ(p.n.state().links, 2u);
+    // The station spoken to last still has its link, the one before it has none.
+    EXPECT_EQ(to("1.3.0.0"), -1);
+    EXPECT_EQ(to("1.2.0.0"), 0x10);
+}
+
+TEST(links, abilities_of_a_peer_end_with_a_link_that_fails)
+{
+    node_config c;
+    c.link_tries = 2;
+    c.extensions = true;
+    scripted_peer p(c);
+    p.bind(1, 3);
+    const auto window_asked = [](const std::vector<d_pdu>& list) {
+        const auto d = of_type(list, t::expedited_non_arq_data);
+        return d.empty() ? 0 : int(d[0].non_arq.window);
+    };
+    // A peer of our kind: large windows (EP5), and compact confirmations (EP9).
+    auto ask = scripted_peer::link(request, 1);
+    ask.non_arq.window = has_large_window;
+    auto d = scripted_peer::data(0);
+    d.eow = make_eow(eow_type::extensions, unsigned{ extension_compact_confirm });
+    p.receive({ ask, d });
+    p.transmission();
+    p.receive({ scripted_peer::link(c_pdu_type::link_break, 8, 4) });
+    p.transmission();
+    p.primitives();
+    p.submit(1, 50, confirmed());
+    EXPECT_EQ(window_asked(p.transmission(60)), large_window_mark);
+    EXPECT_EQ(window_asked(p.transmission(60)), large_window_mark);
+    EXPECT_FALSE(p.wait(400)); // it is gone
+    ASSERT_TRUE(p.answer<s_unidata_request_rejected>());
+    // Another maker's software has taken its place.
+    p.submit(1, 50, confirmed());
+    EXPECT_EQ(window_asked(p.transmission(60)), has_large_window);
+    p.receive({ scripted_peer::link(c_pdu_type::link_accepted), scripted_peer::ack(1) });
+    ASSERT_TRUE(p.answer<s_unidata_request_confirm>());
+    delivery_mode by_client;
+    by_client.confirmation = delivery_confirmation::client;
+    p.submit(1, 50, by_client);
+    std::vector<d_pdu> sent;
+    for (int i = 0; i < 3 && sent.empty(); ++i)
+        for (const auto& x : p.transmission(30))
+            if (x.segment.size() > 1)
+                sent.push_back(x);
+    ASSERT_FALSE(sent.empty());
+    const auto s = decode_s_pdu(sent[0].segment.data() + 1, sent[0].segment.size() - 1);
+    ASSERT_TRUE(s);
+    EXPECT_EQ(s->type, s_pdu_type::data);
 }
 
 TEST(links, warning_that_crosses_a_request_does_not_end_the_new_link)

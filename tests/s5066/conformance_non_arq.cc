@@ -316,6 +316,62 @@ TEST(Conformance, Row6_09_SegmentsOutOfOrderAndOrderOfDelivery)
     EXPECT_EQ(p.primitives().size(), 1u);
 }
 
+TEST(Conformance, Row6_09_OrderOfDeliveryAcrossTheEndOfTheNumbers)
+{
+    struct row {
+        uint16_t first, next;
+        bool waits;
+    };
+    // 2047 numbers are later ones, 2048 are not.
+    for (const row& r : { row{ 4095, 0, true },
+                          row{ 4094, 2045, true },
+                          row{ 4094, 2046, false },
+                          row{ 0, 4095, false } }) {
+        non_arq_receiver rx;
+        std::vector<non_arq_c_pdu> out;
+        const auto a = c_pdu_of(40, 1), b = c_pdu_of(40, 2);
+        auto part = piece(a, 0, 20, r.first, 60), rest = piece(a, 20, 44, r.first, 60),
+             whole = piece(b, 0, 44, r.next, 60);
+        part.non_arq.in_order = rest.non_arq.in_order = whole.non_arq.in_order = true;
+        rx.take({}, part, out);
+        rx.take({}, whole, out);
+        EXPECT_EQ(out.size(), r.waits ? 0u : 1u) << r.first << " " << r.next;
+        rx.take({}, rest, out);
+        ASSERT_EQ(out.size(), 2u);
+        EXPECT_EQ(out[r.waits ? 0 : 1].octets, a);
+        EXPECT_EQ(out[r.waits ? 1 : 0].octets, b);
+    }
+}
+
+TEST(Conformance, Row6_09_IncompleteCPdusAreBounded)
+{
+    // A hostile station begins C_PDUs and completes none. 256 are remembered.
+    non_arq_receiver rx;
+    std::vector<non_arq_c_pdu> out;
+    const auto c = c_pdu_of(40, 1);
+    const auto at = [](unsigned k) { return std::chrono::milliseconds(k); };
+    for (unsigned k = 0; k <= 256; ++k)
+        rx.take(at(k), piece(c, 0, 20, uint16_t(k), 60), out);
+    const auto complete = [&](unsigned k) {
+        out.clear();
+        rx.take(at(300), piece(c, 20, 44, uint16_t(k), 60), out);
+        return !out.empty();
+    };
+    EXPECT_TRUE(complete(1));
+    EXPECT_TRUE(complete(256));
+    EXPECT_FALSE(complete(0)) << "the oldest one gave way";
+    // 4 MiB of the largest ones, in segments of the largest size.
+    non_arq_receiver large;
+    const octets most(65535, 7);
+    for (unsigned k = 0; k < 80; ++k)
+        for (size_t from = 0; from + 1023 <= most.size(); from += 1023)
+            large.take(at(k), piece(most, from, from + 1023, uint16_t(k), 60), out);
+    std::vector<non_arq_c_pdu> ended;
+    large.expire(std::chrono::hours(1), ended);
+    EXPECT_LE(ended.size(), 64u);
+    EXPECT_GE(ended.size(), 60u);
+}
+
 TEST(Conformance, Row6_10_BroadcastEotIsZeroUntilTheEnd)
 {
     auto c = segments_of(200);

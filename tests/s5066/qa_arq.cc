@@ -59,6 +59,39 @@ TEST(arq_halves, dropped_c_pdu_is_acknowledged_and_not_delivered)
     EXPECT_EQ(s.unsent().total(), 0u);
 }
 
+TEST(arq_halves, what_the_peer_has_does_not_expire)
+{
+    // The first C_PDU is lost. The second one has arrived, but waits for it. The third has
+    // arrived but for its last segment.
+    arq_sender s(128);
+    s.set_segment(10, false);
+    for (const size_t octets : { 10u, 30u, 30u }) {
+        auto o = c_pdu(octets, 1, delivery_order::in_order);
+        o->expires = std::chrono::seconds(5);
+        s.submit(o);
+    }
+    s.begin_transmission();
+    while (s.next(1000, 22, true))
+        continue;
+    ack_header a;
+    a.rx_lwe = 0;
+    a.selective = { 0x1f }; // numbers 1 to 5 of 0 to 6
+    std::vector<outgoing_ptr> done, expired;
+    EXPECT_EQ(s.acknowledge(a, done), 5u);
+    EXPECT_TRUE(done.empty());
+    s.expire(std::chrono::seconds(6), expired);
+    ASSERT_EQ(expired.size(), 2u);
+    EXPECT_EQ(expired[0]->c_pdu.size(), 10u);
+    EXPECT_EQ(expired[1]->c_pdu.size(), 30u);
+    a.rx_lwe = 7;
+    a.selective.clear();
+    s.acknowledge(a, done);
+    ASSERT_EQ(done.size(), 3u);
+    EXPECT_TRUE(done[0]->dropped);
+    EXPECT_FALSE(done[1]->dropped) << "confirmed, and not rejected before";
+    EXPECT_TRUE(done[2]->dropped);
+}
+
 TEST(arq, clients_of_one_priority_take_turns_by_octets)
 {
     arq_sender s(128);

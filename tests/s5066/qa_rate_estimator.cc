@@ -36,6 +36,24 @@ in_vain(rate_estimator& e, std::optional<mode>& present, bool fast, unsigned rou
 } // namespace
 
 // At 30 dB and 10 Hz of Doppler spread 2400 bit/s arrives and no high rate ever does.
+TEST(mode_promises, a_slow_fade_makes_the_long_interleaver_useless)
+{
+    const auto& long_one = mode_promises::of(mode::parse("4539-600L"));
+    const auto& short_one = mode_promises::of(mode::parse("4539-600S"));
+    int better = 0;
+    for (const double snr_db : { 4.0, 6.0, 8.0, 10.0, 12.0 }) {
+        // Good has fades of 10 s, Poor of 1 s. The interleavers have 4.8 and 0.6 s.
+        EXPECT_EQ(long_one.at(1, snr_db).block_success,
+                  short_one.at(1, snr_db).block_success)
+            << snr_db;
+        better +=
+            long_one.at(3, snr_db).block_success > short_one.at(3, snr_db).block_success;
+    }
+    EXPECT_GE(better, 4);
+    EXPECT_TRUE(known_channels[1].slower_than_long);
+    EXPECT_FALSE(known_channels[3].slower_than_long);
+}
+
 TEST(rate_estimator, leaves_rates_that_fail_at_any_ratio)
 {
     rate_estimator e;
