@@ -702,6 +702,16 @@ TEST(ip_config, names_what_is_wrong)
     EXPECT_TRUE(throws([](auto& c) { c.mtu = 575; }));
     EXPECT_TRUE(throws([](auto& c) { c.sap = 16; }));
     EXPECT_TRUE(throws([](auto& c) { c.rate = 0; }));
+    EXPECT_FALSE(throws([](auto& c) { c.rate = 1; }));
+    EXPECT_TRUE(throws([](auto& c) { c.rate = 0.99; }));
+    EXPECT_FALSE(throws([](auto& c) { c.rate = 1e9; }));
+    EXPECT_TRUE(throws([](auto& c) { c.rate = 1.01e9; }));
+    EXPECT_FALSE(throws([](auto& c) { c.mtu = 576; }));
+    EXPECT_FALSE(throws([](auto& c) { c.mtu = 2048; }));
+    EXPECT_TRUE(throws([](auto& c) { c.mtu = 2049; }));
+    EXPECT_FALSE(throws([](auto& c) { c.sap = 15; }));
+    EXPECT_FALSE(throws([](auto& c) { c.icmp_burst = 1; }));
+    EXPECT_TRUE(throws([](auto& c) { c.icmp_burst = 0; }));
     EXPECT_TRUE(throws([](auto& c) { c.table[0].node = address::broadcast(); }));
     EXPECT_TRUE(throws([](auto& c) { c.filter[0].priority = 16; }));
     EXPECT_TRUE(throws([](auto& c) {

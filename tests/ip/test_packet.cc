@@ -27,6 +27,13 @@ TEST(ip_address, text_and_prefixes)
     for (const char* bad :
          { "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8x", "/8" })
         EXPECT_THROW(ip::prefix{ std::string(bad) }, std::invalid_argument) << bad;
+    for (const char* base : { "10.0.0.0", "fd00::" }) {
+        const ip::address a(base);
+        EXPECT_EQ(ip::prefix(a, 0).to_string(), std::string(base) + "/0");
+        EXPECT_NO_THROW(ip::prefix(a, a.bits()));
+        EXPECT_THROW(ip::prefix(a, a.bits() + 1), std::invalid_argument);
+        EXPECT_THROW(ip::prefix(a, -1), std::invalid_argument);
+    }
     ip::prefix_table<int> t;
     t.add(ip::prefix("0.0.0.0/0"), 1);
     t.add(ip::prefix("10.0.0.0/8"), 2);

@@ -155,6 +155,23 @@ TEST(ip_tcp_help, a_delivered_segment_is_repeated_when_the_far_side_was_heard_or
     EXPECT_FALSE(w.flows.under_way(w.now, key));
 }
 
+TEST(ip_tcp_help, the_connection_used_longest_ago_gives_way)
+{
+    const auto lowered = [](size_t others) {
+        watched w;
+        w.open(0, 0);
+        for (size_t k = 0; k < others; ++k) {
+            w.now += 1ms;
+            octets v = segment(true, syn, 5, 0, 64000, 0);
+            put16(v, 20, unsigned(5000 + k));
+            w.out(v);
+        }
+        return w.in(segment(false, ack, 901, 1101, 65535)) < 65535;
+    };
+    EXPECT_TRUE(lowered(1023)) << "1024 are remembered";
+    EXPECT_FALSE(lowered(1024));
+}
+
 TEST(ip_tcp_help, old_segments_give_way_to_new_ones)
 {
     watched w;

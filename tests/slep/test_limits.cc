@@ -71,6 +71,66 @@ TEST(slep_limits, what_waits_for_a_missing_pdu_does_not_stop_the_sender)
               slep::window_closed);
 }
 
+TEST(slep_limits, what_is_held_for_a_gap_shuts_the_window_beyond_its_limit)
+{
+    auto c = with_instance(3);
+    const size_t each = 1000 + 64; // with an allowance for each PDU
+    c.held_high = 8 * each;
+    slep::endpoint link(c);
+    const station_time now{};
+    const auto in = [&](const octets& v) { link.sis_in(now, v.data(), v.size()); };
+    const auto windows = [&] {
+        std::vector<int> all;
+        while (auto v = link.poll_sis()) {
+            const auto p = s5066::decode_primitive(*v);
+            const auto* u = std::get_if<s5066::s_unidata_request>(&*p);
+            const auto pdu = u != nullptr ? slep::decode(u->u_pdu) : std::nullopt;
+            if (u != nullptr)
+                in(s5066::encode(s5066::s_unidata_request_confirm{
+                    false, u->dst_sap, u->dst, u->u_pdu }));
+            if (const auto* sc =
+                    pdu ? std::get_if<slep::stream_control>(&pdu->body) : nullptr)
+                all.push_back(sc->window);
+        }
+        return all;
+    };
+    link.listen(0);
+    windows();
+    in(s5066::encode(s5066::s_bind_accepted{ 13, 2048 }));
+    in(from_a(so()));
+    const auto id = link.poll_event()->stream;
+    link.accept(now, id, { 0 });
+    const octets first(10);
+    link.write(now, id, first.data(), first.size());
+    windows();
+    for (uint16_t k = 2; k <= 9; ++k) // 1 is missing
+        in(from_a(sd(k, octets(1000))));
+    EXPECT_TRUE(windows().empty()) << "as much as the limit";
+    in(from_a(sd(10, octets(1000))));
+    EXPECT_EQ(windows(), std::vector<int>{ slep::window_closed });
+    in(from_a(sd(1, octets(1000))));
+    EXPECT_EQ(windows(), std::vector<int>{ slep::window_unlimited });
+}
+
+TEST(slep_limits, an_answer_for_an_unknown_stream_is_answered)
+{
+    lone x;
+    // Our restart notice has gone out with a datagram.
+    x.link.send_reliable(x.now, { address("1.0.0.1"), 13, 0 }, { 1 });
+    x.drain();
+    x.events();
+    slep::stream_accept a;
+    a.sid = 0x85;
+    a.instance = 7;
+    a.answers = 0x1234;
+    a.open_data = { 0 };
+    x.in(from_a({ 0, a }));
+    EXPECT_TRUE(x.events().empty());
+    EXPECT_EQ(
+        x.drain(),
+        (std::vector<octets>{ { 0x80, 5, slep::reason_unknown_stream, 0x12, 0x34 } }));
+}
+
 TEST(slep_limits, datagrams_that_nobody_reads_are_bounded)
 {
     lone x;

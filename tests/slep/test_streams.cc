@@ -617,6 +617,51 @@ TEST(slep_datagrams, groups_go_without_arq)
         n.net.now(), { s5066::address::broadcast(), 13, 0 }, { 1 }));
 }
 
+TEST(slep_config, limits_are_allowed_and_nothing_beyond_them)
+{
+    using config = slep::endpoint_config;
+    const auto allowed = [](auto member, auto value) {
+        config c;
+        c.*member = static_cast<std::decay_t<decltype(c.*member)>>(value);
+        if (c.buffer_low >= c.buffer_high)
+            c.buffer_low = c.buffer_high - 1;
+        try {
+            c.validate();
+            return true;
+        } catch (const std::invalid_argument&) {
+            return false;
+        }
+    };
+    const auto within = [&](auto member, auto least, auto most) {
+        EXPECT_TRUE(allowed(member, least) && allowed(member, most)) << most;
+        EXPECT_FALSE(allowed(member, most + 1)) << most;
+        EXPECT_TRUE(least == 0 || !allowed(member, least - 1)) << most;
+    };
+    within(&config::sap, 0, 15);
+    within(&config::rank, 0, 14);
+    constexpr size_t most = size_t(1) << 26;
+    for (const auto member : { &config::queue_octets,
+                               &config::send_buffer,
+                               &config::buffer_high,
+                               &config::datagram_octets })
+        within(member, size_t(2048), most);
+    within(&config::open_octets, 0, 1000);
+    within(&config::segment_octets, 16, 1023);
+    within(&config::streams_max, 1, 4096);
+    for (const auto member : { &config::partial_hold,
+                               &config::accept_hold,
+                               &config::turn_ride,
+                               &config::outage_max,
+                               &config::open_wait,
+                               &config::gap_max,
+                               &config::number_rest,
+                               &config::reliable_ttl,
+                               &config::unreliable_ttl }) {
+        EXPECT_TRUE(allowed(member, 0s) && allowed(member, 720h));
+        EXPECT_FALSE(allowed(member, 720h + 1ns) || allowed(member, -1ns));
+    }
+}
+
 TEST(slep_config, names_what_is_wrong)
 {
     const auto message = [](auto change) -> std::string {
