@@ -15,7 +15,7 @@ spec.loader.exec_module(mutate)
 
 ENGINE = """\
 /* a < b in a comment */
-#include "limits/limits.h"
+#include "limits.h"
 
 namespace limits {
 
@@ -46,7 +46,7 @@ int untested(int a);
 """
 
 TEST = """\
-#include "limits/limits.h"
+#include "limits.h"
 int main() { return limits::above(8) && !limits::above(7) && !limits::above(0) ? 0 : 1; }
 """
 
@@ -55,9 +55,11 @@ cmake_minimum_required(VERSION 3.22)
 project(sham LANGUAGES CXX)
 function(hf_gtest name)
   add_executable(test_${name} ${ARGN})
-  target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/lib)
+  target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/lib/${name})
 endfunction()
-add_subdirectory(tests/limits)
+foreach(part limits)
+  add_subdirectory(tests/${part})
+endforeach()
 """
 
 

@@ -121,6 +121,21 @@ TEST(adaptive_rate, knows_at_most_256_stations)
     EXPECT_TRUE(p.advice(address("1.2.0.1")));
 }
 
+TEST(rate_range, takes_the_bandwidth_of_the_channel)
+{
+    const auto in = [](const char* text, int khz) {
+        return rate_range::in_bandwidth(text, khz);
+    };
+    EXPECT_EQ(in("auto", 3), "auto");
+    EXPECT_EQ(in("auto:600..9600", 3), "auto:600..9600");
+    EXPECT_EQ(in("auto", 48), "auto:48k");
+    EXPECT_EQ(in("auto:600..9600", 48), "auto:48k-600..9600");
+    EXPECT_EQ(in("auto:24k-600..9600", 48), "auto:24k-600..9600");
+    EXPECT_EQ(in("auto:24k", 48), "auto:24k");
+    EXPECT_EQ(in("4539-600S", 48), "4539-600S");
+    EXPECT_EQ(in("xauto:600..9600", 48), "xauto:600..9600");
+}
+
 TEST(rate_range, both_ends_may_be_equal)
 {
     const auto r = rate_range::parse("auto:600..600");

@@ -93,6 +93,32 @@ TEST(rate_estimator, learns_how_far_the_table_is_off)
     EXPECT_LT(e.block_success(fast), e.block_success(slow));
 }
 
+TEST(rate_estimator, a_transmission_of_which_nothing_is_heard_counts_against_its_mode)
+{
+    const mode m = mode::parse("4539-4800S");
+    rate_estimator e;
+    e.on_blocks(m, std::vector<double>(20, 12.0));
+    double before = e.block_success(m);
+    for (int k = 0; k < 3; ++k) {
+        e.on_nothing(m);
+        EXPECT_LT(e.block_success(m), before) << k;
+        before = e.block_success(m);
+    }
+}
+
+TEST(mode_promises, without_fading_each_block_of_a_d_pdu_counts)
+{
+    // 45 octets in a block of 600S. A D_PDU of ten blocks arrives if all ten do.
+    const mode m = mode::parse("4539-600S");
+    const auto& p = mode_promises::of(m);
+    const double snr_db = p.needed_db();
+    const double one = p.d_pdu_success(0, snr_db, 45),
+                 ten = p.d_pdu_success(0, snr_db, 450);
+    EXPECT_GT(one, 0.3);
+    EXPECT_LT(one, 0.7);
+    EXPECT_LT(ten, std::pow(one, 5));
+}
+
 TEST(rate_estimator, knows_a_channel_by_the_spread_of_its_blocks)
 {
     const mode m = mode::parse("4539-4800S");
