@@ -121,6 +121,26 @@ TEST(adaptive_rate, knows_at_most_256_stations)
     EXPECT_TRUE(p.advice(address("1.2.0.1")));
 }
 
+TEST(adaptive_rate, answers_a_peer_that_hears_us_badly_in_a_robust_mode)
+{
+    const auto answer = [](const char* advised) {
+        policy p;
+        for (int k = 0; k < 4; ++k) {
+            p.on_advice({}, peer, mode::parse(advised));
+            p.on_reception({}, peer, heard("4539-2400S"));
+        }
+        EXPECT_TRUE(p.advice(peer));
+        tx_context c;
+        c.peer = peer;
+        c.ack_only = true;
+        return p.choose({}, c);
+    };
+    // We hear the peer with 20 dB. It hears us as well as that, or 20 dB worse.
+    const mode alike = answer("4539-8000L"), worse = answer("4539-75S");
+    EXPECT_GT(needed_db(alike), needed_db(worse) + 3)
+        << alike.to_string() << " " << worse.to_string();
+}
+
 TEST(rate_range, takes_the_bandwidth_of_the_channel)
 {
     const auto in = [](const char* text, int khz) {
