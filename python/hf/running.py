@@ -187,6 +187,11 @@ def details(s: station.Station) -> List[str]:
         lines.append(f"mail: SMTP on {d.mail.listen} for "
                      f"{', '.join(r.domain for r in d.mail.route) or 'nobody'}; mail from HF for "
                      f"{', '.join(d.mail.domains) or 'nobody'} goes to {d.mail.deliver}")
+    if d.web and d.web.role == "near":
+        lines.append(f"web door: http://{d.web.listen}/, pages come from {d.web.node}")
+    if d.web and d.web.role == "shore":
+        lines.append("web: peers may fetch pages from public addresses"
+                     + (f" and {', '.join(d.web.allow)}" if d.web.allow else ""))
     files = [path for path in (d.capture.d_pdu, d.capture.sis) if path]
     if files:
         lines.append(f"captures: {', '.join(files)}")

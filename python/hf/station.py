@@ -9,7 +9,7 @@ from . import hf_python as _hf
 from . import output, tables
 from .station_tables import (Capture, Dns, Host, IpClient, Mail, MailRoute, ModemClient,
                              ModemServer, Pep, Ptt, Radio, Record, Rig, Sdr, SisServer,
-                             StationError, words_of)
+                             StationError, Web, words_of)
 
 #: Longest transmission after the first D_PDU (STANAG 5066 Annex C: EOT has 8 bits of 0.5 s).
 MAX_TRANSMISSION_S = 127.5
@@ -49,6 +49,7 @@ class Description:
     sis_server: Optional[SisServer] = None
     host: Optional[Host] = None
     mail: Optional[Mail] = None
+    web: Optional[Web] = None
     modem_server: Optional[ModemServer] = None
     modem_client: Optional[ModemClient] = None
     capture: Capture = field(default_factory=Capture)
@@ -95,7 +96,7 @@ class Description:
                                    f"{self.mode} {of_mode} kHz, and a modem has one bandwidth")
         if self.modem_server is not None:
             for part in ("address", "data_link", "ip_client", "pep", "dns", "sis_server", "host",
-                         "mail", "modem_client"):
+                         "mail", "web", "modem_client"):
                 if getattr(self, part):
                     raise StationError(f"'{part}' and [modem_server] exclude each other: a "
                                        "station with a modem server has no data link")
@@ -111,6 +112,8 @@ class Description:
                                    "at the modem")
             self.radio.check()
             self.radio.check_bandwidth(self.bandwidth_khz)
+        if self.web is not None:
+            self.web.check()
         if self.mail is not None:
             self.mail.check()
             if self.sis_server is None:
@@ -137,7 +140,7 @@ def _mode_bandwidth_khz(mode: str) -> int:
 #: Tables within tables of a station file, and their classes.
 PARTS: Dict[Any, Dict[str, Any]] = {
     Description: {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
-                  "host": Host, "mail": Mail, "modem_server": ModemServer,
+                  "host": Host, "mail": Mail, "web": Web, "modem_server": ModemServer,
                   "modem_client": ModemClient, "capture": Capture, "radio": Radio,
                   "record": Record},
     Mail: {"route": [MailRoute]},

@@ -18,6 +18,19 @@ def _number(default: int, least: int, most: int) -> Any:
     return field(default=default, metadata={"range": (least, most)})
 
 
+def check_loopback(key: str, listen: str, example: int) -> None:
+    """Raise StationError unless listen is a loopback address with a port. key: for the message,
+    with a port as its example."""
+    host, _, port = listen.rpartition(":")
+    try:
+        good = ipaddress.ip_address(host.strip("[]")).is_loopback and 0 <= int(port) <= 65535
+    except ValueError:
+        good = False
+    if not good:
+        raise StationError(f"{key} = '{listen}': allowed is a loopback address with a port, for "
+                           f"example 127.0.0.1:{example}")
+
+
 def words_of(tables: List[Dict[str, Any]]) -> List[str]:
     """Rules in the form of the blocks, one string of KEY=VALUE words each."""
     return [" ".join(f"{k}={v}" for k, v in table.items()) for table in tables]
@@ -206,14 +219,7 @@ class Mail:
         host, _, port = self.deliver.rpartition(":")
         if not host or not port.isdigit() or not 1 <= int(port) <= 65535:
             raise StationError(f"[mail] deliver = '{self.deliver}': allowed is HOST:PORT")
-        host, _, port = self.listen.rpartition(":")
-        try:
-            good = ipaddress.ip_address(host.strip("[]")).is_loopback and 0 <= int(port) <= 65535
-        except ValueError:
-            good = False
-        if not good:
-            raise StationError(f"[mail] listen = '{self.listen}': allowed is a loopback address "
-                               "with a port, for example 127.0.0.1:2525")
+        check_loopback("[mail] listen", self.listen, 2525)
         for route in self.route:
             route.check()
 
@@ -268,6 +274,54 @@ class Host:
         for port in ports:
             if ports.count(port) > 1:
                 raise StationError(f"[host]: port {port} is used twice")
+
+
+@dataclass
+class Web:
+    """The web door of a station, or its shore side. See docs/how-to/web.md.
+
+    role: near (the door for readers here) or shore (fetches pages for the doors of others).
+    node: the shore station of a door.
+    listen: where the door is reached, "ADDRESS:PORT". Loopback only.
+    name: of the door, so that http://NAME:PORT/ works when NAME leads to this machine.
+    folder: where the door keeps pages, bookmarks and history. Default: the user's cache folder.
+    mode: how pages are read at first: text or pictures (text with small pictures).
+    budget: most octets of an answer at first, in kB. 0: no limit.
+    search: address of a search, with {} in place of the words. Empty: no search field.
+    allow: prefixes that the shore side may fetch from though they are not public.
+    """
+
+    role: str = "near"
+    node: str = ""
+    listen: str = "127.0.0.1:8090"
+    name: str = "hf.local"
+    folder: str = ""
+    mode: str = "text"
+    budget: int = _number(0, 0, 999_999)
+    search: str = "https://html.duckduckgo.com/html/?q={}"
+    allow: List[str] = field(default_factory=list)
+
+    def check(self) -> None:
+        """Raise StationError for a missing key or a wrong value."""
+        for name, allowed in (("role", ("near", "shore")), ("mode", ("text", "pictures"))):
+            if getattr(self, name) not in allowed:
+                raise StationError(f"[web] {name} = '{getattr(self, name)}': allowed are "
+                                   f"{', '.join(allowed)}")
+        if self.role == "near":
+            if not self.node:
+                raise StationError('[web] needs node, the shore station, for example node = '
+                                   '"1.2.0.2"')
+            _hf.s5066.address(self.node)
+        check_loopback("[web] listen", self.listen, 8090)
+        if self.search and "{}" not in self.search:
+            raise StationError(f"[web] search = '{self.search}': needs {{}} in place of the words")
+        if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9.-]{0,99}", self.name):
+            raise StationError(f"[web] name = '{self.name}': allowed is a host name")
+        for prefix in self.allow:
+            try:
+                ipaddress.ip_network(prefix)
+            except ValueError as error:
+                raise StationError(f"[web] allow: {error}") from None
 
 
 @dataclass

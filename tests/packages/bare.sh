@@ -60,7 +60,7 @@ in_bare() {
         mount --rbind /dev "$root/dev"
         mount --rbind /sys "$root/sys"
         mount -t tmpfs tmpfs "$root/run"
-        mkdir -p "$root/out" "$root/base" "$root/root/.cache/ccache"
+        mkdir -p "$root/etc/apt/sources.list.d" "$root/out" "$root/base" "$root/root/.cache/ccache"
         mount --bind "$3" "$root/out"
         mount --bind "$2" "$root/base"
         mount --bind "$4" "$root/var/cache/apt/archives"

@@ -21,6 +21,7 @@ CONDA = {
     "libsoapysdr-dev": "soapysdr", "libuhd-dev": "uhd", "libvolk-dev": "volk",
     "ninja-build": "ninja", "pkgconf": "pkg-config",
     "pybind11-dev": "pybind11", "python3-aiohttp": "aiohttp", "python3-aiosmtpd": "aiosmtpd",
+    "python3-brotli": "brotli-python", "python3-lxml": "lxml", "python3-pil": "pillow",
     "python3-click": "click",
     "python3-click-man": None, "python3-dev": "python", "python3-numpy": "numpy",
     "python3-setuptools": None,

@@ -253,6 +253,7 @@ WITHOUT = {
     "radio monitor": "shows what is heard", "radio levels": "shows what is heard",
     "radio rig": "is over at once", "radio tone": "plays for as long as it was told",
     "receive": "a line for each file", "run": "stations until Ctrl-C", "tcp serve": "a service",
+    "web get": "prints the page as it arrives",
     "tcp send": "a line for each transfer", "test": "shows what ctest says",
     "top": "shows what there is", "trial check": "is over at once"}
 

@@ -19,6 +19,7 @@ GROUPS: Dict[str, Dict[str, str]] = {
         "receive": "Files by BFTP over a SIS server, into a folder.",
         "chat": "Operator orderwire (HFCHAT) over a SIS server.",
         "mail": "The mail gateway: mails that wait, and its state.",
+        "web": "Web pages through the door of a running station, as text.",
         "console": "Ping, throughput, broadcast and monitor over any SIS server.",
         "radio": "Devices, levels, test tones, delays, and received signals.",
         "monitor": "All channels of one wide recording, or of an SDR.",

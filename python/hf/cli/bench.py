@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf bench: measurements that print each figure beside its target."""
 from contextlib import contextmanager
+import importlib
 import os
 import tempfile
-from typing import Iterator, Optional, Sequence, Tuple
+from typing import Any, Iterator, Optional, Sequence, Tuple
 
 import click
 
@@ -366,6 +367,53 @@ def mail_(protocols: Tuple[str, ...], mails: int, kills: int, seed: int,
         print("\n" + measure.bad_table(found))
     if any(row.lost or row.twice or row.altered for row in found):
         raise fail("not every mail has arrived once and whole")
+
+
+@command.command("web")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--article", "articles", multiple=True, metavar="NAME",
+              help="Stored page NAME.html as an article; may be repeated.")
+@click.option("--news", multiple=True, metavar="NAME",
+              help="Stored page NAME.html of a news or company site; may be repeated.")
+@click.option("--rate", "rates", multiple=True, type=click.Choice(["9600", "57600", "240000"]),
+              help="Only this rate, bit/s; may be repeated.")
+def web_(folder: str, articles: Tuple[str, ...], news: Tuple[str, ...], rates: Tuple[str, ...]
+         ) -> None:
+    """Stored web pages through the web door, on emulated modems.
+
+    FOLDER holds HTML documents NAME.html, as hf web store makes them. All of them are reduced, and
+    their text is compared by trafilatura, if that is installed. The pages named are loaded.
+    Pictures that are not stored are replaced by generated ones.
+    """
+    from ..lab.programs import door
+    found = door.names(folder)
+    if not found:
+        raise click.UsageError(f"{folder}: no *.html of 30 kB or more")
+    for name in (*articles, *news):
+        if name not in found:
+            raise click.UsageError(f"{name}: not in {folder}; there are {', '.join(found[:9])}")
+    try:
+        judge: Any = importlib.import_module("trafilatura")
+    except ImportError:
+        judge = None
+        click.echo("text is not compared: trafilatura is missing (pip)", err=True)
+    with Progress("pages", len(found)) as progress:
+        pages = []
+        for name in found:
+            pages.append(door.reduced(folder, name, judge))
+            progress.at(len(pages))
+    rows = list(door.text_rows(pages))
+    try:
+        named = {"article": list(articles), "news": list(news)}
+        with Progress("loads", lines=True):
+            rows += door.loads(folder, named, tuple(map(int, rates)) or (9600, 57600, 240000))
+            median = sorted(pages, key=lambda page: page.all)[len(pages) // 2].name
+            for first in (*articles, *news)[:1]:
+                rows += door.later_visits(folder, first)
+                rows += door.slow_text(folder, median)
+    except RuntimeError as error:
+        raise fail(str(error)) from None
+    print(door.table(rows))
 
 
 @command.command()

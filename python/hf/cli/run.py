@@ -7,7 +7,7 @@ import resource
 import signal
 import sys
 import time
-from typing import Dict, Iterator, List, Optional, Tuple
+from typing import Any, Iterator, List, Optional, Tuple
 
 import click
 
@@ -75,31 +75,47 @@ def open_page(stations: running.Stations, port: int, control: bool, inbox: Optio
                          controls.controls_of(stations, views) if control else None)
 
 
-def open_hosts(descriptions: List[station.Description]) -> Dict[str, host.HostPorts]:
-    """Open the host ports of all stations that have some. Raises RuntimeError."""
+#: What a station file adds beside blocks: made before the station, since it extends HF-PEP.
+Service = Any
+
+
+def open_services(descriptions: List[station.Description]) -> List[Tuple[str, Service]]:
+    """Open host ports and web doors of all stations, each with the name of its station. Raises
+    RuntimeError."""
     station.check_together(descriptions)
-    hosts: Dict[str, host.HostPorts] = {}
+    services: List[Tuple[str, Service]] = []
     try:
         for d in descriptions:
             if d.host is not None:
-                hosts[d.name] = host.HostPorts(d)
-    except RuntimeError:
-        close_hosts(hosts)
+                services.append((d.name, host.HostPorts(d)))
+            if d.web is not None:
+                services.append((d.name, _web_class()(d)))
+    except BaseException:
+        close_services(services)
         raise
-    return hosts
+    return services
 
 
-def attach_hosts(hosts: Dict[str, host.HostPorts], stations: running.Stations) -> None:
-    """Join the host ports to the stations that were made."""
-    for s in stations.stations:
-        if s.description.host is not None:
-            hosts[s.description.name].attach(s, stations.said.append)
+def _web_class() -> Any:
+    try:
+        from ..web.service import WebService
+    except ImportError as error:
+        raise RuntimeError(f"[web] needs the library {error.name} (Debian: python3-aiohttp, "
+                           "python3-brotli, python3-lxml, python3-pil)") from None
+    return WebService
 
 
-def close_hosts(hosts: Dict[str, host.HostPorts]) -> None:
-    """Close all host ports."""
-    for ports in hosts.values():
-        ports.close()
+def attach_services(services: List[Tuple[str, Service]], stations: running.Stations) -> None:
+    """Join the services to the stations that were made."""
+    made = {s.description.name: s for s in stations.stations}
+    for name, service in services:
+        service.attach(made[name], stations.said.append)
+
+
+def close_services(services: List[Tuple[str, Service]]) -> None:
+    """Close all services."""
+    for _, service in services:
+        service.close()
 
 
 def capture_into(folder: Optional[str], descriptions: List[station.Description]) -> None:
@@ -172,10 +188,10 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
         for folder in filter(None, (pcap, inbox)):
             output.make_folder(folder)
         capture_into(pcap, descriptions)
-        hosts = open_hosts(descriptions)
+        services = open_services(descriptions)
         stations = running.Stations(descriptions, on_air.channel, on_air.seed, on_air.speed,
                                     radio.open_radio)
-        attach_hosts(hosts, stations)
+        attach_services(services, stations)
         # Keep references, or Python deletes these blocks.
         kept = [] if check else [
             radio.record(stations.tb, s, received, s.description.sample_rate, stations.said.append)
@@ -211,5 +227,5 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
     finally:
         if page is not None:
             page.close()
-        close_hosts(hosts)
+        close_services(services)
         del kept

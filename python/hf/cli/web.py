@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""hf web: a page through the web door, as text in a terminal."""
+import asyncio
+import http.client
+import json
+import os
+from typing import Tuple
+from urllib.parse import urlencode
+
+import click
+
+from . import fail
+from ._progress import Progress
+
+#: Longest silence of the door, s. It gives up earlier.
+SILENCE_S = 3600.0
+
+
+@click.group()
+def command() -> None:
+    """Web pages through the door of a running station.
+
+    The door itself is for browsers. hf run starts it for a station file with a table [web].
+    """
+
+
+@command.command()
+@click.argument("url", metavar="URL")
+@click.option("--door", default="127.0.0.1:8090", show_default=True, metavar="HOST:PORT",
+              help="Where the door listens.")
+@click.option("--budget", type=click.IntRange(0, 999_999), default=0, show_default=True,
+              metavar="KB", help="Stop after this much. 0: no limit.")
+def get(url: str, door: str, budget: int) -> None:
+    """Print the text of a web page as it arrives, and then what it cost.
+
+    Status 1 if the page does not arrive whole.
+    """
+    host, _, port = door.rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise click.UsageError(f"--door {door}: allowed is HOST:PORT")
+    connection = http.client.HTTPConnection(host.strip("[]"), int(port), timeout=SILENCE_S)
+    query = urlencode({"url": url, "mode": "text", "budget": budget, "again": 1})
+    try:
+        connection.request("GET", f"/plain?{query}")
+        answer = connection.getresponse()
+        if answer.status != 200:
+            raise fail(f"{url}: {answer.read().decode('utf-8', 'replace').strip()}")
+        whole = _print(answer)
+        words = _cost(host, int(port), answer.headers.get("X-HF-View", ""))
+    except OSError as error:
+        raise fail(f"door {door}: {error.strerror or error}") from None
+    finally:
+        connection.close()
+    if not whole:
+        raise fail(f"{url}: {words}")
+    click.echo(words, err=True)
+
+
+@command.command()
+@click.argument("urls", metavar="URL...", nargs=-1, required=True)
+@click.argument("folder", metavar="FOLDER", type=click.Path(exists=True, file_okay=False))
+@click.option("--allow", multiple=True, metavar="PREFIX",
+              help="Fetch from these addresses though they are not public; may be repeated.")
+def store(urls: Tuple[str, ...], folder: str, allow: Tuple[str, ...]) -> None:
+    """Store web pages with their pictures in a folder, by the internet, for hf bench web.
+
+    Nothing goes over HF. A page that is stored already is an error.
+    """
+    from ..web import fetch
+    from ..web import store as stored
+    with Progress("pages", len(urls)) as progress:
+        for done, url in enumerate(urls):
+            try:
+                name = asyncio.run(stored.store(url, folder, list(allow)))
+            except (fetch.FetchError, ValueError) as error:
+                raise fail(f"{url}: {error}") from None
+            except OSError as error:
+                raise fail(f"{url}: {error.filename or folder}: {error.strerror}") from None
+            print(os.path.join(folder, name + ".html"))
+            progress.at(done + 1)
+
+
+def _print(answer: http.client.HTTPResponse) -> bool:
+    """Print an answer as it arrives. False: it was cut."""
+    try:
+        while True:
+            data = answer.read1(65536)
+            if not data:
+                return True
+            click.echo(data.decode("utf-8", "replace"), nl=False)
+    except http.client.HTTPException:
+        return False
+
+
+def _cost(host: str, port: int, view: str) -> str:
+    """The door's own line on a page that has ended."""
+    again = http.client.HTTPConnection(host.strip("[]"), port, timeout=10)
+    try:
+        again.request("GET", f"/view/{view}/state")
+        return str(json.loads(again.getresponse().read())["words"])
+    except (OSError, ValueError, KeyError, http.client.HTTPException):
+        return "the page was cut"
+    finally:
+        again.close()

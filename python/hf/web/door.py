@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The door: a web server on the loopback of the reader, through which pages come over HF."""
+import asyncio
+from collections import OrderedDict
+import os
+import secrets
+from typing import Awaitable, Callable, Dict, List, Optional
+from urllib.parse import quote, urlencode, urlsplit
+
+from aiohttp import web
+from yarl import URL
+
+from . import pages, render, wire
+from .estimate import Estimate
+from .library import Library
+from .reduce import absolute
+from .views import View
+
+#: Pages whose links still work, and pages that are asked for at a time.
+MAX_VIEWS, MAX_ASKING = 64, 8
+#: Octets of a form that a reader fills in.
+MAX_FORM = 32768
+#: Age below which a page that is kept is shown without asking, s.
+FRESH_S = 600.0
+
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+                               "connect-src 'self'; img-src 'self'; base-uri 'none'; "
+                               "form-action 'self'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin"}
+_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+_FILES = {"/door.css": "text/css", "/door.js": "text/javascript"}
+
+
+class Door:
+    """Serves readers of this machine. Used from one event loop.
+
+    It refuses requests with another Host, and what other pages ask for: only the reader decides
+    what goes over HF.
+    """
+
+    def __init__(self, names: List[str], library: Library, estimate: Estimate, search: str,
+                 mode: str, budget: int) -> None:
+        """names: hosts under which the door is reached. search: address of a search, with {} for
+        the words. mode, budget: first choices of the reader."""
+        self._names = {"127.0.0.1", "localhost", "[::1]", *names}
+        self._library, self._estimate = library, estimate
+        self._search, self._mode, self._budget = search, mode, budget
+        self._views: "OrderedDict[str, View]" = OrderedDict()
+        self._tasks: "Dict[str, asyncio.Task[None]]" = {}
+        self._runner: Optional[web.AppRunner] = None
+        #: Port of HF-PEP that leads to the shore side; 0 while the station does not run.
+        self.pep_port = 0
+
+    async def open(self, host: str, port: int) -> int:
+        """Listen. Returns the port. Raises OSError."""
+        @web.middleware
+        async def guard(request: web.Request, handler: _Handler) -> web.StreamResponse:
+            return await self._guard(request, handler)
+
+        app = web.Application(middlewares=[guard], client_max_size=MAX_FORM)
+        app.add_routes([
+            web.get("/", self._front), web.get("/page", self._page),
+            web.get("/plain", self._plain), web.get("/estimate", self._estimates),
+            web.get("/view/{id}/link/{number}", self._link),
+            web.get("/view/{id}/picture/{number}", self._picture),
+            web.get("/view/{id}/form/{number}", self._form),
+            web.post("/view/{id}/form/{number}", self._form),
+            web.get("/view/{id}/state", self._state),
+            web.post("/bookmark", self._bookmark), web.post("/forget", self._forget),
+            *(web.get(path, self._file) for path in _FILES)])
+        self._runner = web.AppRunner(app, access_log=None)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, host, port).start()
+        return int(self._runner.addresses[0][1])
+
+    async def close(self) -> None:
+        """End all pages that are on their way, and stop listening."""
+        for task in self._tasks.values():
+            task.cancel()
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
+        host = request.host.rpartition(":")[0] if request.host.rpartition(":")[2].isdigit() \
+            else request.host
+        response: web.StreamResponse
+        if host.lower() not in self._names:
+            response = web.Response(status=403, text="Host is not this door\n")
+        elif request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") or \
+                urlsplit(request.headers.get("Origin", "")).netloc not in ("", request.host):
+            # Another page led here. The reader decides whether it goes over HF.
+            url = request.query.get("url", "") if request.path in ("/", "/page") else ""
+            response = self._front_page(url)
+        else:
+            try:
+                response = await handler(request)
+            except web.HTTPException as error:
+                if error.status < 400:
+                    raise
+                response = web.Response(status=error.status, text=f"{error.reason}\n")
+        if not response.prepared:
+            response.headers.update(_HEADERS)
+        return response
+
+    async def _file(self, request: web.Request) -> web.Response:
+        path = os.path.join(os.path.dirname(__file__), request.path[1:])
+        with open(path, encoding="utf-8") as file:
+            return web.Response(text=file.read(), content_type=_FILES[request.path])
+
+    # --- the first page -------------------------------------------------------------------------
+
+    async def _front(self, request: web.Request) -> web.Response:
+        words = request.query.get("search", "").strip()
+        if words:
+            url = self._search.replace("{}", quote(words))
+            raise web.HTTPSeeOther(_page_path(url, self._mode, self._budget))
+        return self._front_page(request.query.get("url", ""))
+
+    def _front_page(self, url: str) -> web.Response:
+        text = pages.front(url, self._mode, self._budget, self._choices(url, self._budget),
+                           self._library.bookmarks(), self._library.history(), bool(self._search))
+        return web.Response(text=text, content_type="text/html")
+
+    def _choices(self, url: str, budget: int) -> Dict[str, Dict[str, float]]:
+        """Octets and seconds of each way to read a page."""
+        found: Dict[str, Dict[str, float]] = {}
+        for mode in (*wire.MODES, "as it is"):
+            octets = self._estimate.octets(url, mode, budget)
+            found[mode] = {"octets": octets, "seconds": round(self._estimate.seconds(octets))}
+        return found
+
+    async def _estimates(self, request: web.Request) -> web.Response:
+        return web.json_response(self._choices(request.query.get("url", "").strip(),
+                                               _budget(request)))
+
+    async def _bookmark(self, request: web.Request) -> web.Response:
+        form = await request.post()
+        url, title = str(form.get("url", "")), form.get("title")
+        self._library.bookmark(url[:2000], None if title is None else str(title)[:300])
+        raise web.HTTPSeeOther("/")
+
+    async def _forget(self, request: web.Request) -> web.Response:
+        self._library.forget()
+        raise web.HTTPSeeOther("/")
+
+    # --- pages ----------------------------------------------------------------------------------
+
+    def ask(self, url: str, mode: str, budget: int, form: Optional[bytes] = None,
+            again: bool = True) -> View:
+        """Ask the shore side for a page; without again, a page that is kept will do. Raises
+        HTTPServiceUnavailable if too many are on their way."""
+        number = secrets.token_urlsafe(9)
+        kept = self._library.get(url) if form is None else None
+        if kept is not None and not again and (kept.complete or kept.mode == mode):
+            view = View.of(number, kept)
+        else:
+            if len(self._tasks) >= MAX_ASKING:
+                raise web.HTTPServiceUnavailable(reason=f"{MAX_ASKING} pages are on their way")
+            near = self._library.near(url)
+            reference = wire.digest(near.sections) if near is not None else b""
+            complete = kept is not None and kept.complete and mode == "pictures"
+            request = wire.Request(url, mode, budget, reference, complete, form)
+            view = View(number, request, near)
+            task = asyncio.get_running_loop().create_task(view.ask(self.pep_port, self._library))
+            self._tasks[number] = task
+            task.add_done_callback(lambda _: self._tasks.pop(number, None))
+        self._views[number] = view
+        for old in [n for n in self._views if n not in self._tasks][:-MAX_VIEWS]:
+            del self._views[old]
+        return view
+
+    def _asked(self, request: web.Request) -> View:
+        url = request.query.get("url", "").strip()
+        if not url or len(url) > 4000:
+            raise web.HTTPBadRequest(reason="url: an address is missing")
+        if "://" in url and urlsplit(url).scheme not in ("http", "https"):
+            raise web.HTTPBadRequest(reason="url: allowed are http:// and https://")
+        mode = request.query.get("mode", self._mode)
+        if mode not in wire.MODES:
+            raise web.HTTPBadRequest(reason="mode: allowed are " + ", ".join(wire.MODES))
+        again = "again" in request.query
+        kept = self._library.get(url)
+        return self.ask(url, mode, _budget(request),
+                        again=again or kept is None or pages.age_s(kept.at) > FRESH_S)
+
+    async def _page(self, request: web.Request) -> web.StreamResponse:
+        return await self._show(request, self._asked(request))
+
+    async def _show(self, request: web.Request, view: View) -> web.StreamResponse:
+        """Send a page to the browser as it arrives."""
+        response = web.StreamResponse(headers={
+            **_HEADERS, "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"})
+        await response.prepare(request)
+        with_pictures = view.request.mode == "pictures"
+        marked = any(b["url"] == view.request.url for b in self._library.bookmarks())
+        octets = self._estimate.octets(view.request.url, view.request.mode, view.request.budget)
+        text = pages.begin(view, marked, self._estimate.seconds(octets),
+                           self._choices(view.request.url, view.request.budget))
+        renderer = render.Renderer(f"/view/{view.number}", with_pictures)
+        written = {"T": 0, "R": 0}
+        while True:
+            done = view.done
+            for kind in "TR":
+                lines = view.sections.get(kind, [])[written[kind]:]
+                if lines and not written[kind]:
+                    text += ("</section>" if kind == "R" else "") + pages.section(kind, view.head)
+                written[kind] += len(lines)
+                text += "".join(map(renderer.line, lines))
+            if text:
+                await response.write(text.encode("utf-8", "replace"))
+                text = ""
+            if done:
+                break
+            await view.changed()
+        if not view.error:
+            title = str(view.head.get("title", ""))
+            self._library.visited(view.request.url, title or view.url)
+        await response.write(pages.end(view, self._library.get(view.request.url)).encode())
+        await response.write_eof()
+        return response
+
+    async def _plain(self, request: web.Request) -> web.StreamResponse:
+        """The text of a page as it arrives, for programs. A page that is cut is a cut answer."""
+        view = self._asked(request)
+        while not view.done and not view.sections:
+            await view.changed()
+        if view.error and not view.sections:
+            return web.Response(status=502, text=view.error + "\n")
+        response = web.StreamResponse(headers={
+            **_HEADERS, "Content-Type": "text/plain; charset=utf-8", "X-HF-View": view.number})
+        await response.prepare(request)
+        title = str(view.head.get("title", ""))
+        text, written = f"{title}\n\n" if title else "", 0
+        while True:
+            done = view.done
+            lines = view.sections.get("T", []) + view.sections.get("R", [])
+            text += render.plain(lines[written:])
+            written = len(lines)
+            await response.write(text.encode("utf-8", "replace"))
+            text = ""
+            if done:
+                break
+            await view.changed()
+        if view.error and request.transport is not None:
+            request.transport.abort()
+        return response
+
+    def _view(self, request: web.Request) -> View:
+        view = self._views.get(request.match_info["id"])
+        if view is None:
+            raise web.HTTPNotFound(reason="this page is too old: load it again")
+        return view
+
+    async def _link(self, request: web.Request) -> web.Response:
+        view = self._view(request)
+        address = await view.link(_number(request))
+        if address is None:
+            raise web.HTTPNotFound(reason="the address of this link has not arrived")
+        raise web.HTTPSeeOther(_page_path(absolute(view.url, address), view.request.mode,
+                                          view.request.budget))
+
+    async def _picture(self, request: web.Request) -> web.Response:
+        data = await self._view(request).picture(_number(request))
+        if data is None:
+            raise web.HTTPNotFound(reason="no picture")
+        return web.Response(body=data, content_type="image/webp")
+
+    async def _form(self, request: web.Request) -> web.StreamResponse:
+        view = self._view(request)
+        address = await view.link(_number(request))
+        if address is None:
+            raise web.HTTPNotFound(reason="the address of this form has not arrived")
+        url = absolute(view.url, address)
+        if request.method == "GET":
+            joined = url.partition("?")[0] + "?" + urlencode(list(request.query.items()))
+            raise web.HTTPSeeOther(_page_path(joined, view.request.mode, view.request.budget))
+        fields = [(k, str(v)) for k, v in (await request.post()).items()]
+        return await self._show(request, self.ask(
+            url, view.request.mode, view.request.budget, urlencode(fields).encode()))
+
+    async def _state(self, request: web.Request) -> web.Response:
+        """How far a page is, for the line at its head."""
+        view = self._view(request)
+        return web.json_response({"title": view.head.get("title", ""), "done": view.done,
+                                  "words": pages.progress(view)},
+                                 headers={"Cache-Control": "no-store"})
+
+
+def _page_path(url: str, mode: str, budget: int) -> URL:
+    words = {"url": url, "mode": mode, **({"budget": budget} if budget else {})}
+    # As it is: otherwise aiohttp would write the octets of the address in another way.
+    return URL("/page?" + urlencode(words), encoded=True)
+
+
+def _number(request: web.Request) -> int:
+    text = request.match_info["number"]
+    if not text.isdigit() or len(text) > 6:
+        raise web.HTTPNotFound(reason="no such number")
+    return int(text)
+
+
+def _budget(request: web.Request) -> int:
+    """The budget of a request in units of 1000 octets."""
+    text = request.query.get("budget", "").strip() or "0"
+    if not text.isdigit() or len(text) > 6:
+        raise web.HTTPBadRequest(reason=f"budget = {text[:20]}: allowed are 0 to 999999 kB")
+    return int(text)

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fetches pages and pictures for the shore side, from public addresses only.
+
+Every name is looked up here, and only addresses that pass Policy are connected to, at each
+redirect again. So no reader can reach services of the shore station or its network.
+"""
+import asyncio
+import ipaddress
+import socket
+import time
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from urllib.parse import urlsplit
+import zlib
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+
+from .reduce import absolute
+
+#: Most redirects, and seconds for a page or picture with all its redirects.
+MAX_REDIRECTS, LIMIT_S = 5, 60.0
+#: Octets of a compressed body that are read at once.
+_PIECE = 16384
+_AGENT = "Mozilla/5.0 (compatible; gr-hf web door)"
+#: NAT64 (RFC 6052): the last 32 bits are an IPv4 address.
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+class FetchError(Exception):
+    """What could not be fetched, in words for the reader."""
+
+
+class Fetched(NamedTuple):
+    """What was fetched. url: after redirects. cut: the body was longer than the limit."""
+
+    url: str
+    status: int
+    kind: str
+    charset: Optional[str]
+    body: bytes
+    cut: bool
+
+
+class Policy:
+    """Which addresses may be fetched: public ones, and those in allow (prefixes)."""
+
+    def __init__(self, allow: List[str]) -> None:
+        """Raises ValueError for a wrong prefix."""
+        self._allow = [ipaddress.ip_network(prefix) for prefix in allow]
+
+    def permits(self, text: str) -> bool:
+        """Whether an address may be connected to."""
+        try:
+            address: Any = ipaddress.ip_address(text.split("%")[0])
+        except ValueError:
+            return False
+        if any(address in network for network in self._allow):
+            return True
+        if address.version == 6:
+            inner = address.ipv4_mapped or address.sixtofour or \
+                (address.teredo[1] if address.teredo else None)
+            if address in _NAT64:
+                inner = ipaddress.ip_address(int(address) & 0xffffffff)
+            if inner is not None:
+                return self.permits(str(inner))
+        return address.is_global and not address.is_multicast
+
+    def check(self, url: str) -> None:
+        """Raise FetchError for an address that can be refused by looking at it."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
+        except ValueError:
+            raise FetchError(f"{url[:200]} is no web address") from None
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise FetchError(f"{url[:200]}: allowed are http:// and https://")
+        if port not in (80, 443) and port < 1024:
+            raise FetchError(f"port {port}: allowed are 80, 443 and those from 1024")
+        try:
+            ipaddress.ip_address(parts.hostname.split("%")[0])
+        except ValueError:
+            return  # a name: its addresses are checked when it is looked up
+        if not self.permits(parts.hostname):
+            raise FetchError(f"{parts.hostname} is not a public address")
+
+
+class _Resolver(AbstractResolver):
+    """The system's resolver, without addresses that the policy does not permit."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+
+    async def resolve(self, host: str, port: int = 0, family: int = socket.AF_UNSPEC
+                      ) -> List[Dict[str, Any]]:
+        """Permitted addresses of a name. Raises OSError if there is none."""
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, family=family,
+                                       flags=socket.AI_ADDRCONFIG)
+        good = [(f, a) for f, _, _, _, a in found if self._policy.permits(str(a[0]))]
+        if not good:
+            raise OSError(None, f"{host} is not a public address")
+        return [{"hostname": host, "host": a[0], "port": port, "family": f, "proto": 0,
+                 "flags": socket.AI_NUMERICHOST} for f, a in good]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+class Fetcher:
+    """Fetches for all readers of a shore station. Used from one event loop."""
+
+    def __init__(self, allow: List[str]) -> None:
+        """allow: prefixes that may be fetched though they are not public."""
+        self.policy = Policy(allow)
+        self._session: Optional[aiohttp.ClientSession] = None
+
+    async def close(self) -> None:
+        """End all connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            connector = aiohttp.TCPConnector(resolver=_Resolver(self.policy), limit=32,
+                                             limit_per_host=6, use_dns_cache=False)
+            self._session = aiohttp.ClientSession(
+                connector=connector, auto_decompress=False, cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=LIMIT_S, connect=20), trust_env=False)
+        return self._session
+
+    async def get(self, url: str, most: int, form: Optional[bytes] = None, accept: str = "*/*"
+                  ) -> Fetched:
+        """Fetch from an address. most: octets of the body, uncompressed; a longer body is cut.
+        form: octets of a form to POST. Raises FetchError."""
+        end = time.monotonic() + LIMIT_S
+        for _ in range(MAX_REDIRECTS + 1):
+            self.policy.check(url)
+            try:
+                found = await asyncio.wait_for(self._one(url, most, form, accept),
+                                               max(end - time.monotonic(), 0.1))
+            except asyncio.TimeoutError:
+                raise FetchError(f"no complete answer within {LIMIT_S:.0f} s") from None
+            except (aiohttp.ClientError, OSError, ValueError) as error:
+                raise FetchError(_words(error, url)) from None
+            if isinstance(found, Fetched):
+                return found
+            url, keeps_form = absolute(url, found[0]), found[1]
+            form = form if keeps_form else None
+        raise FetchError(f"more than {MAX_REDIRECTS} redirects")
+
+    async def _one(self, url: str, most: int, form: Optional[bytes], accept: str) -> Any:
+        """An answer, or the target of a redirect and whether the form goes there too."""
+        headers = {"User-Agent": _AGENT, "Accept": accept, "Accept-Encoding": "gzip",
+                   "Accept-Language": "en,*;q=0.5"}
+        if form is not None:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        async with self._open().request("GET" if form is None else "POST", url, data=form,
+                                        headers=headers, allow_redirects=False) as answer:
+            to = answer.headers.get("Location")
+            if answer.status in (301, 302, 303, 307, 308) and to:
+                return to, answer.status in (307, 308)
+            body, cut = await _body(answer, most)
+            return Fetched(url, answer.status, answer.content_type, answer.charset, body, cut)
+
+
+async def _body(answer: aiohttp.ClientResponse, most: int) -> Tuple[bytes, bool]:
+    """The uncompressed body, and whether it was cut."""
+    coding = answer.headers.get("Content-Encoding", "identity").strip().lower()
+    if coding not in ("identity", "gzip", "x-gzip", "deflate", ""):
+        raise ValueError(f"the server compresses by {coding[:20]}, which was not asked for")
+    unpack = zlib.decompressobj(47 if "gzip" in coding else 15) \
+        if coding not in ("identity", "") else None
+    body = bytearray()
+    async for piece in answer.content.iter_chunked(_PIECE):
+        try:
+            body += piece if unpack is None else unpack.decompress(piece, most + 1 - len(body))
+        except zlib.error:
+            raise ValueError("damaged compression") from None
+        if len(body) > most:
+            return bytes(body[:most]), True
+    return bytes(body), False
+
+
+def _words(error: BaseException, url: str) -> str:
+    """Why a fetch failed, for the reader."""
+    host = urlsplit(url).hostname
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return f"{host} does not prove who it is: {error.certificate_error}"
+    if isinstance(error, aiohttp.ClientSSLError):
+        return f"no TLS with {host}"
+    cause = getattr(error, "os_error", error)
+    if isinstance(cause, socket.gaierror):
+        return f"{host}: name not found"
+    return f"{host}: {getattr(cause, 'strerror', None) or error or type(error).__name__}"

@@ -1,0 +1,513 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reduces an HTML document to what a reader needs: text, headings, lists, tables, forms, links.
+
+The result is lines of a small subset of HTML (see MARKUP), the main text first. Links and pictures
+are numbered by their order, so that the text names no address. Left out: scripts, styles, frames,
+hidden elements, attributes.
+"""
+import re
+from typing import Dict, Iterator, List, NamedTuple, Optional, Set
+from urllib.parse import urljoin, urlsplit
+
+from lxml import etree, html
+
+#: Largest document that is read, and most elements of it. The rest of a larger one is left out.
+MAX_OCTETS, MAX_ELEMENTS = 4_000_000, 100_000
+#: Most links and pictures of a page, and the longest address.
+MAX_LINKS, MAX_PICTURES, MAX_URL = 5000, 500, 2000
+#: Smaller pictures are marks and spacers.
+LEAST_SIDE = 24
+
+#: Elements that are left out with all that is in them.
+_DROPPED = {"script", "style", "noscript", "template", "svg", "math", "iframe", "object", "embed",
+            "canvas", "audio", "video", "map", "head", "link", "meta", "datalist", "dialog"}
+#: Elements with a place of their own: they are written with an end tag.
+_CONTAINERS = {"ul", "ol", "dl", "blockquote", "table", "form", "pre"}
+#: Elements of containers, without an end tag.
+_ITEMS = {"li", "dt", "dd", "tr", "td", "th", "caption"}
+_HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
+_INLINE = {"b": "b", "strong": "b", "i": "i", "em": "i", "cite": "i", "code": "code",
+           "kbd": "code", "samp": "code", "sub": "sub", "sup": "sup", "a": "a", "u": "u",
+           "s": "s", "del": "s"}
+#: Elements that neither end a line nor have a form of their own.
+_TRANSPARENT = {"span", "font", "abbr", "acronym", "small", "big", "time", "label", "q", "mark",
+                "bdi", "bdo", "data", "dfn", "ins", "var", "wbr", "tt", "nobr", "picture", "ruby",
+                "rb", "rt", "rp", "center", "output", "slot"}
+#: Parts of a page that come after its text.
+_LATER_TAGS = {"nav", "aside", "footer"}
+_LATER_ROLES = {"navigation", "complementary", "contentinfo", "banner", "search"}
+#: Every element of the result.
+MARKUP = (_CONTAINERS | _ITEMS | _HEADINGS | set(_INLINE.values()) |
+          {"p", "br", "hr", "img", "input", "select", "option", "textarea", "button"})
+_SPACE = re.compile(r"[ \t\r\n\f]+")
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_TRACKER = re.compile(r"(?:^|&)(?:utm_[a-z]+|fbclid|gclid|mc_[a-z]+)=[^&]*")
+
+
+class Picture(NamedTuple):
+    """A picture of a page: its address, and the width at which it is shown, 0 if not known."""
+
+    url: str
+    width: int
+
+
+#: Gets the parts that come after the main text; None where nothing comes later.
+Later = Optional[List[html.HtmlElement]]
+
+
+class Page(NamedTuple):
+    """A reduced page.
+
+    main, rest: lines of markup: the text, and everything around it (navigation, footer).
+    main_links, rest_links: addresses of the links and forms in main and rest, in their order.
+    pictures: of main, in their order. In rest they are only named.
+    words: words of text, to judge whether the page was built by a script.
+    """
+
+    title: str
+    language: str
+    right_to_left: bool
+    main: List[str]
+    rest: List[str]
+    main_links: List[str]
+    rest_links: List[str]
+    pictures: List[Picture]
+    words: int
+
+
+def escape(text: str) -> str:
+    """Text as markup."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def quoted(text: str) -> str:
+    """Text as the value of an attribute, between quotation marks."""
+    return escape(text).replace('"', "&quot;")
+
+
+def parse(document: bytes, charset: Optional[str]) -> Optional[html.HtmlElement]:
+    """The tree of a document. charset: of the HTTP header, if there is one. None: no HTML."""
+    document = document[:MAX_OCTETS]
+    if charset is None:
+        try:
+            document.decode("utf-8")
+            charset = "utf-8"
+        except UnicodeDecodeError as error:
+            # A document that is cut within a character is UTF-8 too.
+            charset = "utf-8" if error.start > len(document) - 4 else None
+    try:
+        parser = html.HTMLParser(encoding=charset, remove_comments=True, remove_pis=True)
+        return html.document_fromstring(document, parser=parser)
+    except LookupError:
+        return parse(document, "windows-1252") if charset != "windows-1252" else None
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError, AssertionError):
+        return None
+
+
+class Base(NamedTuple):
+    """What addresses in a document are relative to.
+
+    base: for its own references (its element base). page: its address, for shorter().
+    """
+
+    base: str
+    page: str
+
+
+def absolute(base: str, address: str) -> str:
+    """An address from a reference. Empty if it is none."""
+    try:
+        return urljoin(base, address)
+    except ValueError:
+        return ""
+
+
+def shorter(address: str, base: Base) -> Optional[str]:
+    """An address in a document as a short reference, relative to the address of the page, without
+    its fragment and the words of trackers. None: nothing that the door can fetch."""
+    try:
+        to = urlsplit(urljoin(base.base, address.strip()))
+        here = urlsplit(base.page)
+    except ValueError:
+        return None
+    if to.scheme not in ("http", "https") or not to.netloc:
+        return None
+    query = _TRACKER.sub("", to.query).lstrip("&")
+    path = (to.path or "/") + (f"?{query}" if query else "")
+    if any(ord(c) <= 32 for c in path + to.netloc):
+        path = re.sub(r"[\x00-\x20]", lambda m: f"%{ord(m.group()):02X}", path)
+    if (to.scheme, to.netloc) == (here.scheme, here.netloc):
+        return path[:MAX_URL] if not path.startswith("//") else f"{to.scheme}://{to.netloc}{path}"
+    prefix = f"//{to.netloc}" if to.scheme == here.scheme else f"{to.scheme}://{to.netloc}"
+    return (prefix + path)[:MAX_URL]
+
+
+def links_in(line: str) -> int:
+    """Addresses that a line of markup takes from the links of its page."""
+    return line.count("<a>") + line.count("<form>") + line.count("<form ")
+
+
+class _Writer:
+    """Collects lines of markup from elements in their order."""
+
+    def __init__(self, base: Base, most_pictures: int = MAX_PICTURES) -> None:
+        self.base = base
+        self.lines: List[str] = []
+        self.links: List[str] = []
+        self.pictures: List[Picture] = []
+        self.words = 0
+        self._line: List[str] = []
+        self._block = ""  # heading or p of the current line
+        self._inline: List[List] = []  # [tag, address, written in this line]
+        self._open: List[List] = []  # [container or item, start tag, written, form's address]
+        self._most_pictures = most_pictures
+        self._shown: Set[str] = set()
+
+    # --- lines ----------------------------------------------------------------------------------
+
+    def end_line(self) -> None:
+        """End a line, if something is in it."""
+        text = "".join(self._line)
+        self._line = []
+        if not text.strip() and not (self._in("pre") and self._open[-1][2]):
+            return
+        for entry in reversed(self._inline):
+            if entry[2]:
+                text = text.rstrip(" ") + f"</{entry[0]}>"
+                entry[2] = False
+        # The first line of an item needs no paragraph of its own.
+        first = bool(self._open) and self._open[-1][0] in _ITEMS and not self._open[-1][2]
+        begin = self._opened()
+        if self._in("pre"):
+            self.lines.append(begin + text.rstrip())
+        else:
+            block = self._block or ("" if first else "p")
+            self.lines.append(begin + (f"<{block}>" if block else "") + text.strip(" "))
+
+    def _opened(self) -> str:
+        """Start tags of containers that were not written yet."""
+        begin = "".join(entry[1] for entry in self._open if not entry[2])
+        for entry in self._open:
+            if not entry[2] and entry[0] == "form":
+                self.links.append(entry[3])
+            entry[2] = True
+        return begin
+
+    def _in(self, tag: str) -> bool:
+        return any(entry[0] == tag for entry in self._open)
+
+    def put(self, markup: str) -> None:
+        """Add markup to the line, inside the inline elements that are open."""
+        for entry in self._inline:
+            if not entry[2]:
+                self._line.append(f"<{entry[0]}>")
+                entry[2] = True
+                if entry[0] == "a":
+                    self.links.append(entry[1])
+        self._line.append(markup)
+
+    def text(self, text: Optional[str]) -> None:
+        """Add text."""
+        if not text:
+            return
+        if self._in("pre"):
+            first, *others = text.replace("\r", "").split("\n")
+            self._pre(first)
+            for other in others:
+                self.end_line()
+                self._pre(other)
+            return
+        text = _SPACE.sub(" ", text)
+        if not self._line or self._line[-1].endswith((" ", "<br>")):
+            text = text.lstrip(" ")
+        if text:
+            self.words += text.count(" ") + 1
+            if text == " ":
+                self._line.append(text)  # no reason to open an inline element
+            else:
+                self.put(escape(text))
+
+    def _pre(self, text: str) -> None:
+        if text:
+            self.put(escape(text))
+
+    def br(self) -> None:
+        """A line break within a line."""
+        if self._line:
+            if self._in("pre"):
+                self.end_line()
+            elif not self._line[-1].endswith("<br>"):
+                self._line.append("<br>")
+
+    # --- elements -------------------------------------------------------------------------------
+
+    def walk(self, element: html.HtmlElement, later: Later,
+             skip: Set[html.HtmlElement]) -> None:
+        """Write an element and its text. skip: elements that are written already."""
+        tag = element.tag
+        if not isinstance(tag, str) or element in skip or hidden(element):
+            return
+        if later is not None and is_later(element):
+            later.append(element)
+            return
+        if tag == "br":
+            self.br()
+        elif tag == "hr":
+            self.end_line()
+        elif tag == "img":
+            self._img(element)
+        elif tag in ("input", "select", "textarea", "button"):
+            self._control(element)
+        elif tag in _INLINE:
+            self._walk_inline(element, later, skip)
+        elif tag in _TRANSPARENT:
+            self._children(element, later, skip)
+        else:
+            self._walk_block(element, later, skip)
+
+    def _children(self, element: html.HtmlElement, later: Later,
+                  skip: Set[html.HtmlElement]) -> None:
+        self.text(element.text)
+        for child in element:
+            self.walk(child, later, skip)
+            self.text(child.tail)
+
+    def _walk_inline(self, element: html.HtmlElement, later: Later,
+                     skip: Set[html.HtmlElement]) -> None:
+        tag, address = _INLINE[element.tag], ""
+        if tag == "a":
+            found = link_of(element, self.base)
+            nested = any(entry[0] == "a" for entry in self._inline)
+            if found is None or nested or len(self.links) >= MAX_LINKS:
+                self._children(element, later, skip)
+                return
+            address = found
+        entry = [tag, address, False]
+        self._inline.append(entry)
+        self._children(element, later, skip)
+        self._inline.pop()
+        if entry[2]:
+            self._line.append(f"</{tag}>")
+
+    def _walk_block(self, element: html.HtmlElement, later: Later,
+                    skip: Set[html.HtmlElement]) -> None:
+        tag = element.tag
+        self.end_line()
+        outer, self._block = self._block, tag if tag in _HEADINGS else ""
+        address = form_address(element, self.base) if tag == "form" else None
+        begin = start_of(element, address) if len(self.links) < MAX_LINKS else None
+        if begin is None:
+            self._children(element, later, skip)
+            self.end_line()
+        else:
+            entry = [tag, begin, False, address]
+            self._open.append(entry)
+            self._children(element, later, skip)
+            self.end_line()
+            if tag in ("td", "th") and not entry[2]:
+                self.lines.append(self._opened())  # an empty cell keeps its column
+            self._open.pop()
+            if entry[2] and tag in _CONTAINERS:
+                self.lines.append(f"</{tag}>")
+        self._block = outer
+
+    def _img(self, element: html.HtmlElement) -> None:
+        found = picture_of(element, self.base)
+        alt = " ".join((element.get("alt") or "").split())[:200]
+        if found is not None and found.url not in self._shown and \
+                len(self.pictures) < self._most_pictures:
+            self.put(f'<img alt="{quoted(alt)}">' if alt else "<img>")
+            self.pictures.append(found)
+            self._shown.add(found.url)
+        elif alt and any(entry[0] == "a" for entry in self._inline):
+            self.text(alt)  # a link without another name
+
+    def _control(self, element: html.HtmlElement) -> None:
+        if not self._in("form"):
+            if element.tag == "button":
+                self._children(element, [], set())
+            return
+        name, value = element.get("name") or "", element.get("value") or ""
+        kind = (element.get("type") or "").lower()
+        words = f' name="{quoted(name[:200])}"' if name else ""
+        if element.tag == "select":
+            options = "".join(
+                f'<option value="{quoted((o.get("value") or o.text_content())[:200])}">'
+                + escape(" ".join(o.text_content().split())[:100])
+                for o in list(element.iter("option"))[:200])
+            self.put(f"<select{words}>{options}</select>")
+        elif element.tag == "textarea":
+            self.put(f"<textarea{words}>{escape((element.text or '')[:1000])}</textarea>")
+        elif element.tag == "button" or kind in ("submit", "image"):
+            label = " ".join(element.text_content().split()) or value or \
+                element.get("alt") or "Submit"
+            self.put(f'<button{words} value="{quoted(value[:200])}">{escape(label[:60])}</button>')
+        elif kind in ("hidden", "checkbox", "radio") and name:
+            self.put(f'<input type="{kind}"{words} value="{quoted(value[:2000])}"'
+                     + (" checked" if element.get("checked") is not None else "") + ">")
+        elif kind not in ("password", "file", "button", "reset", "hidden", "checkbox", "radio"):
+            hint = element.get("placeholder") or element.get("aria-label") or ""
+            self.put(f'<input{words} value="{quoted(value[:200])}"'
+                     + (f' placeholder="{quoted(hint[:60])}"' if hint else "") + ">")
+
+
+def hidden(element: html.HtmlElement) -> bool:
+    """Whether an element is never seen."""
+    return element.tag in _DROPPED or element.get("hidden") is not None or \
+        bool(_HIDDEN.search(element.get("style") or ""))
+
+
+def is_later(element: html.HtmlElement) -> bool:
+    """Whether an element comes after the main text."""
+    return element.tag in _LATER_TAGS or element.get("role") in _LATER_ROLES
+
+
+def link_of(element: html.HtmlElement, base: Base) -> Optional[str]:
+    """The reference of a link, or None."""
+    href = (element.get("href") or "").strip()
+    if not href or href.startswith("#"):
+        return None
+    return shorter(href, base)
+
+
+def picture_of(element: html.HtmlElement, base: Base) -> Optional[Picture]:
+    """A picture that is worth sending, or None."""
+    sizes = [(element.get(name) or "").strip() for name in ("width", "height")]
+    known = [int(size) for size in sizes if size.isdigit() and len(size) < 6]
+    if known and min(known) < LEAST_SIDE:
+        return None
+    sources = [(element.get(name) or "").strip()
+               for name in ("data-src", "data-original", "data-lazy-src", "src")]
+    sources += [(element.get(name) or "").strip().split(" ")[0].rstrip(",")
+                for name in ("srcset", "data-srcset")]
+    for source in sources:
+        if source and not source.startswith("data:"):
+            address = shorter(source, base)
+            return None if address is None else Picture(
+                address, int(sizes[0]) if sizes[0].isdigit() and known else 0)
+    return None
+
+
+def form_address(element: html.HtmlElement, base: Base) -> Optional[str]:
+    """Where a form goes. None: a log-in or a file, which never pass here, or no fields."""
+    fields = list(element.iter("input", "select", "textarea", "button"))
+    secret = any((c.get("type") or "").lower() in ("password", "file") for c in fields)
+    return None if secret or not fields else shorter(element.get("action") or base.page, base)
+
+
+def start_of(element: html.HtmlElement, address: Optional[str]) -> Optional[str]:
+    """The start tag of a container or item. None: another block. address: of a form."""
+    tag = element.tag
+    if tag == "table":
+        return "<table>" if is_data_table(element) else None
+    if tag in ("tr", "td", "th", "caption"):
+        table = next(element.iterancestors("table"), None)
+        if table is None or not is_data_table(table):
+            return None
+        span = element.get("colspan") or ""
+        wide = f' colspan="{span}"' if span.isdigit() and 1 < int(span) < 100 else ""
+        return f"<{tag}{wide if tag in ('td', 'th') else ''}>"
+    if tag == "form":
+        if address is None:
+            return None
+        post = (element.get("method") or "").lower() == "post"
+        return '<form method="post">' if post else "<form>"
+    return f"<{tag}>" if tag in _CONTAINERS | _ITEMS else None
+
+
+def is_data_table(table: html.HtmlElement) -> bool:
+    """Whether a table holds data, and not the layout of the page."""
+    known = table.get("data-hf-table")
+    if known is None:
+        rows = sum(1 for _ in zip(table.iter("tr"), range(2)))
+        cells = sum(1 for _ in zip(table.iter("td", "th"), range(4)))
+        nested = next((t for t in table.iterdescendants("table", "form", "h1")), None)
+        known = "1" if rows > 1 and cells > 3 and nested is None else "0"
+        table.set("data-hf-table", known)
+    return known == "1"
+
+
+def _text_length(element: html.HtmlElement) -> int:
+    return sum(len(t.strip()) for t in element.itertext())
+
+
+def main_of(body: html.HtmlElement) -> html.HtmlElement:
+    """The element that holds the main text: marked as such, or the one whose paragraphs have the
+    most text (half of it counts for the element around it). It only decides the order."""
+    marked = [e for e in body.iter("main", "article", "div", "section")
+              if e.tag in ("main", "article") or e.get("role") == "main"]
+    total = _text_length(body)
+    if marked:
+        best = max(marked, key=_text_length)
+        if _text_length(best) * 4 > total:
+            return best
+    scores: Dict[html.HtmlElement, float] = {}
+    for paragraph in body.iter("p", "pre", "td", "blockquote"):
+        length = _text_length(paragraph)
+        parent = paragraph.getparent()
+        if length < 25 or parent is None:
+            continue
+        scores[parent] = scores.get(parent, 0) + length
+        around = parent.getparent()
+        if around is not None:
+            scores[around] = scores.get(around, 0) + length / 2
+    best = max(scores, key=lambda e: scores[e], default=None)
+    return best if best is not None and scores[best] * 4 > total else body
+
+
+def _limited(root: html.HtmlElement) -> None:
+    """Drop what comes after MAX_ELEMENTS elements."""
+    surplus = [e for k, e in enumerate(root.iter()) if k >= MAX_ELEMENTS]
+    for element in reversed(surplus):
+        parent = element.getparent()
+        if parent is not None:
+            parent.remove(element)
+
+
+def _pictures_in_noscript(root: html.HtmlElement) -> Iterator[None]:
+    """Pictures that a script would load later stand in noscript for readers without scripts."""
+    for element in list(root.iter("noscript")):
+        image = next(element.iter("img"), None)
+        before = element.getprevious()
+        if image is not None and (before is None or before.tag != "img"):
+            element.tag = "span"
+            for other in [e for e in element.iter() if e.tag not in ("img", "span")]:
+                other.tag = "span"
+            yield
+
+
+def reduce(document: bytes, address: str, charset: Optional[str] = None) -> Page:
+    """Reduce an HTML document from an address. charset: of the HTTP header, if given."""
+    root = parse(document, charset)
+    if root is None:
+        return Page("", "", False, [], [], [], [], [], 0)
+    _limited(root)
+    list(_pictures_in_noscript(root))
+    found = root.find(".//base[@href]")
+    base = Base((absolute(address, found.get("href")) if found is not None else "") or address,
+                address)
+    title = " ".join("".join(root.xpath("string(.//title)")).split())[:300]
+    body = root.find("body")
+    body = body if body is not None else root
+    main_element = main_of(body)
+    later: List[html.HtmlElement] = []
+    skip: Set[html.HtmlElement] = set()
+    main = _Writer(base)
+    if main_element is not body and next(main_element.iter("h1"), None) is None:
+        heading = next(body.iter("h1"), None)
+        if heading is not None:
+            main.walk(heading, [], skip)
+            skip.add(heading)
+    main._children(main_element, later, skip)
+    main.end_line()
+    skip.add(main_element)
+    rest = _Writer(base, 0)
+    if main_element is not body:
+        rest._children(body, None, skip)
+        rest.end_line()
+    for element in later:
+        rest._children(element, None, skip)
+        rest.end_line()
+    right_to_left = (root.get("dir") or body.get("dir")) == "rtl"
+    return Page(title, (root.get("lang") or "")[:20], right_to_left, main.lines,
+                rest.lines, main.links, rest.links, main.pictures, main.words + rest.words)

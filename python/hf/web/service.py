@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The web door or the shore side of one station: its thread, and its place in the station."""
+import asyncio
+import os
+import threading
+from typing import Any, Callable, Coroutine, Optional
+
+from .. import hf_python as _hf
+from .. import netns, station
+from .door import Door
+from .estimate import Estimate, mode_of
+from .library import Library
+from .shore import Shore
+from .views import View
+
+#: Name and port under which the shore side of a station is reached through HF-PEP.
+NAME, PORT = "web.internal", 8511
+#: A page without a sign of the far station ends after this time, s.
+OUTAGE_S = 600
+
+
+def default_folder() -> str:
+    """Where the door keeps pages: the user's cache folder."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(cache, "gr-hf", "web")
+
+
+class WebService:
+    """What a station file asks for in [web].
+
+    Make it before the station, since it extends its HF-PEP. attach() follows.
+    """
+
+    def __init__(self, d: station.Description) -> None:
+        """Open the port. Raises RuntimeError if the system refuses, ValueError for a wrong value.
+
+        d: of the station; [pep] is extended.
+        """
+        if d.web is None:
+            raise ValueError("the station has no [web]")
+        self.settings = d.web
+        self._where = f"{d.where}: " if d.where else ""
+        self._say: Callable[[str], None] = lambda line: None
+        self._station: Optional[station.Station] = None
+        self._fastest = str(_hf.fastest_mode(d.mode))
+        self._loop = asyncio.new_event_loop()
+        self._failed: Optional[BaseException] = None
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(d.netns,), name="web",
+                                        daemon=True)
+        self._thread.start()
+        self._started.wait()
+        #: The door (role near), or the shore side.
+        self.door: Optional[Door] = None
+        self.shore: Optional[Shore] = None
+        self._server: Optional[asyncio.AbstractServer] = None
+        #: Port of the door, or of the shore side.
+        self.port = 0
+        try:
+            if self._failed is not None:
+                raise self._failed
+            self._do(self._open())
+        except OSError as error:
+            self.close()
+            raise RuntimeError(f"{self._where}[web] {error.strerror or error}") from None
+        self._extend(d)
+
+    @property
+    def url(self) -> str:
+        """The address of the door."""
+        host = self.settings.listen.rpartition(":")[0]
+        return f"http://{host}:{self.port}/"
+
+    def _extend(self, d: station.Description) -> None:
+        if d.pep is None:
+            d.pep = station.Pep()
+        if self.shore is not None:
+            d.pep.allow = [f"{NAME}:{PORT}=127.0.0.1:{self.port}"] + d.pep.allow
+        else:
+            node = str(_hf.s5066.address(self.settings.node))
+            d.pep.listen = d.pep.listen + [f"127.0.0.1:0={node}.{NAME}:{PORT}"]
+            d.pep.routes = d.pep.routes + [f"{node}.{NAME}={node}"]
+        d.pep.rule = [{"port": PORT, "outage_s": OUTAGE_S, "compress": "off"}] + d.pep.rule
+
+    def attach(self, s: station.Station, say: Callable[[str], None]) -> None:
+        """The station has been made from the description. say: takes lines for the operator, on
+        any thread."""
+        self._say, self._station = say, s
+        if self.door is not None:
+            extended = s.description.pep
+            assert extended is not None
+            place = next(k for k, listen in enumerate(extended.listen) if NAME in listen)
+            self.door.pep_port = s.pep.ports()[place]
+
+    def ask(self, url: str, mode: str, budget: int = 0) -> View:
+        """Ask for a page through the door of this station. The view tells how far it is.
+
+        mode: text or pictures. budget: most octets in units of 1000, 0 without limit.
+        """
+        assert self.door is not None
+        door = self.door
+
+        async def ask() -> View:
+            return door.ask(url, mode, budget)
+
+        return asyncio.run_coroutine_threadsafe(ask(), self._loop).result(10)
+
+    def close(self) -> None:
+        """End all pages and close the port."""
+        if self._loop.is_closed():
+            return
+        if self._thread.is_alive():
+            self._do(self._end())
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(5)
+        if not self._loop.is_running():
+            self._loop.close()
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+
+    def _run(self, namespace: str) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            netns.enter(namespace)
+        except OSError as error:
+            self._failed = error
+        self._started.set()
+        self._loop.run_forever()
+
+    def _mode(self) -> str:
+        return self._fastest if self._station is None else mode_of(self._station)
+
+    async def _open(self) -> None:
+        t = self.settings
+        if t.role == "shore":
+            self.shore = Shore(t.allow, lambda line: self._say(line))
+            self._server = await asyncio.start_server(self.shore.serve, "127.0.0.1", 0)
+            self.port = self._server.sockets[0].getsockname()[1]
+            return
+        library = Library(t.folder or default_folder())
+        self.door = Door([t.name, "hf.localhost"], library, Estimate(library, self._mode),
+                         t.search, t.mode, t.budget)
+        host, _, port = t.listen.rpartition(":")
+        self.port = await self.door.open(host.strip("[]"), int(port))
+
+    async def _end(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        for task in asyncio.all_tasks():
+            if task is not asyncio.current_task():
+                task.cancel()
+        await asyncio.sleep(0.05)
+        if self.shore is not None:
+            await self.shore.close()
+        if self.door is not None:
+            await self.door.close()

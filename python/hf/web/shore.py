@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The shore side: fetches what a reader asks for, reduces it, and sends it in the order of use."""
+import asyncio
+from collections import OrderedDict
+import json
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+import brotli
+
+from . import fetch, pictures, reduce, script, wire
+
+#: Most octets of a document that is fetched.
+MAX_DOCUMENT = reduce.MAX_OCTETS
+#: Pages and octets of them that are kept for references.
+MAX_VERSIONS, MAX_KEPT = 2000, 64 << 20
+#: Readers served at a time, pictures fetched at once, and seconds for a request to arrive whole.
+MAX_READERS, AHEAD, REQUEST_S = 16, 4, 300.0
+#: Octets of lines in one part: about 2 kB on the air.
+PIECE = 6000
+#: Fewer words in a page with scripts: the page builds itself.
+FEW_WORDS = 60
+_TEXT_KINDS = ("text/html", "application/xhtml+xml", "text/plain")
+
+
+class Version(NamedTuple):
+    """A page as a reader has it. sections: lines by kind of part. pictures: addresses of those
+    that were sent."""
+
+    sections: Dict[str, List[str]]
+    pictures: List[str]
+
+    @property
+    def lines(self) -> List[str]:
+        """All lines, in the order in which references count them."""
+        return [line for kind in "TLRM" for line in self.sections.get(kind, [])]
+
+
+class Versions:
+    """Pages that readers have, by digest. The oldest go first."""
+
+    def __init__(self) -> None:
+        self._kept: "OrderedDict[bytes, Tuple[Version, int]]" = OrderedDict()
+        self._octets = 0
+
+    def get(self, key: bytes) -> Optional[Version]:
+        """A page, or None."""
+        found = self._kept.get(key)
+        if found is None:
+            return None
+        self._kept.move_to_end(key)
+        return found[0]
+
+    def put(self, key: bytes, version: Version) -> None:
+        """Keep a page."""
+        old = self._kept.pop(key, None)
+        size = sum(map(len, version.lines)) + 200
+        self._octets += size - (old[1] if old else 0)
+        self._kept[key] = version, size
+        while self._kept and (len(self._kept) > MAX_VERSIONS or self._octets > MAX_KEPT):
+            self._octets -= self._kept.popitem(last=False)[1][1]
+
+
+class Shore:
+    """Serves readers that come through HF-PEP. Used from one event loop."""
+
+    def __init__(self, allow: List[str], say: Callable[[str], None]) -> None:
+        """allow: prefixes that may be fetched though they are not public. say: gets lines for the
+        operator. Raises ValueError for a wrong prefix."""
+        self.fetcher = fetch.Fetcher(allow)
+        self.versions = Versions()
+        self._say = say
+        self._readers = asyncio.Semaphore(MAX_READERS)
+        self._browser = script.Browser(self.fetcher.policy)
+
+    async def close(self) -> None:
+        """End what runs."""
+        await self._browser.close()
+        await self.fetcher.close()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one reader: a request, an answer, the end."""
+        try:
+            async with self._readers:
+                request = await asyncio.wait_for(_request(reader), REQUEST_S)
+                answer = _Answer(self, request, writer)
+                await answer.send()
+                writer.write_eof()
+                # The stream ends when the reader has closed its side, too.
+                await reader.read(1)
+        except wire.WireError as error:
+            self._say(f"web: {error}")
+        except (ConnectionError, asyncio.TimeoutError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    async def page(self, request: wire.Request) -> Tuple[fetch.Fetched, reduce.Page]:
+        """Fetch and reduce a page. Raises FetchError."""
+        got = await self._fetch(request)
+        loop = asyncio.get_running_loop()
+        if got.kind == "text/plain":
+            text = got.body.decode(got.charset or "utf-8", "replace")
+            lines = ["<pre>" + reduce.escape(text).replace("\r", "").replace("\x01", ""), "</pre>"]
+            return got, reduce.Page("", "", False, "\n".join(lines).split("\n"), [], [], [], [],
+                                    FEW_WORDS)
+        if got.kind.startswith("image/"):
+            return got, reduce.Page(got.url.rpartition("/")[2], "", False, ["<img>"], [], [], [],
+                                    [reduce.Picture(got.url, 0)], FEW_WORDS)
+        if got.kind not in _TEXT_KINDS:
+            raise fetch.FetchError(f"{got.kind}, {'more than ' if got.cut else ''}"
+                                   f"{len(got.body)} octets: only pages, text and pictures pass "
+                                   "here")
+        page = await loop.run_in_executor(None, reduce.reduce, got.body, got.url, got.charset)
+        if page.words < FEW_WORDS and b"<script" in got.body and request.form is None:
+            built = await self._browser.document(got.url)
+            if built is not None:
+                better = await loop.run_in_executor(None, reduce.reduce, built, got.url, "utf-8")
+                page = better if better.words > page.words else page
+        return got, page
+
+    async def _fetch(self, request: wire.Request) -> fetch.Fetched:
+        """What is at the address. One without a scheme is tried by HTTPS, then by HTTP."""
+        accept = "text/html,application/xhtml+xml,text/plain,*/*;q=0.5"
+        if "://" in request.url[:10]:
+            return await self.fetcher.get(request.url, MAX_DOCUMENT, request.form, accept)
+        try:
+            return await self.fetcher.get("https://" + request.url, MAX_DOCUMENT, request.form,
+                                          accept)
+        except fetch.FetchError as first:
+            try:
+                return await self.fetcher.get("http://" + request.url, MAX_DOCUMENT, request.form,
+                                              accept)
+            except fetch.FetchError:
+                raise first from None
+
+
+async def _request(reader: asyncio.StreamReader) -> wire.Request:
+    data = b""
+    while True:
+        request = wire.decode_request(data)
+        if request is not None:
+            return request
+        more = await reader.read(4096)
+        if not more:
+            raise wire.WireError("a request was cut")
+        data += more
+
+
+class _Answer:
+    """One answer on its way."""
+
+    def __init__(self, shore: Shore, request: wire.Request, writer: asyncio.StreamWriter) -> None:
+        self._shore, self._request, self._writer = shore, request, writer
+        self._encoder = wire.Encoder()
+        self._most = request.budget * 1000 or 1 << 40
+        old = shore.versions.get(request.reference) if request.reference else None
+        self._old = old or Version({}, [])
+        self._sent = Version({}, [])
+        self._left: Dict[str, Any] = {}
+
+    async def send(self) -> None:
+        """Fetch, and send the parts in the order of their use."""
+        try:
+            got, page = await self._shore.page(self._request)
+        except fetch.FetchError as error:
+            await self._part("X", str(error).encode())
+            await self._write(self._encoder.end())
+            return
+        sections = {"T": page.main, "L": page.main_links, "R": page.rest, "M": page.rest_links}
+        key = wire.digest(sections)
+        with_pictures = self._request.mode == "pictures"
+        if key == self._request.reference and (not with_pictures or self._request.complete
+                                               or not page.pictures):
+            await self._part("S", b"")
+            await self._write(self._encoder.end())
+            return
+        await self._head(got, page)
+        for kind in "TLRM":
+            await self._section(kind, sections[kind])
+        if with_pictures:
+            await self._pictures(got, page.pictures)
+        self._shore.versions.put(wire.digest(self._sent.sections), self._sent)
+        await self._part("E", json.dumps(self._left, separators=(",", ":")).encode()
+                         if self._left else b"")
+        await self._write(self._encoder.end())
+
+    async def _part(self, kind: str, data: bytes) -> None:
+        loop = asyncio.get_running_loop()
+        await self._write(await loop.run_in_executor(None, self._encoder.part, kind, data))
+
+    async def _write(self, octets: bytes) -> None:
+        self._writer.write(octets)
+        await self._writer.drain()
+
+    async def _head(self, got: fetch.Fetched, page: reduce.Page) -> None:
+        head: Dict[str, Any] = {}
+        asked = self._request.url
+        if got.url not in (asked, "https://" + asked, "https://" + asked + "/"):
+            head["url"] = got.url
+        for name, value in (("title", page.title), ("lang", page.language),
+                            ("rtl", int(page.right_to_left))):
+            if value:
+                head[name] = value
+        if got.status != 200:
+            head["status"] = got.status
+        if got.cut:
+            head["cut"] = MAX_DOCUMENT
+        text = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
+        await self._part("H", text.encode("utf-8", "replace"))
+
+    async def _section(self, kind: str, lines: List[str]) -> None:
+        """Send lines in pieces, as many as fit."""
+        if kind in "LM":  # of the text that was sent
+            text = self._sent.sections.get("T" if kind == "L" else "R", [])
+            lines = lines[:sum(map(reduce.links_in, text))]
+        sent = self._sent.sections.setdefault(kind, [])
+        for piece in _pieces(lines):
+            if "octets" not in self._left or kind == "L":
+                data = wire.encode_lines(piece, self._old.lines)
+                if self._encoder.octets + len(_brotli(data)) <= self._most or kind == "L":
+                    await self._part(kind, data)
+                    sent += piece
+                    continue
+            self._left["octets"] = self._left.get("octets", 0) + \
+                len(_brotli("\n".join(piece).encode("utf-8", "replace")))
+
+    async def _pictures(self, got: fetch.Fetched, shown: List[reduce.Picture]) -> None:
+        """Send pictures that the reader does not have, in their order."""
+        kept, wanted = b"", {}  # type: bytes, Dict[str, Tuple[int, reduce.Picture]]
+        for number, picture in enumerate(shown):
+            self._sent.pictures.append(picture.url)
+            if self._request.complete and picture.url in self._old.pictures:
+                kept += wire.varint(number) + wire.varint(self._old.pictures.index(picture.url))
+            else:
+                wanted.setdefault(picture.url, (number, picture))
+        if kept:
+            await self._part("K", kept)
+        tasks: List["asyncio.Task[Optional[pictures.Small]]"] = []
+        order = list(wanted.values())
+        try:
+            for at, (number, _) in enumerate(order):
+                while len(tasks) < min(len(order), at + AHEAD):
+                    tasks.append(asyncio.ensure_future(
+                        self._picture(got, order[len(tasks)][1])))
+                found = await tasks[at]
+                if found is None:
+                    continue
+                if self._encoder.octets + len(found.data) > self._most:
+                    self._left["pictures"] = len(order) - at
+                    break
+                await self._part("P", wire.varint(number) + wire.varint(found.width)
+                                 + wire.varint(found.height) + found.data)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _picture(self, got: fetch.Fetched, picture: reduce.Picture
+                       ) -> Optional[pictures.Small]:
+        url = reduce.absolute(got.url, picture.url)
+        try:
+            data = got.body if url == got.url else \
+                (await self._shore.fetcher.get(url, pictures.MAX_OCTETS, accept="image/*")).body
+        except fetch.FetchError:
+            return None
+        return await asyncio.get_running_loop().run_in_executor(None, pictures.small, data,
+                                                                picture.width)
+
+
+def _pieces(lines: List[str]) -> Iterator[List[str]]:
+    """Lines in pieces, so that the first can be read early."""
+    piece: List[str] = []
+    size = 0
+    for line in lines:
+        if piece and size + len(line) > PIECE:
+            yield piece
+            piece, size = [], 0
+        piece.append(line)
+        size += len(line)
+    if piece:
+        yield piece
+
+
+def _brotli(data: bytes) -> bytes:
+    packed: bytes = brotli.compress(data, quality=5)
+    return packed

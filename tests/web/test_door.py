@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A door and a shore side at two stations on emulated air, and real HTTP on both sides."""
+import http.client
+import json
+import re
+import time
+from urllib.parse import urlencode
+
+import pytest
+
+from gnuradio.hf import pair, station
+from gnuradio.hf.web.service import WebService
+import sites
+
+
+class Stations:
+    """Two stations with a door and its shore side; server: the web ashore."""
+
+    def __init__(self, folder, allow=("127.0.0.0/8",)):
+        self.services = {}
+        self.lines = []
+
+        def describe(name, d):
+            d.web = station.Web(node=pair.NODES["B"], listen="127.0.0.1:0", folder=folder) \
+                if name == "A" else station.Web(role="shore", allow=list(allow))
+            self.services[name] = WebService(d)
+
+        self.pair = pair.Pair(pair.Setting(mode="4539-9600S", speed=20.0), False, describe)
+        self.server = sites.Server(sites.usual())
+
+    def __enter__(self):
+        self.server.__enter__()
+        self.pair.__enter__()
+        for name, service in self.services.items():
+            service.attach(self.pair.stations[name], self.lines.append)
+        self.port = self.services["A"].port
+        return self
+
+    def __exit__(self, *_):
+        for service in self.services.values():
+            service.close()
+        self.pair.__exit__()
+        self.server.__exit__()
+
+    def request(self, path, method="GET", body=None, **headers):
+        """Status, headers and text of an answer of the door."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, body, {k.replace("_", "-"): v
+                                                    for k, v in headers.items()})
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+    def page(self, path="/", mode="text", **more):
+        """Status and text of a page of the server through the door."""
+        query = urlencode({"url": self.server.url + path, "mode": mode, **more})
+        status, _, body = self.request(f"/page?{query}")
+        return status, body.decode()
+
+
+@pytest.fixture(scope="module")
+def stations(tmp_path_factory):
+    with Stations(str(tmp_path_factory.mktemp("web"))) as made:
+        yield made
+
+
+def test_a_page_comes_with_text_links_and_pictures(stations):
+    status, text = stations.page(mode="pictures")
+    assert status == 200
+    assert "<h1>Short waves" in text and "never seen" not in text and "Footer words" in text
+    assert text.index("Short waves") < text.index("Aside words")
+    picture = re.search(r"/view/[^/]+/picture/0", text).group()
+    status, headers, body = stations.request(picture)
+    assert status == 200 and headers["Content-Type"] == "image/webp"
+    assert body[:4] == b"RIFF" and body[8:12] == b"WEBP"
+    assert stations.request(picture[:-1] + "9")[0] == 404
+    links = re.findall(r'href="(/view/[^/]+/link/\d+)"', text)
+    status, headers, _ = stations.request(links[0])
+    assert status == 303 and "other.example%2Fa%2520b" in headers["Location"]
+
+
+def test_a_second_visit_costs_a_few_octets(stations):
+    stations.page()
+    before = len(stations.server.asked)
+    assert "Kept here" in stations.page()[1]
+    assert len(stations.server.asked) == before
+    view = stations.services["A"].ask(stations.server.url + "/", "text")
+    while not view.done:
+        time.sleep(0.01)
+    assert view.same and view.octets <= 10 and "<h1>Short waves" in view.sections["T"]
+
+
+def test_a_changed_page_is_sent_as_a_difference(stations):
+    many = "".join(f"<p>Paragraph {n} has some words that nobody else has {n * n}.</p>"
+                   for n in range(200))
+    stations.server.pages["/long"] = sites.html(f"<main>{many}</main>")
+    assert "Paragraph 199" in stations.page("/long")[1]
+    stations.server.pages["/long"] = sites.html(f"<main>{many}<p>One more.</p></main>")
+    view = stations.services["A"].ask(stations.server.url + "/long", "text")
+    while not view.done:
+        time.sleep(0.01)
+    assert view.sections["T"][-1] == "<p>One more." and len(view.sections["T"]) == 201
+    assert view.octets < 100
+
+
+def test_a_budget_ends_a_page_and_the_rest_can_follow(stations):
+    draw = "".join(f"<p>{n * 7919 % 10007:x} {n * 104729 % 99991:x} {n * 1299709 % 999983:x}</p>"
+                   for n in range(3000))
+    stations.server.pages["/huge"] = sites.html(f"<main>{draw}</main>")
+    status, text = stations.page("/huge", budget=5)
+    assert status == 200 and "Stopped after 5 kB" in text
+    assert 20 < text.count("<p>") < 2500
+    status, text = stations.page("/huge", again=1)
+    assert text.count("<p>") >= 3000 and "Stopped" not in text
+
+
+def test_forms_work_both_ways(stations):
+    _, text = stations.page(again=1)
+    get, = re.findall(r'<form method="get" action="(/view/[^"]+)"', text)
+    post, = re.findall(r'<form method="post" action="(/view/[^"]+)"', text)
+    status, headers, _ = stations.request(get + "?q=a+b")
+    assert status == 303 and "find%3Fq%3Da%2Bb" in headers["Location"]
+    status, _, body = stations.request(post, "POST", "name=Anna&text=hi",
+                                       Content_Type="application/x-www-form-urlencoded")
+    assert status == 200 and b"said name=Anna&amp;text=hi" in body
+    assert stations.server.posts["/say"] == b"name=Anna&text=hi"
+    assert "password" not in text and "login" not in text
+
+
+def test_what_goes_wrong_is_said(stations):
+    query = urlencode({"url": "http://10.1.1.1/", "mode": "text"})
+    assert b"10.1.1.1 is not a public address" in stations.request(f"/page?{query}")[2]
+    status, _, body = stations.request("/plain?" + query)
+    assert status == 502 and b"not a public address" in body
+    assert "answered with status 404" in stations.page("/nothing")[1]
+    for bad in ("url=", "url=file:///etc/passwd", "url=a.example&mode=x", "url=a&budget=-1"):
+        assert stations.request("/page?" + bad)[0] == 400
+
+
+def test_plain_text_and_redirects(stations):
+    assert "plain &lt;text&gt;" in stations.page("/text")[1]
+    status, headers, body = stations.request("/plain?" + urlencode(
+        {"url": stations.server.url + "/moved"}))
+    assert status == 200 and "Short waves\n===========" in body.decode()
+    state = json.loads(stations.request(f"/view/{headers['X-HF-View']}/state")[2])
+    assert state["done"] and state["title"] == "Short waves & you"
+
+
+def test_other_pages_cannot_make_the_door_transmit(stations):
+    query = urlencode({"url": stations.server.url + "/secret"})
+    for headers in ({"Sec_Fetch_Site": "cross-site"}, {"Origin": "http://evil.example"},
+                    {"Sec_Fetch_Site": "same-site"}):
+        status, _, body = stations.request("/page?" + query, **headers)
+        assert status == 200 and b"The web over HF" in body  # the reader decides
+        assert stations.request("/forget", "POST", "", **headers)[0] == 200
+    assert stations.request("/page?" + query, Host="evil.example")[0] == 403
+    assert not any("/secret" in path for path in stations.server.asked)
+    assert stations.request("/")[1]["Content-Security-Policy"].startswith("default-src 'none'")
+
+
+def test_the_first_page_has_estimates_bookmarks_and_history(stations):
+    stations.page()
+    text = stations.request("/")[2].decode()
+    assert "about " in text and stations.server.url in text
+    stations.request("/bookmark", "POST", urlencode({
+        "url": "https://b.example/", "title": "B<b>"}),
+        Content_Type="application/x-www-form-urlencoded")
+    assert "B&lt;b&gt;" in stations.request("/")[2].decode()
+    found = json.loads(stations.request("/estimate?url=x.example&budget=3")[2])
+    assert found["text"]["octets"] == 3000 and found["text"]["seconds"] < \
+        found["as it is"]["seconds"]
+    status, headers, _ = stations.request("/?search=short+waves")
+    assert status == 303 and "short%2520waves" in headers["Location"]
+
+
+def test_a_shore_station_that_does_not_answer_is_an_error(tmp_path):
+    with Stations(str(tmp_path)) as made:
+        made.services["B"].close()
+        status, text = made.page()
+        assert status == 200 and "no answer" in text or "was cut" in text

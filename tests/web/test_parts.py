@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parts of the web door by themselves: reduction, rendering, layout on the air, library."""
+import os
+import random
+
+import pytest
+
+from gnuradio.hf.web import library, reduce, render, wire
+import sites
+
+BASE = "https://site.example/dir/page.html"
+
+
+def page_of(body, **more):
+    return reduce.reduce(f"<html><body>{body}</body></html>".encode(), BASE, **more)
+
+
+def test_an_article_keeps_text_lists_tables_and_forms():
+    page = reduce.reduce(sites.ARTICLE.encode(), BASE)
+    assert page.title == "Short waves & you"
+    assert page.language == "en"
+    assert page.main == [
+        "<h1>Short waves",
+        "<p>Radio between <b>3 and 30</b> MHz <a>travels</a> far.",
+        '<p><img alt="A wave">',
+        "<ul><li>by day high",
+        "<li>by night low",
+        "<ul><li>and lower", "</ul>", "</ul>",
+        "<table><caption>Bands", "<tr><th>m", "<th>MHz", "<tr><td>40", "<td>7",
+        "<tr><td>20", "<td>14 &lt; 15", "</table>",
+        "<pre>one", "  two", "", "three", "</pre>",
+        '<form method="post"><p><input name="name" value="Anna &quot;A&quot;"><input '
+        'type="hidden" name="token" value="t1"><select name="band"><option value="40">40 m'
+        '<option value="20 m">'
+        '20 m</select> <textarea name="text">hello</textarea><button value="Send">Send</button>',
+        "</form>"]
+    assert page.main_links == ["//other.example/a%20b", "/say"]
+    assert [p.url for p in page.pictures] == ["/wave.png"]
+    text = "\n".join(page.main + page.rest)
+    for word in ("script text", "never seen", "nor this", "color", "password"):
+        assert word not in text
+    assert page.rest_links == ["/", "/about?id=3", "/find"]
+    assert "Aside words" in text and "Footer words" in text
+
+
+@pytest.mark.parametrize("href, short", [
+    ("other.html", "/dir/other.html"), ("/x?a=1#part", "/x?a=1"), ("?b=2", "/dir/page.html?b=2"),
+    ("http://site.example/y", "http://site.example/y"), ("//z.example", "//z.example/"),
+    ("javascript:alert(1)", None), ("mailto:a@b.example", None), ("data:text/html,x", None),
+    ("#top", None), ("", None), ("http://[broken", None)])
+def test_links_are_short_references(href, short):
+    page = page_of(f'<p><a href="{href}">word</a></p>')
+    assert page.main_links == ([short] if short else [])
+    assert ("<a>" in page.main[0]) == bool(short)
+
+
+def test_the_base_element_counts_for_links_but_not_for_their_form():
+    document = b'<base href="https://far.example/d/"><p><a href="x">word</a></p>'
+    page = reduce.reduce(document, BASE)
+    assert page.main_links == ["//far.example/d/x"]
+
+
+@pytest.mark.parametrize("octets, charset, text", [
+    ("<p>Gr\u00f6\u00dfe</p>".encode("latin-1"), "iso-8859-1", "Gr\u00f6\u00dfe"),
+    ("<p>Gr\u00f6\u00dfe</p>".encode(), None, "Gr\u00f6\u00dfe"),
+    ('<meta charset="koi8-r"><p>\u043c\u0438\u0440</p>'.encode("koi8-r"), None,
+     "\u043c\u0438\u0440"),
+    ("<p>\u6587\u5b57</p>".encode("shift_jis"), "shift_jis", "\u6587\u5b57"),
+    (b"<p>text</p>", "no-such-charset", "text")])
+def test_charsets(octets, charset, text):
+    assert reduce.reduce(octets, BASE, charset).main == [f"<p>{text}"]
+
+
+def test_pictures_of_lazy_pages_are_found():
+    page = page_of('<main><img src="data:image/gif;base64,R0" data-src="/real.jpg">'
+                   '<noscript><img src="/other.jpg"></noscript><img src="/dot.gif" width="1">'
+                   '<img srcset="/set.webp 1x, /big.webp 2x"></main>')
+    assert [p.url for p in page.pictures] == ["/real.jpg", "/set.webp"]
+
+
+def test_reducing_anything_never_fails():
+    draw = random.Random(5)
+    words = ["<table>", "<tr>", "<td>", "</table>", "<ul>", "<li>", "</ul>", "<a href=x>", "</a>",
+             "<form>", "</form>", "<b>", "</b>", "<pre>", "</pre>", "text ", "<img src=y>", "<h1>",
+             "<input name=z>", "<select>", "<option>", "</select>", "&lt;", "\x01", "\n", "<br>",
+             "<main>", "</main>", "<nav>", "</nav>", "<noscript>", "<!--", "-->",
+             "<base href=http://[>"]
+    for _ in range(400):
+        page = reduce.reduce("".join(draw.choices(words, k=60)).encode(), BASE)
+        links = sum(map(reduce.links_in, page.main))
+        assert links == len(page.main_links)
+        assert sum(map(reduce.links_in, page.rest)) == len(page.rest_links)
+        assert sum(line.count("<img") for line in page.main) == len(page.pictures)
+
+
+def test_a_renderer_numbers_links_and_lets_nothing_else_pass():
+    made = render.Renderer("/view/v", True)
+    assert made.line('<p>a <a>b</a> &lt;script&gt; <img alt="x">') == \
+        ('<p>a <a href="/view/v/link/0">b</a> &lt;script&gt; <img src="/view/v/picture/0" '
+         'alt="x">\n')
+    hostile = made.line('<script>alert(1)</script><img alt="x" onerror="y"><a onclick="z">q</a>'
+                        '<td colspan="2" style="x"><p onload="a"><iframe src="b">'
+                        '<form method="post">'
+                        '<input type="password" name="p"><b\x00>"')
+    for word in ("<script", "onerror", "onclick", "style=", "onload", "<iframe", "password\""):
+        assert word not in hostile
+    assert '<a href="/view/v/link/1">' in hostile
+    assert '<form method="post" action="/view/v/form/2">' in hostile
+
+
+def test_plain_text():
+    lines = ["<h1>Head", "<p>a <b>b</b> &amp; c<br>d", "<ul><li>one", "</ul>"]
+    assert render.plain(lines) == "\nHead\n====\na b & c\nd\n* one\n"
+
+
+# --- the layout on the air ----------------------------------------------------------------------
+
+REQUESTS = [wire.Request("https://a.example/"),
+            wire.Request("a.example/\u00e4", "pictures", 30, b"12345678", True),
+            wire.Request("a.example", "text", 200_000, b"", False, b"x=1&y=%00")]
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_a_request_survives(request_):
+    octets = wire.encode_request(request_)
+    assert wire.decode_request(octets) == request_
+    for cut in range(len(octets)):
+        assert wire.decode_request(octets[:cut]) is None
+
+
+def test_a_request_is_small():
+    assert len(wire.encode_request(wire.Request(
+        "https://en.wikipedia.org/wiki/Shortwave_radio", "pictures", 30, b"12345678", True))) <= 60
+
+
+def test_octets_that_are_no_request_are_refused():
+    draw = random.Random(1)
+    good = wire.encode_request(REQUESTS[1])
+    for _ in range(3000):
+        data = bytearray(good)
+        for _ in range(draw.randint(1, 4)):
+            data[draw.randrange(len(data))] = draw.randrange(256)
+        try:
+            wire.decode_request(bytes(data))
+        except wire.WireError:
+            pass
+    with pytest.raises(wire.WireError):
+        wire.decode_request(b"\x03" + good[1:])
+
+
+def test_lines_that_the_other_side_has_are_not_sent():
+    old = [f"<p>line number {n} with some words" for n in range(50)]
+    new = old[:20] + ["<p>changed"] + old[21:] + ["\x01evil", "a\nb"]
+    octets = wire.encode_lines(new, old)
+    assert len(octets) < 60
+    assert wire.decode_lines(octets, old) == new[:-2] + ["evil", "a b"]
+    assert wire.decode_lines(b"", old) == []
+
+
+@pytest.mark.parametrize("octets", [b"\x01", b"\x011", b"\x013,9", b"\x01-1,1", b"\x010,0",
+                                    b"\x01x,y"])
+def test_copies_of_lines_that_are_not_there_are_refused(octets):
+    with pytest.raises(wire.WireError):
+        wire.decode_lines(octets, ["a", "b"])
+
+
+def test_parts_arrive_when_their_octets_have_arrived():
+    encoder = wire.Encoder()
+    first = encoder.part("T", b"text " * 100)
+    second = encoder.part("P", os.urandom(3000)) + encoder.end()
+    decoder = wire.Decoder()
+    assert [kind for kind, _ in decoder.feed(first)] == ["T"]
+    assert not decoder.finished
+    assert [kind for kind, _ in decoder.feed(second)] == ["P"]
+    assert decoder.finished
+
+
+def test_a_small_answer_cannot_grow_without_limit():
+    bomb = wire.brotli.compress(b"\0" * (wire.MAX_ANSWER + 2_000_000))
+    assert len(bomb) < 100
+    with pytest.raises(wire.WireError, match="more than"):
+        list(wire.Decoder().feed(bomb))
+    with pytest.raises(wire.WireError, match="more than"):
+        wire.decompress(bomb, 65536)
+
+
+def test_damaged_answers_raise_nothing_else():
+    draw = random.Random(2)
+    encoder = wire.Encoder()
+    good = encoder.part("T", b"text " * 100) + encoder.part("E", b"") + encoder.end()
+    for _ in range(2000):
+        data = bytearray(good)
+        data[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
+        try:
+            list(wire.Decoder().feed(bytes(data)))
+        except wire.WireError:
+            pass
+
+
+# --- the library --------------------------------------------------------------------------------
+
+def kept_page(url, text="text", pictures=None):
+    return library.Kept(url, {"title": "t"}, {"T": [text]}, pictures or {}, "text", 5.0, 100, {})
+
+
+def test_a_library_keeps_pages_and_forgets_the_oldest(tmp_path, monkeypatch):
+    made = library.Library(str(tmp_path))
+    page = kept_page("https://a.example/1", pictures={3: b"abc", 7: b"defg"})
+    made.put(page)
+    assert library.Library(str(tmp_path)).get("https://a.example/1") == page
+    assert made.near("https://a.example/2") == page
+    assert made.near("https://b.example/2") is None
+    monkeypatch.setattr(library, "MAX_OCTETS", 3000)
+    for number in range(20):
+        made.put(kept_page(f"https://c.example/{number}", "x" * 200))
+    assert made.get("https://a.example/1") is None
+    assert made.get("https://c.example/19") is not None
+
+
+def test_a_damaged_library_is_an_empty_one(tmp_path):
+    made = library.Library(str(tmp_path))
+    made.put(kept_page("https://a.example/1"))
+    for name in os.listdir(tmp_path / "pages"):
+        (tmp_path / "pages" / name).write_bytes(b"{\x00")
+    (tmp_path / "notes.json").write_text("[]")
+    again = library.Library(str(tmp_path))
+    assert again.get("https://a.example/1") is None
+    assert again.history() == [] and again.bookmarks() == []
+
+
+def test_bookmarks_and_history(tmp_path):
+    made = library.Library(str(tmp_path))
+    made.bookmark("https://a.example/", "A")
+    made.visited("https://a.example/", "A")
+    made.visited("https://b.example/", "B")
+    made.visited("https://a.example/", "A")
+    assert [h["url"] for h in made.history()] == ["https://a.example/", "https://b.example/"]
+    made.forget()
+    assert made.history() == [] and [b["title"] for b in made.bookmarks()] == ["A"]
+    made.bookmark("https://a.example/", None)
+    assert made.bookmarks() == []
