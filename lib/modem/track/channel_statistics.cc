@@ -236,10 +236,8 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
         }
     if (w.first == w.second || used == 0)
         return;
-    float error = 0, energy = 0;
-    /* Unknown symbols have a known mean power only, and fade. So measure the noise on
-     * rows with little of them. */
-    float left = 0, rows = 1e-20f;
+    // Unknown symbols fade, so measure the noise (left) on rows with little of them.
+    float error = 0, energy = 0, left = 0, rows = 1e-20f;
     channel_taps g;
     for (size_t i = w.first; i < w.second; ++i) {
         const observation& o = d_observations[i];
@@ -258,7 +256,6 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     }
     look_at_stretch(w, y);
     d_explained = energy > 0 ? std::max(0.0f, 1 - error / energy) : 0.0f;
-
     // the fit absorbed part of the noise
     d_fitted = static_cast<float>(d_freedom) / std::max(1.0f, all_rows);
     const float now = left / rows / std::max(d_o.plan.least_freedom, 1 - d_fitted);
