@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+
+struct evp_md_ctx_st;
 
 namespace gr::hf::slep {
 
@@ -19,17 +21,16 @@ constexpr size_t digest_octets = 4;
 class stream_digest
 {
 public:
+    stream_digest();
     void update(const uint8_t* p, size_t n);
     //! Digest of all octets so far.
     uint32_t value() const;
 
 private:
-    void block(const uint8_t* p);
-
-    std::array<uint32_t, 8> d_state{ 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 };
-    std::array<uint8_t, 64> d_part{}; // octets of a block that is not full
-    uint64_t d_count = 0;             // octets so far
+    struct free {
+        void operator()(evp_md_ctx_st* c) const;
+    };
+    std::unique_ptr<evp_md_ctx_st, free> d_state;
 };
 
 } // namespace gr::hf::slep

@@ -280,14 +280,14 @@ class Host:
 class Web:
     """The web door of a station, or its shore side. See docs/how-to/web.md.
 
-    role: near (the door for readers here) or shore (fetches pages for the doors of others).
-    node: the shore station of a door.
-    listen: where the door is reached, "ADDRESS:PORT". Loopback only.
+    role: near (the door, for readers at this station) or shore (fetches pages for other stations).
+    node: address of the shore station. Only for near.
+    listen: address of the door, "ADDRESS:PORT". Loopback only.
     name: of the door, so that http://NAME:PORT/ works when NAME leads to this machine.
     folder: where the door keeps pages, bookmarks and history. Default: the user's cache folder.
     mode: how pages are read at first: text or pictures (text with small pictures).
     budget: most octets of an answer at first, in kB. 0: no limit.
-    search: address of a search, with {} in place of the words. Empty: no search field.
+    search: address of a search engine, with {} for the words. Empty: no search field.
     allow: prefixes that the shore side may fetch from though they are not public.
     """
 
@@ -314,7 +314,7 @@ class Web:
             _hf.s5066.address(self.node)
         check_loopback("[web] listen", self.listen, 8090)
         if self.search and "{}" not in self.search:
-            raise StationError(f"[web] search = '{self.search}': needs {{}} in place of the words")
+            raise StationError(f"[web] search = '{self.search}': needs {{}} for the words")
         if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9.-]{0,99}", self.name):
             raise StationError(f"[web] name = '{self.name}': allowed is a host name")
         for prefix in self.allow:

@@ -40,7 +40,7 @@ engines() {
     say "$suite: engine tests for arm64"
     in_bare "$suite/arm64" "$folder" "$compiler
         apt-get -qy --no-install-recommends install cmake ninja-build pkg-config libgtest-dev libvolk-dev \\
-            libfftw3-dev libliquid-dev libboost-dev zlib1g-dev libasound2t64
+            libfftw3-dev libliquid-dev libboost-dev libssl-dev zlib1g-dev libasound2t64
         cmake -G Ninja -B build -DHF_ENGINES_ONLY=ON -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++
         ninja -C build -j$jobs
         ctest --test-dir build -j$jobs --output-on-failure --timeout 3000"

@@ -25,7 +25,8 @@ CONDA = {
     "python3-click": "click",
     "python3-click-man": None, "python3-dev": "python", "python3-numpy": "numpy",
     "python3-setuptools": None,
-    "python3-rich": "rich", "zlib1g-dev": "zlib", "gnuradio": "gnuradio-core",
+    "python3-rich": "rich", "libssl-dev": "openssl",
+    "zlib1g-dev": "zlib", "gnuradio": "gnuradio-core",
     "python3-matplotlib": "matplotlib-base", "python3-scipy": "scipy", "curl": None,
     "libgnuradio-hf0.2": None}
 
@@ -125,7 +126,8 @@ def test_the_recipe_is_one_of_conda_build():
 def test_what_is_searched_for_has_a_package_in_the_recipe():
     """Libraries that CMake demands, by the package that brings them."""
     brings = {"volk": "volk", "fftw3f": "fftw", "fftw3f_threads": "fftw", "liquid": "liquid-dsp",
-              "SoapySDR": "soapysdr", "ZLIB": "zlib", "Boost": "libboost-devel",
+              "SoapySDR": "soapysdr", "OpenSSL": "openssl",
+              "ZLIB": "zlib", "Boost": "libboost-devel",
               "libasound.so.2": "alsa-lib", "Gnuradio": "gnuradio-core", "pybind11": "pybind11",
               "PkgConfig": "pkg-config", "Threads": None, "Python": "python",
               "PythonInterp": "python", "PythonLibs": "python"}

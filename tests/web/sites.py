@@ -51,8 +51,9 @@ def html(text: str) -> Answer:
 class Server:
     """Serves answers by path; a context manager. posts: bodies of POSTs, by path."""
 
-    def __init__(self, pages: Dict[str, Any]) -> None:
-        """pages: an Answer, or a function of path and body that makes one, by path."""
+    def __init__(self, pages: Dict[str, Any], host: str = "127.0.0.1") -> None:
+        """pages: an Answer, or a function of path and body that makes one, by path. host: of the
+        loopback."""
         self.pages, self.posts, self.asked = pages, {}, []  # type: ignore[var-annotated]
         server = self
 
@@ -83,13 +84,14 @@ class Server:
             def log_message(self, *_: Any) -> None:
                 pass
 
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = http.server.ThreadingHTTPServer((host, 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
     def url(self) -> str:
         """The address, without a slash at its end."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        host, port = self._server.server_address[:2]
+        return f"http://{host}:{port}"
 
     def __enter__(self) -> "Server":
         self._thread.start()

@@ -3,7 +3,6 @@
 import http.client
 import json
 import re
-import time
 from urllib.parse import urlencode
 
 import pytest
@@ -87,8 +86,7 @@ def test_a_second_visit_costs_a_few_octets(stations):
     assert "Kept here" in stations.page()[1]
     assert len(stations.server.asked) == before
     view = stations.services["A"].ask(stations.server.url + "/", "text")
-    while not view.done:
-        time.sleep(0.01)
+    assert view.ended.wait(60)
     assert view.same and view.octets <= 10 and "<h1>Short waves" in view.sections["T"]
 
 
@@ -99,8 +97,7 @@ def test_a_changed_page_is_sent_as_a_difference(stations):
     assert "Paragraph 199" in stations.page("/long")[1]
     stations.server.pages["/long"] = sites.html(f"<main>{many}<p>One more.</p></main>")
     view = stations.services["A"].ask(stations.server.url + "/long", "text")
-    while not view.done:
-        time.sleep(0.01)
+    assert view.ended.wait(60)
     assert view.sections["T"][-1] == "<p>One more." and len(view.sections["T"]) == 201
     assert view.octets < 100
 
@@ -137,6 +134,22 @@ def test_what_goes_wrong_is_said(stations):
     assert "answered with status 404" in stations.page("/nothing")[1]
     for bad in ("url=", "url=file:///etc/passwd", "url=a.example&mode=x", "url=a&budget=-1"):
         assert stations.request("/page?" + bad)[0] == 400
+
+
+def test_a_browser_that_leaves_ends_the_transfer(stations):
+    words = "".join(f"<p>{n * 7919 % 10007:x} {n * 104729 % 99991:x}</p>" for n in range(30_000))
+    stations.server.pages["/endless"] = sites.html(f"<main>{words}</main>")
+    connection = http.client.HTTPConnection("127.0.0.1", stations.port, timeout=60)
+    connection.request("GET", "/page?" + urlencode({"url": stations.server.url + "/endless"}))
+    answer = connection.getresponse()
+    number = re.search(rb'data-view="([^"]+)"', answer.read1(65536)).group(1).decode()
+    while b"<p>" not in answer.read1(65536):
+        pass
+    view = stations.services["A"].door.view(number)
+    answer.close()
+    connection.close()
+    assert view.ended.wait(60) and view.error == "stopped"
+    assert stations.page("/text")[0] == 200
 
 
 def test_plain_text_and_redirects(stations):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Parts of the web door by themselves: reduction, rendering, layout on the air, library."""
+import asyncio
 import os
 import random
 
 import pytest
 
-from gnuradio.hf.web import library, reduce, render, wire
+from gnuradio.hf.web import library, pages, reduce, render, views, wire
 import sites
 
 BASE = "https://site.example/dir/page.html"
@@ -197,6 +198,31 @@ def test_damaged_answers_raise_nothing_else():
             pass
 
 
+def test_parts_of_any_content_end_a_page_at_most():
+    """What a hostile shore side can send: the door takes it, or gives the page up."""
+    draw = random.Random(3)
+    parts = [("H", b'{"title": 5, "status": "x", "lang": ["a"], "url": "http://[", "rtl": 1}'),
+             ("H", b"[" * 5000), ("H", b"7"), ("T", b"<p>a"), ("L", b"http://[\n/x"),
+             ("P", b"\x80"), ("P", b"\x01\x02\x03abc"), ("K", b"\x01"), ("K", b"\x01\x05"),
+             ("S", b""), ("E", b"{"),
+             ("E", b'{"octets": "many"}'), ("X", b"\xff"), ("?", b"new")]
+
+    async def run():
+        for _ in range(300):
+            view = views.View("v", wire.Request("a.example"), None)
+            for kind, octets in draw.choices(parts, k=6):
+                try:
+                    view._take(kind, octets)
+                except (ValueError, IndexError, RecursionError):
+                    break
+            view._end()
+            assert view.head.get("rtl", 1) == 1 and "status" not in view.head
+            assert pages.end(view, None).endswith("</html>\n")
+            assert pages.begin(view, False, 5.0, {way: {"seconds": 1, "octets": 2}
+                                                  for way in pages.WAYS})
+    asyncio.run(run())
+
+
 # --- the library --------------------------------------------------------------------------------
 
 def kept_page(url, text="text", pictures=None):
@@ -207,6 +233,8 @@ def test_a_library_keeps_pages_and_forgets_the_oldest(tmp_path, monkeypatch):
     made = library.Library(str(tmp_path))
     page = kept_page("https://a.example/1", pictures={3: b"abc", 7: b"defg"})
     made.put(page)
+    assert made.size("https://a.example/other", "text") == 100
+    assert made.size("https://b.example/", "text") is None
     assert library.Library(str(tmp_path)).get("https://a.example/1") == page
     assert made.near("https://a.example/2") == page
     assert made.near("https://b.example/2") is None

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The host ports of one station: sockets, their thread, and their places in the station."""
 import asyncio
-import threading
-from typing import Any, Callable, Coroutine, Dict, List, Optional, Tuple, Union
+from typing import Callable, Dict, List, Optional, Tuple, Union
 
 from .. import hf_python as _hf
-from .. import netns, station
+from .. import loop, station
 from .agwpe import AgwpePort
 from .ardop import ArdopPort
 from .engine import Engine
@@ -39,22 +38,17 @@ class HostPorts:
         node = str(_hf.s5066.address(d.address))
         self._say: Callable[[str], None] = lambda line: None
         self._far = sorted(set(d.host.calls.values()) - {node})
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, args=(d.netns,), name="host ports",
-                                        daemon=True)
-        self._failed: Optional[BaseException] = None
-        self._started = threading.Event()
-        self._thread.start()
-        self._started.wait()
+        try:
+            self._loop = loop.Loop(d.netns, "host ports")
+        except OSError as error:
+            raise RuntimeError(f"{self._where}[host] {error.strerror or error}") from None
         self.engine = Engine(d.host.calls, node, lambda line: self._say(line))
         self._ports: List[_Port] = []
         self._frames: Optional[Frames] = None
         self._hear: Dict[Kind, List[Callable[[bytes], None]]] = {}
         self._server: Optional[asyncio.AbstractServer] = None
         try:
-            if self._failed is not None:
-                raise self._failed
-            self._do(self._open())
+            self._loop.do(self._open())
         except OSError as error:
             self.close()
             raise RuntimeError(f"{self._where}[host] {error.strerror or error}") from None
@@ -91,28 +85,10 @@ class HostPorts:
 
     def close(self) -> None:
         """End all sessions and close the ports."""
-        if self._loop.is_closed():
-            return
         if self._frames is not None:
             self._frames.close()
-        if self._thread.is_alive():
-            self._do(self._end())
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(5)
-        if not self._loop.is_running():
-            self._loop.close()
-
-    def _do(self, work: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
-
-    def _run(self, namespace: str) -> None:
-        asyncio.set_event_loop(self._loop)
-        try:
-            netns.enter(namespace)
-        except OSError as error:
-            self._failed = error
-        self._started.set()
-        self._loop.run_forever()
+            self._frames = None
+        self._loop.close(self._end)
 
     async def _open(self) -> None:
         self._server = await asyncio.start_server(self.engine.arrived, "127.0.0.1", 0)
@@ -136,7 +112,7 @@ class HostPorts:
 
     def _heard(self, kind: Kind, data: bytes) -> None:
         for hear in self._hear[kind]:
-            self._loop.call_soon_threadsafe(hear, data)
+            self._loop.loop.call_soon_threadsafe(hear, data)
 
     async def _end(self) -> None:
         self.engine.close()
@@ -144,10 +120,6 @@ class HostPorts:
             port.close()
         if self._server is not None:
             self._server.close()
-        for task in asyncio.all_tasks():
-            if task is not asyncio.current_task():
-                task.cancel()
-        await asyncio.sleep(0.05)
 
 
 def _reached(address: str) -> str:

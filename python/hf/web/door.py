@@ -190,6 +190,18 @@ class Door:
 
     async def _show(self, request: web.Request, view: View) -> web.StreamResponse:
         """Send a page to the browser as it arrives."""
+        try:
+            return await self._write_page(request, view)
+        finally:
+            self._stop(view)
+
+    def _stop(self, view: View) -> None:
+        """Stop a page whose browser has left: it would take the air of others."""
+        task = self._tasks.get(view.number)
+        if task is not None:
+            task.cancel()
+
+    async def _write_page(self, request: web.Request, view: View) -> web.StreamResponse:
         response = web.StreamResponse(headers={
             **_HEADERS, "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"})
         await response.prepare(request)
@@ -215,8 +227,7 @@ class Door:
                 break
             await view.changed()
         if not view.error:
-            title = str(view.head.get("title", ""))
-            self._library.visited(view.request.url, title or view.url)
+            self._library.visited(view.request.url, view.head.get("title") or view.url)
         await response.write(pages.end(view, self._library.get(view.request.url)).encode())
         await response.write_eof()
         return response
@@ -224,6 +235,12 @@ class Door:
     async def _plain(self, request: web.Request) -> web.StreamResponse:
         """The text of a page as it arrives, for programs. A page that is cut is a cut answer."""
         view = self._asked(request)
+        try:
+            return await self._write_plain(request, view)
+        finally:
+            self._stop(view)
+
+    async def _write_plain(self, request: web.Request, view: View) -> web.StreamResponse:
         while not view.done and not view.sections:
             await view.changed()
         if view.error and not view.sections:
@@ -231,7 +248,7 @@ class Door:
         response = web.StreamResponse(headers={
             **_HEADERS, "Content-Type": "text/plain; charset=utf-8", "X-HF-View": view.number})
         await response.prepare(request)
-        title = str(view.head.get("title", ""))
+        title = view.head.get("title", "")
         text, written = f"{title}\n\n" if title else "", 0
         while True:
             done = view.done
@@ -247,8 +264,12 @@ class Door:
             request.transport.abort()
         return response
 
+    def view(self, number: str) -> Optional[View]:
+        """A page by the number of its view."""
+        return self._views.get(number)
+
     def _view(self, request: web.Request) -> View:
-        view = self._views.get(request.match_info["id"])
+        view = self.view(request.match_info["id"])
         if view is None:
             raise web.HTTPNotFound(reason="this page is too old: load it again")
         return view

@@ -3,7 +3,7 @@
 from typing import Any, Callable
 
 from .. import hf_python as _hf
-from .library import Library, site_of
+from .library import Library
 
 #: Octets of an answer for a page that is not known: the medians of 89 stored pages for text, and
 #: with ten small pictures (docs/measurements/web.md); of a page as it is, the median of 45.
@@ -23,13 +23,7 @@ class Estimate:
     def octets(self, url: str, mode: str, budget: int) -> int:
         """Octets of the answer: of the last time, of the site's last page, or of a median page.
         budget: most octets in units of 1000, 0 without limit."""
-        known = self._library.get(url) if url else None
-        same_site = self._library.near(url) if url and site_of(url) else None
-        octets = UNKNOWN[mode]
-        for kept in (known, same_site):
-            if kept is not None and kept.mode == mode and kept.octets:
-                octets = kept.octets
-                break
+        octets = self._library.size(url, mode) or UNKNOWN[mode]
         return min(octets, budget * 1000) if budget and mode != "as it is" else octets
 
     def seconds(self, octets: int) -> float:

@@ -77,15 +77,27 @@ class Library:
         try:
             self._write(path[:-5] + ".bin", b"".join(kept.pictures.values()))
             self._write(path, json.dumps(body).encode())
-            sites = self._notes.setdefault("sites", {})
-            sites.pop(site_of(kept.url), None)
-            sites[site_of(kept.url)] = kept.url
-            for site in list(sites)[:-MAX_HISTORY]:
-                del sites[site]
+            self._note("sites", site_of(kept.url), kept.url)
+            self._note("sizes", f"{kept.mode} {kept.url}", kept.octets)
+            self._note("sizes", f"{kept.mode} {site_of(kept.url)}", kept.octets)
             self._save()
             self._trim()
         except OSError:
             pass
+
+    def size(self, url: str, mode: str) -> Optional[int]:
+        """Octets of the last answer for an address, or else for its site. None: not known."""
+        sizes = self._notes.get("sizes", {})
+        found = sizes.get(f"{mode} {url}") or sizes.get(f"{mode} {site_of(url)}")
+        return found if isinstance(found, int) else None
+
+    def _note(self, table: str, key: str, value: Any) -> None:
+        """Set an entry of a table of notes. The oldest beyond MAX_HISTORY goes."""
+        entries = self._notes.setdefault(table, {})
+        entries.pop(key, None)
+        entries[key] = value
+        for old in list(entries)[:-MAX_HISTORY]:
+            del entries[old]
 
     # --- bookmarks and history ------------------------------------------------------------------
 

@@ -88,7 +88,7 @@ def _query(url: str) -> str:
 def begin(view: View, marked: bool, seconds: float, choices: Dict[str, Dict[str, float]]) -> str:
     """What stands above a page."""
     request = view.request
-    title = str(view.head.get("title", "")) or request.url
+    title = view.head.get("title") or request.url
     return _HEAD.format(lang="en", title=quoted(title)) + f"""<header>
 <details><summary><a href="/">Door</a> <span id="state" role="status" data-view="{view.number}">
 {quoted(progress(view, seconds))}</span></summary>
@@ -106,7 +106,7 @@ def begin(view: View, marked: bool, seconds: float, choices: Dict[str, Dict[str,
 def section(kind: str, head: Dict[str, Any]) -> str:
     """The start of the main text (T), or of what stands around it (R)."""
     direction = ' dir="rtl"' if head.get("rtl") else ""
-    language = f' lang="{quoted(str(head["lang"]))}"' if head.get("lang") else ""
+    language = f' lang="{quoted(head["lang"])}"' if head.get("lang") else ""
     name = "main" if kind == "T" else "rest"
     return f'<section class="{name}"{direction}{language}>\n'
 
@@ -122,7 +122,7 @@ def progress(view: View, seconds: Optional[float] = None) -> str:
         return f"{amount(view.octets)}{pictures} so far, {duration(waited)}"
     if view.error:
         return f"not complete: {view.error}" if view.sections else view.error
-    took = duration(view.ended - view.began)
+    took = duration(view.took_s)
     if view.same:
         return f"unchanged, {view.octets} octets in {took}"
     if not view.octets:
@@ -136,13 +136,13 @@ def end(view: View, kept: Optional[Kept]) -> str:
     if view.error:
         notes.append(f'<p class="bad">{quoted(progress(view))}</p>')
     if view.head.get("status"):
-        notes.append(f"<p>The site answered with status {int(view.head['status'])}.</p>")
+        notes.append(f"<p>The site answered with status {view.head['status']}.</p>")
     if view.head.get("cut"):
-        notes.append(f"<p>The page is longer than {amount(int(view.head['cut']))}. The rest was "
+        notes.append(f"<p>The page is longer than {amount(view.head['cut'])}. The rest was "
                      "not read.</p>")
     if view.left:
-        parts = [f"{amount(int(view.left['octets']))} of text" if view.left.get("octets") else "",
-                 f"{int(view.left['pictures'])} pictures" if view.left.get("pictures") else ""]
+        parts = [f"{amount(view.left['octets'])} of text" if view.left.get("octets") else "",
+                 f"{view.left['pictures']} pictures" if view.left.get("pictures") else ""]
         notes.append(f"<p>Stopped after {view.request.budget} kB. Left: "
                      f"{' and '.join(filter(None, parts))}. "
                      f'<a href="/page?{_query(view.request.url)}&amp;mode={view.request.mode}'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Small pictures: what is left of a picture of a page on HF."""
+"""Small copies of pictures, to send over HF."""
 import io
 from typing import NamedTuple, Optional
 import warnings

@@ -6,7 +6,7 @@ are numbered by their order, so that the text names no address. Left out: script
 hidden elements, attributes.
 """
 import re
-from typing import Dict, Iterator, List, NamedTuple, Optional, Set
+from typing import Dict, List, NamedTuple, Optional, Set
 from urllib.parse import urljoin, urlsplit
 
 from lxml import etree, html
@@ -325,7 +325,7 @@ class _Writer:
     def _control(self, element: html.HtmlElement) -> None:
         if not self._in("form"):
             if element.tag == "button":
-                self._children(element, [], set())
+                self._children(element, None, set())
             return
         name, value = element.get("name") or "", element.get("value") or ""
         kind = (element.get("type") or "").lower()
@@ -456,7 +456,7 @@ def main_of(body: html.HtmlElement) -> html.HtmlElement:
 
 
 def _limited(root: html.HtmlElement) -> None:
-    """Drop what comes after MAX_ELEMENTS elements."""
+    """Drop all elements after the first MAX_ELEMENTS."""
     surplus = [e for k, e in enumerate(root.iter()) if k >= MAX_ELEMENTS]
     for element in reversed(surplus):
         parent = element.getparent()
@@ -464,8 +464,8 @@ def _limited(root: html.HtmlElement) -> None:
             parent.remove(element)
 
 
-def _pictures_in_noscript(root: html.HtmlElement) -> Iterator[None]:
-    """Pictures that a script would load later stand in noscript for readers without scripts."""
+def _show_pictures_of_noscript(root: html.HtmlElement) -> None:
+    """Show pictures that stand in noscript, since a script would load them later."""
     for element in list(root.iter("noscript")):
         image = next(element.iter("img"), None)
         before = element.getprevious()
@@ -473,7 +473,6 @@ def _pictures_in_noscript(root: html.HtmlElement) -> Iterator[None]:
             element.tag = "span"
             for other in [e for e in element.iter() if e.tag not in ("img", "span")]:
                 other.tag = "span"
-            yield
 
 
 def reduce(document: bytes, address: str, charset: Optional[str] = None) -> Page:
@@ -482,7 +481,7 @@ def reduce(document: bytes, address: str, charset: Optional[str] = None) -> Page
     if root is None:
         return Page("", "", False, [], [], [], [], [], 0)
     _limited(root)
-    list(_pictures_in_noscript(root))
+    _show_pictures_of_noscript(root)
     found = root.find(".//base[@href]")
     base = Base((absolute(address, found.get("href")) if found is not None else "") or address,
                 address)
@@ -496,7 +495,7 @@ def reduce(document: bytes, address: str, charset: Optional[str] = None) -> Page
     if main_element is not body and next(main_element.iter("h1"), None) is None:
         heading = next(body.iter("h1"), None)
         if heading is not None:
-            main.walk(heading, [], skip)
+            main.walk(heading, None, skip)
             skip.add(heading)
     main._children(main_element, later, skip)
     main.end_line()

@@ -24,10 +24,9 @@ class Browser:
         self._program = next(filter(None, map(shutil.which, PROGRAMS)), None)
         self._one = asyncio.Lock()
 
-    async def close(self) -> None:
-        """Wait until the last page has ended."""
-        async with self._one:
-            self._program = None
+    def close(self) -> None:
+        """Start no more. Who cancels a page ends its browser."""
+        self._program = None
 
     async def document(self, url: str) -> Optional[bytes]:
         """The document after its scripts have run; None: no browser, or none in time."""

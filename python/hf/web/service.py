@@ -2,11 +2,10 @@
 """The web door or the shore side of one station: its thread, and its place in the station."""
 import asyncio
 import os
-import threading
-from typing import Any, Callable, Coroutine, Optional
+from typing import Callable, Optional
 
 from .. import hf_python as _hf
-from .. import netns, station
+from .. import loop, station
 from .door import Door
 from .estimate import Estimate, mode_of
 from .library import Library
@@ -43,13 +42,10 @@ class WebService:
         self._say: Callable[[str], None] = lambda line: None
         self._station: Optional[station.Station] = None
         self._fastest = str(_hf.fastest_mode(d.mode))
-        self._loop = asyncio.new_event_loop()
-        self._failed: Optional[BaseException] = None
-        self._started = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(d.netns,), name="web",
-                                        daemon=True)
-        self._thread.start()
-        self._started.wait()
+        try:
+            self._loop = loop.Loop(d.netns, "web")
+        except OSError as error:
+            raise RuntimeError(f"{self._where}[web] {error.strerror or error}") from None
         #: The door (role near), or the shore side.
         self.door: Optional[Door] = None
         self.shore: Optional[Shore] = None
@@ -57,9 +53,7 @@ class WebService:
         #: Port of the door, or of the shore side.
         self.port = 0
         try:
-            if self._failed is not None:
-                raise self._failed
-            self._do(self._open())
+            self._loop.do(self._open())
         except OSError as error:
             self.close()
             raise RuntimeError(f"{self._where}[web] {error.strerror or error}") from None
@@ -103,30 +97,11 @@ class WebService:
         async def ask() -> View:
             return door.ask(url, mode, budget)
 
-        return asyncio.run_coroutine_threadsafe(ask(), self._loop).result(10)
+        return self._loop.do(ask())
 
     def close(self) -> None:
         """End all pages and close the port."""
-        if self._loop.is_closed():
-            return
-        if self._thread.is_alive():
-            self._do(self._end())
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(5)
-        if not self._loop.is_running():
-            self._loop.close()
-
-    def _do(self, work: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
-
-    def _run(self, namespace: str) -> None:
-        asyncio.set_event_loop(self._loop)
-        try:
-            netns.enter(namespace)
-        except OSError as error:
-            self._failed = error
-        self._started.set()
-        self._loop.run_forever()
+        self._loop.close(self._end, 60)
 
     def _mode(self) -> str:
         return self._fastest if self._station is None else mode_of(self._station)
@@ -147,10 +122,6 @@ class WebService:
     async def _end(self) -> None:
         if self._server is not None:
             self._server.close()
-        for task in asyncio.all_tasks():
-            if task is not asyncio.current_task():
-                task.cancel()
-        await asyncio.sleep(0.05)
         if self.shore is not None:
             await self.shore.close()
         if self.door is not None:

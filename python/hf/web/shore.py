@@ -74,7 +74,7 @@ class Shore:
 
     async def close(self) -> None:
         """End what runs."""
-        await self._browser.close()
+        self._browser.close()
         await self.fetcher.close()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -85,8 +85,8 @@ class Shore:
                 answer = _Answer(self, request, writer)
                 await answer.send()
                 writer.write_eof()
-                # The stream ends when the reader has closed its side, too.
-                await reader.read(1)
+            # The stream ends when the reader has closed its side, too.
+            await asyncio.wait_for(reader.read(1), REQUEST_S)
         except wire.WireError as error:
             self._say(f"web: {error}")
         except (ConnectionError, asyncio.TimeoutError, asyncio.IncompleteReadError):
@@ -217,7 +217,8 @@ class _Answer:
         for piece in _pieces(lines):
             if "octets" not in self._left or kind == "L":
                 data = wire.encode_lines(piece, self._old.lines)
-                if self._encoder.octets + len(_brotli(data)) <= self._most or kind == "L":
+                if kind == "L" or not self._request.budget or \
+                        self._encoder.octets + len(_brotli(data)) <= self._most:
                     await self._part(kind, data)
                     sent += piece
                     continue

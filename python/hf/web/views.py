@@ -2,6 +2,7 @@
 """A page on its way from the shore side to a reader."""
 import asyncio
 import json
+import threading
 import time
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
@@ -10,6 +11,10 @@ from .library import Kept, Library
 
 #: Longest silence of the stream before the page is given up, s. HF-PEP ends a dead one earlier.
 SILENCE_S = 1800.0
+#: Words of the parts H and E, and their types.
+HEAD: Dict[str, type] = {"url": str, "title": str, "lang": str, "rtl": int, "status": int,
+                         "cut": int}
+LEFT: Dict[str, type] = {"octets": int, "pictures": int}
 
 
 class View:
@@ -29,7 +34,9 @@ class View:
         self.error = ""
         self.same = self.done = False
         self.octets = 0
-        self.began, self.ended = time.monotonic(), 0.0
+        self.began, self.took_s = time.monotonic(), 0.0
+        #: Set at the end, for other threads.
+        self.ended = threading.Event()
         self._changed = asyncio.Event()
 
     @classmethod
@@ -47,7 +54,8 @@ class View:
         return url if "://" in url else "https://" + url
 
     def _end(self, error: str = "") -> None:
-        self.done, self.error, self.ended = True, error, time.monotonic()
+        self.done, self.error, self.took_s = True, error, time.monotonic() - self.began
+        self.ended.set()
         self._wake()
 
     def _wake(self) -> None:
@@ -96,8 +104,9 @@ class View:
                     self._take(kind, octets)
             self._keep(library)
             self._end(self.error)
-        except (wire.WireError, ValueError) as error:
-            self._end(f"{error}")
+        except (wire.WireError, ValueError, IndexError, RecursionError) as error:
+            known = isinstance(error, wire.WireError)
+            self._end(str(error) if known else "an answer that no shore side sends")
         except asyncio.TimeoutError:
             self._end(f"nothing arrived for {SILENCE_S:.0f} s")
         except ConnectionRefusedError:
@@ -114,8 +123,7 @@ class View:
     def _take(self, kind: str, octets: bytes) -> None:
         reference = self._reference.lines if self._reference else []
         if kind == "H":
-            head = json.loads(octets.decode("utf-8", "replace"))
-            self.head = head if isinstance(head, dict) else {}
+            self.head = _known(octets, HEAD)
         elif kind in "TLRM":
             self.sections.setdefault(kind, []).extend(wire.decode_lines(octets, reference))
         elif kind == "P":
@@ -126,8 +134,7 @@ class View:
             self.same = True
             self._take_kept()
         elif kind == "E":
-            left = json.loads(octets) if octets else {}
-            self.left = left if isinstance(left, dict) else {}
+            self.left = _known(octets or b"{}", LEFT)
         elif kind == "X":
             self.error = octets.decode("utf-8", "replace")[:1000]
         self._wake()
@@ -159,6 +166,13 @@ class View:
         library.put(Kept(self.request.url, self.head, self.sections, self.pictures, mode,
                          time.time(), self.octets if not self.same else
                          self._reference.octets if self._reference else 0, self.left))
+
+
+def _known(octets: bytes, kinds: Dict[str, type]) -> Dict[str, Any]:
+    """The known words of a JSON object whose values have the right type."""
+    found = json.loads(octets.decode("utf-8", "replace"))
+    return {name: found[name] for name, kind in kinds.items()
+            if isinstance(found, dict) and type(found.get(name)) is kind}
 
 
 def _pairs(octets: bytes) -> Iterator[Tuple[int, int]]:

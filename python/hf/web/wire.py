@@ -212,13 +212,11 @@ class Decoder:
         self._stream = brotli.Decompressor()
         self._buffer = bytearray()
         self._total = 0
-        self.octets = 0
 
     def feed(self, data: bytes) -> Iterator[Tuple[str, bytes]]:
         """Parts that are complete with further octets. Raises WireError."""
         for at in range(0, len(data), _SLICE):
             piece = data[at:at + _SLICE]
-            self.octets += len(piece)
             try:
                 found = self._stream.process(piece)
             except brotli.error:
