@@ -207,9 +207,9 @@ void preamble_search::best_offsets(const pattern& p,
                           d_block_offset.data());
 }
 
-/* Mean power of the window that starts at position \p q of the batch. With gaps in the
- * pattern, the mean power of the known symbols if that is greater. Else the tail of a
- * signal on some of them would be enough. */
+/* Mean power of the window that starts at position \p q of the batch, or that of its known
+ * symbols if that is greater. Otherwise a signal that ends within the window, on some known
+ * symbols, would look stronger than it is. */
 double preamble_search::mean_power(const pattern& p, size_t q) const
 {
     const size_t n = p.symbols.size();

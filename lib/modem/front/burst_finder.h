@@ -80,7 +80,7 @@ public:
         }
         return sum;
     }
-    //! Make the sum of take_row() that of the next average.
+    //! The next average starts from \p sum, as returned by take_row().
     void keep(double sum) { d_sum = sum; }
 
     //! Samples from \p i on until the sum is made again.
@@ -246,7 +246,7 @@ private:
         size_t average;  //!< of the power
         size_t longest;  //!< burst
         size_t hold;     //!< without power above the limit: the burst is over
-        size_t back;     //!< after a burst, within which the level returns
+        size_t back;     //!< the level returns within this after a burst
         size_t settling; //!< of the mean, at first
         size_t delay;    //!< of the verdict
     };

@@ -28,9 +28,9 @@ public:
     static constexpr size_t most = 4; //!< lines at once
     //! Least power of a carrier, relative to everything else: -20 dB.
     static constexpr float weakest = 0.01f;
-    /*! Least power of a carrier, relative to all that repeats after a period. The
-     * strongest line of a preamble has 0.04 of it, or twice as much where paths add up.
-     */
+    /*! Least power of a carrier, relative to all power that repeats after a period. A
+     * preamble repeats, too: its strongest line has 0.04 of that power, and 0.08 where paths
+     * add up. */
     static constexpr float of_what_repeats = 0.12f;
 
     /*! \param grid of the samples

@@ -57,8 +57,8 @@ struct tap_equations {
     float energy = 0; //!< of the weighted rows
 
     /*! \param u known signal from row first - offset on
-     *  \param moved see channel_estimator::move(); a tap that was outside the window
-     *        then has seen nothing
+     *  \param moved rows since these were received, see channel_estimator::move(). Taps
+     *        that were outside the window then get no equations
      *  \param y, foreign one value per row
      *  \param which the taps
      */

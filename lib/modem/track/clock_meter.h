@@ -35,6 +35,8 @@ public:
     //! Follow half_symbol_stream::move().
     void move(int rows);
 
+    //! Time of the last estimate; before the first, long ago.
+    double last_s() const { return d_time; }
     //! Difference of the clocks, 1e-6 for 1 ppm: above 0 the sender's is slower.
     double difference() const { return d_drift / d_rate; }
     //! Standard deviation of difference().
@@ -50,7 +52,7 @@ public:
 private:
     double d_rate;
     channel_taps d_last;
-    double d_time = 0;
+    double d_time = -1e9;
     double d_seen = 0;                  // position, as the sum of shifts, rows
     double d_position = 0, d_drift = 0; // estimates; rows, rows/s
     double d_pp = 0, d_pv = 0, d_vv;    // their covariance

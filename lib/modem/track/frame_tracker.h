@@ -5,18 +5,26 @@
 #include "modem/detect/detector.h"
 #include "modem/detect/frame_model.h"
 #include "modem/front/half_symbol_stream.h"
-#include "modem/front/level_steps.h"
+#include "modem/track/block_under_way.h"
 #include "modem/track/burst_tracker.h"
+#include "modem/track/carrier_follower.h"
 #include "modem/track/channel_estimator.h"
 #include "modem/track/clock_meter.h"
 #include "modem/track/diversity_link.h"
-#include "modem/track/frequency_loop.h"
+#include "modem/track/fading_watch.h"
+#include "modem/track/frame_schedule.h"
+#include "modem/track/level_follower.h"
 #include "modem/track/presence.h"
 #include "modem/track/probe_readings.h"
+#include "modem/track/symbol_beliefs.h"
 #include "modem/track/true_channel.h"
 
-#include <deque>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace gr::hf::kernel {
 
@@ -55,86 +63,58 @@ public:
     void keep_details() override;
     bool lost() const override { return d_presence.lost(); }
     int64_t last_good_symbol() const override { return d_presence.last_good(); }
-    bool heard() const override { return d_heard; }
+    bool heard() const override { return d_presence.confirmed(); }
     bool present() const override { return d_presence.now(); }
     std::optional<acquired> followed() const override;
     int64_t needs() const override { return d_stream.needs(); }
     double sample_of(int64_t symbol) const override;
 
 private:
+    const reception_plan& plan() const { return *d_a.plan; }
+    symbol_grid grid() const { return symbol_grid(d_d.symbol_rate_bd); }
+    size_t window_margin() const; // delay taps
+    int64_t preamble_piece() const;
+    double centre_of(const frame& f) const;
     symbol_belief belief(int64_t symbol) const;
-    std::optional<received_block> end_block();
-    void forget_part();
+
     bool observe(const sample_buffer& in, int64_t begin, int64_t end, bool exact);
     bool observe_next(const sample_buffer& in);
+    bool observe_preamble(const sample_buffer& in);
+    void learn_delays(const sample_buffer& in);
     void follow_level(const sample_buffer& in);
     void follow(double centre);
     void follow_clock();
+    std::complex<float> carrier_turn(double centre);
+    void use_pace();
     void process(const frame& f);
     void keep_paths_in_window();
-    void count_gain(const frame_observation& o);
+    void measure_doppler(double centre);
     void prepare(const frame& f, const channel_view& c, frame_observation& o);
     void observe_again(const std::vector<symbol_belief>& beliefs,
                        std::vector<frame_observation>& frames) override;
+    std::optional<received_block> end_block();
+    void forget_part();
     void forget_block();
-    std::complex<float> carrier_turn(double centre);
-    void measure_doppler(double centre);
-    void choose_pace(double hz);
-    double centre_of(const frame& f) const;
 
     const description& d_d;
-    const reception_plan& d_plan;
     acquired d_a;
-    symbol_grid d_grid;
-    int64_t d_begin;        // first symbol of data
-    size_t d_window_margin; // delay taps
     half_symbol_stream d_stream;
     channel_estimator d_estimator; // from known symbols alone
     channel_estimator d_refiner;   // from data too
     std::optional<true_channel> d_true;
-    frequency_loop d_loop;
+    carrier_follower d_carrier;
     clock_meter d_clock;
-    double d_clock_at = -1e9; // symbol of the last estimate given to d_clock
-    level_steps d_steps;
-    int64_t d_level_begin, d_level_at; // first sample of d_steps, next sample
+    level_follower d_level;
+    frame_schedule d_schedule;
     presence d_presence;
-    bool d_heard = false; // true after the first probe
+    fading_watch d_fading;
+    symbol_beliefs d_beliefs;
+    probe_readings d_readings;
+    frame_model d_model;
+    frame_observation d_frame; // work space
+    block_under_way d_block;
     std::unique_ptr<detector> d_detector;
     partner d_other;
-    bool d_partial;                // the block under way began before d_begin
-    bool d_block_complete = false; // and not decoded yet
-    uint64_t d_block_number = 0;
-    probe_readings d_readings;
-    frame_cursor d_to_observe, d_to_process;
-    frame d_observing, d_processing;
-    bool d_reinserted_done;           // of d_observing
-    int64_t d_preamble_at;            // next preamble symbol to observe
-    uint64_t d_observed, d_processed; // frames
-    frame_observation d_frame;
-    double d_centre = 0;
-    double d_mean_power = 0; // mean power of the channel
-    double d_gain_sum = 0;
-    size_t d_gain_count = 0;
-    double d_symbol_power, d_mean_signal;    // of data; of data and probes
-    doppler_meter d_doppler, d_fast_doppler; // of estimates; of each stretch alone
-    doppler_meter d_preamble_doppler;        // of stretches closer together than probes
-    size_t d_pace = 0, d_since_look = 0;     // index in the plan; stretches
-    double d_doppler_at = 0, d_doppler_hz, d_carrier_turns = 0;
-    //! Of the carrier, Hz, while the signal was there; the newest may be by what came after it.
-    std::deque<double> d_good_hz;
-    size_t d_doubtful; // most entries of d_good_hz
-    frame_model d_model;
-    std::shared_ptr<block_details> d_details; // of the current block, if wanted
-
-    // For iterating detectors: frames of the block, and beliefs about their symbols.
-    struct kept_frame {
-        frame f;
-        double hz, drift; // of the carrier, Hz/s
-    };
-    std::vector<kept_frame> d_block;
-    bool d_again = false;                 // its data have been observed before
-    std::vector<symbol_belief> d_beliefs; // of every symbol from d_beliefs_begin on
-    int64_t d_beliefs_begin = 0;
 };
 
 } // namespace gr::hf::kernel

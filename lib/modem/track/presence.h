@@ -48,11 +48,16 @@ public:
     //! True if the signal was present at the last score.
     bool now() const { return d_empty == 0; }
 
+    //! Data of the transmission were heard: until then, its preamble may be a likeness.
+    void confirm() { d_confirmed = true; }
+    bool confirmed() const { return d_confirmed; }
+
 private:
     size_t d_patience, d_recent, d_empty = 0;
     float d_threshold;
     std::deque<float> d_scores; // the recent ones
     int64_t d_last_good;
+    bool d_confirmed = false;
 };
 
 } // namespace gr::hf::kernel

@@ -23,8 +23,7 @@ constexpr size_t most_taps = 14;
 constexpr float change = 0.03f;
 constexpr float least_prior = 1e-3f;     // prior power of a tap, relative to the
                                          // strongest: -30 dB
-constexpr float least_equations = 0.25f; // least share of the equations that the fit
-                                         // leaves
+constexpr float least_equations = 0.25f; // share of the equations left for the noise
 constexpr float least_noise = 1e-5f;     // of the rows' power: the model is not exact
 constexpr float memory = 0.3f;           // of the profile: share of the newest stretch
 constexpr float band = 0.675f; // share of independent rows: the matched filter's band

@@ -389,8 +389,8 @@ void soft_links::refused(station_time now, peer& p, link_reject_reason why)
     p.turn.not_before = now + pause_after_refusal;
 }
 
-// With the end of the link, acknowledgements may arrive that were heard before, and
-// copies of both. They are no reason to warn.
+// Late acknowledgements, and second copies of the link's last PDUs, may still arrive. They
+// are no reason to warn.
 void soft_links::end_quietly(peer& p)
 {
     p.heard.link_break = true;

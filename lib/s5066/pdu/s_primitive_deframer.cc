@@ -74,7 +74,7 @@ std::optional<sis_size_fault> find_size_fault(const uint8_t* p, size_t n)
         if (n >= layout.length_at + 2) {
             const size_t length = u16(layout.length_at);
             f.right += length;
-            // A client that exchanges the octets of one field may do so in all.
+            // A client that swaps the two octets of one field probably swaps those of all.
             f.swapped = swapped(f.size) == layout.fixed + length ||
                         swapped(f.size) == layout.fixed + swapped(length);
         }
