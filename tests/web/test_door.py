@@ -2,12 +2,16 @@
 """A door and a shore side at two stations on emulated air, and real HTTP on both sides."""
 import http.client
 import json
+import os
 import re
+import shutil
+import subprocess
 from urllib.parse import urlencode
 
 import pytest
 
 from gnuradio.hf import pair, station
+from gnuradio.hf.web import script
 from gnuradio.hf.web.service import WebService
 import sites
 
@@ -193,3 +197,20 @@ def test_a_shore_station_that_does_not_answer_is_an_error(tmp_path):
         made.services["B"].close()
         status, text = made.page()
         assert status == 200 and "no answer" in text or "was cut" in text
+
+
+BROWSER = next(filter(None, map(shutil.which, script.PROGRAMS)), None)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="Chromium is missing")
+def test_a_browser_ends_each_element_where_the_page_does(stations, tmp_path):
+    url = f"http://127.0.0.1:{stations.port}/page?" + urlencode({"url": stations.server.url + "/"})
+    ran = subprocess.run(
+        [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+         f"--user-data-dir={tmp_path}", "--timeout=60000", "--dump-dom", url],
+        capture_output=True, text=True, timeout=120, env={**os.environ, "HOME": str(tmp_path)})
+    made = ran.stdout
+    assert "<h1>Short waves</h1>" in made
+    assert re.search(r"<p>Radio between <b>3 and 30</b> MHz <a [^>]*>travels</a> far.\s*</p>", made)
+    # The script of the door has run: it replaces the words of the line at the head.
+    assert re.search(r'id="state"[^>]*>(?!\s*asking)[^<]+<', made)

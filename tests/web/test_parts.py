@@ -109,6 +109,14 @@ def test_a_renderer_numbers_links_and_lets_nothing_else_pass():
     assert '<form method="post" action="/view/v/form/2">' in hostile
 
 
+def test_a_heading_ends_with_its_line():
+    made = render.Renderer("/view/v", True)
+    assert made.line("<h1>Head <b>one") == "<h1>Head <b>one</b></h1>\n"
+    assert made.line("<li><h3>a <a>b</a>") == '<li><h3>a <a href="/view/v/link/0">b</a></h3>\n'
+    assert made.line("<p>text</b></h1>") == "<p>text\n"
+    assert made.line("<p><b>a <i>b</b> c") == "<p><b>a <i>b</i></b> c\n"
+
+
 def test_plain_text():
     lines = ["<h1>Head", "<p>a <b>b</b> &amp; c<br>d", "<ul><li>one", "</ul>"]
     assert render.plain(lines) == "\nHead\n====\na b & c\nd\n* one\n"

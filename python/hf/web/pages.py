@@ -13,8 +13,10 @@ _HEAD = """<!doctype html>
 <html lang="{lang}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title><link rel="stylesheet" href="/door.css"><link rel="icon" href="data:,">
-<script src="/door.js" defer></script></head><body>
+</head><body>
 """
+#: Stands behind what it works on. The end of a page, which "defer" waits for, may be minutes away.
+_SCRIPT = '<script src="/door.js"></script>'
 #: What each way to read a page is called.
 WAYS = {"text": "text", "pictures": "text with small pictures", "as it is": "as it is"}
 
@@ -69,7 +71,7 @@ checks the certificates of the sites.</p>
 <p>Log-ins do not pass here: fields for passwords are left out.
 To read a page <em>as it is</em>, let the browser use HF-PEP as its proxy. That is private, and a
 page of the usual size then takes {cost(choices["as it is"])}.</p></section>
-</main></body></html>
+</main>{_SCRIPT}</body></html>
 """
 
 
@@ -98,7 +100,7 @@ def begin(view: View, marked: bool, seconds: float, choices: Dict[str, Dict[str,
 {'' if marked else f'<input type="hidden" name="title" value="{quoted(title)}">'}
 <button>{"Remove bookmark" if marked else "Bookmark"}</button></form>
 <p><a href="{quoted(view.url)}">{quoted(view.url)}</a> as it is, through the browser's proxy</p>
-</details></header>
+</details></header>{_SCRIPT}
 <main>
 """
 

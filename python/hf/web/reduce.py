@@ -25,8 +25,9 @@ _DROPPED = {"script", "style", "noscript", "template", "svg", "math", "iframe", 
 _CONTAINERS = {"ul", "ol", "dl", "blockquote", "table", "form", "pre"}
 #: Elements of containers, without an end tag.
 _ITEMS = {"li", "dt", "dd", "tr", "td", "th", "caption"}
-_HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
-_INLINE = {"b": "b", "strong": "b", "i": "i", "em": "i", "cite": "i", "code": "code",
+#: Elements without an end tag: a heading is one line.
+HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
+INLINE = {"b": "b", "strong": "b", "i": "i", "em": "i", "cite": "i", "code": "code",
            "kbd": "code", "samp": "code", "sub": "sub", "sup": "sup", "a": "a", "u": "u",
            "s": "s", "del": "s"}
 #: Elements that neither end a line nor have a form of their own.
@@ -37,7 +38,7 @@ _TRANSPARENT = {"span", "font", "abbr", "acronym", "small", "big", "time", "labe
 _LATER_TAGS = {"nav", "aside", "footer"}
 _LATER_ROLES = {"navigation", "complementary", "contentinfo", "banner", "search"}
 #: Every element of the result.
-MARKUP = (_CONTAINERS | _ITEMS | _HEADINGS | set(_INLINE.values()) |
+MARKUP = (_CONTAINERS | _ITEMS | HEADINGS | set(INLINE.values()) |
           {"p", "br", "hr", "img", "input", "select", "option", "textarea", "button"})
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -258,7 +259,7 @@ class _Writer:
             self._img(element)
         elif tag in ("input", "select", "textarea", "button"):
             self._control(element)
-        elif tag in _INLINE:
+        elif tag in INLINE:
             self._walk_inline(element, later, skip)
         elif tag in _TRANSPARENT:
             self._children(element, later, skip)
@@ -274,7 +275,7 @@ class _Writer:
 
     def _walk_inline(self, element: html.HtmlElement, later: Later,
                      skip: Set[html.HtmlElement]) -> None:
-        tag, address = _INLINE[element.tag], ""
+        tag, address = INLINE[element.tag], ""
         if tag == "a":
             found = link_of(element, self.base)
             nested = any(entry[0] == "a" for entry in self._inline)
@@ -293,7 +294,7 @@ class _Writer:
                     skip: Set[html.HtmlElement]) -> None:
         tag = element.tag
         self.end_line()
-        outer, self._block = self._block, tag if tag in _HEADINGS else ""
+        outer, self._block = self._block, tag if tag in HEADINGS else ""
         address = form_address(element, self.base) if tag == "form" else None
         begin = start_of(element, address) if len(self.links) < MAX_LINKS else None
         if begin is None:

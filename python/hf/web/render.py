@@ -14,6 +14,8 @@ _ATTRIBUTES: Dict[str, List[str]] = {
     "td": ["colspan"], "th": ["colspan"], "form": ["method"],
     "input": ["type", "name", "value", "checked", "placeholder"], "select": ["name"],
     "option": ["value"], "textarea": ["name"], "button": ["name", "value"]}
+#: Elements of a line that a browser does not end by itself.
+_CLOSED = reduce.HEADINGS | set(reduce.INLINE.values())
 #: Kinds of input that pass.
 _INPUTS = ("hidden", "checkbox", "radio")
 
@@ -28,15 +30,18 @@ class Renderer:
     def __init__(self, view: str, with_pictures: bool) -> None:
         self._view, self._with_pictures = view, with_pictures
         self._links = self._pictures = 0
+        self._open: List[str] = []
 
     def line(self, line: str) -> str:
-        """One line as HTML."""
+        """One line as HTML. Headings end with it, and so does what the line leaves open."""
         out, at = [], 0
         for match in _TAG.finditer(line):
             out.append(_text(line[at:match.start()]))
             out.append(self._tag(match))
             at = match.end()
         out.append(_text(line[at:]))
+        while self._open:
+            out.append(f"</{self._open.pop()}>")
         return "".join(out) + "\n"
 
     def _tag(self, match: "re.Match[str]") -> str:
@@ -44,7 +49,9 @@ class Renderer:
         if tag not in reduce.MARKUP:
             return _text(match.group())
         if end:
-            return f"</{tag}>"
+            return self._end(tag)
+        if tag in _CLOSED:
+            self._open.append(tag)
         given = {name: html.unescape(value or "") for name, value in _ATTRIBUTE.findall(words)}
         if tag == "a":
             self._links += 1
@@ -60,6 +67,16 @@ class Renderer:
         kept = "".join(f' {name}="{reduce.quoted(given[name])}"'
                        for name in _ATTRIBUTES.get(tag, []) if name in given)
         return f"<{tag}{kept}>"
+
+    def _end(self, tag: str) -> str:
+        if tag not in _CLOSED:
+            return f"</{tag}>"
+        if tag not in self._open:
+            return ""
+        ended = []
+        while not ended or ended[-1] != tag:
+            ended.append(self._open.pop())
+        return "".join(f"</{e}>" for e in ended)
 
     def _picture(self, alt: str) -> str:
         self._pictures += 1
