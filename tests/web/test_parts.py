@@ -55,6 +55,13 @@ def test_links_are_short_references(href, short):
     assert ("<a>" in page.main[0]) == bool(short)
 
 
+def test_marks_of_headings_and_empty_ends_of_code_are_left_out():
+    page = page_of('<h2>Head<a href="#head">\u00b6</a></h2><p>in C<a href="/c">#</a></p>'
+                   '<pre><code>one\n\ntwo\n</code></pre>')
+    assert page.main == ["<h2>Head", "<p>in C<a>#</a>", "<pre><code>one</code>", "",
+                         "<code>two</code>", "</pre>"]
+
+
 def test_the_base_element_counts_for_links_but_not_for_their_form():
     document = b'<base href="https://far.example/d/"><p><a href="x">word</a></p>'
     page = reduce.reduce(document, BASE)

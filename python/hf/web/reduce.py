@@ -40,6 +40,8 @@ _LATER_ROLES = {"navigation", "complementary", "contentinfo", "banner", "search"
 #: Every element of the result.
 MARKUP = (_CONTAINERS | _ITEMS | HEADINGS | set(INLINE.values()) |
           {"p", "br", "hr", "img", "input", "select", "option", "textarea", "button"})
+#: Text of links that only mark a heading, as many documentation sites have them.
+_MARKS = ("#", "\u00a7", "\u00b6")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _TRACKER = re.compile(r"(?:^|&)(?:utm_[a-z]+|fbclid|gclid|mc_[a-z]+)=[^&]*")
@@ -278,6 +280,8 @@ class _Writer:
         tag, address = INLINE[element.tag], ""
         if tag == "a":
             found = link_of(element, self.base)
+            if found is None and element.text_content().strip() in _MARKS:
+                return
             nested = any(entry[0] == "a" for entry in self._inline)
             if found is None or nested or len(self.links) >= MAX_LINKS:
                 self._children(element, later, skip)
@@ -305,6 +309,8 @@ class _Writer:
             self._open.append(entry)
             self._children(element, later, skip)
             self.end_line()
+            while tag == "pre" and self.lines[-1:] == [""]:
+                self.lines.pop()
             if tag in ("td", "th") and not entry[2]:
                 self.lines.append(self._opened())  # an empty cell keeps its column
             self._open.pop()
