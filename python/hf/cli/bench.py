@@ -4,7 +4,7 @@ from contextlib import contextmanager
 import importlib
 import os
 import tempfile
-from typing import Any, Iterator, Optional, Sequence, Tuple
+from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 import click
 
@@ -370,21 +370,40 @@ def mail_(protocols: Tuple[str, ...], mails: int, kills: int, seed: int,
 
 
 @command.command("web")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False))
 @click.option("--article", "articles", multiple=True, metavar="NAME",
               help="Stored page NAME.html as an article; may be repeated.")
 @click.option("--news", multiple=True, metavar="NAME",
               help="Stored page NAME.html of a news or company site; may be repeated.")
 @click.option("--rate", "rates", multiple=True, type=click.Choice(["9600", "57600", "240000"]),
               help="Only this rate, bit/s; may be repeated.")
-def web_(folder: str, articles: Tuple[str, ...], news: Tuple[str, ...], rates: Tuple[str, ...]
-         ) -> None:
+@click.option("--recorded", metavar="FOLDER", type=click.Path(exists=True, file_okay=False),
+              help="Of hf bench papers --real, to show the loads as they are as well.")
+def web_(folder: Optional[str], articles: Tuple[str, ...], news: Tuple[str, ...],
+         rates: Tuple[str, ...], recorded: Optional[str]) -> None:
     """Stored web pages through the web door, on emulated modems.
 
     FOLDER holds HTML documents NAME.html, as hf web store makes them. All of them are reduced, and
     their text is compared by trafilatura, if that is installed. The pages named are loaded.
     Pictures that are not stored are replaced by generated ones.
+
+    Without FOLDER: the made-up site of the published tables, beside each of their cells.
     """
+    from ..lab.programs import door
+    chosen = tuple(map(int, rates)) or (9600, 57600, 240000)
+    try:
+        if folder is None:
+            with Progress("loads", lines=True):
+                rows = list(door.published_site(recorded, chosen))
+        else:
+            rows = _stored_pages(folder, list(articles), list(news), chosen)
+    except RuntimeError as error:
+        raise fail(str(error)) from None
+    print(door.table(rows))
+
+
+def _stored_pages(folder: str, articles: List[str], news: List[str], rates: Tuple[int, ...]
+                  ) -> List[Any]:
     from ..lab.programs import door
     found = door.names(folder)
     if not found:
@@ -403,17 +422,13 @@ def web_(folder: str, articles: Tuple[str, ...], news: Tuple[str, ...], rates: T
             pages.append(door.reduced(folder, name, judge))
             progress.at(len(pages))
     rows = list(door.text_rows(pages))
-    try:
-        named = {"article": list(articles), "news": list(news)}
-        with Progress("loads", lines=True):
-            rows += door.loads(folder, named, tuple(map(int, rates)) or (9600, 57600, 240000))
-            median = sorted(pages, key=lambda page: page.all)[len(pages) // 2].name
-            for first in (*articles, *news)[:1]:
-                rows += door.later_visits(folder, first)
-                rows += door.slow_text(folder, median)
-    except RuntimeError as error:
-        raise fail(str(error)) from None
-    print(door.table(rows))
+    with Progress("loads", lines=True):
+        rows += door.loads(folder, {"article": articles, "news": news}, rates)
+        median = sorted(pages, key=lambda page: page.all)[len(pages) // 2].name
+        for first in [*articles, *news][:1]:
+            rows += door.later_visits(folder, first)
+            rows += door.slow_text(folder, median)
+    return rows
 
 
 @command.command()

@@ -23,8 +23,9 @@ from ... import pair, station
 from ...web import fetch, reduce, wire
 from ...web.service import WebService
 from ...web.store import picture_name
+from ..link import papers, papers_more
 from ..link.papers import MODES
-from . import kernel
+from . import kernel, papers_real, site
 
 #: Hosts of stored pages end with this.
 HOST = "stored.example"
@@ -250,6 +251,42 @@ def slow_text(folder: str, name: str) -> Iterator[Row]:
         found = _whole(bench.load(name, "text", "first visit"))
     yield _row(f"1200 bit/s, text of {name}, {found.octets / 1000:.1f} kB", "-", found.all_s, "s",
                60)
+
+
+def _store_site(folder: str) -> None:
+    """Write the made-up site of the papers' tables as hf web store writes one, named site."""
+    files = site.site()
+    with open(os.path.join(folder, "site.html"), "wb") as file:
+        file.write(files[site.HOSTS[0]]["/"][1])
+    os.mkdir(os.path.join(folder, "site.files"))
+    for path, (kind, data) in files[site.HOSTS[1]].items():
+        if kind.startswith("image"):
+            name = picture_name(f"https://{site.HOSTS[1]}{path}")
+            with open(os.path.join(folder, "site.files", name), "wb") as file:
+                file.write(data)
+
+
+def published_site(recorded: Optional[str], rates: Tuple[int, ...]) -> Iterator[Row]:
+    """The site of the papers' tables through the door, beside each published cell of a load
+    through HF-PEP and beside what it took as it is. recorded: folder with real.csv of hf bench
+    papers, or None. Raises RuntimeError if the site does not arrive."""
+    cells = [c for c in papers.cells() if c.table == "web, site" and c.detail.startswith("HF-PEP")
+             and c.bit_rate in rates and c.published is not None]
+    rows = papers_real.rows(cells, False, False, recorded, lambda line: None) if recorded else []
+    as_it_is = {r.cell.number: r.ours for r in [*rows, *papers_more.derived(cells, rows)]}
+    for rate in rates:
+        with tempfile.TemporaryDirectory(prefix="hf-web-") as folder:
+            _store_site(folder)
+            with Bench(folder, rate, SPEED[rate]) as bench:
+                found = _whole(bench.load("site", "pictures", "first visit"))
+        for cell in cells:
+            if cell.bit_rate == rate and cell.published is not None:
+                begin = "initial" in cell.metric or "partial" in cell.metric
+                plain = as_it_is.get(cell.number)
+                yield _row(f"cell {cell.number}, {rate} bit/s, {cell.detail[8:] or 'first table'}, "
+                           f"{cell.metric}; as it is {f'{plain:.0f} s' if plain else '-'}",
+                           f"{cell.published:g} s", found.first_s if begin else found.all_s, "s",
+                           cell.published)
 
 
 def names(folder: str, least: int = 30_000) -> List[str]:
