@@ -211,6 +211,7 @@ def test_a_browser_ends_each_element_where_the_page_does(stations, tmp_path):
         capture_output=True, text=True, timeout=120, env={**os.environ, "HOME": str(tmp_path)})
     made = ran.stdout
     assert "<h1>Short waves</h1>" in made
-    assert re.search(r"<p>Radio between <b>3 and 30</b> MHz <a [^>]*>travels</a> far.\s*</p>", made)
+    assert re.search(r"<p>Radio between <b>3 and 30</b> MHz <a [^>]*>travels</a> far.\s*</p>",
+                     made)
     # The script of the door has run: it replaces the words of the line at the head.
     assert re.search(r'id="state"[^>]*>(?!\s*asking)[^<]+<', made)

@@ -28,8 +28,8 @@ _ITEMS = {"li", "dt", "dd", "tr", "td", "th", "caption"}
 #: Elements without an end tag: a heading is one line.
 HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 INLINE = {"b": "b", "strong": "b", "i": "i", "em": "i", "cite": "i", "code": "code",
-           "kbd": "code", "samp": "code", "sub": "sub", "sup": "sup", "a": "a", "u": "u",
-           "s": "s", "del": "s"}
+          "kbd": "code", "samp": "code", "sub": "sub", "sup": "sup", "a": "a", "u": "u",
+          "s": "s", "del": "s"}
 #: Elements that neither end a line nor have a form of their own.
 _TRANSPARENT = {"span", "font", "abbr", "acronym", "small", "big", "time", "label", "q", "mark",
                 "bdi", "bdo", "data", "dfn", "ins", "var", "wbr", "tt", "nobr", "picture", "ruby",
