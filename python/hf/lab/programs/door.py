@@ -283,8 +283,9 @@ def published_site(recorded: Optional[str], rates: Tuple[int, ...]) -> Iterator[
             if cell.bit_rate == rate and cell.published is not None:
                 begin = "initial" in cell.metric or "partial" in cell.metric
                 plain = as_it_is.get(cell.number)
-                what = cell.detail[8:] or "first table"
-                yield _row(f"cell {cell.number}, {rate} bit/s, {what}, {cell.metric}; as it is {f'{plain:.0f} s' if plain else '-'}",
+                what = f"{cell.detail[8:] or 'first table'}, {cell.metric}"
+                before = f"{plain:.0f} s" if plain else "-"
+                yield _row(f"cell {cell.number}, {rate} bit/s, {what}; as it is {before}",
                            f"{cell.published:g} s", found.first_s if begin else found.all_s, "s",
                            cell.published)
 
