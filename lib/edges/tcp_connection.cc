@@ -83,6 +83,8 @@ void tcp_edge::connection::begin()
 {
     error_code ignored;
     d_socket.set_option(tcp::no_delay(true), ignored);
+    // An urgent octet keeps its place in the stream. Otherwise the kernel takes it out.
+    d_socket.set_option(boost::asio::socket_base::out_of_band_inline(true), ignored);
     // No autotuning: the sender believes that data in the kernel's buffer is delivered.
     d_socket.set_option(boost::asio::socket_base::receive_buffer_size(65536), ignored);
     // Limit what waits for an application that does not read, for the same reason.
