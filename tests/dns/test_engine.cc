@@ -367,23 +367,50 @@ TEST(forwarder, a_failure_does_not_push_out_what_is_known)
     EXPECT_GE(p.near.stats().answered, 2u) << "the failure came";
 }
 
-TEST(forwarder, an_answer_of_another_type_is_not_taken)
+TEST(forwarder, an_answer_to_another_question_is_not_taken)
 {
     pair p;
     p.resolver = [](const octets&) { return octets(); };
     constexpr uint16_t text = 16, mail = 15;
     p.query(1, ask("a.org", mail));
-    const auto tell = [&p](uint16_t type) {
-        octets message = respond(ask("a.org", type, 0), {});
+    const auto tell = [&p](const char* name, uint16_t type) {
+        octets message = respond(ask(name, type, 0), {});
         message.erase(message.begin(), message.begin() + 2); // without its id
         p.tell(raw_answer{ 0, message });
     };
-    tell(text);
+    tell("a.org", text);
     EXPECT_FALSE(p.reply(1));
     EXPECT_EQ(p.near.stats().bad_messages, 1u);
-    tell(mail);
+    tell("b.org", mail);
+    EXPECT_FALSE(p.reply(1));
+    EXPECT_EQ(p.near.stats().bad_messages, 2u);
+    tell("a.org", mail);
     ASSERT_TRUE(p.reply(1)) << "the right one still counts";
     EXPECT_EQ(p.reply(1)->code, rcode::ok);
+}
+
+// The far half serves all its peers from one cache, but a failure may be over by the next question.
+TEST(forwarder, the_far_half_keeps_what_the_resolver_knows_and_no_failure)
+{
+    for (const auto& [code, kept] : { std::pair{ 3u, true }, { 2u, false } }) {
+        pair p;
+        p.resolver = [code = code](const octets& q) {
+            return respond(q, {}, 3600, code);
+        };
+        forwarder other(pair::config(true, {}));
+        bool answered = false;
+        p.net.attach(s5066::address("1.3.0.0"), other, [&](station_time) {
+            answered = other.poll_action() || answered;
+        });
+        p.query(1, ask("a.org"));
+        ASSERT_TRUE(p.wait_for(1, 60));
+        const size_t before = p.upstream;
+        const octets q = ask("a.org");
+        other.on_query(p.net.now(), 1, q.data(), q.size());
+        p.net.settle();
+        ASSERT_TRUE(p.net.run_for(60, [&] { return answered; }));
+        EXPECT_EQ(p.upstream == before, kept) << code;
+    }
 }
 
 TEST(forwarder, equal_transactions_of_two_peers_are_two)
@@ -559,6 +586,7 @@ TEST(forwarder, wrong_settings_are_named)
     named([](forwarder_config& c) { c.addresses_max = 0; }, "addresses_max");
     named([](forwarder_config& c) { c.limits.ttl_min_s = 100000; }, "100000");
     named([](forwarder_config& c) { c.blocked = { "" }; }, "blocked");
+    named([](forwarder_config& c) { c.local = { { "a b", {} } }; }, "a b");
 }
 
 } // namespace

@@ -173,6 +173,24 @@ TEST(message, a_response_is_read_through_its_aliases)
     EXPECT_FALSE(n->any_answer);
 }
 
+TEST(message, a_record_may_repeat_the_longest_label)
+{
+    const std::string name = labels({ 63, 3 });
+    octets v = ask(name);
+    v[2] = 0x81;
+    v[3] = 0x80;
+    v[7] = 1; // answers
+    add_name(v, name);
+    add16(v, type_a);
+    add16(v, 1);
+    add32(v, 600);
+    add16(v, 4);
+    v.insert(v.end(), { 192, 0, 2, 1 });
+    const auto r = read_response(v.data(), v.size());
+    ASSERT_TRUE(r);
+    EXPECT_EQ(r->addresses, std::vector{ ip::address("192.0.2.1") });
+}
+
 TEST(message, a_kept_response_answers_another_query)
 {
     const octets kept = respond(ask("a.org"), { ip::address("192.0.2.1") }, 6000);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ends and odd moments of TCP, kernel to kernel through HF-PEP: what each side sees is what it would
+"""Ends and odd moments of TCP, kernel to kernel through HF-PEP: each side sees what it would
 see without a proxy. After the cases of the Linux packetdrill suite that make sense for a proxy."""
 import errno
 import os
