@@ -431,6 +431,23 @@ def _stored_pages(folder: str, articles: List[str], news: List[str], rates: Tupl
     return rows
 
 
+@command.command("interop")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+def interop_(folder: str) -> None:
+    """Foreign programs and recordings beside ours.
+
+    FOLDER holds clones of their repositories, named as these: pennington_m110a_demod, rds-5066.
+    Those that are missing are left out. Ends with status 1 if something does not work.
+    """
+    from ..lab.programs import interop
+    cells = []
+    with Progress("cells", lines=True):
+        cells += interop.matrix(os.path.abspath(folder))
+    print(interop.table(cells))
+    if any(cell.good is False for cell in cells):
+        raise fail("not every cell works")
+
+
 @command.command()
 @options(pats.Options, "wanted")
 @click.option("--program", metavar="NAME", help="Pat, by default pat-winlink or pat.")
