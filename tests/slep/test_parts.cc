@@ -234,6 +234,41 @@ TEST(control_pdus, are_bounded_in_number_and_age)
     EXPECT_FALSE(x.control.holds_for(p)) << "too old to go again";
 }
 
+TEST(sis_client, is_bound_only_by_the_answer_to_its_request)
+{
+    s5066::sis_client c(s5066::sis_client::config::confirmed(8, 0));
+    const auto accept = [&c](uint8_t sap) {
+        const auto v = s5066::encode(s5066::s_bind_accepted{ sap, 1000 });
+        return c.primitive_in({}, v.data(), v.size()).what;
+    };
+    EXPECT_EQ(accept(9), s5066::sis_client::change::none) << "of another SAP";
+    EXPECT_FALSE(c.bound());
+    EXPECT_EQ(accept(8), s5066::sis_client::change::bound);
+    EXPECT_EQ(c.mtu(), 1000u);
+    EXPECT_EQ(accept(8), s5066::sis_client::change::none) << "a second time";
+    const auto v = s5066::encode(s5066::s_unbind_indication{});
+    EXPECT_EQ(c.primitive_in(1s, v.data(), v.size()).what,
+              s5066::sis_client::change::unbound);
+    EXPECT_EQ(accept(8), s5066::sis_client::change::none) << "before it asks again";
+    EXPECT_FALSE(c.bound());
+}
+
+TEST(datagram_assembler, knows_the_last_64_datagrams_again)
+{
+    datagram_assembler a(100'000);
+    const auto again = [&a](uint16_t number) {
+        reliable_datagram d;
+        d.number = number;
+        return a.put({}, d).duplicate;
+    };
+    for (uint16_t k = 0; k < 64; ++k)
+        EXPECT_FALSE(again(k));
+    EXPECT_TRUE(again(0)) << "the oldest of 64";
+    EXPECT_FALSE(again(64));
+    EXPECT_FALSE(again(0)) << "forgotten";
+    EXPECT_TRUE(again(63));
+}
+
 TEST(datagram_sender, is_done_when_all_parts_are_confirmed)
 {
     parts x;

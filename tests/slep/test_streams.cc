@@ -579,6 +579,18 @@ TEST(slep_datagrams, what_shrinks_goes_compressed)
     EXPECT_EQ(n.b.datagrams[1].data, text);
 }
 
+TEST(slep_datagrams, one_that_waits_for_the_node_ends_in_time)
+{
+    slep::endpoint_config config;
+    config.instance = 1;
+    slep::endpoint e(config);
+    const slep::user_address to{ s5066::address("1.0.0.2"), 13, 0 };
+    ASSERT_TRUE(e.send_confirmed(0s, to, { 1 }, 0, 30s));
+    ASSERT_EQ(e.next_deadline(), std::optional<station_time>(30s));
+    e.on_deadline(30s);
+    EXPECT_EQ(e.stats().datagrams_dropped, 1u);
+}
+
 TEST(slep_datagrams, unreliable_and_reliable)
 {
     two_users n;
