@@ -167,7 +167,7 @@ class Mail:
     """Mail gateway of a station, between a mail server and HF. Needs [sis_server].
 
     spool: folder for mails that wait.
-    listen: where the mail server hands over mail for HF, by SMTP. Loopback only.
+    listen: where the mail server hands over mail for HF, by SMTP or LMTP. Loopback only.
     deliver: the mail server for mail from HF, "HOST:PORT".
     domains: of this side. Others are refused over HF.
     name: of this gateway in HMTP and in headers. Default: the first of domains, or the address.

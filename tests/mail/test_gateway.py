@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Mail from a mail server through two gateways and two stations to another mail server."""
+import pathlib
 import random
+import shutil
 import smtplib
 import subprocess
 
 from click.testing import CliRunner
-from gnuradio.hf import netns, pair, station
+from gnuradio.hf import netns, pair, sis, station
 from gnuradio.hf.cli import hf as command
+from gnuradio.hf.mail import delivery
 import mail_pair
 import pytest
 
@@ -87,6 +90,44 @@ def test_a_second_copy_is_dropped_also_after_a_restart(stations):
     assert len(stations.sinks["B"].mails) == 1
 
 
+def test_a_gateway_killed_after_its_note_of_a_delivery_does_not_deliver_again(stations):
+    near = stations.start("A", stations.settings("A"))
+    table = stations.settings("B")
+    server, table.deliver = table.deliver, "127.0.0.1:1"
+    far = stations.start("B", table)
+    submit(near, "anna@ship.example", ["bert@shore.example"], mail_pair.text())
+    stations.wait(lambda: near.counts["sent"] == 1)
+    queue = pathlib.Path(far.spool.folder, "in")
+    before = {path: path.read_bytes() for path in queue.iterdir()}
+    assert len(before) == 2
+    table.deliver = server
+    stations.sinks["B"].wait(1)
+    stations.wait(lambda: not far.spool.entries("in"))
+    far.close()
+    for path, octets in before.items():  # killed before the mail left the spool
+        path.write_bytes(octets)
+    far = stations.start("B", table)
+    stations.wait(lambda: not far.spool.entries("in"))
+    assert len(stations.sinks["B"].mails) == 1 and far.counts["delivered"] == 0
+
+
+def test_a_delivery_is_noted_before_the_session_ends():
+    events = []
+
+    class Server(mail_pair.Sink):
+        async def handle_QUIT(self, server, session, envelope):
+            events.append("QUIT")
+            return "221 bye"
+
+    sink = Server()
+    sink.refuse["carl@shore.example"] = "550 5.1.1 no such mailbox"
+    recipients = ["bert@shore.example", "carl@shore.example"]
+    delivery.deliver(sis.parse_server(sink.address), "shore.example", "anna@ship.example",
+                     recipients, mail_pair.text(), kept=events.append)
+    sink.close()
+    assert events == [["bert@shore.example"], "QUIT"]
+
+
 def test_what_is_no_business_of_the_gateway_is_refused(stations):
     near = stations.start("A", stations.settings("A", max_octets=5000))
     stations.start("B", stations.settings("B"))
@@ -121,6 +162,46 @@ def test_a_full_spool_refuses_and_takes_mail_again(stations):
     stations.wait(lambda: not near.spool.entries("out"))
     submit(near, "anna@ship.example", ["bert@shore.example"], mail_pair.text(3))
     stations.sinks["B"].wait(3)
+
+
+def test_lmtp_answers_for_each_recipient(stations):
+    """One port for both protocols. The spool has room for the mail of one node only."""
+    table = stations.settings("A", max_messages=1)
+    table.route.append(station.MailRoute("port.example", "1.2.0.3", "hmtp"))
+    near = stations.start("A", table)
+    port = near.intake.bound_port()
+    recipients = ["bert@shore.example", "dora@port.example", "carl@shore.example",
+                  "bert@shore.example", "x@elsewhere.example"]
+    with smtplib.LMTP("127.0.0.1", port) as client:
+        assert client.ehlo("test")[0] == 250 and client.has_extn("pipelining")
+        assert client.mail("anna@ship.example")[0] == 250
+        assert [client.rcpt(r)[0] for r in recipients] == [250] * 4 + [550]
+        assert client.docmd("DATA")[0] == 354
+        client.send(mail_pair.text() + b".\r\n")
+        assert [client.getreply()[0] for _ in range(4)] == [250, 452, 250, 250]
+        assert client.noop()[0] == 250
+    assert [m.recipients for m in near.spool.entries("out")] == \
+        [["bert@shore.example", "carl@shore.example"]]
+    with smtplib.SMTP("127.0.0.1", port) as client:
+        assert client.ehlo("test")[0] == 250 and not client.has_extn("pipelining")
+        assert client.docmd("LHLO", "test")[0] == client.docmd("EHLO", "test")[0] == 250
+        with pytest.raises(smtplib.SMTPDataError, match="452"):
+            client.sendmail("anna@ship.example", recipients[:2], mail_pair.text(2))
+
+
+@pytest.mark.skipif(shutil.which("swaks") is None, reason="swaks is missing")
+def test_swaks_hands_over_a_mail_by_lmtp(stations):
+    for name in "AB":
+        stations.start(name, stations.settings(name))
+    port = stations.gateways["A"].intake.bound_port()
+    found = subprocess.run(["swaks", "--protocol", "LMTP", "--server", f"127.0.0.1:{port}",
+                            "--from", "anna@ship.example",
+                            "--to", "bert@shore.example,carl@shore.example"],
+                           capture_output=True, text=True, timeout=60)
+    assert found.returncode == 0, found.stdout
+    assert found.stdout.count("250 2.0.0 ok: out") == 2
+    stations.sinks["B"].wait(1)
+    assert stations.sinks["B"].mails[0][1] == ["bert@shore.example", "carl@shore.example"]
 
 
 def test_what_waits_for_too_long_is_returned(stations):

@@ -3,7 +3,7 @@
 clients that do not wait for its greeting and its answer to EHLO."""
 import smtplib
 import socket
-from typing import List, Tuple
+from typing import Callable, List, Tuple
 
 from .hmtp import Outcome, Reply
 
@@ -19,13 +19,15 @@ def _reply(answer: Tuple[int, bytes]) -> Reply:
 
 
 def deliver(server: Tuple[str, int], name: str, sender: str, recipients: List[str], data: bytes,
-            timeout: float = TIMEOUT_S) -> Outcome:
+            timeout: float = TIMEOUT_S,
+            kept: Callable[[List[str]], None] = lambda recipients: None) -> Outcome:
     """Deliver a mail. Returns a reply for each recipient: 4xx if the server cannot be reached.
-    Never raises. name: of this gateway in EHLO."""
+    Never raises. name: of this gateway in EHLO. kept: called at once when the server has said 250
+    for the mail, with its recipients. The session ends after that."""
     outcome: Outcome = {}
     try:
         with smtplib.SMTP(server[0], server[1], name, timeout) as mta:
-            _session(mta, sender, recipients, data, outcome)
+            _session(mta, sender, recipients, data, outcome, kept)
     except (smtplib.SMTPException, socket.error, ValueError) as error:
         code = getattr(error, "smtp_code", 0)
         words = " ".join(str(getattr(error, "strerror", None) or error).split())
@@ -37,7 +39,7 @@ def deliver(server: Tuple[str, int], name: str, sender: str, recipients: List[st
 
 
 def _session(mta: smtplib.SMTP, sender: str, recipients: List[str], data: bytes,
-             outcome: Outcome) -> None:
+             outcome: Outcome, kept: Callable[[List[str]], None]) -> None:
     mta.ehlo_or_helo_if_needed()
     options = []
     if mta.has_extn("8bitmime") and any(octet > 127 for octet in data):
@@ -59,3 +61,5 @@ def _session(mta: smtplib.SMTP, sender: str, recipients: List[str], data: bytes,
         return
     reply = _reply(mta.data(data))
     outcome.update({r: reply for r in accepted})
+    if reply.code < 400:
+        kept(accepted)

@@ -5,12 +5,13 @@ Three kinds of threads share it: the SMTP server (intake), one carrier for each 
 delivery to the mail server. What they share is the spool, and a few tables under one lock. What is
 in the spool survives; everything else can be lost at any time without losing or doubling a mail.
 """
+from collections import deque
 from email.utils import formatdate
 import json
 import os
 import threading
 import time
-from typing import Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 from .. import sis
 from ..station_tables import Mail as Settings
@@ -29,6 +30,8 @@ _KEPT = Reply(250, "ok")
 _FULL = Reply(452, "4.3.1 spool full")
 #: Seconds between two writes of the status file.
 STATUS_S = 1.0
+#: Mails that have left, kept for the page.
+MOST_RECENT = 50
 
 
 class Gateway(Work):
@@ -50,10 +53,11 @@ class Gateway(Work):
         self._mta = _Node()
         self._open: Dict[str, Transaction] = {}  # by ID of the mail in the queue in
         self._number: Optional[int] = None
+        self._recent: Deque[Dict[str, Any]] = deque(maxlen=MOST_RECENT)
         self.counts = {name: 0 for name in ("accepted", "sent", "received", "delivered",
                                             "second_copies", "bounced")}
-        self.intake = Intake(Handler(self._check_from_mta, self.accept), settings.listen,
-                             self.name, settings.max_octets)
+        self.intake = Intake(Handler(self.check_for_hf, self.accept, self.accept_each),
+                             settings.listen, self.name, settings.max_octets)
         self._carriers: List[Carrier] = [kind(self, server) for kind in _CARRIERS
                                          if kind.protocol in settings.protocols()]
         self._thread = threading.Thread(target=self._run, name="mail delivery", daemon=True)
@@ -83,7 +87,8 @@ class Gateway(Work):
 
     # --- from the mail server -------------------------------------------------------------------
 
-    def _check_from_mta(self, recipient: str) -> Optional[Reply]:
+    def check_for_hf(self, recipient: str) -> Optional[Reply]:
+        """Reply that refuses a recipient of this side's programs."""
         if not good_path(recipient):
             return Reply(553, "5.1.3 address that HMTP cannot carry")
         if any(policy.fits(domain_of(recipient), d) for d in self.settings.domains):
@@ -117,6 +122,16 @@ class Gateway(Work):
                 return _FULL
         self._count("accepted")
         return Reply(250, f"2.0.0 ok: {queue} {' '.join(ids)}")
+
+    def accept_each(self, mail: Mail) -> Dict[str, Reply]:
+        """As accept(), but with a reply for each recipient. Each node and protocol has its own
+        copy in the spool, so some can be accepted and others not."""
+        groups: Dict[object, List[str]] = {}
+        for recipient in mail.recipients:
+            found = policy.route(self.settings, recipient)
+            groups.setdefault(found and (found.node, found.protocol), []).append(recipient)
+        return {r: reply for some in groups.values()
+                for reply in [self.accept(mail._replace(recipients=some))] for r in some}
 
     def _spool(self, queue: str, mail: Mail, node: str, protocol: str,
                keys: Optional[Dict[str, str]] = None) -> Envelope:
@@ -161,6 +176,7 @@ class Gateway(Work):
             self.spool.remove("out", mail.id)
         if done:
             self._count("sent")
+            self._note("out", mail, "sent", sorted(done))
             self.say(f"to {mail.node}: {mail.id} sent, {mail.octets} octets")
 
     def failed(self, node: str, mails: List[Envelope], why: str) -> None:
@@ -295,11 +311,17 @@ class Gateway(Work):
         trace = b"" if mail.protocol == "local" else \
             policy.received_line(mail, self.name, formatdate())
         server = sis.parse_server(self.settings.deliver)
-        outcome = deliver(server, self.name, mail.sender, mail.recipients, trace + data)
+        # A gateway that was killed may have delivered this mail, and only noted it.
+        outcome = {r: _KEPT for r in mail.recipients if mail.keys.get(r) in self._seen}
+        left = [r for r in mail.recipients if r not in outcome]
+        if left:
+            outcome.update(deliver(
+                server, self.name, mail.sender, left, trace + data, kept=lambda kept_for:
+                self._remember([mail.keys[r] for r in kept_for if r in mail.keys])))
         done = [r for r, reply in outcome.items() if reply.code < 400]
-        if done:
-            self._remember([mail.keys[r] for r in done if r in mail.keys])
+        if set(done) & set(left):
             self._count("delivered")
+            self._note("in", mail, "delivered to the mail server", done)
         with self._lock:
             failed = {r: reply for r, reply in outcome.items() if reply.code >= 500}
             arrived = self._open.pop(mail.id, None)
@@ -350,6 +372,8 @@ class Gateway(Work):
             self.say(f"no bounce to {mail.sender}: {error}")
 
     def _bounce_spooled(self, queue: str, mail: Envelope, failed: Outcome) -> None:
+        why = "; ".join(dict.fromkeys(str(reply) for reply in failed.values()))
+        self._note("in" if queue == "in" else "out", mail, f"not delivered: {why}", list(failed))
         data = self.spool.data(queue, mail.id) or b""
         self.bounce(Mail(mail.sender, list(failed), data), failed)
 
@@ -366,6 +390,19 @@ class Gateway(Work):
                     self.spool.remove(queue, mail.id)
 
     # --- status ---------------------------------------------------------------------------------
+
+    def _note(self, way: str, mail: Envelope, state: str, recipients: List[str]) -> None:
+        with self._lock:
+            self._recent.appendleft({
+                "id": mail.id, "way": way, "node": mail.node, "octets": mail.octets,
+                "sender": mail.sender, "recipients": recipients, "state": state,
+                "at": round(time.time())})
+
+    def recent(self) -> List[Dict[str, Any]]:
+        """Mails that have left since the start, the newest first: way (out: to HF, in: from HF),
+        state, and what the spool said of them."""
+        with self._lock:
+            return list(self._recent)
 
     def _count(self, name: str) -> None:
         with self._lock:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""SMTP server on loopback, for the mail server and the mail programs of this machine."""
+"""SMTP and LMTP server on loopback, for the mail server and the mail programs of this machine."""
 import asyncio
-from typing import Any, Callable, List, Optional, Set
+from typing import Any, Callable, Dict, List, Optional, Set
 
 from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import SMTP
+from aiosmtpd.smtp import SMTP, syntax
 
 from .hmtp import MAX_RECIPIENTS, Mail, Reply, with_crlf
 
@@ -14,7 +14,10 @@ MAX_CONNECTIONS, IDLE_S = 50, 300.0
 
 
 class Limited(SMTP):
-    """An SMTP connection, of which there is a limited number."""
+    """A connection, of which there is a limited number. A client that greets with LHLO speaks LMTP
+    (RFC 2033) from then on, any other client SMTP."""
+
+    lmtp = False
 
     def __init__(self, connections: Set[SMTP], *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
@@ -35,13 +38,35 @@ class Limited(SMTP):
             self._connections.discard(self)
             super().connection_lost(error)
 
+    @syntax("LHLO hostname")
+    async def smtp_LHLO(self, hostname: str) -> None:
+        """Greeting of LMTP."""
+        self.lmtp = True
+        await super().smtp_EHLO(hostname)
+
+    @syntax("EHLO hostname")
+    async def smtp_EHLO(self, hostname: str) -> None:
+        """Greeting of SMTP."""
+        self.lmtp = False
+        await super().smtp_EHLO(hostname)
+
 
 class Handler:
-    """Handler of aiosmtpd. accept: takes a mail and returns the reply when it is on disk."""
+    """Handler of aiosmtpd.
 
-    def __init__(self, check: Callable[[str], Optional[Reply]],
-                 accept: Callable[[Mail], Reply]) -> None:
-        self.check, self.accept = check, accept
+    accept: takes a mail and returns the reply when it is on disk.
+    accept_each: the same with a reply for each recipient, for LMTP.
+    """
+
+    def __init__(self, check: Callable[[str], Optional[Reply]], accept: Callable[[Mail], Reply],
+                 accept_each: Callable[[Mail], Dict[str, Reply]]) -> None:
+        self.check, self.accept, self.accept_each = check, accept, accept_each
+
+    async def handle_EHLO(self, server: Any, session: Any, envelope: Any, hostname: str,
+                          responses: List[str]) -> List[str]:
+        """Offer PIPELINING to LMTP clients, which RFC 2033 4 demands."""
+        session.host_name = hostname
+        return [*responses[:-1], *(["250-PIPELINING"] if server.lmtp else []), responses[-1]]
 
     async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str,
                           options: List[str]) -> str:
@@ -60,7 +85,11 @@ class Handler:
         sender = "" if envelope.mail_from in (None, "<>") else envelope.mail_from
         mail = Mail(sender, list(dict.fromkeys(envelope.rcpt_tos)),
                     with_crlf(envelope.content))
-        return str(await asyncio.get_running_loop().run_in_executor(None, self.accept, mail))
+        loop = asyncio.get_running_loop()
+        if not server.lmtp:
+            return str(await loop.run_in_executor(None, self.accept, mail))
+        replies = await loop.run_in_executor(None, self.accept_each, mail)
+        return "\r\n".join(str(replies[r]) for r in envelope.rcpt_tos)
 
 
 class Intake(Controller):

@@ -44,7 +44,7 @@ class Seen:
             pass
         self._compact(now)
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self._keys
 
     def __len__(self) -> int:
