@@ -3,6 +3,7 @@
 #include "edges/sis_connection.h"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 
@@ -94,7 +95,10 @@ void sis_connection::read()
             if (n > 0)
                 self->on_readable();
             if (self->d_open && error)
-                self->broken(error.message());
+                self->broken(error == boost::asio::error::eof &&
+                                     self->d_deframer.buffered() == 0
+                                 ? far_closed
+                                 : error.message());
             else if (self->d_open &&
                      (self->invalid() > max_invalid ||
                       self->d_without_primitive > max_octets_without_primitive))

@@ -35,6 +35,9 @@ public:
     std::function<void(const std::string&)> on_broken; //!< once: the connection has
                                                        //!< ended, with the reason
     //! @}
+    //! Reason of on_broken when the far end closed between two primitives, in the
+    //! ordinary way.
+    static constexpr const char* far_closed = "closed by the far end";
 
     //! Start to read and write. Callbacks must be set.
     void open();

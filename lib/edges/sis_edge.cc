@@ -78,7 +78,8 @@ void sis_edge::accepted(tcp::socket socket)
     c->on_readable = [this, id] { take(id); };
     c->on_written = [] {};
     c->on_broken = [this, id](const std::string& why) {
-        d_around.tell("SIS client " + std::to_string(id) + ": " + why);
+        if (why != sis_connection::far_closed)
+            d_around.tell("SIS client " + std::to_string(id) + ": " + why);
         drop(id);
     };
     client& k = d_clients[id];

@@ -252,6 +252,11 @@ TEST_F(sis_edges, the_data_link_hears_of_the_end_of_a_client_it_knows)
     ASSERT_TRUE(run([&] { return edge->stats().clients == 0; }));
     EXPECT_EQ(of_type(0), 1u);
     EXPECT_EQ(edge->stats().disconnected, 2u);
+    EXPECT_TRUE(lines.empty()) << lines.front(); // ordinary ends are not logged
+    const auto cut = connect();
+    cut->say({ 0x90, 0xeb });
+    cut->socket.close();
+    ASSERT_TRUE(run([&] { return !lines.empty(); })) << "an end within a primitive";
     const int port = edge->port();
     edge->stop();
     edge->start(); // at the same port
