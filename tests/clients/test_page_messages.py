@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chat and files on the page: who may send them, their bounds, and their way over two stations."""
+"""Chat, files and mail on the page: who may send them, their bounds, and their way."""
 import json
 import random
 import time
 
+from gnuradio.hf import netns
 from gnuradio.hf.gui import messages
 import pytest
 from test_web import ask, chromium, live, page, tab, until
@@ -73,6 +74,77 @@ def test_a_chat_and_a_file_cross_two_stations(two):
         until(lambda: field.get_property("value") == "")
 
 
+@pytest.fixture(name="mailing", scope="module")
+def two_stations_with_mail(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mail")
+    ports = netns.free_tcp_ports(2)
+    tables = [f'[mail]\nspool = "{folder}/{near}"\nlisten = "127.0.0.1:{port}"\n'
+              f'deliver = "127.0.0.1:1"\ndomains = ["{near}.example"]\nhold_octets = 3000\n'
+              f'[[mail.route]]\ndomain = "{far}.example"\nnode = "1.2.0.{node}"\n'
+              for near, far, node, port in zip(("ship", "shore"), ("shore", "ship"), (2, 1),
+                                               ports)]
+    with page(folder, "--control", tables=tables) as (url, token, _, _):
+        yield url, token
+
+
+def mails(two, station="1.2.0.1"):
+    until(lambda: conversation(two, station)["mail"], 60)
+    return conversation(two, station)["mail"]
+
+
+def new_mail(**changed):
+    return {"sender": "operator@ship.example", "to": "bert@shore.example", "subject": "Weather",
+            "text": "Gale warning.", **changed}
+
+
+def test_a_mail_from_the_page_is_listed_until_it_has_left(mailing):
+    assert mails(mailing)["sender"] == "operator@ship.example"
+    with chromium(400, 2000) as browser:
+        browser.get(f"{mailing[0]}#{mailing[1]}")
+        live(browser)
+        tab(browser, "Messages")
+        until(lambda: browser.find_element("css selector", ".has-mail").is_displayed())
+        for name, text in (("to", "bert@shore.example"), ("subject", "Weather <b>"),
+                           ("text", "Gale warning.")):
+            browser.find_element("css selector", f"form.mail [name={name}]").send_keys(text)
+        browser.find_element("css selector", "form.mail button").click()
+        until(lambda: "sent" in [m["state"] for m in mails(mailing)["done"]], 60)
+        until(lambda: "waits for the mail server" in
+              [m["state"] for m in mails(mailing, "1.2.0.2")["waiting"]], 60)
+        shown = ".station:nth-child(2) .mails li"
+        until(lambda: len(browser.find_elements("css selector", shown)) == 1)
+        assert "waits for the mail server" in browser.find_element("css selector", shown).text
+    listed = mails(mailing, "1.2.0.2")["waiting"][0]
+    assert listed["recipients"] == ["bert@shore.example"] and listed["way"] == "hmtp 1.2.0.1"
+    until(lambda: "127.0.0.1:1" in mails(mailing, "1.2.0.2")["waiting"][0]["error"])
+    assert not mails(mailing)["waiting"]
+    # Longer than hold_octets: it waits for an operator.
+    assert order(mailing, "mail", new_mail(text="Line.\n" * 1000))[0] == 200
+    until(lambda: [m["state"] for m in mails(mailing)["waiting"]] == ["held"])
+
+
+def test_mails_from_the_page_are_checked(mailing, two):
+    mails(mailing)
+    for changed, allowed in (({"text": " "}, "1 to 10000 octets"),
+                             ({"text": "x" * 10001}, "1 to 10000 octets"),
+                             ({"text": 1}, "1 to 10000 octets"),
+                             ({"subject": "x" * 201}, "up to 200"),
+                             ({"to": ""}, "1 to 20 addresses"),
+                             ({"to": ",".join("abcdefghijklmnopqrstu")}, "1 to 20 addresses"),
+                             ({"to": "x@elsewhere.example"}, "no route"),
+                             ({"to": "x@ship.example"}, "a domain of this side"),
+                             ({"to": "a@shore.example\r\nBcc: x@shore.example"}, "cannot carry"),
+                             ({"sender": "x@elsewhere.example"}, "ship.example"),
+                             ({"sender": "x y@ship.example"}, "cannot carry"),
+                             ({"sender": None}, "ship.example")):
+        status, text = order(mailing, "mail", new_mail(**changed))
+        assert status == 400 and allowed in text, (changed, text)
+    assert order(mailing, "mail", new_mail(), X_HF_Token="wrong")[0] == 403
+    assert order(mailing, "mail", {"to": "x"})[1] == "malformed request\n"
+    assert "no [mail]" in order(two, "mail", new_mail())[1]
+    assert conversation(two, "1.2.0.1")["mail"] is None
+
+
 def test_what_is_sent_is_bounded(two):
     order(two, "messages", True)
     for value, allowed in (({"to": "1.2.0.2", "text": ""}, "1 to 1000"),
@@ -89,7 +161,7 @@ def test_what_is_sent_is_bounded(two):
     assert upload(two, b"x", "station=1.2.0.1&to=1.2.0.2&name=" + "n" * 101)[0] == 400
     assert "allowed are 1.2.0.1" in upload(two, b"x", "station=9&to=1.2.0.2&name=n")[1]
     assert ask(two[0] + "api/messages?station=9", X_HF_Token=two[1])[0] == 404
-    assert order(two, "chat", {"to": "1.2.0.2", "text": "x" * 5000})[0] == 413
+    assert order(two, "chat", {"to": "1.2.0.2", "text": "x" * 50000})[0] == 413
 
 
 def test_any_request_is_answered(two):
@@ -117,7 +189,7 @@ def test_a_station_without_a_server_says_so():
     box = messages.Messages("")
     with pytest.raises(ValueError, match="sis_server"):
         box.open()
-    assert box.take() == {"open": False, "inbox": False, "list": [],
+    assert box.take() == {"open": False, "inbox": False, "list": [], "mail": None,
                           "failure": "this station has no [sis_server] in its file"}
     box = messages.Messages("127.0.0.1:1")
     begin = time.monotonic()

@@ -23,13 +23,14 @@ from stations import hf
 
 
 @contextlib.contextmanager
-def page(folder, *more, speed=30):
+def page(folder, *more, speed=30, tables=("", "")):
     """hf run with two stations and a page; gives its address, the token, the SIS servers and the
-    process id."""
+    process id. tables: more of their files."""
     files = []
     for k in (1, 2):
         path = folder / f"{k}.toml"
-        path.write_text(f'address = "1.2.0.{k}"\nmode = "4539-3200S"\n[sis_server]\nport = 0\n')
+        path.write_text(f'address = "1.2.0.{k}"\nmode = "4539-3200S"\n[sis_server]\nport = 0\n'
+                        + tables[k - 1])
         files.append(str(path))
     process = subprocess.Popen(["hf", "run", *files, "--speed", str(speed), "--quiet", "--web",
                                 "0", *more], stderr=subprocess.PIPE, text=True)

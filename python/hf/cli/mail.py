@@ -10,13 +10,10 @@ import click
 
 from .. import station
 from ..mail import Gateway, Spool, SpoolError
-from ..mail.spool import QUEUES, Envelope
+from ..mail.spool import QUEUES, STATES, Envelope
 from . import fail
 from ._server import check_server
 from .run import end_when_told
-
-#: What the queues are called for a person.
-STATES = {"out": "waits for HF", "held": "held", "in": "waits for the mail server"}
 
 
 def settings_of(path: str) -> Tuple[station.Mail, str]:
@@ -210,10 +207,10 @@ def start(settings: station.Mail, address: str, server: str, say: Any) -> Gatewa
         raise fail(f"[mail] listen = '{settings.listen}': {error.strerror or error}") from None
 
 
-def start_all(stations: Any, say: Any) -> List[Gateway]:
-    """Start the gateways of all stations that have one. Those that are started are closed if
-    another fails."""
-    gateways: List[Gateway] = []
+def start_all(stations: Any, say: Any) -> Dict[str, Gateway]:
+    """Start the gateways of all stations that have one, by name of the station. Those that are
+    started are closed if another fails."""
+    gateways: Dict[str, Gateway] = {}
     try:
         for s in stations.stations:
             d = s.description
@@ -221,9 +218,10 @@ def start_all(stations: Any, say: Any) -> List[Gateway]:
                 host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(d.sis_server.address,
                                                                  d.sis_server.address)
                 host = f"[{host}]" if ":" in host else host
-                gateways.append(start(d.mail, d.address, f"{host}:{s.sis_server.port()}", say))
+                gateways[d.name] = start(d.mail, d.address,
+                                         f"{host}:{s.sis_server.port()}", say)
     except BaseException:
-        for gateway in gateways:
+        for gateway in gateways.values():
             gateway.close()
         raise
     return gateways

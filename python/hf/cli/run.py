@@ -39,17 +39,22 @@ def greet(stations: running.Stations) -> None:
 
 
 @contextmanager
-def gateways(stations: running.Stations) -> Iterator[None]:
-    """The mail gateways of all stations with a table [mail]."""
+def gateways(stations: running.Stations, page: Optional[web.WebServer]) -> Iterator[None]:
+    """The mail gateways of all stations with a table [mail]. page: shows their mails."""
     if not any(s.description.mail for s in stations.stations):
         yield
         return
-    from . import mail  # needs aiosmtpd
+    from ..mail import Desk  # needs aiosmtpd
+    from . import mail
     started = mail.start_all(stations, stations.said.append)
     try:
+        if page is not None:
+            page.join_mail({name: Desk(gateway) for name, gateway in started.items()})
         yield
     finally:
-        for gateway in started:
+        if page is not None:
+            page.join_mail({})
+        for gateway in started.values():
             gateway.close()
 
 
@@ -153,8 +158,8 @@ class Air:
               help="Show the stations on a web page for browsers on this machine. 0: any free "
                    "port.")
 @click.option("--control", is_flag=True, help="Let the page change mode, frequency, speed and "
-                                              "silence, and send messages and files, for anyone "
-                                              "who has the printed address.")
+                                              "silence, and send messages, files and mail, for "
+                                              "anyone who has the printed address.")
 @click.option("--inbox", type=click.Path(file_okay=False), metavar="FOLDER",
               help="Folder for files that arrive while messages are open on the page.")
 @click.option("--check", is_flag=True, help="Open everything, print it, and close it. Nothing is "
@@ -211,7 +216,7 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
             greet(stations)
             click.echo("checked: everything could be opened", err=True)
             return
-        with stations, gateways(stations):
+        with stations, gateways(stations, page):
             greet(stations)
             if page is not None:
                 click.echo(f"page: {page.url}", err=True)

@@ -69,7 +69,8 @@ def controls_of(stations: running.Stations, views: List[snapshot.StationView]) -
 
 
 def _messages(views: List[snapshot.StationView]) -> web.Controls:
-    """The actions messages (true or false), chat (to, text) and file (to, name, data)."""
+    """The actions messages (true or false), chat (to, text), file (to, name, data) and mail
+    (sender, to, subject, text)."""
     by_name: Dict[str, messages.Messages] = {
         v.station.description.name: v.messages for v in views if v.messages is not None}
 
@@ -92,4 +93,5 @@ def _messages(views: List[snapshot.StationView]) -> web.Controls:
     def send_file(name: str, value: Any) -> None:
         of(name).send_file(value["to"], value["name"], value["data"])
 
-    return {"messages": set_open, "chat": say, "file": send_file} if by_name else {}
+    return {"messages": set_open, "chat": say, "file": send_file,
+            "mail": lambda name, value: of(name).send_mail(value)} if by_name else {}

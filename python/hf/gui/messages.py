@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Messages of an operator at the page: chat (HFCHAT) and files (BFTP), over the station's own SIS
-server. A mail service adds its entries by Conversation.add(), with kind "mail"."""
+server. The desk of a mail gateway joins them while it runs."""
 from collections import deque
 import os
 import queue
@@ -30,7 +30,7 @@ class Conversation:
 
     def add(self, kind: str, way: str, peer: str, text: str, state: str = "",
             octets: int = 0) -> Dict[str, Any]:
-        """Add an entry. kind: chat, file or mail. way: in or out. state: waiting, sending,
+        """Add an entry. kind: chat or file. way: in or out. state: waiting, sending,
         delivered, received, sent (without acknowledgement), or why it failed. Returns it."""
         entry = {"kind": kind, "way": way, "peer": peer, "text": text, "state": state,
                  "octets": octets, "at": round(time.time())}
@@ -66,6 +66,7 @@ class Messages:
         self._lock = threading.Lock()
         self._unconfirmed: Dict[bytes, Deque[Dict[str, Any]]] = {}
         self.sending = ""  #: name of the file that is being sent
+        self.mail: Any = None  #: desk of the mail gateway (mail.Desk), while it runs
 
     @property
     def is_open(self) -> bool:
@@ -143,9 +144,19 @@ class Messages:
             self.conversation.set(shown, f"not sent: {waiting.maxsize} {what} are waiting already")
 
     def take(self) -> Dict[str, Any]:
-        """For JSON: open, failure, inbox (whether files are received) and list (the entries)."""
+        """For JSON: open, failure, inbox (whether files are received), list (the entries) and mail
+        (mail.Desk.take(), None without a gateway)."""
+        desk = self.mail
         return {"open": self.is_open, "failure": self.failure, "inbox": self.inbox is not None,
-                "list": self.conversation.take()}
+                "list": self.conversation.take(), "mail": desk and desk.take()}
+
+    def send_mail(self, value: Any) -> None:
+        """Send a mail: sender, to, subject and text. Raises ValueError that names what is
+        allowed."""
+        desk = self.mail
+        if desk is None:
+            raise ValueError("this station has no [mail] in its file")
+        desk.send(value["sender"], value["to"], value["subject"], value["text"])
 
     def _guarded(self, run: Callable[[Any], None], what: Any) -> None:
         """Run a thread until close(). The end of the SIS connection ends both threads."""

@@ -18,7 +18,7 @@ PERIOD_S = 0.5
 #: Time between two samples of the progress, s. They go on without a browser.
 SAMPLE_S = 1.0
 #: Longest accepted request body, octets, but for a file.
-MOST_OCTETS = 4096
+MOST_OCTETS = 32768
 
 _FILES = {"/": ("page.html", "text/html"), "/page.css": ("page.css", "text/css"),
           **{f"/{name}.js": (f"{name}.js", "text/javascript")
@@ -73,6 +73,13 @@ class WebServer:
     def url(self) -> str:
         """The address to open, with the token if there is one."""
         return f"http://127.0.0.1:{self.port}/" + (f"#{self.token}" if self.token else "")
+
+    def join_mail(self, desks: Dict[str, Any]) -> None:
+        """Show mails among the messages. desks: mail.Desk by name of the station. Without control
+        there are no messages, and nothing happens."""
+        for view in self._snapshots.views:
+            if view.messages is not None:
+                view.messages.mail = desks.get(view.station.description.name)
 
     def close(self) -> None:
         """End all connections, and the messages of all stations."""
@@ -245,5 +252,7 @@ class WebServer:
         for view in self._snapshots.views:
             if view.station.description.name == request.query.get("station") and \
                     view.messages is not None:
-                return self._web.json_response(view.messages.take())
+                # In another thread: a mail gateway may be writing its spool to disk.
+                return self._web.json_response(
+                    await self._loop.run_in_executor(None, view.messages.take))
         return self._web.Response(status=404, text="this station has no messages\n")

@@ -3,7 +3,7 @@
 
 A mail goes through these modules, each of which can be read by itself:
 
-    intake    accepts mail by SMTP on loopback, and says 250 when the mail is on disk
+    intake    accepts mail by SMTP or LMTP on loopback, and says 250 when the mail is on disk
     spool     keeps mails on disk through kill -9 and a full disk
     policy    which node a domain has, what may pass, when to try again
     hmtp      HMTP (F.5): a whole SMTP session in one block, and its answer
@@ -14,8 +14,10 @@ A mail goes through these modules, each of which can be read by itself:
     delivery  hands received mail to the mail server
     bounce    delivery status notifications (RFC 3464)
     gateway   puts them together
+    desk      a running gateway as an operator sees it on the page of the station
 """
+from .desk import Desk
 from .gateway import Gateway
 from .spool import Spool, SpoolError
 
-__all__ = ["Gateway", "Spool", "SpoolError"]
+__all__ = ["Desk", "Gateway", "Spool", "SpoolError"]

@@ -21,6 +21,8 @@ import time
 from typing import Any, Dict, Iterator, List, Optional
 
 QUEUES = ("out", "held", "in")
+#: What the queues are called for a person.
+STATES = {"out": "waits for HF", "held": "held", "in": "waits for the mail server"}
 #: Names of mails. CFTP allows letters and digits only.
 ID = re.compile("[0-9a-z]{1,40}")
 #: An envelope that is longer is damaged. 100 recipients of 320 octets need 32 kB.
