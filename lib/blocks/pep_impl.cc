@@ -22,7 +22,8 @@ class pep_core : public engine_block<hfpep::proxy>
 public:
     pep_core(const std::vector<tcp_listener>& listeners,
              const hfpep::proxy_config& config,
-             const std::string& netns)
+             const std::string& netns,
+             std::shared_ptr<tls::authority> ca)
         : gr::block("hf_pep_core",
                     gr::io_signature::make(0, 0, 0),
                     gr::io_signature::make(0, 0, 0)),
@@ -31,7 +32,8 @@ public:
               io().context(),
               engine(),
               [this] { return now(); },
-              [this] { pump(); })
+              [this] { pump(); },
+              std::move(ca))
     {
         open_now();
     }
@@ -197,17 +199,30 @@ hfpep::proxy_config make_config(const std::vector<std::string>& routes,
     return c;
 }
 
+std::shared_ptr<tls::authority> authority_for(const hfpep::proxy_config& c,
+                                              const std::string& folder)
+{
+    const bool wanted = std::any_of(
+        c.rules.begin(), c.rules.end(), [](const auto& r) { return r.tls_apart; });
+    if (wanted && folder.empty())
+        throw std::invalid_argument("rule word 'tls=apart': needs ca, the folder of the "
+                                    "certificate authority");
+    return wanted ? std::make_shared<tls::authority>(folder) : nullptr;
+}
+
 class pep_impl : public pep
 {
 public:
     pep_impl(const std::vector<tcp_listener>& listeners,
              const hfpep::proxy_config& config,
              const std::string& netns,
-             bool real_time)
+             bool real_time,
+             const std::string& ca)
         : gr::hier_block2("hf_pep",
                           gr::io_signature::make(0, 0, 0),
                           gr::io_signature::make(0, 0, 0)),
-          d_core(gnuradio::make_block_sptr<pep_core>(listeners, config, netns))
+          d_core(gnuradio::make_block_sptr<pep_core>(
+              listeners, config, netns, authority_for(config, ca)))
     {
         d_ticker = put_inside(*this, d_core, real_time);
     }
@@ -256,7 +271,8 @@ pep::sptr pep::make(const std::vector<std::string>& listeners,
                     bool real_time,
                     const std::vector<std::string>& allow,
                     const std::vector<std::string>& rules,
-                    const std::map<std::string, double>& settings)
+                    const std::map<std::string, double>& settings,
+                    const std::string& ca)
 {
     std::vector<tcp_listener> parsed;
     for (const auto& text : listeners)
@@ -270,7 +286,8 @@ pep::sptr pep::make(const std::vector<std::string>& listeners,
                                                            rules,
                                                            settings),
                                                netns,
-                                               real_time);
+                                               real_time,
+                                               ca);
 }
 
 } // namespace gr::hf

@@ -79,7 +79,7 @@ void tcp_edge::connection::reset_unless_ended()
         d_socket.set_option(boost::asio::socket_base::linger(true, 0), ignored);
 }
 
-void tcp_edge::connection::begin()
+void tcp_edge::connection::begin(const hfpep::destination* to)
 {
     error_code ignored;
     d_socket.set_option(tcp::no_delay(true), ignored);
@@ -90,6 +90,8 @@ void tcp_edge::connection::begin()
     // Limit what waits for an application that does not read, for the same reason.
     d_socket.set_option(boost::asio::socket_base::send_buffer_size(65536), ignored);
     d_open = true;
+    if (to != nullptr)
+        begin_tls_near(*to);
     read();
     write();
 }
@@ -138,22 +140,39 @@ void tcp_edge::connection::on_handshake(const error_code& error, size_t n)
     if (now != state::requested)
         return;
     d_timer.cancel();
+    on_request();
+}
+
+void tcp_edge::connection::on_request()
+{
     d_in.early = d_handshake->early_data();
     d_known = true;
-    const auto verdict = d_edge.d_engine.on_accept(
-        d_edge.d_clock(), d_id, d_handshake->request(), d_source, true);
-    if (verdict == hfpep::rule_action::proxy) {
-        begin();
-        d_edge.d_pump();
+    const auto to = d_handshake->request();
+    const auto verdict =
+        d_edge.d_engine.on_accept(d_edge.d_clock(), d_id, to, d_source, true);
+    if (verdict != hfpep::rule_action::proxy) {
+        d_known = false;
+        d_handshake->answer(d_edge.d_engine.refusal());
+        say(d_handshake->poll_reply(), true);
         return;
     }
-    d_known = false;
-    d_handshake->answer(d_edge.d_engine.refusal());
-    say(d_handshake->poll_reply(), true);
+    if (d_edge.d_engine.tls_of(d_id) != hfpep::proxy::tls_end::none) {
+        // The client begins its TLS session only after this answer.
+        d_handshake->answer(hfpep::status::connected);
+        say(d_handshake->poll_reply(), false);
+        d_handshake.reset();
+    }
+    begin(&to);
+    d_edge.d_pump();
 }
 
 void tcp_edge::connection::connected(const action& a)
 {
+    if (d_tls.session && d_tls.session->waits()) {
+        d_tls.session->go_on(d_tls.host, a.alpn);
+        on_cipher(nullptr, 0);
+        read();
+    }
     if (!d_handshake)
         return;
     d_handshake->answer(hfpep::status::connected, a.actual);
@@ -165,7 +184,7 @@ void tcp_edge::connection::connected(const action& a)
 void tcp_edge::connection::say(std::vector<uint8_t> data, bool then_close)
 {
     if (!data.empty())
-        d_out.pieces.push_back({ std::move(data), true });
+        d_out.pieces.push_back({ std::move(data), 0 });
     d_out.fin = d_out.fin || then_close;
     d_out.close = d_out.close || then_close;
     write();
@@ -178,9 +197,13 @@ void tcp_edge::connection::connect(const action& a)
         a.time_limit, station_time(1'000'000'000), station_time(300'000'000'000));
     d_timer.expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(limit));
     d_timer.async_wait([self](const error_code& error) {
-        if (!error && !self->d_open)
+        if (!error && !(self->d_open && self->passes()))
             self->connect_failed(hfpep::status::timed_out);
     });
+    d_tls.request = a.tls;
+    if (a.tls)
+        d_tls.host = !a.tls->server_name.empty() ? a.tls->server_name
+                                                 : a.to.host_string();
     if (const auto server = d_edge.d_engine.server_of(a.to)) {
         d_candidates.push_back(tcp::endpoint(to_asio(server->host), server->port));
         connect_next();
@@ -225,12 +248,21 @@ void tcp_edge::connection::allow_read(size_t n)
 
 void tcp_edge::connection::write(std::vector<uint8_t> data)
 {
-    d_out.pieces.push_back({ std::move(data), false });
+    if (d_tls.session || d_tls.request) {
+        write_tls(std::move(data));
+        return;
+    }
+    const size_t n = data.size();
+    d_out.pieces.push_back({ std::move(data), n });
     write();
 }
 
 void tcp_edge::connection::shutdown_write()
 {
+    if (d_tls.session || d_tls.request) {
+        finish_tls();
+        return;
+    }
     d_out.fin = true;
     write();
 }
@@ -250,6 +282,11 @@ void tcp_edge::connection::reset(hfpep::status why)
         d_known = false;
         d_handshake->answer(why);
         say(d_handshake->poll_reply(), true);
+        return;
+    }
+    if (d_tls.session && d_tls.session->waits() && why >= hfpep::status::tls_failed) {
+        d_tls.session->refuse(tls_fault_of(why));
+        end_when_written();
         return;
     }
     d_edge.forget(d_id);
@@ -282,11 +319,13 @@ void tcp_edge::connection::connect_next()
             self->connect_next();
         } else if (error) {
             self->connect_failed(status_of(error));
+        } else if (self->d_tls.request) {
+            self->begin_tls_far(to);
         } else {
             self->d_timer.cancel();
             self->d_edge.d_engine.on_connect_ok(
                 self->d_edge.d_clock(), self->d_id, from_asio(to));
-            self->begin();
+            self->begin(nullptr);
             self->d_edge.d_pump();
         }
     });
@@ -302,18 +341,22 @@ void tcp_edge::connection::connect_failed(hfpep::status why)
     d_edge.d_pump();
 }
 
-// A socket without credit is not read, so the application's TCP window closes.
+// A socket without credit is not read, so the application's TCP window closes. A TLS
+// handshake needs none.
 void tcp_edge::connection::read()
 {
-    if (!d_open || d_in.under_way || d_gone || d_in.eof || d_in.credit == 0 ||
-        d_handshake)
+    if (!d_open || d_in.under_way || d_gone || d_in.eof || d_handshake)
         return;
     if (!d_in.early.empty()) {
-        deliver_early();
+        if (d_in.credit > 0 && passes())
+            deliver();
         return;
     }
+    const bool waits = d_tls.session && d_tls.session->waits();
+    if (waits || (d_in.credit == 0 && passes()))
+        return;
     d_in.under_way = true;
-    d_in.buffer.resize(std::min<size_t>(d_in.credit, 65536));
+    d_in.buffer.resize(d_tls.session ? 65536 : std::min<size_t>(d_in.credit, 65536));
     d_socket.async_read_some(
         boost::asio::buffer(d_in.buffer),
         [self = shared_from_this()](const error_code& error, size_t n) {
@@ -321,13 +364,19 @@ void tcp_edge::connection::read()
         });
 }
 
-void tcp_edge::connection::deliver_early()
+// Passes on what waits, at most the credit, and after it the end of a TLS session.
+void tcp_edge::connection::deliver()
 {
-    // Octets that the client sent before it was allowed, at most the credit.
     const size_t n = std::min(d_in.early.size(), d_in.credit);
-    d_in.credit -= n;
-    d_edge.d_engine.on_tcp_data(d_edge.d_clock(), d_id, d_in.early.data(), n);
-    d_in.early.erase(d_in.early.begin(), d_in.early.begin() + static_cast<long>(n));
+    if (n > 0) {
+        d_in.credit -= n;
+        d_edge.d_engine.on_tcp_data(d_edge.d_clock(), d_id, d_in.early.data(), n);
+        d_in.early.erase(d_in.early.begin(), d_in.early.begin() + static_cast<long>(n));
+    }
+    if (d_tls.session && d_tls.session->ended() && d_in.early.empty() && !d_in.eof) {
+        d_in.eof = true;
+        d_edge.d_engine.on_tcp_eof(d_edge.d_clock(), d_id);
+    }
     read();
 }
 
@@ -337,11 +386,17 @@ void tcp_edge::connection::on_read(const error_code& error, size_t n)
     if (d_gone)
         return;
     const station_time now = d_edge.d_clock();
-    if (n > 0) {
+    if (n > 0 && d_tls.session) {
+        on_cipher(d_in.buffer.data(), n);
+    } else if (n > 0) {
         d_in.credit -= std::min(n, d_in.credit);
         d_edge.d_engine.on_tcp_data(now, d_id, d_in.buffer.data(), n);
     }
-    if (error == boost::asio::error::eof) {
+    if (d_gone)
+        return;
+    if (error && d_tls.session) {
+        on_tls_socket_end(error);
+    } else if (error == boost::asio::error::eof) {
         d_in.eof = true;
         d_edge.d_engine.on_tcp_eof(now, d_id);
     } else if (error) {
@@ -374,20 +429,20 @@ void tcp_edge::connection::write()
     boost::asio::async_write(
         d_socket,
         boost::asio::buffer(d_out.pieces.front().data),
-        [self = shared_from_this()](const error_code& error, size_t n) {
-            self->on_written(error, n);
+        [self = shared_from_this()](const error_code& error, size_t) {
+            self->on_written(error);
         });
 }
 
-void tcp_edge::connection::on_written(const error_code& error, size_t n)
+void tcp_edge::connection::on_written(const error_code& error)
 {
     d_out.under_way = false;
     if (d_gone)
         return;
-    const bool own = d_out.pieces.front().own;
+    const size_t counts = d_out.pieces.front().counts;
     d_out.pieces.pop_front();
-    if (!own)
-        d_edge.d_engine.on_tcp_written(d_edge.d_clock(), d_id, n);
+    if (counts > 0)
+        d_edge.d_engine.on_tcp_written(d_edge.d_clock(), d_id, counts);
     if (error) {
         fail();
         return;

@@ -15,6 +15,9 @@
 
 namespace gr::hf {
 
+//! Alert of a TLS session that ends for a reason of HF-PEP.
+tls::fault tls_fault_of(hfpep::status why);
+
 //! Address and port of a socket. Mapped IPv4 addresses become IPv4.
 hfpep::endpoint_address from_asio(const boost::asio::ip::tcp::endpoint& e);
 
@@ -28,8 +31,10 @@ public:
                hfpep::connection_id id,
                boost::asio::ip::tcp::socket socket);
 
-    //! From now on read within the credit, and write.
-    void begin();
+    /*! \brief From now on read within the credit, and write.
+     *  \param to of a connection from an application; null: we made it to a server
+     */
+    void begin(const hfpep::destination* to);
     /*! \brief Ask the client for its destination first.
      *  \param source its address
      */
@@ -61,13 +66,29 @@ private:
     void connect_failed(hfpep::status why);
     void read();
     void on_read(const error_code& error, size_t n);
-    void deliver_early();
+    void deliver();
     void read_handshake();
     void on_handshake(const error_code& error, size_t n);
+    void on_request();
     void say(std::vector<uint8_t> data, bool then_close);
     void write();
-    void on_written(const error_code& error, size_t n);
+    void on_written(const error_code& error);
     void fail();
+
+    // TLS apart, in tcp_tls.cc.
+    void begin_tls_near(const hfpep::destination& to);
+    void begin_tls_far(const boost::asio::ip::tcp::endpoint& at);
+    void on_cipher(const uint8_t* p, size_t n);
+    void on_hello();
+    void on_tls_open();
+    void on_tls_failed();
+    void on_tls_socket_end(const error_code& error);
+    void write_tls(std::vector<uint8_t> data);
+    void finish_tls();
+    void send_cipher(size_t counts);
+    void end_when_written();
+    //! Whether the octets of the engine can pass: there is no TLS, or it is open.
+    bool passes() const { return !d_tls.session || d_tls.open; }
 
     tcp_edge& d_edge;
     const hfpep::connection_id d_id;
@@ -83,7 +104,7 @@ private:
     //! From the application to the engine.
     struct reading {
         std::vector<uint8_t> buffer;
-        hfpep::octets early; // octets that the client sent after its request
+        hfpep::octets early; // octets for the engine that came before their credit
         size_t credit = 0;   // octets that the engine takes
         bool under_way = false;
         bool eof = false;
@@ -92,13 +113,23 @@ private:
     struct writing {
         struct piece {
             std::vector<uint8_t> data;
-            bool own; // octets of the handshake: the engine does not count them
+            size_t counts; // octets of the engine in it
         };
         std::deque<piece> pieces;
         bool under_way = false;
         bool fin = false, fin_sent = false; // after the last piece
         bool close = false;                 // after the last piece
     } d_out;
+    //! TLS apart. Without it there is no session.
+    struct securing {
+        std::unique_ptr<tls::session> session;
+        bool near = false, open = false;
+        std::string host; // name or address of the server
+        std::optional<hfpep::tls_request> request; // of the far end
+        std::optional<hfpep::endpoint_address> server;
+        std::deque<std::vector<uint8_t>> plain; // for the time when it is open
+        bool finish = false;                    // after them
+    } d_tls;
 };
 
 } // namespace gr::hf

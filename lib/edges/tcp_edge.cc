@@ -52,8 +52,10 @@ std::optional<hfpep::endpoint_address> original_destination(tcp::socket& socket)
 tcp_edge::tcp_edge(boost::asio::io_context& io,
                    hfpep::proxy& engine,
                    std::function<station_time()> clock,
-                   std::function<void()> pump)
-    : d_io(io), d_engine(engine), d_clock(std::move(clock)), d_pump(std::move(pump))
+                   std::function<void()> pump,
+                   std::shared_ptr<tls::authority> ca)
+    : d_io(io), d_engine(engine), d_clock(std::move(clock)), d_pump(std::move(pump)),
+      d_ca(std::move(ca))
 {
 }
 
@@ -119,7 +121,7 @@ void tcp_edge::accepted(const tcp_listener& l, tcp::socket socket)
         return;
     }
     d_connections[id] = c;
-    c->begin();
+    c->begin(&*to);
     d_pump();
 }
 

@@ -5,6 +5,7 @@
 #include "edges/tcp_acceptor.h"
 #include "edges/tcp_listener.h"
 #include "pep/proxy.h"
+#include "tls/session.h"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -27,11 +28,13 @@ class tcp_edge
 public:
     /*! \param clock station time
      *  \param pump called after each event from a socket
+     *  \param ca for rules with TLS apart; null: the engine has none
      */
     tcp_edge(boost::asio::io_context& io,
              hfpep::proxy& engine,
              std::function<station_time()> clock,
-             std::function<void()> pump);
+             std::function<void()> pump,
+             std::shared_ptr<tls::authority> ca = nullptr);
     ~tcp_edge();
 
     //! \throws std::runtime_error with the listener and the system's error.
@@ -59,6 +62,8 @@ private:
     hfpep::proxy& d_engine;
     std::function<station_time()> d_clock;
     std::function<void()> d_pump;
+    std::shared_ptr<tls::authority> d_ca;
+    std::optional<tls::context> d_programs, d_servers; // made at the first use
     std::vector<std::unique_ptr<tcp_acceptor>> d_acceptors;
     std::unordered_map<hfpep::connection_id, std::shared_ptr<connection>> d_connections;
     hfpep::connection_id d_next_id = 1;

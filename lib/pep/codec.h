@@ -37,6 +37,10 @@ enum class status : uint8_t {
     going_down = 13,
     peer_not_allowed = 14,
     reset_by_endpoint = 15,
+    certificate_expired = 16,     //!< the server's certificate, with kind TLS
+    certificate_not_trusted = 17, //!< self signed, or by an unknown issuer
+    certificate_wrong_name = 18,  //!< for another host
+    certificate_refused = 19,     //!< unfit for another reason
     link_lost = 134,     //!< SLEP: the link was down too long
     peer_restarted = 136 //!< SLEP: the other node has restarted
 };
@@ -59,11 +63,22 @@ struct destination {
     std::variant<ip::address, std::string> host; //!< a name has 1 to 210 octets
     uint16_t port = 0;
     std::string to_string() const;
+    //! Name or address without the port.
+    std::string host_string() const;
+};
+
+/*! \brief What the far side needs to make a TLS session to the server (TLS apart).
+ *  \details Kind 1 of a request. A proxy without it answers status::kind_not_supported.
+ */
+struct tls_request {
+    std::string server_name;       //!< SNI; empty: the name or address of the destination
+    std::vector<std::string> alpn; //!< protocols to offer, the preferred one first
 };
 
 //! Connect request.
 struct connect_request {
     destination to;
+    std::optional<tls_request> tls;         //!< kind 1, options 4 and 5
     std::optional<endpoint_address> source; //!< option 1
     std::optional<uint8_t> dscp;            //!< option 2
     std::optional<uint16_t> idle_limit_s;   //!< option 3; 0: none
@@ -76,6 +91,7 @@ struct connect_request {
 struct connect_answer {
     status code = status::connected;
     std::optional<endpoint_address> actual; //!< option 1: the connected address
+    std::string alpn; //!< option 4: protocol that the server of a TLS request has chosen
 };
 
 //! Empty if a value does not fit.

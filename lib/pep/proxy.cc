@@ -59,6 +59,40 @@ rule_action proxy::judge(const destination& to, const endpoint_address& source) 
     return d_impl->judge(to, source).what;
 }
 
+proxy::tls_end proxy::tls_of(connection_id conn) const
+{
+    const connection* c = d_impl->find(conn);
+    if (c == nullptr || !c->local || !c->tls)
+        return tls_end::none;
+    return c->how.late_accept ? tls_end::late : tls_end::early;
+}
+
+void proxy::on_tls_hello(station_time now, connection_id conn, const tls_request& r)
+{
+    d_impl->d_now = now;
+    connection* c = d_impl->find(conn);
+    if (c == nullptr || !c->tls || c->greeted)
+        return;
+    c->tls = r;
+    c->greeted = true;
+    if (c->state == phase::greeting)
+        d_impl->begin(*c);
+    d_impl->pump();
+}
+
+void proxy::on_tcp_cut(station_time now, connection_id conn)
+{
+    d_impl->d_now = now;
+    connection* c = d_impl->find(conn);
+    if (c == nullptr)
+        return;
+    d_impl->log("HF-PEP: " + c->to.to_string() +
+                " has ended without close_notify; the end of its data is a reset");
+    c->out.eof = c->cut = true;
+    d_impl->d_cut.insert(conn);
+    d_impl->pump();
+}
+
 void proxy::on_tcp_data(station_time now, connection_id conn, const uint8_t* p, size_t n)
 {
     d_impl->d_now = now;
@@ -97,11 +131,12 @@ void proxy::on_tcp_error(station_time now, connection_id conn)
 
 void proxy::on_connect_ok(station_time now,
                           connection_id conn,
-                          const std::optional<endpoint_address>& actual)
+                          const std::optional<endpoint_address>& actual,
+                          const std::string& alpn)
 {
     d_impl->d_now = now;
     if (connection* c = d_impl->find(conn))
-        d_impl->on_connect_ok(*c, actual);
+        d_impl->on_connect_ok(*c, actual, alpn);
     d_impl->pump();
 }
 
@@ -140,6 +175,12 @@ std::optional<action> proxy::poll_action()
     action a = std::move(d_impl->d_actions.front());
     d_impl->d_actions.pop_front();
     return a;
+}
+
+void proxy::note(connection_id conn, const std::string& line)
+{
+    if (const connection* c = d_impl->find(conn))
+        d_impl->log("HF-PEP: " + c->to.to_string() + ": " + line);
 }
 
 std::optional<std::string> proxy::poll_log()

@@ -57,6 +57,9 @@ struct rule {
     bool over_waits = false;
     compression compress = compression::automatic; //!< DEFLATE of our own direction
     bool late_accept = false;                      //!< \see action::kind::connected
+    //! The near end takes the TLS session of the program, the far end makes the one to
+    //! the server, and HF carries the text between.
+    bool tls_apart = false;
     station_time hold = station_time(50'000'000);  //!< wait for the first data
     station_time idle_max = station_time(0);       //!< 0: none
     station_time outage_max = station_time(1'800'000'000'000);
@@ -128,6 +131,8 @@ struct action {
     destination to;
     std::optional<endpoint_address> source;
     std::optional<endpoint_address> actual;
+    std::optional<tls_request> tls; //!< of connect: make a TLS session as well
+    std::string alpn;               //!< of connected, with TLS apart: the protocol
     station_time time_limit{};
     octets data;
     size_t octets_allowed = 0;
@@ -223,13 +228,28 @@ public:
      *  \details Ignores the rate of opens, which counts only connections that start.
      */
     rule_action judge(const destination& to, const endpoint_address& source) const;
+    //! How the edge takes the TLS session of a local connection.
+    enum class tls_end {
+        none,  //!< it is not taken
+        early, //!< at once, with one of the program's protocols
+        late   //!< when action::kind::connected names the protocol
+    };
+    tls_end tls_of(connection_id conn) const;
+    //! The first message of a program's TLS session has arrived. Until then the engine
+    //! neither opens a stream nor gives credit.
+    void on_tls_hello(station_time now, connection_id conn, const tls_request& r);
+    /*! \brief The server has ended without TLS saying so: what it sent may be cut.
+     *  \details The peer gets what there is, and after it a reset.
+     */
+    void on_tcp_cut(station_time now, connection_id conn);
     void on_tcp_data(station_time now, connection_id conn, const uint8_t* p, size_t n);
     void on_tcp_eof(station_time now, connection_id conn); //!< FIN from the application
     void on_tcp_error(station_time now,
                       connection_id conn); //!< RST or any error: the connection has ended
     void on_connect_ok(station_time now,
                        connection_id conn,
-                       const std::optional<endpoint_address>& actual = {});
+                       const std::optional<endpoint_address>& actual = {},
+                       const std::string& alpn = "");
     void on_connect_failed(station_time now, connection_id conn, status why);
     void on_tcp_written(station_time now,
                         connection_id conn,
@@ -240,6 +260,8 @@ public:
     void set_link_rate(double bits_per_second);
 
     std::optional<action> poll_action();
+    //! A line of the edge about a connection, for the operator.
+    void note(connection_id conn, const std::string& line);
     //! Next line for the operator.
     std::optional<std::string> poll_log();
     std::optional<station_time> next_deadline() const;

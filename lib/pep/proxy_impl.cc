@@ -29,10 +29,16 @@ status status_of(uint8_t code)
     case slep::reason_no_listener:
         return status::peer_not_allowed;
     default:
-        return code > 0 && code <= uint8_t(status::reset_by_endpoint)
+        return code > 0 && code <= uint8_t(status::certificate_refused)
                    ? static_cast<status>(code)
                    : status::general_failure;
     }
+}
+
+uint8_t dictionary_of(const connection& c)
+{
+    const bool web = c.tls && (c.tls->alpn.empty() || c.tls->alpn[0] == "http/1.1");
+    return web ? uint8_t(slep::preset_http) : dictionary_for(c.to.port);
 }
 
 } // namespace
@@ -70,8 +76,8 @@ slep::stream_options proxy::impl::options_of(const connection& c) const
     slep::stream_options o;
     o.priority = c.how.priority;
     o.service_class = c.how.service_class;
-    o.compress = compresses(c.how.compress, c.to.port);
-    o.dictionary = dictionary_for(c.to.port);
+    o.compress = compresses(c.how.compress, c.to.port, c.tls.has_value());
+    o.dictionary = dictionary_of(c);
     o.outage_max = c.how.outage_max;
     return o;
 }
@@ -156,7 +162,10 @@ rule_action proxy::impl::on_accept(connection_id id,
     c.rule_index = j.rule_index;
     if (j.rule_index)
         c.how = d_config.rules[*j.rule_index];
-    c.how.late_accept = late.value_or(c.how.late_accept);
+    if (c.how.tls_apart)
+        c.tls.emplace(); // the program speaks only after the answer of a SOCKS port
+    else
+        c.how.late_accept = late.value_or(c.how.late_accept);
     if (j.wait) {
         c.state = phase::waiting;
         ++d_waiting;
@@ -196,7 +205,9 @@ bool proxy::impl::make_room(const ip::address& source)
 
 void proxy::impl::begin(connection& c)
 {
-    c.state = phase::hold;
+    c.state = c.tls && !c.greeted ? phase::greeting : phase::hold;
+    if (c.state == phase::greeting)
+        return;
     if (c.how.late_accept || c.out.eof) {
         start(c);
         return;
@@ -237,6 +248,7 @@ void proxy::impl::start(connection& c)
     c.start_at.reset();
     connect_request q;
     q.to = c.to;
+    q.tls = c.tls;
     if (d_config.tell_source)
         q.source = c.source;
     q.answer_first = c.how.late_accept;
@@ -282,6 +294,7 @@ void proxy::impl::forget(connection& c)
     d_waiting -= c.state == phase::waiting;
     d_by_stream.erase(c.stream);
     d_contacts.erase(c.id);
+    d_cut.erase(c.id);
     const auto with = d_with_peer.find(c.far.node);
     if (--with->second == 0)
         d_with_peer.erase(with);
@@ -299,7 +312,8 @@ void proxy::impl::drop(connection& c, uint8_t slep_code, status why)
 
 void proxy::impl::grant(connection& c)
 {
-    if (c.state == phase::connecting || c.state == phase::waiting)
+    if (c.state == phase::connecting || c.state == phase::waiting ||
+        c.state == phase::greeting)
         return;
     if (c.state != phase::hold && !c.out.held.empty()) {
         const size_t n =
@@ -307,7 +321,7 @@ void proxy::impl::grant(connection& c)
         c.out.held.erase(c.out.held.begin(), c.out.held.begin() + static_cast<long>(n));
         if (!c.out.held.empty())
             return;
-        if (c.out.eof)
+        if (c.out.eof && !c.cut)
             d_link.finish(d_now, c.stream);
     }
     if (c.out.eof || (c.how.late_accept && c.state == phase::opening))
@@ -353,7 +367,8 @@ void proxy::impl::on_tcp_data(connection& c, const uint8_t* p, size_t n)
 }
 
 void proxy::impl::on_connect_ok(connection& c,
-                                const std::optional<endpoint_address>& actual)
+                                const std::optional<endpoint_address>& actual,
+                                const std::string& alpn)
 {
     if (c.state != phase::connecting)
         return;
@@ -361,6 +376,10 @@ void proxy::impl::on_connect_ok(connection& c,
     c.connect_by.reset();
     ++d_stats.connected;
     connect_answer a;
+    if (c.tls && c.tls->alpn.size() > 1)
+        a.alpn = alpn; // otherwise the peer knows it
+    if (c.tls)
+        c.tls->alpn = { alpn };
     // A client that requested a name does not know the address yet.
     if (c.by_name)
         a.actual = actual;
@@ -373,7 +392,39 @@ void proxy::impl::pump()
     while (auto e = d_link.poll_event())
         on_event(std::move(*e));
     check_contacts();
+    check_cut();
     release_waiting();
+}
+
+void proxy::impl::check_cut()
+{
+    if (d_cut.empty())
+        return;
+    std::set<slep::stream_id> busy;
+    for (const auto& s : d_link.list())
+        if (s.waiting + s.unconfirmed > 0)
+            busy.insert(s.id);
+    const std::vector<connection_id> ids(d_cut.begin(), d_cut.end());
+    for (const connection_id id : ids) {
+        connection& c = *find(id);
+        if (!c.out.held.empty() || busy.count(c.stream) != 0)
+            continue;
+        d_link.abort(d_now, c.stream, uint8_t(status::reset_by_endpoint));
+        ++d_stats.reset;
+        forget(c);
+    }
+}
+
+void proxy::impl::on_refused(connection& c, uint8_t code)
+{
+    const status why = status_of(code);
+    if (c.tls)
+        log("HF-PEP: no TLS with " + c.to.to_string() + " at " + c.far.node.to_string() +
+            ": " +
+            (why == status::kind_not_supported ? "that station does not have TLS apart"
+                                               : to_string(why)));
+    ++d_stats.failed;
+    drop(c, 0, why);
 }
 
 void proxy::impl::on_event(slep::event e)
@@ -392,8 +443,7 @@ void proxy::impl::on_event(slep::event e)
         on_answer(*c, e);
         break;
     case type::refused:
-        ++d_stats.failed;
-        drop(*c, 0, status_of(e.code));
+        on_refused(*c, e.code);
         break;
     case type::data: {
         c->in.unread += e.data.size();
@@ -470,6 +520,7 @@ void proxy::impl::on_request(const slep::event& e)
     c.state = phase::connecting;
     c.to = q->to;
     c.source = q->source;
+    c.tls = q->tls;
     c.by_name = std::holds_alternative<std::string>(q->to.host);
     c.stream = e.stream;
     c.rule_index = rule_index;
@@ -481,6 +532,7 @@ void proxy::impl::on_request(const slep::event& e)
     action& a = act(action::kind::connect, c);
     a.to = c.to;
     a.source = c.source;
+    a.tls = c.tls;
     a.time_limit = limit;
 }
 
@@ -494,7 +546,11 @@ void proxy::impl::on_answer(connection& c, const slep::event& e)
     }
     ++d_stats.connected;
     c.state = phase::open;
-    act(action::kind::connected, c).actual = answer->actual;
+    action& a = act(action::kind::connected, c);
+    a.actual = answer->actual;
+    a.alpn = answer->alpn;
+    if (c.tls && a.alpn.empty() && c.tls->alpn.size() == 1)
+        a.alpn = c.tls->alpn[0];
     grant(c);
 }
 

@@ -16,6 +16,7 @@ namespace gr::hf::hfpep {
 
 enum class phase {
     waiting,    // accepted, but not read, because its rule has no room yet
+    greeting,   // waits for the first message of the program's TLS session
     hold,       // waits for first data of the local application
     opening,    // the stream is open here, the far side has not answered
     connecting, // requested by the peer, local connect runs
@@ -33,6 +34,9 @@ struct connection {
     std::optional<size_t> rule_index;
     slep::stream_id stream = 0; // 0: none
     bool by_name = false;
+    std::optional<tls_request> tls; // TLS apart
+    bool greeted = false;           // tls is complete
+    bool cut = false;               // ends as soon as the peer has everything
     station_time since{};
     station_time last_use{};
     std::optional<station_time> start_at;   // end of the hold time
@@ -59,6 +63,8 @@ struct connection {
         switch (state) {
         case phase::waiting:
             return "waiting";
+        case phase::greeting:
+            return "greeting";
         case phase::hold:
             return "hold";
         case phase::opening:
@@ -91,7 +97,9 @@ public:
                           const endpoint_address& source,
                           std::optional<bool> late);
     void on_tcp_data(connection& c, const uint8_t* p, size_t n);
-    void on_connect_ok(connection& c, const std::optional<endpoint_address>& actual);
+    void on_connect_ok(connection& c,
+                       const std::optional<endpoint_address>& actual,
+                       const std::string& alpn);
     void on_deadline();
     std::optional<station_time> next_deadline() const;
     connection* find(connection_id id);
@@ -109,6 +117,7 @@ public:
     void pump();
     void grant(connection& c);
     void grant_all();
+    void log(std::string line);
 
     proxy_config d_config;
     slep::endpoint d_link;
@@ -122,6 +131,7 @@ public:
     std::map<s5066::address, size_t> d_with_peer; // connections by peer, without zeros
     std::deque<action> d_actions;
     std::deque<std::string> d_log; // at most log_max lines
+    std::set<connection_id> d_cut; // connections with cut
 
 private:
     action& act(action::kind what, const connection& c);
@@ -132,8 +142,9 @@ private:
     void on_request(const slep::event& e);
     void on_answer(connection& c, const slep::event& e);
     void check_contacts();
+    void check_cut();
+    void on_refused(connection& c, uint8_t code);
     void give_up(connection& c);
-    void log(std::string line);
     connection_id d_next_id;
     size_t d_waiting = 0;               // connections in phase::waiting
     std::set<connection_id> d_contacts; // connections with contact_from

@@ -104,6 +104,8 @@ void set(rule& r, const std::string& word, const std::string& key, const std::st
                                  : compression::off;
     } else if (key == "accept") {
         r.late_accept = choice(word, v, "late", "early");
+    } else if (key == "tls") {
+        r.tls_apart = choice(word, v, "apart", "through");
     } else if (key == "hold_ms") {
         r.hold = from_seconds(number(word, v, 0, 10000) / 1000);
     } else if (key == "idle_s") {
@@ -114,7 +116,7 @@ void set(rule& r, const std::string& word, const std::string& key, const std::st
         fail(word,
              "port, to, from, node, rate_min, rate_max, action, max, over, class, "
              "priority, "
-             "compress, accept, hold_ms, idle_s or outage_s, each with = and a value");
+             "compress, accept, tls, hold_ms, idle_s or outage_s, each with = and a value");
     }
 }
 
@@ -123,14 +125,18 @@ void set(rule& r, const std::string& word, const std::string& key, const std::st
 rule parse_rule(const std::string& words)
 {
     rule r;
+    bool with_port = false;
     std::istringstream in(words);
     for (std::string word; in >> word;) {
         const auto eq = word.find('=');
+        with_port = with_port || word.substr(0, eq) == "port";
         set(r,
             word,
             word.substr(0, eq),
             eq == std::string::npos ? "" : word.substr(eq + 1));
     }
+    if (r.tls_apart && !with_port)
+        r.port_first = r.port_last = 443;
     return r;
 }
 

@@ -50,10 +50,10 @@ bool holds(const A& ports, uint16_t port)
 
 } // namespace
 
-bool compresses(compression how, uint16_t port)
+bool compresses(compression how, uint16_t port, bool apart)
 {
     return how == compression::on ||
-           (how == compression::automatic && !holds(encrypting, port));
+           (how == compression::automatic && (apart || !holds(encrypting, port)));
 }
 
 uint8_t dictionary_for(uint16_t port)

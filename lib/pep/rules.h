@@ -22,6 +22,7 @@ namespace gr::hf::hfpep {
  *     compress=auto|on|off         auto: off for ports whose protocols encrypt
  *     accept=early|late
  *     hold_ms=50 idle_s=0 outage_s=1800
+ *     tls=apart|through            apart: the port is 443 unless said
  *
  *  \throws std::invalid_argument names the word and what is allowed.
  */
@@ -48,8 +49,10 @@ std::optional<size_t> find_rule(const std::vector<rule>& rules,
                                 const s5066::address& node,
                                 double link_rate);
 
-//! Whether a connection to \p port is compressed under a rule.
-bool compresses(compression how, uint16_t port);
+/*! \brief Whether a connection to \p port is compressed under a rule.
+ *  \param apart TLS apart: the stream has plain text
+ */
+bool compresses(compression how, uint16_t port, bool apart = false);
 
 //! Preset dictionary for the usual protocol on \p port, slep::preset.
 uint8_t dictionary_for(uint16_t port);

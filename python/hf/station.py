@@ -251,7 +251,7 @@ class Station:
             self.pep = _hf.pep(d.pep.listen, d.pep.routes, queue,
                                max_connections=d.pep.max_connections, netns=d.netns,
                                allow=d.pep.allow, rules=d.pep.rule_words(),
-                               settings=d.pep.settings)
+                               settings=d.pep.settings, ca=d.pep.ca_folder())
             self.add_client(tb, self.pep)
         if d.ip_client is not None:
             c = d.ip_client

@@ -2,6 +2,7 @@
 """The tables of a station file, one class each."""
 from dataclasses import dataclass, field
 import ipaddress
+import os
 import re
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -70,6 +71,8 @@ class Pep:
     allow: destinations here that peers may connect to, "HOST:PORTS", or
     "NAME:PORTS=ADDRESS:PORT" for a name and the server that has it. Default: none.
     rule: a table [[pep.rule]] for each rule, for example port = 22, class = 1.
+    ca: folder of the certificate authority for rules with tls = "apart". Default: that of
+    hf pep ca.
     settings: further settings (hf.pep.settings()).
     """
 
@@ -78,7 +81,14 @@ class Pep:
     max_connections: int = _number(256, 1, 65535)
     allow: List[str] = field(default_factory=list)
     rule: List[Dict[str, Any]] = field(default_factory=list)
+    ca: str = ""
     settings: Dict[str, float] = field(default_factory=dict)
+
+    def ca_folder(self) -> str:
+        """Folder of the certificate authority."""
+        return self.ca or os.path.join(
+            os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share"),
+            "gr-hf", "ca")
 
     def rule_words(self) -> List[str]:
         """The rules in the form of hf.pep."""

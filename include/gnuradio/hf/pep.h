@@ -66,8 +66,10 @@ public:
      *  \param rules words of each rule (lib/pep/rules.h), the first match counts; empty:
      *         the default rules
      *  \param settings further settings by name; see settings()
+     *  \param ca folder of the certificate authority for rules with tls=apart, made at the
+     *         first use. It is read only if there is such a rule
      *  \throws std::invalid_argument for a value that is not allowed, std::runtime_error
-     *         if a listener cannot be opened
+     *         if a listener cannot be opened, or the authority cannot be read or made
      */
     static sptr make(const std::vector<std::string>& listeners,
                      const std::vector<std::string>& routes,
@@ -78,7 +80,8 @@ public:
                      bool real_time = false,
                      const std::vector<std::string>& allow = {},
                      const std::vector<std::string>& rules = {},
-                     const std::map<std::string, double>& settings = {});
+                     const std::map<std::string, double>& settings = {},
+                     const std::string& ca = "");
 
     //! Names and default values of the further settings.
     static std::map<std::string, double> settings();

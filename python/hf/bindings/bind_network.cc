@@ -14,6 +14,8 @@
 #include <hf/ticker.h>
 #include <hf/traffic.h>
 
+#include "tls/authority.h"
+
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -107,7 +109,8 @@ void bind_pep(py::module& m)
              py::arg("real_time") = false,
              py::arg("allow") = std::vector<std::string>(),
              py::arg("rules") = std::vector<std::string>(),
-             py::arg("settings") = std::map<std::string, double>())
+             py::arg("settings") = std::map<std::string, double>(),
+             py::arg("ca") = "")
         .def_static("describe_settings", &pep::describe_settings)
         .def_static("settings",
                     &pep::settings,
@@ -115,6 +118,22 @@ void bind_pep(py::module& m)
         .def("stats", &pep::stats)
         .def("ports", &pep::ports, "Bound ports of the listeners, in their order.")
         .def("connections", &pep::connections);
+}
+
+void bind_authority(py::module& m)
+{
+    py::class_<tls::authority>(
+        m, "tls_authority", "Certificate authority for TLS apart, in a folder.")
+        .def(py::init<const std::string&>(), py::arg("folder"))
+        .def_property_readonly("certificate", &tls::authority::certificate, "PEM.")
+        .def_property_readonly(
+            "fingerprint", &tls::authority::fingerprint, "SHA-256, hexadecimal.")
+        .def_property_readonly("not_after",
+                               &tls::authority::not_after,
+                               "End of validity, seconds since 1970.")
+        .def_property_readonly(
+            "path", &tls::authority::path, "File of key and certificate.")
+        .def("rotate", &tls::authority::rotate, "Make a new key and certificate.");
 }
 
 void bind_ip_client(py::module& m)
@@ -248,6 +267,7 @@ void bind_network(py::module& m)
 {
     bind_data_link(m);
     bind_pep(m);
+    bind_authority(m);
     bind_ip_client(m);
     bind_dns_pep(m);
     bind_sis_ports(m);

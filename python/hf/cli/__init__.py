@@ -24,6 +24,7 @@ GROUPS: Dict[str, Dict[str, str]] = {
         "radio": "Devices, levels, test tones, delays, and received signals.",
         "monitor": "All channels of one wide recording, or of an SDR.",
         "nft": "Rules that redirect TCP connections to HF-PEP.",
+        "pep": "The certificate authority of HF-PEP, for TLS apart.",
     },
     "Try": {
         "demo": "Two stations over a simulated HF channel: a file and a ping.",
