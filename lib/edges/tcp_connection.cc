@@ -392,8 +392,10 @@ void tcp_edge::connection::on_read(const error_code& error, size_t n)
         d_in.credit -= std::min(n, d_in.credit);
         d_edge.d_engine.on_tcp_data(now, d_id, d_in.buffer.data(), n);
     }
-    if (d_gone)
+    if (d_gone) { // its session has failed
+        d_edge.d_pump();
         return;
+    }
     if (error && d_tls.session) {
         on_tls_socket_end(error);
     } else if (error == boost::asio::error::eof) {

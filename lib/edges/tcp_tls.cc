@@ -64,7 +64,8 @@ void tcp_edge::connection::begin_tls_near(const hfpep::destination& to)
     d_tls.session = std::make_unique<tls::session>(*d_edge.d_programs, *d_edge.d_ca);
     d_timer.expires_after(hello_limit);
     d_timer.async_wait([self = shared_from_this()](const error_code& error) {
-        if (!error && !self->d_gone && !self->d_tls.session->from_program())
+        if (!error && !self->d_gone && !self->d_tls.open &&
+            !self->d_tls.session->waits())
             self->fail();
     });
     // After a request to a SOCKS or CONNECT port the hello may be here already.
@@ -108,7 +109,6 @@ void tcp_edge::connection::on_hello()
 {
     const tls::hello& h = *d_tls.session->from_program();
     const auto end = d_edge.d_engine.tls_of(d_id);
-    d_timer.cancel();
     hfpep::tls_request r;
     if (!h.server_name.empty() && h.server_name != d_tls.host)
         d_tls.host = r.server_name = h.server_name;
@@ -126,24 +126,29 @@ void tcp_edge::connection::on_hello()
         // compressed already.
         r.alpn = { web ? http_1_1 : h.alpn.front() };
     }
-    d_edge.d_engine.on_tls_hello(d_edge.d_clock(), d_id, r);
-    if (end == hfpep::proxy::tls_end::early)
+    d_tls.request = r;
+    if (end == hfpep::proxy::tls_end::late)
+        d_edge.d_engine.on_tls_hello(d_edge.d_clock(), d_id, r);
+    else
         d_tls.session->go_on(d_tls.host, r.alpn.empty() ? "" : r.alpn.front());
 }
 
 void tcp_edge::connection::on_tls_open()
 {
-    const auto& asked = d_tls.request;
+    const auto& asked = d_tls.request->alpn;
     const std::string alpn = d_tls.session->alpn();
-    if (asked && alpn.empty() && asked->alpn.size() == 1 && asked->alpn[0] != http_1_1) {
+    if (!d_tls.near && alpn.empty() && asked.size() == 1 && asked[0] != http_1_1) {
         // The program has begun to speak this protocol.
-        d_edge.d_engine.note(d_id, "the server does not have " + asked->alpn[0]);
+        d_edge.d_engine.note(d_id, "the server does not have " + asked[0]);
         connect_failed(status::tls_failed);
         return;
     }
     d_timer.cancel();
     d_tls.open = true;
-    if (asked)
+    // Early: the program's request follows at once, and goes out with the open.
+    if (d_tls.near)
+        d_edge.d_engine.on_tls_hello(d_edge.d_clock(), d_id, *d_tls.request);
+    else
         d_edge.d_engine.on_connect_ok(d_edge.d_clock(), d_id, d_tls.server, alpn);
     const auto plain = std::move(d_tls.plain);
     d_tls.plain.clear();

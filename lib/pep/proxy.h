@@ -235,8 +235,9 @@ public:
         late   //!< when action::kind::connected names the protocol
     };
     tls_end tls_of(connection_id conn) const;
-    //! The first message of a program's TLS session has arrived. Until then the engine
-    //! neither opens a stream nor gives credit.
+    //! What the far end needs is known: early when the session is open, late when its
+    //! first message has arrived. Before, the engine neither opens a stream nor gives
+    //! credit. A second call does nothing.
     void on_tls_hello(station_time now, connection_id conn, const tls_request& r);
     /*! \brief The server has ended without TLS saying so: what it sent may be cut.
      *  \details The peer gets what there is, and after it a reset.

@@ -402,7 +402,7 @@ void proxy::impl::check_cut()
         return;
     std::set<slep::stream_id> busy;
     for (const auto& s : d_link.list())
-        if (s.waiting + s.unconfirmed > 0)
+        if (!s.sent_all)
             busy.insert(s.id);
     const std::vector<connection_id> ids(d_cut.begin(), d_cut.end());
     for (const connection_id id : ids) {

@@ -168,6 +168,7 @@ struct stream_info {
     size_t waiting = 0;     //!< octets to send that are not in a PDU
     size_t unconfirmed = 0; //!< octets in PDUs that wait for the node's confirm
     size_t unread = 0;      //!< octets received that the user has not consumed
+    bool sent_all = true;   //!< the node has confirmed all octets that were written
 };
 
 /*! \brief SLEP over one SIS connection: streams and datagrams for one SAP.

@@ -80,6 +80,8 @@ public:
     //! FIN and all PDUs before it are confirmed.
     bool done() const { return d_fin_built && d_kept.empty(); }
     size_t unconfirmed() const { return d_kept_octets; }
+    //! Whether every octet was confirmed. A compressor may hold some that do not wait yet.
+    bool sent_all() const { return waiting() == 0 && d_kept.empty() && !d_hold_until; }
 
     std::optional<station_time> hold_until() const { return d_hold_until; }
     void hold_over();

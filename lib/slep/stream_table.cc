@@ -88,6 +88,7 @@ stream_info stream::info() const
     i.octets_received = count.received;
     i.waiting = tx.waiting();
     i.unconfirmed = tx.unconfirmed();
+    i.sent_all = tx.sent_all();
     i.unread = rx.unread() + rx.held_octets();
     return i;
 }

@@ -38,6 +38,88 @@ struct two_proxies {
     sim::tcp_host a, b;
 };
 
+hfpep::proxy_config apart(const char* words)
+{
+    auto c = to_node("1.0.0.2");
+    c.rules = hfpep::rules_from({ words }, true);
+    return c;
+}
+
+TEST(hfpep_engine, tls_apart_opens_after_the_hello)
+{
+    two_proxies n(apart("tls=apart"));
+    n.b.on_server = [](auto& s) { s.reply = pattern(100, 2); };
+    const auto c = n.a.accept(n.net.now(), "10.1.2.3", 443);
+    EXPECT_EQ(n.a.pep.tls_of(c), hfpep::proxy::tls_end::early);
+    n.net.run_for(20);
+    EXPECT_TRUE(n.b.connects.empty()) << "nothing is known of the session yet";
+    EXPECT_EQ(n.a.sockets[c].credit, 0u);
+    n.a.pep.on_tls_hello(n.net.now(), c, { "shop.example", { "http/1.1" } });
+    n.a.sockets[c].to_send = octets(20'000, 'x');
+    n.a.work(n.net.now());
+    ASSERT_TRUE(n.net.run_for(60, [&] {
+        return !n.b.connects.empty() && n.server().got.size() == 20'000;
+    }));
+    ASSERT_TRUE(n.server().tls);
+    EXPECT_EQ(n.server().tls->server_name, "shop.example");
+    using hfpep::compression;
+    EXPECT_TRUE(hfpep::compresses(compression::automatic, 443, true));
+    EXPECT_FALSE(hfpep::compresses(compression::automatic, 443, false));
+    EXPECT_FALSE(hfpep::compresses(compression::off, 443, true));
+    EXPECT_EQ(n.a.pep.tls_of(n.b.connects.at(0)), hfpep::proxy::tls_end::none);
+}
+
+TEST(hfpep_engine, a_failure_of_tls_apart_is_logged_with_its_reason)
+{
+    const std::pair<status, const char*> reasons[] = {
+        { status::certificate_expired, "has expired" },
+        { status::certificate_not_trusted, "self signed or of an unknown issuer" },
+        { status::certificate_wrong_name, "for another name" },
+        { status::kind_not_supported, "that station does not have TLS apart" }
+    };
+    for (const auto& [why, words] : reasons) {
+        two_proxies n(apart("tls=apart port=8443 accept=late"));
+        n.b.on_connect = [why = why](auto&) { return why; };
+        const auto c = n.a.accept(n.net.now(), "10.1.2.3", 8443);
+        EXPECT_EQ(n.a.pep.tls_of(c), hfpep::proxy::tls_end::late);
+        n.a.pep.on_tls_hello(n.net.now(), c, { "shop.example", { "h2", "http/1.1" } });
+        n.a.work(n.net.now());
+        ASSERT_TRUE(n.net.run_for(60, [&] { return n.a.sockets[c].reset; }));
+        EXPECT_EQ(n.a.sockets[c].why, why);
+        const auto line = n.a.pep.poll_log();
+        ASSERT_TRUE(line);
+        EXPECT_NE(line->find(words), std::string::npos) << *line;
+        EXPECT_NE(line->find("10.1.2.3:8443"), std::string::npos) << *line;
+    }
+}
+
+TEST(hfpep_engine, what_came_before_a_cut_arrives_and_then_a_reset)
+{
+    two_proxies n;
+    const auto c = n.a.accept(n.net.now(), "10.1.2.3", 80);
+    n.a.sockets[c].to_send = pattern(10);
+    ASSERT_TRUE(n.net.run_for(60, [&] { return !n.b.connects.empty(); }));
+    n.server().to_send = pattern(5000, 2);
+    ASSERT_TRUE(n.net.run_for(60, [&] { return n.b.pep.stats().octets_out == 5000; }));
+    ASSERT_LT(n.a.sockets[c].got.size(), 5000u) << "the rest is on its way";
+    n.b.pep.on_tcp_cut(n.net.now(), n.b.connects.at(0));
+    ASSERT_TRUE(n.net.run_for(60, [&] { return n.a.sockets[c].reset; }));
+    EXPECT_EQ(n.a.sockets[c].got, pattern(5000, 2));
+    EXPECT_FALSE(n.a.sockets[c].got_eof);
+    EXPECT_TRUE(n.b.pep.connections().empty());
+}
+
+TEST(hfpep_rules, tls_apart_is_for_port_443_unless_said)
+{
+    EXPECT_TRUE(hfpep::parse_rule("tls=apart").tls_apart);
+    EXPECT_EQ(hfpep::parse_rule("tls=apart").port_last, 443);
+    EXPECT_EQ(hfpep::parse_rule("port=993 tls=apart").port_first, 993);
+    EXPECT_EQ(hfpep::parse_rule("tls=through").port_first, 0);
+    EXPECT_THROW(hfpep::parse_rule("tls=off"), std::invalid_argument);
+    for (const auto& r : hfpep::default_rules())
+        EXPECT_FALSE(r.tls_apart);
+}
+
 TEST(hfpep_engine, request_answer_and_close)
 {
     two_proxies n;

@@ -93,6 +93,7 @@ void tcp_host::act(station_time now, const hfpep::action& a)
     case kind::connect: {
         connects.push_back(a.conn);
         s.to = a.to;
+        s.tls = a.tls;
         const auto why = on_connect ? on_connect(a.to) : hfpep::status::connected;
         if (!why)
             break;

@@ -26,6 +26,7 @@ public:
     //! One TCP connection with its application.
     struct socket {
         hfpep::destination to; //!< destination of a connect
+        std::optional<hfpep::tls_request> tls; //!< of a connect
         octets to_send;        //!< data of the application
         bool then_eof = false; //!< afterwards it closes its direction
         bool reads = true;
