@@ -221,8 +221,10 @@ public:
         : gr::hier_block2("hf_pep",
                           gr::io_signature::make(0, 0, 0),
                           gr::io_signature::make(0, 0, 0)),
-          d_core(gnuradio::make_block_sptr<pep_core>(
-              listeners, config, netns, authority_for(config, ca)))
+          d_core(gnuradio::make_block_sptr<pep_core>(listeners,
+                                                     config,
+                                                     netns,
+                                                     authority_for(config, ca)))
     {
         d_ticker = put_inside(*this, d_core, real_time);
     }

@@ -202,8 +202,8 @@ void tcp_edge::connection::connect(const action& a)
     });
     d_tls.request = a.tls;
     if (a.tls)
-        d_tls.host = !a.tls->server_name.empty() ? a.tls->server_name
-                                                 : a.to.host_string();
+        d_tls.host =
+            !a.tls->server_name.empty() ? a.tls->server_name : a.to.host_string();
     if (const auto server = d_edge.d_engine.server_of(a.to)) {
         d_candidates.push_back(tcp::endpoint(to_asio(server->host), server->port));
         connect_next();

@@ -124,7 +124,7 @@ private:
     struct securing {
         std::unique_ptr<tls::session> session;
         bool near = false, open = false;
-        std::string host; // name or address of the server
+        std::string host;                          // name or address of the server
         std::optional<hfpep::tls_request> request; // near: of the hello
         std::optional<hfpep::endpoint_address> server;
         std::deque<std::vector<uint8_t>> plain; // for the time when it is open

@@ -64,8 +64,7 @@ void tcp_edge::connection::begin_tls_near(const hfpep::destination& to)
     d_tls.session = std::make_unique<tls::session>(*d_edge.d_programs, *d_edge.d_ca);
     d_timer.expires_after(hello_limit);
     d_timer.async_wait([self = shared_from_this()](const error_code& error) {
-        if (!error && !self->d_gone && !self->d_tls.open &&
-            !self->d_tls.session->waits())
+        if (!error && !self->d_gone && !self->d_tls.open && !self->d_tls.session->waits())
             self->fail();
     });
     // After a request to a SOCKS or CONNECT port the hello may be here already.

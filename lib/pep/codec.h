@@ -41,8 +41,8 @@ enum class status : uint8_t {
     certificate_not_trusted = 17, //!< self signed, or by an unknown issuer
     certificate_wrong_name = 18,  //!< for another host
     certificate_refused = 19,     //!< unfit for another reason
-    link_lost = 134,     //!< SLEP: the link was down too long
-    peer_restarted = 136 //!< SLEP: the other node has restarted
+    link_lost = 134,              //!< SLEP: the link was down too long
+    peer_restarted = 136          //!< SLEP: the other node has restarted
 };
 //! A few English words for displays and logs.
 const char* to_string(status s);

@@ -88,7 +88,7 @@ void proxy::on_tcp_cut(station_time now, connection_id conn)
         return;
     d_impl->log("HF-PEP: " + c->to.to_string() +
                 " has ended without close_notify; the end of its data is a reset");
-    c->out.eof = c->cut = true;
+    c->out.eof = c->out.cut = true;
     d_impl->d_cut.insert(conn);
     d_impl->pump();
 }

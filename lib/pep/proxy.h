@@ -60,8 +60,8 @@ struct rule {
     //! The near end takes the TLS session of the program, the far end makes the one to
     //! the server, and HF carries the text between.
     bool tls_apart = false;
-    station_time hold = station_time(50'000'000);  //!< wait for the first data
-    station_time idle_max = station_time(0);       //!< 0: none
+    station_time hold = station_time(50'000'000); //!< wait for the first data
+    station_time idle_max = station_time(0);      //!< 0: none
     station_time outage_max = station_time(1'800'000'000'000);
 };
 

@@ -321,7 +321,7 @@ void proxy::impl::grant(connection& c)
         c.out.held.erase(c.out.held.begin(), c.out.held.begin() + static_cast<long>(n));
         if (!c.out.held.empty())
             return;
-        if (c.out.eof && !c.cut)
+        if (c.out.eof && !c.out.cut)
             d_link.finish(d_now, c.stream);
     }
     if (c.out.eof || (c.how.late_accept && c.state == phase::opening))

@@ -36,7 +36,6 @@ struct connection {
     bool by_name = false;
     std::optional<tls_request> tls; // TLS apart
     bool greeted = false;           // tls is complete
-    bool cut = false;               // ends as soon as the peer has everything
     station_time since{};
     station_time last_use{};
     std::optional<station_time> start_at;   // end of the hold time
@@ -48,6 +47,7 @@ struct connection {
     struct outward {
         octets held;        // not in the stream yet
         bool eof = false;   // the application has ended its data
+        bool cut = false;   // it may be cut: a reset follows when the peer has it all
         size_t granted = 0; // octets that the edge may still deliver
         uint64_t count = 0; // octets delivered
     } out;

@@ -116,7 +116,8 @@ void set(rule& r, const std::string& word, const std::string& key, const std::st
         fail(word,
              "port, to, from, node, rate_min, rate_max, action, max, over, class, "
              "priority, "
-             "compress, accept, tls, hold_ms, idle_s or outage_s, each with = and a value");
+             "compress, accept, tls, hold_ms, idle_s or outage_s, each with = and a "
+             "value");
     }
 }
 

@@ -149,7 +149,8 @@ struct authority::content {
     owned<X509> certificate;
     owned<EVP_PKEY> server_key = new_key(); // of all servers, not on disk
     std::map<std::string, owned<X509>> servers;
-    struct stat file {};
+    struct stat file {
+    };
 };
 
 authority::authority(const std::string& folder)
@@ -178,8 +179,7 @@ void authority::make()
     const auto x = new_certificate(
         key.get(), std::string("gr-hf TLS apart on ") + host.data(), authority_s);
     X509_set_issuer_name(x.get(), X509_get_subject_name(x.get()));
-    add_extension(
-        x.get(), x.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
+    add_extension(x.get(), x.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
     add_extension(x.get(), x.get(), NID_key_usage, "critical,keyCertSign");
     add_extension(x.get(), x.get(), NID_subject_key_identifier, "hash");
     sign(x.get(), key.get());
@@ -268,8 +268,7 @@ bool authority::use_certificate(ssl_st* session, const std::string& host)
     try {
         if (!x) {
             auto made = new_certificate(c.server_key.get(), host, server_s);
-            X509_set_issuer_name(made.get(),
-                                 X509_get_subject_name(c.certificate.get()));
+            X509_set_issuer_name(made.get(), X509_get_subject_name(c.certificate.get()));
             const std::string kind = is_address(host) ? "IP:" : "DNS:";
             add_extension(
                 made.get(), c.certificate.get(), NID_subject_alt_name, kind + host);

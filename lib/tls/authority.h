@@ -12,7 +12,7 @@ namespace gr::hf::tls {
 
 /*! \brief The certificate authority of this machine, for the near end of TLS apart.
  *
- * Whoever has its key can pretend to be any server to the programs that trust it. So the
+ * A program that has its key can pretend to be any server to the programs that trust it. So the
  * key is in one file that only its owner may read, and nothing here exports it.
  */
 class authority

@@ -96,7 +96,10 @@ public:
 
 namespace {
 
-session::impl& impl_of(SSL* s) { return *static_cast<session::impl*>(SSL_get_app_data(s)); }
+session::impl& impl_of(SSL* s)
+{
+    return *static_cast<session::impl*>(SSL_get_app_data(s));
+}
 
 //! Reads numbers and texts of an extension. Beyond the end everything is empty.
 struct extension_reader {
@@ -237,8 +240,7 @@ context context::for_servers()
     return c;
 }
 
-session::session(const context& c, authority& ca)
-    : d_impl(std::make_unique<impl>(c, &ca))
+session::session(const context& c, authority& ca) : d_impl(std::make_unique<impl>(c, &ca))
 {
     SSL_set_accept_state(d_impl->ssl.get());
 }
@@ -338,10 +340,7 @@ bool session::waits() const
 {
     return d_impl->heard && d_impl->decided == impl::verdict::waits;
 }
-bool session::open() const
-{
-    return !d_impl->connecting && d_impl->fail == fault::none;
-}
+bool session::open() const { return !d_impl->connecting && d_impl->fail == fault::none; }
 bool session::ended() const { return d_impl->end; }
 fault session::failed() const { return d_impl->fail; }
 std::string session::why() const { return d_impl->text; }

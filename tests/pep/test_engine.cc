@@ -57,9 +57,8 @@ TEST(hfpep_engine, tls_apart_opens_after_the_hello)
     n.a.pep.on_tls_hello(n.net.now(), c, { "shop.example", { "http/1.1" } });
     n.a.sockets[c].to_send = octets(20'000, 'x');
     n.a.work(n.net.now());
-    ASSERT_TRUE(n.net.run_for(60, [&] {
-        return !n.b.connects.empty() && n.server().got.size() == 20'000;
-    }));
+    ASSERT_TRUE(n.net.run_for(
+        60, [&] { return !n.b.connects.empty() && n.server().got.size() == 20'000; }));
     ASSERT_TRUE(n.server().tls);
     EXPECT_EQ(n.server().tls->server_name, "shop.example");
     using hfpep::compression;

@@ -249,6 +249,7 @@ WITHOUT = {
     "mail drop": "is over at once", "mail list": "is over at once",
     "mail release": "is over at once", "mail run": "a service",
     "mail status": "is over at once", "nft": "is over at once",
+    "pep ca": "is over at once",
     "radio list": "is over at once",
     "radio monitor": "shows what is heard", "radio levels": "shows what is heard",
     "radio rig": "is over at once", "radio tone": "plays for as long as it was told",

@@ -25,10 +25,10 @@ public:
 
     //! One TCP connection with its application.
     struct socket {
-        hfpep::destination to; //!< destination of a connect
+        hfpep::destination to;                 //!< destination of a connect
         std::optional<hfpep::tls_request> tls; //!< of a connect
-        octets to_send;        //!< data of the application
-        bool then_eof = false; //!< afterwards it closes its direction
+        octets to_send;                        //!< data of the application
+        bool then_eof = false;                 //!< afterwards it closes its direction
         bool reads = true;
         bool eof_after_eof = false; //!< it closes when the other side has closed
         size_t reply_after = 0;     //!< received octets after which to send the reply

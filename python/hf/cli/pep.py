@@ -29,7 +29,7 @@ def ca(path: Optional[str], export: Optional[str], rotate: bool, force: bool) ->
 
     A rule with tls = "apart" lets the station take the TLS sessions of programs with
     certificates of this authority. FILE.toml is a station file with its own folder (ca in [pep]).
-    The key stays in a file that only its owner may read. Whoever has it can pretend to be any
+    The key stays in a file that only its owner may read. A program that has it can pretend to be any
     server to the programs that trust the certificate.
     """
     try:
