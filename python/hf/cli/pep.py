@@ -29,8 +29,8 @@ def ca(path: Optional[str], export: Optional[str], rotate: bool, force: bool) ->
 
     A rule with tls = "apart" lets the station take the TLS sessions of programs with
     certificates of this authority. FILE.toml is a station file with its own folder (ca in [pep]).
-    The key stays in a file that only its owner may read. A program that has it can pretend to be any
-    server to the programs that trust the certificate.
+    The key stays in a file that only its owner may read. A program that has it can pretend to be
+    any server to the programs that trust the certificate.
     """
     try:
         pep = station.load(path).pep if path else None

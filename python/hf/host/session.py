@@ -100,6 +100,9 @@ class Session:
             return
         if self._task is not None:
             self._task.cancel()
+            # asyncio.wait_for() of Python before 3.12 loses a cancellation that comes together
+            # with its result.
+            asyncio.get_running_loop().call_soon(self._end, "aborted")
         else:
             self._end("aborted")
 
@@ -120,7 +123,7 @@ class Session:
         assert self._reader is not None and self._writer is not None
         while True:
             data = await self._reader.read(READ_OCTETS)
-            if not data:
+            if not data or self.state is State.ENDED:
                 break
             self.received += len(data)
             await asyncio.wait_for(self.user.deliver(self, data), DELIVER_S)
